@@ -184,7 +184,7 @@ stages:
     let of = |stage: &str| kinds.iter().find(|(label, _)| label == stage).expect("it failed").1.clone();
     assert_eq!(["crashed", "killed", "python", "absent"].map(of), ["command", "command", "out_of_memory", "command"]);
     assert!(run.failed["crashed"].contains("signal 11 (SIGSEGV)"), "{:?}", run.failed);
-    assert!(run.failed["python"].contains("out of memory, as its log tells (MemoryError)"), "{:?}", run.failed);
+    assert!(run.failed["python"].contains("out of memory, according to its log (MemoryError)"), "{:?}", run.failed);
     let plain = context.cwm(&["run", "absent"]);
     assert!(plain.stderr.contains("hint: a program was not found"), "{}", plain.stderr);
 }

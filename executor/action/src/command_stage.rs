@@ -139,7 +139,7 @@ fn is_cancelled_within(cancellation: &Cancellation, time: Duration) -> bool {
 const COPIED: u64 = 16 << 20;
 
 /// Returns true if a command gets this dependency as a link, and could therefore meet other bytes than those in its key. Code is
-/// copied: through a link an interpreter finds modules beside the file that it stands for, which no key knows of, and
+/// copied: through a link an interpreter finds modules beside the file that it refers to, which no key knows of, and
 /// writes what it compiled beside it.
 pub fn is_linked(dependency: &FileFingerprint) -> bool {
     dependency.stat.size > COPIED

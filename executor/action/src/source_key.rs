@@ -20,7 +20,7 @@ const FILE: &str = "$file";
 const URL: &str = "$url";
 const FIRST_BYTES: &str = "first_bytes";
 
-/// What `brought` is in the key, and what is known of it by pins; the files among it are added to `seen`. `stage` is the
+/// Returns the value of `brought` in the key, and the checksums that pins have for it; the files among it are added to `seen`. `stage` is the
 /// name in the pipeline, for advice.
 ///
 /// # Errors

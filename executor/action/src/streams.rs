@@ -1,4 +1,4 @@
-//! Where a stage's process writes: events to the executor, everything else to the log.
+//! The output of a stage's process: events to the executor, everything else to the log.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -17,7 +17,7 @@ use cwm_core::{Error, os};
 #[derive(Clone)]
 pub struct MessageWriter(Arc<Mutex<Sink>>);
 
-/// Where the lines go.
+/// The destination of the lines.
 struct Sink {
     file: File,
     /// For a file, which is read now and then: the last time that progress was written.

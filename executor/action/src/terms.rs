@@ -14,7 +14,7 @@ pub struct AttemptOptions {
     pub attempt: u32,
     /// The most attempts that there may be.
     pub attempts: u32,
-    /// How long it may run; waiting for another process that does the same is not running.
+    /// The longest time that it may run; waiting for another process that does the same is not running.
     pub time: Option<Duration>,
     /// Bytes that its processes may hold together.
     pub memory: Option<u64>,

@@ -162,7 +162,7 @@ pub fn record(
         if is_refused { ActionFailure { kind: ActionFailureKind::Output, ..failure } } else { failure }
     })?;
     if has_unpinned_url {
-        // And under the URL, for whoever knows no more than that. Second: it promises that the other is there.
+        // And under the URL, for runs that know no more than that. Second: it promises that the other is there.
         store.record_as(&recorded.record, action.components.clone(), fetched)?;
     }
     super::remove(work);

@@ -1,4 +1,4 @@
-//! What is wrong with a pipeline file: all of it at once, each fault with its place.
+//! The faults of a pipeline file: all of them at once, each with its place.
 //!
 //! A [`Diagnostics`] owns the texts that its places point into, so that it can be shown or turned into JSON anywhere.
 
@@ -16,7 +16,7 @@ pub use json::{Located, Report};
 /// A stretch of text in one of the [`Sources`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Place {
-    /// Which text: 0 is the pipeline file, then each `--set` in its order.
+    /// The number of the text: 0 is the pipeline file, then each `--set` in its order.
     pub source: u32,
     /// First byte.
     pub start: u32,
@@ -29,7 +29,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Whether this stands in a `--set` rather than in the file.
+    /// Returns true if this is in a `--set` rather than in the file.
     pub fn is_set(&self) -> bool {
         self.source > 0
     }
@@ -38,7 +38,7 @@ impl Place {
 /// One text that places point into.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// What people know it by: the path as they gave it, or `--set`.
+    /// Its name for people: the path as they gave it, or `--set`.
     pub name: String,
     /// Its text; if empty, errors show places in it and no excerpts.
     pub text: String,
@@ -68,15 +68,15 @@ impl Sources {
 /// One fault.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Diagnostic {
-    /// What is wrong, in a sentence without a full stop.
+    /// The problem, in a sentence without a full stop.
     pub message: String,
-    /// Where.
+    /// Its place.
     pub place: Option<Place>,
     /// A few words beside the underlined text; may be empty.
     pub label: String,
     /// Other places that matter, each with a few words.
     pub related: Vec<(Place, String)>,
-    /// What to do about it.
+    /// The remedy.
     pub hint: Option<String>,
 }
 
@@ -127,7 +127,7 @@ impl Diagnostic {
 /// Faults, in the order in which they were found, none twice.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
-    /// What places point into.
+    /// The texts that places point into.
     pub sources: Sources,
     list: Vec<Diagnostic>,
     seen: HashSet<Diagnostic>,
@@ -139,19 +139,19 @@ impl Diagnostics {
         Diagnostics { sources, ..Self::default() }
     }
 
-    /// Adds one, unless it is there already: a fault that every cell of a matrix shares is told once.
+    /// Adds one, unless it is there already: a fault that every cell of a matrix shares is reported once.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if self.seen.insert(diagnostic.clone()) {
             self.list.push(diagnostic);
         }
     }
 
-    /// Whether there is none.
+    /// Returns true if there is none.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// How many there are.
+    /// Their number.
     pub fn len(&self) -> usize {
         self.list.len()
     }

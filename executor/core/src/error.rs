@@ -10,14 +10,14 @@ use crate::diagnostics::Diagnostics;
 use crate::exit_code::ExitCode;
 use crate::files::FileError;
 
-/// What sort of error; decides the exit code.
+/// The kind of an error, which decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The pipeline file or a `--set` is wrong.
     Pipeline,
-    /// The command line asks for something that is not there.
+    /// The command line names something that is not there.
     Usage,
-    /// The store cannot do what is asked (read-only, full, damaged).
+    /// The store cannot be used (read-only, full, damaged).
     Store,
     /// The machine refused.
     System,
@@ -28,11 +28,11 @@ pub enum ErrorKind {
 /// An error with its kind, what lies below it, and advice.
 #[derive(Debug)]
 pub struct Error {
-    /// What sort.
+    /// The kind.
     pub kind: ErrorKind,
-    /// What was wrong and where.
+    /// The problem and its place.
     pub message: String,
-    /// What to do about it.
+    /// Remedies.
     pub hints: Vec<String>,
     /// Located diagnostics, where the pipeline file is at fault; then `message` is empty.
     pub diagnostics: Option<Box<Diagnostics>>,
@@ -43,12 +43,12 @@ impl Error {
         Error { kind, message: message.into(), hints: Vec::new(), diagnostics: None }
     }
 
-    /// The command line asks for something that is not there.
+    /// The command line names something that is not there.
     pub fn usage(message: impl Into<String>) -> Self {
         Error::new(ErrorKind::Usage, message)
     }
 
-    /// The store cannot do what is asked.
+    /// The store cannot be used.
     pub fn store(message: impl Into<String>) -> Self {
         Error::new(ErrorKind::Store, message)
     }
@@ -113,10 +113,6 @@ impl From<Failure> for Error {
 
 impl From<FileError> for Error {
     fn from(error: FileError) -> Self {
-        let described = Error::store(error.to_string());
-        match error.hint() {
-            Some(hint) => described.hint(hint),
-            None => described,
-        }
+        error.hint().into_iter().fold(Error::store(error.to_string()), Error::hint)
     }
 }

@@ -1,6 +1,6 @@
-//! Exit codes: what a script can rely on (docs/exit-codes.md).
+//! Exit codes, which a script can rely on (docs/exit-codes.md).
 
-/// How `cwm` ends.
+/// An exit code of `cwm`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExitCode(pub u8);
 
@@ -46,7 +46,7 @@ exit_codes! {
 }
 
 impl ExitCode {
-    /// A line for each code: what stands at the end of `cwm --help`.
+    /// A line for each code, for the end of `cwm --help`.
     pub fn help() -> String {
         let lines = Self::ALL.iter().map(|(code, meaning)| format!("  {:>3}  {}", code.0, meaning.trim()));
         format!("Exit codes:\n{}", lines.collect::<Vec<_>>().join("\n"))

@@ -26,7 +26,7 @@ pub struct Components {
     /// Code fingerprint, by part: `base` and the parts that the parameters rest on. Empty for stages that only bring in
     /// what is elsewhere, and for commands.
     pub code: BTreeMap<String, String>,
-    /// Parameters, normalised, defaults included. A file from outside stands as `{"$file": digest}`, a secret as
+    /// Parameters, normalised, defaults included. A file from outside is `{"$file": digest}`, a secret
     /// `{"$secret": digest}`.
     pub parameters: BTreeMap<String, Value>,
     /// Content of each input, by input name: label and digest, sorted by label. The label of an input that takes
@@ -36,7 +36,7 @@ pub struct Components {
 }
 
 impl Components {
-    /// Whether they are those of a stage that only brings in what is elsewhere, in whose key no code is.
+    /// Returns true for a stage that only brings in what is elsewhere: no code is in its key.
     pub fn has_no_code(&self) -> bool {
         self.code.is_empty() && self.kind != "command"
     }

@@ -1,17 +1,17 @@
-//! What names may look like, and which one was meant.
+//! The rules for names, and the name that was probably meant.
 
 use crate::text::{is_hidden, list_some};
 
 /// The rule, for messages.
 pub const NAME_RULE: &str = "a small letter, then small letters, digits and `_`";
 
-/// Whether this can be the name of a stage, axis, variable, input or output.
+/// Returns true if this can be the name of a stage, axis, variable, input or output.
 pub fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_lowercase())
         && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
-/// Whether this can be the label of an axis value: what an address such as `model[size=d32/l1]` can hold.
+/// Returns true if this can be the label of an axis value: an address such as `model[size=d32/l1]` can hold it.
 pub fn is_label(text: &str) -> bool {
     !text.is_empty() && text.trim() == text && !text.contains(['[', ']', ',', '=']) && !text.contains(is_hidden)
 }
@@ -30,7 +30,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Advice after an unknown name: the one that was probably meant, else what there is.
+/// Advice after an unknown name: the one that was probably meant, else all names.
 pub fn suggest<'a>(word: &str, what: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let candidates: Vec<_> = candidates.into_iter().collect();
     match nearest(word, candidates.iter().copied()) {

@@ -1,4 +1,4 @@
-//! Garbage collection: what of a store may go, and its removal.
+//! Garbage collection: finds the garbage of a store, and removes it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;

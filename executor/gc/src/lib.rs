@@ -1,4 +1,4 @@
-//! Keeping a store in order: what is still wanted, what may go, how much of it there is (`docs/design/housekeeping.md`).
+//! Keeping a store in order: roots, tags, sizes, garbage collection (`docs/design/housekeeping.md`).
 //!
 //! It knows lock files, tags, running stages and the store; it knows no YAML and no plan.
 

@@ -77,7 +77,7 @@ pub fn list(store: &Store) -> Result<Vec<Tag>> {
     files.map(|(name, path)| Ok(Tag { name, lock: LockFile::read(&path)? })).collect()
 }
 
-/// The names of all tags and where they lie, sorted.
+/// Returns the names and paths of all tags, sorted.
 ///
 /// # Errors
 /// The store cannot be read.
@@ -94,7 +94,7 @@ pub fn files(store: &Store) -> Result<Vec<(String, PathBuf)>> {
     Ok(tags)
 }
 
-/// Where the tag of this name lies.
+/// Returns the path of the tag of this name.
 pub fn path(store: &Store, name: &str) -> PathBuf {
     store.tags_folder().join(format!("{name}.{EXTENSION}"))
 }
@@ -112,7 +112,7 @@ pub fn find(store: &Store, name: &str) -> Result<Option<Tag>, Error> {
     Ok(Some(Tag { name: name.to_owned(), lock: LockFile::read(&path)? }))
 }
 
-/// Removes the tag of this name; false if there is none. What it named may go with the next `cwm gc`.
+/// Removes the tag of this name; false if there is none. The next `cwm gc` may take its results.
 ///
 /// # Errors
 /// It cannot be a name, or the store cannot be written.
@@ -124,10 +124,10 @@ pub fn delete(store: &Store, name: &str) -> Result<bool, Error> {
     Ok(was_there)
 }
 
-/// Names these results. Returns where the tag lies.
+/// Names these results. Returns the path of the tag.
 ///
 /// # Errors
-/// It cannot be a name; there is a tag of that name and `replace` is not asked for; or the store cannot be written.
+/// It cannot be a name; there is a tag of that name and `replace` is false; or the store cannot be written.
 pub fn write(
     store: &Store,
     name: &str,

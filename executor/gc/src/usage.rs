@@ -14,15 +14,15 @@ use cwm_store::{Store, bytes_below};
 pub struct StageUsage {
     /// Its name.
     pub stage: String,
-    /// How many results are recorded.
+    /// The number of recorded results.
     pub results: u64,
     /// Bytes of content that no other stage has.
     pub own_bytes: u64,
     /// Bytes of content that other stages have too.
     pub shared_bytes: u64,
-    /// Bytes of its work folders, what is kept apart.
+    /// Bytes of its work folders without checkpoints.
     pub work_bytes: u64,
-    /// Bytes of what stages keep to go on from.
+    /// Bytes of its checkpoints.
     pub kept_bytes: u64,
 }
 
@@ -31,7 +31,7 @@ pub struct StageUsage {
 pub struct Usage {
     /// By stage, the most bytes first.
     pub stages: Vec<StageUsage>,
-    /// How many objects there are.
+    /// The number of objects.
     pub objects: u64,
     /// Bytes of all content, each counted once.
     pub content_bytes: u64,
@@ -41,9 +41,9 @@ pub struct Usage {
     pub source_bytes: u64,
     /// Bytes of records.
     pub record_bytes: u64,
-    /// Bytes of work folders, what is kept in them included.
+    /// Bytes of work folders with their checkpoints.
     pub work_bytes: u64,
-    /// Bytes in `temporary/` and `garbage/`, and what `cwm verify` set aside.
+    /// Bytes in `temporary/` and `garbage/`, and in quarantine.
     pub other_bytes: u64,
 }
 

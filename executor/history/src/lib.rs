@@ -1,4 +1,4 @@
-//! The history that records hold: how two runs differ, and where the numbers of an exported report come from.
+//! The history in records: the differences of two runs, and the provenance of the numbers in an exported report.
 
 pub mod diff;
 pub mod provenance;

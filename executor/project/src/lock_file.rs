@@ -1,4 +1,4 @@
-//! The lock file: which result each cell of a pipeline has, beside the YAML, for git.
+//! The lock file: the result of each cell of a pipeline, beside the YAML, for git.
 //!
 //! It knows labels, keys and digests; it knows no plan and no store.
 
@@ -41,9 +41,9 @@ const INTRODUCTION: &str = "\
 pub struct LockFile {
     path: PathBuf,
     cells: BTreeMap<String, LockLine>,
-    /// What it also says of the same cells, and does not stand for.
+    /// Further lines about the same cells, which are not used.
     passed_over: Vec<LockLine>,
-    /// What is on disk.
+    /// The text of the file on disk.
     text: Option<String>,
     warnings: Vec<LockWarning>,
 }
@@ -51,9 +51,9 @@ pub struct LockFile {
 /// The line of a lock file about a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockLine {
-    /// What it was a result of.
+    /// The key of the result.
     pub key: Key,
-    /// What came out, by output name.
+    /// The digests of its outputs, by output name.
     pub outputs: BTreeMap<String, Digest>,
 }
 
@@ -64,7 +64,7 @@ pub struct LockWarning {
     pub path: PathBuf,
     /// Line number, from 1.
     pub line: usize,
-    /// What was odd, and what was done.
+    /// The problem, and its consequence.
     pub message: String,
     /// True if the line says something that is lost when the file is written again.
     pub is_lost: bool,
@@ -83,7 +83,7 @@ impl LockFile {
     }
 
     /// Reads a lock file; one that is not there is empty. Of a merge conflict either side will do. Lines that cannot be read are
-    /// passed over, and the file is then not written: [`LockFile::warnings`] tells of both.
+    /// passed over, and the file is then not written: [`LockFile::warnings`] has both.
     ///
     /// # Errors
     /// It cannot be read, or a newer cwm wrote it.
@@ -113,7 +113,7 @@ impl LockFile {
         Ok(LockFile { text: Some(text), ..parsed })
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -1,4 +1,4 @@
-//! `sources.lock`: what URLs gave when they were first fetched, beside the pipelines, for git.
+//! `sources.lock`: checksums of the content of URLs when they were first fetched, beside the pipelines, for git.
 //!
 //! It knows URLs and sums; it knows no plan and no store. A pin is a fact about a URL, so all pipelines of a folder share
 //! one file, and `--set` makes no difference to it.
@@ -22,7 +22,7 @@ pub const FILE_NAME: &str = "sources.lock";
 pub struct Pin {
     /// SHA-256 of the bytes, 64 lower-case hexadecimal digits.
     pub sha256: String,
-    /// How many there were.
+    /// Their number.
     pub bytes: u64,
 }
 
@@ -31,10 +31,10 @@ pub struct Pin {
 pub struct Pins {
     path: PathBuf,
     pins: BTreeMap<FetchRequest, Pin>,
-    /// What was on disk when it was read.
+    /// The text of the file when it was read.
     text: Option<String>,
     read: BTreeMap<FetchRequest, Pin>,
-    /// What follows the stage in the command that fetches anew.
+    /// The options after the stage in the command that fetches anew.
     options: String,
 }
 
@@ -47,7 +47,7 @@ impl Pins {
     /// The pins beside the pipeline in `yaml`; none if there is no file.
     ///
     /// # Errors
-    /// The file cannot be read, is damaged or in the middle of a merge (told with its lines), or a newer cwm wrote it.
+    /// The file cannot be read, is damaged or in the middle of a merge (the error has the lines), or a newer cwm wrote it.
     pub fn beside(yaml: &Path) -> Result<Pins, Error> {
         let path = line_file::path_beside(yaml, FILE_NAME)?;
         let Some(text) = read_beside(&path)? else { return Ok(Pins { path, ..Pins::none() }) };

@@ -7,13 +7,13 @@ use super::{Diagnostics, Place};
 /// One fault, as `--json` prints it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// Where, if it has a place in a text.
+    /// Its place, if it has one in a text.
     pub at: Option<Located>,
     /// Other places that matter.
     pub related: Vec<Located>,
-    /// What to do about it.
+    /// The remedy.
     pub hint: Option<String>,
 }
 

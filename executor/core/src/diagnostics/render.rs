@@ -11,11 +11,11 @@ pub const DEFAULT_WIDTH: usize = 120;
 /// More than this nobody reads; the rest is counted.
 const SHOWN: usize = 50;
 
-/// A line longer than this many bytes is not shown, only its place told.
+/// A line longer than this many bytes is not shown, only its place.
 const LONGEST_LINE: usize = 1000;
 
 impl Diagnostics {
-    /// All of them (the first 50, then how many more), ready to print to a terminal `width` columns wide.
+    /// All of them (the first 50, then the number of the others), ready to print to a terminal `width` columns wide.
     pub fn render(&self, colour: bool, width: usize) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() }.term_width(width);
         let mut out = String::new();

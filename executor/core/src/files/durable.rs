@@ -20,7 +20,7 @@ use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_OMIT, utimensat};
 use super::error::{FileError, Result};
 pub use temporary::Temporary;
 
-/// Begins the name of everything temporary: hidden, since some of it stands beside the user's files for an instant.
+/// Begins the name of everything temporary: hidden, since some of it lies beside the user's files for an instant.
 pub const TEMPORARY: &str = ".cwm-";
 
 /// Syncs that wait for the disk side by side. They wait and do not compute, so this is not a matter of cores.
@@ -47,7 +47,7 @@ pub enum Step {
     Remove,
 }
 
-/// Is asked before each step, with the path and, where a file gets its name, what it was called before.
+/// A function called before each step, with the path and, where a file gets its name, its previous path.
 pub type Hook = std::sync::Arc<dyn Fn(Step, &Path, Option<&Path>) -> io::Result<()> + Send + Sync>;
 
 /// The disk, as the store changes it.
@@ -101,8 +101,8 @@ impl DurableFs {
         self.step(Step::SyncFile, "sync", path, || File::open(path)?.sync_all())
     }
 
-    /// Sends files and folders to the disk for good, side by side: a file system writes down at once what it is asked for at
-    /// once, so that many take hardly longer than one.
+    /// Sends files and folders to the disk for good, side by side: a file system serves concurrent requests together, so that
+    /// many take hardly longer than one.
     pub fn sync_together(&self, files: &[&Path], folders: &BTreeSet<PathBuf>) -> Result<()> {
         let syncs: Vec<(&Path, bool)> = files
             .iter()
@@ -164,7 +164,7 @@ impl DurableFs {
     }
 
     /// Makes a file read-only for everyone, last changed at this second since 1970. Where times cannot be set nothing is lost:
-    /// whoever reads it then hashes it first.
+    /// it is then hashed before it is used.
     pub fn seal(&self, path: &Path, second: i64) -> Result<()> {
         self.step(Step::Protect, "make read-only", path, || {
             let last_access = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
@@ -224,7 +224,7 @@ impl DurableFs {
         Ok(temporary)
     }
 
-    /// As [`DurableFs::write_temporary`], for whoever syncs it with others, or needs it no longer than this run.
+    /// As [`DurableFs::write_temporary`], for a file that is synced with others, or needed no longer than this run.
     pub fn write_unsynced(&self, folder: &Path, bytes: &[u8]) -> Result<(File, Temporary<'_>)> {
         let (mut file, temporary) = self.new_file(folder)?;
         self.step(Step::Write, "write", temporary.path(), || file.write_all(bytes))?;
@@ -262,10 +262,10 @@ impl DurableFs {
     }
 }
 
-/// How often a folder is begun to be removed from which somebody else removes things meanwhile.
+/// The attempts to remove a folder from which somebody else removes things meanwhile.
 const REMOVALS: u32 = 10;
 
-/// Removes a folder and all that is in it, whoever else does the same at the same time.
+/// Removes a folder and all that is in it, even if other processes do the same at the same time.
 fn remove_tree(path: &Path) -> io::Result<()> {
     let mut attempt = 1;
     loop {

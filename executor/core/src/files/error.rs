@@ -1,4 +1,4 @@
-//! What can go wrong in the store, with the path, and what to do about it.
+//! Errors of the store, with their path and a remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 /// A result of the store.
 pub type Result<T, E = FileError> = std::result::Result<T, E>;
 
-/// What went wrong. Every variant names the file or folder; [`FileError::hint`] says what to do.
+/// An error of the store. Every variant names the file or folder; [`FileError::hint`] has the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// The system refused an operation.
     #[error("cannot {doing} {}: {cause}", path.display())]
     Io {
-        /// What was tried, as a verb: `write`, `rename`.
+        /// The operation, as a verb: `write`, `rename`.
         doing: &'static str,
-        /// On which file or folder.
+        /// The file or folder.
         path: PathBuf,
-        /// Why not.
+        /// The error of the system.
         cause: io::Error,
     },
     /// Something in the store is not what was written there.
@@ -24,7 +24,7 @@ pub enum FileError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The damage.
         what: String,
     },
     /// Written by a newer cwm in a format that this one does not know.
@@ -32,7 +32,7 @@ pub enum FileError {
     TooNew {
         /// The file.
         path: PathBuf,
-        /// What the format is of: `the store`, `an action record`.
+        /// The owner of the format: `the store`, `an action record`.
         what: &'static str,
         /// Its version.
         found: u64,
@@ -54,12 +54,12 @@ pub enum FileError {
         path: PathBuf,
         /// Why, in words that follow the path: `is a symbolic link`.
         what: String,
-        /// What to do.
+        /// The remedy.
         hint: &'static str,
     },
 }
 
-/// What sort of trouble an error is.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileErrorKind {
     /// The disk, or the user's quota, is full.
@@ -78,7 +78,7 @@ pub enum FileErrorKind {
     System,
 }
 
-/// What is tried of files that are only read.
+/// The operations on files that are only read.
 const READING: [&str; 5] = ["read", "read the folder", "look at", "open", "find"];
 
 impl FileError {
@@ -98,7 +98,7 @@ impl FileError {
         FileError::Damaged { path: path.to_owned(), what: what.into() }
     }
 
-    /// What sort of trouble this is.
+    /// Returns the kind of this error.
     pub fn trouble(&self) -> FileErrorKind {
         match self {
             FileError::Io { doing, cause, .. } => match cause.kind() {
@@ -116,7 +116,7 @@ impl FileError {
         }
     }
 
-    /// What to do about it.
+    /// Returns the remedy.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             FileError::Refused { hint, .. } => Some(hint),

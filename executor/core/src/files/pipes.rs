@@ -1,4 +1,4 @@
-//! What can be read only once, or only by this process: pipes, terminals, open descriptors.
+//! Pipes, terminals and open descriptors, which can be read only once, or only by this process.
 
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::stat::Stat;
 use crate::os;
 
-/// Whether `path` is a pipe, a terminal or another device, or a descriptor of this process without a name.
+/// Returns true if `path` is a pipe, a terminal or another device, or a descriptor of this process without a name.
 pub fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| !found.is_dir() && (!found.is_file() || is_descriptor(path)))
 }
@@ -32,7 +32,7 @@ fn is_descriptor(path: &Path) -> bool {
 }
 
 /// Opens such a thing and reads it to its end, piece by piece, until `go_on` says no; then the error is
-/// [`io::ErrorKind::Interrupted`]. `go_on` is asked a few times a second, also while nothing comes.
+/// [`io::ErrorKind::Interrupted`]. `go_on` is called a few times a second, also while nothing comes.
 ///
 /// # Errors
 /// It cannot be opened or read, `take` refuses, or it was stopped.

@@ -26,10 +26,10 @@ pub fn read_regular_file(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The text of a file that cwm keeps beside a pipeline, and writes anew; nothing if nothing stands there.
+/// Reads the text of a file that cwm keeps beside a pipeline, and writes anew; nothing if it is not there.
 ///
 /// # Errors
-/// What stands there is no plain file, or a link to nothing, which would be replaced; or it cannot be read.
+/// It is no plain file, or a link to nothing, which would be replaced; or it cannot be read.
 pub fn read_beside(path: &Path) -> Result<Option<String>, FileError> {
     match read_regular_file(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
@@ -41,7 +41,7 @@ pub fn read_beside(path: &Path) -> Result<Option<String>, FileError> {
             Err(_) => Ok(None),
         },
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-            let hint = "cwm keeps a plain file, or a link to one, under this name: move away what stands there";
+            let hint = "cwm keeps a plain file, or a link to one, under this name: move away what is there";
             Err(FileError::refused(path, "cannot be read: it is not a plain file", hint))
         }
         Err(error) => Err(FileError::io("read", path)(error)),

@@ -1,4 +1,4 @@
-//! What the file system says about a file.
+//! The metadata of a file.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -9,18 +9,18 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{FileError, Result};
 
-/// What changes when a file changes. Times are nanoseconds since 1970 (wrapping far outside our time).
+/// The metadata that change when a file changes. Times are nanoseconds since 1970 (wrapping far outside our time).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stat {
     /// Bytes.
     pub size: u64,
-    /// When its content was last set.
+    /// The time at which its content was last set.
     pub mtime_ns: i64,
-    /// When anything about it was last set; nobody can set it back.
+    /// The time at which anything about it was last set; nobody can set it back.
     pub ctime_ns: i64,
-    /// Which file it is.
+    /// The number of the file.
     pub inode: u64,
-    /// On which device.
+    /// The number of its device.
     pub device: u64,
 }
 
@@ -37,7 +37,7 @@ impl Stat {
         Ok(Stat::from(&metadata))
     }
 
-    /// Whether a change in this instant could leave the same times: the clocks of file systems are coarse. True also
+    /// Returns true if a change in this instant could leave the same times: the clocks of file systems are coarse. True also
     /// for times in the future.
     pub fn modified_recently(&self, now: SystemTime, settled_after: Duration) -> bool {
         let newest = self.mtime_ns.max(self.ctime_ns);

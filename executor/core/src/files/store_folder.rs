@@ -1,4 +1,4 @@
-//! What a store looks like from outside, and what exports leave in a folder.
+//! The folders of a store, and the list that an export leaves in a folder.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,8 +9,8 @@ use super::read_regular_file;
 pub const STORE_FOLDERS: [&str; 10] =
     ["objects", "trees", "actions", "work", "locks", "temporary", "quarantine", "roots", "tags", "garbage"];
 
-/// Whether `folder` is a store, as far as its folders tell. A remote has `objects` and `actions` too, and so has whoever lost
-/// some of the others one still.
+/// Returns true if `folder` is a store, by its folders. A remote has `objects` and `actions` too; a store that lost some of the
+/// others is one still.
 pub fn is_store(folder: &Path) -> bool {
     let own = STORE_FOLDERS.into_iter().filter(|name| !["objects", "actions"].contains(name));
     folder.join("objects").is_dir() && own.filter(|name| folder.join(name).is_dir()).count() >= 3

@@ -9,11 +9,11 @@ use crate::diagnostics::Place;
 /// One piece of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Where it is written. What an alias or a merge key brings has the place where it was written first.
+    /// Its place. The content of an alias or a merge key has the place where it was written first.
     pub place: Place,
-    /// Where its value comes from, once a `$name` was replaced: the variable or the value of the axis.
+    /// The origin of its value, once a `$name` was replaced: the variable or the value of the axis.
     pub origin: Option<Place>,
-    /// What it is.
+    /// Its content.
     pub content: Content,
 }
 
@@ -24,7 +24,7 @@ pub enum Content {
     Scalar(Value),
     /// A list.
     List(Vec<Node>),
-    /// A map as written: in its order, and with what is written twice standing twice.
+    /// A map as written: in its order, and with duplicate keys.
     Map(Vec<(SpannedStr, Node)>),
 }
 
@@ -33,7 +33,7 @@ pub enum Content {
 pub struct SpannedStr {
     /// The text.
     pub text: String,
-    /// Where.
+    /// Its place.
     pub place: Place,
 }
 

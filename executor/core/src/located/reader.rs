@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use super::node::{Content, Node, SpannedStr};
-use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::diagnostics::{Diagnostic, Diagnostics, Place};
 use crate::names::suggest;
 
 /// Collects what is wrong while a tree is read.
 pub struct NodeReader<'a> {
-    /// What is wrong so far.
+    /// The faults so far.
     pub problems: &'a mut Diagnostics,
 }
 
@@ -29,28 +29,19 @@ impl NodeReader<'_> {
                 return Vec::new();
             }
         };
-        // Most maps have a few keys, which are sooner compared than hashed.
-        let is_large = entries.len() > 16;
-        let mut known: HashMap<&str, &SpannedStr> = HashMap::new();
-        let mut kept: Vec<&(SpannedStr, Node)> = Vec::with_capacity(entries.len());
+        let mut known: HashMap<&str, Place> = HashMap::with_capacity(entries.len());
+        let mut kept = Vec::with_capacity(entries.len());
         for pair in entries {
-            let key = &pair.0;
-            let earlier = if is_large {
-                known.get(key.text.as_str()).copied()
-            } else {
-                kept.iter().map(|(word, _)| word).find(|word| word.text == key.text)
-            };
-            match earlier {
+            let SpannedStr { text, place } = &pair.0;
+            match known.get(text.as_str()) {
                 None => {
-                    if is_large {
-                        known.insert(&key.text, key);
-                    }
+                    known.insert(text, *place);
                     kept.push(pair);
                 }
                 Some(earlier) => self.report(
-                    Diagnostic::at(pair.0.place, format!("two {entry} are named `{}`", pair.0.text))
+                    Diagnostic::at(*place, format!("two {entry} are named `{text}`"))
                         .label("the second")
-                        .related(earlier.place, "the first")
+                        .related(*earlier, "the first")
                         .hint("rename or remove one of them"),
                 ),
             }
@@ -60,11 +51,8 @@ impl NodeReader<'_> {
 
     /// Says that a key is not one of those that are known here.
     pub fn unknown_key(&mut self, key: &SpannedStr, whose: &str, known: &[&str]) {
-        self.report(Diagnostic::at(key.place, format!("{whose} has no key `{}`", key.text)).maybe_hint(suggest(
-            &key.text,
-            "keys",
-            known.iter().copied(),
-        )));
+        let hint = suggest(&key.text, "keys", known.iter().copied());
+        self.report(Diagnostic::at(key.place, format!("{whose} has no key `{}`", key.text)).maybe_hint(hint));
     }
 
     /// Text, or a report.

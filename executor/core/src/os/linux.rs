@@ -22,7 +22,7 @@ pub fn children(of: Pid) -> Vec<Pid> {
     text.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
 }
 
-/// Whether a process runs here. A zombie, which waits only for its parent to notice, does not.
+/// Returns true if a process runs here. A zombie, which waits only for its parent to notice, does not.
 pub fn is_running(process: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).unwrap_or_default();
     // The name, in parentheses, may hold anything.
@@ -88,8 +88,8 @@ pub fn total_memory() -> Option<u64> {
     machine.into_iter().chain(group).min()
 }
 
-/// How often the kernel has killed for want of memory so far: on this machine, and in this process's control group. For
-/// comparing with what it was before, nothing else.
+/// The number of processes that the kernel has killed for lack of memory so far: on this machine, and in this process's control
+/// group. For comparison with an earlier number, nothing else.
 pub fn out_of_memory_kills() -> u64 {
     let count = |path: &Path| {
         let text = fs::read_to_string(path).ok()?;

@@ -1,5 +1,5 @@
-//! What each operating system does in its own way: how processes are found, adopted, awaited and measured, and how
-//! descriptors are named.
+//! The functions that differ between operating systems: processes are found, adopted, awaited and measured, and descriptors
+//! named.
 //!
 //! Everything else of the executor uses POSIX alone (signals, process groups, `waitid`). A port to another system is one
 //! file beside `linux`, with the functions of `other`.

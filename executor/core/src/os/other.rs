@@ -15,7 +15,7 @@ pub fn children(_of: Pid) -> Vec<Pid> {
     Vec::new()
 }
 
-/// Whether a process of this number is there. A zombie counts as one.
+/// Returns true if a process of this number is there. A zombie counts as one.
 pub fn is_running(process: Pid) -> bool {
     matches!(test_kill_process(process), Ok(()) | Err(rustix::io::Errno::PERM))
 }
@@ -49,7 +49,7 @@ pub fn total_memory() -> Option<u64> {
     None
 }
 
-/// How often the kernel has killed for want of memory so far: unknown, so that no two calls differ.
+/// The number of processes that the kernel has killed for lack of memory so far: unknown, so that no two calls differ.
 pub fn out_of_memory_kills() -> u64 {
     0
 }

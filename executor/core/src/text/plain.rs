@@ -21,17 +21,17 @@ pub fn strip_ansi(line: &str) -> String {
     visible(&last.replace('\t', "    "))
 }
 fn escaped(text: &str, is_bad: impl Fn(char) -> bool) -> String {
-    let mut told = String::with_capacity(text.len());
+    let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
         match is_bad(character) {
-            true => told.extend(character.escape_default()),
-            false => told.push(character),
+            true => shown.extend(character.escape_default()),
+            false => shown.push(character),
         }
     }
-    told
+    shown
 }
 
-/// Whether a terminal obeys this character, reorders text by it, or does not show it.
+/// Returns true if a terminal obeys this character, reorders text by it, or does not show it.
 pub fn is_hidden(character: char) -> bool {
     let is_known = matches!(character,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'

@@ -10,7 +10,7 @@ use cwm_engine::{Cause, ValueOrigin, differences};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::Store;
 
-/// How two lock files differ.
+/// The differences of two lock files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LockDifference {
     /// Cells that only the new one has.
@@ -19,7 +19,7 @@ pub struct LockDifference {
     pub removed: Vec<String>,
     /// Cells that both have, with different keys or outputs: those that changed by themselves first.
     pub changed: Vec<ChangedCell>,
-    /// How many cells are the same in both.
+    /// The number of cells that are the same in both.
     pub same: usize,
 }
 

@@ -1,4 +1,4 @@
-//! How two runs differ: cell by cell of the pipeline, by their lock files ([`locks`]), and cell by cell of the tables, by
+//! The differences of two runs: cell by cell of the pipeline, by their lock files ([`locks`]), and cell by cell of the tables, by
 //! their reports ([`tables`]). Nothing here knows where the two come from.
 
 pub mod locks;

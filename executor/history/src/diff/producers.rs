@@ -1,4 +1,4 @@
-//! Finds the cell of a lock file that made some content. The lock file does not have who reads whom: contents show it, and where several cells
+//! Finds the cell of a lock file that made some content. The lock file does not have the readers of a cell: contents show them, and where several cells
 //! hold the same, when they ran.
 
 use std::cell::RefCell;

@@ -1,4 +1,4 @@
-//! Names of rows and columns, by which each is compared with itself wherever it stands.
+//! Names of rows and columns, by which each is compared with itself at whatever position.
 //!
 //! A row's name is the texts of the shared columns, then those of every further column that holds words alone (a fate, a
 //! test set, the label of a training). Text about a row that does not identify it stays out.
@@ -24,7 +24,7 @@ pub(super) fn columns(table: &TableFile) -> Vec<(String, usize)> {
 /// Names of rows, each with its place.
 type Names = Vec<(String, usize)>;
 
-/// Names of the rows of both tables that are compared, each with its place. Rows of one name are told apart by their
+/// Names of the rows of both tables that are compared, each with its place. Rows of one name are distinguished by their
 /// source, and those of one source are taken in their order.
 pub(super) fn rows(old: &TableFile, new: &TableFile) -> (Names, Names) {
     let (in_old, in_new): (Vec<usize>, Vec<usize>) = of_words(old, new).into_iter().unzip();

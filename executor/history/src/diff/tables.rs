@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::row_names::{columns, rows};
 use super::table_file::{Cell, TableFile, json_number};
 
-/// How two reports differ.
+/// The differences of two reports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ReportDifference {
     /// Tables that differ, or that one report alone has.
@@ -38,7 +38,7 @@ pub enum Only {
     New,
 }
 
-/// How two tables of one name differ.
+/// The differences of two tables of one name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TableDifference {
     /// Name of its files.
@@ -66,7 +66,7 @@ pub struct TableDifference {
     pub compared: usize,
 }
 
-/// How two cells differ.
+/// The difference of two cells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CellDifference {
     /// The row's name.

@@ -1,4 +1,4 @@
-//! Differences as people read them.
+//! Differences as text for people.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -173,7 +173,7 @@ impl TableDifference {
         text
     }
 
-    /// Where rows or columns are all others, as with prefixes of another length, their names would not help.
+    /// The text for tables in which all rows or columns differ, as with prefixes of another length: their names would not help.
     fn nothing_in_common(&self) -> String {
         let changes =
             [(&self.columns_removed, &self.columns_added, "column"), (&self.rows_removed, &self.rows_added, "row")];

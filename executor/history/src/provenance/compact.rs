@@ -1,4 +1,4 @@
-//! The provenance that stands in a page: without what repeats, and with digests as short as the page shows them. A sweep has
+//! The provenance in a page: without what repeats, and with digests as short as the page shows them. A sweep has
 //! thousands of cells, and a page is to be sent by mail.
 
 use std::collections::HashMap;

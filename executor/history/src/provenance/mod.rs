@@ -1,7 +1,7 @@
-//! Where a report comes from: every cell that it rests on, as the records of the store have it.
+//! The provenance of a report: every cell that it depends on, as the records of the store have it.
 //!
-//! A report is a function of what it reads, so it cannot know when, where and at what cost that was made. The executor
-//! does, and adds it where the report is exported ([`files`]). It knows no chess: the place in the page is
+//! A report is a function of its inputs, so it does not have the time, machine and cost of their making. The executor
+//! has them, and adds them when the report is exported ([`files`]). It knows no chess: the place in the page is
 //! [`cwm_contract::provenance`]'s.
 
 mod compact;
@@ -20,7 +20,7 @@ pub use gather::gather;
 /// Version of the format of [`Provenance`].
 pub const PROVENANCE_FORMAT: u32 = 1;
 
-/// What an exported report discloses: reports are published, records are not.
+/// The extent of the disclosure in an exported report: reports are published, records are not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Disclosure {
     /// No names of people and machines, no folders, nothing that may be a secret.
@@ -43,7 +43,7 @@ pub struct Provenance {
     pub report: String,
     /// Stages in the order of the pipeline, with the sums of their cells.
     pub stages: Vec<StageTotals>,
-    /// The machines, in the order in which they stand in `cells`.
+    /// The machines, in the order of `cells`.
     pub machines: Vec<MachineProvenance>,
     /// Code by fingerprint, with the digests of its parts; not in a page.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ pub struct StageTotals {
     pub name: String,
     /// Its kind.
     pub kind: String,
-    /// How many cells the report rests on.
+    /// The number of cells that the report depends on.
     pub cells: usize,
     /// Seconds from start to end.
     pub seconds: f64,
@@ -95,7 +95,7 @@ pub struct CellProvenance {
     pub stage: String,
     /// Key of its action.
     pub key: String,
-    /// As they stand in the key, without secrets.
+    /// Its parameters as in the key, without secrets.
     pub parameters: BTreeMap<String, Value>,
     /// The parameters that the pipeline gives; the others have their defaults.
     pub given: Vec<String>,
@@ -112,7 +112,7 @@ pub struct CellProvenance {
     /// Content from the network.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fetched: Vec<FetchProvenance>,
-    /// When, where and at what cost.
+    /// The time, machine and cost.
     pub made: RunProvenance,
 }
 
@@ -147,7 +147,7 @@ pub struct OutputProvenance {
 /// Something from the network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FetchProvenance {
-    /// Where it was, without user and query.
+    /// Its URL, without user and query.
     pub url: String,
     /// SHA-256 of the content.
     pub sha256: String,
@@ -155,10 +155,10 @@ pub struct FetchProvenance {
     pub bytes: u64,
 }
 
-/// When, where, by whom and at what cost a result was made.
+/// The time, machine, user and cost of a result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunProvenance {
-    /// When it was started: RFC 3339, UTC, whole seconds.
+    /// The time of its start: RFC 3339, UTC, whole seconds.
     pub at: String,
     /// The user, where names are disclosed.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! Removes from the provenance what must not stand on a page that people publish.
+//! Removes from the provenance everything that must not be published on a page.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -90,7 +90,7 @@ fn without_logins(text: &str, has_spaces: bool) -> String {
     kept
 }
 
-/// Removes what stands between `://` and the last `@` before the path.
+/// Removes everything between `://` and the last `@` before the path.
 fn without_users(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;

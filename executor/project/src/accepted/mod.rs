@@ -1,4 +1,4 @@
-//! `accepted.lock`: changes of code of which somebody said that they change no result, beside the pipelines, for git.
+//! `accepted.lock`: changes of code that were accepted as changing no result, beside the pipelines, for git.
 //!
 //! It knows kinds of stages and digests of code; it knows no plan and no store. What a change of code does is a matter of
 //! the code, so all pipelines of a folder share one file.
@@ -33,11 +33,11 @@ pub struct AcceptedChange {
     pub kind: String,
     /// Digest before and after, by `base`, `crate …` or `part …`; none where there was no such entry.
     pub code: BTreeMap<String, (Option<String>, Option<String>)>,
-    /// Who said so.
+    /// The person who accepted it.
     pub by: String,
-    /// When, in UTC.
+    /// The time, in UTC.
     pub at: String,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// True if the probes of all results at hand were the same.
@@ -64,7 +64,7 @@ impl AcceptedChange {
         })
     }
 
-    /// Its name in the file: the same for the same change, whoever accepts it.
+    /// Its name in the file: the same for the same change, by whomever it is accepted.
     pub fn name(&self) -> String {
         let mut bytes = Vec::new();
         self.kind.encode(&mut bytes);
@@ -103,14 +103,14 @@ impl AcceptedChange {
 pub struct Accepted {
     path: PathBuf,
     aliases: BTreeMap<String, AcceptedChange>,
-    /// What is on disk.
+    /// The text of the file on disk.
     text: Option<String>,
     warnings: Vec<String>,
 }
 
 impl Accepted {
     /// Reads what was accepted beside the pipeline in `yaml`; nothing if there is no file. Of a merge conflict both sides are
-    /// taken, and a line that cannot be read is passed over: [`Accepted::warnings`] tells.
+    /// taken, and a line that cannot be read is passed over: [`Accepted::warnings`] has them.
     ///
     /// # Errors
     /// The file cannot be read, or a newer cwm wrote it.
@@ -166,7 +166,7 @@ impl Accepted {
 
     /// The components that results are looked up by in place of `components`, the nearest code first.
     pub fn equivalent_keys(&self, components: &Components) -> impl Iterator<Item = Components> {
-        // What has no code in its key rests on none.
+        // A key without code depends on none.
         let older = if components.code.is_empty() || self.aliases.is_empty() {
             Vec::new()
         } else {

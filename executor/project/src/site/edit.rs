@@ -13,7 +13,7 @@ use cwm_core::{DurableFs, Error};
 pub struct NewRemote<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Where it is.
+    /// Its URL or path.
     pub url: &'a str,
     /// True if it is only read.
     pub read_only: bool,
@@ -50,7 +50,7 @@ pub fn add_remote(
         for (key, text) in &new.options {
             table.insert(key, value(*text));
         }
-        // Behind the others, whatever stands behind them.
+        // Behind the other remotes.
         remotes.insert(new.name, Item::Table(table));
         Ok(String::new())
     };

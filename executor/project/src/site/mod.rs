@@ -34,13 +34,13 @@ pub enum ExecutorKind {
 /// The settings of `cwm.toml`; without such a file, nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Site {
-    /// Where the store is, absolute.
+    /// The absolute path of the store.
     pub store: Option<PathBuf>,
-    /// What does the work.
+    /// The executor.
     pub executor: ExecutorKind,
-    /// Where results are shared, in the order of the file.
+    /// The remotes, in the order of the file.
     pub remotes: Vec<Remote>,
-    /// How jobs of Slurm are to be.
+    /// The settings of jobs of Slurm.
     pub slurm: Slurm,
 }
 
@@ -57,7 +57,7 @@ pub struct Remote {
     pub read_only: bool,
     /// The keys that only some kinds of remotes have, such as `endpoint`.
     pub options: BTreeMap<String, String>,
-    /// How long it may be silent before it counts as unreachable.
+    /// The silence after which it counts as unreachable.
     pub timeout: Duration,
 }
 
@@ -66,7 +66,7 @@ pub trait RemoteKinds {
     /// Checks the URL and the options of a remote.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The problem with it.
     fn check(&self, remote: &Remote) -> Result<(), InvalidRemote>;
 
     /// Returns true if remotes with this URL can only be read.
@@ -81,7 +81,7 @@ pub trait RemoteKinds {
 pub struct InvalidRemote {
     /// The key of the value that is wrong.
     pub key: &'static str,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
     /// Advice to the user.
     pub hint: Option<String>,

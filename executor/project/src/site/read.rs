@@ -99,7 +99,7 @@ pub(super) fn unknown_key(reader: &mut NodeReader<'_>, key: &SpannedStr, whose: 
     reader.report(Diagnostic::at(key.place, message).hint(WHERE_CREDENTIALS_ARE));
 }
 
-/// That git left a conflict in the file.
+/// Reports the first merge conflict in the file.
 fn conflict(text: &str) -> Option<Diagnostic> {
     let start = match text.starts_with("<<<<<<< ") {
         true => 0,

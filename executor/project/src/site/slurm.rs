@@ -20,7 +20,7 @@ pub struct Slurm {
     pub qos: Option<String>,
     /// `--time` of a stage that says nothing of it, in `needs: { time }` or `limits: { time }`.
     pub time: Option<Duration>,
-    /// Further options of sbatch, each as it stands behind `#SBATCH `.
+    /// Further options of sbatch, each as it is written behind `#SBATCH `.
     pub lines: Vec<String>,
     /// Lines of shell that a job begins with, such as `module load cuda`.
     pub setup: Vec<String>,
@@ -28,25 +28,25 @@ pub struct Slurm {
     pub here: Vec<String>,
     /// Cores of a stage that takes whatever there is (`cpu: all`).
     pub cpus: Option<u32>,
-    /// How many jobs may be in the queue at a time; of an array, each task counts.
+    /// The most jobs in the queue at a time; of an array, each task counts.
     pub max_jobs: Option<u32>,
-    /// How many tasks an array may have; the controller's own limit holds in any case.
+    /// The most tasks of an array; the controller's own limit holds in any case.
     pub array_size: Option<u32>,
-    /// How long it is at least between two looks at the queue.
+    /// The shortest time between two queries of the queue.
     pub poll: Option<Duration>,
-    /// How long nothing may be seen of a job, neither in the queue nor in the store, until it is taken for lost.
+    /// The time after which a job that is neither in the queue nor in the store counts as lost.
     pub patience: Option<Duration>,
-    /// How often a cell is submitted again whose job was lost or whose node failed.
+    /// The number of times that a cell is submitted again whose job was lost or whose node failed.
     pub resubmit: Option<u32>,
     /// `--time` of the job of `cwm run --detach`.
     pub detached_time: Option<Duration>,
-    /// How jobs come by their inputs.
+    /// The way in which jobs get their inputs.
     pub store: JobStore,
     /// With [`JobStore::Remote`], the folder of a store that the jobs of a node share; variables in it are the node's.
     pub scratch: Option<String>,
 }
 
-/// How jobs come by their inputs, and their results to others.
+/// The way in which jobs get their inputs, and others their results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum JobStore {
     /// The store is on a file system that all nodes share.

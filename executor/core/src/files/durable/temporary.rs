@@ -15,7 +15,7 @@ pub struct Temporary<'disk> {
 }
 
 impl Temporary<'_> {
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         self.path.as_deref().unwrap_or(Path::new(""))
     }
