@@ -45,7 +45,7 @@ impl Workspace {
         let file = pipeline_file(arguments.file.as_deref())?;
         let mut plan = plan::load(&file, &arguments.sets, &crate::registry::built_in())?;
         plan.name_descriptors();
-        let pins = Pins::beside(&plan.file)?.asked_with(pipeline_options(store, arguments));
+        let pins = Pins::beside(&plan.file)?.with_command_options(pipeline_options(store, arguments));
         let site = Site::of(&file, crate::adapters::REMOTE_KINDS)?;
         let store = Store::at(&store_folder(store, &site, &plan.folder))?.with_record_cache();
         let files = DigestCache::of_store(&store);

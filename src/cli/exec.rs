@@ -28,7 +28,7 @@ pub struct ExecArguments {
     pub check: bool,
     /// Who asked for it, for those who wait for it
     #[arg(long, value_name = "WHO")]
-    pub asked_by: Option<String>,
+    pub requested_by: Option<String>,
     /// The batch of which it is a task: its terms stand there, and it tells there how it goes
     #[arg(long, value_name = "BATCH", requires = "task")]
     pub batch: Option<String>,
@@ -40,8 +40,8 @@ pub struct ExecArguments {
 impl ExecArguments {
     /// On which terms the action is done.
     pub fn terms(self) -> AttemptOptions {
-        let ExecArguments { key: _, attempt, attempts, time, memory, check, asked_by, batch: _, task: _ } = self;
-        AttemptOptions { attempt, attempts, time, memory, check, asked_by }
+        let ExecArguments { key: _, attempt, attempts, time, memory, check, requested_by, batch: _, task: _ } = self;
+        AttemptOptions { attempt, attempts, time, memory, check, requested_by }
     }
 }
 

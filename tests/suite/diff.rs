@@ -104,7 +104,7 @@ fn cells_that_came_and_went_are_named() {
     assert_eq!(context.cwm(&["run"]).code, 0);
     let (code, text) = diff(&context, &["old.lock"]);
     assert_eq!(code, 7, "{text}");
-    assert!(text.contains("added:\n  second: 2 cells\nremoved:\n  second[t=a]\n"), "{text}");
+    assert!(text.contains("added:\n  second[t=c] and 1 more of second\nremoved:\n  second[t=a]\n"), "{text}");
     assert!(text.contains("report: second (the result is the same)\n"), "{text}");
     assert!(text.ends_with("cells: 1 changed, 2 added, 1 removed, 3 the same\n"), "{text}");
 }

@@ -1,7 +1,7 @@
 //! All processes that one process started, directly or not.
 
 use cwm_core::os::{self, children};
-use rustix::process::{Pid, Signal, getpid, kill_process};
+use rustix::process::{Pid, Signal, getpid, kill_current_process_group, kill_process};
 
 /// All that a process started and that still runs, the process itself aside. Where a process ended before those that it
 /// started, they are found if `root` adopts ([`os::adopt_orphans`]).
@@ -35,8 +35,7 @@ pub fn kill_descendants(root: Pid) {
 /// Kills all that this process started, and this process with its group.
 pub fn kill_self() {
     kill_descendants(getpid());
-    // SAFETY: kill(0, …) signals this process's own group and touches no memory.
-    unsafe { libc::kill(0, libc::SIGKILL) };
+    let _ = kill_current_process_group(Signal::KILL);
 }
 
 /// Bytes that a process and all that it started hold together: anonymous and shared memory, in memory or swapped out, and

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -34,13 +34,9 @@ impl MessageWriter {
     /// # Errors
     /// The system is out of file descriptors.
     pub fn take() -> Result<Self, Error> {
-        // SAFETY: duplicates descriptor 1, which is open, into a new one that only this value owns.
-        let copy = unsafe { libc::fcntl(1, libc::F_DUPFD_CLOEXEC, 10) };
-        if copy < 0 {
-            return Err(Error::system(format!("cannot take standard output: {}", std::io::Error::last_os_error())));
-        }
-        // SAFETY: `copy` is a fresh descriptor that nothing else owns.
-        Ok(MessageWriter(Arc::new(Mutex::new(Sink { file: unsafe { File::from_raw_fd(copy) }, progressed: None }))))
+        let copy = std::io::stdout().as_fd().try_clone_to_owned();
+        let copy = copy.map_err(|error| Error::system(format!("cannot take standard output: {error}")))?;
+        Ok(MessageWriter(Arc::new(Mutex::new(Sink { file: copy.into(), progressed: None }))))
     }
 
     /// Takes the file at `path` for events, of a job that no executor holds a pipe to. Standard output and error stay what

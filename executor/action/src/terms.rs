@@ -21,12 +21,12 @@ pub struct AttemptOptions {
     /// True if the result is only compared with the recorded one, and nothing is changed.
     pub check: bool,
     /// The command that requested it, for those who wait for it: `cwm run paper.yaml, for model`.
-    pub asked_by: Option<String>,
+    pub requested_by: Option<String>,
 }
 
 impl Default for AttemptOptions {
     fn default() -> Self {
-        AttemptOptions { attempt: 1, attempts: 1, time: None, memory: None, check: false, asked_by: None }
+        AttemptOptions { attempt: 1, attempts: 1, time: None, memory: None, check: false, requested_by: None }
     }
 }
 
@@ -39,7 +39,7 @@ impl AttemptOptions {
 
     /// Names the command for those who wait for it.
     pub fn who(&self) -> String {
-        self.asked_by.clone().unwrap_or_else(|| std::env::args().take(3).collect::<Vec<_>>().join(" "))
+        self.requested_by.clone().unwrap_or_else(|| std::env::args().take(3).collect::<Vec<_>>().join(" "))
     }
 
     /// Returns the line in the log before the output of an attempt, where there may be several.
@@ -58,7 +58,7 @@ impl AttemptOptions {
         options.extend(self.time.map(|time| format!("--time={}", time.as_secs_f64())));
         options.extend(self.memory.map(|memory| format!("--memory={memory}")));
         options.extend(self.check.then(|| "--check".to_owned()));
-        options.extend(self.asked_by.as_ref().map(|who| format!("--asked-by={who}")));
+        options.extend(self.requested_by.as_ref().map(|who| format!("--requested-by={who}")));
         options
     }
 }

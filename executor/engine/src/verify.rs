@@ -258,7 +258,7 @@ impl Verifier<'_> {
             time: planned.retry.time,
             memory: planned.retry.memory,
             check: true,
-            asked_by: Some(format!("{}, for {}", self.options.1, planned.label)),
+            requested_by: Some(format!("{}, for {}", self.options.1, planned.label)),
             ..AttemptOptions::default()
         };
         let (needs, device) = needs_of(planned, self.options.0);

@@ -56,7 +56,7 @@ impl Pins {
     }
 
     /// The same, whose advice names commands with these options after the stage: those by which this pipeline was found.
-    pub fn asked_with(self, options: String) -> Pins {
+    pub fn with_command_options(self, options: String) -> Pins {
         Pins { options, ..self }
     }
 
@@ -139,7 +139,7 @@ mod tests {
         let now = Pins::beside(&yaml).unwrap();
         assert_eq!(now.pins.len(), 3);
         assert_eq!(now.get(&fetched("http://x/b", Some(3), "").fetch).unwrap().sha256, "b".repeat(64));
-        let now = now.asked_with(" -f lichess.yaml".into());
+        let now = now.with_command_options(" -f lichess.yaml".into());
         let expected = now.expected(&fetched("http://x/a", None, "").fetch, "games").unwrap();
         assert!(expected.hint.contains("`cwm pin --update games -f lichess.yaml`"), "{}", expected.hint);
         // Another file in its place would have another number.

@@ -321,7 +321,7 @@ impl Engine<'_> {
             time: planned.retry.time,
             memory: planned.retry.memory,
             check: false,
-            asked_by: Some(format!("{}, for {}", self.policy.command, planned.label)),
+            requested_by: Some(format!("{}, for {}", self.policy.command, planned.label)),
         };
         let (needs, device) = needs_of(planned, self.policy.device);
         self.inputs.store.create()?;

@@ -1,6 +1,6 @@
 //! Differences as text for people.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::locks::{ChangedCell, LockDifference};
 use super::table_file::Cell;
@@ -29,24 +29,19 @@ impl LockDifference {
         }
         if !followers.is_empty() {
             text += "changed by what they read:\n";
-            for (labels, why) in alike(&followers, |cell| vec![because_of(cell)]) {
-                text += &format!("  {}: {}\n", cells(&labels), why.join(""));
+            for (labels, why) in alike(&followers, because_of) {
+                text += &format!("  {}: {why}\n", cells(&labels));
             }
         }
         for (what, labels) in [("added", &self.added), ("removed", &self.removed)] {
-            if !labels.is_empty() {
-                text += &format!("{what}:\n");
-                for (stage, labels) in by_stage(labels.iter().map(String::as_str)) {
-                    text += &format!("  {}\n", counted(&stage, &labels));
-                }
+            let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+            for (index, of_stage) in labels.chunk_by(|a, b| stage_of(a) == stage_of(b)).enumerate() {
+                let heading = if index == 0 { format!("{what}:\n") } else { String::new() };
+                text += &format!("{heading}  {}\n", cells(of_stage));
             }
         }
-        let (added, removed) = (self.added.len(), self.removed.len());
-        text + &format!(
-            "cells: {} changed, {added} added, {removed} removed, {} the same\n",
-            self.changed.len(),
-            self.same
-        )
+        let (changed, added, removed) = (self.changed.len(), self.added.len(), self.removed.len());
+        text + &format!("cells: {changed} changed, {added} added, {removed} removed, {} the same\n", self.same)
     }
 }
 
@@ -54,22 +49,9 @@ fn stage_of(label: &str) -> &str {
     label.split('[').next().unwrap_or_default()
 }
 
-fn by_stage<'l>(labels: impl Iterator<Item = &'l str>) -> BTreeMap<String, Vec<&'l str>> {
-    let mut stages: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    labels.for_each(|label| stages.entry(stage_of(label).to_owned()).or_default().push(label));
-    stages
-}
-
-fn counted(stage: &str, labels: &[&str]) -> String {
-    match labels {
-        [only] => (*only).to_owned(),
-        _ => format!("{stage}: {} cells", labels.len()),
-    }
-}
-
 /// Groups cells of one stage with the same `why`, in the order of the first of them.
-fn alike<'c>(cells: &[&'c ChangedCell], why: impl Fn(&ChangedCell) -> Vec<String>) -> Vec<(Vec<&'c str>, Vec<String>)> {
-    let mut groups: Vec<(Vec<&str>, Vec<String>)> = Vec::new();
+fn alike<'c, T: PartialEq>(cells: &[&'c ChangedCell], why: impl Fn(&ChangedCell) -> T) -> Vec<(Vec<&'c str>, T)> {
+    let mut groups: Vec<(Vec<&str>, T)> = Vec::new();
     for cell in cells {
         let why = why(cell);
         let stage = stage_of(&cell.label);
@@ -81,6 +63,7 @@ fn alike<'c>(cells: &[&'c ChangedCell], why: impl Fn(&ChangedCell) -> Vec<String
     groups
 }
 
+/// Names cells of one stage: the first of them, and the number of the others.
 fn cells(labels: &[&str]) -> String {
     match labels {
         [] => String::new(),
@@ -103,13 +86,12 @@ fn why_changed(cell: &ChangedCell) -> Vec<String> {
     for key in &cell.unknown {
         lines.push(format!("why is not known here: the store has no record of {}", key.short()));
     }
-    lines.extend(same_bytes(cell).map(str::to_owned));
+    lines.extend(cell.same_outputs.then(|| SAME_RESULT.to_owned()));
     lines
 }
 
-fn same_bytes(cell: &ChangedCell) -> Option<&'static str> {
-    (cell.same_outputs).then_some("the result is the same")
-}
+/// The note on a cell that changed, and made the same bytes.
+const SAME_RESULT: &str = "the result is the same";
 
 /// The stages that made the inputs that differ.
 fn sources(cell: &ChangedCell) -> String {
@@ -117,17 +99,13 @@ fn sources(cell: &ChangedCell) -> String {
         Cause::Input { source, .. } => Some(stage_of(source)),
         _ => None,
     });
-    let stages: BTreeSet<&str> = stages.collect();
-    stages.into_iter().collect::<Vec<_>>().join(", ")
+    Vec::from_iter(BTreeSet::from_iter(stages)).join(", ")
 }
 
 /// The stages whose changes it follows.
 fn because_of(cell: &ChangedCell) -> String {
-    let mut text = sources(cell);
-    if let Some(same) = same_bytes(cell) {
-        text += &format!(" ({same})");
-    }
-    text
+    let same = if cell.same_outputs { format!(" ({SAME_RESULT})") } else { String::new() };
+    sources(cell) + &same
 }
 
 impl ReportDifference {
@@ -153,7 +131,8 @@ impl TableDifference {
         let mut text = match self.only {
             Some(Only::Old) => return format!("{} ({}): only in the first\n", self.id, self.title),
             Some(Only::New) => return format!("{} ({}): only in the second\n", self.id, self.title),
-            None if self.compared == 0 => return self.nothing_in_common(),
+            // The names of rows or columns that are all others, as with prefixes of another length, would not help.
+            None if self.compared == 0 => return format!("{} ({}): no cell in common\n", self.id, self.title),
             // The rows or columns that one has alone are listed below.
             None if self.cells.is_empty() => format!("{} ({}):\n", self.id, self.title),
             None => format!("{} ({}): {} of {} cells differ\n", self.id, self.title, self.cells.len(), self.compared),
@@ -171,18 +150,6 @@ impl TableDifference {
             text += &format!("  {cell}\n");
         }
         text
-    }
-
-    /// The text for tables in which all rows or columns differ, as with prefixes of another length: their names would not help.
-    fn nothing_in_common(&self) -> String {
-        let changes =
-            [(&self.columns_removed, &self.columns_added, "column"), (&self.rows_removed, &self.rows_added, "row")];
-        let changes: Vec<String> = changes
-            .iter()
-            .filter(|(removed, added, _)| !removed.is_empty() || !added.is_empty())
-            .map(|(removed, added, what)| format!("{} {what}s removed, {} added", removed.len(), added.len()))
-            .collect();
-        format!("{} ({}): no cell in common ({})\n", self.id, self.title, changes.join("; "))
     }
 }
 
