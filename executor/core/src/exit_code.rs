@@ -17,7 +17,7 @@ macro_rules! exit_codes {
 }
 
 exit_codes! {
-    /// All that was asked for is done.
+    /// Everything is done.
     OK = 0;
     /// At least one stage failed; what does not depend on it was done.
     STAGE_FAILED = 1;
@@ -25,7 +25,7 @@ exit_codes! {
     USAGE = 2;
     /// The pipeline file, `cwm.toml` or a `--set` is wrong; nothing was run.
     PIPELINE = 3;
-    /// The store cannot be used as asked: read-only, full, damaged, of a newer format; or none is there that was named.
+    /// The store cannot be used: read-only, full, damaged, of a newer format; or none is there that was named.
     STORE = 4;
     /// `verify` found damaged or missing objects.
     DAMAGED = 5;
@@ -35,9 +35,9 @@ exit_codes! {
     DIFFERENT = 7;
     /// `run --check` found that a stage makes other bytes than those that are recorded.
     IRREPRODUCIBLE = 8;
-    /// `push`, `pull` or `run --push`: a remote was not reached, or did not have or take all that was asked for.
+    /// `push`, `pull` or `run --push`: a remote was not reached, or did not have or take everything.
     REMOTE = 9;
-    /// `accept --probed` left something as it was: a probe differs, or there is none to tell.
+    /// `accept --probed` left something as it was: a probe differs, or there is none.
     NOT_ACCEPTED = 10;
     /// The machine refused something, or a mistake in cwm.
     INTERNAL = 70;

@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::age::Age;
+use super::eviction_plan::EvictionPlan;
 use super::jobs::BatchJobs;
 use super::reachability::{Reachability, Retention};
-use super::reclaim::Reclaim;
 use super::roots::{Root, roots};
 use cwm_action::ActionFile;
 use cwm_core::files::Result;
@@ -104,8 +104,8 @@ impl GcPlan {
     }
 
     fn add_results(&mut self, store: &Store, inventory: &Inventory, reach: &Reachability, max_size: Option<u64>) {
-        let mut reclaim = Reclaim::new(inventory, &reach.pinned, 0..inventory.held.len());
-        self.unnamed_bytes = reclaim.give_up_unnamed();
+        let mut eviction = EvictionPlan::new(inventory, &reach.pinned, 0..inventory.held.len());
+        self.unnamed_bytes = eviction.add_unnamed();
         let mut left = inventory.objects.values().sum::<u64>() - self.unnamed_bytes;
         let mut free: Vec<usize> =
             (0..inventory.held.len()).filter(|index| reach.retention[*index] == Retention::Free).collect();
@@ -115,7 +115,7 @@ impl GcPlan {
             if max_size.is_some_and(|max_size| left <= max_size) {
                 break;
             }
-            let bytes = reclaim.give_up(index);
+            let bytes = eviction.evict(index);
             left -= bytes;
             if bytes > 0 {
                 let stage = stages.entry(&inventory.held[index].record.label.stage).or_default();
@@ -126,8 +126,8 @@ impl GcPlan {
         self.stages =
             stages.into_iter().map(|(stage, freed)| ReclaimedStage { stage: stage.to_owned(), ..freed }).collect();
         self.stages.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.stage.cmp(&b.stage)));
-        self.stays = staying_bytes(inventory, reach, &reclaim.content);
-        self.garbage = reclaim.garbage(store);
+        self.stays = staying_bytes(inventory, reach, &eviction.content);
+        self.garbage = eviction.garbage(store);
     }
 
     fn add_work(&mut self, entry: &WorkFolderEntry) {

@@ -5,9 +5,9 @@
 mod age;
 mod check;
 mod collect;
+mod eviction_plan;
 mod jobs;
 mod reachability;
-mod reclaim;
 mod roots;
 pub mod selection;
 pub mod tags;

@@ -9,7 +9,7 @@ use super::roots::Root;
 use cwm_core::{Digest, Key};
 use cwm_store::{Inventory, LARGEST_MANIFEST, RecordEntry, Store};
 
-/// Why the content of a result stays, the strongest reason first.
+/// The reason for which the content of a result stays, the strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Retention {
@@ -26,7 +26,7 @@ pub enum Retention {
 /// The content of a store that stays.
 #[derive(Debug)]
 pub struct Reachability {
-    /// Why each result stays, by index into [`Inventory::held`].
+    /// The reason for which each result stays, by index into [`Inventory::held`].
     pub retention: Vec<Retention>,
     /// Content that stays whatever records name it: roots name it by itself, or it came through a pipe.
     pub pinned: HashSet<Digest>,

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+use super::eviction_plan::EvictionPlan;
 use super::jobs::BatchJobs;
 use super::reachability::{Reachability, Retention};
-use super::reclaim::Reclaim;
 use super::roots::roots;
 use cwm_core::files::Result;
 use cwm_store::{ActionRecord, EvictionReason, Store};
@@ -58,11 +58,11 @@ pub fn evict_content(
         let is_complete = || held.content(&inventory).all(|digest| inventory.objects.contains_key(&digest));
         going.contains_key(index) || held.record.evicted.is_none() || is_complete()
     };
-    let mut reclaim = Reclaim::new(&inventory, &pinned, (0..inventory.held.len()).filter(is_holder));
-    let freed = going.iter().map(|(index, result)| (*result, reclaim.give_up(*index)));
+    let mut eviction = EvictionPlan::new(&inventory, &pinned, (0..inventory.held.len()).filter(is_holder));
+    let freed = going.iter().map(|(index, result)| (*result, eviction.evict(*index)));
     let evicted = freed.filter(|(_, bytes)| *bytes > 0).collect();
-    if !reclaim.content.is_empty() {
-        store.move_garbage(&reclaim.garbage(store), EvictionReason::NotKept, &alone)?;
+    if !eviction.content.is_empty() {
+        store.move_garbage(&eviction.garbage(store), EvictionReason::NotKept, &alone)?;
         drop(alone);
         store.delete_garbage()?;
     }

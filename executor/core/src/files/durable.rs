@@ -203,7 +203,7 @@ impl DurableFs {
         })
     }
 
-    /// A new empty file in `folder` (mode 0666 less the umask); it goes away unless it is placed.
+    /// A new empty file in `folder` (mode 0666 less the umask); it is removed unless it is placed.
     pub fn new_file(&self, folder: &Path) -> Result<(File, Temporary<'_>)> {
         let (file, path) = self.step(Step::MakeFolder, "make a file in", folder, || {
             tempfile::Builder::new()
@@ -216,7 +216,7 @@ impl DurableFs {
         Ok((file, Temporary { disk: self, path: Some(path) }))
     }
 
-    /// Writes `bytes` to a new file in `folder` (mode 0666 less the umask) and syncs it; the file goes away on failure.
+    /// Writes `bytes` to a new file in `folder` (mode 0666 less the umask) and syncs it; the file is removed on failure.
     pub fn write_temporary(&self, folder: &Path, bytes: &[u8]) -> Result<Temporary<'_>> {
         let (file, temporary) = self.write_unsynced(folder, bytes)?;
         self.step(Step::SyncFile, "sync", temporary.path(), || file.sync_all())?;
@@ -231,7 +231,7 @@ impl DurableFs {
         Ok((file, temporary))
     }
 
-    /// A new empty folder in `folder`, whose name begins with `prefix`; it goes away unless it is placed.
+    /// A new empty folder in `folder`, whose name begins with `prefix`; it is removed unless it is placed.
     pub fn temporary_folder(&self, folder: &Path, prefix: &str) -> Result<Temporary<'_>> {
         let path = self.step(Step::MakeFolder, "make a folder in", folder, || {
             Ok(tempfile::Builder::new()

@@ -52,7 +52,7 @@ pub enum FileError {
     Refused {
         /// The file or folder.
         path: PathBuf,
-        /// Why, in words that follow the path: `is a symbolic link`.
+        /// The reason, in words that follow the path: `is a symbolic link`.
         what: String,
         /// The remedy.
         hint: &'static str,

@@ -43,7 +43,7 @@ pub struct ChangedCell {
     pub same_outputs: bool,
     /// True if it changed by itself: not only because cells changed that it reads.
     pub root: bool,
-    /// Why; nothing where a record is missing, or where the key is the same and the bytes are not.
+    /// The causes; none where a record is missing, or where the key is the same and the bytes are not.
     pub causes: Vec<Cause>,
     /// The keys whose records are not in the store.
     #[serde(skip_serializing_if = "Vec::is_empty")]

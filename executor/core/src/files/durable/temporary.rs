@@ -8,7 +8,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use super::{DurableFs, Step, TEMPORARY};
 use crate::files::Result;
 
-/// A file or folder that goes away unless it is placed.
+/// A file or folder that is removed unless it is placed.
 pub struct Temporary<'disk> {
     pub(super) disk: &'disk DurableFs,
     pub(super) path: Option<PathBuf>,
@@ -27,7 +27,7 @@ impl Temporary<'_> {
         Ok(())
     }
 
-    /// Puts a folder in the place of what is at `to`, which goes away. The two names change places in one instant, where
+    /// Puts a folder in the place of what is at `to`, which is removed. The two names change places in one instant, where
     /// the file system can; else there is an instant without either.
     pub fn replace(self, to: &Path) -> Result<()> {
         let exchanged = self.disk.before(Step::Place, to, Some(self.path())).and_then(|()| exchange(self.path(), to));
@@ -50,7 +50,7 @@ fn exchange(a: &Path, b: &Path) -> io::Result<()> {
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         if let Some(path) = self.path.take() {
-            // Best effort: what stays in `temporary/` is never read, and goes with `cwm gc`.
+            // Best effort: what stays in `temporary/` is never read, and `cwm gc` removes it.
             drop(self.disk.remove(&path));
         }
     }

@@ -1,39 +1,39 @@
-//! The content that goes with results that are given up: all that no other result names.
+//! The content of evicted results that no other result names.
 
 use std::collections::{HashMap, HashSet};
 
 use cwm_core::Digest;
 use cwm_store::{Garbage, Inventory, Store};
 
-/// Results that are given up, and the content that goes with them.
-pub struct Reclaim<'i> {
+/// Evicted results, and the content that no other result names.
+pub struct EvictionPlan<'i> {
     inventory: &'i Inventory,
     /// Content that stays whatever names it.
     pinned: &'i HashSet<Digest>,
     /// The number of results that hold each content.
     references: HashMap<Digest, u32>,
-    /// Results that are given up, by index into [`Inventory::held`].
-    given_up: Vec<usize>,
-    /// The content that goes.
+    /// Evicted results, by index into [`Inventory::held`].
+    evicted: Vec<usize>,
+    /// The content to remove.
     pub content: HashSet<Digest>,
 }
 
-impl<'i> Reclaim<'i> {
-    /// Gives up nothing yet. `holders` are the results that hold their content, by index into [`Inventory::held`].
+impl<'i> EvictionPlan<'i> {
+    /// Evicts nothing yet. `holders` are the results that hold their content, by index into [`Inventory::held`].
     pub fn new(
         inventory: &'i Inventory,
         pinned: &'i HashSet<Digest>,
         holders: impl Iterator<Item = usize>,
-    ) -> Reclaim<'i> {
+    ) -> EvictionPlan<'i> {
         let mut references: HashMap<Digest, u32> = HashMap::new();
         for digest in holders.flat_map(|index| content(inventory, index)) {
             *references.entry(digest).or_default() += 1;
         }
-        Reclaim { inventory, pinned, references, given_up: Vec::new(), content: HashSet::new() }
+        EvictionPlan { inventory, pinned, references, evicted: Vec::new(), content: HashSet::new() }
     }
 
-    /// Gives up the content that no result holds. Returns its bytes.
-    pub fn give_up_unnamed(&mut self) -> u64 {
+    /// Adds the content that no result holds. Returns its bytes.
+    pub fn add_unnamed(&mut self) -> u64 {
         let mut bytes = 0;
         for (digest, size) in &self.inventory.objects {
             if !self.references.contains_key(digest) && !self.pinned.contains(digest) {
@@ -44,10 +44,10 @@ impl<'i> Reclaim<'i> {
         bytes
     }
 
-    /// Gives up a result, which is one of the holders. Returns the bytes that go with it: shared content goes with the last of
+    /// Evicts a result, which is one of the holders. Returns the bytes that this frees: shared content is freed with the last of
     /// its holders.
-    pub fn give_up(&mut self, index: usize) -> u64 {
-        self.given_up.push(index);
+    pub fn evict(&mut self, index: usize) -> u64 {
+        self.evicted.push(index);
         let mut bytes = 0;
         for digest in content(self.inventory, index) {
             let Some(size) = self.inventory.objects.get(&digest) else { continue };
@@ -66,7 +66,7 @@ impl<'i> Reclaim<'i> {
         let Inventory { held, objects, folders, .. } = self.inventory;
         let is_missing = |digest: Digest| !objects.contains_key(&digest) || self.content.contains(&digest);
         let incomplete = |index: &&usize| content(self.inventory, **index).into_iter().any(is_missing);
-        let records = self.given_up.iter().filter(incomplete).map(|index| &held[*index]);
+        let records = self.evicted.iter().filter(incomplete).map(|index| &held[*index]);
         let mut garbage = Garbage {
             records: records.filter(|held| held.record.evicted.is_none()).map(|held| held.file.clone()).collect(),
             objects: self.content.iter().copied().collect(),
