@@ -11,7 +11,7 @@ use cwm_core::{Registry, list_some};
 use cwm_store::{CheckpointStamp, WorkFolder};
 
 /// The number of checkpoints that are listed; of more, only their number.
-const LISTED: usize = 4;
+const MAX_LISTED: usize = 4;
 
 /// The ending of a checkpoint that a stage found damaged and set aside: no attempt resumes from it.
 const DAMAGED: &str = ".damaged";
@@ -132,7 +132,7 @@ pub fn usable(mut names: Vec<String>) -> Vec<String> {
 
 /// `curves.jsonl, step-000000005000.safetensors`
 pub fn list_kept(names: &[String]) -> String {
-    if names.is_empty() { "nothing".to_owned() } else { list_some(names, LISTED) }
+    if names.is_empty() { "nothing".to_owned() } else { list_some(names, MAX_LISTED) }
 }
 
 #[cfg(test)]

@@ -136,13 +136,13 @@ fn is_cancelled_within(cancellation: &Cancellation, time: Duration) -> bool {
 }
 
 /// Up to this size dependencies are copied.
-const COPIED: u64 = 16 << 20;
+const MAX_COPY_SIZE: u64 = 16 << 20;
 
 /// Returns true if a command gets this dependency as a link, and could therefore meet other bytes than those in its key. Code is
 /// copied: through a link an interpreter finds modules beside the file that it refers to, which no key knows of, and
 /// writes what it compiled beside it.
 pub fn is_linked(dependency: &FileFingerprint) -> bool {
-    dependency.stat.size > COPIED
+    dependency.stat.size > MAX_COPY_SIZE
 }
 
 /// Puts what an action reads where a command finds it: `in/<name>.<ext>` for a single artifact, `in/<name>/<label>` for

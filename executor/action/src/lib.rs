@@ -48,11 +48,11 @@ use work::AttemptContext;
 /// The outcome of an action that did not fail, before it is reported to the executor.
 pub enum Outcome {
     /// The result is recorded: the digest of each output, by name.
-    Recorded(BTreeMap<String, Digest>),
+    NewResult(BTreeMap<String, Digest>),
     /// Another process had recorded the result before.
-    AlreadyRecorded,
-    /// The result was computed again: how it differs from the recorded one.
-    Checked(Vec<Difference>),
+    CacheHit,
+    /// The result was computed again, and differs so from the recorded one.
+    Comparison(Vec<Difference>),
 }
 
 /// Runs one action, which `perform` does, and writes its messages to standard output, or to the file `events`. The exit code is
@@ -72,9 +72,9 @@ pub fn exec(
             .map_err(|error| Error::system(format!("cannot watch for signal {signal}: {error}")))?;
     }
     let (message, exit_code) = match perform(&messages, &cancellation) {
-        Ok(Outcome::Recorded(outputs)) => (ActionMessage::Recorded(outputs), ExitCode::OK),
-        Ok(Outcome::AlreadyRecorded) => (ActionMessage::AlreadyRecorded, ExitCode::OK),
-        Ok(Outcome::Checked(differences)) => (ActionMessage::Checked(differences), ExitCode::OK),
+        Ok(Outcome::NewResult(outputs)) => (ActionMessage::Recorded(outputs), ExitCode::OK),
+        Ok(Outcome::CacheHit) => (ActionMessage::AlreadyRecorded, ExitCode::OK),
+        Ok(Outcome::Comparison(differences)) => (ActionMessage::Checked(differences), ExitCode::OK),
         Err(failure) => {
             streams::end_line_of_log();
             // The log may be on a full disk.
@@ -90,7 +90,7 @@ pub fn exec(
 ///
 /// # Errors
 /// A stop was requested meanwhile, or the store cannot be used.
-pub fn locked(
+pub fn lock_action(
     store: &Store,
     key: &Key,
     terms: &AttemptOptions,
@@ -125,7 +125,7 @@ pub fn perform(
     let files = DigestCache::of_store(&store);
     let work = if terms.check { store.checking(key) } else { store.work(key) };
     let log = log.map_or_else(|| work.log(), Path::to_owned);
-    let lock = locked(&store, key, terms, messages, cancellation)?;
+    let lock = lock_action(&store, key, terms, messages, cancellation)?;
     // Only under the lock is this certain: another executor may have recorded the result meanwhile, and have taken the
     // work folder with the action file away.
     let recorded = store.available(key, None, &files)?.is_some();
@@ -157,10 +157,10 @@ pub fn perform(
     let attempt = AttemptContext { registry, store, files, work, log, action, lock, messages, cancellation, terms };
     let outcome = if terms.check {
         let checked = attempt.check();
-        checked.inspect(|_| remove(&attempt.work)).map(Outcome::Checked)
+        checked.inspect(|_| remove(&attempt.work)).map(Outcome::Comparison)
     } else {
         let made = attempt.make(has_checkpoint);
-        made.map(Outcome::Recorded).map_err(|failure| of_full_disk(root, failure))
+        made.map(Outcome::NewResult).map_err(|failure| of_full_disk(root, failure))
     };
     if outcome.is_err() {
         // The log stays, which has the reason, and so do checkpoints, from which the next attempt resumes.
@@ -192,7 +192,7 @@ pub fn has_checkpoint(work: &WorkFolder) -> Result<bool, Error> {
 /// Removes the work folder of an action whose result another process recorded.
 pub fn already_recorded(work: &WorkFolder) -> Outcome {
     remove(work);
-    Outcome::AlreadyRecorded
+    Outcome::CacheHit
 }
 
 /// Removes the work folder of an action that is done; a failure is only reported.

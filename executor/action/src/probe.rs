@@ -25,7 +25,7 @@ pub enum ProbeComparison {
 }
 
 /// Things that are named of those that differ.
-const NAMED: usize = 6;
+const MAX_NAMES: usize = 6;
 
 impl ProbeComparison {
     /// Describes it for people; `label` is the cell's.
@@ -35,7 +35,7 @@ impl ProbeComparison {
                 format!("its probe gives the same with today's code: `cwm accept --probed '{label}'` keeps the result")
             }
             ProbeComparison::Differs(names) => {
-                format!("its probe gives something else with today's code: {}", list_some(names, NAMED))
+                format!("its probe gives something else with today's code: {}", list_some(names, MAX_NAMES))
             }
             ProbeComparison::NoProbe => {
                 "this result has no probe: it is not known if the change of code matters".into()

@@ -14,7 +14,7 @@ use super::work::AttemptContext;
 use cwm_core::text::exact_duration;
 
 /// The interval at which memory is measured.
-const MEASURED: Duration = Duration::from_millis(100);
+const MEASUREMENT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The limits of an attempt, and its state.
 pub struct Watchdog<'a> {
@@ -70,8 +70,8 @@ impl<'a> Watchdog<'a> {
             if let (Some(Duration::ZERO), Some(time)) = (left, time) {
                 return self.out_of_time(*time);
             }
-            let next = left.unwrap_or(MEASURED);
-            if self.ends_within(if memory.is_some() { next.min(MEASURED) } else { next }) {
+            let next = left.unwrap_or(MEASUREMENT_INTERVAL);
+            if self.ends_within(if memory.is_some() { next.min(MEASUREMENT_INTERVAL) } else { next }) {
                 return;
             }
             if let Some(limit) = memory {

@@ -17,13 +17,13 @@ use cwm_core::{Digest, DurableFs};
 use cwm_store::{EvictionReason, Garbage, Inventory, Store, WorkFolderEntry, bytes_below};
 
 /// The time for which the work folder of a stage that failed or was stopped stays: the next attempt resumes from there.
-const WORK: Age = Age::days(14);
+const WORK_RETENTION: Age = Age::days(14);
 
 /// The time for which an interrupted transfer with a remote stays.
-const TRANSFERS: Age = Age::days(14);
+const TRANSFER_RETENTION: Age = Age::days(14);
 
 /// The time for which damaged content stays in quarantine.
-const QUARANTINE: Age = Age::days(30);
+const QUARANTINE_RETENTION: Age = Age::days(30);
 
 /// The limits of a collection.
 #[derive(Clone, Copy, Debug)]
@@ -151,7 +151,7 @@ pub fn plan(store: &Store, jobs: &dyn BatchJobs, options: GcOptions, now: Timest
     let mut plan = GcPlan { format: 1, roots, ..GcPlan::default() };
     plan.add_results(store, &inventory, &reach, options.max_size);
     plan.garbage.others.extend(store.trees_without_manifests()?);
-    let ended = options.keep.max(WORK).before(now);
+    let ended = options.keep.max(WORK_RETENTION).before(now);
     let awaited = jobs.awaited_keys(store);
     let is_idle = |work: &&WorkFolderEntry| !work.is_running && !awaited.contains(work.folder.key());
     inventory.work.iter().filter(is_idle).filter(|work| work.changed < ended).for_each(|work| plan.add_work(work));
@@ -160,7 +160,7 @@ pub fn plan(store: &Store, jobs: &dyn BatchJobs, options: GcOptions, now: Timest
         plan.leftover_bytes += bytes_below(&path)?;
         plan.garbage.others.push(path);
     }
-    let abandoned = options.keep.max(TRANSFERS).before(now);
+    let abandoned = options.keep.max(TRANSFER_RETENTION).before(now);
     for left in store.leftovers()? {
         if left.is_transfer && left.changed >= abandoned {
             plan.staying_transfer_bytes += left.bytes;
@@ -169,7 +169,7 @@ pub fn plan(store: &Store, jobs: &dyn BatchJobs, options: GcOptions, now: Timest
         *(if left.is_transfer { &mut plan.transfer_bytes } else { &mut plan.leftover_bytes }) += left.bytes;
         plan.garbage.others.push(left.path);
     }
-    for path in store.quarantined_before(options.keep.max(QUARANTINE).before(now))? {
+    for path in store.quarantined_before(options.keep.max(QUARANTINE_RETENTION).before(now))? {
         plan.quarantine_bytes += bytes_below(&path)?;
         plan.garbage.others.push(path);
     }
@@ -184,7 +184,7 @@ pub fn plan(store: &Store, jobs: &dyn BatchJobs, options: GcOptions, now: Timest
 }
 
 /// Bytes of content that stay, by the strongest reason that one of its results has.
-fn staying_bytes(inventory: &Inventory, reach: &Reachability, reclaimed: &HashSet<Digest>) -> BTreeMap<Retention, u64> {
+fn staying_bytes(inventory: &Inventory, reach: &Reachability, evicted: &HashSet<Digest>) -> BTreeMap<Retention, u64> {
     let mut reasons: HashMap<Digest, Retention> =
         reach.pinned.iter().map(|digest| (*digest, Retention::Root)).collect();
     for (held, retention) in inventory.held.iter().zip(&reach.retention) {
@@ -194,7 +194,7 @@ fn staying_bytes(inventory: &Inventory, reach: &Reachability, reclaimed: &HashSe
         }
     }
     let mut stays = BTreeMap::new();
-    for (digest, size) in inventory.objects.iter().filter(|(digest, _)| !reclaimed.contains(*digest)) {
+    for (digest, size) in inventory.objects.iter().filter(|(digest, _)| !evicted.contains(*digest)) {
         *stays.entry(reasons.get(digest).copied().unwrap_or(Retention::Free)).or_default() += size;
     }
     stays

@@ -21,10 +21,10 @@ use cwm_store::{ActionRecord, Machine, Store};
 const ROOT_FORMAT: u32 = 1;
 
 /// The time for which results stay after the lock file that named them is gone.
-const AFTER_IT_IS_GONE: Age = Age::days(30);
+const RETENTION_WITHOUT_FILE: Age = Age::days(30);
 
 /// The interval at which a root is refreshed.
-const REFRESHED: Age = Age::days(1);
+const REFRESH_INTERVAL: Age = Age::days(1);
 
 /// A lock file that the store has seen: JSON in `roots/<first digits of the BLAKE3 of its path>.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -122,9 +122,9 @@ fn refresh(store: &Store, lock: &Path, changed: bool) -> Result<bool> {
     let file = root_path(store, &path);
     let is_usable = !RootFile::read(&file).is_err_and(|error| error.trouble() != FileErrorKind::TooNew);
     let now = Timestamp::now();
-    let is_recent = fs::metadata(&file)
-        .and_then(|metadata| metadata.modified())
-        .is_ok_and(|time| Timestamp::try_from(time).is_ok_and(|time| (REFRESHED.before(now)..=now).contains(&time)));
+    let is_recent = fs::metadata(&file).and_then(|metadata| metadata.modified()).is_ok_and(|time| {
+        Timestamp::try_from(time).is_ok_and(|time| (REFRESH_INTERVAL.before(now)..=now).contains(&time))
+    });
     if is_usable && is_recent && !changed {
         return Ok(false);
     }
@@ -236,7 +236,7 @@ fn lock_file_root(store: &Store, path: PathBuf, now: Timestamp) -> Result<Root> 
         },
         Some(Err(error)) => (format!("{error}; what it named on {day} stays"), None),
         None if !is_here => (format!("is on {}, or gone; what it named on {day} stays", root.host), None),
-        None if root.seen < AFTER_IT_IS_GONE.before(now) => {
+        None if root.seen < RETENTION_WITHOUT_FILE.before(now) => {
             let note = Some("is gone for 30 days".to_owned());
             return Ok(Root { note, ended: Some(path), ..Root::of(name, Vec::new()) });
         }

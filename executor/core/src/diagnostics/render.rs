@@ -9,7 +9,7 @@ use crate::text::{escape_controls_in_lines, visible};
 pub const DEFAULT_WIDTH: usize = 120;
 
 /// More than this nobody reads; the rest is counted.
-const SHOWN: usize = 50;
+const MAX_SHOWN: usize = 50;
 
 /// A line longer than this many bytes is not shown, only its place.
 const LONGEST_LINE: usize = 1000;
@@ -19,12 +19,12 @@ impl Diagnostics {
     pub fn render(&self, colour: bool, width: usize) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() }.term_width(width);
         let mut out = String::new();
-        for diagnostic in self.iter().take(SHOWN) {
+        for diagnostic in self.iter().take(MAX_SHOWN) {
             out.push_str(&renderer.render(&[self.group(diagnostic)]));
             out.push_str("\n\n");
         }
-        if self.len() > SHOWN {
-            out.push_str(&format!("… and {} more\n", self.len() - SHOWN));
+        if self.len() > MAX_SHOWN {
+            out.push_str(&format!("… and {} more\n", self.len() - MAX_SHOWN));
         } else {
             out.truncate(out.trim_end_matches('\n').len());
             out.push('\n');

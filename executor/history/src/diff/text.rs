@@ -9,10 +9,10 @@ use cwm_core::{list_some, plural};
 use cwm_engine::Cause;
 
 /// Rows, columns or labels that are named; of more, how many there are.
-const NAMED: usize = 8;
+const MAX_NAMES: usize = 8;
 
 /// Inputs of one cell that are named; of more, how many there are.
-const INPUTS: usize = 3;
+const MAX_INPUTS: usize = 3;
 
 impl LockDifference {
     /// A line a group of cells that changed in one way, those that changed by themselves first; then the counts.
@@ -77,7 +77,7 @@ fn why_changed(cell: &ChangedCell) -> Vec<String> {
         cell.causes.iter().partition(|cause| matches!(cause, Cause::Input { .. }));
     let mut lines: Vec<String> = others.iter().map(ToString::to_string).collect();
     match inputs.len() {
-        0..=INPUTS => lines.extend(inputs.iter().map(ToString::to_string)),
+        0..=MAX_INPUTS => lines.extend(inputs.iter().map(ToString::to_string)),
         count => lines.push(format!("{count} inputs changed, from {}", sources(cell))),
     }
     if cell.old == cell.new {
@@ -144,7 +144,7 @@ impl TableDifference {
             ("rows removed", &self.rows_removed),
         ];
         for (what, names) in lists.into_iter().filter(|(_, names)| !names.is_empty()) {
-            text += &format!("  {what}: {}\n", list_some(names, NAMED));
+            text += &format!("  {what}: {}\n", list_some(names, MAX_NAMES));
         }
         for cell in &self.cells {
             text += &format!("  {cell}\n");

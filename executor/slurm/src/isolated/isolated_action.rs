@@ -15,7 +15,7 @@ use super::staged_files::{self, StagedFiles};
 use cwm_action::source_key;
 use cwm_action::{
     ActionFailure, ActionFailureKind, ActionFile, ActionMessage, AttemptOptions, MessageWriter, Outcome,
-    already_recorded, has_checkpoint, locked, perform as perform_here,
+    already_recorded, has_checkpoint, lock_action, perform as perform_here,
 };
 use cwm_core::{Backoff, Digest, Error, Key, Registry};
 use cwm_remote::{RemoteError, RemoteStatus, ResultBundle, TransferEvent, TransferRequest};
@@ -47,7 +47,7 @@ pub fn perform(
     let home = Store::at(root)?.assume_initialized();
     let files = DigestCache::of_store(&home);
     let home_work = home.work(key);
-    let _lock = locked(&home, key, terms, messages, cancellation)?;
+    let _lock = lock_action(&home, key, terms, messages, cancellation)?;
     let recorded = home.available(key, None, &files)?.is_some();
     let action = match ActionFile::read(&home_work, key) {
         Ok(action) => action,
@@ -139,9 +139,9 @@ impl IsolatedAction<'_> {
         // Recording the log has redirected the output.
         messages.log_to(&log)?;
         match &outcome {
-            Ok(Outcome::Recorded(outputs)) => self.publish_result(Some(outputs))?,
-            Ok(Outcome::AlreadyRecorded) => self.publish_result(None)?,
-            Ok(Outcome::Checked(_)) => {
+            Ok(Outcome::NewResult(outputs)) => self.publish_result(Some(outputs))?,
+            Ok(Outcome::CacheHit) => self.publish_result(None)?,
+            Ok(Outcome::Comparison(_)) => {
                 return Err(Error::internal("a job that does not read the run's store cannot check").into());
             }
             Err(_) if self.is_persistent && has_checkpoint(&work)? => self.home_work.mark_checkpoints_elsewhere()?,
@@ -166,7 +166,7 @@ impl IsolatedAction<'_> {
             }
             if self.own.missing(&record, &self.files)?.is_empty() {
                 self.publish_result(Some(&record.output_digests()))?;
-                return Ok(Some(Outcome::AlreadyRecorded));
+                return Ok(Some(Outcome::CacheHit));
             }
             let is_whole = match self
                 .transfers
