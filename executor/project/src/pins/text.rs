@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Pin;
 use crate::line_file::{Content, Format, Line, lines};
-use cwm_core::{Diagnostic, Diagnostics, Error, Place, Source, Sources};
+use cwm_core::{Diagnostic, Diagnostics, Digest, Error, Place, Source, Sources};
 
 const FORMAT: Format = Format { name: "cwm-sources", what: "pins", version: 1 };
 
@@ -101,10 +101,8 @@ pub fn parse(path: &Path, text: &str) -> Result<BTreeMap<FetchRequest, Pin>, Err
 fn read(line: &str) -> Result<(FetchRequest, Pin), String> {
     let json = line.strip_prefix("- ").ok_or("it does not begin with `- {`")?;
     let line: Entry = serde_json::from_str(json).map_err(|error| error.to_string())?;
-    let digits = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
-    if line.sha256.len() != 64 || !line.sha256.chars().all(digits) {
-        return Err("its `sha256` is not 64 lower-case hexadecimal digits".into());
-    }
+    // Spelled as digests of BLAKE3 are.
+    line.sha256.parse::<Digest>().map_err(|_| "its `sha256` is not 64 lower-case hexadecimal digits")?;
     Ok((FetchRequest { url: line.url, first_bytes: line.first_bytes }, Pin { sha256: line.sha256, bytes: line.bytes }))
 }
 

@@ -141,11 +141,11 @@ fn remote(
         reader.report(Diagnostic::at(node.place, format!("{whose} must be a table, not {}", node.kind())).hint(hint));
         return None;
     }
-    let (mut url, mut read_only, mut timeout) = (None, false, TIMEOUT);
+    let (mut url, mut has_url, mut read_only, mut timeout) = (None, false, false, TIMEOUT);
     let mut others = Vec::new();
     for (key, value) in reader.map(node, &whose, "its keys") {
         match key.text.as_str() {
-            "url" => url = reader.word(value, "`url`"),
+            "url" => (url, has_url) = (reader.word(value, "`url`"), true),
             "read_only" => match value.scalar() {
                 Some(Value::Bool(yes)) => read_only = *yes,
                 _ => reader.report(Diagnostic::at(value.place, "`read_only` must be true or false")),
@@ -169,7 +169,7 @@ fn remote(
         }
     }
     let Some(url) = url else {
-        if !has(node, "url") {
+        if !has_url {
             let fault = Diagnostic::at(name.place, format!("{whose} has no `url`"));
             reader.report(fault.hint("a folder, or s3://, gs://, az://, http:// or https://"));
         }
@@ -184,8 +184,4 @@ fn remote(
         return None;
     }
     Some(remote)
-}
-
-fn has(node: &Node, key: &str) -> bool {
-    matches!(&node.content, Content::Map(entries) if entries.iter().any(|(word, _)| word.text == key))
 }
