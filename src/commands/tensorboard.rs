@@ -13,11 +13,11 @@ use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 use cwm_engine::KeyStatus;
 
-/// Time between two looks.
+/// The time between two updates.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Runs `cwm tensorboard`: what is recorded, and what is under way as far as it is; with `--follow` goes on until it is
-/// interrupted.
+/// Runs `cwm tensorboard`: writes the curves of recorded results and of running stages; with `--follow` it continues until
+/// it is interrupted.
 ///
 /// # Errors
 /// No named stage has curves, they cannot be read, or the folder cannot be written.

@@ -19,11 +19,11 @@ pub struct Curve {
     file: String,
     format: Format,
     tail: Option<Tail>,
-    /// The last step of each curve that was told.
+    /// The last step of each curve that [`Curve::more`] returned.
     last: BTreeMap<String, u64>,
 }
 
-/// Those of a cell's outputs that hold curves.
+/// Returns the outputs of a cell that hold curves.
 pub fn curves_of(outputs: &[OutputPlan], inspector: &'static dyn Inspector) -> Vec<Curve> {
     let outputs = outputs.iter().filter(|output| inspector.has_points(&output.format));
     let curve = |output: &OutputPlan| {
@@ -38,14 +38,14 @@ pub fn curves_of(outputs: &[OutputPlan], inspector: &'static dyn Inspector) -> V
 }
 
 impl Curve {
-    /// What was told by somebody else before, by curve: no step up to there is told again.
+    /// Sets the last step of each curve that is already shown: [`Curve::more`] returns only later ones.
     pub fn known(&mut self, last: BTreeMap<String, u64>) {
         self.last = last;
     }
 
-    /// The lines that were added since the last time, each as its points: of the result `made`, or of what the stage with
-    /// this key has kept so far. A step that was told is not told again, also where an interrupted stage made it once
-    /// more; a line of such steps is left out.
+    /// Reads the lines that were added since the last call, each as its points: of the result `made`, or of the file that
+    /// the stage with this key has kept so far. Every step is returned once, also where an interrupted stage made it again;
+    /// a line without new steps is left out.
     ///
     /// # Errors
     /// The file cannot be read, or holds other lines.
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_told_once_though_an_interrupted_stage_makes_them_again() {
+    fn steps_come_once_though_an_interrupted_stage_makes_them_again() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::at(folder.path()).unwrap();
         let files = DigestCache::of_store(&store);

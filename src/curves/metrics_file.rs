@@ -17,7 +17,8 @@ const TIME: &str = "_timestamp";
 pub struct MetricsFile(File);
 
 impl MetricsFile {
-    /// Opens the file at `path`, which is made if absent. A last line that was cut short is removed.
+    /// Opens the file at `path`, which is made if absent. A last line that was cut short is removed. A file that ends with a
+    /// complete line keeps its length, so that lines which another process adds meanwhile stay.
     ///
     /// # Errors
     /// The disk refuses.
@@ -25,7 +26,10 @@ impl MetricsFile {
         let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
-        file.set_len(bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end as u64 + 1))?;
+        let complete = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        if complete < bytes.len() {
+            file.set_len(complete as u64)?;
+        }
         Ok(MetricsFile(file))
     }
 

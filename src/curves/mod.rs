@@ -1,7 +1,7 @@
 //! Curves that stages write as they go, for people who watch: read while they grow, shown in a terminal or written for
 //! TensorBoard and other programs.
 //!
-//! What a line of them says an inspector knows (`cwm_contract::Inspector`); where they grow is agreed with the stages
+//! An inspector reads their lines (`cwm_contract::Inspector`); the folder in which they grow is agreed with the stages
 //! (`Context::checkpoint_dir`). Nothing here is read by a stage or enters a key.
 
 mod board;

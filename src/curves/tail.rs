@@ -1,4 +1,4 @@
-//! Reading a text file that somebody else is still writing.
+//! Reading a text file that another process is still writing.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Result, Seek, SeekFrom};
@@ -15,7 +15,7 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// From the beginning of the file at `path`, which need not be there yet.
+    /// Starts at the beginning of the file at `path`, which need not be there yet.
     pub fn of(path: PathBuf) -> Self {
         Tail { path, read: 0 }
     }
@@ -25,7 +25,7 @@ impl Tail {
         &self.path
     }
 
-    /// Goes on in the file at `path`, which has the same beginning: it was moved.
+    /// Continues in the file at `path`, which has the same beginning: it was moved.
     pub fn move_to(&mut self, path: PathBuf) {
         self.path = path;
     }
@@ -35,8 +35,8 @@ impl Tail {
         self.read = 0;
     }
 
-    /// What was added since the last time, up to the end of its last line that is complete; with `all`, to its end. A
-    /// file that became shorter is read from its beginning. Empty where nothing was added or no file is there.
+    /// Reads the bytes added since the last call, up to the end of the last complete line; with `all`, to the end. A file
+    /// that became shorter is read from its beginning. Empty where nothing was added or no file is there.
     ///
     /// # Errors
     /// The file cannot be read.
