@@ -1,83 +1,38 @@
 //! The command line: what can be typed, one file a command. What each does is in the file of its name under `commands/`.
 
-mod accept;
+mod analysis;
 mod completers;
-mod completions;
-mod dag;
-mod devices;
-mod diff;
-mod du;
-mod exec;
-mod export;
-mod gc;
-mod import;
-mod init;
-mod log;
-mod ls;
-mod man;
+mod housekeeping;
 mod model_hints;
-mod parity;
-mod path;
-mod pin;
 mod pipeline;
 mod pipeline_options;
-mod pull;
-mod push;
-mod remote;
-mod run;
-mod schema;
-mod show;
-mod sql;
-mod status;
-mod tag;
-mod take;
-mod tensorboard;
-mod track;
+mod program;
+mod results;
+mod runs;
+mod sharing;
 mod usage_error;
-mod verify;
-mod watch;
-mod why;
 
 use std::path::PathBuf;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-pub use accept::AcceptArguments;
+pub use analysis::{
+    DagArguments, DagFormat, DiffArguments, ParityArguments, SqlArguments, TensorboardArguments, TrackArguments,
+};
 pub use completers::ASKED_BY;
-pub use completions::{CompletionsArguments, Shell};
-pub use dag::{DagArguments, DagFormat};
-pub use devices::DevicesArguments;
-pub use diff::DiffArguments;
-pub use du::DuArguments;
-pub use exec::ExecArguments;
-pub use export::ExportArguments;
-pub use gc::GcArguments;
-pub use import::ImportArguments;
-pub use init::InitArguments;
-pub use log::LogArguments;
-pub use ls::LsArguments;
-pub use man::ManArguments;
+pub use housekeeping::{DuArguments, GcArguments, VerifyArguments};
 pub use model_hints::ModelHintArguments;
-pub use parity::ParityArguments;
-pub use path::PathArguments;
-pub use pin::PinArguments;
 pub use pipeline::PipelineArguments;
 pub use pipeline_options::pipeline_options;
-pub use pull::PullArguments;
-pub use push::PushArguments;
-pub use remote::{RemoteArguments, RemoteCommand};
-pub use run::{Executor, Output, RunArguments};
-pub use schema::SchemaArguments;
-pub use show::ShowArguments;
-pub use sql::SqlArguments;
-pub use status::StatusArguments;
-pub use tag::TagArguments;
-pub use take::TakeArguments;
-pub use tensorboard::TensorboardArguments;
-pub use track::TrackArguments;
-pub use verify::VerifyArguments;
-pub use watch::WatchArguments;
-pub use why::WhyArguments;
+pub use program::{CompletionsArguments, DevicesArguments, InitArguments, ManArguments, SchemaArguments, Shell};
+pub use results::{
+    ExportArguments, ImportArguments, LogArguments, LsArguments, PathArguments, PinArguments, ShowArguments,
+    TagArguments, TakeArguments,
+};
+pub use runs::{
+    AcceptArguments, ExecArguments, Executor, Output, RunArguments, StatusArguments, WatchArguments, WhyArguments,
+};
+pub use sharing::{PullArguments, PushArguments, RemoteArguments, RemoteCommand};
 
 /// Run the Chess-World-Model benchmark, or any pipeline, as a cached graph of stages.
 #[derive(Debug, Parser)]

@@ -1,8 +1,12 @@
-//! The arguments of `remote`.
+//! Arguments of the commands for remotes.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use clap_complete::engine::ArgValueCompleter;
+
+use super::PipelineArguments;
+use super::completers::files_and_stages;
 
 /// Arguments of `remote`.
 #[derive(Debug, Args)]
@@ -67,6 +71,49 @@ pub struct RemoveRemoteArguments {
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Print the remotes that there are then, as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `push`.
+#[derive(Debug, Args)]
+pub struct PushArguments {
+    /// A pipeline file (if it ends in .yaml or .yml), then only these stages or cells [default: all]
+    #[arg(value_name = "FILE|STAGE", add = ArgValueCompleter::new(files_and_stages))]
+    pub words: Vec<String>,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// Only this remote of cwm.toml [default: the first that can be written]
+    #[arg(long, value_name = "NAME")]
+    pub remote: Option<String>,
+    /// Send files also where the remote has them already: in place of what may be damaged there
+    #[arg(long)]
+    pub force: bool,
+    /// Show all progress in plain lines
+    #[arg(short = 'v', long)]
+    pub verbose: bool,
+    /// One JSON object a line on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `pull`.
+#[derive(Debug, Args)]
+pub struct PullArguments {
+    /// A pipeline file (if it ends in .yaml or .yml), then only these stages or cells [default: all]
+    #[arg(value_name = "FILE|STAGE", add = ArgValueCompleter::new(files_and_stages))]
+    pub words: Vec<String>,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// Only this remote of cwm.toml [default: all, in their order]
+    #[arg(long, value_name = "NAME")]
+    pub remote: Option<String>,
+    /// Show all progress in plain lines
+    #[arg(short = 'v', long)]
+    pub verbose: bool,
+    /// One JSON object a line on standard output
     #[arg(long)]
     pub json: bool,
 }

@@ -1,11 +1,28 @@
-//! The arguments of `gc`.
+//! Arguments of the commands for the store: its size, its garbage and its damage.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use cwm_contract::{Value, amount};
-
 use cwm_gc::Age;
+
+use super::PipelineArguments;
+use super::completers::stages;
+
+/// Arguments of `du`.
+#[derive(Debug, Args)]
+pub struct DuArguments {
+    /// Only these stages
+    #[arg(value_name = "STAGE")]
+    pub stages: Vec<String>,
+    /// The pipeline beside whose file the store is [default: pipeline.yaml here or in a folder above]
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// Arguments of `gc`.
 #[derive(Debug, Args)]
@@ -36,4 +53,18 @@ pub struct GcArguments {
 fn size(text: &str) -> Result<u64, String> {
     let bytes = if text == "0" { Some(0) } else { amount::parse_bytes(&Value::Text(text.to_owned())) };
     bytes.ok_or_else(|| format!("`{text}` is not a size such as 200GB or 1.5TiB"))
+}
+
+/// Arguments of `verify`.
+#[derive(Debug, Args)]
+pub struct VerifyArguments {
+    /// Only the results of these stages or cells, as the lock file names them
+    #[arg(value_name = "STAGE", add = ArgValueCompleter::new(stages))]
+    pub stages: Vec<String>,
+    /// Which pipeline's store
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
 }

@@ -1,0 +1,165 @@
+//! Arguments of the commands for graphs, tables, models and curves.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use clap_complete::engine::ArgValueCompleter;
+
+use super::completers::{compared, outputs, stages};
+use super::pipeline::assignment;
+use super::{ModelHintArguments, PipelineArguments};
+
+/// Arguments of `dag`.
+#[derive(Debug, Args)]
+pub struct DagArguments {
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// In which notation
+    #[arg(long, value_enum, default_value_t = DagFormat::Text)]
+    pub format: DagFormat,
+    /// Every cell of every matrix, not one box a stage
+    #[arg(long)]
+    pub cells: bool,
+    /// As JSON
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+}
+
+/// Notations of `dag`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DagFormat {
+    /// One line a stage
+    Text,
+    /// A Mermaid flowchart
+    Mermaid,
+    /// Graphviz
+    Dot,
+}
+
+/// Arguments of `diff`.
+#[derive(Debug, Args)]
+pub struct DiffArguments {
+    /// The first: a report's folder, of which `tables/*.json` are compared; a lock file; `.`, the lock file of the pipeline;
+    /// a revision in git, of that lock file or as REV:path of another; or tag:NAME; or (the beginning of) a digest of a report
+    /// in the store
+    #[arg(value_name = "A", add = ArgValueCompleter::new(compared))]
+    pub old: String,
+    /// The second
+    #[arg(value_name = "B", default_value = ".", add = ArgValueCompleter::new(compared))]
+    pub new: String,
+    /// Numbers of tables that differ by at most so much are equal: absolutely up to 1, relatively above
+    #[arg(long, value_name = "SIZE", default_value_t = 0.0)]
+    pub tolerance: f64,
+    /// The pipeline [default: pipeline.yaml here or in a folder above]
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `sql`.
+#[derive(Debug, Args)]
+pub struct SqlArguments {
+    /// Stages, cells or outputs, such as bins or 'evaluation[test=held_out].scores'; last, the query
+    #[arg(value_name = "STAGE[.PORT]... QUERY", required = true, add = ArgValueCompleter::new(outputs))]
+    pub words: Vec<String>,
+    /// List the tables and their columns; there is no query then
+    #[arg(long)]
+    pub tables: bool,
+    /// One JSON object a row and line
+    #[arg(long, conflicts_with = "csv")]
+    pub json: bool,
+    /// Comma-separated values
+    #[arg(long, conflicts_with = "tables")]
+    pub csv: bool,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+}
+
+impl SqlArguments {
+    /// What is asked, and the query unless only the tables are listed.
+    ///
+    /// # Errors
+    /// One of them is missing.
+    pub fn sources_and_query(&self) -> Result<(&[String], Option<&str>), String> {
+        match self.words.as_slice() {
+            sources if self.tables => Ok((sources, None)),
+            [sources @ .., query] if !sources.is_empty() => Ok((sources, Some(query))),
+            _ => Err("a stage and a query are wanted: cwm sql STAGE 'select ...'".to_owned()),
+        }
+    }
+}
+
+/// Arguments of `track`.
+#[derive(Debug, Args)]
+pub struct TrackArguments {
+    /// A stage that made a checkpoint, such as 'model[size=d128/l1]'; or a checkpoint's folder; or a file that `cwm import`
+    /// takes
+    #[arg(value_name = "STAGE|DIR|FILE", add = ArgValueCompleter::new(stages))]
+    pub checkpoint: String,
+    /// The moves, as e4, g1f3 or O-O [default: from --input, or standard input]
+    #[arg(value_name = "MOVE")]
+    pub moves: Vec<String>,
+    /// Read them from this file, as moves or as PGN; `-` is standard input
+    #[arg(short = 'i', long, value_name = "FILE", conflicts_with = "moves")]
+    pub input: Option<PathBuf>,
+    /// Which game of the PGN
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub game: u64,
+    /// Only how it went: positions and labels that were right, and the first error
+    #[arg(long)]
+    pub summary: bool,
+    /// One JSON object a line and position
+    #[arg(long)]
+    pub json: bool,
+    /// What is known of a model from a file
+    #[command(flatten)]
+    pub hints: ModelHintArguments,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+}
+
+/// Arguments of `parity`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+pub struct ParityArguments {
+    /// Fixtures (.safetensors), lr-schedules.json, metrics.json, param-counts.json, or folders of them
+    #[arg(value_name = "FILE|DIR", required = true)]
+    pub files: Vec<PathBuf>,
+    /// The family of the fixtures [default: what their manifest.json, names and shapes tell]
+    #[arg(long, value_name = "NAME")]
+    pub family: Option<String>,
+    /// An option of the family, such as heads=2 or rope=standard (may be repeated)
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub options: Vec<(String, String)>,
+    /// Where to compute
+    #[arg(long, value_name = "NAME", default_value = "cpu")]
+    pub device: String,
+    /// One JSON object a line and file, with every quantity
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `tensorboard`.
+#[derive(Debug, Args)]
+pub struct TensorboardArguments {
+    /// Where to: a folder for each training, with event files and metrics.jsonl
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// Only these stages
+    #[arg(value_name = "STAGE", add = ArgValueCompleter::new(stages))]
+    pub stages: Vec<String>,
+    /// Go on until interrupted, with whatever is trained meanwhile
+    #[arg(long)]
+    pub follow: bool,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// One JSON object a line and training
+    #[arg(long)]
+    pub json: bool,
+}

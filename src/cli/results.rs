@@ -1,0 +1,203 @@
+//! Arguments of the commands for results: showing, exporting, naming and replacing them.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
+use super::completers::{names_of_tags, outputs, results, stages, stages_and_tags, variables};
+use super::pipeline::assignment;
+use super::{ModelHintArguments, PipelineArguments};
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+pub struct ShowArguments {
+    /// A stage, a cell, an output such as tokens.train; tag:NAME, all that the tag names; or (the beginning of) a key or
+    /// digest
+    #[arg(value_name = "STAGE[.PORT]|tag:NAME|HASH", add = ArgValueCompleter::new(results))]
+    pub what: String,
+    /// How many games to show of games and datasets
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub games: usize,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `path`.
+#[derive(Debug, Args)]
+pub struct PathArguments {
+    /// A stage, with `.port` for one of several outputs: tokens.train
+    #[arg(value_name = "STAGE[.PORT]", add = ArgValueCompleter::new(outputs))]
+    pub source: String,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `ls`.
+#[derive(Debug, Args)]
+pub struct LsArguments {
+    /// Only these stages or cells: model, 'model[size=d32/l1]'; tag:NAME lists what that tag names
+    #[arg(value_name = "STAGE|tag:NAME", add = ArgValueCompleter::new(stages_and_tags))]
+    pub what: Vec<String>,
+    /// All results that the store has, also those that the pipeline's lock file does not name
+    #[arg(long)]
+    pub all: bool,
+    /// The pipeline beside whose file the store is [default: pipeline.yaml here or in a folder above]
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `log`. Its `-f` is that of `tail`, so that the pipeline is named by `--file` alone.
+#[derive(Debug, Args)]
+pub struct LogArguments {
+    /// The stage, or one cell: 'model[size=d32/l1]'; without one, all logs that there are are listed
+    #[arg(value_name = "STAGE", add = ArgValueCompleter::new(stages))]
+    pub stage: Option<String>,
+    /// Go on while the stage runs, in whatever process, and show its curves too
+    #[arg(short = 'f', long)]
+    pub follow: bool,
+    /// The pipeline [default: pipeline.yaml here or in a folder above]
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Give a variable of the pipeline another value (may be repeated)
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment, add = ArgValueCompleter::new(variables))]
+    pub sets: Vec<(String, String)>,
+    /// As JSON
+    #[arg(long, conflicts_with = "follow")]
+    pub json: bool,
+}
+
+impl LogArguments {
+    /// Which pipeline.
+    pub fn pipeline(&self) -> PipelineArguments {
+        PipelineArguments { file: self.file.clone(), sets: self.sets.clone() }
+    }
+}
+
+/// Arguments of `export`.
+#[derive(Debug, Args)]
+pub struct ExportArguments {
+    /// A stage, with `.port` for one of several outputs
+    #[arg(value_name = "STAGE[.PORT]", add = ArgValueCompleter::new(outputs))]
+    pub source: String,
+    /// Where to, made if absent; or `-`: a dataset goes to standard output as an Arrow IPC stream
+    #[arg(value_name = "DIR|-")]
+    pub destination: PathBuf,
+    /// With the 75 labels of every position (of a dataset)
+    #[arg(long)]
+    pub labels: bool,
+    /// At most so many games, from the first (of a dataset)
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u64>,
+    /// Tell in a report who made its results and on which hosts; left out otherwise, as reports are published
+    #[arg(long)]
+    pub names: bool,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// Say where it went as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl ExportArguments {
+    /// Whether it goes to standard output.
+    pub fn is_stream(&self) -> bool {
+        self.destination.as_os_str() == "-"
+    }
+}
+
+/// Arguments of `tag`.
+#[derive(Debug, Args)]
+pub struct TagArguments {
+    /// The name: letters, digits, `.`, `_`, `-`; without one, all tags are listed
+    #[arg(value_name = "NAME", add = ArgValueCompleter::new(names_of_tags))]
+    pub name: Option<String>,
+    /// What it names: stages or cells as the lock file has them now, or (the beginning of) keys or digests [default: all
+    /// that the lock file names]
+    #[arg(value_name = "STAGE|HASH", add = ArgValueCompleter::new(stages))]
+    pub what: Vec<String>,
+    /// Take the name away from what it names now
+    #[arg(long)]
+    pub replace: bool,
+    /// List all tags; with NAME, what that one names
+    #[arg(long, conflicts_with_all = ["what", "replace"])]
+    pub list: bool,
+    /// Delete the tag; what only it named goes with the next `cwm gc`
+    #[arg(long, conflicts_with_all = ["what", "replace", "list"], requires = "name")]
+    pub delete: bool,
+    /// The pipeline beside whose file the store is [default: pipeline.yaml here or in a folder above]
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `take`.
+#[derive(Debug, Args)]
+pub struct TakeArguments {
+    /// The stage, or one cell: 'model[size=d32/l1]'; with `.port` if one output is given
+    #[arg(value_name = "STAGE[.PORT]")]
+    pub stage: String,
+    /// A file or folder for its only output, or for each of several one as PORT=FILE; they are copied
+    #[arg(value_name = "[PORT=]FILE", required_unless_present = "before")]
+    pub files: Vec<String>,
+    /// Its result of before, which the lock file names: where the text of a command, or a script, changed and its result would not
+    #[arg(long, conflicts_with = "files")]
+    pub before: bool,
+    /// Have the lock file name this result in place of the one that is recorded; that one stays
+    #[arg(long)]
+    pub replace: bool,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `import`.
+#[derive(Debug, Args)]
+pub struct ImportArguments {
+    /// A file of torch.save (.pt, .pth) or of safetensors
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The checkpoint that is made of it
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// What is known of the model
+    #[command(flatten)]
+    pub hints: ModelHintArguments,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `pin`.
+#[derive(Debug, Args)]
+pub struct PinArguments {
+    /// Only these stages
+    #[arg(value_name = "STAGE", add = ArgValueCompleter::new(stages))]
+    pub stages: Vec<String>,
+    /// Forget their pins, fetch anew, and pin what comes
+    #[arg(long)]
+    pub update: bool,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}

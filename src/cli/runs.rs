@@ -1,0 +1,230 @@
+//! Arguments of the commands for running pipelines and explaining what runs.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use clap_complete::engine::ArgValueCompleter;
+use cwm_action::AttemptOptions;
+
+use super::PipelineArguments;
+use super::completers::{devices, files_and_stages, stages};
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// A pipeline file (if it ends in .yaml or .yml), then stages, such as model or 'model[size=d32/l1]'
+    #[arg(value_name = "FILE|STAGE", add = ArgValueCompleter::new(files_and_stages))]
+    pub words: Vec<String>,
+    /// Which pipeline, and with which variables
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// Say what would run, and why; run nothing
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
+    /// Do these stages anew, beside what is recorded of them, and say whether the same bytes come out; nothing is changed.
+    /// Exit code 8 if others do
+    #[arg(long, conflicts_with_all = ["dry_run", "force"])]
+    pub check: bool,
+    /// Run these stages even if they are cached (may be repeated)
+    #[arg(long, value_name = "STAGE", add = ArgValueCompleter::new(stages))]
+    pub force: Vec<String>,
+    /// Fetch what remotes of cwm.toml have instead of computing it
+    #[arg(long, conflicts_with_all = ["dry_run", "check"])]
+    pub pull: bool,
+    /// Send what is done to the first remote that can be written, at the end
+    #[arg(long, conflicts_with_all = ["dry_run", "check"])]
+    pub push: bool,
+    /// With --pull and --push, and for jobs with `store = "remote"`: this remote alone
+    #[arg(long, value_name = "NAME")]
+    pub remote: Option<String>,
+    /// Cores to use [default: all]
+    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub jobs: Option<u32>,
+    /// Who does the work, in place of what `cwm.toml` says
+    #[arg(long, value_enum, value_name = "WHO")]
+    pub executor: Option<Executor>,
+    /// Leave the run itself to a job of Slurm, and end
+    #[arg(long, conflicts_with = "dry_run")]
+    pub detach: bool,
+    /// Where train and evaluate compute, in place of what the pipeline says: auto, cpu, cuda:0, cuda:1, …
+    #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = ArgValueCompleter::new(devices))]
+    pub device: Option<cwm_contract::DeviceChoice>,
+    /// Show each cached cell, however many there are, and in plain lines all progress
+    #[arg(short = 'v', long)]
+    pub verbose: bool,
+    /// How to show what happens
+    #[arg(long, value_enum, default_value_t = Output::Auto)]
+    pub output: Output,
+    /// One JSON object a line on standard output; the same as --output json
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Who does the work of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Executor {
+    /// Processes on this machine
+    Local,
+    /// Jobs of Slurm
+    Slurm,
+}
+
+/// How a run shows what happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    /// Live on a terminal, plain lines elsewhere
+    Auto,
+    /// Live bars
+    Live,
+    /// One line an event
+    Plain,
+    /// One JSON object a line, on standard output
+    Json,
+}
+
+/// Arguments of `watch`.
+#[derive(Debug, Args)]
+pub struct WatchArguments {
+    /// A pipeline file (if it ends in .yaml or .yml), then stages, such as model or 'model[size=d32/l1]'
+    #[arg(value_name = "FILE|STAGE")]
+    pub words: Vec<String>,
+    /// Which pipeline, and with which variables
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// Cores to use [default: all]
+    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub jobs: Option<u32>,
+    /// Where train and evaluate compute, in place of what the pipeline says: auto, cpu, cuda:0, cuda:1, …
+    #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = ArgValueCompleter::new(devices))]
+    pub device: Option<cwm_contract::DeviceChoice>,
+    /// How to show what happens
+    #[arg(long, value_enum, default_value_t = Output::Auto)]
+    pub output: Output,
+    /// One JSON object a line on standard output: the events of all runs, `watching` and `changed` (docs/events.md)
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl WatchArguments {
+    /// Those of each run.
+    pub fn run(&self) -> RunArguments {
+        RunArguments {
+            words: self.words.clone(),
+            pipeline: self.pipeline.clone(),
+            dry_run: false,
+            check: false,
+            pull: false,
+            push: false,
+            remote: None,
+            force: Vec::new(),
+            executor: None,
+            detach: false,
+            jobs: self.jobs,
+            device: self.device,
+            output: self.output,
+            verbose: false,
+            json: self.json,
+        }
+    }
+}
+
+/// Arguments of `status`.
+#[derive(Debug, Args)]
+pub struct StatusArguments {
+    /// A pipeline file (if it ends in .yaml or .yml), then only these stages
+    #[arg(value_name = "FILE|STAGE", add = ArgValueCompleter::new(files_and_stages))]
+    pub stages: Vec<String>,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// Ask the remotes of cwm.toml, too, what they have
+    #[arg(long)]
+    pub remote: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `why`.
+#[derive(Debug, Args)]
+pub struct WhyArguments {
+    /// A pipeline file (if it ends in .yaml or .yml), then stages, or one cell: 'model[size=d32/l1]'
+    #[arg(value_name = "FILE|STAGE", required = true, add = ArgValueCompleter::new(files_and_stages))]
+    pub stages: Vec<String>,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `accept`.
+#[derive(Debug, Args)]
+pub struct AcceptArguments {
+    /// A pipeline file (if it ends in .yaml or .yml), then stages or cells whose change of code changes no result
+    #[arg(value_name = "FILE|STAGE")]
+    pub stages: Vec<String>,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// Accept only where the probe gives the same with today's code; of all stages, if none is named
+    #[arg(long)]
+    pub probed: bool,
+    /// Why, for who reads accepted.lock
+    #[arg(short, long, value_name = "TEXT", conflicts_with_all = ["undo", "list"])]
+    pub message: Option<String>,
+    /// Take back what was accepted of these stages' code
+    #[arg(long, conflicts_with_all = ["probed", "list"])]
+    pub undo: bool,
+    /// List what was accepted
+    #[arg(long, conflicts_with = "probed")]
+    pub list: bool,
+    /// As JSON: {"changes": [{"name", "alias", "cells"}], "refused": {cell: why}}
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `exec`.
+#[derive(Debug, Args)]
+pub struct ExecArguments {
+    /// The key of the action
+    pub key: String,
+    /// Which attempt it is
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub attempt: u32,
+    /// How many attempts there may be
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub attempts: u32,
+    /// Seconds that it may run
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub time: Option<Duration>,
+    /// Bytes of memory that its processes may hold together
+    #[arg(long, value_name = "BYTES")]
+    pub memory: Option<u64>,
+    /// Compare the result with the recorded one, and change nothing
+    #[arg(long)]
+    pub check: bool,
+    /// Who asked for it, for those who wait for it
+    #[arg(long, value_name = "WHO")]
+    pub requested_by: Option<String>,
+    /// The batch of which it is a task: its terms stand there, and it tells there how it goes
+    #[arg(long, value_name = "BATCH", requires = "task")]
+    pub batch: Option<String>,
+    /// Which task of the batch
+    #[arg(long, value_name = "N", requires = "batch")]
+    pub task: Option<u32>,
+}
+
+impl ExecArguments {
+    /// On which terms the action is done.
+    pub fn terms(self) -> AttemptOptions {
+        let ExecArguments { key: _, attempt, attempts, time, memory, check, requested_by, batch: _, task: _ } = self;
+        AttemptOptions { attempt, attempts, time, memory, check, requested_by }
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
