@@ -1,4 +1,4 @@
-//! The command line: what can be typed, one file a command. What each does is in the file of its name under `commands/`.
+//! The command line: its arguments, one file a subject. Each command is the file of its name under `commands/`.
 
 mod analysis;
 mod completers;
