@@ -15,8 +15,9 @@ use super::Store;
 use super::hashing::hash_own_file;
 use super::manifest::{Manifest, ManifestFile};
 use super::objects::{ProducedFile, shard_of, survey};
-use super::record::{ActionRecord, ExternalReference, OutputRecord, OutputShape, RECORD_FORMAT, RunInfo};
-use super::records::RecordFile;
+use super::record::{
+    ActionRecord, ExternalReference, OutputRecord, OutputShape, RECORD_FORMAT, RunInfo, record_file_name,
+};
 use super::trees::PreparedTree;
 use crate::external_files::FileFingerprint;
 use cwm_core::files::Result;
@@ -312,7 +313,7 @@ impl<'store> StagedRecord<'store> {
     pub fn new(store: &'store Store, key: &Key, number: u32, bytes: &[u8]) -> Result<Self> {
         let (_, file) = store.disk.write_unsynced(&store.temporary_folder(), bytes)?;
         store.disk.protect(file.path())?;
-        let destination = store.action_folder(key).join(RecordFile::name(number, &Digest::of(bytes)));
+        let destination = store.action_folder(key).join(record_file_name(number, &Digest::of(bytes)));
         Ok(StagedRecord { store, file, destination })
     }
 

@@ -264,3 +264,8 @@ mod figures {
             .collect()
     }
 }
+
+/// Returns the name of the file of record `number` of a key, whose bytes have this digest.
+pub(super) fn record_file_name(number: u32, digest: &Digest) -> String {
+    format!("{number:04}-{digest}.json")
+}

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use super::records::RecordFile;
+use super::record::record_file_name;
 use cwm_core::files::Result;
 use cwm_core::{Digest, DurableFs, FileErrorKind, Key, Stat, read_regular_file};
 
@@ -99,7 +99,7 @@ impl RecordCache {
             return None;
         }
         let files = seen.records.into_iter().map(|record| {
-            let path = folder.join(RecordFile::name(record.number, &record.digest));
+            let path = folder.join(record_file_name(record.number, &record.digest));
             is_still(&path, &record.stat).then_some((path, record.bytes))
         });
         files.collect()

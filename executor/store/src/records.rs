@@ -30,11 +30,6 @@ pub(super) struct RecordFile {
 }
 
 impl RecordFile {
-    /// Returns the file name of record `number` whose bytes have this digest.
-    pub fn name(number: u32, digest: &Digest) -> String {
-        format!("{number:04}-{digest}.json")
-    }
-
     /// Reads a record of `key` and checks that it is as it was written.
     pub fn read(&self, key: &Key) -> Result<ActionRecord> {
         Ok(ActionRecord { evicted: self.evicted, ..decode_record(key, &self.path, &self.read_bytes()?)? })

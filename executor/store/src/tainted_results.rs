@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Store;
 use super::damage::Finding;
 use super::record::OutputShape;
-use super::verify::VerifyReport;
 use cwm_core::Digest;
 use cwm_core::files::Result;
 
@@ -13,11 +12,12 @@ use cwm_core::files::Result;
 pub(super) type DamageTimes = BTreeMap<Digest, Option<i64>>;
 
 impl Store {
-    /// Notes every result that may rest on damaged content: its stage ran after the damage was done, or that is not known. Since
-    /// no stage reads an object without its seal, that is mostly the work of a failing disk.
-    pub(super) fn report_tainted(&self, report: &mut VerifyReport, damaged: &DamageTimes) -> Result<()> {
+    /// Finds every result that may depend on damaged content: its stage ran after the damage was done, or the time of one of the two
+    /// is unknown. Since no stage reads an object without its seal, that is mostly the work of a failing disk.
+    pub(super) fn tainted_results(&self, damaged: &DamageTimes) -> Result<Vec<Finding>> {
+        let mut found = Vec::new();
         if damaged.is_empty() {
-            return Ok(());
+            return Ok(found);
         }
         let mut records = Vec::new();
         for key in self.keys()? {
@@ -51,10 +51,10 @@ impl Store {
                         "read {digest}, which is damaged now: if it was so then, this result of `{label}` is wrong; when a run \
                          has made that again, `cwm run --check` compares, and `cwm run --force` makes this again"
                     );
-                    report.notes.push(Finding::about(path.clone(), what));
+                    found.push(Finding::about(path.clone(), what));
                 }
             }
         }
-        Ok(())
+        Ok(found)
     }
 }

@@ -96,7 +96,7 @@ impl Store {
         let mut report = VerifyReport { findings, ..VerifyReport::default() };
         let (mut intact, damaged) = self.verify_objects(&mut report, part, progress)?;
         self.verify_actions(&mut report, part, &mut intact)?;
-        self.report_tainted(&mut report, &damaged)?;
+        report.notes.extend(self.tainted_results(&damaged)?);
         report.findings.sort_by(|a, b| a.path.cmp(&b.path));
         report.notes.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(report)
@@ -140,8 +140,8 @@ impl Store {
                     let Some(finding) = self.quarantine_corrupt(&damage)? else { continue };
                     report.findings.push(finding);
                     // A valid seal is that of a failing disk.
-                    let times = damage.seen.iter().map(|stat| stat.mtime_ns);
-                    damaged.insert(digest, times.filter(|time| !mtime_seal::has_valid_seal(&digest, *time)).next());
+                    let mut times = damage.seen.iter().map(|stat| stat.mtime_ns);
+                    damaged.insert(digest, times.find(|time| !mtime_seal::has_valid_seal(&digest, *time)));
                 }
                 Err(error) => {
                     let problem = format!("cannot be checked: {error}");

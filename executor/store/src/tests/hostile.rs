@@ -112,7 +112,7 @@ fn newer_formats_are_refused_in_words() {
     future["format"] = 2.into();
     future["outputs"] = "elsewhere".into();
     let bytes = serde_json::to_vec(&future).unwrap();
-    let name = records::RecordFile::name(2, &Digest::of(&bytes));
+    let name = record::record_file_name(2, &Digest::of(&bytes));
     fs::write(store.action_folder(&key("a")).join(name), &bytes).unwrap();
     let error = store.actions(&key("a")).unwrap_err();
     assert_eq!(error.trouble(), FileErrorKind::TooNew);
