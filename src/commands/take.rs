@@ -204,7 +204,7 @@ fn record(
         }
         outputs.insert(
             output.name.clone(),
-            NewOutput { format: output.format.clone(), shape, content: Content::Made(copy) },
+            NewOutput { format: output.format.clone(), shape, content: Content::Local(copy) },
         );
         taken_from.insert(output.name.clone(), from);
     }

@@ -91,10 +91,10 @@ impl Inputs {
     /// Returns the content of the file from outside, or in the store, at `path`, if the action reads it.
     pub fn content(&self, action: &ActionFile, path: &Path) -> Option<Content> {
         if let Some(outside) = self.watched(action).find(|snapshot| snapshot.path == path) {
-            return Some(Content::Outside(outside.clone()));
+            return Some(Content::External(outside.clone()));
         }
         let stored = self.stored.iter().find(|input| input.path == path);
-        stored.map(|input| Content::Stored(input.output.clone()))
+        stored.map(|input| Content::InStore(input.output.clone()))
     }
 
     /// Fails if an input changed since it was found: the result, which lies in `out`, is then not that of the inputs.

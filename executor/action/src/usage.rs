@@ -104,7 +104,7 @@ pub fn collect_outputs(
         let made = work.out().join(output.file_name(name));
         let content = match aliases.get(name) {
             // Moved only now, so that an interruption before this has lost nothing.
-            Some(path) if path.starts_with(work.keep()) => Content::Made(path.clone()),
+            Some(path) if path.starts_with(work.keep()) => Content::Local(path.clone()),
             Some(path) => inputs.content(action, path).ok_or_else(|| {
                 let path = path.display();
                 Error::internal(format!("output `{name}` passes {path} through, which is none of its inputs"))
@@ -115,9 +115,9 @@ pub fn collect_outputs(
                 let hint = format!("{what} was expected at {}", made.display());
                 return Err(ActionFailure::new(ActionFailureKind::Output, problem).hint(hint));
             }
-            None => Content::Made(made),
+            None => Content::Local(made),
         };
-        let is_folder = output.or_folder && matches!(&content, Content::Made(path) if path.is_dir());
+        let is_folder = output.or_folder && matches!(&content, Content::Local(path) if path.is_dir());
         let shape = if is_folder { OutputShape::Folder } else { output.shape.clone() };
         let made = NewOutput { format: output.format.clone(), shape, content };
         outputs.insert(name.clone(), made);

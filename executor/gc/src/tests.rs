@@ -66,7 +66,7 @@ fn made(store: &Store, name: &str, text: &str, folder: &[String], fetched: bool)
     // Logs are often equal, as empty ones are.
     fs::write(work.log(), format!("log of {}", text.chars().take(1).collect::<String>())).unwrap();
     let output =
-        |file: &str, shape| NewOutput { format: Format::ANY, shape, content: Content::Made(work.out().join(file)) };
+        |file: &str, shape| NewOutput { format: Format::ANY, shape, content: Content::Local(work.out().join(file)) };
     let fetch = FetchRequest { url: "https://example.org/x".into(), first_bytes: None };
     let came = FetchResult { fetch, sha256: "0".repeat(64), bytes: 1 };
     let recorded = store.record(NewAction {

@@ -28,7 +28,7 @@ impl From<&site::Slurm> for Settings {
             cpus: site.cpus.unwrap_or(8),
             poll: site.poll.unwrap_or(Duration::from_secs(5)),
             // A network file system may hide new files for a minute.
-            visibility_timeout: site.patience.unwrap_or(Duration::from_secs(60)),
+            visibility_timeout: site.visibility_timeout.unwrap_or(Duration::from_secs(60)),
             resubmit: site.resubmit.unwrap_or(3),
             site: site.clone(),
             remote_store: None,

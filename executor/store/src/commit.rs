@@ -64,11 +64,11 @@ pub struct NewOutput {
 #[derive(Clone, Debug)]
 pub enum Content {
     /// A file or folder in the store's file system, usually in the work folder. It is moved into the store.
-    Made(PathBuf),
+    Local(PathBuf),
     /// A file from outside, referenced in place.
-    Outside(FileFingerprint),
+    External(FileFingerprint),
     /// An output of another action, passed on: it is in the store, and nothing is copied.
-    Stored(OutputRecord),
+    InStore(OutputRecord),
 }
 
 /// The outcome of recording an action.
@@ -95,8 +95,8 @@ impl Store {
         let mut commit = Commit { store: self, touched: BTreeSet::new(), trees: Vec::new() };
 
         let surveyed = action.outputs.values().map(|output| match &output.content {
-            Content::Made(path) => survey(path, &output.shape),
-            Content::Outside(_) | Content::Stored(_) => Ok(Vec::new()),
+            Content::Local(path) => survey(path, &output.shape),
+            Content::External(_) | Content::InStore(_) => Ok(Vec::new()),
         });
         let log = action.log.as_deref().map(|path| survey(path, &OutputShape::File { extension: String::new() }));
         let surveyed = surveyed.chain([log.transpose().map(Option::unwrap_or_default)]).collect::<Result<Vec<_>>>()?;
@@ -238,14 +238,14 @@ impl Commit<'_> {
     fn place_output(&mut self, output: &NewOutput, files: Vec<Hashed>) -> Result<OutputRecord> {
         let (format, shape) = (output.format.clone(), output.shape.clone());
         let path = match &output.content {
-            Content::Outside(FileFingerprint { path, stat, digest, .. }) => {
+            Content::External(FileFingerprint { path, stat, digest, .. }) => {
                 // Bytes from a pipe are in the store already, and in no file outside.
                 let is_ingested = *path == self.store.object_path(digest);
                 let outside = (!is_ingested).then(|| self.store.reference(path));
                 return Ok(OutputRecord { digest: *digest, size: stat.size, shape, format, outside });
             }
-            Content::Stored(stored) => return Ok(OutputRecord { format, ..stored.clone() }),
-            Content::Made(path) => path,
+            Content::InStore(stored) => return Ok(OutputRecord { format, ..stored.clone() }),
+            Content::Local(path) => path,
         };
         for Hashed { file, digest, synced } in &files {
             self.place_object(&file.path, file.size, digest, *synced)?;

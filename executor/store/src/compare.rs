@@ -90,10 +90,10 @@ impl Store {
             line: place.map(|(_, line)| line),
         };
         let path = match &made.content {
-            Content::Made(path) => path,
-            Content::Outside(snapshot) if snapshot.digest == recorded.digest => return Ok(Vec::new()),
-            Content::Stored(stored) if stored.digest == recorded.digest => return Ok(Vec::new()),
-            Content::Outside(_) | Content::Stored(_) => return Ok(vec![of(None, DifferenceKind::Content, None)]),
+            Content::Local(path) => path,
+            Content::External(snapshot) if snapshot.digest == recorded.digest => return Ok(Vec::new()),
+            Content::InStore(stored) if stored.digest == recorded.digest => return Ok(Vec::new()),
+            Content::External(_) | Content::InStore(_) => return Ok(vec![of(None, DifferenceKind::Content, None)]),
         };
         let is_folder = made.shape == OutputShape::Folder;
         if is_folder != (recorded.shape == OutputShape::Folder) {

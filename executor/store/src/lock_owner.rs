@@ -24,7 +24,7 @@ pub struct LockOwner {
     pub since: Timestamp,
     /// The process that keeps the lock if that one was killed: process id and command line.
     #[serde(skip)]
-    pub heir: Option<(u32, String)>,
+    pub child: Option<(u32, String)>,
 }
 
 impl LockOwner {
@@ -34,7 +34,7 @@ impl LockOwner {
             host: host_name(),
             command: command.to_owned(),
             since: Timestamp::now(),
-            heir: None,
+            child: None,
         }
     }
 
@@ -43,13 +43,13 @@ impl LockOwner {
     pub(super) fn of(path: &Path) -> Option<LockOwner> {
         let owner = read_lock_owner(path)?;
         let has_ended = owner.host == host_name() && !is_running(owner.pid);
-        Some(LockOwner { heir: has_ended.then(|| os::process_with_open(path)).flatten(), ..owner })
+        Some(LockOwner { child: has_ended.then(|| os::process_with_open(path)).flatten(), ..owner })
     }
 }
 
 impl std::fmt::Display for LockOwner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.heir {
+        match &self.child {
             None => write!(f, "`{}`, process {} on {}", self.command, self.pid, self.host),
             Some((pid, words)) => {
                 let LockOwner { command, host, .. } = self;

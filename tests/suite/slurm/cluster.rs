@@ -21,7 +21,7 @@ pub struct Cluster {
 }
 
 /// Gentle enough for a test, and quick.
-pub const QUICK: &str = "poll = \"500ms\"\npatience = \"3s\"\n";
+pub const QUICK: &str = "poll = \"500ms\"\nvisibility_timeout = \"3s\"\n";
 
 impl Cluster {
     /// Starts one with these settings (`tests/slurm/up`), or says that it is not installed.

@@ -63,7 +63,7 @@ impl Pretended {
         let context = Context::with(&yaml);
         context.write(
             "cwm.toml",
-            &format!("executor = \"slurm\"\n[slurm]\npoll = \"200ms\"\npatience = \"1500ms\"\n{slurm}"),
+            &format!("executor = \"slurm\"\n[slurm]\npoll = \"200ms\"\nvisibility_timeout = \"1500ms\"\n{slurm}"),
         );
         for (name, text) in [("sbatch", SBATCH), ("squeue", SQUEUE), ("scontrol", SCONTROL)] {
             let name = format!("bin/{name}");
@@ -247,7 +247,7 @@ fn nothing_is_taken_for_lost_while_the_controller_is_silent() {
     pretended.context.write("down", "");
     pretended.set(1, 0, None);
     let looks = pretended.text("looks").lines().count();
-    // Several times as long as patience lasts.
+    // Several times the visibility timeout.
     pretended.await_true("it is asked again", || pretended.text("looks").lines().count() >= looks + 12);
     assert_eq!(pretended.calls(), 1);
     pretended.perform(1, 0);

@@ -105,7 +105,7 @@ fn a_controller_that_does_not_answer_means_unknown_and_never_gone() {
     std::thread::sleep(Duration::from_secs(6));
     cluster.kill_controller();
     cluster.await_true("status says so", || cluster.cwm(&["status"]).stdout.contains("Slurm does not answer"));
-    // What they record is known all the same; each look takes longer than patience lasts.
+    // What they record is known all the same; each look takes longer than the visibility timeout.
     cluster.context.write("go", "");
     cluster.await_true("what ran is done", || cluster.cwm(&["status"]).stdout.contains("8 cached"));
     cluster.start_controller();
@@ -139,7 +139,7 @@ fn a_controller_that_is_started_again_in_the_middle_of_a_sweep_loses_nothing() {
 #[test]
 fn jobs_that_slurm_has_forgotten_are_known_by_the_store() {
     let Some(cluster) =
-        Cluster::start(SWEEP, "poll = \"500ms\"\npatience = \"5s\"\n", &[("CWM_SLURM_MIN_JOB_AGE", "2")])
+        Cluster::start(SWEEP, "poll = \"500ms\"\nvisibility_timeout = \"5s\"\n", &[("CWM_SLURM_MIN_JOB_AGE", "2")])
     else {
         return;
     };

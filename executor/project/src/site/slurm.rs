@@ -35,7 +35,7 @@ pub struct Slurm {
     /// The shortest time between two queries of the queue.
     pub poll: Option<Duration>,
     /// The time after which a job that is neither in the queue nor in the store counts as lost.
-    pub patience: Option<Duration>,
+    pub visibility_timeout: Option<Duration>,
     /// The number of times that a cell is submitted again whose job was lost or whose node failed.
     pub resubmit: Option<u32>,
     /// `--time` of the job of `cwm run --detach`.
@@ -68,7 +68,7 @@ pub(super) const KEYS: &[&str] = &[
     "max_jobs",
     "array_size",
     "poll",
-    "patience",
+    "visibility_timeout",
     "resubmit",
     "detached_time",
     "store",
@@ -91,7 +91,7 @@ impl Slurm {
                 "qos" => slurm.qos = word(value, "qos", reader),
                 "time" => slurm.time = time(value, "time", reader),
                 "detached_time" => slurm.detached_time = time(value, "detached_time", reader),
-                "patience" => slurm.patience = time(value, "patience", reader),
+                "visibility_timeout" => slurm.visibility_timeout = time(value, "visibility_timeout", reader),
                 "poll" => slurm.poll = poll(value, reader),
                 "lines" => slurm.lines = list(value, "lines", "--constraint=h100", reader, sbatch_option),
                 "setup" => slurm.setup = list(value, "setup", "module load cuda", reader, is_line),

@@ -90,7 +90,7 @@ fn a_file_from_outside_is_stamped_by_its_content() {
         NewOutput {
             format: Format::PGN,
             shape: OutputShape::File { extension: "pgn".into() },
-            content: Content::Outside(DigestCache::without_cache().snapshot(&data).unwrap()),
+            content: Content::External(DigestCache::without_cache().snapshot(&data).unwrap()),
         },
     )]);
     let record = store.record(action).unwrap().record;
