@@ -79,7 +79,7 @@ pub fn exec(
             streams::end_line_of_log();
             // The log may be on a full disk.
             let _ = writeln!(std::io::stderr(), "{}", failure.message);
-            (failure.into(), ExitCode::STAGE_FAILED)
+            (ActionMessage::Failed(failure), ExitCode::STAGE_FAILED)
         }
     };
     messages.send(&message);

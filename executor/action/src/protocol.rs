@@ -28,14 +28,7 @@ pub enum ActionMessage {
     /// Nothing was recorded: the result was compared with the one that is.
     Checked(Vec<Difference>),
     /// It failed.
-    Failed {
-        /// The kind of failure.
-        kind: ActionFailureKind,
-        /// The problem.
-        message: String,
-        /// A remedy.
-        hint: Option<String>,
-    },
+    Failed(ActionFailure),
 }
 
 /// The kind of a failure, as it crosses the process boundary.
@@ -82,8 +75,8 @@ impl ActionFailureKind {
     }
 }
 
-/// The failure of an action.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The failure of an action, or of one attempt at it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionFailure {
     /// The kind of failure.
     pub kind: ActionFailureKind,
@@ -107,12 +100,6 @@ impl ActionFailure {
     /// The failure of an action that was stopped on request.
     pub fn cancelled() -> ActionFailure {
         Failure::cancelled().into()
-    }
-}
-
-impl From<ActionFailure> for ActionMessage {
-    fn from(ActionFailure { kind, message, hint }: ActionFailure) -> ActionMessage {
-        ActionMessage::Failed { kind, message, hint }
     }
 }
 

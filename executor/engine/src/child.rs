@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cwm_contract::Resources;
 use rustix::process::Pid;
 
-use crate::executor::{ActionUpdate, AttemptFailure, Cancel, ExecutorEvent, ExecutorEvents};
-use cwm_action::{ActionFailureKind, AttemptOptions, describe_signal, kill_descendants, out_of_memory};
+use crate::executor::{ActionUpdate, Cancel, ExecutorEvent, ExecutorEvents};
+use cwm_action::{ActionFailure, ActionFailureKind, AttemptOptions, describe_signal, kill_descendants, out_of_memory};
 use cwm_core::{Error, Key, os};
 use cwm_store::WorkFolder;
 
@@ -130,12 +130,12 @@ fn describe_exit(
     status: &std::io::Result<ExitStatus>,
     out_of_memory: bool,
     memory_error: Option<&str>,
-) -> AttemptFailure {
+) -> ActionFailure {
     let status = match status {
         Ok(status) => status,
         Err(error) => {
             let reason = format!("its process was lost: {error}");
-            return AttemptFailure { kind: ActionFailureKind::System, reason, hint: None };
+            return ActionFailure { kind: ActionFailureKind::System, message: reason, hint: None };
         }
     };
     let (kind, reason, hint) = match (status.signal(), memory_error) {
@@ -166,7 +166,7 @@ fn describe_exit(
             (ActionFailureKind::Crash, format!("its process ended with status {code} without a word"), None)
         }
     };
-    AttemptFailure { kind, reason, hint: hint.map(str::to_owned) }
+    ActionFailure { kind, message: reason, hint: hint.map(str::to_owned) }
 }
 
 #[cfg(test)]
@@ -175,14 +175,14 @@ mod tests {
 
     #[test]
     fn a_silent_end_is_told_in_words() {
-        let ended = |raw| describe_exit(&Ok(ExitStatus::from_raw(raw)), false, None).reason;
+        let ended = |raw| describe_exit(&Ok(ExitStatus::from_raw(raw)), false, None).message;
         assert_eq!(ended(libc::SIGSEGV), "its process crashed: signal 11 (SIGSEGV)");
         assert_eq!(ended(libc::SIGKILL), "killed (signal 9)");
         assert_eq!(ended(libc::SIGTERM), "its process was stopped from outside: signal 15 (SIGTERM)");
         assert_eq!(ended(101 << 8), "its process ended with status 101 without a word");
         let killed = describe_exit(&Ok(ExitStatus::from_raw(libc::SIGKILL)), true, None);
         assert_eq!(
-            (killed.kind, killed.reason.as_str()),
+            (killed.kind, killed.message.as_str()),
             (ActionFailureKind::OutOfMemory, "killed by the kernel: out of memory")
         );
         // A crash is one also where something else was killed for memory.
@@ -190,7 +190,7 @@ mod tests {
         let memory_error = "memory allocation of 8589934592 bytes failed";
         let aborted = describe_exit(&Ok(ExitStatus::from_raw(libc::SIGABRT)), false, Some(memory_error));
         assert_eq!(
-            (aborted.kind, aborted.reason),
+            (aborted.kind, aborted.message),
             (ActionFailureKind::OutOfMemory, format!("out of memory: {memory_error}"))
         );
         assert_eq!(describe_exit(&Ok(ExitStatus::from_raw(libc::SIGABRT)), false, None).kind, ActionFailureKind::Crash);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cwm_contract::{DeviceChoice, Needs};
 
 use crate::event::RunEvent;
-use cwm_action::{ActionFailureKind, ActionFile, ActionMessage, AttemptOptions};
+use cwm_action::{ActionFailure, ActionFile, ActionMessage, AttemptOptions};
 use cwm_core::Error;
 
 /// Carries out actions. Nothing here waits for an action: what becomes of it is sent as [`ExecutorEvent`]s, from any thread.
@@ -101,25 +101,7 @@ pub enum ActionUpdate {
     /// The action sent this.
     Message(ActionMessage),
     /// It ended; with success if there should be a result.
-    Exited(Result<(), AttemptFailure>),
-}
-
-/// Why an attempt at an action failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AttemptFailure {
-    /// The sort of failure.
-    pub kind: ActionFailureKind,
-    /// Why, in a sentence.
-    pub reason: String,
-    /// Advice to the user.
-    pub hint: Option<String>,
-}
-
-impl From<Error> for AttemptFailure {
-    fn from(error: Error) -> Self {
-        let hint = error.hints.first().cloned();
-        AttemptFailure { kind: ActionFailureKind::System, reason: error.message, hint }
-    }
+    Exited(Result<(), ActionFailure>),
 }
 
 /// Sends events to the engine, from any thread.

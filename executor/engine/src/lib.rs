@@ -26,7 +26,7 @@ pub use components::{Resolved, output_of, resolve};
 pub use estimate::{Estimate, Estimates, TotalEstimate};
 pub use event::{Direction, EventSink, EventSinks, FailedCell, RunEvent, SkippedCell};
 pub use executor::{
-    ActionUpdate, AttemptFailure, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, Start, Started, Task,
+    ActionUpdate, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, Start, Started, Task,
 };
 pub use explain::{CellStatus, Explainer, Reason};
 pub use fetch::{InputUploader, ResultFetcher, TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome};

@@ -10,14 +10,12 @@ use cwm_contract::{DeviceChoice, Failure, Label};
 
 use crate::components::{Resolved, resolve};
 use crate::event::{EventSink, EventSinks, FailedCell, RunEvent, SkippedCell};
-use crate::executor::{
-    ActionUpdate, AttemptFailure, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, Started, Task,
-};
+use crate::executor::{ActionUpdate, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, Started, Task};
 use crate::machine::Machine;
 use crate::run::action::{action_file, needs_of};
 use crate::run::{RunInputs, RunReport, emit_message, executors, log_tail, place_of, watch_signals};
 use crate::status::{find_result, sources};
-use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions};
+use cwm_action::{ActionFailure, ActionFailureKind, ActionMessage, AttemptOptions};
 use cwm_core::{Error, ErrorKind, Key, shell_quote};
 use cwm_store::{ActionRecord, Difference, EvictionReason, MissingContent};
 
@@ -59,7 +57,7 @@ struct Check {
     key: Key,
     began: Option<Instant>,
     differences: Option<Vec<Difference>>,
-    failure: Option<AttemptFailure>,
+    failure: Option<ActionFailure>,
 }
 
 enum Message {
@@ -287,9 +285,7 @@ impl Verifier<'_> {
                         }
                     }
                     ActionMessage::Checked(differences) => self.checks[check].differences = Some(differences),
-                    ActionMessage::Failed { kind, message, hint } => {
-                        self.checks[check].failure = Some(AttemptFailure { kind, reason: message, hint });
-                    }
+                    ActionMessage::Failed(failure) => self.checks[check].failure = Some(failure),
                     line => emit_message(self.sinks, label, line),
                 }
             }
@@ -302,7 +298,7 @@ impl Verifier<'_> {
     }
 
     /// A check ended.
-    fn conclude(&mut self, cell: usize, exited: Result<(), AttemptFailure>) {
+    fn conclude(&mut self, cell: usize, exited: Result<(), ActionFailure>) {
         let Some(index) = self.submitted.remove(&cell) else { return };
         let check = &mut self.checks[index];
         let (key, cells) = (check.key, check.cells.clone());
@@ -317,9 +313,9 @@ impl Verifier<'_> {
                 return;
             }
             (Some(failure), ..) | (None, Err(failure), _) => failure,
-            (None, Ok(()), None) => AttemptFailure {
+            (None, Ok(()), None) => ActionFailure {
                 kind: ActionFailureKind::System,
-                reason: "another check of the same ran at the same time".to_owned(),
+                message: "another check of the same ran at the same time".to_owned(),
                 hint: Some("check it again when that has ended".to_owned()),
             },
         };
@@ -337,9 +333,9 @@ impl Verifier<'_> {
         }
     }
 
-    fn fail(&mut self, cells: &[usize], key: Option<Key>, failure: &AttemptFailure, seconds: f64) {
+    fn fail(&mut self, cells: &[usize], key: Option<Key>, failure: &ActionFailure, seconds: f64) {
         let log = key.map(|key| self.inputs.store.checking(&key).log()).filter(|log| log.is_file());
-        let AttemptFailure { kind, reason, hint } = failure.clone();
+        let ActionFailure { kind, message: reason, hint } = failure.clone();
         let attempts = u32::from(seconds > 0.0);
         for cell in cells {
             let label = self.inputs.plan.cells[*cell].label.clone();

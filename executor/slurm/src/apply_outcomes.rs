@@ -5,9 +5,9 @@ use cwm_contract::Label;
 use super::batch::Batch;
 use super::held_tasks::{MAX_LISTED, listed};
 use super::task::{JobUpdate, TaskSpec};
-use super::task_outcome::{JobFailure, TaskOutcome};
+use super::task_outcome::TaskOutcome;
 use super::watch::{Watcher, read_output};
-use cwm_action::ActionFailureKind;
+use cwm_action::{ActionFailure, ActionFailureKind};
 use cwm_core::Key;
 
 impl Watcher<'_> {
@@ -32,7 +32,7 @@ impl Watcher<'_> {
                     continue;
                 }
                 TaskOutcome::Succeeded => "done".to_owned(),
-                TaskOutcome::Failed(failure) => failure.reason.clone(),
+                TaskOutcome::Failed(failure) => failure.message.clone(),
                 TaskOutcome::Resubmit { reason, .. } => reason.clone(),
             };
             watched.batch.note_end(task.index, &end);
@@ -45,9 +45,9 @@ impl Watcher<'_> {
                 TaskOutcome::Resubmit { reason, counts } => {
                     let resubmissions = task.spec.resubmissions + u32::from(counts);
                     if resubmissions > self.settings.resubmit {
-                        let failure = JobFailure {
+                        let failure = ActionFailure {
                             kind: ActionFailureKind::System,
-                            reason: format!("{reason}; it was submitted {resubmissions} times"),
+                            message: format!("{reason}; it was submitted {resubmissions} times"),
                             hint: Some("`cwm run` submits it again; does the node log tell more?".to_owned()),
                         };
                         (self.send)(JobUpdate::Ended(cell, Err(failure)));

@@ -230,7 +230,7 @@ impl Batch {
             .rev()
             .find(|line| !matches!(line, ActionMessage::Event(_)));
         match last {
-            Some(ActionMessage::Failed { kind, .. }) => kind != ActionFailureKind::Cancelled,
+            Some(ActionMessage::Failed(failure)) => failure.kind != ActionFailureKind::Cancelled,
             Some(ActionMessage::Recorded(_) | ActionMessage::AlreadyRecorded | ActionMessage::Checked(_)) => true,
             _ => false,
         }

@@ -11,11 +11,10 @@ use super::cluster::Cluster;
 use super::request::ResourceRequest;
 use super::settings::Settings;
 use super::task::{JobUpdate, TaskSpec};
-use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions};
+use cwm_action::{ActionFailure, ActionFailureKind, ActionMessage, AttemptOptions};
 use cwm_core::plural;
 use cwm_engine::{
-    ActionUpdate, AttemptFailure, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, RunEvent, Start,
-    Started, Task,
+    ActionUpdate, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, RunEvent, Start, Started, Task,
 };
 use cwm_store::Store;
 
@@ -157,14 +156,7 @@ fn translate(jobs: &mut Jobs, update: JobUpdate) -> Vec<ExecutorEvent> {
             }
             of_action(cell, ActionUpdate::Message(line))
         }
-        JobUpdate::Ended(cell, ended) => {
-            let ended = ended.map_err(|super::task_outcome::JobFailure { kind, reason, hint }| AttemptFailure {
-                kind,
-                reason,
-                hint,
-            });
-            of_action(cell, ActionUpdate::Exited(ended))
-        }
+        JobUpdate::Ended(cell, ended) => of_action(cell, ActionUpdate::Exited(ended)),
         JobUpdate::Submitted { job, cells, request: asks, adopted: found } => {
             let labels = cells.iter().filter_map(|cell| jobs.labels.get(cell).cloned()).collect();
             jobs.ids.insert(job.clone());
@@ -178,7 +170,7 @@ fn translate(jobs: &mut Jobs, update: JobUpdate) -> Vec<ExecutorEvent> {
         JobUpdate::Queue { pending, running, reasons } => emit(RunEvent::Queue { pending, running, reasons }),
         JobUpdate::Warning(message) => emit(RunEvent::Warning { message }),
         JobUpdate::WatcherFailed(reason) => {
-            let failure = AttemptFailure { kind: ActionFailureKind::Internal, reason, hint: None };
+            let failure = ActionFailure::new(ActionFailureKind::Internal, reason);
             let failed = |cell: &usize| ExecutorEvent::Update(*cell, ActionUpdate::Exited(Err(failure.clone())));
             jobs.open.iter().map(failed).collect()
         }

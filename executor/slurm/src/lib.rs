@@ -33,4 +33,3 @@ pub use queue_status::{QueueStatus, query_queue};
 pub use request::ResourceRequest;
 pub use settings::Settings;
 pub use task_entry::{TaskEntry, task_entry};
-pub use task_outcome::JobFailure;

@@ -89,7 +89,7 @@ impl SubmittedTask {
                         continue;
                     }
                 }
-                ActionMessage::Failed { .. } | ActionMessage::AlreadyRecorded => {
+                ActionMessage::Failed(_) | ActionMessage::AlreadyRecorded => {
                     self.report = Report::Ended(line, Instant::now());
                     continue;
                 }

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use cwm_contract::Label;
 
 use super::request::ResourceRequest;
-use super::task_outcome::JobFailure;
-use cwm_action::{ActionMessage, AttemptOptions};
+use cwm_action::{ActionFailure, ActionMessage, AttemptOptions};
 use cwm_core::Key;
 
 /// A cell to submit, whose action file is written.
@@ -63,4 +62,4 @@ pub enum JobUpdate {
 }
 
 /// How a cell ended as a task.
-pub type TaskEnd = Result<(), JobFailure>;
+pub type TaskEnd = Result<(), ActionFailure>;

@@ -4,18 +4,7 @@ use std::time::Duration;
 
 use super::job_output::{end_in_output, exceeded_memory, last_line, only_from_slurm, setup_exit_status};
 use super::queue::{JobEnd, JobPhase, QueueEntry};
-use cwm_action::{ActionFailureKind, ActionMessage, out_of_memory};
-
-/// Why a cell failed as a job.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobFailure {
-    /// The kind of failure.
-    pub kind: ActionFailureKind,
-    /// The reason, in words.
-    pub reason: String,
-    /// What to do.
-    pub hint: Option<String>,
-}
+use cwm_action::{ActionFailure, ActionFailureKind, ActionMessage, out_of_memory};
 
 /// What follows from what is known of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +14,7 @@ pub enum TaskOutcome {
     /// Its result is recorded in the store or, of a check, was reported.
     Succeeded,
     /// It failed.
-    Failed(JobFailure),
+    Failed(ActionFailure),
     /// It was lost through no fault of its own, and is submitted again.
     Resubmit {
         /// The reason, in words.
@@ -68,9 +57,8 @@ impl TaskObservation<'_> {
             Some((ActionMessage::Recorded(_) | ActionMessage::AlreadyRecorded, age)) => {
                 return self.outcome_of_reported_success(recorded(), age);
             }
-            Some((ActionMessage::Failed { kind, message, hint }, _)) if *kind != ActionFailureKind::Cancelled => {
-                let failure = JobFailure { kind: *kind, reason: message.clone(), hint: hint.clone() };
-                return TaskOutcome::Failed(self.with_memory_evidence(failure, output));
+            Some((ActionMessage::Failed(failure), _)) if failure.kind != ActionFailureKind::Cancelled => {
+                return TaskOutcome::Failed(self.with_memory_evidence(failure.clone(), output));
             }
             _ => {}
         }
@@ -116,16 +104,16 @@ impl TaskObservation<'_> {
         if age < self.visibility_timeout {
             return TaskOutcome::Wait;
         }
-        TaskOutcome::Failed(JobFailure {
+        TaskOutcome::Failed(ActionFailure {
             kind: ActionFailureKind::System,
-            reason: format!("its job {} says that its result is recorded, and the store has none", self.job),
+            message: format!("its job {} says that its result is recorded, and the store has none", self.job),
             hint: Some("is the store's folder the same file system on the nodes as here?".to_owned()),
         })
     }
 
     /// The failure that the task reported, or out of memory where Slurm says so: to its parent, a command that was killed for its
     /// memory just ended by a signal.
-    fn with_memory_evidence(&self, failure: JobFailure, output: impl FnOnce() -> Option<String>) -> JobFailure {
+    fn with_memory_evidence(&self, failure: ActionFailure, output: impl FnOnce() -> Option<String>) -> ActionFailure {
         let in_queue = self.entry.is_some_and(|entry| entry.phase() == JobPhase::Ended(JobEnd::OutOfMemory));
         let by_signal =
             matches!(failure.kind, ActionFailureKind::Command | ActionFailureKind::Killed | ActionFailureKind::Crash);
@@ -133,10 +121,10 @@ impl TaskObservation<'_> {
         if of_memory { self.out_of_memory() } else { failure }
     }
 
-    fn out_of_memory(&self) -> JobFailure {
-        JobFailure {
+    fn out_of_memory(&self) -> ActionFailure {
+        ActionFailure {
             kind: ActionFailureKind::OutOfMemory,
-            reason: format!("its job {} was out of memory (it had {})", self.job, self.request),
+            message: format!("its job {} was out of memory (it had {})", self.job, self.request),
             hint: Some(format!("raise `needs: {{ memory: … }}` of the stage; {}", out_of_memory::HINT)),
         }
     }
@@ -145,7 +133,11 @@ impl TaskObservation<'_> {
     fn outcome_of_end(&self, end: Option<JobEnd>, was_stopped: bool, output: &str) -> TaskOutcome {
         let job = self.job;
         let failed = |kind, reason: String, hint: &str| {
-            TaskOutcome::Failed(JobFailure { kind, reason, hint: (!hint.is_empty()).then(|| hint.to_owned()) })
+            TaskOutcome::Failed(ActionFailure {
+                kind,
+                message: reason,
+                hint: (!hint.is_empty()).then(|| hint.to_owned()),
+            })
         };
         let end = match end {
             // Slurm writes this where it measures memory by itself (`OverMemoryKill`).
@@ -230,7 +222,7 @@ mod tests {
     }
 
     fn failed(kind: ActionFailureKind) -> ActionMessage {
-        ActionMessage::Failed { kind, message: "reported".into(), hint: None }
+        ActionMessage::Failed(ActionFailure::new(kind, "reported"))
     }
 
     /// What follows from this, `gone` seconds after the queue first called it over or did not know it.
@@ -326,7 +318,7 @@ mod tests {
         };
         let TaskOutcome::Failed(failure) = judged(true, false, 60, None) else { panic!() };
         assert_eq!(
-            (failure.kind, failure.reason.as_str()),
+            (failure.kind, failure.message.as_str()),
             (ActionFailureKind::Cancelled, "its job 17_3 was cancelled")
         );
         // The first that a node writes may be hidden for so long.
@@ -427,7 +419,7 @@ mod tests {
         let TaskOutcome::Failed(failure) = judged_with(None, false, Some("FAILED"), Some(60), false, output) else {
             panic!()
         };
-        assert_eq!(failure.reason, "its job 17_3 ended before it began: sh: 5: module: not found");
+        assert_eq!(failure.message, "its job 17_3 ended before it began: sh: 5: module: not found");
         // One that `setup` ended, whatever the queue still knows of it.
         for state in [Some("FAILED"), Some("COMPLETED"), None] {
             let output = format!("{output}{SETUP_ENDED}127\n");
@@ -435,7 +427,7 @@ mod tests {
                 panic!()
             };
             let words = "`setup` ended its job 17_3 with exit status 127, before it began: sh: 5: module: not found";
-            assert_eq!(failure.reason, words);
+            assert_eq!(failure.message, words);
             assert!(failure.hint.is_some_and(|hint| hint.contains("`setup`")));
         }
         let said_before = format!("{SETUP_ENDED}0\n");

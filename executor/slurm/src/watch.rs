@@ -11,8 +11,7 @@ use super::settings::Settings;
 use super::slurm_cli::SlurmCliError;
 use super::submitted_task::SubmittedTask;
 use super::task::{JobUpdate, TaskSpec};
-use super::task_outcome::JobFailure;
-use cwm_action::{ActionFailureKind, read_log_tail};
+use cwm_action::{ActionFailure, ActionFailureKind, read_log_tail};
 use cwm_core::{Backoff, Digest};
 use cwm_store::Store;
 use cwm_store::external_files::DigestCache;
@@ -262,7 +261,7 @@ impl<'t> Watcher<'t> {
     pub fn refuse(&self, tasks: impl IntoIterator<Item = TaskSpec>, reason: &str, hint: &str) {
         for task in tasks {
             let hint = (!hint.is_empty()).then(|| hint.to_owned());
-            let failure = JobFailure { kind: ActionFailureKind::System, reason: reason.to_owned(), hint };
+            let failure = ActionFailure { kind: ActionFailureKind::System, message: reason.to_owned(), hint };
             (self.send)(JobUpdate::Ended(task.cell, Err(failure)));
         }
     }

@@ -4,13 +4,12 @@ use super::{Engine, Work};
 use crate::cause::Cause;
 use crate::components::{Resolved, resolve};
 use crate::event::{EventSink, RunEvent};
-use crate::executor::AttemptFailure;
 use crate::reasons::rerun_causes;
 use crate::retry::{self, RetryPolicy};
 use crate::run::action::needs_of;
 use crate::scheduler::{Decision, LostInput};
 use crate::status::{find_result, is_of_older_code, origin};
-use cwm_action::source_key;
+use cwm_action::{ActionFailure, source_key};
 use cwm_core::{Error, Key};
 use cwm_store::{ActionRecord, MissingContent};
 
@@ -208,7 +207,7 @@ impl Engine<'_> {
     }
 
     /// The failure of another cell with the same key and limits, where this one may not be attempted more often.
-    fn failure_of_same_key(&self, index: usize, key: &Key) -> Option<AttemptFailure> {
+    fn failure_of_same_key(&self, index: usize, key: &Key) -> Option<ActionFailure> {
         let known = self.scheduler.key(key)?;
         let other = known.failed.filter(|other| *other != index)?;
         let failure = self.work.get(&other)?.failure.as_ref()?;
@@ -218,8 +217,8 @@ impl Engine<'_> {
         let has_same_limits = (one.time, one.memory) == (two.time, two.memory) && needs(index) == needs(other);
         let is_transient = retry::is_transient(failure.kind, &self.inputs.store.work(key));
         let is_tried_again = is_transient && RetryPolicy(*one).max_attempts() > known.attempts;
-        let reason = format!("does the same as {}, which failed: {}", cells[other].label, failure.reason);
-        (has_same_limits && !is_tried_again).then(|| AttemptFailure { reason, ..failure.clone() })
+        let reason = format!("does the same as {}, which failed: {}", cells[other].label, failure.message);
+        (has_same_limits && !is_tried_again).then(|| ActionFailure { message: reason, ..failure.clone() })
     }
 
     /// Inputs of which files are lost: they are fetched or built again before the cell is.

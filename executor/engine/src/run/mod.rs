@@ -22,7 +22,7 @@ use cwm_contract::DeviceChoice;
 use crate::components::Resolved;
 use crate::event::{EventSink, EventSinks, RunEvent};
 use crate::executor::{
-    ActionUpdate, AttemptFailure, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, Start, Started, Task,
+    ActionUpdate, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, Start, Started, Task,
 };
 use crate::fetch::TransferUpdate;
 use crate::local::LocalExecutor;
@@ -31,7 +31,7 @@ use crate::retry::RetryPolicy;
 use crate::scheduler::{CellSpec, CellState, CompletionKind, Effect, Event, RunState, Scheduler};
 use crate::status::{ProjectState, sources};
 use action::{action_file, executable_files, needs_of};
-use cwm_action::AttemptOptions;
+use cwm_action::{ActionFailure, AttemptOptions};
 use cwm_core::{Digest, Error, ErrorKind, Key};
 use cwm_pipeline::plan::Plan;
 use cwm_store::external_files::DigestCache;
@@ -83,7 +83,7 @@ struct Work {
     began: Option<Instant>,
     /// What it recorded, if it did.
     outputs: Option<BTreeMap<String, Digest>>,
-    failure: Option<AttemptFailure>,
+    failure: Option<ActionFailure>,
 }
 
 /// A message to the event loop.
@@ -271,13 +271,14 @@ impl Engine<'_> {
             Effect::Failed(cell) => self.report_failure(cell),
             Effect::GaveUp(cell) => {
                 if let Some(failure) = &mut self.work_of(cell).failure {
-                    failure.reason += " (stopped before it was tried again)";
+                    failure.message += " (stopped before it was tried again)";
                 }
                 self.report_failure(cell);
             }
             Effect::Stopped(cell) => {
                 let label = &self.inputs.plan.cells[cell].label;
-                let reason = self.work.get(&cell).and_then(|work| work.failure.as_ref()).map(|failure| &failure.reason);
+                let reason =
+                    self.work.get(&cell).and_then(|work| work.failure.as_ref()).map(|failure| &failure.message);
                 let message = format!("{label} {}", reason.map_or("was stopped", String::as_str));
                 self.sinks.event(&RunEvent::Warning { message });
             }

@@ -8,12 +8,12 @@ use cwm_contract::{Failure, Label};
 
 use super::{Engine, Work};
 use crate::event::{EventSink, EventSinks, FailedCell, RunEvent, SkippedCell};
-use crate::executor::{ActionUpdate, AttemptFailure, ExecutorEvent};
+use crate::executor::{ActionUpdate, ExecutorEvent};
 use crate::fetch::UploadId;
 use crate::retry::{self, RetryPolicy};
 use crate::scheduler::{CellState, CompletionKind, Event, RunState};
 use crate::status::{by_checksum, latest_by_checksum};
-use cwm_action::source_key;
+use cwm_action::{ActionFailure, source_key};
 use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions, read_log_tail};
 use cwm_core::{Digest, Error, Key, strip_ansi};
 use cwm_store::ActionRecord;
@@ -36,9 +36,7 @@ impl Engine<'_> {
         let label = self.inputs.plan.cells[cell].label.clone();
         match line {
             ActionMessage::Recorded(outputs) => self.work_of(cell).outputs = Some(outputs),
-            ActionMessage::Failed { kind, message, hint } => {
-                self.work_of(cell).failure = Some(AttemptFailure { kind, reason: message, hint });
-            }
+            ActionMessage::Failed(failure) => self.work_of(cell).failure = Some(failure),
             ActionMessage::Started => {
                 self.work_of(cell).began = Some(Instant::now());
                 let executor = self.executor_of(cell);
@@ -59,7 +57,7 @@ impl Engine<'_> {
     }
 
     /// The action of a cell ended. What the store says counts, not what the action said.
-    fn on_exit(&mut self, cell: usize, exited: Result<(), AttemptFailure>) {
+    fn on_exit(&mut self, cell: usize, exited: Result<(), ActionFailure>) {
         let CellState::Running { key, .. } = self.scheduler.state(cell) else { return };
         let work = self.work_of(cell);
         let (outputs, reported) = (work.outputs.take(), work.failure.take());
@@ -70,15 +68,15 @@ impl Engine<'_> {
             (Some(failure), _) => failure,
             (None, Ok(())) => match self.result(cell, &key, outputs.as_ref()) {
                 Ok(Some(record)) => return self.finish(cell, record, outputs.is_none()),
-                Ok(None) => AttemptFailure {
+                Ok(None) => ActionFailure {
                     kind: ActionFailureKind::System,
-                    reason: "it ended without an error, and its result is not in the store".to_owned(),
+                    message: "it ended without an error, and its result is not in the store".to_owned(),
                     hint: Some("is something else deleting from the store?".to_owned()),
                 },
                 Err(error) => error.into(),
             },
             (None, Err(failure)) if failure.kind == ActionFailureKind::Cancelled && self.is_stopping() => {
-                AttemptFailure { reason: Failure::cancelled().message, hint: None, ..failure }
+                ActionFailure { message: Failure::cancelled().message, hint: None, ..failure }
             }
             (None, Err(failure)) => failure,
         };
@@ -187,16 +185,16 @@ impl Engine<'_> {
             attempt,
             attempts: RetryPolicy(planned.retry).max_attempts(),
             kind: failure.kind,
-            reason: failure.reason.clone(),
+            reason: failure.message.clone(),
             wait_seconds: wait.as_secs_f64(),
-            log_tail: log_tail(&log, &failure.reason),
+            log_tail: log_tail(&log, &failure.message),
             log,
         });
     }
 
     pub(super) fn report_failure(&mut self, cell: usize) {
         let Some(work) = self.work.get(&cell) else { return };
-        let Some(AttemptFailure { kind, reason, hint }) = work.failure.clone() else { return };
+        let Some(ActionFailure { kind, message: reason, hint }) = work.failure.clone() else { return };
         let label = self.inputs.plan.cells[cell].label.clone();
         let key = work.key;
         let log = key.map(|key| self.inputs.store.work(&key).log()).filter(|log| log.is_file());

@@ -4,10 +4,9 @@ use super::uploads::PendingUpload;
 use super::{Engine, Message};
 use crate::cause::Cause;
 use crate::event::{Direction, EventSink, RunEvent};
-use crate::executor::AttemptFailure;
 use crate::fetch::{TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome};
 use crate::scheduler::{CellState, Event};
-use cwm_action::ActionFailureKind;
+use cwm_action::{ActionFailure, ActionFailureKind};
 use cwm_core::Error;
 use cwm_store::ActionRecord;
 
@@ -109,14 +108,14 @@ impl Engine<'_> {
                 }
                 Ok(())
             }
-            UploadOutcome::Unavailable => Err(self.rebuild_unavailable(cell, id).err().map(AttemptFailure::from)),
+            UploadOutcome::Unavailable => Err(self.rebuild_unavailable(cell, id).err().map(ActionFailure::from)),
             UploadOutcome::Failed(reason) => {
                 let missing = vec![reason.clone()];
                 let end = RunEvent::Transferred { label, key, direction, objects: 0, bytes: 0, seconds: 0.0, missing };
                 self.sinks.event(&end);
-                Err(Some(AttemptFailure {
+                Err(Some(ActionFailure {
                     kind: ActionFailureKind::System,
-                    reason: format!("what its job is to read could not be sent to a remote: {reason}"),
+                    message: format!("what its job is to read could not be sent to a remote: {reason}"),
                     hint: Some("`cwm run` tries it again; nothing is made or sent twice".to_owned()),
                 }))
             }
