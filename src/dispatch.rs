@@ -25,7 +25,7 @@ pub fn main(cli: Cli, as_json: bool) -> ExitCode {
     let is_run = matches!(cli.command, Command::Run(_) | Command::Watch(_));
     match report_file_size_limit().and_then(|()| dispatch(cli)) {
         Ok(code) => match output::event_error() {
-            // The command's own exit code tells more.
+            // The command's own exit code is more precise.
             Some(error) => {
                 print_error(&error);
                 if code == ExitCode::OK { error.exit_code() } else { code }

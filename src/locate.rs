@@ -66,7 +66,7 @@ pub fn pipeline_file(given: Option<&Path>) -> Result<PathBuf, Error> {
             .hint("name it: `cwm run FILE.yaml`; without a name it is pipeline.yaml here or in a folder above"));
     }
     let here =
-        std::env::current_dir().map_err(|error| Error::system(format!("cannot tell the current folder: {error}")))?;
+        std::env::current_dir().map_err(|error| Error::system(format!("cannot find the current folder: {error}")))?;
     here.ancestors().map(|folder| folder.join("pipeline.yaml")).find(|file| file.is_file()).ok_or_else(|| {
         Error::usage("there is no pipeline.yaml here or in a folder above").hint("name one with `-f FILE`")
     })

@@ -11,7 +11,7 @@ use cwm_project::site::{Remote, RemoteKinds};
 pub use jobs::SlurmJobs;
 pub use remote::Remotes;
 
-/// The kinds of remotes of this program, for whoever reads cwm.toml.
+/// The kinds of remotes of this program, for the readers of cwm.toml.
 pub const REMOTE_KINDS: &dyn RemoteKinds = &cwm_remote::Kinds;
 
 /// Refuses a remote that is a store, or lies in one, such as the `own` store.

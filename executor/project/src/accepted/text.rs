@@ -19,7 +19,7 @@ use cwm_core::files::Result;
 const FORMAT: Format = Format { name: "cwm-accepted", what: "accepted changes", version: 1 };
 
 const INTRODUCTION: &str = "\
-# Changes of code that change no result, as `cwm accept` was told; kept in git. In a merge conflict both sides will do.
+# Changes of code that change no result, as given to `cwm accept`; kept in git. In a merge conflict both sides will do.
 ";
 
 /// The text of a file that holds these.
