@@ -24,7 +24,7 @@ impl AttemptContext<'_> {
     /// # Errors
     /// It failed; then nothing is recorded.
     pub fn make(&self, has_checkpoint: bool) -> Result<BTreeMap<String, Digest>, ActionFailure> {
-        self.messages.send(&ActionMessage::Started);
+        self.messages.send(&ActionMessage::Start);
         let timer = usage::ResourceUsageTimer::start(has_checkpoint);
         let (inputs, events) = self.work()?;
         let made = usage::collect_outputs(&self.work, &self.action, &inputs, events)?;
@@ -68,7 +68,7 @@ impl AttemptContext<'_> {
     /// # Errors
     /// It failed, or there is nothing to compare with.
     pub fn check(&self) -> Result<Vec<Difference>, ActionFailure> {
-        self.messages.send(&ActionMessage::Started);
+        self.messages.send(&ActionMessage::Start);
         let (inputs, events) = self.work()?;
         let made = usage::collect_outputs(&self.work, &self.action, &inputs, events)?;
         let mut differences = Vec::new();

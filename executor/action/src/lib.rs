@@ -25,7 +25,6 @@ mod usage;
 mod watchdog;
 mod work;
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -35,25 +34,15 @@ pub use action_file::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, A
 pub use command_exit::describe_signal;
 pub use log_tail::read_log_tail;
 pub use process_tree::kill_descendants;
-pub use protocol::{ActionFailure, ActionFailureKind, ActionMessage};
+pub use protocol::{ActionFailure, ActionFailureKind, ActionMessage, ActionOutcome};
 pub use terms::AttemptOptions;
 pub use usage::user;
 
-use cwm_core::{Digest, Error, ExitCode, Key, Registry};
+use cwm_core::{Error, ExitCode, Key, Registry};
 use cwm_store::external_files::DigestCache;
-use cwm_store::{Difference, KeyLock, Store, WorkFolder};
+use cwm_store::{KeyLock, Store, WorkFolder};
 pub use streams::MessageWriter;
 use work::AttemptContext;
-
-/// The outcome of an action that did not fail, before it is reported to the executor.
-pub enum Outcome {
-    /// The result is recorded: the digest of each output, by name.
-    NewResult(BTreeMap<String, Digest>),
-    /// Another process had recorded the result before.
-    CacheHit,
-    /// The result was computed again, and differs so from the recorded one.
-    Comparison(Vec<Difference>),
-}
 
 /// Runs one action, which `perform` does, and writes its messages to standard output, or to the file `events`. The exit code is
 /// 0 when a result is recorded.
@@ -62,7 +51,7 @@ pub enum Outcome {
 /// The messages cannot be written. Failures of the action are reported as a message and give [`ExitCode::STAGE_FAILED`].
 pub fn exec(
     events: Option<&Path>,
-    perform: impl FnOnce(&MessageWriter, &Cancellation) -> Result<Outcome, ActionFailure>,
+    perform: impl FnOnce(&MessageWriter, &Cancellation) -> Result<ActionOutcome, ActionFailure>,
 ) -> Result<ExitCode, Error> {
     let messages = events.map_or_else(MessageWriter::take, MessageWriter::into_file)?;
     parent_pipe::watch();
@@ -71,18 +60,14 @@ pub fn exec(
         signal_hook::flag::register(signal, cancellation.flag())
             .map_err(|error| Error::system(format!("cannot watch for signal {signal}: {error}")))?;
     }
-    let (message, exit_code) = match perform(&messages, &cancellation) {
-        Ok(Outcome::NewResult(outputs)) => (ActionMessage::Recorded(outputs), ExitCode::OK),
-        Ok(Outcome::CacheHit) => (ActionMessage::AlreadyRecorded, ExitCode::OK),
-        Ok(Outcome::Comparison(differences)) => (ActionMessage::Checked(differences), ExitCode::OK),
-        Err(failure) => {
-            streams::end_line_of_log();
-            // The log may be on a full disk.
-            let _ = writeln!(std::io::stderr(), "{}", failure.message);
-            (ActionMessage::Failed(failure), ExitCode::STAGE_FAILED)
-        }
-    };
-    messages.send(&message);
+    let outcome = perform(&messages, &cancellation);
+    let exit_code = if outcome.is_ok() { ExitCode::OK } else { ExitCode::STAGE_FAILED };
+    if let Err(failure) = &outcome {
+        streams::end_line_of_log();
+        // The log may be on a full disk.
+        let _ = writeln!(std::io::stderr(), "{}", failure.message);
+    }
+    messages.send(&ActionMessage::Outcome(outcome));
     Ok(exit_code)
 }
 
@@ -120,7 +105,7 @@ pub fn perform(
     messages: &MessageWriter,
     cancellation: &Cancellation,
     log: Option<&Path>,
-) -> Result<Outcome, ActionFailure> {
+) -> Result<ActionOutcome, ActionFailure> {
     let store = Store::at(root)?.assume_initialized();
     let files = DigestCache::of_store(&store);
     let work = if terms.check { store.checking(key) } else { store.work(key) };
@@ -157,10 +142,10 @@ pub fn perform(
     let attempt = AttemptContext { registry, store, files, work, log, action, lock, messages, cancellation, terms };
     let outcome = if terms.check {
         let checked = attempt.check();
-        checked.inspect(|_| remove(&attempt.work)).map(Outcome::Comparison)
+        checked.inspect(|_| remove(&attempt.work)).map(ActionOutcome::Comparison)
     } else {
         let made = attempt.make(has_checkpoint);
-        made.map(Outcome::NewResult).map_err(|failure| of_full_disk(root, failure))
+        made.map(ActionOutcome::NewResult).map_err(|failure| of_full_disk(root, failure))
     };
     if outcome.is_err() {
         // The log stays, which has the reason, and so do checkpoints, from which the next attempt resumes.
@@ -190,9 +175,9 @@ pub fn has_checkpoint(work: &WorkFolder) -> Result<bool, Error> {
 }
 
 /// Removes the work folder of an action whose result another process recorded.
-pub fn already_recorded(work: &WorkFolder) -> Outcome {
+pub fn already_recorded(work: &WorkFolder) -> ActionOutcome {
     remove(work);
-    Outcome::CacheHit
+    ActionOutcome::CacheHit
 }
 
 /// Removes the work folder of an action that is done; a failure is only reported.

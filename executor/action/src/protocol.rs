@@ -17,18 +17,24 @@ pub enum ActionMessage {
         /// The holder for people: pid, host, command.
         holder: String,
     },
-    /// Work begins.
-    Started,
+    /// The work begins.
+    Start,
     /// An event of the stage.
     Event(Event),
-    /// Another process had recorded a result meanwhile; nothing was done.
-    AlreadyRecorded,
-    /// The result is in the store: what came out, by output name.
-    Recorded(BTreeMap<String, Digest>),
-    /// Nothing was recorded: the result was compared with the one that is.
-    Checked(Vec<Difference>),
-    /// It failed.
-    Failed(ActionFailure),
+    /// The action has ended.
+    Outcome(Result<ActionOutcome, ActionFailure>),
+}
+
+/// The outcome of an action that did not fail.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActionOutcome {
+    /// The result is recorded: the digest of each output, by name.
+    NewResult(BTreeMap<String, Digest>),
+    /// Another process had recorded the result meanwhile; nothing was done.
+    CacheHit,
+    /// Nothing was recorded: the result was computed again, and differs so from the recorded one.
+    Comparison(Vec<Difference>),
 }
 
 /// The kind of a failure, as it crosses the process boundary.

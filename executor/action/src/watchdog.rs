@@ -110,7 +110,7 @@ impl<'a> Watchdog<'a> {
         }
         // Its partial output must not keep the disk full.
         let _ = self.attempt.work.discard_output();
-        self.attempt.messages.send(&ActionMessage::Failed(failure));
+        self.attempt.messages.send(&ActionMessage::Outcome(Err(failure)));
         process_tree::kill_self();
     }
 }

@@ -73,7 +73,7 @@ pub struct Start {
 pub enum Started {
     /// At once.
     Now,
-    /// When the batch system has room for it; [`ActionUpdate::Message`] with [`ActionMessage::Started`] tells when that is.
+    /// When the batch system has room for it; [`ActionUpdate::Message`] with [`ActionMessage::Start`] tells when that is.
     Later,
 }
 

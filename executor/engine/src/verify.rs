@@ -15,7 +15,7 @@ use crate::machine::Machine;
 use crate::run::action::{action_file, needs_of};
 use crate::run::{RunInputs, RunReport, emit_message, executors, log_tail, place_of, watch_signals};
 use crate::status::{find_result, sources};
-use cwm_action::{ActionFailure, ActionFailureKind, ActionMessage, AttemptOptions};
+use cwm_action::{ActionFailure, ActionFailureKind, ActionMessage, ActionOutcome, AttemptOptions};
 use cwm_core::{Error, ErrorKind, Key, shell_quote};
 use cwm_store::{ActionRecord, Difference, EvictionReason, MissingContent};
 
@@ -278,14 +278,16 @@ impl Verifier<'_> {
                 let Some(check) = self.submitted.get(&cell).copied() else { return };
                 let label = self.inputs.plan.cells[cell].label.clone();
                 match line {
-                    ActionMessage::Started => {
+                    ActionMessage::Start => {
                         self.checks[check].began = Some(Instant::now());
                         if self.executors[self.executor_of(cell)].outlives_run() {
                             self.report_start(cell, label);
                         }
                     }
-                    ActionMessage::Checked(differences) => self.checks[check].differences = Some(differences),
-                    ActionMessage::Failed(failure) => self.checks[check].failure = Some(failure),
+                    ActionMessage::Outcome(Ok(ActionOutcome::Comparison(differences))) => {
+                        self.checks[check].differences = Some(differences);
+                    }
+                    ActionMessage::Outcome(Err(failure)) => self.checks[check].failure = Some(failure),
                     line => emit_message(self.sinks, label, line),
                 }
             }

@@ -230,8 +230,8 @@ impl Batch {
             .rev()
             .find(|line| !matches!(line, ActionMessage::Event(_)));
         match last {
-            Some(ActionMessage::Failed(failure)) => failure.kind != ActionFailureKind::Cancelled,
-            Some(ActionMessage::Recorded(_) | ActionMessage::AlreadyRecorded | ActionMessage::Checked(_)) => true,
+            Some(ActionMessage::Outcome(Err(failure))) => failure.kind != ActionFailureKind::Cancelled,
+            Some(ActionMessage::Outcome(Ok(_))) => true,
             _ => false,
         }
     }

@@ -43,6 +43,8 @@ impl EventsFile {
 mod tests {
     use std::io::Write;
 
+    use cwm_action::ActionOutcome;
+
     use super::*;
 
     #[test]
@@ -52,10 +54,10 @@ mod tests {
         let mut events = EventsFile::at(path.clone());
         assert!(events.read().is_empty());
         let mut file = File::options().create(true).append(true).open(path).unwrap();
-        file.write_all(b"\"started\"\n\"already").unwrap();
-        assert_eq!(events.read(), [ActionMessage::Started]);
+        file.write_all(b"\"start\"\n{\"outcome\":").unwrap();
+        assert_eq!(events.read(), [ActionMessage::Start]);
         assert!(events.read().is_empty());
-        file.write_all(b"_recorded\"\nnoise\n{}\n\"started\"\n").unwrap();
-        assert_eq!(events.read(), [ActionMessage::AlreadyRecorded, ActionMessage::Started]);
+        file.write_all(b"{\"Ok\":\"cache_hit\"}}\nnoise\n{}\n\"start\"\n").unwrap();
+        assert_eq!(events.read(), [ActionMessage::Outcome(Ok(ActionOutcome::CacheHit)), ActionMessage::Start]);
     }
 }

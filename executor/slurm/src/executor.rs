@@ -151,7 +151,7 @@ fn translate(jobs: &mut Jobs, update: JobUpdate) -> Vec<ExecutorEvent> {
     let emit = |event| vec![ExecutorEvent::Emit(event)];
     match update {
         JobUpdate::Message(cell, line) => {
-            if matches!(line, ActionMessage::Started) {
+            if matches!(line, ActionMessage::Start) {
                 jobs.running.insert(cell);
             }
             of_action(cell, ActionUpdate::Message(line))

@@ -6,7 +6,7 @@ use super::events_file::EventsFile;
 use super::queue::{JobPhase, Queue, QueueEntry};
 use super::task::TaskSpec;
 use super::task_outcome::{TaskObservation, TaskOutcome};
-use cwm_action::ActionMessage;
+use cwm_action::{ActionMessage, ActionOutcome};
 
 /// A cell that a task of a batch makes.
 pub struct SubmittedTask {
@@ -83,19 +83,17 @@ impl SubmittedTask {
         for line in lines {
             match &line {
                 // A task that starts again after its node failed or it was preempted is the same attempt to the run.
-                ActionMessage::Started => {
+                ActionMessage::Start => {
                     self.report = Report::Active;
                     if std::mem::replace(&mut self.start_forwarded, true) {
                         continue;
                     }
                 }
-                ActionMessage::Failed(_) | ActionMessage::AlreadyRecorded => {
+                ActionMessage::Outcome(Err(_) | Ok(ActionOutcome::CacheHit)) => {
                     self.report = Report::Ended(line, Instant::now());
                     continue;
                 }
-                ActionMessage::Recorded(_) | ActionMessage::Checked(_) => {
-                    self.report = Report::Ended(line.clone(), Instant::now())
-                }
+                ActionMessage::Outcome(Ok(_)) => self.report = Report::Ended(line.clone(), Instant::now()),
                 ActionMessage::Waiting { .. } | ActionMessage::Event(_) => {
                     if matches!(self.report, Report::Nothing) {
                         self.report = Report::Active;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::job_output::{end_in_output, exceeded_memory, last_line, only_from_slurm, setup_exit_status};
 use super::queue::{JobEnd, JobPhase, QueueEntry};
-use cwm_action::{ActionFailure, ActionFailureKind, ActionMessage, out_of_memory};
+use cwm_action::{ActionFailure, ActionFailureKind, ActionMessage, ActionOutcome, out_of_memory};
 
 /// What follows from what is known of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,11 +53,11 @@ impl TaskObservation<'_> {
     /// else of the job.
     pub fn outcome(&self, recorded: impl FnOnce() -> bool, output: impl FnOnce() -> Option<String>) -> TaskOutcome {
         match self.reported_end {
-            Some((ActionMessage::Checked(_), _)) => return TaskOutcome::Succeeded,
-            Some((ActionMessage::Recorded(_) | ActionMessage::AlreadyRecorded, age)) => {
+            Some((ActionMessage::Outcome(Ok(ActionOutcome::Comparison(_))), _)) => return TaskOutcome::Succeeded,
+            Some((ActionMessage::Outcome(Ok(_)), age)) => {
                 return self.outcome_of_reported_success(recorded(), age);
             }
-            Some((ActionMessage::Failed(failure), _)) if failure.kind != ActionFailureKind::Cancelled => {
+            Some((ActionMessage::Outcome(Err(failure)), _)) if failure.kind != ActionFailureKind::Cancelled => {
                 return TaskOutcome::Failed(self.with_memory_evidence(failure.clone(), output));
             }
             _ => {}
@@ -222,7 +222,7 @@ mod tests {
     }
 
     fn failed(kind: ActionFailureKind) -> ActionMessage {
-        ActionMessage::Failed(ActionFailure::new(kind, "reported"))
+        ActionMessage::Outcome(Err(ActionFailure::new(kind, "reported")))
     }
 
     /// What follows from this, `gone` seconds after the queue first called it over or did not know it.
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn what_is_recorded_is_done_whatever_the_queue_says() {
-        let recorded = ActionMessage::Recorded(BTreeMap::new());
+        let recorded = ActionMessage::Outcome(Ok(ActionOutcome::NewResult(BTreeMap::new())));
         for state in [Some("RUNNING"), Some("COMPLETING"), Some("TIMEOUT"), Some("CANCELLED"), None] {
             assert_eq!(judged(Some(&recorded), true, state, None, true), TaskOutcome::Succeeded, "{state:?}");
             // Without its last words.

@@ -14,7 +14,7 @@ use crate::retry::{self, RetryPolicy};
 use crate::scheduler::{CellState, CompletionKind, Event, RunState};
 use crate::status::{by_checksum, latest_by_checksum};
 use cwm_action::{ActionFailure, source_key};
-use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions, read_log_tail};
+use cwm_action::{ActionFailureKind, ActionMessage, ActionOutcome, AttemptOptions, read_log_tail};
 use cwm_core::{Digest, Error, Key, strip_ansi};
 use cwm_store::ActionRecord;
 
@@ -35,9 +35,9 @@ impl Engine<'_> {
         let CellState::Running { .. } = self.scheduler.state(cell) else { return };
         let label = self.inputs.plan.cells[cell].label.clone();
         match line {
-            ActionMessage::Recorded(outputs) => self.work_of(cell).outputs = Some(outputs),
-            ActionMessage::Failed(failure) => self.work_of(cell).failure = Some(failure),
-            ActionMessage::Started => {
+            ActionMessage::Outcome(Ok(ActionOutcome::NewResult(outputs))) => self.work_of(cell).outputs = Some(outputs),
+            ActionMessage::Outcome(Err(failure)) => self.work_of(cell).failure = Some(failure),
+            ActionMessage::Start => {
                 self.work_of(cell).began = Some(Instant::now());
                 let executor = self.executor_of(cell);
                 if self.executors[executor].outlives_run() {

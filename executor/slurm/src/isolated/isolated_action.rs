@@ -14,7 +14,7 @@ use super::node_store::NodeStore;
 use super::staged_files::{self, StagedFiles};
 use cwm_action::source_key;
 use cwm_action::{
-    ActionFailure, ActionFailureKind, ActionFile, ActionMessage, AttemptOptions, MessageWriter, Outcome,
+    ActionFailure, ActionFailureKind, ActionFile, ActionMessage, ActionOutcome, AttemptOptions, MessageWriter,
     already_recorded, has_checkpoint, lock_action, perform as perform_here,
 };
 use cwm_core::{Backoff, Digest, Error, Key, Registry};
@@ -43,7 +43,7 @@ pub fn perform(
     messages: &MessageWriter,
     cancellation: &Cancellation,
     config: &RemoteStoreConfig,
-) -> Result<Outcome, ActionFailure> {
+) -> Result<ActionOutcome, ActionFailure> {
     let home = Store::at(root)?.assume_initialized();
     let files = DigestCache::of_store(&home);
     let home_work = home.work(key);
@@ -59,7 +59,7 @@ pub fn perform(
         return Ok(already_recorded(&home_work));
     }
     // What precedes the work is part of the attempt: a remote that cannot be reached now may answer the next attempt.
-    messages.send(&ActionMessage::Started);
+    messages.send(&ActionMessage::Start);
     if terms.attempt > 1 {
         home_work.prepare_again()?
     } else {
@@ -97,7 +97,7 @@ struct IsolatedAction<'a> {
 }
 
 impl IsolatedAction<'_> {
-    fn run(&self, terms: &AttemptOptions) -> Result<Outcome, ActionFailure> {
+    fn run(&self, terms: &AttemptOptions) -> Result<ActionOutcome, ActionFailure> {
         // An action that is known by its URL alone fetches anew.
         if !self.action.force
             && !source_key::has_unpinned_url(&self.action.components)
@@ -139,9 +139,9 @@ impl IsolatedAction<'_> {
         // Recording the log has redirected the output.
         messages.log_to(&log)?;
         match &outcome {
-            Ok(Outcome::NewResult(outputs)) => self.publish_result(Some(outputs))?,
-            Ok(Outcome::CacheHit) => self.publish_result(None)?,
-            Ok(Outcome::Comparison(_)) => {
+            Ok(ActionOutcome::NewResult(outputs)) => self.publish_result(Some(outputs))?,
+            Ok(ActionOutcome::CacheHit) => self.publish_result(None)?,
+            Ok(ActionOutcome::Comparison(_)) => {
                 return Err(Error::internal("a job that does not read the run's store cannot check").into());
             }
             Err(_) if self.is_persistent && has_checkpoint(&work)? => self.home_work.mark_checkpoints_elsewhere()?,
@@ -155,7 +155,7 @@ impl IsolatedAction<'_> {
     }
 
     /// Uses a result that an earlier attempt left in the own store, which only has to be pushed, or that a remote has.
-    fn reuse_existing(&self) -> Result<Option<Outcome>, ActionFailure> {
+    fn reuse_existing(&self) -> Result<Option<ActionOutcome>, ActionFailure> {
         let key = self.action.key;
         if self.transfers.run_cancellable("looking", TransferRequest::FetchRecords(vec![key]))?.is_none() {
             return Err(ActionFailure::cancelled());
@@ -166,7 +166,7 @@ impl IsolatedAction<'_> {
             }
             if self.own.missing(&record, &self.files)?.is_empty() {
                 self.publish_result(Some(&record.output_digests()))?;
-                return Ok(Some(Outcome::CacheHit));
+                return Ok(Some(ActionOutcome::CacheHit));
             }
             let is_whole = match self
                 .transfers
