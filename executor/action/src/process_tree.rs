@@ -71,7 +71,12 @@ mod tests {
         assert!((20_000_000..400_000_000).contains(&held), "{held}");
         assert!(memory(root, u64::MAX) >= held / 2);
         kill_descendants(root);
-        assert!(descendants(root).into_iter().all(|process| !os::is_running(process)));
+        // On a busy machine a killed process takes a while to end.
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        while descendants(root).into_iter().any(os::is_running) {
+            assert!(std::time::Instant::now() < end, "a killed process still runs");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
         shell.wait().unwrap();
         assert!(!os::is_running(root));
     }

@@ -337,11 +337,12 @@ mod tests {
         std::fs::write(batch.folder.join("job"), "17;cluster\n").unwrap();
         assert_eq!(batch.job().as_deref(), Some("17"));
 
-        // Asked to stop, and perhaps started again; then recorded.
-        let cancelled = "\"started\"\n{\"failed\":{\"kind\":\"cancelled\",\"message\":\"\",\"hint\":null}}\n";
+        // Cancelled, and perhaps started again; then it has its result.
+        let cancelled = "\"start\"\n{\"outcome\":{\"Err\":{\"kind\":\"cancelled\",\"message\":\"\",\"hint\":null}}}\n";
         std::fs::write(batch.events(0), cancelled).unwrap();
         assert!(!batch.has_ended(0, &batch.ends()));
-        std::fs::write(batch.events(0), format!("{cancelled}\"started\"\n{{\"recorded\":{{}}}}\n")).unwrap();
+        std::fs::write(batch.events(0), format!("{cancelled}\"start\"\n{{\"outcome\":{{\"Ok\":\"cache_hit\"}}}}\n"))
+            .unwrap();
         assert_eq!(pending_keys(&store), HashSet::from([key('b')]));
 
         let later = Timestamp::now() + jiff::SignedDuration::from_hours(1);
