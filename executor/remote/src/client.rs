@@ -1,9 +1,9 @@
 //! One remote. `object_store` retries its requests; here are limits, the end of broken bodies, and what to do while a remote is
 //! down.
 
-use std::collections::BTreeSet;
-use std::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,15 +14,14 @@ use futures::stream::BoxStream;
 use object_store::multipart::MultipartStore;
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutPayload};
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::{OnceCell, OwnedMutexGuard, Semaphore};
 use tokio::time::{sleep, timeout};
 
 use super::backends::{Backend, OpenedRemote, classify, open};
 use super::error::RemoteError;
 use super::folder_writer;
 use super::http_connector::{MAX_REQUESTS, MIN_BYTES_PER_SECOND, RangeError};
-use super::upload_dedup::UploadDedup;
-use cwm_core::Backoff;
+use cwm_core::{Backoff, Digest};
 use cwm_project::site::Remote;
 
 /// How often a request is made whose answer breaks off. `object_store` resumes only files, and only of servers that send ETags.
@@ -36,18 +35,6 @@ const RETRIES_TAKE: Duration = Duration::from_millis(500);
 
 /// The content of an object, piece by piece.
 pub type Body = BoxStream<'static, object_store::Result<Bytes>>;
-
-/// What is known about the format file of a remote.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub enum FormatCheck {
-    /// Nothing.
-    #[default]
-    Unknown,
-    /// It was not there at this time. Others may initialize the remote at any time.
-    Absent(Instant),
-    /// It is there.
-    Present,
-}
 
 /// When a remote last answered, and since when it does not.
 struct Health {
@@ -69,16 +56,12 @@ pub struct Client {
     pub(super) idle_timeout: Duration,
     requests: Semaphore,
     health: Mutex<Health>,
-    /// What is known of its format.
-    pub(super) format: Mutex<FormatCheck>,
-    /// Held by the one who asks for that.
-    pub(super) asking_format: tokio::sync::Mutex<()>,
+    /// That its format file is there. Others may write it at any time, and nobody removes it.
+    pub(super) has_format: AtomicBool,
     /// That it was initialized for writing.
     pub(super) initialized: OnceCell<()>,
-    /// Uploads that are in progress.
-    pub(super) uploads: UploadDedup,
-    /// Of a remote that is a folder: the folders in it that were written to.
-    written: Mutex<BTreeSet<String>>,
+    /// For each object that was uploaded or is being uploaded: a lock, with whether it was.
+    uploads: Mutex<BTreeMap<Digest, Arc<tokio::sync::Mutex<bool>>>>,
 }
 
 impl Client {
@@ -98,11 +81,9 @@ impl Client {
             idle_timeout: remote.timeout,
             requests: Semaphore::new(MAX_REQUESTS),
             health: Mutex::new(Health { last_answer: Instant::now(), circuit_open_since: None }),
-            format: Mutex::default(),
-            asking_format: tokio::sync::Mutex::default(),
+            has_format: AtomicBool::new(false),
             initialized: OnceCell::new(),
-            uploads: UploadDedup::default(),
-            written: Mutex::default(),
+            uploads: Mutex::default(),
         })
     }
 
@@ -120,10 +101,11 @@ impl Client {
         self.backend.is_read_only()
     }
 
-    /// Notes that something is written beside `name`, and returns whether it is the first there.
-    pub fn is_first_write_beside(&self, name: &str) -> bool {
-        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
-        self.written.lock().unwrap_or_else(PoisonError::into_inner).insert(folder)
+    /// The lock of an object's upload, which holds whether it was uploaded: several results may contain the same object, and it is
+    /// uploaded once.
+    pub async fn upload_lock(&self, digest: &Digest) -> OwnedMutexGuard<bool> {
+        let lock = self.uploads.lock().unwrap_or_else(PoisonError::into_inner).entry(*digest).or_default().clone();
+        lock.lock_owned().await
     }
 
     /// Reads all of something small.
@@ -135,39 +117,18 @@ impl Client {
         self.require_file(name, 0)?;
         let too_long = move || RemoteError::Invalid(format!("is longer than it can be ({limit} bytes)"));
         self.retry_broken_answer(|| {
-            Box::pin(async move { self.read(self.body(path, None).await?, limit).await?.ok_or_else(too_long) })
+            Box::pin(async move { self.read(self.body(path, 0).await?, limit).await?.ok_or_else(too_long) })
         })
         .await
     }
 
-    /// Reads a range of something.
+    /// Opens a stream of something that has `size` bytes, from this byte on.
     ///
     /// # Errors
     /// It is not there, is shorter, or does not come.
-    pub async fn range(&self, name: &str, range: Range<u64>) -> Result<Bytes, RemoteError> {
-        let path = &self.path(name)?;
-        self.require_file(name, range.end)?;
-        let length = range.end - range.start;
-        self.retry_broken_answer(|| {
-            let range = range.clone();
-            Box::pin(async move {
-                match self.read(self.body(path, Some(range)).await?, length).await? {
-                    Some(bytes) if bytes.len() as u64 == length => Ok(Bytes::from(bytes)),
-                    Some(_) => Err(RemoteError::Unreachable("the connection ended too early".to_owned())),
-                    None => Err(RemoteError::Invalid("has another length than it should have".to_owned())),
-                }
-            })
-        })
-        .await
-    }
-
-    /// Opens a stream of all of something.
-    ///
-    /// # Errors
-    /// It is not there, or does not come.
-    pub async fn stream(&self, name: &str) -> Result<Body, RemoteError> {
-        self.require_file(name, 0)?;
-        self.body(&self.path(name)?, None).await
+    pub async fn stream(&self, name: &str, from: u64, size: u64) -> Result<Body, RemoteError> {
+        self.require_file(name, size)?;
+        self.body(&self.path(name)?, from).await
     }
 
     /// The next piece of a body.
@@ -186,8 +147,9 @@ impl Client {
         }
     }
 
-    async fn body(&self, path: &Path, range: Option<Range<u64>>) -> Result<Body, RemoteError> {
-        let options = GetOptions { range: range.map(GetRange::Bounded), ..GetOptions::default() };
+    async fn body(&self, path: &Path, from: u64) -> Result<Body, RemoteError> {
+        let range = (from > 0).then_some(GetRange::Offset(from));
+        let options = GetOptions { range, ..GetOptions::default() };
         Ok(self.request(0, self.store.get_opts(path, options)).await?.into_stream())
     }
 

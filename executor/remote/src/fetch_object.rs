@@ -1,22 +1,16 @@
 //! Fetches one object from a remote into a partial object of the store, verifies it, and resumes after an interruption.
 
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-
-use futures::{StreamExt, TryStreamExt};
 
 use super::client::Client;
 use super::error::RemoteError;
+use super::http_connector::RangeError;
 use super::layout;
 use super::progress::TransferProgress;
 use cwm_core::Digest;
 use cwm_store::{PartialObject, Store};
-
-/// The size of one request. A larger object takes several, side by side.
-const PIECE: u64 = 4 << 20;
-
-/// Requests for one object at a time.
-const CONCURRENT: usize = 4;
 
 /// An object to fetch.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +82,7 @@ pub async fn fetch(
         if resumed_at == 0 {
             store.discard_partial(part)?;
             return Err(RemoteError::Invalid(
-                "has other content than its name says; whoever has it whole mends that with `cwm push --force`"
+                "has other content than its name says; `cwm push --force` by a person who has it whole replaces it"
                     .to_owned(),
             ));
         }
@@ -98,7 +92,8 @@ pub async fn fetch(
     }
 }
 
-/// Writes the bytes from `resumed_at` on.
+/// Writes the bytes from `resumed_at` on, and continues where the answer breaks off. A server that does not send a part of a file
+/// sends the whole.
 async fn fill(
     client: &Client,
     name: &str,
@@ -107,55 +102,34 @@ async fn fill(
     size: u64,
     progress: &TransferProgress,
 ) -> Result<(), RemoteError> {
-    if resumed_at == size {
-        return if size == 0 { client.small(name, 0).await.map(drop) } else { Ok(()) };
-    }
-    if size <= PIECE {
-        let bytes = client.small(name, size).await?;
-        if bytes.len() as u64 != size {
-            return Err(RemoteError::Invalid(format!("has {} bytes in place of {size}", bytes.len())));
-        }
-        local(part.file.write_all_at(&bytes, 0))?;
-        progress.add(size - resumed_at);
+    if resumed_at == size && size > 0 {
         return Ok(());
     }
-    let mut at = resumed_at;
-    let ranges = (resumed_at..size).step_by(PIECE as usize).map(|from| from..(from + PIECE).min(size));
-    let mut pieces = futures::stream::iter(ranges).map(|range| client.range(name, range)).buffered(CONCURRENT);
-    loop {
-        match pieces.try_next().await {
-            Ok(None) => return Ok(()),
-            Ok(Some(piece)) => {
-                local(part.file.write_all_at(&piece, at))?;
-                at += piece.len() as u64;
-                progress.add(piece.len() as u64);
-            }
-            Err(RemoteError::RangesUnsupported) => break,
-            Err(error) => return Err(error),
-        }
-    }
-    drop(pieces);
-    whole(client, name, part, size).await
-}
-
-/// Writes all of it from one request, again if its body broke off.
-async fn whole(client: &Client, name: &str, part: &PartialObject, size: u64) -> Result<(), RemoteError> {
+    let written = &AtomicU64::new(resumed_at);
     client
         .retry_broken_answer(|| {
             Box::pin(async move {
-                local(part.file.set_len(0))?;
-                let mut body = client.stream(name).await?;
-                let mut at = 0;
+                let mut at = written.load(Ordering::Relaxed);
+                let mut body = match client.stream(name, at, size).await {
+                    Err(RemoteError::RangesUnsupported) => {
+                        at = 0;
+                        local(part.file.set_len(0))?;
+                        client.stream(name, 0, size).await?
+                    }
+                    body => body?,
+                };
                 while let Some(piece) = client.piece(&mut body).await? {
                     if at + piece.len() as u64 > size {
                         return Err(RemoteError::Invalid(format!("has more than its {size} bytes")));
                     }
                     local(part.file.write_all_at(&piece, at))?;
                     at += piece.len() as u64;
+                    written.store(at, Ordering::Relaxed);
+                    progress.add(piece.len() as u64);
                 }
                 match at == size {
                     true => Ok(()),
-                    false => Err(RemoteError::Unreachable(format!("the connection ended after {at} of {size} bytes"))),
+                    false => Err(RemoteError::Invalid(RangeError::Shorter.to_string())),
                 }
             })
         })

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use cwm_contract::amount;
 use futures::{StreamExt, stream};
@@ -36,7 +35,7 @@ pub struct FetchStats {
     pub missing: Vec<MissingObject>,
 }
 
-/// Fetches the objects of a result that the store lacks. One that cannot be had does not stop the others.
+/// Fetches the objects of a result that the store does not have. One that cannot be had does not stop the others.
 ///
 /// # Errors
 /// This machine's store refuses.
@@ -54,7 +53,7 @@ pub async fn fetch_result(
     Ok(stats)
 }
 
-/// Fetches the objects of these outputs that the store lacks, of whichever results they are.
+/// Fetches the objects of these outputs that the store does not have, of whichever results they are.
 ///
 /// # Errors
 /// As [`fetch_result`].
@@ -69,7 +68,7 @@ pub async fn fetch_content(
     let mut stats = FetchStats::default();
     let mut wanted: BTreeMap<Digest, (String, ObjectRequest)> = BTreeMap::new();
     let mut manifests: BTreeMap<Digest, (String, ObjectRequest)> = BTreeMap::new();
-    let from = Source { clients, store, since: Instant::now() };
+    let from = Source { clients, store };
     for (name, output) in outputs {
         if output.shape != OutputShape::Folder {
             let one = ObjectRequest { digest: output.digest, size: Some(output.size), limit: output.size };
@@ -127,8 +126,6 @@ pub async fn fetch_content(
 struct Source<'a> {
     clients: &'a [Arc<Client>],
     store: &'a Store,
-    /// A remote that had no format file before this time is asked again.
-    since: Instant,
 }
 
 impl Source<'_> {
@@ -222,7 +219,7 @@ impl Source<'_> {
         };
         for client in self.clients {
             // Of a folder that is not mounted nothing is "not there".
-            let fetched = match client.has_format(self.since).await {
+            let fetched = match client.has_format().await {
                 Ok(true) => fetch(client, self.store, wanted, progress).await,
                 Ok(false) => Err(RemoteError::NotFound),
                 Err(error) => Err(error),

@@ -9,12 +9,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::error::RemoteError;
-use cwm_core::files::durable::TEMPORARY;
 use cwm_core::{Digest, DurableFs, FileError};
-use cwm_store::{OpenedPartial, PartialObject, partial_name, remove_unlocked};
-
-/// The age at which a temporary file is not resumed any more; `gc` keeps those of a store as long.
-const MAX_AGE: Duration = Duration::from_secs(14 * 24 * 3600);
+use cwm_store::{OpenedPartial, PartialObject, partial_name};
 
 /// The pause before another look at a partial object that another process writes.
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
@@ -45,32 +41,6 @@ pub fn size(file: &Path) -> Result<Option<u64>, RemoteError> {
         Ok(_) => Err(RemoteError::Invalid(format!("{} is no plain file", file.display()))),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(failed("look at", file, &error)),
-    }
-}
-
-/// Removes the partial object of something that is complete, or not wanted any more: a push that was killed left it. It stays if
-/// somebody writes it just now.
-pub fn remove_partial(folder: &Path, name: &str, digest: &Digest) {
-    let partial = folder.join(name).with_file_name(partial_name(digest));
-    if fs::symlink_metadata(&partial).is_ok_and(|found| found.is_file()) {
-        // The next push that finds the object tries again.
-        let _ = remove_unlocked(&partial);
-    }
-}
-
-/// Removes temporary files beside `name` that nobody has written to for two weeks. Whoever still wrote one would get the error that his
-/// file is gone, and write it again.
-pub fn remove_old_partials(folder: &Path, name: &str) {
-    let path = folder.join(name);
-    for entry in path.parent().and_then(|beside| fs::read_dir(beside).ok()).into_iter().flatten().flatten() {
-        if !entry.file_name().to_str().is_some_and(|name| name.starts_with(TEMPORARY)) {
-            continue;
-        }
-        let Ok(metadata) = entry.metadata() else { continue };
-        let is_old = metadata.modified().is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age >= MAX_AGE));
-        if metadata.is_file() && is_old {
-            let _ = remove_unlocked(&entry.path());
-        }
     }
 }
 

@@ -1,73 +1,55 @@
 //! The format file of a remote, which is written before all else.
 
-use std::sync::PoisonError;
-use std::time::Instant;
+use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use futures::StreamExt;
 use tokio::time::timeout;
 
-use super::client::{Client, FormatCheck};
+use super::client::Client;
 use super::error::RemoteError;
 use super::folder_writer;
 use super::layout::{FOLDERS, FORMAT, REMOTE_FORMAT};
 
 impl Client {
-    /// Whether the remote has the format file. A positive answer is final; a negative one is asked for again after `since`, since
-    /// others may initialize the remote meanwhile.
+    /// Whether the remote has the format file. A positive answer is final; others may initialize the remote at any time.
     ///
     /// # Errors
     /// It is not known, a newer cwm wrote it, or it is a web server that has nothing of cwm's.
-    pub async fn has_format(&self, since: Instant) -> Result<bool, RemoteError> {
-        let read = || async {
-            if let Some(folder) = self.folder.as_ref().filter(|folder| !folder.is_dir()) {
-                return Err(RemoteError::Unreachable(format!(
-                    "there is no folder {}; is it mounted?",
-                    folder.display()
-                )));
-            }
-            let bytes = match self.small(FORMAT, 64).await {
-                Ok(bytes) => bytes,
-                Err(RemoteError::NotFound) if self.is_web() => {
-                    let what = "nothing of cwm's is there; its address is that of the folder which has the file";
-                    return Err(RemoteError::Refused(format!("{what} `{FORMAT}`")));
-                }
-                Err(RemoteError::NotFound) if self.holds_content().await? => {
-                    // Whoever initializes it at this moment writes its format before all else.
-                    match self.small(FORMAT, 64).await {
-                        Err(RemoteError::NotFound) => return Err(self.lost_format()),
-                        other => other?,
-                    }
-                }
-                Err(RemoteError::NotFound) => return Ok(false),
-                Err(error) => return Err(error),
-            };
-            match String::from_utf8_lossy(&bytes).trim().parse::<u32>() {
-                Ok(REMOTE_FORMAT) => Ok(true),
-                Ok(found) if found > REMOTE_FORMAT => {
-                    Err(RemoteError::Refused(format!("it has format {found}, which a newer cwm wrote")))
-                }
-                _ => Err(RemoteError::Refused(format!("what stands there is not cwm's: its `{FORMAT}` is no version"))),
-            }
-        };
-        let known = || match *self.format.lock().unwrap_or_else(PoisonError::into_inner) {
-            FormatCheck::Present => Some(true),
-            FormatCheck::Absent(when) if when >= since => Some(false),
-            FormatCheck::Absent(_) | FormatCheck::Unknown => None,
-        };
-        if let Some(known) = known() {
-            return Ok(known);
+    pub async fn has_format(&self) -> Result<bool, RemoteError> {
+        if self.has_format.load(Ordering::Relaxed) {
+            return Ok(true);
         }
-        // Of many who ask at once, one makes the request.
-        let _asking = self.asking_format.lock().await;
-        if let Some(known) = known() {
-            return Ok(known);
+        if let Some(folder) = self.folder.as_ref().filter(|folder| !folder.is_dir()) {
+            let words = format!("there is no folder {}; is it mounted?", folder.display());
+            return Err(RemoteError::Unreachable(words));
         }
-        let asked_at = Instant::now();
-        let is_there = read().await?;
-        *self.format.lock().unwrap_or_else(PoisonError::into_inner) =
-            if is_there { FormatCheck::Present } else { FormatCheck::Absent(asked_at) };
-        Ok(is_there)
+        let bytes = match self.small(FORMAT, 64).await {
+            Ok(bytes) => bytes,
+            Err(RemoteError::NotFound) if self.is_web() => {
+                let what = "nothing of cwm's is there; its address is that of the folder which has the file";
+                return Err(RemoteError::Refused(format!("{what} `{FORMAT}`")));
+            }
+            Err(RemoteError::NotFound) if self.holds_content().await? => {
+                // A process that initializes it at this moment writes its format before all else.
+                match self.small(FORMAT, 64).await {
+                    Err(RemoteError::NotFound) => return Err(self.lost_format()),
+                    other => other?,
+                }
+            }
+            Err(RemoteError::NotFound) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        match String::from_utf8_lossy(&bytes).trim().parse::<u32>() {
+            Ok(REMOTE_FORMAT) => {
+                self.has_format.store(true, Ordering::Relaxed);
+                Ok(true)
+            }
+            Ok(found) if found > REMOTE_FORMAT => {
+                Err(RemoteError::Refused(format!("it has format {found}, which a newer cwm wrote")))
+            }
+            _ => Err(RemoteError::Refused(format!("what is there is not cwm's: its `{FORMAT}` is no version"))),
+        }
     }
 
     /// Whether there is content or a record, as far as it can be listed.
@@ -91,24 +73,24 @@ impl Client {
             None => FORMAT.to_owned(),
         };
         RemoteError::Refused(format!(
-            "it has content or records, and lacks its `{FORMAT}`: if a cwm as this one wrote them, put a file {file} there \
+            "it has content or records, and no `{FORMAT}`: if a cwm as this one wrote them, put a file {file} there \
              that says {REMOTE_FORMAT}; else give the remote a place of its own"
         ))
     }
 
-    /// Makes the remote ready for writing: its format file is there. A negative answer after `since` still counts.
+    /// Makes the remote ready for writing: its format file is there.
     ///
     /// # Errors
     /// It cannot be written, or is of a newer cwm.
-    pub async fn initialize(&self, since: Instant) -> Result<(), RemoteError> {
+    pub async fn initialize(&self) -> Result<(), RemoteError> {
         // Of several uploads at once, one initializes it.
         let write = || async {
             if let Some(folder) = &self.folder {
                 folder_writer::create(folder)?;
             }
-            if !self.has_format(since).await? {
+            if !self.has_format().await? {
                 self.put(FORMAT, Bytes::from(format!("{REMOTE_FORMAT}\n"))).await?;
-                *self.format.lock().unwrap_or_else(PoisonError::into_inner) = FormatCheck::Present;
+                self.has_format.store(true, Ordering::Relaxed);
             }
             Ok(())
         };

@@ -18,7 +18,6 @@ mod progress;
 mod records;
 mod service;
 mod transfer;
-mod upload_dedup;
 mod upload_object;
 mod upload_result;
 

@@ -1,7 +1,5 @@
 //! The records that a remote has of a key.
 
-use std::time::Instant;
-
 use futures::{StreamExt, stream};
 
 use super::client::Client;
@@ -59,7 +57,7 @@ pub async fn record(client: &Client, key: &Key, digest: &Digest) -> Result<(Acti
 /// The remote cannot be asked.
 pub async fn list_records(client: &Client, key: &Key) -> Result<FoundRecords, RemoteError> {
     let mut found = FoundRecords::default();
-    if !client.has_format(Instant::now()).await? {
+    if !client.has_format().await? {
         return Ok(found);
     }
     let index = match index_of(client, key).await {

@@ -316,12 +316,12 @@ async fn initialize(client: &Client) -> Option<String> {
     if client.initialized.initialized() {
         return None;
     }
-    let (name, since) = (&client.name, Instant::now());
+    let name = &client.name;
     let missing = client.folder.as_ref().filter(|folder| !folder.exists());
-    if missing.is_none() && client.has_format(since).await.ok()? {
+    if missing.is_none() && client.has_format().await.ok()? {
         return None;
     }
-    client.initialize(since).await.ok()?;
+    client.initialize().await.ok()?;
     Some(match missing {
         Some(folder) => format!("the remote `{name}` was not there: its folder {} was made", folder.display()),
         None => format!("the remote `{name}` held nothing of cwm's: it was begun"),
@@ -339,7 +339,7 @@ async fn status_of(
     key: &Key,
     outputs: Option<&BTreeMap<String, Digest>>,
 ) -> Result<RemoteStatus, RemoteError> {
-    if !client.has_format(Instant::now()).await? {
+    if !client.has_format().await? {
         return Ok(RemoteStatus::Absent);
     }
     let mut best = RemoteStatus::Absent;

@@ -55,11 +55,8 @@ pub async fn upload_object(
 ) -> Result<bool, RemoteError> {
     let name = layout::object(&object.digest);
     // Several results may contain the same object: it is uploaded once, also by force.
-    let mut guard = client.uploads.wait(&object.digest, force).await;
-    if (!force || *guard.is_uploaded) && client.size(&name).await? == Some(object.size) {
-        if let Some(folder) = &client.folder {
-            folder_writer::remove_partial(folder, &name, &object.digest);
-        }
+    let mut is_uploaded = client.upload_lock(&object.digest).await;
+    if (!force || *is_uploaded) && client.size(&name).await? == Some(object.size) {
         progress.add(object.size);
         return Ok(false);
     }
@@ -73,15 +70,9 @@ pub async fn upload_object(
     }
     if let Some(folder) = &client.folder {
         let (folder, from) = (folder.clone(), object.path.clone());
-        let is_first = client.is_first_write_beside(&name);
-        let copied = tokio::task::spawn_blocking(move || {
-            if is_first {
-                folder_writer::remove_old_partials(&folder, &name);
-            }
-            folder_writer::copy(&folder, &name, digest, &from)
-        });
+        let copied = tokio::task::spawn_blocking(move || folder_writer::copy(&folder, &name, digest, &from));
         copied.await.map_err(|error| RemoteError::Local(error.to_string()))??;
-        *guard.is_uploaded = true;
+        *is_uploaded = true;
         progress.add(object.size);
         return Ok(true);
     }
@@ -95,7 +86,7 @@ pub async fn upload_object(
             progress.add(object.size);
         }
     }
-    *guard.is_uploaded = true;
+    *is_uploaded = true;
     Ok(true)
 }
 

@@ -1,14 +1,12 @@
 //! Uploads a result to a remote: the files, then the lists of folders, then the record, then the index that names it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
 
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::client::Client;
 use super::error::RemoteError;
-use super::folder_writer;
 use super::index::{Index, result_of};
 use super::layout;
 use super::progress::{ProgressCallback, TransferProgress};
@@ -104,7 +102,7 @@ pub struct UploadStats {
     pub already_there: u64,
 }
 
-/// Uploads what the remote lacks of a result; with `force` all of it.
+/// Uploads what the remote does not have of a result; with `force` all of it.
 ///
 /// # Errors
 /// The remote does not take it. What was sent stays, and is not sent again.
@@ -116,7 +114,7 @@ pub async fn upload_result(
     on_start: impl Fn(u64, u64),
     on_progress: ProgressCallback,
 ) -> Result<UploadStats, RemoteError> {
-    client.initialize(Instant::now()).await?;
+    client.initialize().await?;
     on_start(bundle.objects(), bundle.bytes());
     let progress = &TransferProgress::new(bundle.bytes(), on_progress);
     let mut stats = UploadStats::default();
@@ -142,13 +140,7 @@ pub async fn upload_result(
     let name = layout::record(&bundle.key, &digest);
     // The same result of somebody else's stands for ours.
     if index.has_result(&bundle.result) && !force {
-        if let Some(folder) = &client.folder {
-            folder_writer::remove_partial(folder, &name, &digest);
-        }
         return Ok(stats);
-    }
-    if let Some(folder) = client.folder.as_ref().filter(|_| client.is_first_write_beside(&name)) {
-        folder_writer::remove_old_partials(folder, &name);
     }
     client.put(&name, Bytes::from(bundle.record.clone())).await?;
     enter(client, &bundle.key, index, digest, bundle.result).await?;
@@ -166,7 +158,7 @@ pub async fn upload_file(
     on_start: impl Fn(u64, u64),
     on_progress: ProgressCallback,
 ) -> Result<UploadStats, RemoteError> {
-    client.initialize(Instant::now()).await?;
+    client.initialize().await?;
     let item = LocalObject { digest: file.digest, size: file.stat.size, path: file.path.clone() };
     on_start(1, item.size);
     let sent = upload_object(client, store, &item, false, &TransferProgress::new(item.size, on_progress)).await?;

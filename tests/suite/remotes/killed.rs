@@ -124,67 +124,6 @@ fn a_part_with_other_bytes_or_of_another_kind_is_not_trusted() {
     }
 }
 
-/// Its writer was killed, and another push placed the content in another way.
-#[test]
-fn a_part_beside_what_is_whole_goes_unless_somebody_has_it() {
-    let lab = Lab::new();
-    let ada = lab.person();
-    ada.run(&["--push"]);
-    let part_of = |whole: &PathBuf| {
-        let (folder, name) = (whole.parent().unwrap(), whole.file_name().unwrap().to_str().unwrap());
-        let hex = match name.strip_suffix(".json") {
-            Some(digest) => digest.to_owned(),
-            None => format!("{}{name}", folder.file_name().unwrap().to_str().unwrap()),
-        };
-        folder.join(format!(".cwm-part-{hex}"))
-    };
-    let wholes: Vec<PathBuf> = [lab.files("/objects/"), lab.files(".json")].concat();
-    let parts: Vec<PathBuf> = wholes.iter().map(part_of).collect();
-    for part in &parts {
-        fs::write(part, "begun").unwrap();
-    }
-    let held = fs::File::open(&parts[0]).unwrap();
-    held.lock().unwrap();
-    let elsewhere = lab.folder.path().join("elsewhere");
-    fs::write(&elsewhere, "precious").unwrap();
-    fs::remove_file(&parts[1]).unwrap();
-    std::os::unix::fs::symlink(&elsewhere, &parts[1]).unwrap();
-    well(ada.cwm(&["push"]));
-    assert_eq!(lab.files("/.cwm-").len(), 2, "{:?}", lab.files("/.cwm-"));
-    assert!(parts[0].exists() && fs::read_to_string(&elsewhere).unwrap() == "precious");
-    drop(held);
-    well(ada.cwm(&["push"]));
-    assert_eq!(lab.files("/.cwm-"), [parts[1].clone()]);
-}
-
-/// Of those that were killed long ago, wherever something is written beside what they left.
-#[test]
-fn what_nobody_goes_on_with_is_removed_after_two_weeks() {
-    let lab = Lab::new();
-    let ada = person(&lab);
-    ada.run(&[]).ran_just(&["large"]);
-    let (_, part) = large(&lab, &ada);
-    let beside = part.parent().unwrap();
-    begin(&lab, &part);
-    let days = |days: u64| std::time::SystemTime::now() - Duration::from_secs(days * 24 * 3600 + 3600);
-    let another = format!(".cwm-part-{}", "ab".repeat(32));
-    for (name, age) in
-        [(".cwm-AbCdEf", 14), (another.as_str(), 14), (".cwm-FeDcBa", 13), ("mine", 99), (".cwm-held00", 99)]
-    {
-        fs::write(beside.join(name), "begun").unwrap();
-        fs::File::options().write(true).open(beside.join(name)).unwrap().set_modified(days(age)).unwrap();
-    }
-    let held = fs::File::open(beside.join(".cwm-held00")).unwrap();
-    held.lock().unwrap();
-    well(ada.cwm(&["push"]));
-    let mut left: Vec<String> =
-        fs::read_dir(beside).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    left.retain(|name| name.len() < 62);
-    left.sort();
-    assert_eq!(left, [".cwm-FeDcBa", ".cwm-held00", "mine"]);
-    drop(held);
-}
-
 /// Whoever writes the same is waited for; whoever has it and does not go on is not, for ever.
 #[test]
 fn a_part_that_somebody_has_is_waited_for() {

@@ -13,7 +13,7 @@ pub enum Manner {
     Ranges,
     /// With all of it, whatever is asked for.
     Whole,
-    /// As [`Manner::Ranges`], but of what begins at this byte or later nothing comes.
+    /// As [`Manner::Ranges`], but no byte comes that is at this place of a file or behind it.
     Until(u64),
 }
 
@@ -81,7 +81,7 @@ impl State {
         let manner = *self.manner.lock().expect("no panic");
         let range = asked.and_then(|asked| {
             let (from, to) = asked.split_once('-')?;
-            Some((from.parse::<u64>().ok()?, to.parse::<u64>().ok()?.min(bytes.len() as u64 - 1)))
+            Some((from.parse::<u64>().ok()?, to.parse().unwrap_or(u64::MAX).min(bytes.len() as u64 - 1)))
         });
         if let Some((from, _)) = range {
             self.ranges.lock().expect("no panic").push(from);
@@ -101,9 +101,13 @@ impl State {
         client.write_all(
             format!("HTTP/1.1 {status}{modified}Content-Length: {length}\r\nConnection: close\r\n\r\n").as_bytes(),
         )?;
+        let sent = match manner {
+            Manner::Until(end) => body.len().min((end - range.map_or(0, |(from, _)| from)) as usize),
+            Manner::Ranges | Manner::Whole => body.len(),
+        };
         match head.starts_with("HEAD ") {
             true => Ok(()),
-            false => client.write_all(body),
+            false => client.write_all(&body[..sent]),
         }
     }
 }
