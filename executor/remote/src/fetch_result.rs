@@ -10,7 +10,7 @@ use futures::{StreamExt, stream};
 use super::client::Client;
 use super::error::RemoteError;
 use super::fetch_object::{BUSY_PAUSE, Fetched, ObjectRequest, fetch};
-use super::progress::{ProgressCallback, TransferProgress};
+use super::progress::TransferProgress;
 use super::transfer::MissingObject;
 use cwm_core::Digest;
 use cwm_store::{ActionRecord, LARGEST_MANIFEST, Manifest, OutputRecord, OutputShape, PartialObject, Store};
@@ -43,10 +43,9 @@ pub async fn fetch_result(
     clients: &[Arc<Client>],
     store: &Store,
     record: &ActionRecord,
-    on_start: impl Fn(u64, u64),
-    on_progress: ProgressCallback,
+    progress: &TransferProgress,
 ) -> Result<FetchStats, RemoteError> {
-    let stats = fetch_content(clients, store, &record.outputs, record.log, on_start, on_progress).await?;
+    let stats = fetch_content(clients, store, &record.outputs, record.log, progress).await?;
     if stats.missing.is_empty() {
         store.mark_local(record)?;
     }
@@ -62,8 +61,7 @@ pub async fn fetch_content(
     store: &Store,
     outputs: &BTreeMap<String, OutputRecord>,
     log: Option<Digest>,
-    on_start: impl Fn(u64, u64),
-    on_progress: ProgressCallback,
+    progress: &TransferProgress,
 ) -> Result<FetchStats, RemoteError> {
     let mut stats = FetchStats::default();
     let mut wanted: BTreeMap<Digest, (String, ObjectRequest)> = BTreeMap::new();
@@ -99,8 +97,8 @@ pub async fn fetch_content(
     wanted.retain(|_, (_, one)| !store.object_size(&one.digest).is_ok_and(|size| size == one.size));
     let total: u64 = wanted.values().filter_map(|(_, one)| one.size).fold(0, u64::saturating_add);
     require_space(store, total)?;
-    on_start(wanted.len() as u64, total);
-    from.files(wanted, &TransferProgress::new(total, on_progress), &mut stats).await?;
+    progress.begin(wanted.len() as u64, total);
+    from.files(wanted, progress, &mut stats).await?;
     if let Some(log) = log.filter(|log| !matches!(store.object_size(log), Ok(Some(_)))) {
         // No result depends on its log.
         let one = ObjectRequest { digest: log, size: None, limit: LARGEST_LOG };
@@ -194,7 +192,7 @@ impl Source<'_> {
 
     /// Fetches an object, and waits for others who fetch it; nothing if it is in the store then.
     async fn fetch_one(self, output: &str, wanted: ObjectRequest) -> Result<Option<PartialObject>, MissingObject> {
-        let silent = TransferProgress::new(0, Arc::new(|_, _| {}));
+        let silent = TransferProgress::silent();
         loop {
             match self.try_fetch(output, wanted, &silent).await? {
                 Fetched::Stored => return Ok(None),

@@ -15,14 +15,14 @@ use super::client::Client;
 use super::error::{RemoteError, catch_panic};
 use super::fetch_result::{FetchStats, fetch_content, fetch_result};
 use super::index::result_of;
-use super::progress::ProgressCallback;
+use super::progress::{EventSender, TransferProgress};
 use super::transfer::{MissingObject, RemoteStatus, TransferEvent, TransferRequest};
 use super::upload_result::{ResultBundle, UploadStats, upload_file, upload_result};
 use super::{layout, records};
 use cwm_core::{Digest, Error, Key};
 use cwm_project::site::Site;
 use cwm_store::external_files::DigestCache;
-use cwm_store::{ActionRecord, OutputRecord, Store};
+use cwm_store::{ActionRecord, Store};
 
 /// Results whose objects move at a time.
 const CONCURRENT_RESULTS: usize = 4;
@@ -44,39 +44,6 @@ struct Shared {
     store: Store,
     results: Semaphore,
     keys: Semaphore,
-}
-
-/// Receives the events of a request, from any thread.
-type EventSender = Arc<dyn Fn(TransferEvent) + Send + Sync>;
-
-/// The final event of a request that panicked.
-fn panicked(request: &TransferRequest, remote: String) -> Box<dyn FnOnce(RemoteError) -> TransferEvent + Send> {
-    let outputs = match request {
-        TransferRequest::FetchResult(candidates) => candidates.first().map(|record| &record.outputs),
-        TransferRequest::FetchContent(outputs) => Some(outputs),
-        _ => None,
-    };
-    let outputs = outputs.cloned().unwrap_or_default();
-    match request {
-        TransferRequest::FetchRecords(_) => {
-            Box::new(|error| TransferEvent::RecordsFetched { new: 0, errors: vec![(remote, error)] })
-        }
-        TransferRequest::FetchResult(_) | TransferRequest::FetchContent(_) => Box::new(move |error| {
-            let mut missing = all_missing(&outputs, &error);
-            missing.iter_mut().for_each(|one| one.all_remotes_answered = false);
-            TransferEvent::ContentFetched { objects: 0, bytes: 0, seconds: 0.0, missing }
-        }),
-        TransferRequest::Initialize => Box::new(|_| TransferEvent::Initialized(None)),
-        TransferRequest::Upload { .. } | TransferRequest::UploadFile(_) | TransferRequest::UploadIfMissing(_) => {
-            Box::new(|error| TransferEvent::Uploaded { outcome: Err(error), seconds: 0.0 })
-        }
-        TransferRequest::Stat(..) => Box::new(|error| TransferEvent::Status(vec![(remote, Err(error))])),
-    }
-}
-
-/// All outputs, missing for this reason.
-fn all_missing(outputs: &BTreeMap<String, OutputRecord>, error: &RemoteError) -> Vec<MissingObject> {
-    outputs.iter().map(|(name, output)| MissingObject::new(name, &output.digest, error.to_string())).collect()
 }
 
 impl TransferService {
@@ -145,12 +112,15 @@ impl TransferService {
         let Some(runtime) = &self.runtime else { return };
         let shared = self.shared.clone();
         let send: EventSender = Arc::new(send);
-        let name = shared.clients.first().map_or_else(String::new, |client| client.name.clone());
-        let panicked = panicked(&request, name);
         runtime.spawn(async move {
-            // Somebody waits for the final event, whatever happens.
-            if let Err(error) = catch_panic(shared.carry_out(request, send.clone())).await {
-                send(panicked(error));
+            let began = Instant::now();
+            let work = async {
+                let outcome = shared.carry_out(&request, &send, began).await;
+                send(outcome.unwrap_or_else(|error| shared.failed(&request, error, began)));
+            };
+            // The caller waits for the final event, whatever happens.
+            if let Err(error) = catch_panic(work).await {
+                send(shared.failed(&request, error, began));
             }
         });
     }
@@ -165,90 +135,102 @@ impl Drop for TransferService {
 }
 
 impl Shared {
-    async fn carry_out(&self, request: TransferRequest, send: EventSender) {
-        let began = Instant::now();
+    /// Carries out a request, and returns its final event.
+    async fn carry_out(
+        &self,
+        request: &TransferRequest,
+        send: &EventSender,
+        began: Instant,
+    ) -> Result<TransferEvent, RemoteError> {
         let seconds = || began.elapsed().as_secs_f64();
-        let on_start = |objects, bytes| send(TransferEvent::Started { objects, bytes });
-        let sender = send.clone();
-        let on_progress: ProgressCallback =
-            Arc::new(move |done, total| sender(TransferEvent::Progress { done, total }));
+        let progress = TransferProgress::new(send.clone());
         match request {
             TransferRequest::FetchRecords(keys) => {
                 let _permit = self.keys.acquire().await;
-                let (new, errors) = self.fetch_records(&keys).await;
-                send(TransferEvent::RecordsFetched { new, errors });
+                let (new, errors) = self.fetch_records(keys).await;
+                Ok(TransferEvent::RecordsFetched { new, errors })
             }
             TransferRequest::FetchResult(candidates) => {
                 let _permit = self.results.acquire().await;
-                let mut first: Option<Vec<MissingObject>> = None;
+                let mut missing = None;
                 let (mut objects, mut bytes) = (0, 0);
-                for record in &candidates {
-                    let fetched = fetch_result(&self.clients, &self.store, record, on_start, on_progress.clone()).await;
-                    let stats = fetched.unwrap_or_else(|error| FetchStats {
-                        missing: all_missing(&record.outputs, &error),
-                        ..FetchStats::default()
-                    });
+                for record in candidates {
+                    let progress = TransferProgress::new(send.clone());
+                    let stats = fetch_result(&self.clients, &self.store, record, &progress).await?;
                     objects += stats.objects;
                     bytes += stats.bytes;
                     if stats.missing.is_empty() {
-                        first = None;
+                        missing = None;
                         break;
                     }
-                    first.get_or_insert(stats.missing);
+                    missing.get_or_insert(stats.missing);
                 }
-                let missing = first.unwrap_or_default();
-                send(TransferEvent::ContentFetched { objects, bytes, seconds: seconds(), missing });
+                let missing = missing.unwrap_or_default();
+                Ok(TransferEvent::ContentFetched { objects, bytes, seconds: seconds(), missing })
             }
             TransferRequest::FetchContent(outputs) => {
                 let _permit = self.results.acquire().await;
-                let fetched = fetch_content(&self.clients, &self.store, &outputs, None, on_start, on_progress).await;
-                let FetchStats { objects, bytes, missing } = fetched.unwrap_or_else(|error| FetchStats {
-                    missing: all_missing(&outputs, &error),
-                    ..FetchStats::default()
-                });
-                send(TransferEvent::ContentFetched { objects, bytes, seconds: seconds(), missing });
+                let fetched = fetch_content(&self.clients, &self.store, outputs, None, &progress).await?;
+                let FetchStats { objects, bytes, missing } = fetched;
+                Ok(TransferEvent::ContentFetched { objects, bytes, seconds: seconds(), missing })
             }
-            TransferRequest::Initialize => {
-                let mut message = None;
-                if let Some(client) = self.clients.first() {
-                    message = initialize(client).await;
-                }
-                send(TransferEvent::Initialized(message));
-            }
+            TransferRequest::Initialize => Ok(TransferEvent::Initialized(initialize(self.first()?).await)),
             TransferRequest::Upload { bundle, force } => {
                 let _permit = self.results.acquire().await;
-                let outcome = match self.clients.first() {
-                    Some(client) => upload_result(client, &self.store, &bundle, force, on_start, on_progress).await,
-                    None => Err(no_remote()),
-                };
-                send(TransferEvent::Uploaded { outcome: outcome.map(Some), seconds: seconds() });
+                let stats = upload_result(self.first()?, &self.store, bundle, *force, &progress).await?;
+                Ok(TransferEvent::Uploaded { outcome: Ok(Some(stats)), seconds: seconds() })
             }
             TransferRequest::UploadIfMissing(record) => {
-                let outcome = self.upload_if_missing(&record, &send, on_start, on_progress).await;
-                send(TransferEvent::Uploaded { outcome, seconds: seconds() });
+                let stats = self.upload_if_missing(record, send, &progress).await?;
+                Ok(TransferEvent::Uploaded { outcome: Ok(stats), seconds: seconds() })
             }
             TransferRequest::UploadFile(file) => {
                 let _permit = self.results.acquire().await;
-                let outcome = match self.clients.first() {
-                    Some(client) => {
-                        if let Some(message) = initialize(client).await {
-                            send(TransferEvent::Initialized(Some(message)));
-                        }
-                        upload_file(client, &self.store, &file, on_start, on_progress).await
-                    }
-                    None => Err(no_remote()),
-                };
-                send(TransferEvent::Uploaded { outcome: outcome.map(Some), seconds: seconds() });
+                let client = self.first()?;
+                if let Some(message) = initialize(client).await {
+                    send(TransferEvent::Initialized(Some(message)));
+                }
+                let stats = upload_file(client, &self.store, file, &progress).await?;
+                Ok(TransferEvent::Uploaded { outcome: Ok(Some(stats)), seconds: seconds() })
             }
             TransferRequest::Stat(key, outputs) => {
                 let _permit = self.keys.acquire().await;
                 let mut found = Vec::new();
                 for client in &self.clients {
-                    found.push((client.name.clone(), status_of(client, &key, outputs.as_ref()).await));
+                    found.push((client.name.clone(), status_of(client, key, outputs.as_ref()).await));
                 }
-                send(TransferEvent::Status(found));
+                Ok(TransferEvent::Status(found))
             }
         }
+    }
+
+    /// The final event of a request that failed as a whole, such as by an error of the store or a panic.
+    fn failed(&self, request: &TransferRequest, error: RemoteError, began: Instant) -> TransferEvent {
+        let seconds = began.elapsed().as_secs_f64();
+        let remote = self.clients.first().map_or_else(String::new, |client| client.name.clone());
+        let outputs = match request {
+            TransferRequest::FetchRecords(_) => {
+                return TransferEvent::RecordsFetched { new: 0, errors: vec![(remote, error)] };
+            }
+            TransferRequest::Initialize => return TransferEvent::Initialized(None),
+            TransferRequest::Upload { .. } | TransferRequest::UploadFile(_) | TransferRequest::UploadIfMissing(_) => {
+                return TransferEvent::Uploaded { outcome: Err(error), seconds };
+            }
+            TransferRequest::Stat(..) => return TransferEvent::Status(vec![(remote, Err(error))]),
+            TransferRequest::FetchResult(candidates) => candidates.first().map(|record| &record.outputs),
+            TransferRequest::FetchContent(outputs) => Some(outputs),
+        };
+        let missing = outputs.into_iter().flatten().map(|(name, output)| MissingObject {
+            all_remotes_answered: error != RemoteError::Panicked,
+            ..MissingObject::new(name, &output.digest, error.to_string())
+        });
+        TransferEvent::ContentFetched { objects: 0, bytes: 0, seconds, missing: missing.collect() }
+    }
+
+    /// The remote that uploads go to.
+    fn first(&self) -> Result<&Client, RemoteError> {
+        let none = || RemoteError::Refused("there is no remote to push to".to_owned());
+        self.clients.first().map(Arc::as_ref).ok_or_else(none)
     }
 
     /// Uploads a result to the first remote, unless some remote has all of it.
@@ -256,10 +238,9 @@ impl Shared {
         &self,
         record: &ActionRecord,
         send: &EventSender,
-        on_start: impl Fn(u64, u64),
-        on_progress: ProgressCallback,
+        progress: &TransferProgress,
     ) -> Result<Option<UploadStats>, RemoteError> {
-        let client = self.clients.first().ok_or_else(no_remote)?;
+        let client = self.first()?;
         let permit = self.keys.acquire().await;
         let mut first = None;
         for client in &self.clients {
@@ -284,7 +265,7 @@ impl Shared {
         if let Some(message) = initialize(client).await {
             send(TransferEvent::Initialized(Some(message)));
         }
-        upload_result(client, &self.store, &bundle, false, on_start, on_progress).await.map(Some)
+        upload_result(client, &self.store, &bundle, false, progress).await.map(Some)
     }
 
     /// Imports the records that remotes have of these keys. An error of one remote does not stop the others.
@@ -326,10 +307,6 @@ async fn initialize(client: &Client) -> Option<String> {
         Some(folder) => format!("the remote `{name}` was not there: its folder {} was made", folder.display()),
         None => format!("the remote `{name}` held nothing of cwm's: it was begun"),
     })
-}
-
-fn no_remote() -> RemoteError {
-    RemoteError::Refused("there is no remote to push to".to_owned())
 }
 
 /// What a remote has of a key: of the result with these outputs, or of any. The list of a folder's files stands for them: it is

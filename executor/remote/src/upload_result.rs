@@ -9,7 +9,7 @@ use super::client::Client;
 use super::error::RemoteError;
 use super::index::{Index, result_of};
 use super::layout;
-use super::progress::{ProgressCallback, TransferProgress};
+use super::progress::TransferProgress;
 use super::records::{index_of, record};
 use super::upload_object::{LocalObject, upload_object};
 use cwm_core::files::Result as StoreResult;
@@ -79,16 +79,6 @@ impl ResultBundle {
         }
         Ok(bundle)
     }
-
-    /// Bytes of all that may have to go.
-    fn bytes(&self) -> u64 {
-        self.files.values().chain(self.manifests.values()).map(|item| item.size).fold(0, u64::saturating_add)
-    }
-
-    /// Pieces of content.
-    fn objects(&self) -> u64 {
-        (self.files.len() + self.manifests.len()) as u64
-    }
 }
 
 /// What was uploaded.
@@ -111,12 +101,11 @@ pub async fn upload_result(
     store: &Store,
     bundle: &ResultBundle,
     force: bool,
-    on_start: impl Fn(u64, u64),
-    on_progress: ProgressCallback,
+    progress: &TransferProgress,
 ) -> Result<UploadStats, RemoteError> {
     client.initialize().await?;
-    on_start(bundle.objects(), bundle.bytes());
-    let progress = &TransferProgress::new(bundle.bytes(), on_progress);
+    let items = || bundle.files.values().chain(bundle.manifests.values());
+    progress.begin(items().count() as u64, items().map(|item| item.size).fold(0, u64::saturating_add));
     let mut stats = UploadStats::default();
     for items in [&bundle.files, &bundle.manifests] {
         let items: Vec<LocalObject> = items.values().cloned().collect();
@@ -155,13 +144,12 @@ pub async fn upload_file(
     client: &Client,
     store: &Store,
     file: &FileFingerprint,
-    on_start: impl Fn(u64, u64),
-    on_progress: ProgressCallback,
+    progress: &TransferProgress,
 ) -> Result<UploadStats, RemoteError> {
     client.initialize().await?;
     let item = LocalObject { digest: file.digest, size: file.stat.size, path: file.path.clone() };
-    on_start(1, item.size);
-    let sent = upload_object(client, store, &item, false, &TransferProgress::new(item.size, on_progress)).await?;
+    progress.begin(1, item.size);
+    let sent = upload_object(client, store, &item, false, progress).await?;
     let (objects, bytes) = if sent { (1, item.size) } else { (0, 0) };
     Ok(UploadStats { objects, bytes, already_there: u64::from(!sent) })
 }

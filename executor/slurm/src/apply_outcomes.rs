@@ -3,12 +3,11 @@
 use cwm_contract::Label;
 
 use super::batch::Batch;
-use super::held_tasks::{MAX_LISTED, listed};
 use super::task::{JobUpdate, TaskSpec};
 use super::task_outcome::TaskOutcome;
-use super::watch::{Watcher, read_output};
+use super::watch::{MAX_LISTED, Watcher, read_output};
 use cwm_action::{ActionFailure, ActionFailureKind};
-use cwm_core::Key;
+use cwm_core::{Key, list_some};
 
 impl Watcher<'_> {
     /// Reports the tasks that ended, and queues those that are to be submitted again.
@@ -22,7 +21,7 @@ impl Watcher<'_> {
             }
             let Some(watched) = self.batches.get(&task.batch) else { continue };
             let spec = &task.spec;
-            let recorded = |reported| self.is_recorded(&spec.key, spec.force, &watched.batch, reported);
+            let recorded = |reported| self.is_recorded(&spec.task.key, spec.task.force, &watched.batch, reported);
             let output = || read_output(&watched.batch.out(task.index));
             let outcome = task.outcome(watched.job.as_deref(), self.settings.visibility_timeout, recorded, output);
             let cell = spec.cell;
@@ -52,7 +51,7 @@ impl Watcher<'_> {
                         };
                         (self.send)(JobUpdate::Ended(cell, Err(failure)));
                     } else {
-                        resubmitted.push((task.spec.label.clone(), reason));
+                        resubmitted.push((task.spec.task.label.clone(), reason));
                         self.waiting.push(TaskSpec { resubmissions, ..task.spec });
                     }
                 }
@@ -88,7 +87,7 @@ fn resubmission_warnings(cells: &[(Label, String)]) -> Vec<String> {
         cells[..count].iter().map(|(label, why)| format!("{label}: {why}; it is submitted again")).collect();
     let others = &cells[count..];
     if !others.is_empty() {
-        let named = listed(others.iter().map(|(label, _)| label));
+        let named = list_some(others.iter().map(|(label, _)| label), MAX_LISTED);
         words.push(format!("{} more cells are submitted again, for reasons such as these: {named}", others.len()));
     }
     words

@@ -1,16 +1,18 @@
-//! Slurm as an executor of the engine: queues tasks until there may be more jobs, hands them to the [`Cluster`], and translates
-//! what reports into events of the engine.
+//! Slurm as an executor of the engine: queues tasks until there may be more jobs, hands them to the thread that watches jobs,
+//! and translates what that sends into events of the engine.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cwm_contract::Label;
 
-use super::cluster::Cluster;
+use super::batch::BatchTask;
 use super::request::ResourceRequest;
 use super::settings::Settings;
 use super::task::{JobUpdate, TaskSpec};
+use super::watch::Watcher;
 use cwm_action::{ActionFailure, ActionFailureKind, ActionMessage, AttemptOptions};
 use cwm_core::plural;
 use cwm_engine::{
@@ -22,7 +24,8 @@ use cwm_store::Store;
 pub struct SlurmExecutor {
     store: Store,
     settings: Settings,
-    cluster: Cluster,
+    /// The tasks to submit, for the thread that watches; nothing once the executor is closed.
+    tasks: Option<Sender<Vec<TaskSpec>>>,
     queued: BTreeMap<usize, Task>,
     jobs: Arc<Mutex<Jobs>>,
     events: ExecutorEvents,
@@ -54,8 +57,18 @@ impl SlurmExecutor {
                 let events = translate(&mut locked(&known), update);
                 events.into_iter().for_each(|event| sender(event));
             };
-            let cluster = Cluster::start(store.clone(), settings.clone(), command, receive);
-            Box::new(SlurmExecutor { store, settings, cluster, queued: BTreeMap::new(), jobs, events })
+            let (tasks, inbox) = channel();
+            let (watched, options) = (store.clone(), settings.clone());
+            std::thread::spawn(move || {
+                let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                    Watcher::new(watched, options, command, &receive).watch(&inbox);
+                }));
+                if ended.is_err() {
+                    let reason = "the thread that watches Slurm's jobs panicked: a bug in cwm".to_owned();
+                    receive(JobUpdate::WatcherFailed(reason));
+                }
+            });
+            Box::new(SlurmExecutor { store, settings, tasks: Some(tasks), queued: BTreeMap::new(), jobs, events })
         };
         BatchExecutor { start: Box::new(start), local_stages }
     }
@@ -68,8 +81,8 @@ impl SlurmExecutor {
         action.resources = request.resources(device);
         let folder = if terms.check { self.store.checking(&action.key) } else { self.store.work(&action.key) };
         folder.write_action(&action)?;
-        let (key, label, force) = (action.key, action.label, action.force);
-        Ok(TaskSpec { cell, key, label, request, terms, force, resubmissions: 0 })
+        let task = BatchTask { key: action.key, label: action.label, force: action.force, terms };
+        Ok(TaskSpec { cell, task, request, resubmissions: 0 })
     }
 }
 
@@ -95,14 +108,15 @@ impl Executor for SlurmExecutor {
             let started = self.prepare(task).map(|task| {
                 let mut jobs = locked(&self.jobs);
                 jobs.open.insert(cell);
-                jobs.labels.insert(cell, task.label.clone());
+                jobs.labels.insert(cell, task.task.label.clone());
                 tasks.push(task);
                 Started::Later
             });
             starts.push(Start { cell, warning: None, started });
         }
-        if !tasks.is_empty() {
-            self.cluster.submit(tasks);
+        if let (Some(sender), false) = (&self.tasks, tasks.is_empty()) {
+            // If the thread has ended, it has sent the reason.
+            let _ = sender.send(tasks);
         }
         starts
     }
@@ -127,7 +141,7 @@ impl Executor for SlurmExecutor {
     }
 
     fn close(&mut self) {
-        self.cluster.close();
+        self.tasks = None;
         let jobs = locked(&self.jobs);
         if jobs.open.is_empty() {
             return;
@@ -145,7 +159,7 @@ fn locked(jobs: &Mutex<Jobs>) -> MutexGuard<'_, Jobs> {
     jobs.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Translates an update of the cluster into events of the engine.
+/// Translates an update of the watching thread into events of the engine.
 fn translate(jobs: &mut Jobs, update: JobUpdate) -> Vec<ExecutorEvent> {
     let of_action = |cell, update| vec![ExecutorEvent::Update(cell, update)];
     let emit = |event| vec![ExecutorEvent::Emit(event)];

@@ -1,17 +1,15 @@
 //! Slurm: the cells of a run as batch jobs.
 //!
-//! The store is the truth: a job succeeded if it recorded its result. The queue only says why there is no result yet. [`Cluster`]
-//! submits ([`submit`]) and watches ([`watch`]) from a thread of its own. It keeps what it submitted in `batches/` of the store
+//! The store is the truth: a job succeeded if it recorded its result. The queue only says why there is no result yet. A thread
+//! of its own submits ([`submit`]) and watches ([`watch`]). It keeps what it submitted in `batches/` of the store
 //! ([`batch`]), where any other run finds it. `docs/design/slurm.md` says why.
 
 mod apply_outcomes;
 mod batch;
 mod binary;
-mod cluster;
 mod detach;
 mod events_file;
 mod executor;
-mod held_tasks;
 pub mod isolated;
 mod job_output;
 mod queue;

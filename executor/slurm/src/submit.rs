@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
-use super::batch::{self, Batch, BatchTask};
+use super::batch::{self, Batch};
 use super::binary;
 use super::events_file::EventsFile;
 use super::request::{ResourceRequest, array, array_script};
@@ -56,7 +56,7 @@ impl Watcher<'_> {
 
     /// Watches the tasks that other runs submitted for what is to be submitted here.
     fn adopt_live_tasks(&mut self) {
-        let wanted: HashSet<Key> = self.waiting.iter().map(|task| task.key).collect();
+        let wanted: HashSet<Key> = self.waiting.iter().map(|waiting| waiting.task.key).collect();
         let mut live: HashMap<(Key, bool), (String, u32, bool)> = HashMap::new();
         let mut batches: HashMap<String, Batch> = HashMap::new();
         for batch in batch::open(&self.store) {
@@ -70,8 +70,8 @@ impl Watcher<'_> {
         }
         let mut adopted: HashMap<String, (Vec<usize>, String)> = HashMap::new();
         for task in std::mem::take(&mut self.waiting) {
-            match live.get(&(task.key, task.terms.check)) {
-                Some((id, index, force)) if *force || !task.force => {
+            match live.get(&(task.task.key, task.task.terms.check)) {
+                Some((id, index, force)) if *force || !task.task.force => {
                     let (cells, words) = adopted.entry(id.clone()).or_default();
                     cells.push(task.cell);
                     *words = task.request.to_string();
@@ -113,13 +113,8 @@ impl Watcher<'_> {
         binary: &cwm_core::Digest,
         lock: &std::fs::File,
     ) {
-        let of = |task: &TaskSpec| BatchTask {
-            key: task.key,
-            label: task.label.clone(),
-            force: task.force,
-            terms: task.terms.clone(),
-        };
-        let mut file = batch::new(*binary, tasks.iter().map(of).collect(), &self.command, None);
+        let in_batch = tasks.iter().map(|spec| spec.task.clone()).collect();
+        let mut file = batch::new(*binary, in_batch, &self.command, None);
         file.remote_store = self.settings.remote_store.clone();
         let folder = batch::folder(&self.store).join(&file.id);
         let root = self.store.root();

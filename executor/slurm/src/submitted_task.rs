@@ -171,7 +171,7 @@ impl SubmittedTask {
             entry: self.entry(),
             gone_for,
             visibility_timeout,
-            check: self.spec.terms.check,
+            check: self.spec.task.terms.check,
             request: &self.spec.request.to_string(),
         };
         observation.outcome(|| recorded(reported_end.is_some()), output)

@@ -2,27 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use cwm_contract::Label;
-
+use super::batch::BatchTask;
 use super::request::ResourceRequest;
-use cwm_action::{ActionFailure, ActionMessage, AttemptOptions};
-use cwm_core::Key;
+use cwm_action::{ActionFailure, ActionMessage};
 
 /// A cell to submit, whose action file is written.
 #[derive(Clone, Debug)]
 pub struct TaskSpec {
     /// The index of the cell; updates of the task carry it.
     pub cell: usize,
-    /// Its key.
-    pub key: Key,
-    /// Its name.
-    pub label: Label,
+    /// The task, as its batch holds it.
+    pub task: BatchTask,
     /// The resources that it requests.
     pub request: ResourceRequest,
-    /// The options of the attempt.
-    pub terms: AttemptOptions,
-    /// Whether it runs even if its result is recorded.
-    pub force: bool,
     /// How often it was submitted again because its job was lost.
     pub resubmissions: u32,
 }

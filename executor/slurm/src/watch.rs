@@ -5,14 +5,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use super::batch::Batch;
-use super::held_tasks::{self, HeldTask};
 use super::queue::{JobPhase, Queue, needs_intervention};
 use super::settings::Settings;
 use super::slurm_cli::SlurmCliError;
 use super::submitted_task::SubmittedTask;
 use super::task::{JobUpdate, TaskSpec};
 use cwm_action::{ActionFailure, ActionFailureKind, read_log_tail};
-use cwm_core::{Backoff, Digest};
+use cwm_core::{Backoff, Digest, list_some};
 use cwm_store::Store;
 use cwm_store::external_files::DigestCache;
 
@@ -54,6 +53,9 @@ pub(super) struct Watcher<'t> {
 
 /// The longest pause between submissions while Slurm says that there are too many jobs.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// Number of cells that a message names.
+pub(super) const MAX_LISTED: usize = 8;
 
 /// How much rarer looks at the queue become while nothing changes.
 const RAREST: u32 = 12;
@@ -155,7 +157,8 @@ impl<'t> Watcher<'t> {
         self.end_outage();
         let now = Instant::now();
         let mut changed = false;
-        let mut held = Vec::new();
+        // Tasks that Slurm does not start until somebody changes something, by the reason.
+        let mut held: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let found = self.find_jobs(&queue);
         for task in &mut self.tasks {
             let watched = self.batches.get(&task.batch);
@@ -175,14 +178,14 @@ impl<'t> Watcher<'t> {
                         && needs_intervention(&entry.reason)
                         && self.reported_held.insert((name.clone(), entry.reason.clone()))
                     {
-                        let (label, reason) = (task.spec.label.clone(), entry.reason.clone());
-                        held.push(HeldTask { name, label, reason });
+                        let named = format!("{name} ({})", task.spec.task.label);
+                        held.entry(entry.reason.clone()).or_default().push(named);
                     }
                 }
             }
         }
         found.into_iter().for_each(|(id, job)| self.report_adopted(&id, job));
-        held_tasks::warnings(&held).into_iter().for_each(|words| (self.send)(JobUpdate::Warning(words)));
+        held.iter().for_each(|(reason, tasks)| (self.send)(JobUpdate::Warning(held_warning(reason, tasks))));
         self.count();
         let rarest = self.settings.poll * RAREST;
         self.interval = if changed { self.settings.poll } else { (self.interval * 3 / 2).min(rarest) };
@@ -272,5 +275,26 @@ pub(super) fn read_output(path: &std::path::Path) -> Option<String> {
     match read_log_tail(path, 0, 4096) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         output => Some(output.unwrap_or_default()),
+    }
+}
+
+/// The warning about tasks that wait for this reason. They are named one by one: a command for the whole array would hit its other
+/// tasks, too.
+fn held_warning(reason: &str, tasks: &[String]) -> String {
+    let first = tasks[0].split(' ').next().unwrap_or_default();
+    let named = list_some(tasks, MAX_LISTED);
+    format!("Slurm does not start {named}: {reason}; `scontrol show job {first}` says what it asks for")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn held_tasks_are_named_and_never_their_array() {
+        let tasks: Vec<String> = (0..11).map(|index| format!("145_{index} (part[k={index}])")).collect();
+        let words = held_warning("JobHeldUser", &tasks);
+        assert!(words.starts_with("Slurm does not start 145_0 (part[k=0]), 145_1 (part[k=1])"), "{words}");
+        assert!(words.ends_with("and 3 more: JobHeldUser; `scontrol show job 145_0` says what it asks for"), "{words}");
     }
 }
