@@ -115,22 +115,6 @@ impl PartialObject {
     }
 }
 
-/// Removes a plain file unless another process has locked it, or files cannot be locked there.
-///
-/// # Errors
-/// It stays, and why.
-pub fn remove_unlocked(path: &Path) -> io::Result<()> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
-    // Some file systems lock only what is open for writing, and another user's file may be read-only.
-    let file = match File::options().read(true).write(true).custom_flags(flags).open(path) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => open(path, false)?,
-        opened => opened?,
-    };
-    file.try_lock()?;
-    // A process that opened it meanwhile finds, once it has the lock, that it is not at its path any more, and creates another.
-    if is_at(&file, path) { fs::remove_file(path) } else { Ok(()) }
-}
-
 /// Opens a file without following a link, and without waiting for the other end of a pipe.
 fn open(path: &Path, writing: bool) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
