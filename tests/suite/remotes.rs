@@ -296,7 +296,7 @@ fn a_remote_that_lost_its_format_is_not_begun_anew() {
     for (who, words) in [(&ada, "push"), (&ben, "pull")] {
         let told = who.cwm(&[words]);
         assert_eq!(told.code, 9, "{}", told.stderr);
-        assert!(told.stderr.contains("lacks its `format`") && told.stderr.contains(&file), "{}", told.stderr);
+        assert!(told.stderr.contains("and no `format`") && told.stderr.contains(&file), "{}", told.stderr);
         assert!(!told.stderr.contains("was begun") && !lab.remote().join("format").exists(), "{}", told.stderr);
     }
     fs::write(lab.remote().join("format"), "1\n").unwrap();

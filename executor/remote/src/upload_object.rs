@@ -103,73 +103,62 @@ async fn upload_in_parts(
     let file = &local(File::open(&object.path))?;
     let part_size = MIN_PART.max(object.size.div_ceil(MAX_PARTS).next_multiple_of(1 << 20));
     let journal_path = journal_path(store, client, &object.digest);
-    // A remote forgets an upload after a while; then it is started once more.
-    for attempt in 0..2 {
-        let mut journal = Journal::open(&journal_path, part_size);
-        let id = match journal.id.clone() {
-            Some(id) => id,
-            None => {
-                let create = || -> BoxFuture<'_, _> { Box::pin(client.request(0, multipart.create_multipart(&path))) };
-                let id = client.retry_broken_answer(create).await?;
-                journal.begin(&id, part_size);
-                id
-            }
-        };
-        let count = object.size.div_ceil(part_size) as usize;
-        progress.add((journal.parts.len() as u64 * part_size).min(object.size));
-        let open: Vec<usize> = (0..count).filter(|part| !journal.parts.contains_key(part)).collect();
-        let (id_of, path_of) = (&id, &path);
-        let mut uploads = stream::iter(open)
-            .map(|part| async move {
-                let from = part as u64 * part_size;
-                let length = part_size.min(object.size - from);
-                let put = async {
-                    // Not before it is its turn: a hundred parts may wait for that.
-                    let mut bytes = vec![0; length as usize];
-                    if let Err(error) = file.read_exact_at(&mut bytes, from) {
-                        return Ok(Err(error));
-                    }
-                    let payload = PutPayload::from(Bytes::from(bytes));
-                    multipart.put_part(path_of, id_of, part, payload).await.map(Ok)
-                };
-                let uploaded: PartId = local(client.request(length, put).await?)?;
-                Ok::<_, RemoteError>((part, uploaded, length))
-            })
-            .buffer_unordered(CONCURRENT);
-        let uploaded = loop {
-            match uploads.try_next().await {
-                Ok(None) => break Ok(()),
-                Ok(Some((part, uploaded, length))) => {
-                    progress.add(length);
-                    journal.add(part, uploaded.content_id);
-                }
-                Err(error) => break Err(error),
-            }
-        };
-        drop(uploads);
-        let done = match uploaded {
-            Ok(()) => complete(client, multipart, &path, &id, &journal, name, object.size).await,
-            Err(error) => Err(error),
-        };
-        match done {
-            Err(RemoteError::NotFound | RemoteError::Refused(_) | RemoteError::Denied { .. })
-                if attempt == 0 && journal.is_resumed =>
-            {
-                journal.remove();
-            }
-            Ok(()) => {
-                journal.remove();
-                return Ok(());
-            }
-            Err(RemoteError::NotFound) => return Err(unknown_upload()),
-            Err(error) => return Err(error),
+    let mut journal = Journal::open(&journal_path, part_size);
+    let id = match journal.id.clone() {
+        Some(id) => id,
+        None => {
+            let create = || -> BoxFuture<'_, _> { Box::pin(client.request(0, multipart.create_multipart(&path))) };
+            let id = client.retry_broken_answer(create).await?;
+            journal.begin(&id, part_size);
+            id
         }
+    };
+    let count = object.size.div_ceil(part_size) as usize;
+    progress.add((journal.parts.len() as u64 * part_size).min(object.size));
+    let open: Vec<usize> = (0..count).filter(|part| !journal.parts.contains_key(part)).collect();
+    let (id_of, path_of) = (&id, &path);
+    let mut uploads = stream::iter(open)
+        .map(|part| async move {
+            let from = part as u64 * part_size;
+            let length = part_size.min(object.size - from);
+            let put = async {
+                // Not before it is its turn: a hundred parts may wait for that.
+                let mut bytes = vec![0; length as usize];
+                if let Err(error) = file.read_exact_at(&mut bytes, from) {
+                    return Ok(Err(error));
+                }
+                let payload = PutPayload::from(Bytes::from(bytes));
+                multipart.put_part(path_of, id_of, part, payload).await.map(Ok)
+            };
+            let uploaded: PartId = local(client.request(length, put).await?)?;
+            Ok::<_, RemoteError>((part, uploaded, length))
+        })
+        .buffer_unordered(CONCURRENT);
+    let uploaded = loop {
+        match uploads.try_next().await {
+            Ok(None) => break Ok(()),
+            Ok(Some((part, uploaded, length))) => {
+                progress.add(length);
+                journal.add(part, uploaded.content_id);
+            }
+            Err(error) => break Err(error),
+        }
+    };
+    drop(uploads);
+    let done = match uploaded {
+        Ok(()) => complete(client, multipart, &path, &id, &journal, name, object.size).await,
+        Err(error) => Err(error),
+    };
+    // A remote forgets an upload after a while: the next push begins another.
+    if matches!(done, Ok(()) | Err(RemoteError::NotFound | RemoteError::Refused(_))) {
+        journal.remove();
     }
-    Err(unknown_upload())
-}
-
-fn unknown_upload() -> RemoteError {
-    RemoteError::Refused("it does not know of the upload".to_owned())
+    done.map_err(|error| match error {
+        RemoteError::NotFound => {
+            RemoteError::Refused("it does not have the upload that was interrupted; another `cwm push` begins it anew".to_owned())
+        }
+        error => error,
+    })
 }
 
 async fn complete(
@@ -205,14 +194,12 @@ struct Journal {
     file: Option<File>,
     id: Option<MultipartId>,
     parts: BTreeMap<usize, String>,
-    /// Whether an earlier attempt started it.
-    is_resumed: bool,
 }
 
 impl Journal {
     fn open(path: &Path, part_size: u64) -> Journal {
         let mut journal =
-            Journal { path: path.to_owned(), file: None, id: None, parts: BTreeMap::new(), is_resumed: false };
+            Journal { path: path.to_owned(), file: None, id: None, parts: BTreeMap::new() };
         let Ok(file) = File::options().read(true).append(true).create(true).open(path) else { return journal };
         if file.try_lock().is_err() {
             return journal;
@@ -221,7 +208,6 @@ impl Journal {
         let first = lines.next().and_then(|line| serde_json::from_str::<(String, u64)>(&line).ok());
         if let Some((id, _)) = first.filter(|(_, size)| *size == part_size) {
             journal.id = Some(id);
-            journal.is_resumed = true;
             journal.parts = lines.map_while(|line| serde_json::from_str::<(usize, String)>(&line).ok()).collect();
         }
         journal.file = Some(file);
