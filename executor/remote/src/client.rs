@@ -24,10 +24,12 @@ use super::http_connector::{MAX_REQUESTS, MIN_BYTES_PER_SECOND, RangeError};
 use cwm_core::{Backoff, Digest};
 use cwm_project::site::Remote;
 
-/// How often a request is made whose answer breaks off. `object_store` resumes only files, and only of servers that send ETags.
+/// The number of attempts of a request whose answer breaks off. `object_store` resumes only files, and only of servers that
+/// send ETags.
 const ANSWER_ATTEMPTS: u32 = 4;
 
-/// How long requests fail at once after one to a remote that does not answer: a run asks key by key, and would wait for each.
+/// The time for which requests fail at once after one to a remote that does not answer: a run looks up key by key, and would
+/// wait for each.
 const COOLDOWN: Duration = Duration::from_secs(60);
 
 /// `object_store` retries for at least this long before it gives up.
@@ -56,9 +58,9 @@ pub struct Client {
     pub(super) idle_timeout: Duration,
     requests: Semaphore,
     health: Mutex<Health>,
-    /// That its format file is there. Others may write it at any time, and nobody removes it.
+    /// Set once its format file was found. Others may write it at any time, and nobody removes it.
     pub(super) has_format: AtomicBool,
-    /// That it was initialized for writing.
+    /// Set once it was initialized for writing.
     pub(super) initialized: OnceCell<()>,
     /// For each object that was uploaded or is being uploaded: a lock, with whether it was.
     uploads: Mutex<BTreeMap<Digest, Arc<tokio::sync::Mutex<bool>>>>,
@@ -96,7 +98,7 @@ impl Client {
         Ok(Path::from(if self.prefix.is_empty() { name.to_owned() } else { format!("{}/{name}", self.prefix) }))
     }
 
-    /// Whether it is a web server, which nobody can initialize by a push.
+    /// True if it is a web server, which nobody can initialize by a push.
     pub fn is_web(&self) -> bool {
         self.backend.is_read_only()
     }

@@ -22,7 +22,7 @@ pub enum RemoteError {
     Denied {
         /// Its answer.
         reason: String,
-        /// Whether it is a web server, which gets no credentials.
+        /// True if it is a web server, which gets no credentials.
         is_web: bool,
     },
     /// cwm or a library panicked.
@@ -31,7 +31,7 @@ pub enum RemoteError {
     NoCredentials(&'static str),
     /// The remote sends only whole files, and a part of one was requested.
     RangesUnsupported,
-    /// What came is not what it should be.
+    /// The remote sent something else than it should.
     Invalid(String),
     /// The error is this machine's, such as one of its store.
     Local(String),
@@ -41,12 +41,12 @@ pub enum RemoteError {
 const MAX_SHOWN: usize = 300;
 
 impl RemoteError {
-    /// Whether the same request may succeed in a moment.
+    /// True if the same request may succeed in a moment.
     pub fn is_transient(&self) -> bool {
         matches!(self, RemoteError::Unreachable(_))
     }
 
-    /// Whether the remote answered, and will refuse every other request as well.
+    /// True if the remote answered, and will refuse every other request as well.
     pub fn is_refusal(&self) -> bool {
         matches!(self, RemoteError::Refused(_) | RemoteError::Denied { .. } | RemoteError::NoCredentials(_))
     }
@@ -121,7 +121,7 @@ pub async fn catch_panic<T>(work: impl Future<Output = T>) -> Result<T, RemoteEr
 /// Separates what was requested, and how often, from what the server answered.
 const STATUS: &str = "status code: ";
 
-/// Whether the server understood and refused: any status of 4xx but those that mean "later".
+/// True if the server understood and refused: any status of 4xx but those that mean "later".
 fn is_final(text: &str) -> bool {
     let Some((_, status)) = text.split_once(STATUS) else {
         return ["no credentials", "Missing", "not configured", "Unable to parse", "Invalid"]

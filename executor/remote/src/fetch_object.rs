@@ -19,17 +19,17 @@ pub struct ObjectRequest {
     pub digest: Digest,
     /// Its size, where a record or a manifest gives it; else what the remote says, up to `limit`.
     pub size: Option<u64>,
-    /// How long it may be.
+    /// The largest size that it may have.
     pub limit: u64,
 }
 
-/// What became of an object that was to be fetched.
+/// The outcome of fetching an object.
 pub enum Fetched {
     /// It is in the store.
     Stored,
     /// It is complete, and not placed yet.
     Complete(PartialObject),
-    /// Another task or process fetches it, or has not placed it yet. Whoever waits for that must hold no partial object, or two
+    /// Another task or process fetches it, or has not placed it yet. A task that waits for that must hold no partial object, or two
     /// may wait for each other.
     Busy,
 }

@@ -24,7 +24,7 @@ const BATCH: usize = 32;
 /// The longest log that is fetched.
 const LARGEST_LOG: u64 = 1 << 30;
 
-/// What was fetched.
+/// The outcome of a fetch.
 #[derive(Default)]
 pub struct FetchStats {
     /// The number of objects that came.
@@ -119,7 +119,7 @@ pub async fn fetch_content(
     Ok(stats)
 }
 
-/// Where objects come from and go to.
+/// The remotes that objects come from, and the store that they go to.
 #[derive(Clone, Copy)]
 struct Source<'a> {
     clients: &'a [Arc<Client>],

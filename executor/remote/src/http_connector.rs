@@ -13,7 +13,7 @@ use object_store::client::{
 /// Requests to one remote at a time.
 pub const MAX_REQUESTS: usize = 32;
 
-/// What came in place of the requested range.
+/// The error of an answer that is not the requested range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RangeError {
     /// The whole file: the server does not support ranges.
@@ -65,7 +65,7 @@ pub const CREDENTIAL_HOSTS: [&str; 3] = ["169.254.169.254", "169.254.170.2", "me
 /// Makes connections whose answers must begin in time.
 #[derive(Debug)]
 pub struct Connector {
-    /// How long a server may be silent.
+    /// The longest time for which a server may be silent.
     pub idle_timeout: Duration,
 }
 

@@ -5,7 +5,7 @@
 //! result ([`result_of`]). There is one way to write it, and any other is refused.
 //!
 //! A record counts once the index names it: the index is written last. Who pushes puts the record first, then lists the
-//! folder, writes an index of all that is there, and looks again: until the index that stands names whatever the listing does.
+//! folder, writes an index of all that is there, and looks again: until the index on the remote names all that the listing does.
 //! Of several who do so at once the last to write looks after all others wrote their records, so none is lost.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +34,7 @@ impl Index {
     /// Reads what [`Index::encode`] wrote; the bytes may come from anywhere.
     ///
     /// # Errors
-    /// What is wrong, in words.
+    /// The fault, in words.
     pub fn decode(bytes: &[u8]) -> Result<Index, String> {
         let text = std::str::from_utf8(bytes).map_err(|_| "is not text".to_owned())?;
         let mut lines = text.lines();
@@ -58,7 +58,7 @@ impl Index {
         }
     }
 
-    /// Whether some record has this result.
+    /// True if some record has this result.
     pub fn has_result(&self, result: &Digest) -> bool {
         self.records.values().any(|other| other == result)
     }

@@ -1,6 +1,6 @@
 //! The format file of a remote, which is written before all else.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use futures::StreamExt;
@@ -12,7 +12,7 @@ use super::folder_writer;
 use super::layout::{FOLDERS, FORMAT, REMOTE_FORMAT};
 
 impl Client {
-    /// Whether the remote has the format file. A positive answer is final; others may initialize the remote at any time.
+    /// True if the remote has the format file. A positive answer is final; others may initialize the remote at any time.
     ///
     /// # Errors
     /// It is not known, a newer cwm wrote it, or it is a web server that has nothing of cwm's.
@@ -52,7 +52,7 @@ impl Client {
         }
     }
 
-    /// Whether there is content or a record, as far as it can be listed.
+    /// True if there is content or a record, as far as it can be listed.
     async fn holds_content(&self) -> Result<bool, RemoteError> {
         if let Some(folder) = &self.folder {
             return Ok(FOLDERS.iter().any(|name| folder.join(name).is_dir()));
@@ -78,11 +78,12 @@ impl Client {
         ))
     }
 
-    /// Makes the remote ready for writing: its format file is there.
+    /// Makes the remote ready for writing, and returns whether this call wrote the format file.
     ///
     /// # Errors
     /// It cannot be written, or is of a newer cwm.
-    pub async fn initialize(&self) -> Result<(), RemoteError> {
+    pub async fn initialize(&self) -> Result<bool, RemoteError> {
+        let is_new = AtomicBool::new(false);
         // Of several uploads at once, one initializes it.
         let write = || async {
             if let Some(folder) = &self.folder {
@@ -91,9 +92,11 @@ impl Client {
             if !self.has_format().await? {
                 self.put(FORMAT, Bytes::from(format!("{REMOTE_FORMAT}\n"))).await?;
                 self.has_format.store(true, Ordering::Relaxed);
+                is_new.store(true, Ordering::Relaxed);
             }
-            Ok(())
+            Ok::<(), RemoteError>(())
         };
-        self.initialized.get_or_try_init(write).await.copied()
+        self.initialized.get_or_try_init(write).await?;
+        Ok(is_new.into_inner())
     }
 }

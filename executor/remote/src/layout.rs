@@ -17,7 +17,7 @@ pub const REMOTE_FORMAT: u32 = 1;
 /// The name of the version.
 pub const FORMAT: &str = "format";
 
-/// What it consists of beside that.
+/// The folders beside it.
 pub const FOLDERS: [&str; 2] = ["actions", "objects"];
 
 /// The name of content.

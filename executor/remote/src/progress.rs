@@ -22,7 +22,12 @@ const REPORT_INTERVAL: Duration = Duration::from_millis(200);
 impl TransferProgress {
     /// A transfer of which nothing is known yet.
     pub fn new(send: EventSender) -> TransferProgress {
-        TransferProgress { send, done: AtomicU64::new(0), total: AtomicU64::new(0), reported: Mutex::new(Instant::now()) }
+        TransferProgress {
+            send,
+            done: AtomicU64::new(0),
+            total: AtomicU64::new(0),
+            reported: Mutex::new(Instant::now()),
+        }
     }
 
     /// Counts the bytes of objects that are no part of a reported transfer.

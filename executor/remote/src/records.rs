@@ -12,12 +12,12 @@ use cwm_store::{ActionRecord, LARGEST_RECORD, check_record};
 /// More results of one key than this nobody has.
 const MAX_RECORDS: usize = 1000;
 
-/// What was found.
+/// The records that a remote has of a key.
 #[derive(Default)]
 pub struct FoundRecords {
     /// Records with their bytes.
     pub records: Vec<(ActionRecord, Vec<u8>)>,
-    /// What is wrong with others.
+    /// The faults of others.
     pub invalid: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ pub async fn record(client: &Client, key: &Key, digest: &Digest) -> Result<(Acti
 /// All records of a key. What is wrong with one does not keep the others from being found.
 ///
 /// # Errors
-/// The remote cannot be asked.
+/// The remote does not answer, or refuses.
 pub async fn list_records(client: &Client, key: &Key) -> Result<FoundRecords, RemoteError> {
     let mut found = FoundRecords::default();
     if !client.has_format().await? {

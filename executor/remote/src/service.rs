@@ -294,22 +294,19 @@ impl Shared {
 
 /// Initializes a remote that holds nothing yet, and says so. Errors come up again in the upload that follows.
 async fn initialize(client: &Client) -> Option<String> {
-    if client.initialized.initialized() {
-        return None;
-    }
     let name = &client.name;
     let missing = client.folder.as_ref().filter(|folder| !folder.exists());
-    if missing.is_none() && client.has_format().await.ok()? {
+    if !client.initialize().await.ok()? {
         return None;
     }
-    client.initialize().await.ok()?;
     Some(match missing {
         Some(folder) => format!("the remote `{name}` was not there: its folder {} was made", folder.display()),
         None => format!("the remote `{name}` held nothing of cwm's: it was begun"),
     })
 }
 
-/// What a remote has of a key: of the result with these outputs, or of any. The list of a folder's files stands for them: it is
+/// The part that a remote has of a key's result: of that with these outputs, or of any. The list of a folder's files
+/// represents them: it is
 /// uploaded after them.
 async fn status_of(
     client: &Client,

@@ -22,7 +22,7 @@ pub enum TransferRequest {
     Upload {
         /// The result.
         bundle: Box<ResultBundle>,
-        /// Whether content is uploaded that the remote has.
+        /// True if content is uploaded that the remote has.
         force: bool,
     },
     /// Uploads a result, unless a remote has all of it. Ends with [`TransferEvent::Uploaded`].
@@ -73,12 +73,12 @@ pub enum TransferEvent {
     },
     /// An upload has ended.
     Uploaded {
-        /// What was uploaded; nothing if files of the result are neither here nor with a remote.
+        /// The upload; nothing if files of the result are neither here nor with a remote.
         outcome: Result<Option<UploadStats>, RemoteError>,
         /// The seconds that it took.
         seconds: f64,
     },
-    /// What each remote has of a result.
+    /// The part of a result that each remote has.
     Status(Vec<(String, Result<RemoteStatus, RemoteError>)>),
 }
 
@@ -91,7 +91,7 @@ pub struct MissingObject {
     pub digest: Digest,
     /// Why not, by remote.
     pub reasons: Vec<String>,
-    /// Whether every remote answered.
+    /// True if every remote answered.
     pub all_remotes_answered: bool,
 }
 
@@ -108,14 +108,14 @@ impl MissingObject {
     }
 }
 
-/// What a remote has of a result.
+/// The part of a result that a remote has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoteStatus {
     /// Nothing.
     Absent,
     /// The record, and not all of the files.
     RecordOnly,
-    /// All of another result of the key than the one that was asked for.
+    /// All of another result of the key than the requested one.
     OtherResult,
     /// All of it.
     Complete,

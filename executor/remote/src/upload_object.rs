@@ -154,9 +154,9 @@ async fn upload_in_parts(
         journal.remove();
     }
     done.map_err(|error| match error {
-        RemoteError::NotFound => {
-            RemoteError::Refused("it does not have the upload that was interrupted; another `cwm push` begins it anew".to_owned())
-        }
+        RemoteError::NotFound => RemoteError::Refused(
+            "it does not have the upload that was interrupted; another `cwm push` begins it anew".to_owned(),
+        ),
         error => error,
     })
 }
@@ -198,8 +198,7 @@ struct Journal {
 
 impl Journal {
     fn open(path: &Path, part_size: u64) -> Journal {
-        let mut journal =
-            Journal { path: path.to_owned(), file: None, id: None, parts: BTreeMap::new() };
+        let mut journal = Journal { path: path.to_owned(), file: None, id: None, parts: BTreeMap::new() };
         let Ok(file) = File::options().read(true).append(true).create(true).open(path) else { return journal };
         if file.try_lock().is_err() {
             return journal;

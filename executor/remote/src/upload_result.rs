@@ -20,7 +20,7 @@ use cwm_store::{ActionRecord, OutputShape, Store};
 /// Objects of one result that are uploaded at a time.
 const CONCURRENT: usize = 8;
 
-/// How often an index is written while others write it, too.
+/// The number of times that an index is written while others write it, too.
 const ROUNDS: usize = 20;
 
 /// A result with all that is uploaded of it.
@@ -32,7 +32,7 @@ pub struct ResultBundle {
     files: BTreeMap<Digest, LocalObject>,
     /// Lists of folders: after the files.
     manifests: BTreeMap<Digest, LocalObject>,
-    /// Whether its files are in the store, and go along.
+    /// True if its files are in the store, and go along.
     pub has_files: bool,
 }
 
@@ -81,7 +81,7 @@ impl ResultBundle {
     }
 }
 
-/// What was uploaded.
+/// The outcome of an upload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UploadStats {
     /// The number of objects that were uploaded.

@@ -65,7 +65,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Whether the store has the result of a task. A forced task needs one that is newer than its batch.
+    /// True if the store has the result of a task. A forced task needs one that is newer than its batch.
     fn is_recorded(&self, key: &Key, force: bool, batch: &Batch, reported: bool) -> bool {
         let is_isolated = batch.file.remote_store.is_some();
         if is_isolated || (force && !reported) {

@@ -40,19 +40,19 @@ const OLD: i64 = 30;
 pub struct BatchFile {
     /// [`BATCH_FORMAT`].
     pub format: u32,
-    /// Its name, which stands in the comment of its job.
+    /// Its name, which the comment of its job contains.
     pub id: String,
     /// When it was made.
     pub made: Timestamp,
     /// The command that made it.
     pub by: String,
-    /// Where that ran.
+    /// The host that it ran on.
     pub host: String,
-    /// Who ran it.
+    /// The user who ran it.
     pub user: String,
     /// The program that its jobs run, in `bin/`.
     pub binary: Digest,
-    /// What `sbatch` is given.
+    /// The options of `sbatch`.
     pub options: Vec<String>,
     /// Its cells by their index; none if its job is a run itself.
     pub tasks: Vec<BatchTask>,
@@ -71,7 +71,7 @@ pub struct BatchTask {
     pub key: Key,
     /// The cell.
     pub label: Label,
-    /// Whether it is done even if it is recorded.
+    /// True if it is done even if it is recorded.
     pub force: bool,
     /// The options of the attempt.
     pub terms: AttemptOptions,
@@ -89,7 +89,7 @@ struct Ended {
 pub struct Batch {
     /// Its folder.
     pub folder: PathBuf,
-    /// What it is.
+    /// The content of its `batch.json`.
     pub file: BatchFile,
 }
 
@@ -98,7 +98,7 @@ pub fn folder(store: &Store) -> PathBuf {
     store.root().join("batches")
 }
 
-/// What a new batch holds, but for the options of `sbatch`, which name its folder.
+/// The content of a new batch, but for the options of `sbatch`, which name its folder.
 pub fn new(binary: Digest, tasks: Vec<BatchTask>, by: &str, run_of: Option<PathBuf>) -> BatchFile {
     use std::sync::atomic::{AtomicU32, Ordering};
     static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -212,14 +212,14 @@ impl Batch {
         let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
     }
 
-    /// How tasks ended, as far as a run saw it.
+    /// The ends of tasks, as far as a run saw them.
     pub fn ends(&self) -> HashMap<u32, String> {
         let text = std::fs::read_to_string(self.folder.join("ended")).unwrap_or_default();
         let lines = text.lines().filter_map(|line| serde_json::from_str::<Ended>(line).ok());
         lines.map(|ended| (ended.task, ended.how)).collect()
     }
 
-    /// Whether a task has ended, as far as its files say. One that was asked to stop may start again.
+    /// True if a task has ended, as far as its files say. One that was stopped may start again.
     pub fn has_ended(&self, index: u32, ends: &HashMap<u32, String>) -> bool {
         if ends.contains_key(&index) {
             return true;

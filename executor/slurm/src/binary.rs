@@ -13,7 +13,7 @@ pub fn folder(store: &Store) -> PathBuf {
     store.root().join("bin")
 }
 
-/// Where the copy with this digest is.
+/// The path of the copy with this digest.
 pub fn path(store: &Store, digest: &Digest) -> PathBuf {
     folder(store).join(digest.to_string())
 }

@@ -17,9 +17,9 @@ use cwm_store::Store;
 pub struct DetachedRun {
     /// The job's id.
     pub job: String,
-    /// What it prints.
+    /// The file of its output.
     pub output: PathBuf,
-    /// Whether it was submitted before and has not ended.
+    /// True if it was submitted before and has not ended.
     pub already_running: bool,
 }
 

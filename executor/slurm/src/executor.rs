@@ -31,7 +31,7 @@ pub struct SlurmExecutor {
     events: ExecutorEvents,
 }
 
-/// What is known of the jobs of a run.
+/// The jobs of a run.
 #[derive(Default)]
 struct Jobs {
     /// The names of cells that were handed over.
@@ -42,7 +42,7 @@ struct Jobs {
     running: BTreeSet<usize>,
     /// The ids of the jobs.
     ids: BTreeSet<String>,
-    /// Whether other runs submitted one of them, and may wait for more of it than this run does.
+    /// True if other runs submitted one of them, and may wait for more of it than this run does.
     has_others: bool,
 }
 
@@ -86,7 +86,7 @@ impl SlurmExecutor {
     }
 }
 
-/// How long a job may take to begin and to end, beyond the limit of its action.
+/// The time that a job may take to begin and to end, beyond the limit of its action.
 const START: Duration = Duration::from_secs(60);
 
 impl Executor for SlurmExecutor {
@@ -127,7 +127,7 @@ impl Executor for SlurmExecutor {
         jobs.running.remove(&cell);
     }
 
-    /// Jobs go on without the run.
+    /// Jobs continue without the run.
     fn cancel(&mut self, _: Cancel) -> usize {
         0
     }

@@ -3,7 +3,7 @@
 use super::queue::JobEnd;
 use super::request::SETUP_ENDED;
 
-/// Whether Slurm wrote that it ended a job because it had more memory than it requested, as it does where it measures that by
+/// True if Slurm wrote that it ended a job because it had more memory than it requested, as it does where it measures that by
 /// itself (`JobAcctGatherParams=OverMemoryKill`): to the queue, such a job has just failed.
 pub fn exceeded_memory(output: &str) -> bool {
     let marks = ["exceeded memory limit", "Exceeded job memory limit", "Exceeded step memory limit"];
@@ -22,7 +22,7 @@ pub fn end_in_output(output: &str) -> Option<JobEnd> {
     })
 }
 
-/// Whether a job's output holds words of Slurm's own program on the node, and nothing that the job output: so it is where that
+/// True if a job's output holds words of Slurm's own program on the node, and nothing that the job output: so it is where that
 /// broke before the job came to anything, as when the controller was started again meanwhile.
 pub fn only_from_slurm(output: &str) -> bool {
     let mut lines = output.lines().filter(|line| !line.trim().is_empty()).peekable();

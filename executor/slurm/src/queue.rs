@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::slurm_cli::{self, SlurmCliError};
 
-/// What begins the comment of every job of ours; the id of its batch follows.
+/// The beginning of the comment of every job of ours; the id of its batch follows.
 pub const MARK: &str = "cwm:";
 
 /// The fields of a line; the comment last, since a stranger's may hold anything.
@@ -17,7 +17,7 @@ pub struct QueueEntry {
     pub state: String,
     /// The reason that it waits or ended; empty if there is none.
     pub reason: String,
-    /// Where it runs or ran.
+    /// The node that it runs or ran on.
     pub node: String,
 }
 
@@ -32,7 +32,7 @@ pub enum JobPhase {
     Ended(JobEnd),
 }
 
-/// How a job ended, as the queue says.
+/// The end of a job, as the queue says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobEnd {
     /// With status 0.
@@ -85,7 +85,7 @@ impl std::fmt::Display for QueueEntry {
     }
 }
 
-/// Whether a job that waits for this reason waits until somebody changes something.
+/// True if a job that waits for this reason waits until somebody changes something.
 pub fn needs_intervention(reason: &str) -> bool {
     const STUCK: [&str; 15] = [
         "PartitionConfig",
@@ -133,7 +133,7 @@ impl Queue {
             .map(|text| Queue::read(&text))
     }
 
-    /// What it answered.
+    /// Parses the answer.
     pub(super) fn read(text: &str) -> Queue {
         let mut queue = Queue::default();
         for line in text.lines() {
@@ -163,7 +163,7 @@ impl Queue {
         self.tasks.get(&(job.to_owned(), index)).or_else(|| self.others.get(job))
     }
 
-    /// Whether anything of a job is known, while this task of it is not. A task leaves so only by being cancelled before it
+    /// True if anything of a job is known, while this task of it is not. A task leaves so only by being cancelled before it
     /// began: of all others Slurm keeps how they ended, at least as long as of the job.
     pub fn lacks_only(&self, batch: &str, job: &str, index: u32) -> bool {
         self.knows(batch, job) && self.task(batch, job, index).is_none()

@@ -17,7 +17,7 @@ pub struct QueueStatus {
     pub detail: String,
 }
 
-/// The states of all jobs that make something in this store. Slurm is asked once, and only if there are any.
+/// The states of all jobs that make something in this store. Slurm is queried once, and only if there are any.
 pub fn query_queue(store: &Store) -> HashMap<Key, QueueStatus> {
     let mut open = Vec::new();
     for batch in batch::open(store) {

@@ -20,12 +20,12 @@ pub struct ResourceRequest {
     pub gpus: u32,
     /// Bytes of memory; 0 asks for none.
     pub memory: u64,
-    /// How long the job may run.
+    /// The time limit of the job.
     pub time: Option<Duration>,
 }
 
 impl ResourceRequest {
-    /// What `needs` come to on a cluster. Of a GPU there are no parts, so that a part of one is a whole one.
+    /// The request of a stage with these `needs`. A part of a GPU is a whole one, as Slurm does not divide them.
     pub fn of(stage: &str, needs: &Needs, time: Option<Duration>, settings: &Settings) -> ResourceRequest {
         ResourceRequest {
             stage: stage.to_owned(),
@@ -85,7 +85,7 @@ pub fn slurm_time(time: Duration) -> String {
     if days > 0 { format!("{days}-{clock}") } else { clock }
 }
 
-/// What every job of ours is submitted with: from the site, then who it is.
+/// The options of every job: those of the site, then its name.
 fn common(settings: &Settings, name: &str, batch: &str, output: &Path, root: &Path) -> Vec<String> {
     let mut options = vec!["--parsable".to_owned()];
     let site = &settings.site;
@@ -150,7 +150,7 @@ fn head(settings: &Settings) -> String {
     script + "trap - EXIT\n"
 }
 
-/// What stands in a job's output, before the exit status, if a line of setup ended it.
+/// The text before the exit status in a job's output, if a line of setup ended it.
 pub const SETUP_ENDED: &str = "cwm: setup ended with exit status ";
 
 /// The script of a batch: its task finds its key, and becomes `cwm exec KEY`.

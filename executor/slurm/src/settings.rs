@@ -14,9 +14,9 @@ pub struct Settings {
     pub cpus: u32,
     /// The shortest time between two looks at the queue; while nothing changes they become rarer, up to twelve times that.
     pub poll: Duration,
-    /// How long a job may be visible neither in the queue nor in the store before it counts as lost.
+    /// The time after which a job that is visible neither in the queue nor in the store counts as lost.
     pub visibility_timeout: Duration,
-    /// How often a cell is submitted again whose job was lost or whose node failed.
+    /// The number of times that a cell is submitted again whose job was lost or whose node failed.
     pub resubmit: u32,
     /// The remotes that jobs exchange content with, if they do not share the run's store.
     pub remote_store: Option<RemoteStoreConfig>,

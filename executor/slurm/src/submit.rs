@@ -13,7 +13,7 @@ use super::task::{JobUpdate, TaskSpec};
 use super::watch::{WatchedBatch, Watcher};
 use cwm_core::{Error, Key};
 
-/// What to do about a refusal.
+/// The hint about a refusal.
 const REFUSED: &str = "look at [slurm] in cwm.toml and at `needs:` of the stage; `sinfo` shows what partitions offer";
 
 impl Watcher<'_> {
@@ -171,7 +171,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// The site allows no more jobs: submits fewer at a time, and later. It fails if this run has no jobs whose end it could wait for.
+    /// The site allows no more jobs: submits fewer at a time, and later. It fails if this run has no jobs whose end it could
+    /// wait for.
     fn limit_reached(&mut self, id: &str, words: &str) {
         let tasks = self.drop_batch(id, words);
         let size = self.array_size.unwrap_or(1);
@@ -199,7 +200,7 @@ impl Watcher<'_> {
         its.into_iter().map(|task| task.spec).collect()
     }
 
-    /// How many tasks an array may have.
+    /// The largest number of tasks of an array.
     fn array_size(&mut self) -> Result<usize, SubmitError> {
         if let Some(size) = self.array_size {
             return Ok(size);

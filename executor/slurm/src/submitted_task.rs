@@ -10,7 +10,7 @@ use cwm_action::{ActionMessage, ActionOutcome};
 
 /// A cell that a task of a batch makes.
 pub struct SubmittedTask {
-    /// What was submitted; it is submitted again if the job is lost.
+    /// The task as it was submitted; it is submitted again if the job is lost.
     pub spec: TaskSpec,
     /// The id of the batch.
     pub batch: String,
@@ -20,11 +20,11 @@ pub struct SubmittedTask {
     report: Report,
     queue: QueueView,
     adoption: Adoption,
-    /// Whether the start of the task was forwarded to the run. A requeued task starts again, and the run counts one attempt.
+    /// True if the start of the task was forwarded to the run. A requeued task starts again, and the run counts one attempt.
     start_forwarded: bool,
 }
 
-/// What the task wrote into its events file.
+/// The task's own report, in its events file.
 enum Report {
     /// Nothing.
     Nothing,
@@ -45,7 +45,7 @@ enum QueueView {
     Gone { entry: Option<QueueEntry>, first: Instant, last: Instant, removed: bool },
 }
 
-/// Whether this run has seen the task alive.
+/// True if this run has seen the task alive.
 #[derive(PartialEq)]
 enum Adoption {
     /// This run submitted the task, or has seen a sign of life since it adopted it.
@@ -141,12 +141,12 @@ impl SubmittedTask {
         }
     }
 
-    /// Whether another run submitted the task and this run has not seen it alive.
+    /// True if another run submitted the task and this run has not seen it alive.
     pub fn is_unconfirmed(&self) -> bool {
         self.adoption != Adoption::Confirmed
     }
 
-    /// What follows from all that is known. `recorded` looks for the result, knowing whether the task reported its end; `output`
+    /// The conclusion from all that is known. `recorded` looks for the result, knowing whether the task reported its end; `output`
     /// reads what the job and Slurm wrote.
     pub fn outcome(
         &self,

@@ -15,11 +15,11 @@ pub struct TaskSpec {
     pub task: BatchTask,
     /// The resources that it requests.
     pub request: ResourceRequest,
-    /// How often it was submitted again because its job was lost.
+    /// The number of times that it was submitted again because its job was lost.
     pub resubmissions: u32,
 }
 
-/// What the watching thread sends to the run.
+/// A message of the watching thread to the run.
 pub enum JobUpdate {
     /// The job of a cell wrote this message.
     Message(usize, ActionMessage),
@@ -31,9 +31,9 @@ pub enum JobUpdate {
         job: String,
         /// The cells.
         cells: Vec<usize>,
-        /// What each of them requests, in words.
+        /// The request of each of them, in words.
         request: String,
-        /// Whether another run, or an earlier one, submitted it.
+        /// True if another run, or an earlier one, submitted it.
         adopted: bool,
     },
     /// The queue says something else of a cell's job than before: this, in words.
@@ -53,5 +53,5 @@ pub enum JobUpdate {
     WatcherFailed(String),
 }
 
-/// How a cell ended as a task.
+/// The end of a cell as a task.
 pub type TaskEnd = Result<(), ActionFailure>;

@@ -14,7 +14,7 @@ pub struct TaskEntry {
     pub terms: AttemptOptions,
     /// The file that its messages go to.
     pub events: PathBuf,
-    /// Where its content comes from, if not from the run's store.
+    /// The remotes that its content comes from, if it is not the run's store.
     pub remote_store: Option<RemoteStoreConfig>,
 }
 

@@ -6,7 +6,7 @@ use super::job_output::{end_in_output, exceeded_memory, last_line, only_from_slu
 use super::queue::{JobEnd, JobPhase, QueueEntry};
 use cwm_action::{ActionFailure, ActionFailureKind, ActionMessage, ActionOutcome, out_of_memory};
 
-/// What follows from what is known of a task.
+/// The conclusion from all that is known of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskOutcome {
     /// Nothing yet.
@@ -19,37 +19,38 @@ pub enum TaskOutcome {
     Resubmit {
         /// The reason, in words.
         reason: String,
-        /// Whether this counts against the limit of resubmissions.
+        /// True if this counts against the limit of resubmissions.
         counts: bool,
     },
 }
 
-/// What is known of a task.
+/// All that is known of a task.
 #[derive(Debug)]
 pub struct TaskObservation<'e> {
-    /// Whether the queue lists other tasks of its job and not this one. That happens only to a task that was cancelled while it
+    /// True if the queue lists other tasks of its job and not this one. That happens only to a task that was cancelled while it
     /// was pending; neither `squeue --states=all` nor `scontrol show job` says so.
     pub removed_from_queue: bool,
     /// The task as Slurm names it: `17_3`.
     pub job: &'e str,
     /// The end that it reported, if it has not started again since, and how long ago that was read.
     pub reported_end: Option<(&'e ActionMessage, Duration)>,
-    /// Whether it ever reported anything.
+    /// True if it ever reported anything.
     pub has_reported: bool,
     /// Its entry in the last answer of the queue; nothing if it is not listed.
     pub entry: Option<&'e QueueEntry>,
-    /// How long the queue has called it ended, or has not listed it; nothing while it is alive, or the queue was not asked.
+    /// The time for which the queue has called it ended, or has not listed it; nothing while it is alive, or before the first
+    /// answer.
     pub gone_for: Option<Duration>,
-    /// How long a network file system may hide what other nodes wrote.
+    /// The time for which a network file system may hide files of other nodes.
     pub visibility_timeout: Duration,
-    /// Whether the result is only compared, so that nothing of it is recorded.
+    /// True if the result is only compared, so that nothing of it is recorded.
     pub check: bool,
     /// The resources that it requested, in words.
     pub request: &'e str,
 }
 
 impl TaskObservation<'_> {
-    /// What follows. `recorded` looks into the store; `output` reads the job's output file, which Slurm makes before anything
+    /// Concludes. `recorded` looks into the store; `output` reads the job's output file, which Slurm makes before anything
     /// else of the job.
     pub fn outcome(&self, recorded: impl FnOnce() -> bool, output: impl FnOnce() -> Option<String>) -> TaskOutcome {
         match self.reported_end {
@@ -90,7 +91,7 @@ impl TaskObservation<'_> {
         self.outcome_of_end(end, was_stopped, &output.unwrap_or_default())
     }
 
-    /// Whether there may be a result. There is none of a task that never reported anything and that Slurm ended early; one that
+    /// True if there may be a result. There is none of a task that never reported anything and that Slurm ended early; one that
     /// was cancelled may have been cancelled because its result exists.
     fn can_have_recorded(&self, phase: Option<JobPhase>) -> bool {
         let can = [JobEnd::Completed, JobEnd::Failed, JobEnd::NodeFail, JobEnd::Cancelled].map(JobPhase::Ended);
@@ -129,7 +130,7 @@ impl TaskObservation<'_> {
         }
     }
 
-    /// What follows from the end that the queue, or else Slurm in the job's output, reports.
+    /// The conclusion from the end that the queue, or else Slurm in the job's output, reports.
     fn outcome_of_end(&self, end: Option<JobEnd>, was_stopped: bool, output: &str) -> TaskOutcome {
         let job = self.job;
         let failed = |kind, reason: String, hint: &str| {

@@ -1,4 +1,4 @@
-//! Watches the jobs of a run: their messages are read from files, and the queue is asked rarely, once for all of them.
+//! Watches the jobs of a run: their messages are read from files, and the queue is queried rarely, once for all of them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -57,7 +57,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Number of cells that a message names.
 pub(super) const MAX_LISTED: usize = 8;
 
-/// How much rarer looks at the queue become while nothing changes.
+/// The factor by which looks at the queue become rarer while nothing changes.
 const RAREST: u32 = 12;
 
 impl<'t> Watcher<'t> {
@@ -243,7 +243,7 @@ impl<'t> Watcher<'t> {
         }
     }
 
-    /// The controller did not answer: jobs go on, and nothing is concluded.
+    /// The controller did not answer: jobs continue, and nothing is concluded.
     pub fn note_outage(&mut self, error: &SlurmCliError) {
         if self.outage.is_none() {
             let words = "jobs go on, and it is asked again; nothing is taken for lost meanwhile";

@@ -26,7 +26,7 @@ impl Profile {
     /// home folder. Nothing, where there are none.
     ///
     /// # Errors
-    /// What stands there has characters that it cannot have.
+    /// A value there has characters that it cannot have.
     pub fn read() -> Result<Profile, RemoteError> {
         let variable = |name: &str| {
             std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
@@ -51,7 +51,7 @@ impl Profile {
         Ok(Profile { values, not_found })
     }
 
-    /// Where credentials are to come from it: a profile that is named and nowhere is a slip.
+    /// A profile is named that is in neither file.
     ///
     /// # Errors
     /// It is nowhere.

@@ -21,7 +21,7 @@ const TIMES: [&str; 2] = ["_TIMEOUT", "_INTERVAL"];
 
 /// A variable that is set.
 pub struct Variable {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its value, without space around it.
     pub value: String,

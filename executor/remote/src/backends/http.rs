@@ -51,7 +51,7 @@ impl Backend for Http {
     }
 }
 
-/// Whether the path of a URL holds what servers take for parameters, as it is or percent-encoded.
+/// True if the path of a URL holds what servers take for parameters, as it is or percent-encoded.
 fn has_parameters(path: &str) -> bool {
     let encoded = path.split('%').skip(1).map(|part| part.get(..2).unwrap_or_default().to_ascii_lowercase());
     let reserved = ["23", "25", "26", "3a", "3b", "3d", "3f", "40", "5c"];

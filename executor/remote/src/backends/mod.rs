@@ -34,7 +34,7 @@ pub trait Backend: Sync {
         &[]
     }
 
-    /// Whether it can only be read.
+    /// True if it can only be read.
     fn is_read_only(&self) -> bool {
         false
     }
@@ -42,7 +42,7 @@ pub trait Backend: Sync {
     /// Checks what cwm.toml says of a remote. `rest` is the URL without its scheme.
     ///
     /// # Errors
-    /// What is wrong, without repeating text that may hold a credential.
+    /// The fault, without repeating text that may hold a credential.
     fn check(&self, remote: &Remote, rest: &str) -> Result<(), InvalidRemote>;
 
     /// Opens a remote that was checked, with credentials from the environment or the usual files. Nothing is requested yet.
@@ -59,7 +59,7 @@ pub trait Backend: Sync {
 
 /// A remote that requests can be made of.
 pub struct OpenedRemote {
-    /// Where its objects are.
+    /// Its objects.
     pub store: Arc<dyn ObjectStore>,
     /// For uploads in parts that can be resumed.
     pub multipart: Option<Arc<dyn MultipartStore>>,
@@ -102,7 +102,7 @@ pub fn check_is_no_store(remote: &Remote, own: Option<&Path>) -> Result<(), Erro
     folder::path_of(remote).map_or(Ok(()), |path| folder::check_is_no_store(&remote.name, &path, own))
 }
 
-/// The kinds of remotes, for whoever reads cwm.toml.
+/// The kinds of remotes, as the reader of cwm.toml needs them.
 pub struct Kinds;
 
 impl RemoteKinds for Kinds {
@@ -171,7 +171,7 @@ fn invalid<T>(message: &str, hint: Option<&str>) -> Result<T, InvalidRemote> {
     Err(InvalidRemote { key: "url", message: message.to_owned(), hint: hint.map(str::to_owned) })
 }
 
-/// How long a connection may take.
+/// The longest time that a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// `object_store` retries requests after these pauses for as long as a remote may be silent.
@@ -193,7 +193,7 @@ fn client_options(remote: &Remote, allow_http: bool) -> ClientOptions {
         .with_pool_max_idle_per_host(MAX_REQUESTS)
 }
 
-/// Whether an address says that requests go without TLS.
+/// True if an address says that requests go without TLS.
 fn is_http(address: Option<String>) -> bool {
     address.is_some_and(|address| address.starts_with("http://"))
 }
@@ -206,7 +206,7 @@ fn misconfigured(error: object_store::Error) -> RemoteError {
     }
 }
 
-/// Whether the machine's own credentials service was asked, as the last resort, and there is none or it refuses. That it is busy
+/// True if the machine's own credentials service was asked, as the last resort, and there is none or it refuses. That it is busy
 /// passes.
 fn machine_has_no_credentials(error: &object_store::Error) -> bool {
     let text = error.to_string();

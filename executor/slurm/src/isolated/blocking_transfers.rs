@@ -13,7 +13,7 @@ use cwm_core::Error;
 use cwm_remote::{TransferEvent, TransferRequest, TransferService};
 use cwm_store::Store;
 
-/// How often a request to stop is checked.
+/// The pause between two checks for a request to stop.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Moves content between the store of a node and remotes.
@@ -25,7 +25,7 @@ pub struct BlockingTransfers<'a> {
 }
 
 impl BlockingTransfers<'_> {
-    /// Returns the final event of this request; nothing if the job was asked to stop meanwhile.
+    /// Returns the final event of this request; nothing if the job was stopped meanwhile.
     ///
     /// # Errors
     /// The settings of a remote do not fit together.
@@ -33,7 +33,7 @@ impl BlockingTransfers<'_> {
         self.run(doing, request, || self.cancellation.is_cancelled())
     }
 
-    /// Returns the final event of this request, also if the job is asked to stop: a finished result is not given up.
+    /// Returns the final event of this request, also if the job is stopped: a finished result is not given up.
     ///
     /// # Errors
     /// As [`BlockingTransfers::run_cancellable`].

@@ -25,7 +25,7 @@ use cwm_store::{ActionRecord, Machine, Store, WorkFolder, check_record};
 /// A log that is longer stays with the remote.
 const LARGEST_LOG: u64 = 16 << 20;
 
-/// How long the push of a finished result is tried, as a multiple of the remote's `timeout`.
+/// The time for which the push of a finished result is tried, as a multiple of the remote's `timeout`.
 const UPLOAD_TIMEOUT_FACTOR: u32 = 10;
 
 /// The longest pause between two tries.
@@ -90,7 +90,7 @@ struct IsolatedAction<'a> {
     home_work: &'a WorkFolder,
     action: ActionFile,
     own: &'a Store,
-    /// Whether the next job on this node finds the own store.
+    /// True if the next job on this node finds the own store.
     is_persistent: bool,
     transfers: BlockingTransfers<'a>,
     files: DigestCache,

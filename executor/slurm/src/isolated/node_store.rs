@@ -12,7 +12,7 @@ use cwm_store::Store;
 pub struct NodeStore {
     /// The store.
     pub store: Store,
-    /// Whether the next job finds it, too.
+    /// True if the next job finds it, too.
     pub is_persistent: bool,
     /// The folder that is removed with this value.
     temporary: Option<TempDir>,
