@@ -16,6 +16,7 @@ mod initialize;
 mod layout;
 mod progress;
 mod records;
+mod result_bundle;
 mod service;
 mod transfer;
 mod upload_object;
@@ -23,6 +24,6 @@ mod upload_result;
 
 pub use backends::{Kinds, check_is_no_store};
 pub use error::RemoteError;
+pub use result_bundle::{ResultBundle, UploadStats};
 pub use service::TransferService;
 pub use transfer::{MissingObject, RemoteStatus, TransferEvent, TransferRequest};
-pub use upload_result::{ResultBundle, UploadStats};

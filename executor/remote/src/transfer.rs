@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::RemoteError;
-use super::upload_result::{ResultBundle, UploadStats};
+use super::result_bundle::{ResultBundle, UploadStats};
 use cwm_core::{Digest, Key};
 use cwm_store::external_files::FileFingerprint;
 use cwm_store::{ActionRecord, OutputRecord};

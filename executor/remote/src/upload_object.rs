@@ -17,6 +17,7 @@ use super::error::RemoteError;
 use super::folder_writer;
 use super::layout;
 use super::progress::TransferProgress;
+use super::result_bundle::LocalObject;
 use cwm_core::Digest;
 use cwm_store::{Store, hash_own_file};
 
@@ -29,17 +30,6 @@ const MAX_PARTS: u64 = 9000;
 
 /// Parts of one object at a time.
 const CONCURRENT: usize = 4;
-
-/// An object to upload.
-#[derive(Clone, Debug)]
-pub struct LocalObject {
-    /// Its digest.
-    pub digest: Digest,
-    /// Its size.
-    pub size: u64,
-    /// Its file.
-    pub path: PathBuf,
-}
 
 /// Uploads an object unless the remote has it, and returns whether it did. The object is hashed first: a damaged one is not
 /// uploaded.

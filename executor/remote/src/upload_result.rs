@@ -1,6 +1,6 @@
 //! Uploads a result to a remote: the files, then the lists of folders, then the record, then the index that names it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
@@ -11,86 +11,17 @@ use super::index::{Index, result_of};
 use super::layout;
 use super::progress::TransferProgress;
 use super::records::{index_of, record};
-use super::upload_object::{LocalObject, upload_object};
-use cwm_core::files::Result as StoreResult;
+use super::result_bundle::{LocalObject, ResultBundle, UploadStats};
+use super::upload_object::upload_object;
 use cwm_core::{Digest, Key};
-use cwm_store::external_files::{DigestCache, FileFingerprint};
-use cwm_store::{ActionRecord, OutputShape, Store};
+use cwm_store::Store;
+use cwm_store::external_files::FileFingerprint;
 
 /// Objects of one result that are uploaded at a time.
 const CONCURRENT: usize = 8;
 
 /// The number of times that an index is written while others write it, too.
 const ROUNDS: usize = 20;
-
-/// A result with all that is uploaded of it.
-pub struct ResultBundle {
-    key: Key,
-    /// The record's bytes, as others get them.
-    record: Vec<u8>,
-    result: Digest,
-    files: BTreeMap<Digest, LocalObject>,
-    /// Lists of folders: after the files.
-    manifests: BTreeMap<Digest, LocalObject>,
-    /// True if its files are in the store, and go along.
-    pub has_files: bool,
-}
-
-impl ResultBundle {
-    /// Collects a result. Its files are part of it only `with_files`, and if all of them are here.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn of(
-        store: &Store,
-        outside: &DigestCache,
-        result: &ActionRecord,
-        with_files: bool,
-    ) -> StoreResult<ResultBundle> {
-        let mut bundle = ResultBundle {
-            key: result.key,
-            record: store.shared_record(result)?,
-            result: result_of(&result.output_digests()),
-            files: BTreeMap::new(),
-            manifests: BTreeMap::new(),
-            has_files: with_files && store.missing(result, outside)?.is_empty(),
-        };
-        if !bundle.has_files {
-            return Ok(bundle);
-        }
-        let item = |digest: Digest, size: u64| LocalObject { digest, size, path: store.object_path(&digest) };
-        for output in result.outputs.values() {
-            if output.shape == OutputShape::Folder {
-                for file in store.manifest(&output.digest)?.files().values() {
-                    bundle.files.insert(file.digest, item(file.digest, file.size));
-                }
-                let size = store.object_size(&output.digest)?.unwrap_or(0);
-                bundle.manifests.insert(output.digest, item(output.digest, size));
-            } else {
-                // A file from outside goes as any: others do not have it where we do.
-                let path = store.path_of(output, outside)?;
-                bundle.files.insert(output.digest, LocalObject { path, ..item(output.digest, output.size) });
-            }
-        }
-        if let Some(log) = result.log
-            && let Some(size) = store.object_size(&log)?
-        {
-            bundle.files.insert(log, item(log, size));
-        }
-        Ok(bundle)
-    }
-}
-
-/// The outcome of an upload.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UploadStats {
-    /// The number of objects that were uploaded.
-    pub objects: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// The number of objects that the remote had.
-    pub already_there: u64,
-}
 
 /// Uploads what the remote does not have of a result; with `force` all of it.
 ///
