@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use cwm_core::{Error, escape_controls_in_lines, list_some, shell_quote};
-use cwm_engine::{CacheStatus, KeyStatus, ProjectState, RunPrediction};
+use cwm_engine::{CacheStatus, KeyStatus, RunInputs, RunPrediction};
 use cwm_gc::tags::Tag;
 use cwm_pipeline::plan::{self, Plan};
 use cwm_project::accepted::Accepted;
@@ -74,14 +74,15 @@ impl Workspace {
         (self.store, self.skipped_records) = (store, Some(skipped_records));
     }
 
-    /// Returns the files beside the pipeline that decide keys.
-    pub fn project_state(&self) -> ProjectState<'_> {
-        ProjectState { locked: &self.locked, pins: &self.pins, accepted: &self.accepted }
+    /// Returns the inputs of a run.
+    pub fn inputs(&self) -> RunInputs<'_> {
+        let Workspace { plan, store, files, locked, pins, accepted, .. } = self;
+        RunInputs { plan, store, files, locked, pins, accepted }
     }
 
     /// Looks up the result of every cell.
     pub fn cache_status(&mut self) -> Result<CacheStatus, Error> {
-        let cache_status = CacheStatus::query(&self.plan, &self.store, &self.files, self.project_state())?;
+        let cache_status = CacheStatus::query(self.inputs())?;
         self.files.save_if_possible();
         self.store.save_record_cache();
         Ok(cache_status)
@@ -91,12 +92,12 @@ impl Workspace {
     pub fn prediction(&self, cache_status: &CacheStatus) -> Result<RunPrediction, Error> {
         let all: Vec<usize> = (0..self.plan.cells.len()).collect();
         let fetches = self.site.executor == ExecutorKind::Slurm && self.site.slurm.store == JobStore::Remote;
-        RunPrediction::of(&self.plan, &self.store, &self.files, cache_status, &all, &BTreeSet::new(), fetches)
+        RunPrediction::of(self.inputs(), cache_status, &all, &BTreeSet::new(), fetches)
     }
 
     /// Looks up the results again of those of `cells` that had no result when `cache_status` was taken.
     pub fn refresh_cache_status(&mut self, cache_status: &mut CacheStatus, cells: &[usize]) -> Result<(), Error> {
-        cache_status.refresh(cells, &self.plan, &self.store, &self.files, self.project_state())?;
+        cache_status.refresh(cells, self.inputs())?;
         self.files.save_if_possible();
         Ok(())
     }

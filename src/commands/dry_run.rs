@@ -8,7 +8,7 @@ use crate::cli::RunArguments;
 use crate::commands::devices::missing;
 use crate::workspace::{SkippedRecordsWarning, Workspace};
 use cwm_core::{Error, ExitCode};
-use cwm_engine::{Cause, Estimates, Explainer, IncompleteResult, KeyStatus, Machine, Rebuild, RunPrediction};
+use cwm_engine::{CellStatus, Estimates, Explainer, IncompleteResult, KeyStatus, Machine, Reason, RunPrediction};
 use cwm_engine::{EventSink, EventSinks, RunEvent};
 use cwm_pipeline::plan::{Body, Plan};
 
@@ -38,62 +38,31 @@ pub fn run(
         sinks.event(&RunEvent::Warning { message });
     }
     let targets: Vec<usize> = targets.iter().copied().collect();
-    let prediction =
-        RunPrediction::of(plan, &workspace.store, &workspace.files, &cache_status, &targets, force, fetches)?;
+    let prediction = RunPrediction::of(workspace.inputs(), &cache_status, &targets, force, fetches)?;
     workspace.files.save_if_possible();
-    let explainer =
-        Explainer::new(plan, &workspace.store, &workspace.files, workspace.project_state(), &cache_status, &prediction);
+    let explainer = Explainer::new(workspace.inputs(), &cache_status, &prediction);
     for index in cells {
         let label = plan.cells[index].label.clone();
-        let is_done = matches!(&cache_status.states[index], KeyStatus::Cached(_) | KeyStatus::Unreadable(_));
-        let rebuilt = prediction.rebuilt(index);
-        let on_forced = prediction.forced_input_note(plan, index);
-        if (!is_done || force.contains(&index) || rebuilt.is_some() || on_forced.is_some())
-            && let Some(missing) = unusable(plan, index, arguments.device)
-        {
-            let is_certain = force.contains(&index)
-                || !matches!(&cache_status.states[index], KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_))
-                    && (!matches!(&cache_status.states[index], KeyStatus::Cached(_))
-                        || rebuilt.is_some_and(|incomplete| incomplete.rebuild == Rebuild::Yes));
-            let would = if is_certain { "would fail" } else { "would fail if it has to run" };
-            sinks.event(&RunEvent::Warning { message: format!("{label} {would}: {missing}") });
-            if is_certain {
+        let Reason { state, because, advice, origin, .. } = explainer.reason(index)?;
+        let uncertain = matches!(state, CellStatus::MayRun | CellStatus::Waits);
+        let unusable = unusable(plan, index, arguments.device);
+        if let Some(problem) = unusable.filter(|_| uncertain || state == CellStatus::WouldRun) {
+            let would = if uncertain { "would fail if it has to run" } else { "would fail" };
+            sinks.event(&RunEvent::Warning { message: format!("{label} {would}: {problem}") });
+            if !uncertain {
                 failed += 1;
                 continue;
             }
         }
-        let estimate = match &cache_status.states[index] {
-            KeyStatus::Cached(record) if !force.contains(&index) && rebuilt.is_none() && on_forced.is_none() => {
-                estimates.add_cached(index, record);
-                None
+        match (state, &cache_status.states[index]) {
+            (CellStatus::WouldFail, _) => {
+                failed += 1;
+                let reason = origin.unwrap_or_default();
+                sinks.event(&RunEvent::Warning { message: format!("{label} would fail: {reason}") });
             }
-            KeyStatus::Unreadable(_) => None,
-            _ => estimates.add_cell(plan, index),
-        };
-        match &cache_status.states[index] {
-            state if force.contains(&index) && !matches!(state, KeyStatus::Unreadable(_)) => {
-                let shared = prediction.shared_key_note(plan, index);
-                let uncertain = shared.is_some();
-                *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
-                let mut cause = vec![Cause::Forced.to_string()];
-                match state {
-                    KeyStatus::Absent(_) | KeyStatus::KeyUnknown => cause.extend(explainer.sentences(index)?),
-                    KeyStatus::PipeUnread(path) => cause.push(cwm_engine::describe_unread_pipe(path)),
-                    KeyStatus::Cached(_) | KeyStatus::Unreadable(_) => {}
-                }
-                cause.extend(shared);
-                sinks.event(&RunEvent::WouldRun { label, cause, uncertain, estimate });
-            }
-            KeyStatus::Cached(record) if rebuilt.is_some() || on_forced.is_some() => {
-                let uncertain = rebuilt.is_none_or(|incomplete| incomplete.rebuild == Rebuild::Perhaps);
-                *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
-                let lacks =
-                    rebuilt.map(|incomplete| incomplete.cause_and_advice(&workspace.store, record)).transpose()?;
-                let cause = lacks.into_iter().chain(on_forced.filter(|_| uncertain)).collect();
-                sinks.event(&RunEvent::WouldRun { label, cause, uncertain, estimate });
-            }
-            KeyStatus::Cached(record) => {
+            (state, KeyStatus::Cached(record)) if state.is_cached() => {
                 cached += 1;
+                estimates.add_cached(index, record);
                 let mut origin = cache_status.origin(index, record);
                 if prediction.incomplete(index).is_some() {
                     origin += &format!("; {}", IncompleteResult::describe(&workspace.store, record)?);
@@ -103,31 +72,11 @@ pub fn run(
                 }
                 sinks.event(&RunEvent::Cached { label, key: record.key, origin });
             }
-            KeyStatus::Absent(_) => {
-                let shared = prediction.shared_key_note(plan, index);
-                let uncertain = shared.is_some();
+            _ => {
                 *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
-                let mut cause = explainer.sentences(index)?;
-                cause.extend(shared);
+                let estimate = estimates.add_cell(plan, index);
+                let cause = because.into_iter().chain(origin).chain(advice).collect();
                 sinks.event(&RunEvent::WouldRun { label, cause, uncertain, estimate });
-            }
-            KeyStatus::KeyUnknown => {
-                may_run += 1;
-                let cause = explainer.sentences(index)?;
-                sinks.event(&RunEvent::WouldRun { label, cause, uncertain: true, estimate });
-            }
-            KeyStatus::PipeUnread(path) => {
-                may_run += 1;
-                sinks.event(&RunEvent::WouldRun {
-                    label,
-                    cause: vec![cwm_engine::describe_unread_pipe(path)],
-                    uncertain: true,
-                    estimate,
-                });
-            }
-            KeyStatus::Unreadable(error) => {
-                failed += 1;
-                sinks.event(&RunEvent::Warning { message: format!("{label} would fail: {}", error.message) });
             }
         }
     }

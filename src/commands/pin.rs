@@ -13,7 +13,7 @@ use crate::output::{print, print_json};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 use cwm_engine::{EventSink, EventSinks, RunEvent};
-use cwm_engine::{Machine, Options, ProjectState, RunInputs};
+use cwm_engine::{Machine, Options};
 use cwm_project::pins::{Pin, Pins};
 
 /// One source of a pipeline.
@@ -87,24 +87,23 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
     let _guard = workspace.store.lock_shared(|holder| {
         sinks.event(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
     })?;
-    let Workspace { plan, store, files, locked, pins, accepted, .. } = workspace;
     let options = Options {
         batch: None,
         fetcher: None,
         has_remotes: false,
         uploader: None,
-        targets: cells.to_vec(),
+        targets: cells.iter().copied().collect(),
+        check: false,
         force: cells.iter().copied().collect(),
         machine: Machine::detect(None),
         device: None,
         command: super::retry_command::invocation(),
         drain_requested: std::sync::Arc::default(),
     };
-    let known = ProjectState { locked, pins, accepted };
     let cwm_engine::Outcome { records, ran: ran_now, summary, .. } =
-        cwm_engine::run(RunInputs { plan, store, files, known }, options, &mut sinks)?;
-    cwm_engine::update_pins(plan, pins, &records, &ran_now)?;
-    files.save_if_possible();
+        cwm_engine::run(workspace.inputs(), options, &mut sinks)?;
+    cwm_engine::update_pins(&workspace.plan, &workspace.pins, &records, &ran_now)?;
+    workspace.files.save_if_possible();
     Ok(match summary {
         summary if summary.interrupted => ExitCode::INTERRUPTED,
         summary if summary.failed > 0 => ExitCode::STAGE_FAILED,

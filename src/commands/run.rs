@@ -16,10 +16,7 @@ use crate::commands::transfer;
 use crate::events::RunLog;
 use crate::workspace::Workspace;
 use cwm_core::{Diagnostic, Diagnostics, Error, ExitCode};
-use cwm_engine::{
-    EventSink, EventSinks, InputUploader, Machine, Options, Outcome, ProjectState, ResultFetcher, RunEvent, RunInputs,
-    Summary, VerifyOptions, VerifyOutcome,
-};
+use cwm_engine::{EventSink, EventSinks, InputUploader, Machine, Options, Outcome, ResultFetcher, RunEvent, Summary};
 use cwm_project::site::Site;
 use cwm_remote::TransferService;
 use cwm_slurm::SlurmExecutor;
@@ -114,30 +111,7 @@ pub fn run_until(
     {
         return Ok(ExitCode::INTERRUPTED);
     }
-    if arguments.check {
-        let options = VerifyOptions {
-            targets,
-            machine: Machine::detect(arguments.jobs),
-            device: arguments.device,
-            command: retry_command::invocation(),
-            batch: cluster
-                .map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, retry_command::invocation())),
-        };
-        let Workspace { plan, store, files, locked, pins, accepted, .. } = &workspace;
-        let inputs = RunInputs { plan, store, files, known: ProjectState { locked, pins, accepted } };
-        let outcome = cwm_engine::verify(inputs, options, &mut sinks)?;
-        drop(guard);
-        // What is compared with may be with them.
-        if !outcome.report.failed.is_empty()
-            && let Some(message) =
-                workspace.results_elsewhere(&cells, "`cwm pull` fetches what a check compares with")?
-        {
-            sinks.event(&RunEvent::Warning { message });
-        }
-        let again = retry_command::command(store_given, &arguments, &workspace.plan, |_| true);
-        return Ok(checked(outcome, again, &mut sinks));
-    }
-    if !arguments.pull
+    if !(arguments.check || arguments.pull)
         && remote_store.is_none()
         && let Some(message) = workspace.results_elsewhere(&cells, "`cwm run --pull`")?
     {
@@ -153,7 +127,8 @@ pub fn run_until(
         fetcher,
         has_remotes: !workspace.site.remotes.is_empty(),
         uploader,
-        targets: targets.iter().copied().collect(),
+        targets,
+        check: arguments.check,
         force,
         machine: Machine::detect(arguments.jobs),
         device: arguments.device,
@@ -162,11 +137,21 @@ pub fn run_until(
         batch: cluster
             .map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, retry_command::invocation())),
     };
-    let Workspace { plan, store, files, locked, pins, accepted, .. } = &mut workspace;
-    let known = ProjectState { locked, pins, accepted };
-    let inputs = RunInputs { plan, store, files, known };
-    let Outcome { records, ran: ran_now, report, summary, remote_warnings } =
-        cwm_engine::run(inputs, options, &mut sinks)?;
+    let outcome = cwm_engine::run(workspace.inputs(), options, &mut sinks)?;
+    if arguments.check {
+        drop(guard);
+        // The remotes may have the results to compare with.
+        if outcome.summary.failed > 0
+            && let Some(message) =
+                workspace.results_elsewhere(&cells, "`cwm pull` fetches what a check compares with")?
+        {
+            sinks.event(&RunEvent::Warning { message });
+        }
+        let again = retry_command::command(store_given, &arguments, &workspace.plan, |_| true);
+        return Ok(checked(outcome, again, &mut sinks));
+    }
+    let Outcome { records, ran: ran_now, report, summary, remote_warnings } = outcome;
+    let Workspace { plan, store, files, locked, pins, .. } = &workspace;
     // None keeps the others from being done.
     let pinned = cwm_engine::update_pins(plan, pins, &records, &ran_now);
     let written = cwm_engine::update_lock_file(plan, locked, &records, whole);
@@ -225,16 +210,16 @@ fn uploader(workspace: &Workspace, remote_store: &RemoteStoreConfig) -> Result<B
 }
 
 /// The end of a check: nothing is recorded, exported or locked.
-fn checked(outcome: VerifyOutcome, again: String, sinks: &mut EventSinks) -> ExitCode {
-    let VerifyOutcome { same, different, skipped, report, interrupted, store_refused } = outcome;
-    let failed = report.failed.len();
+fn checked(Outcome { report, summary, .. }: Outcome, again: String, sinks: &mut EventSinks) -> ExitCode {
+    let Summary { failed, skipped, .. } = summary;
+    let (same, different) = (report.same, report.different);
     if failed > 0 {
         sinks.event(&report.event(again));
     }
     sinks.event(&RunEvent::CheckSummary { same, different, failed, skipped });
     match () {
-        () if interrupted => ExitCode::INTERRUPTED,
-        () if store_refused => ExitCode::STORE,
+        () if summary.interrupted => ExitCode::INTERRUPTED,
+        () if summary.store_refused => ExitCode::STORE,
         () if different > 0 => ExitCode::IRREPRODUCIBLE,
         () if failed > 0 => ExitCode::STAGE_FAILED,
         () => ExitCode::OK,

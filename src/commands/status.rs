@@ -11,17 +11,14 @@ use crate::commands::remote_hints::{hint_at_missing_files, hint_at_remotes};
 use crate::output::{print_json, print_text};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
-use cwm_engine::{
-    CacheStatus, Cause, IncompleteResult, KeyStatus, Rebuild, describe_unread_pipe, known_causes, rerun_causes,
-};
+use cwm_engine::{CacheStatus, Cause, CellStatus, Explainer, KeyStatus};
 use cwm_slurm::QueueStatus;
-use cwm_store::EvictionReason;
 
 #[derive(Serialize)]
 struct Row {
     label: String,
     kind: String,
-    state: &'static str,
+    state: String,
     key: Option<String>,
     detail: String,
     /// What remotes have of it, if they were asked.
@@ -62,69 +59,33 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     let standings = cwm_slurm::query_queue(&workspace.store);
     let mut remotes = if arguments.remote { on_remotes(&workspace, &cache_status, &chosen)? } else { BTreeMap::new() };
     let prediction = workspace.prediction(&cache_status)?;
+    let explainer = Explainer::new(workspace.inputs(), &cache_status, &prediction);
     let (mut rows, mut open) = (Vec::new(), Vec::new());
     for &index in &chosen {
         let cell = &workspace.plan.cells[index];
-        let (state, key, detail) = match &cache_status.states[index] {
-            KeyStatus::Cached(record) if let Some(incomplete) = prediction.incomplete(index) => {
-                let state = match (incomplete.rebuild, record.evicted) {
-                    (Rebuild::Yes, _) => "would run",
-                    (Rebuild::Perhaps, _) => "may run",
-                    (Rebuild::No, None) => "incomplete",
-                    (Rebuild::No, Some(EvictionReason::Collected)) => "collected",
-                    (Rebuild::No, Some(EvictionReason::NotPulled)) => "not pulled",
-                    (Rebuild::No, Some(EvictionReason::NotKept)) => "dropped",
-                };
-                let what = match incomplete.rebuild {
-                    Rebuild::Yes | Rebuild::Perhaps => incomplete.cause_and_advice(&workspace.store, record)?,
-                    Rebuild::No if record.evicted == Some(EvictionReason::NotPulled) => {
-                        format!(
-                            "{}; {}",
-                            cache_status.origin(index, record),
-                            IncompleteResult::describe(&workspace.store, record)?
-                        )
-                    }
-                    Rebuild::No => IncompleteResult::describe(&workspace.store, record)?,
-                };
-                (state, Some(record.key.short()), what)
-            }
-            KeyStatus::Cached(record) => {
-                let line = workspace.locked.get(&cell.label).filter(|line| line.key == record.key);
-                let is_other = line.is_some_and(|line| line.outputs != record.output_digests());
+        let key = cache_status.key(index);
+        let reason = explainer.own_reason(index)?;
+        let causes = reason.causes.iter().map(Cause::to_string).chain(reason.advice);
+        let detail = causes.chain(reason.origin).collect::<Vec<_>>().join("; ");
+        let (state, detail) = match (&cache_status.states[index], reason.state) {
+            (KeyStatus::Cached(record), CellStatus::Cached) => {
+                let locked = workspace.inputs().locked_line(index, &record.key);
+                let is_other = locked.is_some_and(|line| line.outputs != record.output_digests());
                 let other = if is_other { "; another result than the lock file's" } else { "" };
-                ("cached", Some(record.key.short()), format!("{}{other}", cache_status.origin(index, record)))
+                ("cached".to_owned(), format!("{}{other}", cache_status.origin(index, record)))
             }
-            KeyStatus::Absent(resolved) if standings.contains_key(&resolved.components.key()) => {
-                let key = resolved.components.key();
-                let QueueStatus { state, detail } = &standings[&key];
-                (*state, Some(key.short()), detail.clone())
+            (KeyStatus::Absent(_), _)
+                if let Some(QueueStatus { state, detail }) = key.and_then(|key| standings.get(&key)) =>
+            {
+                ((*state).to_owned(), detail.clone())
             }
-            KeyStatus::Absent(resolved) => {
-                let causes = rerun_causes(
-                    &workspace.plan,
-                    index,
-                    resolved,
-                    &workspace.store,
-                    workspace.project_state(),
-                    &|source| cache_status.record(source),
-                )?;
-                let shared = prediction.shared_key_note(&workspace.plan, index);
-                let state = if shared.is_some() { "may run" } else { "would run" };
-                let causes_text: Vec<String> = causes.iter().map(ToString::to_string).chain(shared).collect();
-                open.extend(causes);
-                (state, Some(resolved.components.key().short()), causes_text.join("; "))
-            }
-            KeyStatus::KeyUnknown => {
-                let Workspace { plan, store, files, .. } = &workspace;
-                match known_causes(plan, index, &cache_status, store, files, workspace.project_state()) {
-                    Ok(causes) if causes.is_empty() => ("waits", None, WAITS.into()),
-                    Ok(causes) => ("waits", None, format!("{WAITS}; {}", join(&causes))),
-                    Err(error) => ("unreadable", None, error.message),
-                }
-            }
-            KeyStatus::PipeUnread(path) => ("may run", None, describe_unread_pipe(path)),
-            KeyStatus::Unreadable(error) => ("unreadable", None, error.message.clone()),
+            (KeyStatus::KeyUnknown, CellStatus::Waits) if detail.is_empty() => ("waits".to_owned(), WAITS.to_owned()),
+            (KeyStatus::KeyUnknown, CellStatus::Waits) => ("waits".to_owned(), format!("{WAITS}; {detail}")),
+            (_, CellStatus::WouldFail) => ("unreadable".to_owned(), detail),
+            (_, state) => (state.to_string(), detail),
         };
+        open.extend(reason.causes);
+        let key = key.map(|key| key.short());
         let remotes = remotes.remove(&index).unwrap_or_default();
         rows.push(Row { label: cell.label.to_string(), kind: cell.kind.clone(), state, key, detail, remotes });
     }
@@ -136,7 +97,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     let mut text = String::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for row in &rows {
-        *counts.entry(row.state).or_default() += 1;
+        *counts.entry(&row.state).or_default() += 1;
         text += &format!("{:<10} {:<width$}  {}\n", row.state, row.label, row.detail);
         for remote in &row.remotes {
             let detail = if remote.detail.is_empty() { String::new() } else { format!(" ({})", remote.detail) };
@@ -149,11 +110,6 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     hint_at_missing_files(&workspace.plan, &chosen);
     hint_at_remotes(&workspace.site, open.iter());
     Ok(ExitCode::OK)
-}
-
-fn join(causes: &[Cause]) -> String {
-    let causes: Vec<String> = causes.iter().map(Cause::to_string).collect();
-    causes.join("; ")
 }
 
 /// What remotes have of cells, by index.

@@ -26,8 +26,8 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     }
     let cache_status = workspace.cache_status()?;
     let prediction = workspace.prediction(&cache_status)?;
-    let Workspace { plan, store, files, locked, .. } = &workspace;
-    let explainer = Explainer::new(plan, store, files, workspace.project_state(), &cache_status, &prediction);
+    let Workspace { plan, store, locked, .. } = &workspace;
+    let explainer = Explainer::new(workspace.inputs(), &cache_status, &prediction);
     let mut judge = ProbeRunner::default();
     let mut reasons = Vec::new();
     for &index in &cells {
@@ -58,11 +58,7 @@ fn write_reason(reason: &Reason, depth: usize, text: &mut String) {
     let origin = reason.origin.as_deref().unwrap_or_default();
     let accepted = if reason.accepted { ", of older code, accepted" } else { "" };
     let state = match reason.state {
-        CellStatus::Cached
-        | CellStatus::Incomplete
-        | CellStatus::Collected
-        | CellStatus::NotPulled
-        | CellStatus::Dropped => "cached",
+        state if state.is_cached() => "cached",
         CellStatus::Waits => "may run, when what it depends on has run",
         other => other.as_verb(),
     };

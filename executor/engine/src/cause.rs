@@ -1,4 +1,4 @@
-//! Why a cell runs.
+//! The causes for which a cell runs.
 
 mod differences;
 mod display;
@@ -14,31 +14,31 @@ use cwm_store::{ActionRecord, EvictionReason, MissingContent, Store};
 
 pub use differences::{ValueOrigin, differences};
 
-/// One reason.
+/// One cause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "snake_case")]
 pub enum Cause {
     /// No earlier result of this cell is known.
     NeverRan,
-    /// An attempt at just this left its log and no result.
+    /// An attempt at the same key left its log and no result.
     Unfinished {
         /// When it last wrote into its log.
         at: Timestamp,
     },
-    /// Another process does just this now.
+    /// Another process builds the same key now.
     Running {
-        /// Which.
+        /// The process.
         holder: String,
     },
     /// The lock file names a result of this cell that the store has no record of.
     RecordMissing {
-        /// Whether it would be the result of what the cell is now; if not, something changed, and the store cannot tell what.
-        /// Nothing where that is not known yet.
+        /// True if it is of the same key. If not, something changed, and the store does not know what. None if the key is not
+        /// known yet.
         same: Option<bool>,
     },
     /// The record of its result is damaged.
     RecordDamaged,
-    /// It was asked for with `--force`.
+    /// `--force` names it.
     Forced,
     /// There is a record, but its files are gone.
     ObjectsMissing {
@@ -50,17 +50,17 @@ pub enum Cause {
         /// How many.
         count: usize,
     },
-    /// There is a record; its files were let go on purpose.
+    /// There is a record; its files were evicted.
     #[serde(rename = "let_go")]
     Evicted {
-        /// Why.
+        /// The reason.
         reason: EvictionReason,
     },
-    /// Others have its result, and its files were not pulled.
+    /// A remote has its result, and its files were not pulled.
     NotPulled {
-        /// The remote that told of it, where that is known.
+        /// The remote that its record is from, if it is known.
         from: Option<String>,
-        /// Who made it, and when.
+        /// The origin of the result.
         origin: String,
     },
     /// A parameter changed.
@@ -106,22 +106,9 @@ pub enum Cause {
         old: Option<Digest>,
         /// Content now, if it is there.
         new: Option<Digest>,
-        /// Another output of what makes it that has the content of before: then it is the reference that changed.
+        /// Another output of its producer that has the old content: then the reference changed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         old_output: Option<String>,
-    },
-    /// An input has another name or label than before, and the same content.
-    InputRenamed {
-        /// Name of the input.
-        name: String,
-        /// Label of the artifact within a group; empty for a single one.
-        label: String,
-        /// Its producer: a stage, or an external file.
-        source: String,
-        /// Its name before.
-        old_name: String,
-        /// Its label before.
-        old_label: String,
     },
     /// Code changed.
     Code {
@@ -130,23 +117,23 @@ pub enum Cause {
         /// The same with their digests, before and now.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         changes: Vec<CodeChange>,
-        /// Since when, as far as the store's records tell; only where people ask why.
+        /// The dates of the changes, as far as the store's records have them; only in `cwm why`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         since: Vec<CodeChangeHistory>,
     },
-    /// Another kind of stage stands under this name.
+    /// A stage of another kind has this name.
     Kind {
         /// Before.
         old: String,
         /// Now.
         new: String,
     },
-    /// cwm computes keys in another way than when the result was made.
+    /// The format of keys changed since the result was made.
     KeyFormat,
 }
 
 impl Cause {
-    /// Returns the cause for a result that lacks these files.
+    /// Returns the cause for a result of which these files are missing.
     ///
     /// # Errors
     /// The store cannot be read.

@@ -32,30 +32,17 @@ pub struct Resolved {
 /// The output of a finished cell that a source names.
 pub fn output_of<'r>(record: &'r ActionRecord, port: &str) -> Result<&'r OutputRecord, Error> {
     record.outputs.get(port).ok_or_else(|| {
-        Error::store(format!("the record of action {} lacks its output `{port}`", record.key.short()))
+        Error::store(format!("the record of action {} has no output `{port}`", record.key.short()))
             .hint("run the stage again with `--force`")
     })
 }
 
-/// Resolves `cell`, all of whose sources are done; `record` gives the record of a cell by its index.
+/// Resolves the key of `cell`. `record` returns the records of its sources. A source without one is left out: the second value has
+/// the input's name and the label in the key of each.
 ///
 /// # Errors
 /// A file from outside or a secret cannot be read.
 pub fn resolve<'r>(
-    cell: &Cell,
-    files: &DigestCache,
-    pins: &Pins,
-    record: impl Fn(usize) -> &'r ActionRecord,
-) -> Result<Resolved, Error> {
-    resolve_known(cell, files, pins, |index| Some(record(index))).map(|(resolved, _)| resolved)
-}
-
-/// As [`resolve`], where the records of some sources are not known yet: what they make is left out, and told by the input's name
-/// and the label in the key.
-///
-/// # Errors
-/// As [`resolve`].
-pub fn resolve_known<'r>(
     cell: &Cell,
     files: &DigestCache,
     pins: &Pins,

@@ -1,4 +1,4 @@
-//! How the action of a cell is carried out: in a process on this machine, or as a batch job. Both are an [`Executor`].
+//! The interface of executors. An [`Executor`] carries out actions in processes of this machine, or as batch jobs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,35 +9,35 @@ use crate::event::RunEvent;
 use cwm_action::{ActionFailure, ActionFile, ActionMessage, AttemptOptions};
 use cwm_core::Error;
 
-/// Carries out actions. Nothing here waits for an action: what becomes of it is sent as [`ExecutorEvent`]s, from any thread.
+/// Carries out actions. No method waits for an action: its messages and its end are sent as [`ExecutorEvent`]s, from any thread.
 pub trait Executor {
-    /// Takes an action over. It is started by [`Executor::start_queued`], when there is room for it.
+    /// Queues an action. [`Executor::start_queued`] starts it when there is room for it.
     fn submit(&mut self, task: Task);
 
-    /// Takes back an action that was not started. Returns false if it was.
-    fn withdraw(&mut self, cell: usize) -> bool;
+    /// Takes back an action that was not started.
+    fn withdraw(&mut self, cell: usize);
 
-    /// Starts those of the submitted actions that there is room for, and returns what came of each.
+    /// Starts the queued actions that there is room for. Returns the outcome of each start.
     fn start_queued(&mut self) -> Vec<Start>;
 
-    /// Releases what the action of a cell held. The engine calls it when it has received [`ActionUpdate::Exited`].
+    /// Releases the resources of a cell. The engine calls it when it has received [`ActionUpdate::Exited`].
     fn release(&mut self, cell: usize);
 
-    /// Asks all actions that were started to stop, or kills them. Returns how many there were.
+    /// Requests all actions that were started to stop, or kills them. Returns how many there were.
     fn cancel(&mut self, how: Cancel) -> usize;
 
-    /// Returns true if actions read and write the store of the run. Otherwise their inputs have to be uploaded first, and their
-    /// outputs are with a remote.
+    /// Returns true if actions read and write the store of the run. Otherwise their inputs have to be uploaded first, and a remote
+    /// has their outputs.
     fn shares_store(&self) -> bool {
         true
     }
 
-    /// Returns true if actions go on when the run ends, and the next run finds them.
+    /// Returns true if actions continue when the run ends, and the next run finds them.
     fn outlives_run(&self) -> bool {
         false
     }
 
-    /// Stops watching actions at the end of a run. What is to be said of those that go on is sent as an event before.
+    /// Stops watching actions at the end of a run. A last event names those that continue.
     fn close(&mut self);
 }
 
@@ -49,11 +49,11 @@ pub struct Task {
     pub action: ActionFile,
     /// The options of this attempt.
     pub terms: AttemptOptions,
-    /// Its needs of a machine.
+    /// The resources that it needs.
     pub needs: Needs,
-    /// Where it computes.
+    /// The device that it computes on.
     pub device: DeviceChoice,
-    /// How long a batch job may run, if the pipeline says so.
+    /// The time limit of a batch job, if the pipeline has one.
     pub time: Option<Duration>,
 }
 
@@ -62,22 +62,22 @@ pub struct Task {
 pub struct Start {
     /// Its cell.
     pub cell: usize,
-    /// A warning, such as that it gets less than it needs.
+    /// A warning, for example that it gets less than it needs.
     pub warning: Option<String>,
-    /// When it runs, or why it could not be started.
+    /// The time of its start, or the error.
     pub started: Result<Started, Error>,
 }
 
-/// When an action that was started runs.
+/// The time at which an action starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Started {
     /// At once.
     Now,
-    /// When the batch system has room for it; [`ActionUpdate::Message`] with [`ActionMessage::Start`] tells when that is.
+    /// Later, when the batch system has room for it. [`ActionMessage::Start`] is sent then.
     Later,
 }
 
-/// How actions are ended before their time.
+/// The way to end actions early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cancel {
     /// They stop at the next safe point.
@@ -91,26 +91,26 @@ pub enum Cancel {
 pub enum ExecutorEvent {
     /// Something that happened to the action of a cell.
     Update(usize, ActionUpdate),
-    /// Something for whoever watches the run.
+    /// An event of the run.
     Emit(RunEvent),
 }
 
 /// Something that happened to an action.
 #[derive(Debug)]
 pub enum ActionUpdate {
-    /// The action sent this.
+    /// A message of the action.
     Message(ActionMessage),
-    /// It ended; with success if there should be a result.
+    /// It ended. A success should have left a result.
     Exited(Result<(), ActionFailure>),
 }
 
 /// Sends events to the engine, from any thread.
 pub type ExecutorEvents = Arc<dyn Fn(ExecutorEvent) + Send + Sync>;
 
-/// The executor of a run that is not this machine.
+/// The executor for a batch system.
 pub struct BatchExecutor {
-    /// Makes the executor, once the run can receive its events.
+    /// Makes the executor when the run can receive its events.
     pub start: Box<dyn FnOnce(ExecutorEvents) -> Box<dyn Executor>>,
-    /// Stages that are done on this machine nevertheless.
+    /// Stages that run on this machine nevertheless.
     pub local_stages: Vec<String>,
 }

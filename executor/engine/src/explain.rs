@@ -1,173 +1,81 @@
-//! Why a cell would run, followed through what it reads down to what somebody changed.
+//! Explains why a cell would run, or ran again: its causes, followed through its inputs back to what changed first.
 
 mod reason;
 
-use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 use crate::cause::Cause;
 use crate::components::Resolved;
 use crate::history::History;
+use crate::lookup::{RunInputs, sources};
 use crate::predict::{IncompleteResult, Rebuild, RunPrediction};
-use crate::reasons::{changes, differences_of, is_repinned, known_causes, previous_record, rerun_causes};
-use crate::status::{CacheStatus, KeyStatus, ProjectState, describe_unread_pipe, sources};
+use crate::reasons::{changes, differences_of, is_repinned, known_causes, rerun_causes};
+use crate::status::{CacheStatus, KeyStatus, describe_unread_pipe};
 use cwm_action::source_key;
-use cwm_core::Error;
-use cwm_pipeline::plan::Plan;
-use cwm_store::external_files::DigestCache;
-use cwm_store::{ActionRecord, Store};
+use cwm_core::{Error, list_some};
+use cwm_store::ActionRecord;
 pub use reason::{CellStatus, Reason};
-use reason::{NAMED, join_limited};
 
-/// How far back changed inputs are followed.
+/// The most changed inputs in a row that are followed.
 const DEPTH: usize = 64;
 
-/// Cells that one waits for that are named; of more, how many there are.
+/// The most inputs without a result that a sentence names.
 const NEAREST: usize = 4;
 
-/// Explains the cells of one survey.
+/// Explains the cells of a plan.
 pub struct Explainer<'a> {
-    plan: &'a Plan,
-    store: &'a Store,
-    files: &'a DigestCache,
-    known: ProjectState<'a>,
+    inputs: RunInputs<'a>,
     cache_status: &'a CacheStatus,
     prediction: &'a RunPrediction,
     history: OnceCell<History>,
-    /// Of all cells.
-    labels: Vec<String>,
-    /// The reasons of cells that others wait for.
-    roots: RefCell<HashMap<usize, Option<UpstreamReason>>>,
-}
-
-/// The reason of a cell that others wait for.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct UpstreamReason {
-    state: CellStatus,
-    why: Option<String>,
 }
 
 impl<'a> Explainer<'a> {
-    /// For what `cache_status` found, and a run of which `prediction` tells.
-    pub fn new(
-        plan: &'a Plan,
-        store: &'a Store,
-        files: &'a DigestCache,
-        known: ProjectState<'a>,
-        cache_status: &'a CacheStatus,
-        prediction: &'a RunPrediction,
-    ) -> Self {
-        let labels = plan.cells.iter().map(|cell| cell.label.to_string()).collect();
-        let roots = RefCell::default();
-        Explainer { plan, store, files, known, cache_status, prediction, history: OnceCell::new(), labels, roots }
+    /// Explains this status of all cells, and this prediction of a run.
+    pub fn new(inputs: RunInputs<'a>, cache_status: &'a CacheStatus, prediction: &'a RunPrediction) -> Self {
+        Explainer { inputs, cache_status, prediction, history: OnceCell::new() }
     }
 
     fn history(&self) -> Result<&History, Error> {
         match self.history.get() {
             Some(history) => Ok(history),
             None => {
-                let history = History::read(self.store)?;
+                let history = History::read(self.inputs.store)?;
                 Ok(self.history.get_or_init(|| history))
             }
         }
     }
 
-    /// Explains a cell, and what it depends on.
+    /// Explains a cell, and the cells that it depends on.
     ///
     /// # Errors
     /// The store cannot be read.
     pub fn reason(&self, index: usize) -> Result<Reason, Error> {
         let mut reason = self.follow(index, DEPTH, &mut BTreeSet::new())?;
-        reason.because = match reason.state {
-            CellStatus::Cached
-            | CellStatus::Incomplete
-            | CellStatus::Collected
-            | CellStatus::NotPulled
-            | CellStatus::Dropped => Vec::new(),
-            CellStatus::Waits => self.waiting(index, &reason)?,
-            _ => reason.sentences(),
-        };
+        if !reason.state.is_cached() {
+            reason.because = reason.sentences();
+        }
+        if reason.state == CellStatus::Waits {
+            let open = sources(self.inputs.cell(index)).filter(|source| self.cache_status.record(*source).is_none());
+            let open: BTreeSet<usize> = open.collect();
+            let labels = open.into_iter().map(|source| &self.inputs.cell(source).label);
+            reason.because.push(format!("depends on {}", list_some(labels, NEAREST)));
+        }
         Ok(reason)
     }
 
-    /// Why a cell that is not cached would run, or may: a sentence a cause, each followed back to what somebody changed.
+    /// Explains a cell by its own causes alone.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn sentences(&self, index: usize) -> Result<Vec<String>, Error> {
-        let reason = self.follow(index, DEPTH, &mut BTreeSet::new())?;
-        if reason.state == CellStatus::Waits { self.waiting(index, &reason) } else { Ok(reason.sentences()) }
+    pub fn own_reason(&self, index: usize) -> Result<Reason, Error> {
+        self.follow(index, 0, &mut BTreeSet::new())
     }
 
-    /// Its own causes, and what it waits for.
-    fn waiting(&self, index: usize, reason: &Reason) -> Result<Vec<String>, Error> {
-        let mut lines = reason.sentences();
-        lines.extend(self.roots_of(index, reason.joined())?);
-        Ok(lines)
-    }
-
-    /// What a cell waits for, and which cells behind that would run, or may, for reasons of their own: those next to it first,
-    /// those of one reason together. What is `own_reason` of the cell itself is not said again of what it waits for.
-    fn roots_of(&self, index: usize, own_reason: Option<String>) -> Result<Vec<String>, Error> {
-        let is_open = |index: &usize| !matches!(self.cache_status.states[*index], KeyStatus::Cached(_));
-        let nearest: BTreeSet<usize> = sources(&self.plan.cells[index]).filter(is_open).collect();
-        let labels: Vec<&str> = nearest.iter().map(|index| self.labels[*index].as_str()).collect();
-        let mut lines = vec![format!("depends on {}", join_limited(&labels, NEAREST, ", "))];
-        let mut roots: Vec<(UpstreamReason, Vec<&str>)> = Vec::new();
-        let mut places: HashMap<UpstreamReason, usize> = HashMap::new();
-        let mut seen = nearest.clone();
-        let mut front: VecDeque<usize> = nearest.into_iter().collect();
-        while let Some(next) = front.pop_front() {
-            front.extend(sources(&self.plan.cells[next]).filter(is_open).filter(|source| seen.insert(*source)));
-            let Some(root) = self.root(next)? else { continue };
-            if matches!(self.cache_status.states[next], KeyStatus::KeyUnknown) && root.why == own_reason {
-                continue;
-            }
-            let place = *places.entry(root.clone()).or_insert(roots.len());
-            if place == roots.len() {
-                roots.push((root, Vec::new()));
-            }
-            roots[place].1.push(&self.labels[next]);
-        }
-        for (UpstreamReason { state, why }, cells) in roots.iter().take(NAMED) {
-            let why = why.as_ref().map(|why| format!(", because {why}")).unwrap_or_default();
-            lines.push(format!("{} {}{why}", join_limited(cells, NAMED, ", "), state.as_verb()));
-        }
-        let rest = roots.get(NAMED..).unwrap_or_default();
-        if !rest.is_empty() {
-            let certain = rest.iter().all(|(root, _)| root.state == CellStatus::WouldRun);
-            let state = if certain { CellStatus::WouldRun } else { CellStatus::MayRun };
-            let more: usize = rest.iter().map(|(_, cells)| cells.len()).sum();
-            lines.push(format!("and {more} more {}", state.as_verb()));
-        }
-        Ok(lines)
-    }
-
-    /// Explains a cell that would run, or may, for reasons of its own; nothing of one that only waits. Asked for each
-    /// cell behind it, so it is remembered.
-    fn root(&self, index: usize) -> Result<Option<UpstreamReason>, Error> {
-        if let Some(root) = self.roots.borrow().get(&index) {
-            return Ok(root.clone());
-        }
-        let explained = &mut BTreeSet::new();
-        let reason = match &self.cache_status.states[index] {
-            KeyStatus::KeyUnknown => {
-                let mut reason = self.nothing_yet(index);
-                self.own(index, &mut reason, DEPTH, explained)?;
-                reason
-            }
-            _ => self.follow(index, DEPTH, explained)?,
-        };
-        let why = reason.joined();
-        let waits_only = reason.state == CellStatus::Waits && why.is_none();
-        let root = (!waits_only).then_some(UpstreamReason { state: reason.state, why });
-        self.roots.borrow_mut().insert(index, root.clone());
-        Ok(root)
-    }
-
-    fn nothing_yet(&self, index: usize) -> Reason {
+    fn new_reason(&self, index: usize) -> Reason {
         Reason {
-            label: self.labels[index].clone(),
+            label: self.inputs.cell(index).label.to_string(),
             state: CellStatus::Cached,
             origin: None,
             accepted: self.cache_status.is_accepted(index),
@@ -180,63 +88,50 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// Adds the causes that make a cell run whatever it waits for.
-    fn own(
-        &self,
-        index: usize,
-        reason: &mut Reason,
-        depth: usize,
-        explained: &mut BTreeSet<usize>,
-    ) -> Result<(), Error> {
-        reason.state = CellStatus::Waits;
-        match known_causes(self.plan, index, self.cache_status, self.store, self.files, self.known) {
-            Ok(causes) => reason.causes = causes,
-            Err(error) => {
-                reason.state = CellStatus::WouldFail;
-                reason.origin = Some(error.message);
-            }
-        }
-        self.date(&mut reason.causes)?;
-        reason.because_of = self.changed_sources(index, &reason.causes, depth, explained)?;
-        Ok(())
-    }
-
-    /// The same; cells that were `explained` of are not explained again.
+    /// Explains a cell, and up to `depth` cells behind it. Cells that were `explained` are not explained again.
     fn follow(&self, index: usize, depth: usize, explained: &mut BTreeSet<usize>) -> Result<Reason, Error> {
-        let mut reason = self.nothing_yet(index);
+        let mut reason = self.new_reason(index);
+        let prediction = self.prediction;
+        let is_forced = prediction.is_forced(index);
         match &self.cache_status.states[index] {
-            KeyStatus::Cached(record) => {
-                // What was taken over did not run.
-                let made_because = || if record.is_taken() { Vec::new() } else { record.cause.clone() };
-                match self.prediction.incomplete(index) {
-                    None => {
-                        reason.origin = Some(record.origin());
-                        reason.made_because = made_because();
-                    }
-                    Some(IncompleteResult { rebuild: Rebuild::No, .. }) => {
+            KeyStatus::Cached(_) if is_forced => reason.state = CellStatus::WouldRun,
+            KeyStatus::Cached(record) => match prediction.incomplete(index) {
+                Some(incomplete) if incomplete.rebuild > Rebuild::No => {
+                    let is_certain = incomplete.rebuild == Rebuild::Yes;
+                    reason.state = if is_certain { CellStatus::WouldRun } else { CellStatus::MayRun };
+                    reason.causes = vec![incomplete.cause(self.inputs.store, record)?];
+                    reason.advice = IncompleteResult::advice(record);
+                }
+                incomplete => {
+                    let mut origin = record.origin();
+                    if incomplete.is_some() {
                         reason.state = CellStatus::without_files(record);
-                        reason.origin =
-                            Some(format!("{}; {}", record.origin(), IncompleteResult::describe(self.store, record)?));
-                        reason.made_because = made_because();
+                        origin += &format!("; {}", IncompleteResult::describe(self.inputs.store, record)?);
                     }
-                    Some(incomplete) => {
-                        let is_certain = incomplete.rebuild == Rebuild::Yes;
-                        reason.state = if is_certain { CellStatus::WouldRun } else { CellStatus::MayRun };
-                        reason.causes = vec![incomplete.cause(self.store, record)?];
-                        reason.advice = IncompleteResult::advice(record);
+                    reason.origin = Some(origin);
+                    // A taken result did not run.
+                    reason.made_because = if record.is_taken() { Vec::new() } else { record.cause.clone() };
+                    if let Some(note) = prediction.forced_input_note(self.inputs.plan, index) {
+                        (reason.state, reason.advice) = (CellStatus::MayRun, Some(note));
+                        (reason.origin, reason.made_because) = (None, Vec::new());
                     }
                 }
-            }
+            },
             KeyStatus::Absent(resolved) => {
-                reason.advice = self.prediction.shared_key_note(self.plan, index);
-                reason.state = if reason.advice.is_some() { CellStatus::MayRun } else { CellStatus::WouldRun };
+                reason.state = CellStatus::WouldRun;
                 reason.causes = self.causes(index, resolved)?;
-                reason.because_of = self.changed_sources(index, &reason.causes, depth, explained)?;
+                reason.because_of = self.changed_inputs(index, &reason.causes, depth, explained)?;
             }
             KeyStatus::KeyUnknown => {
-                self.own(index, &mut reason, depth, explained)?;
-                for source in sources(&self.plan.cells[index]) {
-                    let is_cause = !matches!(self.cache_status.states[source], KeyStatus::Cached(_));
+                reason.state = CellStatus::Waits;
+                match known_causes(self.inputs, index, self.cache_status) {
+                    Ok(causes) => reason.causes = causes,
+                    Err(error) => (reason.state, reason.origin) = (CellStatus::WouldFail, Some(error.message)),
+                }
+                self.date(&mut reason.causes)?;
+                reason.because_of = self.changed_inputs(index, &reason.causes, depth, explained)?;
+                for source in sources(self.inputs.cell(index)) {
+                    let is_cause = self.cache_status.record(source).is_none();
                     if depth > 0 && is_cause && explained.insert(source) {
                         reason.because_of.push(self.follow(source, depth - 1, explained)?);
                     }
@@ -251,75 +146,79 @@ impl<'a> Explainer<'a> {
                 reason.origin = Some(error.message.clone());
             }
         }
+        if is_forced && reason.state != CellStatus::WouldFail {
+            reason.state = CellStatus::WouldRun;
+            reason.causes.insert(0, Cause::Forced);
+        }
+        if let Some(note) = prediction.shared_key_note(self.inputs.plan, index) {
+            (reason.state, reason.advice) = (CellStatus::MayRun, Some(note));
+        }
         Ok(reason)
     }
 
-    /// Why a cell would run, with since when its code is other code.
+    /// Returns the causes of a cell without a result, with the dates of changes of code.
     fn causes(&self, index: usize, resolved: &Resolved) -> Result<Vec<Cause>, Error> {
-        let mut causes = rerun_causes(self.plan, index, resolved, self.store, self.known, &|source| {
-            self.cache_status.record(source)
-        })?;
-        // Where the lock file came from somebody else, what changed is told against the last result that was made here.
+        let record = |source: usize| self.cache_status.record(source);
+        let mut causes = rerun_causes(self.inputs, index, resolved, &record)?;
+        // The lock file of another person: the changes are those since the last result of this store.
         if causes.iter().any(|cause| matches!(cause, Cause::RecordMissing { .. }))
-            && self.is_of_somebody_else(index, resolved)?
-            && let Some(last) = self.history()?.latest_result(&self.plan.cells[index].label)
+            && self.is_of_another_store(index, resolved)?
+            && let Some(last) = self.history()?.latest_result(&self.inputs.cell(index).label)
         {
             for cause in &mut causes {
                 if let Cause::RecordMissing { same: same @ Some(false) } = cause {
-                    // What changed can be told, after all.
+                    // The changes are known, after all.
                     *same = None;
                 }
             }
-            causes.extend(changes(self.plan, index, &last.components, resolved, &|source| {
-                self.cache_status.record(source)
-            }));
+            causes.extend(changes(self.inputs.plan, index, &last.components, resolved, &record));
         }
         self.date(&mut causes)?;
         Ok(causes)
     }
 
-    /// Whether the lock file names another result than that of today's key, or one whose content is not here either: a store
-    /// that lost the record alone has it, and nothing changed.
-    fn is_of_somebody_else(&self, index: usize, resolved: &Resolved) -> Result<bool, Error> {
-        let Some(line) = self.known.locked.get(&self.plan.cells[index].label) else { return Ok(false) };
+    /// Returns true if the lock file names the result of another key, or one whose objects are not in this store. A store that
+    /// lost the record alone has the objects, and nothing changed.
+    fn is_of_another_store(&self, index: usize, resolved: &Resolved) -> Result<bool, Error> {
+        let Some(line) = self.inputs.locked.get(&self.inputs.cell(index).label) else { return Ok(false) };
         if line.key != resolved.components.key() {
             return Ok(true);
         }
         for digest in line.outputs.values() {
-            if self.store.object_size(digest)?.is_none() {
+            if self.inputs.store.object_size(digest)?.is_none() {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
+    /// Adds the dates of changes of code.
     fn date(&self, causes: &mut [Cause]) -> Result<(), Error> {
         for cause in causes {
             if let Cause::Code { changes, since, .. } = cause {
                 let history = self.history()?;
-                *since = changes
-                    .iter()
-                    .map(|one| history.code_change(&one.what, one.old.as_ref(), one.new.as_ref()))
-                    .collect();
+                let dated =
+                    changes.iter().map(|one| history.code_change(&one.what, one.old.as_ref(), one.new.as_ref()));
+                *since = dated.collect();
             }
         }
         Ok(())
     }
 
-    /// The cells behind changed inputs: they are done, and their results are other ones than before.
-    fn changed_sources(
+    /// Explains the cells behind the changed inputs of a cell: they have other results than before.
+    fn changed_inputs(
         &self,
         index: usize,
         causes: &[Cause],
         depth: usize,
         explained: &mut BTreeSet<usize>,
     ) -> Result<Vec<Reason>, Error> {
-        let previous = previous_record(self.store, &self.plan.cells[index].label, self.known.locked)?;
-        self.followed(index, causes, previous.as_ref(), depth, explained)
+        let previous = self.inputs.previous_record(index)?;
+        self.changed_since(index, causes, previous.as_ref(), depth, explained)
     }
 
-    /// The same, where `reader` is what the cell had made before.
-    fn followed(
+    /// Explains the same for the changes since the result `reader` of the cell.
+    fn changed_since(
         &self,
         index: usize,
         causes: &[Cause],
@@ -329,20 +228,22 @@ impl<'a> Explainer<'a> {
     ) -> Result<Vec<Reason>, Error> {
         let mut reasons = Vec::new();
         for cause in causes {
-            // What was not read before is new whether or not it ran; nor did it for another output of it to be read.
+            // A new input, or another output of the same cell, says nothing of a run of the source.
             let Cause::Input { source, old: Some(old), new: Some(_), old_output: None, .. } = cause else { continue };
-            let mut read = sources(&self.plan.cells[index]);
-            let Some(source) = read.find(|read| self.plan.cells[*read].label.to_string() == *source) else { continue };
+            let label_of = |read: &usize| self.inputs.cell(*read).label.to_string();
+            let Some(source) = sources(self.inputs.cell(index)).find(|read| label_of(read) == *source) else {
+                continue;
+            };
             if depth == 0 || !explained.insert(source) {
                 continue;
             }
-            if let KeyStatus::Cached(record) = &self.cache_status.states[source] {
+            if let Some(record) = self.cache_status.record(source) {
                 let before = self.history()?.producer(old, record);
-                let ran = reader.is_none_or(|reader| reader.circumstances.started < record.circumstances.started);
-                if self.is_of_another(source, record, before) {
+                if self.is_of_another_stage(source, record, before) {
                     continue;
                 }
-                let mut reason = self.ran_again(source, record, before, depth - 1, explained)?;
+                let ran = reader.is_none_or(|reader| reader.circumstances.started < record.circumstances.started);
+                let mut reason = self.new_result(source, record, before, depth - 1, explained)?;
                 if !ran || record.is_taken() {
                     reason.state = CellStatus::Differs;
                 }
@@ -352,21 +253,21 @@ impl<'a> Explainer<'a> {
         Ok(reasons)
     }
 
-    /// Whether an input is another one because another stage is read: what was read `before` is that of a stage that is still
-    /// there, or of nothing that is known.
-    fn is_of_another(&self, source: usize, record: &ActionRecord, before: Option<&ActionRecord>) -> bool {
+    /// Returns true if the input changed because the cell reads another stage: the result of `before` is of a stage that still
+    /// exists, or of none that is known.
+    fn is_of_another_stage(&self, source: usize, record: &ActionRecord, before: Option<&ActionRecord>) -> bool {
         match before {
             Some(before) => {
                 let stage = &before.label.stage;
-                *stage != self.plan.cells[source].label.stage
-                    && self.plan.cells.iter().any(|cell| cell.label.stage == *stage)
+                *stage != self.inputs.cell(source).label.stage
+                    && self.inputs.plan.cells.iter().any(|cell| cell.label.stage == *stage)
             }
             None => record.cause == [Cause::NeverRan.to_string()],
         }
     }
 
-    /// Why a cell that is done has another result than `before`.
-    fn ran_again(
+    /// Explains the differences between the result `record` of a cell and the one `before`.
+    fn new_result(
         &self,
         index: usize,
         record: &ActionRecord,
@@ -375,18 +276,18 @@ impl<'a> Explainer<'a> {
         explained: &mut BTreeSet<usize>,
     ) -> Result<Reason, Error> {
         let mut reason =
-            Reason { state: CellStatus::RanAgain, origin: Some(record.origin()), ..self.nothing_yet(index) };
+            Reason { state: CellStatus::RanAgain, origin: Some(record.origin()), ..self.new_reason(index) };
         match before {
             Some(before) => {
-                // What was first known by its URL only has a sum since it came.
-                let settled = source_key::with_checksums(&before.components, &before.fetched);
-                let was = settled.as_ref().unwrap_or(&before.components);
-                reason.causes = differences_of(self.plan, index, was, &record.components);
-                if is_repinned(&self.plan.cells[index], before, self.known.pins) {
+                // An unpinned download has its checksum since it was fetched.
+                let pinned = source_key::with_checksums(&before.components, &before.fetched);
+                let was = pinned.as_ref().unwrap_or(&before.components);
+                reason.causes = differences_of(self.inputs.plan, index, was, &record.components);
+                if is_repinned(self.inputs.cell(index), before, self.inputs.pins) {
                     reason.causes.iter_mut().for_each(Cause::mark_repinned);
                 }
                 self.date(&mut reason.causes)?;
-                reason.because_of = self.followed(index, &reason.causes, Some(before), depth, explained)?;
+                reason.because_of = self.changed_since(index, &reason.causes, Some(before), depth, explained)?;
             }
             None if record.is_taken() => {}
             None => reason.made_because = record.cause.clone(),

@@ -1,6 +1,7 @@
-//! Results of others and inputs for others, as the engine sees remotes: it fetches before it builds, and uploads what jobs read.
+//! Remotes as the engine sees them: it fetches results before it builds them, and uploads the inputs of jobs.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::event::Direction;
 use cwm_core::{Digest, Key};
@@ -9,16 +10,16 @@ use cwm_store::external_files::FileFingerprint;
 
 /// Fetches results from remotes in the background. Methods return at once; the outcome is sent as a [`TransferUpdate`].
 pub trait ResultFetcher {
-    /// Takes over the records that there are of these keys. [`TransferUpdate::Records`] is the end.
+    /// Fetches the records of these keys into the store. [`TransferUpdate::Records`] is the end.
     fn fetch_records(&self, cell: usize, keys: Vec<Key>, updates: UpdateSender);
 
-    /// Fetches the files of the first of these results that can be had whole. [`TransferUpdate::Files`] is the end.
+    /// Fetches the files of the first of these results that remotes have completely. [`TransferUpdate::Files`] is the end.
     fn fetch_files(&self, cell: usize, candidates: Vec<ActionRecord>, updates: UpdateSender);
 }
 
-/// Uploads, in the background as well, what jobs read on nodes that do not share the run's store.
+/// Uploads the inputs of jobs whose nodes do not share the run's store. It works in the background as well.
 pub trait InputUploader {
-    /// Uploads what the remote lacks of this. [`TransferUpdate::Uploaded`] is the end.
+    /// Uploads the objects of an item that the remote does not have. [`TransferUpdate::Uploaded`] is the end.
     fn upload(&self, cell: usize, item: UploadItem, updates: UpdateSender);
 }
 
@@ -34,7 +35,7 @@ pub enum UploadItem {
 /// The identity of an item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum UploadId {
-    /// A result, by its key and what came out.
+    /// A result, by its key and the digests of its outputs.
     Result(Key, BTreeMap<String, Digest>),
     /// A file, by its content.
     File(Digest),
@@ -51,85 +52,85 @@ impl UploadItem {
 }
 
 impl UploadId {
-    /// That of a result.
+    /// Returns the identity of a result.
     pub fn of(record: &ActionRecord) -> UploadId {
         UploadId::Result(record.key, record.output_digests())
     }
 }
 
-/// What came of an upload.
+/// The outcome of an upload.
 #[derive(Clone, Debug, PartialEq)]
 pub enum UploadOutcome {
     /// The remote has all of it now.
     Present {
-        /// Pieces of content that were sent; the others were there.
+        /// Objects that were sent; the remote had the others.
         objects: u64,
         /// Their bytes.
         bytes: u64,
         /// Seconds that it took.
         seconds: f64,
     },
-    /// Files of it are neither with the remote nor here.
+    /// Files of the item are neither here nor with the remote.
     Unavailable,
-    /// It could not be sent, and why.
+    /// The upload failed, with the reason.
     Failed(String),
 }
 
 /// Sends updates to the engine, from any thread.
-pub type UpdateSender = Box<dyn Fn(TransferUpdate) + Send + Sync>;
+pub type UpdateSender = Arc<dyn Fn(TransferUpdate) + Send + Sync>;
 
-/// How it goes.
+/// The progress and the end of a transfer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TransferUpdate {
-    /// Remotes were asked for records; what did not go well, in words.
+    /// All remotes were searched for records.
     Records {
-        /// For which cell.
+        /// The cell.
         cell: usize,
-        /// A sentence each.
+        /// A warning for each remote that failed.
         failures: Vec<String>,
     },
-    /// Files begin to move.
+    /// A transfer of files began.
     Begun {
-        /// For which cell.
+        /// The cell.
         cell: usize,
-        /// Which way.
+        /// The direction.
         direction: Direction,
-        /// How many.
+        /// The number of objects.
         objects: u64,
         /// Their bytes.
         bytes: u64,
     },
-    /// Files move.
+    /// A part of the files was transferred.
     Progress {
-        /// For which cell.
+        /// The cell.
         cell: usize,
-        /// Bytes that moved.
+        /// Bytes that were transferred.
         done: u64,
-        /// Bytes that are to move.
+        /// Bytes in all.
         total: u64,
     },
-    /// Files came, or did not.
+    /// A fetch of files ended.
     Files {
-        /// For which cell.
+        /// The cell.
         cell: usize,
-        /// How many came.
+        /// Objects that were fetched.
         objects: u64,
         /// Their bytes.
         bytes: u64,
         /// Seconds that it took.
         seconds: f64,
-        /// What could not be had, a line each; nothing if the result is whole now.
+        /// The objects that no remote had, a line each; empty if the result is complete now.
         missing: Vec<String>,
         /// True if every remote answered.
         all_remotes_answered: bool,
     },
-    /// Something is to be known of a remote, such as that it was begun.
+    /// A warning about a remote.
     Warning(String),
-    /// An upload has ended.
+    /// An upload ended.
     Uploaded {
-        /// What.
+        /// The item.
         item: UploadId,
-        /// How it went.
+        /// The outcome.
         outcome: UploadOutcome,
     },
 }

@@ -1,4 +1,4 @@
-//! From a plan to results: what is cached, what must run and why, and running it.
+//! Runs a plan: it finds what is cached, what has to run and why, and runs it.
 
 mod cause;
 mod child;
@@ -11,6 +11,7 @@ mod fetch;
 mod history;
 mod local;
 mod lock_updates;
+mod lookup;
 mod machine;
 mod pipes;
 mod predict;
@@ -19,10 +20,9 @@ mod retry;
 mod run;
 mod scheduler;
 mod status;
-mod verify;
 
 pub use cause::{Cause, CodeChange, ValueOrigin, differences};
-pub use components::{Resolved, output_of, resolve};
+pub use components::{Resolved, output_of};
 pub use estimate::{Estimate, Estimates, TotalEstimate};
 pub use event::{Direction, EventSink, EventSinks, FailedCell, RunEvent, SkippedCell};
 pub use executor::{
@@ -31,10 +31,10 @@ pub use executor::{
 pub use explain::{CellStatus, Explainer, Reason};
 pub use fetch::{InputUploader, ResultFetcher, TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome};
 pub use lock_updates::{checksum_conflicts, fetch_requests, update_lock_file, update_pins};
+pub use lookup::{RunInputs, previous_record, sources};
 pub use machine::Machine;
 pub use pipes::ingest_pipes;
 pub use predict::{IncompleteResult, Rebuild, RunPrediction};
-pub use reasons::{differences_of, known_causes, previous_record, rerun_causes};
-pub use run::{Options, Outcome, RunInputs, RunReport, Summary, run, stop_signals};
-pub use status::{CacheStatus, KeyStatus, ProjectState, describe_unread_pipe, origin, sources};
-pub use verify::{VerifyOptions, VerifyOutcome, verify};
+pub use reasons::differences_of;
+pub use run::{Options, Outcome, RunReport, Summary, run, stop_signals};
+pub use status::{CacheStatus, KeyStatus, describe_unread_pipe};

@@ -1,139 +1,133 @@
-//! What a run would do: the [`Scheduler`] of a run, with an executor that starts nothing and predicts that what it is given ends
-//! well. One account for `--dry-run`, `status` and `why`.
+//! Predicts a run: the [`Scheduler`] of a run, with an executor that starts nothing and predicts that every cell succeeds. It
+//! serves `--dry-run`, `status` and `why`.
 //!
-//! What is decided before anything has run is certain. Of what is decided later, a cell that lacks only what others may have built by
-//! then, or after others of which it is not known what they will make, may run; so do those of one key but one.
+//! A decision before any cell has run is certain. A later one depends on results that are not known yet, so the cell may run. So
+//! may all cells of one key but one.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use crate::cause::Cause;
+use crate::lookup::{RunInputs, sources};
 use crate::retry::RetryPolicy;
 use crate::scheduler::{CellSpec, CompletionKind, Decision, Effect, Event, LostInput, Scheduler};
-use crate::status::{CacheStatus, KeyStatus, sources};
+use crate::status::{CacheStatus, KeyStatus};
 use cwm_core::{Digest, Error, Key, shell_quote};
 use cwm_pipeline::plan::Plan;
-use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, EvictionReason, MissingContent, OutputShape, Store};
 
-/// A recorded result of which files are gone, or were changed since they were stored.
+/// A recorded result of which files are missing or damaged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncompleteResult {
     missing: Vec<MissingContent>,
-    /// Whether a run would build it again.
+    /// The prediction if a run rebuilds it.
     pub rebuild: Rebuild,
 }
 
-/// The prediction if a run rebuilds a result of which files are gone.
+/// The prediction if a run rebuilds a result of which files are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rebuild {
-    /// Nothing reads them in this run.
+    /// No cell of the run reads them.
     No,
-    /// What reads them may turn out to be cached.
+    /// The cells that read them may be cached.
     Perhaps,
-    /// What reads them runs, or they are asked for.
+    /// A cell that runs reads them, or they are wanted themselves.
     Yes,
 }
 
-/// The prediction of a run: results with missing files, and those that it would rebuild.
+/// The prediction of a run.
 #[derive(Debug, Default)]
 pub struct RunPrediction {
+    force: BTreeSet<usize>,
+    /// Results of which files are missing.
     incomplete: BTreeMap<usize, IncompleteResult>,
-    /// Cells that take what another one makes, with that.
+    /// Cells that take the result of another cell with their key, with that cell.
     same_key: BTreeMap<usize, usize>,
-    /// Cells that are not forced and depend on one that is.
+    /// Cells that are not forced and depend on one that is, with that cell.
     on_forced: BTreeMap<usize, usize>,
-    /// Those that are not built again and depend on one that is, or may be.
+    /// Cells that are not rebuilt and depend on one that is, or may be, with that cell.
     on_rebuilt: BTreeMap<usize, usize>,
 }
 
-/// A run that is predicted.
+/// The state of a prediction.
 struct Predictor<'a> {
-    plan: &'a Plan,
-    store: &'a Store,
-    files: &'a DigestCache,
+    inputs: RunInputs<'a>,
     cache_status: &'a CacheStatus,
     force: &'a BTreeSet<usize>,
     fetches: bool,
     scheduler: Scheduler,
-    /// Cells that were submitted. None has ended before all that is ready is decided upon.
+    /// Cells that were submitted. None has ended before every ready cell is decided.
     submitted: Vec<usize>,
     has_begun: bool,
     on_forced: BTreeMap<usize, usize>,
-    found: Found,
-}
-
-/// What was found of cells.
-#[derive(Default)]
-struct Found {
-    /// What of results is missing, as far as somebody looked.
+    /// The missing files of the results that were looked at.
     missing: HashMap<usize, Vec<MissingContent>>,
-    /// Results of which somebody needs what is missing.
-    lacking: BTreeSet<usize>,
-    /// Results of which that was found before anything had run.
-    lost_at_once: BTreeSet<usize>,
-    /// Cells that were submitted before anything had run, if they run for certain.
-    ran_at_once: BTreeSet<usize>,
-    /// Cells that run in this prediction.
-    runs: BTreeSet<usize>,
+    /// Results with missing files that are needed. True if a reader needed them before any cell had run.
+    needed: BTreeMap<usize, bool>,
+    /// Cells that run. True if they were submitted before any cell had run.
+    runs: BTreeMap<usize, bool>,
 }
 
 impl RunPrediction {
-    /// Predicts a run of `targets`, of which those in `force` run anyway. A run that `fetches` does so with what others built in
-    /// place of building it again.
+    /// Predicts a run of `targets`, of which those in `force` run anyway. A run that `fetches` does not rebuild what remotes have.
     ///
-    /// As in a run, a missing file matters only where somebody is about to read it, or nobody is: of the last cells and of what
-    /// is exported.
+    /// As in a run, a missing file matters only where a cell is about to read it, where no cell reads it, and in exports.
     ///
     /// # Errors
     /// The store cannot be read.
     pub fn of(
-        plan: &Plan,
-        store: &Store,
-        files: &DigestCache,
+        inputs: RunInputs<'_>,
         cache_status: &CacheStatus,
         targets: &[usize],
         force: &BTreeSet<usize>,
         fetches: bool,
     ) -> Result<Self, Error> {
-        let cells = plan.ancestors(targets);
-        let mut specs: Vec<Option<CellSpec>> = plan.cells.iter().map(|_| None).collect();
+        let cells = inputs.plan.ancestors(targets);
+        let mut specs: Vec<Option<CellSpec>> = inputs.plan.cells.iter().map(|_| None).collect();
         for &index in &cells {
-            let inputs: BTreeSet<usize> = sources(&plan.cells[index]).collect();
-            let retry = RetryPolicy(plan.cells[index].retry);
-            let inputs = inputs.into_iter().collect();
-            specs[index] = Some(CellSpec { inputs, retry, needs_upload: false, outlives_run: false });
+            let reads: BTreeSet<usize> = sources(inputs.cell(index)).collect();
+            specs[index] = Some(CellSpec {
+                inputs: reads.into_iter().collect(),
+                retry: RetryPolicy(inputs.cell(index).retry),
+                needs_upload: false,
+                outlives_run: false,
+            });
         }
         let mut predictor = Predictor {
-            plan,
-            store,
-            files,
+            inputs,
             cache_status,
             force,
             fetches,
             scheduler: Scheduler::new(specs),
             submitted: Vec::new(),
             has_begun: false,
-            on_forced: depending_on(plan, &cells, |index| force.contains(&index)),
-            found: Found::default(),
+            on_forced: depending_on(inputs, &cells, |index| force.contains(&index)),
+            missing: HashMap::new(),
+            needed: BTreeMap::new(),
+            runs: BTreeMap::new(),
         };
         predictor.run()?;
-        predictor.into_prediction(&cells)
+        predictor.into_prediction(cells)
     }
 
-    /// Returns the note on a cell that has no result and takes what another one with its key makes.
+    /// Returns true if a cell runs even if it is cached.
+    pub fn is_forced(&self, index: usize) -> bool {
+        self.force.contains(&index)
+    }
+
+    /// Returns the note on a cell that takes the result of another cell with its key.
     pub fn shared_key_note(&self, plan: &Plan, index: usize) -> Option<String> {
         let other = &plan.cells[*self.same_key.get(&index)?].label;
         Some(format!("does the same as {other}: one of them runs, for both"))
     }
 
-    /// Returns the note on a cell that has its result and runs if one that is forced, which it depends on, comes out differently.
+    /// Returns the note on a cached cell that depends on a forced one.
     pub fn forced_input_note(&self, plan: &Plan, index: usize) -> Option<String> {
         let forced = &plan.cells[*self.on_forced.get(&index)?].label;
         Some(format!("depends on {forced}, which is forced: runs if that comes out differently"))
     }
 
-    /// Returns the note on a cell that has its result and depends on one that is built again, most often as it was.
+    /// Returns the note on a cached cell that depends on one that is rebuilt, most often with the same result.
     pub fn rebuilt_input_note(&self, plan: &Plan, index: usize) -> Option<String> {
         let rebuilt = *self.on_rebuilt.get(&index)?;
         let verb = if self.rebuilt(rebuilt)?.rebuild == Rebuild::Yes { "is" } else { "may be" };
@@ -145,14 +139,14 @@ impl RunPrediction {
         self.incomplete.get(&index)
     }
 
-    /// The same, if the cell would run, or might, because of that.
+    /// Returns the same if the cell runs, or may run, because of that.
     pub fn rebuilt(&self, index: usize) -> Option<&IncompleteResult> {
         self.incomplete(index).filter(|result| result.rebuild > Rebuild::No)
     }
 }
 
 impl Predictor<'_> {
-    /// Goes through the run. What is submitted ends when nothing is left to decide upon.
+    /// Carries out the run. Submitted cells end when no cell is left to decide.
     fn run(&mut self) -> Result<(), Error> {
         self.on(Event::Begin)?;
         while !self.submitted.is_empty() {
@@ -180,101 +174,90 @@ impl Predictor<'_> {
         Ok(())
     }
 
-    /// What a run finds of a cell, as far as it can be told. What cannot be told may run.
+    /// Predicts the decision on a cell. A cell whose key is not known may run.
     fn decide(&mut self, cell: usize) -> Result<Decision, Error> {
-        let cache_status = self.cache_status;
-        let key = match &cache_status.states[cell] {
-            KeyStatus::Unreadable(_) => return Ok(Decision::Failed),
-            KeyStatus::Cached(record) => record.key,
-            KeyStatus::Absent(resolved) => resolved.components.key(),
-            // Nobody else has this one.
-            KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) => {
-                let mut bytes = [u8::MAX; 32];
-                bytes[..8].copy_from_slice(&(cell as u64).to_le_bytes());
-                Key(bytes)
-            }
-        };
+        if let KeyStatus::Unreadable(_) = &self.cache_status.states[cell] {
+            return Ok(Decision::Failed);
+        }
+        let key = self.cache_status.key(cell).unwrap_or_else(|| {
+            // No other cell has this one.
+            let mut bytes = [u8::MAX; 32];
+            bytes[..8].copy_from_slice(&(cell as u64).to_le_bytes());
+            Key(bytes)
+        });
         if self.scheduler.is_in_flight(&key) {
             return Ok(Decision::SharesKey(key));
         }
         let is_current = self.scheduler.key(&key).is_some_and(|known| known.is_current);
-        let runs = match &cache_status.states[cell] {
-            KeyStatus::Cached(record) => {
+        let runs = match self.cache_status.record(cell) {
+            Some(record) => {
                 let is_forced = self.force.contains(&cell);
-                let is_lacking = self.found.lacking.contains(&cell)
-                    || !is_forced && self.is_wanted(cell) && {
-                        let is_incomplete = !self.missing(cell, record)?.is_empty();
-                        is_incomplete && self.is_rebuilt(record)
-                    };
-                let has_run = self.found.runs.contains(&cell);
-                if is_lacking {
-                    self.found.lacking.insert(cell);
+                if !is_forced && self.is_wanted(cell) && self.is_rebuilt(cell, record)? {
+                    self.needed.entry(cell).or_insert(false);
                 }
-                !is_current && (is_forced || is_lacking) || !has_run && self.on_forced.contains_key(&cell)
+                let is_needed = self.needed.contains_key(&cell);
+                let is_behind_forced = !self.runs.contains_key(&cell) && self.on_forced.contains_key(&cell);
+                !is_current && (is_forced || is_needed) || is_behind_forced
             }
-            _ => !is_current,
+            None => !is_current,
         };
         if !runs {
             return Ok(Decision::Hit(key));
         }
-        let lost_inputs = self.lost_inputs(cell)?;
-        if lost_inputs.is_empty() {
-            self.found.runs.insert(cell);
-            if !self.has_begun {
-                self.found.ran_at_once.insert(cell);
+        let mut lost_inputs = Vec::new();
+        for input in self.scheduler.inputs(cell).to_vec() {
+            let Some(record) = self.cache_status.record(input).filter(|_| !self.force.contains(&input)) else {
+                continue;
+            };
+            if self.is_rebuilt(input, record)? {
+                *self.needed.entry(input).or_default() |= !self.has_begun;
+                lost_inputs.push(LostInput { cell: input, is_rebuilt: true });
             }
+        }
+        if lost_inputs.is_empty() {
+            self.runs.entry(cell).or_insert(!self.has_begun);
         }
         Ok(Decision::Miss { key, lost_inputs })
     }
 
-    /// Returns true if the files of a cell are looked at when its turn comes.
+    /// Returns true if the files of a cell are looked at although no cell is about to read them.
     fn is_wanted(&self, cell: usize) -> bool {
-        !self.scheduler.is_read(cell) || self.plan.exports.iter().any(|export| export.cell == cell)
+        !self.scheduler.is_read(cell) || self.inputs.plan.exports.iter().any(|export| export.cell == cell)
     }
 
-    /// What of a result cannot be read that somebody needs. What was predicted to run is whole.
-    fn missing(&mut self, cell: usize, record: &ActionRecord) -> Result<&[MissingContent], Error> {
-        if !self.found.missing.contains_key(&cell) {
-            self.found.missing.insert(cell, self.store.missing_or_corrupt(record, self.files)?);
+    /// Returns true if files of a result are missing, which no remote has and no cell of this run has rebuilt.
+    fn is_rebuilt(&mut self, cell: usize, record: &ActionRecord) -> Result<bool, Error> {
+        if !self.missing.contains_key(&cell) {
+            self.missing.insert(cell, self.inputs.store.missing_or_corrupt(record, self.inputs.files)?);
         }
-        Ok(if self.found.runs.contains(&cell) { &[] } else { &self.found.missing[&cell] })
+        let is_incomplete = !self.missing[&cell].is_empty() && !self.runs.contains_key(&cell);
+        Ok(is_incomplete && !(self.fetches && record.evicted == Some(EvictionReason::NotPulled)))
     }
 
-    /// Returns false if the files come from a remote when they are needed.
-    fn is_rebuilt(&self, record: &ActionRecord) -> bool {
-        !(self.fetches && record.evicted == Some(EvictionReason::NotPulled))
-    }
-
-    fn lost_inputs(&mut self, cell: usize) -> Result<Vec<LostInput>, Error> {
+    fn into_prediction(mut self, cells: Vec<usize>) -> Result<RunPrediction, Error> {
         let cache_status = self.cache_status;
-        let mut lost = Vec::new();
-        for input in self.scheduler.inputs(cell).to_vec() {
-            let Some(record) = cache_status.record(input).filter(|_| !self.force.contains(&input)) else { continue };
-            if self.missing(input, record)?.is_empty() || !self.is_rebuilt(record) {
-                continue;
-            }
-            self.found.lacking.insert(input);
-            if !self.has_begun {
-                self.found.lost_at_once.insert(input);
-            }
-            lost.push(LostInput { cell: input, is_rebuilt: true });
+        let mut of_key: HashMap<Key, Vec<usize>> = HashMap::new();
+        for &cell in &cells {
+            cache_status.key(cell).into_iter().for_each(|key| of_key.entry(key).or_default().push(cell));
         }
-        Ok(lost)
-    }
-
-    fn into_prediction(mut self, cells: &[usize]) -> Result<RunPrediction, Error> {
-        let certain = self.certain(cells);
+        let others = |cell: usize| cache_status.key(cell).map(|key| &of_key[&key][..]).unwrap_or_default();
+        let certain = self.certain(&cells, |cell| others(cell).len() < 2);
+        let mut same_key = BTreeMap::new();
+        for &cell in cells.iter().filter(|cell| self.runs_anyway(**cell) && !certain.contains(cell)) {
+            let mut running = others(cell).iter().copied().filter(|other| self.runs_anyway(*other));
+            let first = running.clone().next();
+            let builder = running.rfind(|other| certain.contains(other)).or(first);
+            same_key.extend(builder.filter(|other| *other != cell).map(|other| (cell, other)));
+        }
         let mut incomplete = BTreeMap::new();
-        for &index in cells {
-            let Some(record) = self.cache_status.record(index).filter(|_| !self.force.contains(&index)) else {
-                continue;
-            };
-            // What nobody is about to read need not be hashed.
-            let missing = match self.found.missing.remove(&index) {
+        for &index in &cells {
+            let Some(record) = cache_status.record(index).filter(|_| !self.force.contains(&index)) else { continue };
+            // Files that no cell is about to read need not be hashed.
+            let missing = match self.missing.remove(&index) {
                 Some(missing) => missing,
-                None => self.store.missing(record, self.files)?,
+                None => self.inputs.store.missing(record, self.inputs.files)?,
             };
-            let rebuild = match self.found.lacking.contains(&index) {
+            let rebuild = match self.needed.contains_key(&index) {
                 true if certain.contains(&index) => Rebuild::Yes,
                 true => Rebuild::Perhaps,
                 false => Rebuild::No,
@@ -283,76 +266,50 @@ impl Predictor<'_> {
                 incomplete.insert(index, IncompleteResult { missing, rebuild });
             }
         }
-        let same_key = self.same_key(cells, &certain);
-        let mut prediction = RunPrediction { incomplete, same_key, on_forced: self.on_forced, ..Default::default() };
-        prediction.on_rebuilt = depending_on(self.plan, cells, |index| prediction.rebuilt(index).is_some());
-        Ok(prediction)
+        let is_rebuilt =
+            |index: usize| incomplete.get(&index).is_some_and(|result: &IncompleteResult| result.rebuild > Rebuild::No);
+        let on_rebuilt = depending_on(self.inputs, &cells, is_rebuilt);
+        Ok(RunPrediction { force: self.force.clone(), incomplete, same_key, on_forced: self.on_forced, on_rebuilt })
     }
 
-    /// The key of a cell, if it is known.
-    fn key(&self, cell: usize) -> Option<Key> {
-        match &self.cache_status.states[cell] {
-            KeyStatus::Cached(record) => Some(record.key),
-            KeyStatus::Absent(resolved) => Some(resolved.components.key()),
-            KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) | KeyStatus::Unreadable(_) => None,
-        }
-    }
-
-    /// Returns true if the cell runs whatever its result lacks.
+    /// Returns true if the cell runs even if no file of its result is missing.
     fn runs_anyway(&self, cell: usize) -> bool {
         let is_absent = matches!(self.cache_status.states[cell], KeyStatus::Absent(_));
         is_absent || self.force.contains(&cell) && self.cache_status.record(cell).is_some()
     }
 
-    /// Of those that may run, which do for certain.
-    fn certain(&self, cells: &[usize]) -> BTreeSet<usize> {
-        let mut count: HashMap<Key, usize> = HashMap::new();
-        cells.iter().filter_map(|cell| self.key(*cell)).for_each(|key| *count.entry(key).or_default() += 1);
-        let is_alone = |cell: usize| self.key(cell).is_none_or(|key| count[&key] == 1);
-        let lacks = |cell: usize| {
-            let is_lacking = self.found.lacking.contains(&cell);
-            let missing = self.found.missing.get(&cell).filter(|_| is_lacking);
+    /// Returns the cells that run for certain. `cells` are in the plan's order.
+    fn certain(&self, cells: &[usize], is_alone: impl Fn(usize) -> bool) -> BTreeSet<usize> {
+        let lost = |cell: usize| {
+            let missing = self.missing.get(&cell).filter(|_| self.needed.contains_key(&cell));
             missing.into_iter().flatten().map(|missing| missing.digest).collect::<BTreeSet<Digest>>()
         };
-        // The log of a result is content as well, and often the same for many.
+        // Several cells may make the same content; then the first restores it for all. Logs are often the same.
         let mut makers: HashMap<Digest, usize> = HashMap::new();
         for &cell in cells {
-            let mut made = lacks(cell);
-            if self.found.lacking.contains(&cell) || self.runs_anyway(cell) {
+            let mut made = lost(cell);
+            if self.needed.contains_key(&cell) || self.runs_anyway(cell) {
                 made.extend(self.cache_status.record(cell).and_then(|record| record.log));
             }
             made.into_iter().for_each(|digest| *makers.entry(digest).or_default() += 1);
         }
-        let unknown: BTreeSet<usize> = cells.iter().copied().filter(|cell| self.is_unknown(*cell)).collect();
-        let mut quiet_checks = 0;
-        let mut is_quiet = |cell: usize| {
-            quiet_checks += 1;
-            unknown.is_empty() || quiet_checks <= MAX_QUIET_CHECKS && self.come_after(cell, &unknown)
-        };
+        let is_all_known = !cells.iter().any(|cell| self.is_unknown(*cell));
         let mut certain = BTreeSet::new();
-        // Of those that run: whether nothing whose content is not known can have run before.
-        let mut quiet: HashMap<usize, bool> = HashMap::new();
-        // Sources stand before what reads them.
-        let mut ordered = cells.to_vec();
-        ordered.sort_unstable();
-        for cell in ordered.into_iter().rev() {
-            let readers = self.scheduler.dependents(cell);
-            let for_readers = readers.iter().any(|reader| quiet.get(reader).is_some_and(|quiet| *quiet));
-            let is_lacking = self.found.lacking.contains(&cell);
-            let is_known = is_lacking || self.runs_anyway(cell);
-            let runs = match () {
-                () if is_known && self.found.ran_at_once.contains(&cell) => true,
-                () if self.found.lost_at_once.contains(&cell) && is_alone(cell) => true,
-                () if self.runs_anyway(cell) => is_alone(cell),
-                () if is_lacking && is_alone(cell) => {
-                    let has_own = lacks(cell).iter().any(|digest| makers[digest] == 1);
-                    has_own && (for_readers || self.is_wanted(cell) && is_quiet(cell))
+        // Readers first.
+        for &cell in cells.iter().rev() {
+            let needed = self.needed.get(&cell).copied();
+            let runs = match self.runs.get(&cell) {
+                Some(true) if needed.is_some() || self.runs_anyway(cell) => true,
+                _ if !is_alone(cell) => false,
+                _ if needed == Some(true) || self.runs_anyway(cell) => true,
+                _ => {
+                    let is_read = || self.scheduler.dependents(cell).iter().any(|reader| certain.contains(reader));
+                    let has_own = || lost(cell).iter().any(|digest| makers[digest] == 1);
+                    needed.is_some() && is_all_known && has_own() && (self.is_wanted(cell) || is_read())
                 }
-                () => false,
             };
             if runs {
                 certain.insert(cell);
-                quiet.insert(cell, for_readers || is_quiet(cell));
             }
         }
         certain
@@ -360,61 +317,24 @@ impl Predictor<'_> {
 
     /// Returns true if the cell may run, and the content that it would make is not known.
     fn is_unknown(&self, cell: usize) -> bool {
-        match &self.cache_status.states[cell] {
-            KeyStatus::Cached(record) => {
-                // Of a folder without its list it is not known what is in it.
-                let is_open = |missing: &MissingContent| {
-                    let output = record.outputs.get(&missing.output);
-                    output.is_some_and(|output| output.shape == OutputShape::Folder && output.digest == missing.digest)
-                };
-                let missing = self.found.missing.get(&cell).filter(|_| self.found.lacking.contains(&cell));
-                let is_changed = self.force.contains(&cell) || self.on_forced.contains_key(&cell);
-                is_changed || missing.is_some_and(|missing| missing.iter().any(is_open))
-            }
-            _ => true,
-        }
-    }
-
-    /// Returns true if all of `others` are the cell itself or come after it.
-    fn come_after(&self, cell: usize, others: &BTreeSet<usize>) -> bool {
-        let mut left = others.clone();
-        let (mut front, mut seen) = (vec![cell], HashSet::from([cell]));
-        while let Some(next) = front.pop() {
-            left.remove(&next);
-            front.extend(self.scheduler.dependents(next).iter().filter(|reader| seen.insert(**reader)));
-        }
-        left.is_empty()
-    }
-
-    /// Of those that would run and are not `certain` since others have their key, which of these.
-    fn same_key(&self, cells: &[usize], certain: &BTreeSet<usize>) -> BTreeMap<usize, usize> {
-        let mut count: HashMap<Key, usize> = HashMap::new();
-        cells.iter().filter_map(|cell| self.key(*cell)).for_each(|key| *count.entry(key).or_default() += 1);
-        let mut ordered = cells.to_vec();
-        ordered.sort_unstable();
-        let shares = |cell: &usize| self.runs_anyway(*cell) && self.key(*cell).is_some_and(|key| count[&key] > 1);
-        ordered.retain(shares);
-        let mut first: HashMap<Option<Key>, usize> = HashMap::new();
-        for &cell in &ordered {
-            let one = first.entry(self.key(cell)).or_insert(cell);
-            if certain.contains(&cell) {
-                *one = cell;
-            }
-        }
-        let uncertain = ordered.into_iter().filter(|cell| !certain.contains(cell));
-        uncertain.map(|cell| (cell, first[&self.key(cell)])).filter(|(cell, one)| cell != one).collect()
+        let Some(record) = self.cache_status.record(cell) else { return true };
+        // The content of a folder whose manifest is missing is not known.
+        let is_manifest = |missing: &MissingContent| {
+            let output = record.outputs.get(&missing.output);
+            output.is_some_and(|output| output.shape == OutputShape::Folder && output.digest == missing.digest)
+        };
+        let missing = self.missing.get(&cell).filter(|_| self.needed.contains_key(&cell));
+        let is_changed = self.force.contains(&cell) || self.on_forced.contains_key(&cell);
+        is_changed || missing.into_iter().flatten().any(is_manifest)
     }
 }
 
-/// Cells of which is looked for what may run before them; of more, anything may.
-const MAX_QUIET_CHECKS: usize = 200;
-
-/// Of `cells`, in the plan's order, those that are none of `which` and depend on one of them, with that: the next one.
-fn depending_on(plan: &Plan, cells: &[usize], which: impl Fn(usize) -> bool) -> BTreeMap<usize, usize> {
+/// Returns those of `cells`, in the plan's order, that are none of `which` and depend on one of them, with the nearest one.
+fn depending_on(inputs: RunInputs<'_>, cells: &[usize], which: impl Fn(usize) -> bool) -> BTreeMap<usize, usize> {
     let mut depending = BTreeMap::new();
     for &index in cells.iter().filter(|index| !which(**index)) {
-        let mut near = sources(&plan.cells[index]);
-        let far = || sources(&plan.cells[index]).find_map(|source| depending.get(&source).copied());
+        let mut near = sources(inputs.cell(index));
+        let far = || sources(inputs.cell(index)).find_map(|source| depending.get(&source).copied());
         if let Some(one) = near.find(|source| which(*source)).or_else(far) {
             depending.insert(index, one);
         }
@@ -431,7 +351,7 @@ impl IncompleteResult {
         Ok(Cause::from_missing(store, record, &self.missing)?)
     }
 
-    /// How else a cell comes by its files that is built again.
+    /// Returns another way to the files of a cell that would be rebuilt.
     pub fn advice(record: &ActionRecord) -> Option<String> {
         let label = shell_quote(&record.label.to_string());
         (record.evicted == Some(EvictionReason::NotPulled)).then(|| {
@@ -439,7 +359,7 @@ impl IncompleteResult {
         })
     }
 
-    /// The cause and the advice in one line.
+    /// Returns the cause and the advice in one line.
     ///
     /// # Errors
     /// The store cannot be read.

@@ -1,61 +1,50 @@
-//! Why a cell would run: what it is resolved to now, against what the lock file and the store know of it.
+//! Finds the causes of a cell that has no result: the differences between its key and that of its last result.
 
 use std::collections::HashMap;
 
-use cwm_contract::{FetchRequest, Label, Origin as Brings};
+use cwm_contract::{FetchRequest, Origin as Brings};
 use jiff::Timestamp;
 
 use crate::cause::{Cause, ValueOrigin, differences};
-use crate::components::{Resolved, resolve_known};
-use crate::status::{CacheStatus, KeyStatus, ProjectState, sources};
+use crate::components::{Resolved, resolve};
+use crate::lookup::{RunInputs, sources};
+use crate::status::CacheStatus;
 use cwm_action::source_key;
 use cwm_core::{Components, Error, Key};
 use cwm_pipeline::plan::{Body, Cell, Origin, Plan};
-use cwm_project::lock_file::LockFile;
 use cwm_project::pins::Pins;
-use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};
 
-/// The last result of `label` that the lock file knows, if the store still has its record.
-///
-/// # Errors
-/// The store cannot be read.
-pub fn previous_record(store: &Store, label: &Label, locked: &LockFile) -> Result<Option<ActionRecord>, Error> {
-    let Some(line) = locked.get(label) else { return Ok(None) };
-    Ok(store.preferred_record(&line.key, Some(&line.outputs))?)
-}
-
-/// The record of a cell that is done, by its index.
+/// Returns the record of a cell that is done, by its index.
 pub type RecordOf<'r> = &'r dyn Fn(usize) -> Option<&'r ActionRecord>;
 
-/// Why a cell that is resolved so would run, against what is known of it.
+/// Returns the causes of a cell with this key that has no result.
 ///
 /// # Errors
 /// The store cannot be read.
 pub fn rerun_causes(
-    plan: &Plan,
+    inputs: RunInputs<'_>,
     index: usize,
     resolved: &Resolved,
-    store: &Store,
-    known: ProjectState<'_>,
     record: RecordOf<'_>,
 ) -> Result<Vec<Cause>, Error> {
-    let cell = &plan.cells[index];
+    let RunInputs { plan, store, locked, pins, .. } = inputs;
+    let cell = inputs.cell(index);
     let components = &resolved.components;
     let key = components.key();
     let open = components.parameters.get(source_key::SOURCE).map_or(0, source_key::unpinned_urls);
     let not_pinned = (open > 0).then_some(Cause::NotPinned { count: open });
     let unfinished = unfinished(store, &key)?;
-    let mut causes = match previous_record(store, &cell.label, known.locked)? {
+    let mut causes = match inputs.previous_record(index)? {
         _ if store.has_damaged_record(&key) => vec![Cause::RecordDamaged],
         Some(previous) => {
             let mut causes = changes(plan, index, &previous.components, resolved, record);
-            if is_repinned(cell, &previous, known.pins) {
+            if is_repinned(cell, &previous, pins) {
                 causes.iter_mut().for_each(Cause::mark_repinned);
             }
             causes
         }
-        None => match known.locked.get(&cell.label) {
+        None => match locked.get(&cell.label) {
             Some(line) => vec![Cause::RecordMissing { same: Some(line.key == key) }],
             // What failed did run.
             None if unfinished.is_some() => Vec::new(),
@@ -71,22 +60,13 @@ pub fn rerun_causes(
 ///
 /// # Errors
 /// A file from outside or a secret cannot be read, or the store.
-pub fn known_causes(
-    plan: &Plan,
-    index: usize,
-    cache_status: &CacheStatus,
-    store: &Store,
-    files: &DigestCache,
-    known: ProjectState<'_>,
-) -> Result<Vec<Cause>, Error> {
-    let cell = &plan.cells[index];
-    let (mut resolved, unknown) =
-        resolve_known(cell, files, known.pins, |source| match &cache_status.states[source] {
-            KeyStatus::Cached(record) => Some(record),
-            _ => None,
-        })?;
-    let Some(previous) = previous_record(store, &cell.label, known.locked)?.map(|record| record.components) else {
-        return Ok(vec![match known.locked.get(&cell.label) {
+pub fn known_causes(inputs: RunInputs<'_>, index: usize, cache_status: &CacheStatus) -> Result<Vec<Cause>, Error> {
+    let RunInputs { plan, store, locked, files, pins, .. } = inputs;
+    let cell = inputs.cell(index);
+    let record = |source: usize| cache_status.record(source);
+    let (mut resolved, unknown) = resolve(cell, files, pins, record)?;
+    let Some(previous) = inputs.previous_record(index)?.map(|record| record.components) else {
+        return Ok(vec![match locked.get(&cell.label) {
             Some(line) if store.has_damaged_record(&line.key) => Cause::RecordDamaged,
             Some(_) => Cause::RecordMissing { same: None },
             None => Cause::NeverRan,
@@ -101,7 +81,6 @@ pub fn known_causes(
             None => new.push((input, label)),
         }
     }
-    let record = |source: usize| cache_status.record(source);
     let mut causes = changes(plan, index, &previous, &resolved, &record);
     let sources = source_names(plan, index);
     causes.extend(new.into_iter().map(|(name, label)| {

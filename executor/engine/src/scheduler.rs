@@ -13,6 +13,7 @@
 //! | `Deciding` | `Decided(Miss)`, files of inputs are lost | `Blocked`; these inputs are invalidated | `Decide` for them |
 //! | `Deciding` | `Decided(Miss)` | `Queued`, or `Uploading` where the executor does not share the store | `Submit`, `Upload` |
 //! | `Deciding` | `Decided(Failed)` | `Failed`; descendants `Skipped` | `Failed`, `Skipped` |
+//! | `Deciding` | `Decided(Skipped)`, in a check | `Skipped` | `Skipped` |
 //! | `Fetching` | `Fetched` | `Ready` | `Decide`: it does not ask twice, the key remembers |
 //! | `Uploading` | `Uploaded` | `Queued` | `Submit` |
 //! | `Uploading` | `NotUploaded(Some(input))` | `Blocked`; the input is invalidated | `Decide` for it |
@@ -422,6 +423,10 @@ impl Scheduler {
                 }
             }
             Decision::Failed => self.end(cell, CellState::Failed, effects),
+            Decision::Skipped { because } => {
+                self.set(cell, CellState::Skipped, effects);
+                effects.push(Effect::Skipped { cell, because });
+            }
         }
     }
 

@@ -94,8 +94,8 @@ impl Executor for SlurmExecutor {
         self.queued.insert(task.cell, task);
     }
 
-    fn withdraw(&mut self, cell: usize) -> bool {
-        self.queued.remove(&cell).is_some()
+    fn withdraw(&mut self, cell: usize) {
+        self.queued.remove(&cell);
     }
 
     fn start_queued(&mut self) -> Vec<Start> {

@@ -1,4 +1,4 @@
-//! Causes in words.
+//! The text of a cause.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use cwm_core::Digest;
 use cwm_store::EvictionReason;
 
 impl Cause {
-    /// As [`fmt::Display`] has it, without what made an input: for whoever tells that next.
+    /// Describes it as [`fmt::Display`] does, without the producer of an input.
     pub fn without_source(&self) -> String {
         let text = self.to_string();
         match self {
@@ -110,10 +110,6 @@ impl fmt::Display for Cause {
                     }
                 }
             }
-            Cause::InputRenamed { name, label, old_name, old_label, .. } => {
-                let (now, before) = (which(name, label), which(old_name, old_label));
-                write!(f, "input {now} was {before} before, with the same content")
-            }
             Cause::Code { what, .. } if what.is_empty() => f.write_str("its code changed"),
             Cause::Code { what, since, .. } if since.is_empty() => write!(f, "code changed: {}", what.join(", ")),
             Cause::Code { since, .. } => {
@@ -126,7 +122,7 @@ impl fmt::Display for Cause {
     }
 }
 
-/// What a command declares of an output, as its key has it.
+/// Describes the declaration of a command's output, from its key.
 fn declared(value: &Value) -> String {
     let Value::Map(map) = value else { return readable(value) };
     let mut text = match map.get("file").and_then(Value::as_text) {
@@ -140,7 +136,7 @@ fn declared(value: &Value) -> String {
     text
 }
 
-/// An input, with its label where it is one of a group.
+/// Names an input, with its label in a group.
 fn which(name: &str, label: &str) -> String {
     if label.is_empty() { format!("`{name}`") } else { format!("`{name}` ({label})") }
 }

@@ -1,12 +1,14 @@
-//! What is said of a cell, as data and as sentences.
+//! The explanation of a cell, as data and as sentences.
+
+use std::fmt;
 
 use serde::Serialize;
 
 use crate::cause::Cause;
 use cwm_store::{ActionRecord, EvictionReason};
 
-/// Causes that one sentence names; of more, how many there are.
-pub(super) const NAMED: usize = 3;
+/// The most causes that one sentence names.
+const NAMED: usize = 3;
 
 /// The explanation of a cell.
 #[derive(Clone, Debug, Serialize)]
@@ -15,28 +17,28 @@ pub struct Reason {
     pub label: String,
     /// Its predicted status.
     pub state: CellStatus,
-    /// Where a cached result comes from; of what cannot be told, why.
+    /// The origin of a cached result, or the reason for which nothing more is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// True if its result is one of older code, which was accepted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub accepted: bool,
-    /// Why it would run, a sentence a cause, each followed back to what somebody changed; of the cell that was asked about.
+    /// A sentence for each cause, followed back to what changed first; only of the cell that is explained.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub because: Vec<String>,
-    /// If only its code changed: whether its probe gives the same with today's code, in words.
+    /// The outcome of its probe with today's code, if only its code changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
-    /// Why the cached result was made then, one cause a line.
+    /// The causes for which the cached result was made.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub made_because: Vec<String>,
-    /// Why it would run now, or ran again.
+    /// The causes for which it would run, or ran again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
-    /// What else may be done than to run it.
+    /// An alternative to running it, or a note.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
-    /// What it depends on that would run or has run again, and why.
+    /// The cells that it depends on and that would run, or ran again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub because_of: Vec<Reason>,
 }
@@ -44,43 +46,43 @@ pub struct Reason {
 /// The predicted status of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum CellStatus {
-    /// Its result is there.
+    /// It has a result.
     #[serde(rename = "cached")]
     Cached,
     /// It is done, and files of its result are missing.
     #[serde(rename = "incomplete")]
     Incomplete,
-    /// It is done, and `cwm gc` let its files go.
+    /// It is done, and `cwm gc` evicted its files.
     #[serde(rename = "collected")]
     Collected,
-    /// It is done by others, and its files were not pulled.
+    /// Its result is known from a remote, and its files were not pulled.
     #[serde(rename = "not pulled")]
     NotPulled,
     /// It is done, and its files are not kept.
     #[serde(rename = "dropped")]
     Dropped,
-    /// Its result is there, and another one than what a cell that reads it was made from.
+    /// It ran again with another result than the one that its reader had read.
     #[serde(rename = "ran again")]
     RanAgain,
-    /// Its result is there, and another one than what a cell that reads it was made from; it did not run since.
+    /// It has another result than the one that its reader had read, and did not run since.
     #[serde(rename = "has another result")]
     Differs,
     /// It would run.
     #[serde(rename = "would run")]
     WouldRun,
-    /// Whether it runs depends on what comes out of others.
+    /// Its inputs have no results yet.
     #[serde(rename = "waits")]
     Waits,
-    /// Whether it runs depends on what a pipe holds.
+    /// It may run: that depends on the content of a pipe, or on the results of other cells.
     #[serde(rename = "may run")]
     MayRun,
-    /// Something that it depends on cannot be read.
+    /// A file that it depends on cannot be read.
     #[serde(rename = "would fail")]
     WouldFail,
 }
 
 impl CellStatus {
-    /// Returns the status of a cell that is done and whose files nobody needs.
+    /// Returns the status of a cell with missing files that no cell needs.
     pub fn without_files(record: &ActionRecord) -> CellStatus {
         match record.evicted {
             None => CellStatus::Incomplete,
@@ -90,62 +92,53 @@ impl CellStatus {
         }
     }
 
-    /// As a verb.
+    /// Returns true if the cell is done and would not run.
+    pub fn is_cached(self) -> bool {
+        use CellStatus::{Cached, Collected, Dropped, Incomplete, NotPulled};
+        matches!(self, Cached | Incomplete | Collected | NotPulled | Dropped)
+    }
+
+    /// Returns the status as a verb.
     pub fn as_verb(self) -> &'static str {
         match self {
-            CellStatus::Cached
-            | CellStatus::Incomplete
-            | CellStatus::Collected
-            | CellStatus::NotPulled
-            | CellStatus::Dropped => "is cached",
             CellStatus::RanAgain => "ran again",
             CellStatus::Differs => "has another result",
             CellStatus::WouldRun => "would run",
             CellStatus::Waits | CellStatus::MayRun => "may run",
             CellStatus::WouldFail => "would fail",
+            _ => "is cached",
         }
+    }
+}
+
+impl fmt::Display for CellStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 
 impl Reason {
-    /// Each cause as a sentence that goes back to what somebody changed: `input … changed, because corpus ran again, because
+    /// Returns each cause as a sentence that goes back to what changed first: `input … changed, because corpus ran again, because
     /// parameter … changed`.
     pub(super) fn sentences(&self) -> Vec<String> {
-        let sentences = self.causes.iter().map(|cause| self.followed(cause));
+        let sentences = self.causes.iter().map(|cause| self.sentence(cause));
         sentences.chain(self.made_because.iter().cloned()).collect()
     }
 
-    /// A cause, and what is behind it.
-    fn followed(&self, cause: &Cause) -> String {
-        let behind = match cause {
-            Cause::Input { source, .. } => self.because_of.iter().find(|reason| reason.label == *source),
-            _ => None,
+    /// Returns a cause with those behind it.
+    fn sentence(&self, cause: &Cause) -> String {
+        let Cause::Input { source, .. } = cause else { return cause.to_string() };
+        let Some(reason) = self.because_of.iter().find(|reason| reason.label == *source) else {
+            return cause.to_string();
         };
-        match behind {
-            None => cause.to_string(),
-            Some(reason) => match reason.joined() {
-                Some(why) => format!(
-                    "{}, because {} {}, because {why}",
-                    cause.without_source(),
-                    reason.label,
-                    reason.state.as_verb()
-                ),
-                None => format!("{}, because {} {}", cause.without_source(), reason.label, reason.state.as_verb()),
-            },
+        let sentences = reason.sentences();
+        let mut text = format!("{}, because {} {}", cause.without_source(), reason.label, reason.state.as_verb());
+        if !sentences.is_empty() {
+            text += &format!(", because {}", sentences[..sentences.len().min(NAMED)].join(" and "));
         }
+        if sentences.len() > NAMED {
+            text += &format!(" and {} more", sentences.len() - NAMED);
+        }
+        text
     }
-
-    /// All its causes in one sentence.
-    pub(super) fn joined(&self) -> Option<String> {
-        let sentences = self.sentences();
-        let sentences: Vec<&str> = sentences.iter().map(String::as_str).collect();
-        (!sentences.is_empty()).then(|| join_limited(&sentences, NAMED, " and "))
-    }
-}
-
-/// The first of them, and how many more there are.
-pub(super) fn join_limited(items: &[&str], most: usize, between: &str) -> String {
-    let more = items.len().saturating_sub(most);
-    let shown = items[..items.len() - more].join(between);
-    if more > 0 { format!("{shown} and {more} more") } else { shown }
 }

@@ -13,7 +13,7 @@ use cwm_core::Error;
 use cwm_pipeline::plan::{Body, Cell, Origin, Plan};
 use cwm_store::ActionRecord;
 
-/// Returns the needs of a cell and where it computes: where the run says, else where the pipeline does.
+/// Returns the needs of a cell and its device: the one of the run, else the one of the pipeline.
 pub fn needs_of(cell: &Cell, device: Option<DeviceChoice>) -> (Needs, DeviceChoice) {
     let device = match &cell.body {
         Body::Stage(stage) if stage.uses_devices() => device.unwrap_or(cell.device),
@@ -22,7 +22,7 @@ pub fn needs_of(cell: &Cell, device: Option<DeviceChoice>) -> (Needs, DeviceChoi
     (needs_on(device, &cell.needs), device)
 }
 
-/// The action of a cell that is resolved so, on this machine and without resources yet. `record` gives the results of its sources.
+/// Returns the action file of a cell with this key, without resources. `record` returns the results of its sources.
 ///
 /// # Errors
 /// A source has no such result.
@@ -93,7 +93,7 @@ pub fn action_file<'r>(
     })
 }
 
-/// Which external files of a cell may be executed: content that a job fetches by its digest has no permissions.
+/// Returns the external files of a cell that may be executed. A job that fetches them by digest does not see their permissions.
 pub fn executable_files(resolved: &Resolved) -> Vec<std::path::PathBuf> {
     let files = resolved.outside.values().chain(&resolved.files).chain(resolved.deps.values());
     files.map(|file| &file.path).filter(|path| is_executable(path)).cloned().collect()

@@ -1,43 +1,42 @@
-//! What becomes of a cell whose inputs are done: it has a result, remotes may have it, or it has to be built, and why.
+//! Decides on a cell whose inputs are done: it has a result, remotes may have it, or it has to be built, and for which causes.
 
 use super::{Engine, Work};
 use crate::cause::Cause;
-use crate::components::{Resolved, resolve};
+use crate::components::Resolved;
 use crate::event::{EventSink, RunEvent};
+use crate::lookup::{is_of_older_code, origin};
 use crate::reasons::rerun_causes;
 use crate::retry::{self, RetryPolicy};
 use crate::run::action::needs_of;
 use crate::scheduler::{Decision, LostInput};
-use crate::status::{find_result, is_of_older_code, origin};
 use cwm_action::{ActionFailure, source_key};
 use cwm_core::{Error, Key};
 use cwm_store::{ActionRecord, MissingContent};
 
-/// A cell that was built so many times in one run is not built again for files of it that are gone.
+/// A cell is built at most so often in one run because files of it are missing.
 const MAX_BUILDS: u32 = 2;
 
 impl Engine<'_> {
-    /// Looks whether a cell has a result.
+    /// Decides on a cell. An error is its failure.
     pub(super) fn decide(&mut self, index: usize) -> Decision {
         self.work.insert(index, Work::default());
-        let decision = self.decide_or_fail(index).unwrap_or_else(|error| {
-            self.work_of(index).failure = Some(error.into());
-            Decision::Failed
-        });
+        let decision = match self.policy.check.clone() {
+            Some(targets) => self.decide_check(index, &targets),
+            None => self.decide_run(index),
+        };
         for finding in self.inputs.store.take_damaged_records() {
-            let message = format!("{}: {finding}", self.inputs.plan.cells[index].label);
+            let message = format!("{}: {finding}", self.label(index));
             self.sinks.event(&RunEvent::Warning { message });
         }
-        decision
+        decision.unwrap_or_else(|error| {
+            self.work_of(index).failure = Some(error.into());
+            Decision::Failed
+        })
     }
 
-    fn decide_or_fail(&mut self, index: usize) -> Result<Decision, Error> {
+    fn decide_run(&mut self, index: usize) -> Result<Decision, Error> {
         let inputs = self.inputs;
-        let cell = &inputs.plan.cells[index];
-        let records = &self.records;
-        let resolved = resolve(cell, inputs.files, inputs.known.pins, |source| {
-            records[source].as_ref().unwrap_or_else(|| unreachable!("the inputs of a ready cell are done"))
-        })?;
+        let resolved = inputs.resolve(index, |source| self.records[source].as_ref())?;
         let key = resolved.components.key();
         if self.scheduler.is_in_flight(&key) {
             return Ok(Decision::SharesKey(key));
@@ -48,7 +47,7 @@ impl Engine<'_> {
             causes.push(cause.clone());
         } else if self.policy.force.contains(&index) && !is_current {
             causes.push(Cause::Forced);
-            if find_result(inputs.store, inputs.files, &resolved.components, &cell.label, inputs.known)?.is_none() {
+            if inputs.find_result(index, &resolved.components)?.is_none() {
                 // It would have run anyway.
                 causes.extend(self.rerun_causes(index, &resolved)?);
             }
@@ -56,19 +55,19 @@ impl Engine<'_> {
             let is_own = is_current && self.scheduler.was_built(index);
             let found = match self.records[index].clone().filter(|record| is_own && record.key == key) {
                 Some(built) => Some(built),
-                None => find_result(inputs.store, inputs.files, &resolved.components, &cell.label, inputs.known)?,
+                None => inputs.find_result(index, &resolved.components)?,
             };
             if !is_own && self.may_fetch_records(index, &resolved, found.as_ref()) {
                 let work = self.work_of(index);
                 work.fetch_keys.push(key);
                 if found.is_none() {
-                    let older = inputs.known.accepted.equivalent_keys(&resolved.components).map(|older| older.key());
+                    let older = inputs.accepted.equivalent_keys(&resolved.components).map(|older| older.key());
                     work.fetch_keys.extend(older);
                 }
                 return Ok(Decision::FetchRecords(key));
             }
             if let Some(locked) = self.locked_result(index, found.as_ref())? {
-                return self.fetch_files(index, &locked);
+                return self.request_files(index, &locked);
             }
             match found {
                 Some(record) => {
@@ -79,7 +78,7 @@ impl Engine<'_> {
                         return Ok(Decision::Hit(key));
                     }
                     if self.may_fetch_files(&record.key) {
-                        return self.fetch_files(index, &record);
+                        return self.request_files(index, &record);
                     }
                     self.require_remotes_answered(index, is_own)?;
                     let cause = self.missing_cause(index, &record, &missing)?;
@@ -92,13 +91,19 @@ impl Engine<'_> {
                 None => causes = self.rerun_causes(index, &resolved)?,
             }
         }
+        self.build(index, resolved, causes)
+    }
+
+    /// Has a cell built, after its lost inputs.
+    pub(super) fn build(&mut self, index: usize, resolved: Resolved, causes: Vec<Cause>) -> Result<Decision, Error> {
+        let key = resolved.components.key();
         self.work_of(index).key = Some(key);
         if let Some(failure) = self.failure_of_same_key(index, &key) {
             self.work_of(index).failure = Some(failure);
             return Ok(Decision::Failed);
         }
-        // What a job without the shared store reads need not be here.
-        let lost_inputs = if self.needs_upload(index) { Vec::new() } else { self.lost_inputs(index)? };
+        // A job without the shared store does not read the files that are here.
+        let lost_inputs = if self.executors.needs_upload(index) { Vec::new() } else { self.lost_inputs(index)? };
         if lost_inputs.is_empty() {
             let work = self.work_of(index);
             (work.resolved, work.causes) = (Some(resolved), causes.iter().map(Cause::to_string).collect());
@@ -106,14 +111,13 @@ impl Engine<'_> {
         Ok(Decision::Miss { key, lost_inputs })
     }
 
-    /// Why a cell that has no result runs.
+    /// Returns the causes of a cell that has no result.
     fn rerun_causes(&self, index: usize, resolved: &Resolved) -> Result<Vec<Cause>, Error> {
-        let record = |source: usize| self.records[source].as_ref();
-        rerun_causes(self.inputs.plan, index, resolved, self.inputs.store, self.inputs.known, &record)
+        rerun_causes(self.inputs, index, resolved, &|source| self.records[source].as_ref())
     }
 
-    /// What of a result cannot be read that somebody will ask for. Whoever reads a cell checks its files when it needs them; those
-    /// of the last ones, of what is exported and of what is to be fetched are checked here.
+    /// Returns the files of a result that cannot be read, if the cell is exported, has no reader, or is to be fetched. A reader
+    /// checks the files of all other cells when it needs them.
     fn wanted_and_missing(&mut self, index: usize, record: &ActionRecord) -> Result<Vec<MissingContent>, Error> {
         let is_wanted = !self.scheduler.is_read(index) || self.guard.wanted.contains(&index) || self.is_exported(index);
         if is_wanted { self.missing_files(index, record) } else { Ok(Vec::new()) }
@@ -133,17 +137,17 @@ impl Engine<'_> {
         record: &ActionRecord,
         missing: &[MissingContent],
     ) -> Result<Cause, Error> {
-        let has_fetcher = self.fetches.is_possible();
+        let has_fetcher = self.transfers.can_fetch();
         self.guard.cause(&self.inputs, index, record, missing, has_fetcher, self.sinks)
     }
 
-    /// The cell has this result. Nothing is said of one that was built in this run.
+    /// Takes this result for a cell. One that was built in this run is not reported again.
     fn hit(&mut self, index: usize, record: ActionRecord, is_accepted: bool, is_own: bool) {
-        let label = self.inputs.plan.cells[index].label.clone();
         if !is_own {
-            let locked = self.inputs.known.locked.get(&label).filter(|line| line.key == record.key);
+            let label = self.label(index);
+            let locked = self.inputs.locked_line(index, &record.key);
             if locked.is_some_and(|line| line.outputs != record.output_digests()) {
-                let pull = match self.policy.has_remotes && !self.fetches.is_possible() {
+                let pull = match self.policy.has_remotes && !self.transfers.can_fetch() {
                     true => {
                         "; `cwm run --pull`, before that, asks the remotes for the lock file's (git has the lock file as it was)"
                     }
@@ -160,53 +164,51 @@ impl Engine<'_> {
         self.records[index] = Some(record);
     }
 
-    /// Returns true if remotes are asked for records of a cell that has none here, or not the one of the lock file.
+    /// Returns true if records of a cell are fetched: it has none here, or not the one of the lock file.
     fn may_fetch_records(&self, index: usize, resolved: &Resolved, found: Option<&ActionRecord>) -> bool {
         let key = resolved.components.key();
-        let line = self.inputs.known.locked.get(&self.inputs.plan.cells[index].label).filter(|line| line.key == key);
+        let line = self.inputs.locked_line(index, &key);
         let is_enough = found.is_some_and(|found| line.is_none_or(|line| line.outputs == found.output_digests()));
         let was_requested = self.scheduler.key(&key).is_some_and(|known| known.records_requested);
-        self.fetches.is_possible()
+        self.transfers.can_fetch()
             && !is_enough
             && !was_requested
             && !source_key::has_unpinned_url(&resolved.components)
     }
 
-    /// Returns true if remotes can be asked for the files of a result, and were not yet.
+    /// Returns true if the files of a result can be fetched, and were not requested yet.
     fn may_fetch_files(&self, key: &Key) -> bool {
-        self.fetches.is_possible() && !self.scheduler.key(key).is_some_and(|known| known.files_requested)
+        self.transfers.can_fetch() && !self.scheduler.key(key).is_some_and(|known| known.files_requested)
     }
 
-    /// The lock file's result, if its record is here, the files of another one are, and remotes can be asked for its files.
+    /// Returns the lock file's result if `found` is another one, and the files of the lock file's can be fetched.
     fn locked_result(&self, index: usize, found: Option<&ActionRecord>) -> Result<Option<ActionRecord>, Error> {
         let Some(found) = found.filter(|found| self.may_fetch_files(&found.key)) else { return Ok(None) };
-        let line = self.inputs.known.locked.get(&self.inputs.plan.cells[index].label);
-        let line = line.filter(|line| line.key == found.key && line.outputs != found.output_digests());
+        let line = self.inputs.locked_line(index, &found.key).filter(|line| line.outputs != found.output_digests());
         let Some(outputs) = line.map(|line| &line.outputs) else { return Ok(None) };
         let locked = self.inputs.store.candidates(&found.key, Some(outputs))?.into_iter().next();
         Ok(locked.filter(|locked| locked.output_digests() == *outputs))
     }
 
-    fn fetch_files(&mut self, index: usize, record: &ActionRecord) -> Result<Decision, Error> {
-        let label = &self.inputs.plan.cells[index].label;
-        let line = self.inputs.known.locked.get(label).filter(|line| line.key == record.key);
+    fn request_files(&mut self, index: usize, record: &ActionRecord) -> Result<Decision, Error> {
+        let line = self.inputs.locked_line(index, &record.key);
         let candidates = self.inputs.store.candidates(&record.key, line.map(|line| &line.outputs))?;
         self.work_of(index).candidates = candidates;
         Ok(Decision::FetchFiles(record.key))
     }
 
-    /// Files of a recorded result were asked for and did not come: where no remote could be asked, or where a job of this run made
-    /// them, that is the cell's failure, for what made them would run a second time.
+    /// Fails if the files of a result that a job made could not be fetched, unless all remotes answered and the job is of an
+    /// earlier run: else the job would run a second time.
     fn require_remotes_answered(&self, index: usize, is_own: bool) -> Result<(), Error> {
-        match self.fetches.failure(index) {
-            Some(failure) if self.needs_upload(index) && (is_own || !failure.all_remotes_answered) => {
+        match self.transfers.failure(index) {
+            Some(failure) if self.executors.needs_upload(index) && (is_own || !failure.all_remotes_answered) => {
                 Err(failure.error())
             }
             _ => Ok(()),
         }
     }
 
-    /// The failure of another cell with the same key and limits, where this one may not be attempted more often.
+    /// Returns the failure of another cell with the same key and limits, unless this one may be attempted more often.
     fn failure_of_same_key(&self, index: usize, key: &Key) -> Option<ActionFailure> {
         let known = self.scheduler.key(key)?;
         let other = known.failed.filter(|other| *other != index)?;
@@ -221,7 +223,7 @@ impl Engine<'_> {
         (has_same_limits && !is_tried_again).then(|| ActionFailure { message: reason, ..failure.clone() })
     }
 
-    /// Inputs of which files are lost: they are fetched or built again before the cell is.
+    /// Returns the inputs of which files are lost. They are fetched or built again before the cell is.
     fn lost_inputs(&mut self, index: usize) -> Result<Vec<LostInput>, Error> {
         let mut lost = Vec::new();
         for source in self.scheduler.inputs(index).to_vec() {
@@ -237,7 +239,7 @@ impl Engine<'_> {
             }
             let builds = self.scheduler.key(&record.key).map_or(0, |known| known.builds);
             if builds >= MAX_BUILDS {
-                let label = &self.inputs.plan.cells[source].label;
+                let label = self.label(source);
                 let message = format!(
                     "files of its input from {label} are gone from the store, or were changed there, although it was made {builds} \
                      times in this run"

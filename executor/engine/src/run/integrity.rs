@@ -1,30 +1,30 @@
-//! Checks that files of results are there and unchanged, just before somebody reads them.
+//! Checks that the files of results exist and are unchanged, just before a cell reads them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::cause::Cause;
 use crate::event::{EventSink, EventSinks, RunEvent};
-use crate::run::RunInputs;
+use crate::lookup::RunInputs;
 use cwm_core::{Digest, Error, Key};
 use cwm_store::{ActionRecord, Corruption, MissingContent};
 
 /// The files that a run found missing or changed.
 #[derive(Default)]
 pub struct IntegrityGuard {
-    /// Content that was changed and is in quarantine: for all results that lack it, that is why.
+    /// Changed content that is in quarantine: the reason for all results of which it is missing.
     quarantined: HashMap<Digest, Corruption>,
-    /// Why a result lacks files, as it was when that was seen first: some of them may be there again since.
+    /// The cause of each result with missing files, as it was found first: some of the files may exist again since.
     causes: HashMap<(usize, Key), Cause>,
-    /// Cells that are built again, and why.
+    /// Cells that are built again, with the cause.
     pub to_rebuild: BTreeMap<usize, Cause>,
-    /// Cells whose files are wanted, whether or not another cell reads them.
+    /// Cells whose files a reader needs.
     pub wanted: BTreeSet<usize>,
-    /// True if it was said that remotes have what is built again.
+    /// True if the hint was shown that remotes have files that are built again.
     pull_hint_shown: bool,
 }
 
 impl IntegrityGuard {
-    /// Returns the files of a result that cannot be read. What was changed since it was stored is quarantined.
+    /// Returns the files of a result that cannot be read. A file that changed since it was stored is quarantined.
     pub fn missing_files(
         &mut self,
         inputs: &RunInputs<'_>,
@@ -47,7 +47,7 @@ impl IntegrityGuard {
         Ok(missing)
     }
 
-    /// Why a cell is built again that lacks these files: what was said of it first in this run.
+    /// Returns the cause of a cell that is built again since files of it are missing: the first one of this run.
     pub fn cause(
         &mut self,
         inputs: &RunInputs<'_>,

@@ -1,71 +1,51 @@
-//! Running a plan: the loop that waits for events, asks the [`Scheduler`] and carries out what it says. A failure stops what
-//! depends on it and nothing else.
+//! Running a plan: the loop that waits for events, informs the [`Scheduler`] and carries out its effects. A failure stops the
+//! cells that depend on it and nothing else.
 
-pub(super) mod action;
+mod action;
+mod check;
 mod decide;
-mod fetches;
+mod executors;
 mod integrity;
 mod options;
 mod outcome;
 mod signals;
 mod transfers;
-mod uploads;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use cwm_contract::DeviceChoice;
+use cwm_contract::{DeviceChoice, Label};
 
 use crate::components::Resolved;
 use crate::event::{EventSink, EventSinks, RunEvent};
-use crate::executor::{
-    ActionUpdate, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, Start, Started, Task,
-};
+use crate::executor::{ActionUpdate, Cancel, ExecutorEvent, Start, Started, Task};
 use crate::fetch::TransferUpdate;
-use crate::local::LocalExecutor;
-use crate::machine::Machine;
+use crate::lookup::{RunInputs, sources};
 use crate::retry::RetryPolicy;
 use crate::scheduler::{CellSpec, CellState, CompletionKind, Effect, Event, RunState, Scheduler};
-use crate::status::{ProjectState, sources};
 use action::{action_file, executable_files, needs_of};
-use cwm_action::{ActionFailure, AttemptOptions};
-use cwm_core::{Digest, Error, ErrorKind, Key};
-use cwm_pipeline::plan::Plan;
-use cwm_store::external_files::DigestCache;
-use cwm_store::{ActionRecord, Store};
-use fetches::FetchCoordinator;
+use cwm_action::{ActionFailure, ActionOutcome, AttemptOptions};
+use cwm_core::{Error, ErrorKind, Key};
+use cwm_pipeline::plan::RetryOptions;
+use cwm_store::{ActionRecord, WorkFolder};
+use executors::Executors;
 use integrity::IntegrityGuard;
 pub use options::{Options, Outcome, RunReport, Summary};
-pub(super) use outcome::{emit_message, log_tail};
 pub use signals::stop_signals;
-pub(super) use signals::watch as watch_signals;
-use uploads::UploadCoordinator;
-
-/// The inputs of a run, which it does not change.
-#[derive(Clone, Copy)]
-pub struct RunInputs<'a> {
-    /// The plan to carry out.
-    pub plan: &'a Plan,
-    /// Where results are.
-    pub store: &'a Store,
-    /// Files from outside the store.
-    pub files: &'a DigestCache,
-    /// The text files beside the pipeline.
-    pub known: ProjectState<'a>,
-}
+use transfers::Transfers;
 
 /// The part of [`Options`] that is about cells.
 struct Policy {
     force: BTreeSet<usize>,
+    /// The cells that are only compared with their recorded results, in a check.
+    check: Option<BTreeSet<usize>>,
     device: Option<DeviceChoice>,
     drain_requested: Arc<AtomicBool>,
     command: String,
     has_remotes: bool,
-    /// Stages that are done on this machine even if there is a batch executor.
-    local_stages: Vec<String>,
 }
 
 /// The state of the work at a cell that is not done.
@@ -81,8 +61,8 @@ struct Work {
     attempt: u32,
     /// When its work began: it may wait for another process first.
     began: Option<Instant>,
-    /// What it recorded, if it did.
-    outputs: Option<BTreeMap<String, Digest>>,
+    /// The outcome that its action reported.
+    outcome: Option<ActionOutcome>,
     failure: Option<ActionFailure>,
 }
 
@@ -101,66 +81,60 @@ struct Engine<'a> {
     /// The last result of each cell that has or had one.
     records: Vec<Option<ActionRecord>>,
     work: BTreeMap<usize, Work>,
-    /// This machine, and the batch executor if there is one.
-    executors: Vec<Box<dyn Executor>>,
-    fetches: FetchCoordinator,
-    uploads: UploadCoordinator,
+    executors: Executors,
+    transfers: Transfers,
     guard: IntegrityGuard,
     report: RunReport,
     sinks: &'a mut EventSinks,
-    messages: Sender<Message>,
     began: Instant,
 }
 
-/// Runs the targets of `options`.
+/// Runs the targets of `options`, or checks them.
 ///
 /// # Errors
-/// The store or the machine cannot be used at all; failures of stages are events and are counted.
+/// The store or the machine cannot be used at all. Failures of stages are events and are counted.
 pub fn run(inputs: RunInputs<'_>, options: Options, sinks: &mut EventSinks) -> Result<Outcome, Error> {
     let plan = inputs.plan;
-    let selected = plan.ancestors(&options.targets);
+    let targets: Vec<usize> = options.targets.iter().copied().collect();
+    let selected = plan.ancestors(&targets);
     sinks.event(&RunEvent::Planned { cells: selected.len() });
     let (messages, inbox) = channel();
-    let to_signal = messages.clone();
+    // A run that has ended receives no more.
+    let (to_signal, to_transfers) = (messages.clone(), messages.clone());
     let signals = signals::watch(move || to_signal.send(Message::Signal).is_ok())?;
-    let to_executors = messages.clone();
-    // A run that has ended listens no more.
-    let events: ExecutorEvents = Arc::new(move |event| drop(to_executors.send(Message::Executor(event))));
-    let (executors, local_stages) = executors(inputs.store, options.machine, options.batch, events);
+    let events = Arc::new(move |event| drop(messages.send(Message::Executor(event))));
+    let updates = Arc::new(move |update| drop(to_transfers.send(Message::Transfer(update))));
+    let executors = Executors::new(plan, inputs.store, options.machine, options.batch, events);
     let mut specs: Vec<Option<CellSpec>> = plan.cells.iter().map(|_| None).collect();
     for index in selected {
-        let cell = &plan.cells[index];
-        let executor = &executors[place_of(&cell.label.stage, executors.len(), &local_stages)];
-        let mut inputs: Vec<usize> = sources(cell).collect();
-        inputs.sort_unstable();
-        inputs.dedup();
+        let cell = inputs.cell(index);
+        // A check reads recorded results, so no cell waits for another, and fails at once.
+        let reads: BTreeSet<usize> = if options.check { BTreeSet::new() } else { sources(cell).collect() };
         specs[index] = Some(CellSpec {
-            inputs,
-            retry: RetryPolicy(cell.retry),
-            needs_upload: !executor.shares_store(),
-            outlives_run: executor.outlives_run(),
+            inputs: reads.into_iter().collect(),
+            retry: RetryPolicy(if options.check { RetryOptions::default() } else { cell.retry }),
+            needs_upload: executors.needs_upload(index),
+            outlives_run: executors.outlives_run(index),
         });
     }
     let mut engine = Engine {
         inputs,
         policy: Policy {
             force: options.force,
+            check: options.check.then_some(options.targets),
             device: options.device,
             drain_requested: options.drain_requested,
             command: options.command,
             has_remotes: options.has_remotes,
-            local_stages,
         },
         scheduler: Scheduler::new(specs),
         records: plan.cells.iter().map(|_| None).collect(),
         work: BTreeMap::new(),
         executors,
-        fetches: FetchCoordinator::new(options.fetcher),
-        uploads: UploadCoordinator::new(options.uploader),
+        transfers: Transfers::new(options.fetcher, options.uploader, updates),
         guard: IntegrityGuard::default(),
         report: RunReport::default(),
         sinks,
-        messages,
         began: Instant::now(),
     };
     engine.event_loop(&inbox);
@@ -168,29 +142,10 @@ pub fn run(inputs: RunInputs<'_>, options: Options, sinks: &mut EventSinks) -> R
     Ok(engine.outcome())
 }
 
-/// This machine, and the batch executor if there is one, with the stages that do not go there.
-pub(super) fn executors(
-    store: &Store,
-    machine: Machine,
-    batch: Option<BatchExecutor>,
-    events: ExecutorEvents,
-) -> (Vec<Box<dyn Executor>>, Vec<String>) {
-    let mut executors: Vec<Box<dyn Executor>> =
-        vec![Box::new(LocalExecutor::new(store.clone(), machine, events.clone()))];
-    let Some(batch) = batch else { return (executors, Vec::new()) };
-    executors.push((batch.start)(events));
-    (executors, batch.local_stages)
-}
-
-/// The index of the executor of a stage.
-pub(super) fn place_of(stage: &str, executors: usize, local_stages: &[String]) -> usize {
-    if local_stages.iter().any(|local| local == stage) { 0 } else { executors - 1 }
-}
-
 impl Engine<'_> {
     fn event_loop(&mut self, inbox: &Receiver<Message>) {
         self.on(Event::Begin);
-        // What runs sends much from which nothing follows.
+        // Most messages of an action free no resources.
         let mut may_start = true;
         loop {
             if self.policy.drain_requested.load(Ordering::SeqCst) {
@@ -221,7 +176,7 @@ impl Engine<'_> {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        self.executors.iter_mut().for_each(|executor| executor.close());
+        self.executors.close();
         while let Ok(message) = inbox.try_recv() {
             // What was submitted and cancelled last.
             if let Message::Executor(ExecutorEvent::Emit(event)) = message
@@ -233,7 +188,7 @@ impl Engine<'_> {
         self.on(Event::End);
     }
 
-    /// Informs the scheduler, and does what it says, until it says nothing more.
+    /// Informs the scheduler, and carries out its effects, until there are no more.
     fn on(&mut self, event: Event) {
         let mut effects = self.scheduler.on(event, self.began.elapsed());
         while !effects.is_empty() {
@@ -247,7 +202,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Does what the scheduler says. Returns what came of it, if that is known at once.
+    /// Carries out an effect. Returns the event that follows, if it is known at once.
     fn carry_out(&mut self, effect: Effect) -> Option<Event> {
         match effect {
             Effect::Decide(cell) => return Some(Event::Decided(cell, self.decide(cell))),
@@ -256,12 +211,9 @@ impl Engine<'_> {
                     return Some(self.could_not_start(cell, error));
                 }
             }
-            Effect::Withdraw(cell) => {
-                let executor = self.executor_of(cell);
-                self.executors[executor].withdraw(cell);
-            }
+            Effect::Withdraw(cell) => self.executors.withdraw(cell),
             Effect::FetchRecords(cell) => self.fetch_records(cell),
-            Effect::FetchFiles(cell) => self.fetch_files_of(cell),
+            Effect::FetchFiles(cell) => self.fetch_files(cell),
             Effect::Upload(cell) => return self.upload_inputs(cell),
             Effect::Done(cell, _) => {
                 self.guard.to_rebuild.remove(&cell);
@@ -276,10 +228,9 @@ impl Engine<'_> {
                 self.report_failure(cell);
             }
             Effect::Stopped(cell) => {
-                let label = &self.inputs.plan.cells[cell].label;
-                let reason =
-                    self.work.get(&cell).and_then(|work| work.failure.as_ref()).map(|failure| &failure.message);
-                let message = format!("{label} {}", reason.map_or("was stopped", String::as_str));
+                let failure = self.work.get(&cell).and_then(|work| work.failure.as_ref());
+                let reason = failure.map_or("was stopped", |failure| failure.message.as_str());
+                let message = format!("{} {reason}", self.label(cell));
                 self.sinks.event(&RunEvent::Warning { message });
             }
             Effect::Skipped { cell, because } => self.report_skipped(cell, because),
@@ -291,14 +242,13 @@ impl Engine<'_> {
         self.work.entry(cell).or_default()
     }
 
-    fn executor_of(&self, cell: usize) -> usize {
-        let stage = &self.inputs.plan.cells[cell].label.stage;
-        place_of(stage, self.executors.len(), &self.policy.local_stages)
+    fn label(&self, cell: usize) -> Label {
+        self.inputs.cell(cell).label.clone()
     }
 
-    /// Returns true if the executor of a cell does not share the store.
-    fn needs_upload(&self, cell: usize) -> bool {
-        !self.executors[self.executor_of(cell)].shares_store()
+    /// Returns the folder of the action of a key.
+    fn work_folder(&self, key: &Key) -> WorkFolder {
+        if self.policy.check.is_some() { self.inputs.store.checking(key) } else { self.inputs.store.work(key) }
     }
 
     /// Hands a cell to its executor.
@@ -309,49 +259,50 @@ impl Engine<'_> {
         let (key, causes) = (resolved.components.key(), work.causes.clone());
         let attempts = self.scheduler.key(&key).map_or(0, |known| known.attempts);
         work.attempt = attempts + 1;
-        let is_remote = self.needs_upload(cell);
+        let is_remote = self.executors.needs_upload(cell);
         let executable = if is_remote { executable_files(&resolved) } else { Vec::new() };
         let mut action = action_file(self.inputs.plan, cell, resolved, causes, |source| self.records[source].as_ref())?;
         action.executable = executable;
-        // What the remote has under the right names, and is not what it should be, is sent anew.
-        action.force = self.policy.force.contains(&cell) || is_remote && self.fetches.failure(cell).is_some();
-        let planned = &self.inputs.plan.cells[cell];
+        // The remote has objects of these names that are not what they should be: they are sent again.
+        action.force = self.policy.force.contains(&cell) || is_remote && self.transfers.failure(cell).is_some();
+        let check = self.policy.check.is_some();
+        if check {
+            action.recorded = self.records[cell].as_ref().map(|record| record.outputs.clone());
+        }
+        let planned = self.inputs.cell(cell);
         let terms = AttemptOptions {
             attempt: attempts + 1,
-            attempts: RetryPolicy(planned.retry).max_attempts(),
+            attempts: if check { 1 } else { RetryPolicy(planned.retry).max_attempts() },
             time: planned.retry.time,
             memory: planned.retry.memory,
-            check: false,
+            check,
             requested_by: Some(format!("{}, for {}", self.policy.command, planned.label)),
         };
         let (needs, device) = needs_of(planned, self.policy.device);
         self.inputs.store.create()?;
-        let executor = self.executor_of(cell);
-        self.executors[executor].submit(Task { cell, action, terms, needs, device, time: planned.time });
+        self.executors.submit(Task { cell, action, terms, needs, device, time: planned.time });
         Ok(())
     }
 
-    /// Starts what there is room for.
+    /// Starts the queued cells that there is room for.
     fn start_queued(&mut self) {
-        // So that no process need hash external files again.
+        // Then their processes need not hash external files again.
         self.inputs.files.save_if_possible();
-        for executor in 0..self.executors.len() {
-            for Start { cell, warning, started } in self.executors[executor].start_queued() {
-                let label = &self.inputs.plan.cells[cell].label;
-                if let Some(warning) = warning {
-                    self.sinks.event(&RunEvent::Warning { message: format!("{label} {warning}") });
+        for Start { cell, warning, started } in self.executors.start_queued() {
+            if let Some(warning) = warning {
+                let message = format!("{} {warning}", self.label(cell));
+                self.sinks.event(&RunEvent::Warning { message });
+            }
+            match started {
+                Ok(started) => {
+                    if started == Started::Now {
+                        self.report_start(cell);
+                    }
+                    self.on(Event::Accepted(cell));
                 }
-                match started {
-                    Ok(started) => {
-                        if started == Started::Now {
-                            self.report_start(cell);
-                        }
-                        self.on(Event::Accepted(cell));
-                    }
-                    Err(error) => {
-                        let event = self.could_not_start(cell, error);
-                        self.on(event);
-                    }
+                Err(error) => {
+                    let event = self.could_not_start(cell, error);
+                    self.on(event);
                 }
             }
         }
@@ -363,13 +314,12 @@ impl Engine<'_> {
         Event::Failed { cell, is_transient: false, was_stopped: false }
     }
 
-    /// First asks what runs to stop, then kills it.
+    /// Requests all actions to stop; the second time it kills them.
     fn stop(&mut self) {
         self.on(Event::StopRequested);
         let is_first = self.scheduler.run_state() == RunState::Stopping;
         let how = if is_first { Cancel::Ask } else { Cancel::Kill };
-        let cancelled: usize = self.executors.iter_mut().map(|executor| executor.cancel(how)).sum();
-        if cancelled > 0 {
+        if self.executors.cancel(how) > 0 {
             let message = if is_first { "stopping at the next safe point; once more to kill" } else { "killed" };
             self.sinks.event(&RunEvent::Warning { message: message.to_owned() });
         }
@@ -396,6 +346,6 @@ impl Engine<'_> {
             }
         }
         let ran = (0..records.len()).filter(|index| self.scheduler.was_built(*index)).collect();
-        Outcome { records, ran, report: self.report, summary, remote_warnings: self.fetches.into_warnings() }
+        Outcome { records, ran, report: self.report, summary, remote_warnings: self.transfers.into_warnings() }
     }
 }

@@ -1,4 +1,4 @@
-//! What a run is given, and what came of it.
+//! The options of a run, and its outcome.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -11,30 +11,32 @@ use crate::event::{FailedCell, RunEvent, SkippedCell};
 use crate::executor::BatchExecutor;
 use crate::fetch::{InputUploader, ResultFetcher};
 use crate::machine::Machine;
-use cwm_core::Key;
-use cwm_store::ActionRecord;
+use cwm_core::{Digest, Key};
+use cwm_store::{ActionRecord, Difference};
 
 /// The options of a run.
 pub struct Options {
-    /// Cells that must be done; their sources come along.
-    pub targets: Vec<usize>,
+    /// The cells to build, with all that they depend on.
+    pub targets: BTreeSet<usize>,
+    /// True if the targets are built beside their recorded results, to see whether the same bytes come out. Nothing is recorded.
+    pub check: bool,
     /// Cells that run even if cached.
     pub force: BTreeSet<usize>,
     /// The machine to use.
     pub machine: Machine,
-    /// Where stages compute that can choose, in place of what the pipeline says.
+    /// The device of stages that can choose one, in place of the pipeline's.
     pub device: Option<DeviceChoice>,
-    /// Once it is set, what runs is finished and nothing else is begun.
+    /// Once it is set, running cells end and no other one starts.
     pub drain_requested: Arc<AtomicBool>,
-    /// The command line, for those who wait for what this run does.
+    /// The command line, which other processes show that wait for a cell of this run.
     pub command: String,
-    /// Carries out cells as batch jobs, if there is one.
+    /// The executor of a batch system.
     pub batch: Option<BatchExecutor>,
-    /// Fetches what others built, before it is built here.
+    /// Fetches results from remotes before they are built here.
     pub fetcher: Option<Box<dyn ResultFetcher>>,
-    /// True if remotes may have what the lock file names.
+    /// True if remotes may have the results that the lock file names.
     pub has_remotes: bool,
-    /// Uploads what jobs read that do not share the store.
+    /// Uploads the inputs of jobs that do not share the store.
     pub uploader: Option<Box<dyn InputUploader>>,
 }
 
@@ -46,7 +48,7 @@ pub struct Outcome {
     pub ran: BTreeSet<usize>,
     /// The cells that failed.
     pub report: RunReport,
-    /// In numbers.
+    /// The numbers of cells.
     pub summary: Summary,
     /// Warnings about remotes, a sentence each.
     pub remote_warnings: Vec<String>,
@@ -59,14 +61,20 @@ pub struct RunReport {
     pub failed: BTreeMap<usize, FailedCell>,
     /// The cells that were skipped because of that.
     pub skipped: BTreeMap<usize, SkippedCell>,
-    /// How long the attempts at a key ran together.
+    /// The time that all attempts at a key took.
     pub(super) run_time: HashMap<Key, Duration>,
     /// True if a cell could not be started because the store cannot be used.
     pub(super) store_refused: bool,
+    /// The differences that checks found, by key and recorded outputs.
+    pub(super) checked: HashMap<(Key, BTreeMap<String, Digest>), Vec<Difference>>,
+    /// Checked cells of which the same bytes came out.
+    pub same: usize,
+    /// Checked cells of which other bytes came out.
+    pub different: usize,
 }
 
 impl RunReport {
-    /// The table of it, with the command that tries `again`.
+    /// Returns the table of failed and skipped cells. The command `again` retries them.
     pub fn event(self, again: String) -> RunEvent {
         RunEvent::Failures {
             failed: self.failed.into_values().collect(),

@@ -1,18 +1,17 @@
-//! What an executor sends of a cell, and how its attempt ended.
+//! Handles the events of executors: the messages of an action, and the outcome of an attempt.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use cwm_contract::{Failure, Label};
+use cwm_contract::{Event as StageEvent, Failure};
 
 use super::{Engine, Work};
-use crate::event::{EventSink, EventSinks, FailedCell, RunEvent, SkippedCell};
+use crate::event::{EventSink, FailedCell, RunEvent, SkippedCell};
 use crate::executor::{ActionUpdate, ExecutorEvent};
-use crate::fetch::UploadId;
+use crate::lookup::{by_checksum, latest_by_checksum};
 use crate::retry::{self, RetryPolicy};
 use crate::scheduler::{CellState, CompletionKind, Event, RunState};
-use crate::status::{by_checksum, latest_by_checksum};
 use cwm_action::{ActionFailure, source_key};
 use cwm_action::{ActionFailureKind, ActionMessage, ActionOutcome, AttemptOptions, read_log_tail};
 use cwm_core::{Digest, Error, Key, strip_ansi};
@@ -24,69 +23,90 @@ impl Engine<'_> {
             ExecutorEvent::Emit(event) => self.sinks.event(&event),
             ExecutorEvent::Update(cell, ActionUpdate::Message(line)) => self.on_message(cell, line),
             ExecutorEvent::Update(cell, ActionUpdate::Exited(exited)) => {
-                let executor = self.executor_of(cell);
-                self.executors[executor].release(cell);
+                self.executors.release(cell);
                 self.on_exit(cell, exited);
             }
         }
     }
 
-    fn on_message(&mut self, cell: usize, line: ActionMessage) {
+    fn on_message(&mut self, cell: usize, message: ActionMessage) {
         let CellState::Running { .. } = self.scheduler.state(cell) else { return };
-        let label = self.inputs.plan.cells[cell].label.clone();
-        match line {
-            ActionMessage::Outcome(Ok(ActionOutcome::NewResult(outputs))) => self.work_of(cell).outputs = Some(outputs),
+        let label = self.label(cell);
+        match message {
+            ActionMessage::Outcome(Ok(outcome)) => self.work_of(cell).outcome = Some(outcome),
             ActionMessage::Outcome(Err(failure)) => self.work_of(cell).failure = Some(failure),
             ActionMessage::Start => {
                 self.work_of(cell).began = Some(Instant::now());
-                let executor = self.executor_of(cell);
-                if self.executors[executor].outlives_run() {
+                if self.executors.outlives_run(cell) {
                     self.report_start(cell);
                 }
                 self.on(Event::Began(cell));
             }
-            line => emit_message(self.sinks, label, line),
+            ActionMessage::Waiting { holder } => self.sinks.event(&RunEvent::Waiting { label, holder }),
+            ActionMessage::Event(StageEvent::Progress { done, total, unit }) => {
+                self.sinks.event(&RunEvent::Progress { label, done, total, unit });
+            }
+            ActionMessage::Event(StageEvent::Activity(what)) => self.sinks.event(&RunEvent::Doing { label, what }),
+            ActionMessage::Event(StageEvent::Note(message)) => self.sinks.event(&RunEvent::Note { label, message }),
+            ActionMessage::Event(_) => {}
         }
     }
 
     /// Reports that a cell runs now.
     pub(super) fn report_start(&mut self, cell: usize) {
-        let label = self.inputs.plan.cells[cell].label.clone();
+        let label = self.label(cell);
         let Some(Work { key: Some(key), causes, attempt, .. }) = self.work.get(&cell) else { return };
         self.sinks.event(&RunEvent::Started { label, key: *key, cause: causes.clone(), attempt: *attempt });
     }
 
-    /// The action of a cell ended. What the store says counts, not what the action said.
+    /// Ends an attempt. The record in the store counts, not the message of the action.
     fn on_exit(&mut self, cell: usize, exited: Result<(), ActionFailure>) {
         let CellState::Running { key, .. } = self.scheduler.state(cell) else { return };
         let work = self.work_of(cell);
-        let (outputs, reported) = (work.outputs.take(), work.failure.take());
+        let (outcome, reported) = (work.outcome.take(), work.failure.take());
         if let Some(began) = work.began.take() {
             *self.report.run_time.entry(key).or_default() += began.elapsed();
         }
+        let system_failure = |message: &str, hint: &str| ActionFailure {
+            kind: ActionFailureKind::System,
+            message: message.to_owned(),
+            hint: Some(hint.to_owned()),
+        };
         let failure = match (reported, exited) {
             (Some(failure), _) => failure,
-            (None, Ok(())) => match self.result(cell, &key, outputs.as_ref()) {
-                Ok(Some(record)) => return self.finish(cell, record, outputs.is_none()),
-                Ok(None) => ActionFailure {
-                    kind: ActionFailureKind::System,
-                    message: "it ended without an error, and its result is not in the store".to_owned(),
-                    hint: Some("is something else deleting from the store?".to_owned()),
-                },
-                Err(error) => error.into(),
+            (None, Ok(())) if self.policy.check.is_some() => match outcome {
+                Some(ActionOutcome::Comparison(differences)) => return self.finish_check(cell, key, differences),
+                _ => system_failure(
+                    "another check of the same ran at the same time",
+                    "check it again when that has ended",
+                ),
             },
+            (None, Ok(())) => {
+                let outputs = match outcome {
+                    Some(ActionOutcome::NewResult(outputs)) => Some(outputs),
+                    _ => None,
+                };
+                match self.result(cell, &key, outputs.as_ref()) {
+                    Ok(Some(record)) => return self.finish(cell, record, outputs.is_none()),
+                    Ok(None) => system_failure(
+                        "it ended without an error, and its result is not in the store",
+                        "is something else deleting from the store?",
+                    ),
+                    Err(error) => error.into(),
+                }
+            }
             (None, Err(failure)) if failure.kind == ActionFailureKind::Cancelled && self.is_stopping() => {
                 ActionFailure { message: Failure::cancelled().message, hint: None, ..failure }
             }
             (None, Err(failure)) => failure,
         };
-        // It was asked to end and did, or was killed because it did not.
+        // It ended on request, or was killed because it did not.
         let was_stopped = match failure.kind {
             ActionFailureKind::Cancelled => self.is_stopping(),
             ActionFailureKind::Killed | ActionFailureKind::Crash => self.scheduler.run_state() == RunState::Killing,
             _ => false,
         };
-        let is_transient = retry::is_transient(failure.kind, &self.inputs.store.work(&key));
+        let is_transient = retry::is_transient(failure.kind, &self.work_folder(&key));
         self.work_of(cell).failure = Some(failure);
         self.on(Event::Failed { cell, is_transient, was_stopped });
     }
@@ -95,9 +115,9 @@ impl Engine<'_> {
         self.scheduler.run_state() >= RunState::Stopping
     }
 
-    /// A cell has a result.
+    /// Takes the result of an attempt.
     fn finish(&mut self, cell: usize, record: ActionRecord, is_taken_over: bool) {
-        let label = self.inputs.plan.cells[cell].label.clone();
+        let label = self.label(cell);
         let bytes = record.outputs.values().map(|output| output.size).sum();
         let (key, seconds, note) =
             (record.key, record.circumstances.wall_seconds, self.note(cell, &record, is_taken_over));
@@ -116,31 +136,29 @@ impl Engine<'_> {
         self.on(Event::Finished { cell, how, has_changed, is_fetched });
     }
 
-    /// What a job made that does not share the store is with the remote. Returns true if somebody wants its files here.
+    /// Returns true if the files of a result are with the remote, where a job left them, and are wanted here.
     fn has_to_be_fetched(&mut self, cell: usize, record: &ActionRecord) -> Result<bool, Error> {
-        if !self.needs_upload(cell) {
+        if !self.executors.needs_upload(cell) {
             return Ok(false);
         }
-        self.uploads.is_present(UploadId::of(record));
-        self.fetches.forget_failure(cell);
+        self.transfers.made_by_job(cell, record);
         let is_wanted = self.is_exported(cell) || !self.scheduler.is_read(cell);
         Ok(is_wanted && !self.inputs.store.missing_or_corrupt(record, self.inputs.files)?.is_empty())
     }
 
-    /// The result of an action that ended: what it recorded, or what it found.
+    /// Returns the result of an action that ended: the one that it recorded, or that another process had recorded.
     fn result(
         &mut self,
         cell: usize,
         key: &Key,
         outputs: Option<&BTreeMap<String, Digest>>,
     ) -> Result<Option<ActionRecord>, Error> {
-        let (store, label) = (self.inputs.store, &self.inputs.plan.cells[cell].label);
+        let store = self.inputs.store;
         let Some(outputs) = outputs else {
-            let line = self.inputs.known.locked.get(label).filter(|line| line.key == *key);
-            let preferred = line.map(|line| &line.outputs);
+            let preferred = self.inputs.locked_line(cell, key).map(|line| &line.outputs);
             let found = match store.available(key, preferred, self.inputs.files)? {
                 // Its files are with the remote.
-                None if self.needs_upload(cell) => store.preferred_record(key, preferred)?,
+                None if self.executors.needs_upload(cell) => store.preferred_record(key, preferred)?,
                 found => found,
             };
             return match found {
@@ -157,8 +175,8 @@ impl Engine<'_> {
         let different: BTreeSet<_> = candidates.iter().map(ActionRecord::output_digests).collect();
         if different.len() > 1 {
             let message = format!(
-                "{label}: {} different results are recorded for the same inputs, parameters and code; this run uses \
-                 the one just made",
+                "{}: {} different results are recorded for the same inputs, parameters and code; this run uses the one just made",
+                self.label(cell),
                 different.len()
             );
             self.sinks.event(&RunEvent::Warning { message });
@@ -166,19 +184,19 @@ impl Engine<'_> {
         Ok(candidates.into_iter().next())
     }
 
-    /// What is to be known of how a result came about.
+    /// Returns a note on the origin of a result.
     fn note(&self, cell: usize, record: &ActionRecord, is_taken_over: bool) -> Option<String> {
         if is_taken_over {
             return Some(format!("taken over: {}", record.origin()));
         }
-        let line = self.inputs.known.locked.get(&self.inputs.plan.cells[cell].label)?;
+        let line = self.inputs.locked.get(&self.inputs.cell(cell).label)?;
         (line.outputs == record.output_digests()).then(|| "the same result as before".to_owned())
     }
 
     pub(super) fn report_retry(&mut self, cell: usize, attempt: u32, wait: Duration) {
-        let planned = &self.inputs.plan.cells[cell];
         let Some(Work { key: Some(key), failure: Some(failure), .. }) = self.work.get(&cell) else { return };
-        let log = self.inputs.store.work(key).log();
+        let planned = self.inputs.cell(cell);
+        let log = self.work_folder(key).log();
         self.sinks.event(&RunEvent::Retrying {
             label: planned.label.clone(),
             key: *key,
@@ -195,9 +213,9 @@ impl Engine<'_> {
     pub(super) fn report_failure(&mut self, cell: usize) {
         let Some(work) = self.work.get(&cell) else { return };
         let Some(ActionFailure { kind, message: reason, hint }) = work.failure.clone() else { return };
-        let label = self.inputs.plan.cells[cell].label.clone();
+        let label = self.label(cell);
         let key = work.key;
-        let log = key.map(|key| self.inputs.store.work(&key).log()).filter(|log| log.is_file());
+        let log = key.map(|key| self.work_folder(&key).log()).filter(|log| log.is_file());
         let attempts = key.and_then(|key| self.scheduler.key(&key)).map_or(0, |known| known.attempts);
         let run_time = key.and_then(|key| self.report.run_time.get(&key).copied()).unwrap_or_default();
         let seconds = run_time.as_secs_f64();
@@ -209,8 +227,7 @@ impl Engine<'_> {
     }
 
     pub(super) fn report_skipped(&mut self, cell: usize, because: usize) {
-        let cells = &self.inputs.plan.cells;
-        let (label, failed) = (cells[cell].label.clone(), cells[because].label.clone());
+        let (label, failed) = (self.label(cell), self.label(because));
         match self.report.skipped.get_mut(&cell) {
             Some(skipped) if self.report.failed.contains_key(&because) => skipped.also.push(failed),
             Some(_) => {}
@@ -223,22 +240,8 @@ impl Engine<'_> {
     }
 }
 
-/// Passes on what an action sent for whoever watches it.
-pub fn emit_message(sinks: &mut EventSinks, label: Label, line: ActionMessage) {
-    use cwm_contract::Event as StageEvent;
-    match line {
-        ActionMessage::Waiting { holder } => sinks.event(&RunEvent::Waiting { label, holder }),
-        ActionMessage::Event(StageEvent::Progress { done, total, unit }) => {
-            sinks.event(&RunEvent::Progress { label, done, total, unit });
-        }
-        ActionMessage::Event(StageEvent::Activity(what)) => sinks.event(&RunEvent::Doing { label, what }),
-        ActionMessage::Event(StageEvent::Note(message)) => sinks.event(&RunEvent::Note { label, message }),
-        _ => {}
-    }
-}
-
-/// The last lines that this attempt wrote into a log, without the reason that is shown anyway.
-pub fn log_tail(path: &Path, reason: &str) -> Vec<String> {
+/// Returns the last lines of this attempt in a log, without the reason that is shown anyway.
+fn log_tail(path: &Path, reason: &str) -> Vec<String> {
     const LINES: usize = 12;
     const BYTES: u64 = 16 * 1024;
     const LONGEST: usize = 300;
@@ -247,7 +250,7 @@ pub fn log_tail(path: &Path, reason: &str) -> Vec<String> {
     if let Some(heading) = lines.iter().rposition(|line| AttemptOptions::is_heading(line)) {
         lines.drain(..=heading);
     }
-    // A terminal must not obey what stands in a log.
+    // Control sequences of a log must not reach a terminal.
     let shown = |line: &&str| strip_ansi(line).chars().take(LONGEST).collect();
     lines[lines.len().saturating_sub(LINES)..].iter().map(shown).collect()
 }

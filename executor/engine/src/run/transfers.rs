@@ -1,118 +1,214 @@
-//! What the run asks of remotes for its cells, and what it does with their answers.
+//! The requests of a run to remotes: results to fetch before they are built, and the inputs of jobs that do not share the store
+//! of the run (`store = "remote"`), which a remote has before these jobs are submitted. The rest of the run continues meanwhile.
 
-use super::uploads::PendingUpload;
-use super::{Engine, Message};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::Engine;
 use crate::cause::Cause;
 use crate::event::{Direction, EventSink, RunEvent};
-use crate::fetch::{TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome};
+use crate::fetch::{InputUploader, ResultFetcher, TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome};
 use crate::scheduler::{CellState, Event};
 use cwm_action::{ActionFailure, ActionFailureKind};
-use cwm_core::Error;
+use cwm_core::{Error, Key, list_some};
 use cwm_store::ActionRecord;
+
+/// The remotes of a run, and the state of its requests.
+pub struct Transfers {
+    fetcher: Option<Box<dyn ResultFetcher>>,
+    uploader: Option<Box<dyn InputUploader>>,
+    updates: UpdateSender,
+    /// The last fetch of each cell, if files of the result did not come.
+    failures: BTreeMap<usize, FetchFailure>,
+    /// Warnings about remotes, each once.
+    warnings: BTreeSet<String>,
+    /// Items that the remote has.
+    present: HashSet<UploadId>,
+    uploading: HashMap<UploadId, PendingUpload>,
+}
+
+/// A fetch after which files were still missing.
+pub struct FetchFailure {
+    /// True if every remote answered.
+    pub all_remotes_answered: bool,
+    missing: Vec<String>,
+}
+
+/// An item that is being uploaded.
+struct PendingUpload {
+    /// The cell that made it; of an external file, one that reads it.
+    cell: usize,
+    /// The key of that cell.
+    key: Key,
+    /// Cells that wait for it.
+    waiting: BTreeSet<usize>,
+}
+
+impl FetchFailure {
+    /// Returns the failure of a cell whose result is with a remote.
+    pub fn error(&self) -> Error {
+        let missing = list_some(&self.missing, 1);
+        Error::system(format!("its result is with a remote, and files of it could not be fetched: {missing}")).hint(
+            "`cwm run` fetches them when it can be reached; `cwm run --force` of the stage makes and sends them anew",
+        )
+    }
+}
+
+impl Transfers {
+    /// Makes the requests of a run. `updates` receives the answers.
+    pub fn new(
+        fetcher: Option<Box<dyn ResultFetcher>>,
+        uploader: Option<Box<dyn InputUploader>>,
+        updates: UpdateSender,
+    ) -> Self {
+        let (failures, warnings, present) = Default::default();
+        Transfers { fetcher, uploader, updates, failures, warnings, present, uploading: HashMap::new() }
+    }
+
+    /// Returns true if results can be fetched.
+    pub fn can_fetch(&self) -> bool {
+        self.fetcher.is_some()
+    }
+
+    /// Returns the failed fetch of a cell.
+    pub fn failure(&self, cell: usize) -> Option<&FetchFailure> {
+        self.failures.get(&cell)
+    }
+
+    /// Notes that a job has made this result of a cell, and that the remote has it.
+    pub fn made_by_job(&mut self, cell: usize, record: &ActionRecord) {
+        self.present.insert(UploadId::of(record));
+        self.failures.remove(&cell);
+    }
+
+    /// Returns all warnings.
+    pub fn into_warnings(self) -> Vec<String> {
+        self.warnings.into_iter().collect()
+    }
+
+    /// Uploads an item for a reader, unless the remote has it.
+    fn upload(&mut self, reader: usize, cell: usize, key: Key, item: UploadItem) {
+        let id = item.id();
+        let Some(uploader) = self.uploader.as_ref().filter(|_| !self.present.contains(&id)) else { return };
+        let pending = self.uploading.entry(id).or_insert_with(|| {
+            uploader.upload(cell, item, self.updates.clone());
+            PendingUpload { cell, key, waiting: BTreeSet::new() }
+        });
+        pending.waiting.insert(reader);
+    }
+
+    /// Returns true if the cell waits for an upload.
+    fn is_waiting(&self, reader: usize) -> bool {
+        self.uploading.values().any(|upload| upload.waiting.contains(&reader))
+    }
+}
 
 impl Engine<'_> {
     pub(super) fn fetch_records(&mut self, cell: usize) {
-        let updates = self.updates();
         let keys = std::mem::take(&mut self.work_of(cell).fetch_keys);
-        if let Some(key) = keys.first().copied() {
-            self.fetches.fetch_records(cell, key, keys, updates);
+        if let Some(fetcher) = &self.transfers.fetcher {
+            fetcher.fetch_records(cell, keys, self.transfers.updates.clone());
         }
     }
 
-    pub(super) fn fetch_files_of(&mut self, cell: usize) {
-        let CellState::Fetching(key) = self.scheduler.state(cell) else { return };
-        let updates = self.updates();
+    pub(super) fn fetch_files(&mut self, cell: usize) {
         let candidates = std::mem::take(&mut self.work_of(cell).candidates);
-        self.fetches.fetch_files(cell, key, candidates, updates);
+        if let Some(fetcher) = &self.transfers.fetcher {
+            fetcher.fetch_files(cell, candidates, self.transfers.updates.clone());
+        }
     }
 
-    fn updates(&self) -> UpdateSender {
-        sender(self.messages.clone())
-    }
-
-    /// Has everything uploaded that a cell reads. Returns that it is, if there is nothing to wait for.
+    /// Uploads the inputs of a cell. Returns an event at once if there is nothing to wait for.
     pub(super) fn upload_inputs(&mut self, reader: usize) -> Option<Event> {
         let resolved = self.work.get(&reader)?.resolved.as_ref()?;
         let key = resolved.components.key();
-        let files = resolved.outside.values().chain(&resolved.files).chain(resolved.deps.values());
-        let mut items: Vec<_> = files.map(|file| (reader, key, UploadItem::File(file.clone()))).collect();
+        for file in resolved.outside.values().chain(&resolved.files).chain(resolved.deps.values()) {
+            self.transfers.upload(reader, reader, key, UploadItem::File(file.clone()));
+        }
         for source in self.scheduler.inputs(reader) {
             if let Some(record) = &self.records[*source] {
-                items.push((*source, record.key, UploadItem::Result(Box::new(record.clone()))));
+                let item = UploadItem::Result(Box::new(record.clone()));
+                self.transfers.upload(reader, *source, record.key, item);
             }
         }
-        let messages = self.messages.clone();
-        let waits = self.uploads.request(reader, items, move || sender(messages.clone()));
-        (!waits).then_some(Event::Uploaded(reader))
+        (!self.transfers.is_waiting(reader)).then_some(Event::Uploaded(reader))
     }
 
     pub(super) fn on_transfer_update(&mut self, update: TransferUpdate) {
         match update {
             TransferUpdate::Records { cell, failures } => {
                 failures.into_iter().for_each(|warning| self.warn_of_remote(warning));
-                self.fetched(cell);
+                self.on(Event::Fetched(cell));
             }
             TransferUpdate::Begun { cell, direction, objects, bytes } => {
-                let key = match direction {
-                    Direction::Pull => self.fetches.key_of(cell),
-                    Direction::Push => self.uploads.key_of(cell),
-                };
-                if let Some(key) = key {
-                    let label = self.inputs.plan.cells[cell].label.clone();
+                let label = self.label(cell);
+                if let Some(key) = self.transfer_key(cell, direction) {
                     self.sinks.event(&RunEvent::Transferring { label, key, direction, objects, bytes });
                 }
             }
             TransferUpdate::Progress { cell, done, total } => {
-                let label = self.inputs.plan.cells[cell].label.clone();
-                let (total, unit) = (Some(total), "bytes".to_owned());
+                let (label, total, unit) = (self.label(cell), Some(total), "bytes".to_owned());
                 self.sinks.event(&RunEvent::Progress { label, done, total, unit });
             }
             TransferUpdate::Files { cell, objects, bytes, seconds, missing, all_remotes_answered } => {
-                self.fetches.files_ended(cell, &missing, all_remotes_answered);
-                if let Some(key) = self.fetches.key_of(cell) {
-                    let (label, direction) = (self.inputs.plan.cells[cell].label.clone(), Direction::Pull);
+                self.transfers.failures.remove(&cell);
+                if !missing.is_empty() {
+                    let failure = FetchFailure { all_remotes_answered, missing: missing.clone() };
+                    self.transfers.failures.insert(cell, failure);
+                }
+                let (label, direction) = (self.label(cell), Direction::Pull);
+                if let Some(key) = self.transfer_key(cell, direction) {
                     let end = RunEvent::Transferred { label, key, direction, objects, bytes, seconds, missing };
                     self.sinks.event(&end);
                 }
-                self.fetched(cell);
+                self.on(Event::Fetched(cell));
             }
             TransferUpdate::Warning(message) => self.warn_of_remote(message),
             TransferUpdate::Uploaded { item, outcome } => self.uploaded(&item, outcome),
         }
     }
 
+    /// Returns the key of the result that a cell fetches, or that is uploaded.
+    fn transfer_key(&self, cell: usize, direction: Direction) -> Option<Key> {
+        match (direction, self.scheduler.state(cell)) {
+            (Direction::Pull, CellState::Fetching(key)) => Some(key),
+            (Direction::Pull, _) => None,
+            (Direction::Push, _) => {
+                self.transfers.uploading.values().find(|upload| upload.cell == cell).map(|upload| upload.key)
+            }
+        }
+    }
+
     fn warn_of_remote(&mut self, message: String) {
-        if self.fetches.is_new_warning(&message) {
+        if self.transfers.warnings.insert(message.clone()) {
             self.sinks.event(&RunEvent::Warning { message });
         }
     }
 
-    fn fetched(&mut self, cell: usize) {
-        if self.fetches.ended(cell).is_some() {
-            self.on(Event::Fetched(cell));
-        }
-    }
-
-    /// An upload has ended; cells that waited for nothing else are submitted.
+    /// Ends an upload. Cells that waited for nothing else are submitted.
     fn uploaded(&mut self, id: &UploadId, outcome: UploadOutcome) {
-        let Some(PendingUpload { cell, key, waiting }) = self.uploads.ended(id) else { return };
-        let label = self.inputs.plan.cells[cell].label.clone();
-        let direction = Direction::Push;
+        let Some(PendingUpload { cell, key, waiting }) = self.transfers.uploading.remove(id) else { return };
+        let (label, direction) = (self.label(cell), Direction::Push);
+        let end = |objects, bytes, seconds, missing| RunEvent::Transferred {
+            label,
+            key,
+            direction,
+            objects,
+            bytes,
+            seconds,
+            missing,
+        };
+        // The input that is to be built again, or the failure of the readers.
         let failed = match outcome {
             UploadOutcome::Present { objects, bytes, seconds } => {
-                self.uploads.is_present(id.clone());
+                self.transfers.present.insert(id.clone());
                 if objects > 0 {
-                    let missing = Vec::new();
-                    let end = RunEvent::Transferred { label, key, direction, objects, bytes, seconds, missing };
-                    self.sinks.event(&end);
+                    self.sinks.event(&end(objects, bytes, seconds, Vec::new()));
                 }
                 Ok(())
             }
             UploadOutcome::Unavailable => Err(self.rebuild_unavailable(cell, id).err().map(ActionFailure::from)),
             UploadOutcome::Failed(reason) => {
-                let missing = vec![reason.clone()];
-                let end = RunEvent::Transferred { label, key, direction, objects: 0, bytes: 0, seconds: 0.0, missing };
-                self.sinks.event(&end);
+                self.sinks.event(&end(0, 0, 0.0, vec![reason.clone()]));
                 Err(Some(ActionFailure {
                     kind: ActionFailureKind::System,
                     message: format!("what its job is to read could not be sent to a remote: {reason}"),
@@ -122,7 +218,7 @@ impl Engine<'_> {
         };
         for reader in waiting {
             match &failed {
-                Ok(()) if self.uploads.is_waiting(reader) => {}
+                Ok(()) if self.transfers.is_waiting(reader) => {}
                 Ok(()) => self.on(Event::Uploaded(reader)),
                 Err(None) => self.on(Event::NotUploaded(reader, Some(cell))),
                 Err(Some(failure)) => {
@@ -133,25 +229,20 @@ impl Engine<'_> {
         }
     }
 
-    /// Files of a result are neither here nor with the remote: it is built again, unless it was just built.
+    /// Has a result built again of which files are neither here nor with the remote, unless it was just built.
     fn rebuild_unavailable(&mut self, cell: usize, id: &UploadId) -> Result<(), Error> {
-        // Since then it may have been invalidated, or built with another result.
+        // The cell may have been invalidated, or built with another result, since the request.
         let is_done = matches!(self.scheduler.state(cell), CellState::Done(_));
-        let record = self.records[cell].clone().filter(|record| is_done && UploadId::of(record) == *id);
-        let Some(record): Option<ActionRecord> = record else { return Ok(()) };
+        let record = self.records[cell].as_ref().filter(|record| is_done && UploadId::of(record) == *id);
+        let Some(record) = record else { return Ok(()) };
         if self.scheduler.was_built(cell) {
-            let label = &self.inputs.plan.cells[cell].label;
-            let message = format!("files of {label} are neither here nor with the remote although it has just run");
+            let message =
+                format!("files of {} are neither here nor with the remote although it has just run", self.label(cell));
             return Err(Error::system(message).hint("is something else deleting from the store, or from the remote?"));
         }
-        let missing = self.inputs.store.missing(&record, self.inputs.files)?;
-        let cause = Cause::from_missing(self.inputs.store, &record, &missing)?;
+        let missing = self.inputs.store.missing(record, self.inputs.files)?;
+        let cause = Cause::from_missing(self.inputs.store, record, &missing)?;
         self.guard.to_rebuild.insert(cell, cause);
         Ok(())
     }
-}
-
-/// A run that has ended listens no more.
-fn sender(messages: std::sync::mpsc::Sender<Message>) -> UpdateSender {
-    Box::new(move |update| drop(messages.send(Message::Transfer(update))))
 }

@@ -25,6 +25,11 @@ pub enum Decision {
     },
     /// It cannot be built.
     Failed,
+    /// It is not checked.
+    Skipped {
+        /// A cell that it reads, which has no result.
+        because: usize,
+    },
 }
 
 /// An input of which files are lost.

@@ -103,7 +103,7 @@ pub fn differ(
 
 /// Returns true if the cause is a cell that changed itself.
 fn follows(cause: &Cause, moved: &impl Fn(&str) -> bool) -> bool {
-    matches!(cause, Cause::Input { source, .. } | Cause::InputRenamed { source, .. } if moved(source))
+    matches!(cause, Cause::Input { source, .. } if moved(source))
 }
 
 fn causes<'l>(
@@ -119,9 +119,7 @@ fn causes<'l>(
     };
     let mut causes = differences(old, new, |_| ValueOrigin::default(), |_, _| String::new());
     for cause in &mut causes {
-        let (Cause::Input { name, label, source, .. } | Cause::InputRenamed { name, label, source, .. }) = cause else {
-            continue;
-        };
+        let Cause::Input { name, label, source, .. } = cause else { continue };
         // Content that is gone was made before.
         let (makers, content) = match digest(new, name, label) {
             Some(now) => (made_now, Some(now)),

@@ -1,0 +1,149 @@
+//! Looks up a cell: its key, and the recorded result that a run would take. Runs, checks and predictions all look up here.
+
+use cwm_contract::Label;
+
+use crate::components::{Resolved, resolve};
+use cwm_action::source_key;
+use cwm_core::{Components, Error, Key};
+use cwm_pipeline::plan::{Cell, Origin, Plan};
+use cwm_project::accepted::Accepted;
+use cwm_project::lock_file::{LockFile, LockLine};
+use cwm_project::pins::Pins;
+use cwm_store::external_files::DigestCache;
+use cwm_store::{ActionRecord, Store};
+
+/// The inputs of a run, which it does not change.
+#[derive(Clone, Copy)]
+pub struct RunInputs<'a> {
+    /// The plan to carry out.
+    pub plan: &'a Plan,
+    /// The store of results.
+    pub store: &'a Store,
+    /// The digests of external files.
+    pub files: &'a DigestCache,
+    /// The lock file.
+    pub locked: &'a LockFile,
+    /// `sources.lock`.
+    pub pins: &'a Pins,
+    /// `accepted.lock`.
+    pub accepted: &'a Accepted,
+}
+
+impl<'a> RunInputs<'a> {
+    /// Returns a cell of the plan.
+    pub fn cell(&self, index: usize) -> &'a Cell {
+        &self.plan.cells[index]
+    }
+
+    /// Resolves the key of a cell. `record` returns the records of its sources, all of which are done.
+    ///
+    /// # Errors
+    /// A file from outside or a secret cannot be read.
+    pub fn resolve<'r>(
+        &self,
+        index: usize,
+        record: impl Fn(usize) -> Option<&'r ActionRecord>,
+    ) -> Result<Resolved, Error> {
+        resolve(self.cell(index), self.files, self.pins, record).map(|(resolved, _)| resolved)
+    }
+
+    /// Returns the line of the lock file for a cell, if it is about this key.
+    pub fn locked_line(&self, index: usize, key: &Key) -> Option<&'a LockLine> {
+        self.locked.get(&self.cell(index).label).filter(|line| line.key == *key)
+    }
+
+    /// Returns the last result of a cell that the lock file names, if the store still has its record.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn previous_record(&self, index: usize) -> Result<Option<ActionRecord>, Error> {
+        previous_record(self.store, &self.cell(index).label, self.locked)
+    }
+
+    /// Returns the recorded result of a cell: the one in the lock file if it is available, else the first that is, else the first.
+    /// The files of a single result are not looked at: whoever reads them does that. Of an unpinned download it is the last one.
+    /// Where today's code has no result, it is one of older code whose change was accepted.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn find_result(&self, index: usize, components: &Components) -> Result<Option<ActionRecord>, Error> {
+        if source_key::has_unpinned_url(components) {
+            return latest_by_checksum(self.store, &components.key());
+        }
+        let found = self.preferred_result(index, components.key())?;
+        if found.is_some() {
+            return Ok(found);
+        }
+        for older in self.accepted.equivalent_keys(components) {
+            let found = self.preferred_result(index, older.key())?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the preferred result of one key.
+    fn preferred_result(&self, index: usize, key: Key) -> Result<Option<ActionRecord>, Error> {
+        let preferred = self.locked_line(index, &key).map(|line| &line.outputs);
+        let mut candidates = self.store.candidates(&key, preferred)?;
+        if candidates.len() > 1 {
+            for (position, record) in candidates.iter().enumerate() {
+                if self.store.missing(record, self.files)?.is_empty() {
+                    return Ok(Some(candidates.swap_remove(position)));
+                }
+            }
+        }
+        Ok(candidates.into_iter().next())
+    }
+}
+
+/// Returns the indices of the cells that `cell` reads.
+pub fn sources(cell: &Cell) -> impl Iterator<Item = usize> + '_ {
+    cell.inputs.iter().flat_map(|input| &input.sources).filter_map(|source| match source.from {
+        Origin::Cell { index, .. } => Some(index),
+        Origin::File(_) => None,
+    })
+}
+
+/// Returns the last result of `label` that the lock file names, if the store still has its record.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn previous_record(store: &Store, label: &Label, locked: &LockFile) -> Result<Option<ActionRecord>, Error> {
+    let Some(line) = locked.get(label) else { return Ok(None) };
+    Ok(store.preferred_record(&line.key, Some(&line.outputs))?)
+}
+
+/// Returns true if a result that was found for `components` is one of older code.
+pub fn is_of_older_code(record: &ActionRecord, components: &Components) -> bool {
+    record.components.code != components.code
+}
+
+/// Describes the origin of a result.
+pub fn origin(record: &ActionRecord, accepted: bool) -> String {
+    let accepted = if accepted { ", of older code, accepted" } else { "" };
+    format!("{}{accepted}", record.origin())
+}
+
+/// Returns the last record, under its checksums, of an unpinned download.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn latest_by_checksum(store: &Store, key: &Key) -> Result<Option<ActionRecord>, Error> {
+    store.actions(key)?.pop().map_or(Ok(None), |last| by_checksum(store, last))
+}
+
+/// Returns the record under its checksums of an unpinned download, and any other record as it is. None if it is gone.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn by_checksum(store: &Store, record: ActionRecord) -> Result<Option<ActionRecord>, Error> {
+    if !source_key::has_unpinned_url(&record.components) {
+        return Ok(Some(record));
+    }
+    let Some(components) = source_key::with_checksums(&record.components, &record.fetched) else { return Ok(None) };
+    let pinned = store.preferred_record(&components.key(), Some(&record.output_digests()))?;
+    // The record by URL has the checksum of each URL.
+    Ok(pinned.map(|pinned| ActionRecord { fetched: record.fetched, ..pinned }))
+}

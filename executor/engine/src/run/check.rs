@@ -1,0 +1,84 @@
+//! A check (`cwm run --check`) builds its targets beside their recorded results, and compares. Every cell reads the recorded
+//! results of its sources, so no cell waits for another. Nothing is recorded or changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Engine;
+use crate::event::{EventSink, RunEvent};
+use crate::lookup::sources;
+use crate::scheduler::{CompletionKind, Decision, Event};
+use cwm_core::{Error, Key, shell_quote};
+use cwm_store::{Difference, EvictionReason, MissingContent};
+
+impl Engine<'_> {
+    /// Decides on a cell of a check: a target is built unless its recorded result was checked already.
+    pub(super) fn decide_check(&mut self, index: usize, targets: &BTreeSet<usize>) -> Result<Decision, Error> {
+        let inputs = self.inputs;
+        if let Some(because) = sources(inputs.cell(index)).find(|source| self.records[*source].is_none()) {
+            return Ok(Decision::Skipped { because });
+        }
+        let resolved = inputs.resolve(index, |source| self.records[source].as_ref())?;
+        let key = resolved.components.key();
+        let record = inputs.find_result(index, &resolved.components)?.ok_or_else(|| {
+            Error::store("nothing is recorded of it as it stands now, so there is nothing to compare with")
+                .hint("`cwm run` makes it; `cwm why` says what changed since it was made")
+        })?;
+        if !targets.contains(&index) {
+            self.records[index] = Some(record);
+            return Ok(Decision::Hit(key));
+        }
+        self.require_inputs(index)?;
+        let outputs = record.output_digests();
+        self.records[index] = Some(record);
+        if self.scheduler.is_in_flight(&key) {
+            return Ok(Decision::SharesKey(key));
+        }
+        if let Some(differences) = self.report.checked.get(&(key, outputs)).cloned() {
+            self.report_check(index, key, differences);
+            return Ok(Decision::Hit(key));
+        }
+        self.build(index, resolved, Vec::new())
+    }
+
+    /// Ends the check of a cell.
+    pub(super) fn finish_check(&mut self, cell: usize, key: Key, differences: Vec<Difference>) {
+        if let Some(record) = &self.records[cell] {
+            self.report.checked.insert((key, record.output_digests()), differences.clone());
+        }
+        self.report_check(cell, key, differences);
+        self.on(Event::Finished { cell, how: CompletionKind::Built, has_changed: false, is_fetched: false });
+    }
+
+    fn report_check(&mut self, cell: usize, key: Key, differences: Vec<Difference>) {
+        *(if differences.is_empty() { &mut self.report.same } else { &mut self.report.different }) += 1;
+        let seconds = self.report.run_time.get(&key).copied().unwrap_or_default().as_secs_f64();
+        self.sinks.event(&RunEvent::Checked { label: self.label(cell), key, seconds, differences });
+    }
+
+    /// Fails if files of an input were evicted or lost, with the command that brings them back.
+    fn require_inputs(&self, index: usize) -> Result<(), Error> {
+        let inputs = self.inputs;
+        let mut commands: BTreeMap<&str, String> = BTreeMap::new();
+        let mut lost = Vec::new();
+        for source in sources(inputs.cell(index)).collect::<BTreeSet<_>>() {
+            let Some(record) = &self.records[source] else { continue };
+            let missing = inputs.store.missing_or_corrupt(record, inputs.files)?;
+            if missing.is_empty() {
+                continue;
+            }
+            let label = inputs.cell(source).label.to_string();
+            let (command, what) = match record.evicted {
+                Some(EvictionReason::NotPulled) => ("cwm pull", "were not pulled"),
+                _ => ("cwm run", MissingContent::describe(&missing)),
+            };
+            *commands.entry(command).or_default() += &format!(" {}", shell_quote(&label));
+            lost.push(format!("files of {label}, which it reads, {what}"));
+        }
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let commands: Vec<String> =
+            commands.into_iter().map(|(command, labels)| command.to_owned() + &labels).collect();
+        Err(Error::store(lost.join("; ")).hint(format!("`{}` brings them back", commands.join(" && "))))
+    }
+}
