@@ -42,12 +42,12 @@ pub enum Cause {
     Forced,
     /// There is a record, but its files are gone.
     ObjectsMissing {
-        /// How many.
+        /// The number of files.
         count: usize,
     },
     /// There is a record, but files of it were changed since they were stored.
     ObjectsDamaged {
-        /// How many.
+        /// The number of files.
         count: usize,
     },
     /// There is a record; its files were evicted.
@@ -91,7 +91,7 @@ pub enum Cause {
     },
     /// No checksum is known of some of its external sources.
     NotPinned {
-        /// How many.
+        /// The number of sources.
         count: usize,
     },
     /// An input's content changed.

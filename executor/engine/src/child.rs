@@ -1,4 +1,4 @@
-//! The process of one action, seen from the executor.
+//! Starts the process of an action, and watches it.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::{CommandExt, ExitStatusExt};

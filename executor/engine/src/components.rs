@@ -1,4 +1,4 @@
-//! From a cell of the plan and its inputs' results to the components of its key.
+//! Resolves the key of a cell from the plan and the results of its inputs.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,9 +13,9 @@ use cwm_project::pins::Pins;
 use cwm_store::external_files::{DigestCache, FileFingerprint};
 use cwm_store::{ActionRecord, OutputRecord};
 
-/// The components of a cell's key, with what else its action needs.
+/// The components of a cell's key, with the other data of its action.
 pub struct Resolved {
-    /// What the key is made of.
+    /// The components of the key.
     pub components: Components,
     /// Files given as parameters, as they are now.
     pub files: Vec<FileFingerprint>,
@@ -23,9 +23,9 @@ pub struct Resolved {
     pub deps: BTreeMap<PathBuf, FileFingerprint>,
     /// Files from outside given as inputs, by path.
     pub outside: BTreeMap<PathBuf, FileFingerprint>,
-    /// Names of variables that a command takes over.
+    /// Names of environment variables that a command inherits.
     pub inherited: Vec<String>,
-    /// What pins say of what it fetches.
+    /// The checksums of its downloads, from pins.
     pub expected: Vec<ExpectedChecksum>,
 }
 
@@ -89,7 +89,7 @@ pub fn resolve<'r>(
     match &cell.body {
         Body::Stage(stage) => {
             if let Some(brought) = stage.external_sources(&cell.values) {
-                // Known by its content: neither code nor where it comes from matters.
+                // The key of a source is its content: neither its code nor its origin is in it.
                 let (source, expected) =
                     source_key::key_value(&brought, &cell.label.stage, pins, files, &mut resolved.files)?;
                 resolved.components.parameters.insert(source_key::SOURCE.into(), source);
@@ -120,7 +120,7 @@ pub fn resolve<'r>(
     Ok((resolved, unknown))
 }
 
-/// What a command declares of an output, as it enters the key; nothing for what it has when it declares none.
+/// Returns the declaration of a command's output as it enters the key. The default output is not in the key.
 fn keyed_output(output: &OutputPlan) -> Option<(String, Value)> {
     let shape = match output.shape {
         Shape::File("") if output.name == "out" && output.format == Format::ANY => return None,

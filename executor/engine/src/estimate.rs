@@ -1,12 +1,12 @@
-//! What cells that would run are likely to cost, by what earlier runs of their kind did.
+//! Estimates the cost of cells from earlier runs of their kind.
 //!
 //! The rule: a stage says how much work there is ([`Stage::work`]), in units of its own and of a *sort*: only runs of
 //! one sort are compared, and of those only such as computed on the same device. Of all records of that kind, sort and
 //! device in the store, time and bytes written are added up and divided by their units; that rate times the cell's units
 //! is the estimate. Bytes of an output may have units of their own. Memory is what the stage says that this work takes by
 //! its size, and what the run that held most beyond that held beyond it. A run that went on from what an earlier attempt
-//! had kept is left out: how long all of it took nobody knows.
-//! A cell of which no run of its sort was recorded, or whose work cannot be told, has no estimate, and neither has what
+//! had kept is left out: the time of all its attempts is not known.
+//! A cell of which no run of its sort was recorded, or whose work is not known, has no estimate, and neither has what
 //! depends on the size of its result, unless the stage knows that by itself. Nothing is made up.
 
 use std::collections::{BTreeMap, HashMap};
@@ -21,7 +21,7 @@ use cwm_pipeline::spec::COMMAND;
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};
 
-/// What a cell is likely to cost.
+/// The estimated cost of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// Wall-clock seconds, on as many cores as those that were measured had.
@@ -30,7 +30,7 @@ pub struct Estimate {
     pub memory_bytes: u64,
     /// Bytes of its outputs.
     pub disk_bytes: u64,
-    /// How many earlier runs that rests on.
+    /// The number of earlier runs behind the estimate.
     pub runs: u64,
 }
 
@@ -49,10 +49,10 @@ pub struct TotalEstimate {
     pub disk_bytes: u64,
 }
 
-/// What runs that are compared have in common: the kind of stage, the sort of its work, and what it computed on.
+/// The group of comparable runs: the kind of stage, the sort of its work, and the device.
 type Group = (String, String, String);
 
-/// What stands in a [`Group`] for the processor.
+/// The device name of the processor in a [`Group`].
 const PROCESSOR: &str = "cpu";
 
 /// The sum of some runs of one group.
@@ -66,30 +66,30 @@ struct Measured {
     outputs: BTreeMap<String, Bytes>,
 }
 
-/// What some runs wrote of an output.
+/// The bytes of an output of some runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Bytes {
     written: u64,
-    /// What that grows with.
+    /// The units of work that they grow with.
     units: f64,
 }
 
 impl Bytes {
-    /// Of so many units, by the rate that was measured.
+    /// Returns the bytes for so many units, by the measured rate.
     fn of(self, units: f64) -> Option<u64> {
         (self.units > 0.0).then(|| (self.written as f64 * (units / self.units)) as u64)
     }
 }
 
-/// What is known of earlier runs, and of the cells that were estimated so far.
+/// The measured rates of earlier runs, and the cells that were estimated so far.
 pub struct Estimates {
     measured: HashMap<Group, Measured>,
     /// The GPU that was computed on last; empty if none was.
     gpu: String,
-    /// Bytes of the outputs of each cell that was looked at, as far as they can be told.
+    /// The bytes of the outputs of each cell so far, if they are known.
     outputs: HashMap<usize, BTreeMap<String, u64>>,
     machine: Machine,
-    /// What `--device` says for all cells.
+    /// The value of `--device`.
     device: Option<DeviceChoice>,
     has_gpu_support: bool,
     total: TotalEstimate,
@@ -222,7 +222,7 @@ impl Estimates {
         Some(estimate)
     }
 
-    /// Returns true if a cell will compute on a GPU, as far as can be told before it starts.
+    /// Returns true if a cell is expected to compute on a GPU.
     fn on_gpu(&self, cell: &Cell, stage: Option<&dyn Stage>) -> bool {
         let granted = cell.needs.gpu > 0.0 && !self.machine.devices.is_empty();
         stage.is_some_and(|stage| stage.uses_devices())
@@ -233,7 +233,7 @@ impl Estimates {
             }
     }
 
-    /// Bytes of each input of a cell, as far as they can be told.
+    /// Returns the bytes of each input of a cell, if they are known.
     fn inputs(&self, cell: &Cell) -> BTreeMap<String, Option<u64>> {
         let size = |from: &Origin| match from {
             Origin::Cell { index, port } => self.outputs.get(index)?.get(port).copied(),
@@ -247,12 +247,12 @@ impl Estimates {
     }
 }
 
-/// What the bytes of an output grow with.
+/// Returns the units of work that the bytes of an output grow with.
 fn units(work: &Work, output: &str) -> f64 {
     work.bytes.get(output).copied().unwrap_or(work.units)
 }
 
-/// What a run computed on: a GPU by its name without its number, since one of a kind is as fast as the next.
+/// Returns the device of a run: a GPU by its name without its number, since GPUs of one name are equally fast.
 fn device_of(record: &ActionRecord) -> &str {
     match record.circumstances.computed_on.as_deref() {
         None | Some(PROCESSOR) => PROCESSOR,
@@ -260,7 +260,7 @@ fn device_of(record: &ActionRecord) -> &str {
     }
 }
 
-/// How much work that is; of a command, which says nothing of itself, the bytes that it reads.
+/// Returns the amount of work; of a command, the bytes that it reads.
 fn work(stage: Option<&dyn Stage>, values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
     let work = match (stage, values.get(COMMAND_RUN)) {
         (Some(stage), _) => stage.work(values, inputs)?,

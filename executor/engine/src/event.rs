@@ -1,4 +1,4 @@
-//! What happens in a run, in one order, and who is informed.
+//! The events of a run, in one order, and their sinks.
 //!
 //! The engine emits [`RunEvent`]s; the terminal, plain lines, JSON and the run log are four sinks of the same stream.
 //! Nothing else in the executor prints.
@@ -14,7 +14,7 @@ use cwm_action::ActionFailureKind;
 use cwm_core::{Digest, Key};
 use cwm_store::Difference;
 
-/// One thing that happened. Documented in `docs/events.md`; new fields may be added.
+/// An event. Documented in `docs/events.md`; new fields may be added.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum RunEvent {
@@ -23,43 +23,43 @@ pub enum RunEvent {
         /// Cells that take part.
         cells: usize,
     },
-    /// Something worth knowing that stops nothing.
+    /// A problem that does not stop the run.
     Warning {
-        /// What.
+        /// The problem.
         message: String,
     },
-    /// A pipe is being read into the store, before anything else.
+    /// A pipe is read into the store, before any cell runs.
     Reading {
-        /// What is read.
+        /// The pipe.
         path: PathBuf,
     },
-    /// It is read, and a file like any other from now on.
+    /// The pipe was read. From now on it is a file of the store.
     Read {
-        /// What was read.
+        /// The pipe.
         path: PathBuf,
-        /// Digest of what it held.
+        /// The digest of its content.
         digest: Digest,
-        /// How many bytes.
+        /// Its bytes.
         bytes: u64,
     },
-    /// A result was there already.
+    /// A cell is a cache hit.
     Cached {
         /// The cell.
         label: Label,
         /// Its key.
         key: Key,
-        /// Who made it and when, in words.
+        /// The origin of the result.
         origin: String,
     },
-    /// It will run, and why (dry run only).
+    /// A cell would run (dry run only).
     WouldRun {
         /// The cell.
         label: Label,
-        /// Why, one cause a line.
+        /// Its causes, one a line.
         cause: Vec<String>,
-        /// True if it might still turn out to be cached, because an input is not known yet.
+        /// True if it may be cached, because an input is not known yet.
         uncertain: bool,
-        /// What it is likely to cost, by earlier runs of its kind; null where there is none to go by.
+        /// The estimate by earlier runs of its kind; null if there is none.
         estimate: Option<Estimate>,
     },
     /// A process was started for it.
@@ -68,9 +68,9 @@ pub enum RunEvent {
         label: Label,
         /// Its key.
         key: Key,
-        /// Why, one cause a line.
+        /// Its causes, one a line.
         cause: Vec<String>,
-        /// Which attempt of this run it is, from 1.
+        /// The number of the attempt in this run, from 1.
         attempt: u32,
     },
     /// Cells are tasks of a batch job.
@@ -79,49 +79,49 @@ pub enum RunEvent {
         job: String,
         /// The cells, by their index in the job's array.
         labels: Vec<Label>,
-        /// The resources that each asks for, in words.
+        /// The resources that each requests.
         asks: String,
-        /// True if an earlier run, or another one, had submitted it.
+        /// True if another run had submitted it.
         found: bool,
     },
-    /// How many jobs of this run there are, where that changed.
+    /// The numbers of the jobs of this run changed.
     Queue {
-        /// That wait.
+        /// Jobs that wait.
         pending: usize,
-        /// That have a node.
+        /// Jobs that have a node.
         running: usize,
-        /// Why those wait, in the queue's words, with how many each.
+        /// The queue's reasons for which jobs wait, with the number of jobs.
         reasons: BTreeMap<String, usize>,
     },
-    /// An attempt failed, and there will be another one.
+    /// An attempt failed, and another one follows.
     Retrying {
         /// The cell.
         label: Label,
         /// Its key.
         key: Key,
-        /// Which attempt failed, from 1.
+        /// The number of the failed attempt, from 1.
         attempt: u32,
-        /// How many there may be in all.
+        /// The most attempts.
         attempts: u32,
         /// The kind of failure.
         kind: ActionFailureKind,
-        /// Why it failed, in words.
+        /// The reason.
         reason: String,
         /// Seconds until the next one.
         wait_seconds: f64,
-        /// The last lines of what this attempt wrote into the log.
+        /// The last lines of this attempt in the log.
         log_tail: Vec<String>,
-        /// Where the whole log is, with those of all attempts.
+        /// The path of the log of all attempts.
         log: PathBuf,
     },
-    /// Another process is doing the same work; this one waits.
+    /// A cell waits for another process that builds the same key.
     Waiting {
         /// The cell.
         label: Label,
-        /// For whom.
+        /// That process.
         holder: String,
     },
-    /// How far it is.
+    /// The progress of a cell.
     Progress {
         /// The cell.
         label: Label,
@@ -129,24 +129,24 @@ pub enum RunEvent {
         done: u64,
         /// Units in all.
         total: Option<u64>,
-        /// What is counted.
+        /// The unit.
         unit: String,
     },
-    /// What it does now.
+    /// The activity of a cell changed.
     Doing {
         /// The cell.
         label: Label,
-        /// In a few words.
+        /// The activity.
         what: String,
     },
-    /// Something that it tells people while it runs.
+    /// A note of a cell that runs.
     Note {
         /// The cell.
         label: Label,
-        /// In a sentence.
+        /// The note.
         message: String,
     },
-    /// It is done and recorded.
+    /// A cell is done and recorded.
     Finished {
         /// The cell.
         label: Label,
@@ -156,31 +156,31 @@ pub enum RunEvent {
         seconds: f64,
         /// Bytes of all outputs.
         bytes: u64,
-        /// What it did, if not plainly "ran": the same bytes as before, taken from another process.
+        /// A note: the same result as before, or taken over from another process.
         note: Option<String>,
     },
-    /// It failed.
+    /// A cell failed.
     Failed {
         /// The cell.
         label: Label,
-        /// Its key, unless not even that could be told.
+        /// Its key, if it is known.
         key: Option<Key>,
         /// The kind of failure.
         kind: ActionFailureKind,
-        /// Why, in words.
+        /// The reason.
         reason: String,
-        /// Advice to the user.
+        /// A hint.
         hint: Option<String>,
         /// The last lines of its log.
         log_tail: Vec<String>,
-        /// Where the whole log is, if it came so far.
+        /// The path of its log, if there is one.
         log: Option<PathBuf>,
-        /// How many attempts there were; none if it could not be started.
+        /// The number of attempts; 0 if it could not be started.
         attempts: u32,
         /// Seconds that they took together.
         seconds: f64,
     },
-    /// It was not run because something it depends on did not finish.
+    /// A cell was skipped because a cell that it depends on failed or was stopped.
     Skipped {
         /// The cell.
         label: Label,
@@ -189,23 +189,23 @@ pub enum RunEvent {
     },
     /// `cwm watch` waits for a change.
     Watching {
-        /// How many files are looked at.
+        /// The number of watched files.
         files: usize,
     },
-    /// Something changed, so `cwm watch` runs again.
+    /// Files changed, so `cwm watch` runs again.
     Changed {
-        /// The files that are not what they were.
+        /// The changed files.
         paths: Vec<PathBuf>,
     },
-    /// A stage was done anew to check what is recorded (`run --check`).
+    /// A cell was built beside its recorded result (`run --check`).
     Checked {
         /// The cell.
         label: Label,
         /// Its key.
         key: Key,
-        /// Seconds that it ran.
+        /// Seconds that it took.
         seconds: f64,
-        /// In what it differs from what is recorded; nothing if the same bytes came out.
+        /// The differences from the recorded result; empty if the same bytes came out.
         differences: Vec<Difference>,
     },
     /// The end of a check.
@@ -214,12 +214,12 @@ pub enum RunEvent {
         same: usize,
         /// Cells of which others came out.
         different: usize,
-        /// Cells that failed, or that have nothing recorded to compare with.
+        /// Cells that failed, or have no recorded result.
         failed: usize,
         /// Cells that were not checked because of that, or because it was stopped.
         skipped: usize,
     },
-    /// An artifact was put where people find it.
+    /// An artifact was exported.
     Exported {
         /// `stage` or `stage.port`.
         source: String,
@@ -230,7 +230,7 @@ pub enum RunEvent {
     DrySummary {
         /// Cells that would run.
         would_run: usize,
-        /// Cells that would run unless what runs before them makes the same as before.
+        /// Cells that may run: that depends on the results of other cells.
         may_run: usize,
         /// Cells that are cached.
         cached: usize,
@@ -239,65 +239,65 @@ pub enum RunEvent {
         /// All estimates together.
         total: TotalEstimate,
     },
-    /// What failed in this run and what was skipped because of that, and how to try those again; only if anything failed.
+    /// The failed and skipped cells of a run, if there are any.
     Failures {
-        /// What failed, in the plan's order.
+        /// The failed cells, in the plan's order.
         failed: Vec<FailedCell>,
-        /// The cells that were skipped because of that.
+        /// The skipped cells.
         skipped: Vec<SkippedCell>,
-        /// The command that tries them again, as it is typed.
+        /// The command that retries them.
         again: String,
     },
-    /// Files of a result begin to move from or to a remote.
+    /// A transfer of files from or to a remote begins.
     Transferring {
         /// The cell.
         label: Label,
         /// Its key.
         key: Key,
-        /// Which way.
+        /// The direction.
         direction: Direction,
-        /// How many files there are to move, or to ask for.
+        /// The number of objects to transfer.
         objects: u64,
         /// Their bytes.
         bytes: u64,
     },
-    /// They moved.
+    /// A transfer ended.
     Transferred {
         /// The cell.
         label: Label,
         /// Its key.
         key: Key,
-        /// Which way.
+        /// The direction.
         direction: Direction,
-        /// How many moved; the others were there.
+        /// Objects that were transferred; the others existed.
         objects: u64,
         /// Their bytes.
         bytes: u64,
         /// Seconds that it took.
         seconds: f64,
-        /// What did not move, and why, a line each.
+        /// The objects that were not transferred, with the reason, a line each.
         missing: Vec<String>,
     },
     /// The end of a push or a pull.
     TransferSummary {
-        /// Which way.
+        /// The direction.
         direction: Direction,
-        /// The remotes that were asked.
+        /// The remotes.
         remotes: Vec<String>,
-        /// Results that moved, or were there.
+        /// Results that were transferred, or existed.
         results: usize,
-        /// Files that moved.
+        /// Objects that were transferred.
         objects: u64,
         /// Their bytes.
         bytes: u64,
         /// Seconds from start to end.
         seconds: f64,
-        /// What is wrong with remotes, a line each.
+        /// The problems of remotes, a line each.
         faults: Vec<String>,
-        /// What did not move, and why, a line each.
+        /// The objects that were not transferred, with the reason, a line each.
         missing: Vec<String>,
     },
-    /// The end.
+    /// The end of a run.
     Summary {
         /// Cells that ran.
         ran: usize,
@@ -310,7 +310,7 @@ pub enum RunEvent {
     },
 }
 
-/// Which way results move.
+/// The direction of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -327,13 +327,13 @@ pub struct FailedCell {
     pub label: Label,
     /// The kind of failure.
     pub kind: ActionFailureKind,
-    /// Why it failed last, in words.
+    /// The reason of the last failure.
     pub reason: String,
-    /// How many attempts there were.
+    /// The number of attempts.
     pub attempts: u32,
     /// Seconds that they took together.
     pub seconds: f64,
-    /// Where the log is, if it came so far.
+    /// The path of its log, if there is one.
     pub log: Option<PathBuf>,
 }
 
@@ -354,7 +354,7 @@ pub trait EventSink {
     /// Takes one event. A sink that cannot write must not fail the run.
     fn event(&mut self, event: &RunEvent);
 
-    /// Is called a few times a second, for what moves by itself.
+    /// Is called a few times a second, for animations.
     fn tick(&mut self) {}
 }
 

@@ -56,7 +56,7 @@ impl<'a> Explainer<'a> {
         if !reason.state.is_cached() {
             reason.because = reason.sentences();
         }
-        if reason.state == CellStatus::Waits {
+        if let KeyStatus::KeyUnknown = self.cache_status.states[index] {
             let open = sources(self.inputs.cell(index)).filter(|source| self.cache_status.record(*source).is_none());
             let open: BTreeSet<usize> = open.collect();
             let labels = open.into_iter().map(|source| &self.inputs.cell(source).label);

@@ -1,4 +1,4 @@
-//! What the store's records tell of the past: when code was last used, what made a content.
+//! The history of a store, from its records: the last use of some code, and the producer of some content.
 
 use std::collections::HashMap;
 
@@ -8,18 +8,18 @@ use jiff::Timestamp;
 use cwm_core::{Digest, Error};
 use cwm_store::{ActionRecord, Store};
 
-/// A run of some cell, told in a few words.
+/// A run of a cell, in short.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct RunSummary {
-    /// When it started.
+    /// Its start.
     pub at: String,
-    /// Which cell ran.
+    /// The cell that ran.
     pub label: String,
-    /// By which version of cwm.
+    /// The version of cwm that ran it.
     pub cwm_version: String,
 }
 
-/// Since when one crate or part is other code.
+/// The date at which a crate or part changed.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct CodeChangeHistory {
     /// The crate or part.
@@ -31,7 +31,7 @@ pub struct CodeChangeHistory {
 }
 
 impl CodeChangeHistory {
-    /// In words: `crate cwm-chess since 2026-11-20 18:02, when corpus last ran with the old (cwm 0.1.0)`.
+    /// Describes it: `crate cwm-chess since 2026-11-20 18:02, when corpus last ran with the old (cwm 0.1.0)`.
     pub fn describe(&self) -> String {
         let mut text = self.what.clone();
         if let Some(RunSummary { at, label, cwm_version }) = &self.last_old {
@@ -45,7 +45,7 @@ impl CodeChangeHistory {
     }
 }
 
-/// All records of a store, sought by what they hold.
+/// All records of a store, with an index by content.
 pub struct History {
     records: Vec<ActionRecord>,
     /// Records by the digests of their outputs.
@@ -53,7 +53,7 @@ pub struct History {
 }
 
 impl History {
-    /// Reads all records. One that is damaged tells nothing; `cwm verify` tells of it.
+    /// Reads all records, without those that are damaged, which `cwm verify` finds.
     ///
     /// # Errors
     /// The store's folder cannot be read.
@@ -69,20 +69,19 @@ impl History {
         Ok(History { records, makers })
     }
 
-    /// The result of this cell that was begun last.
+    /// Returns the last result of this cell, by its start.
     pub fn latest_result(&self, label: &Label) -> Option<&ActionRecord> {
         self.records.iter().filter(|record| record.label == *label).max_by_key(|record| record.circumstances.started)
     }
 
-    /// A record of another key than `now` that made `content`: of the same cell rather than of others, else of the same kind;
-    /// the last of them.
+    /// Returns the last record of another key than `now` that made `content`, of the same kind, and of the same cell if there is one.
     pub fn producer(&self, content: &Digest, now: &ActionRecord) -> Option<&ActionRecord> {
         let made = self.makers.get(content)?.iter().map(|index| &self.records[*index]);
         made.filter(|record| record.key != now.key && record.components.kind == now.components.kind)
             .max_by_key(|record| (record.label == now.label, record.circumstances.started))
     }
 
-    /// Since when the code of `what` is `new` and no longer `old`.
+    /// Returns the last use of the code `old` of `what`, and the first of `new`.
     pub fn code_change(&self, what: &str, old: Option<&String>, new: Option<&String>) -> CodeChangeHistory {
         let with = |digest: Option<&String>| {
             let digest = digest.cloned();
@@ -107,7 +106,7 @@ fn run_summary(record: &ActionRecord) -> RunSummary {
     }
 }
 
-/// A point in time as people here read it: `2026-11-20 18:02`.
+/// Formats a point in time in the local time zone: `2026-11-20 18:02`.
 pub fn format_time(time: Timestamp) -> String {
     time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }

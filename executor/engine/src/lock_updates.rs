@@ -1,4 +1,4 @@
-//! After a run: the lock file for git, and the pins of what was fetched.
+//! Updates the lock file and the pins after a run.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -75,7 +75,7 @@ pub fn fetch_requests(cell: &Cell) -> Vec<FetchRequest> {
         .collect()
 }
 
-/// Where a sum in the pipeline differs from the pin of its URL, in words: the pipeline's counts.
+/// Describes each checksum in the pipeline that differs from the pin of its URL. The pipeline has priority.
 pub fn checksum_conflicts(plan: &Plan, pins: &Pins) -> BTreeSet<String> {
     let mut conflicts = BTreeSet::new();
     for cell in &plan.cells {

@@ -61,8 +61,8 @@ impl<'a> RunInputs<'a> {
     }
 
     /// Returns the recorded result of a cell: the one in the lock file if it is available, else the first that is, else the first.
-    /// The files of a single result are not looked at: whoever reads them does that. Of an unpinned download it is the last one.
-    /// Where today's code has no result, it is one of older code whose change was accepted.
+    /// The files of a single result are not looked at: its readers do that. Of an unpinned download it is the last one.
+    /// If today's code has no result, it is one of older code whose change was accepted.
     ///
     /// # Errors
     /// The store cannot be read.

@@ -1,4 +1,4 @@
-//! What this machine has, and who has which share of it.
+//! The resources of this machine, and their allocation to cells.
 
 use cwm_contract::{DeviceChoice, Needs, Resources};
 use cwm_core::os;
@@ -25,8 +25,7 @@ impl Machine {
     }
 }
 
-/// The accelerators of a machine with these files in /dev, of which whoever started us may have `given` us some only, as
-/// CUDA_VISIBLE_DEVICES names them.
+/// Returns the accelerators of a machine with these files in /dev. CUDA_VISIBLE_DEVICES (`given`) may restrict them.
 fn devices(given: Option<&str>, files: impl Iterator<Item = String>) -> Vec<String> {
     if let Some(given) = given {
         // CUDA reads as far as the first that is none, `-1` for one.
@@ -39,8 +38,8 @@ fn devices(given: Option<&str>, files: impl Iterator<Item = String>) -> Vec<Stri
     (0..gpus).map(|ordinal| ordinal.to_string()).collect()
 }
 
-/// What a cell that computes on `device` needs: no accelerator on the processor, and one on a GPU unless it says how much
-/// of it.
+/// Returns the needs of a cell that computes on `device`: no accelerator on the processor, and one on a GPU unless the cell has its
+/// own value.
 pub fn needs_on(device: DeviceChoice, needs: &Needs) -> Needs {
     match device {
         DeviceChoice::Auto => *needs,
@@ -92,12 +91,12 @@ impl ResourcePool {
         let devices = self.machine.devices.len() as f64;
         if needs.gpu > devices {
             clamped.gpu = devices;
-            let asked = match needs.gpu {
+            let wanted = match needs.gpu {
                 part if part < 1.0 => format!("{part} of an accelerator"),
                 1.0 => "1 accelerator".to_owned(),
                 several => format!("{several} accelerators"),
             };
-            shortfalls.push(format!("{asked}, gets {devices}"));
+            shortfalls.push(format!("{wanted}, gets {devices}"));
         }
         (clamped, (!shortfalls.is_empty()).then(|| format!("asks for {}", shortfalls.join(" and "))))
     }
@@ -236,7 +235,7 @@ mod tests {
         assert!(pool.allocate(&needs_on(second, &needs), second).is_none(), "half of it is taken");
         pool.release(allocation);
         assert!(pool.allocate(&needs_on(second, &needs), second).is_some());
-        // What is not known of here is for the stage to open, or to tell of.
+        // The stage opens an unknown device, or fails.
         let (allocation, _) = pool.allocate(&needs_on(DeviceChoice::Cuda(7), &needs), DeviceChoice::Cuda(7)).unwrap();
         assert_eq!(allocation.visible_devices, None);
         let (allocation, _) = pool.allocate(&needs, DeviceChoice::Auto).unwrap();

@@ -1,4 +1,4 @@
-//! Reading what can be read only once, before a run: its content is then a file like any other.
+//! Reads pipes into the store before a run, since they can be read only once.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,9 +15,8 @@ use cwm_pipeline::plan::Plan;
 use cwm_store::Store;
 use cwm_store::external_files::DigestCache;
 
-/// Reads every pipe that these cells name into the store, and puts what was read in the place of the pipe in the plan.
-/// False if it was asked to stop; then nothing of what it was reading stays. Whoever calls this holds the store's
-/// shared lock.
+/// Reads every pipe that these cells name into the store, and replaces it in the plan by that file. Returns false if a signal
+/// stopped it; then it removes what it had read. The caller holds the store's shared lock.
 ///
 /// # Errors
 /// A pipe cannot be read, or the store cannot be written.

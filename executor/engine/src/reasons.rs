@@ -46,7 +46,7 @@ pub fn rerun_causes(
         }
         None => match locked.get(&cell.label) {
             Some(line) => vec![Cause::RecordMissing { same: Some(line.key == key) }],
-            // What failed did run.
+            // A failed attempt is no first run.
             None if unfinished.is_some() => Vec::new(),
             None => vec![Cause::NeverRan],
         },
@@ -56,7 +56,7 @@ pub fn rerun_causes(
     Ok(causes)
 }
 
-/// Returns the certain causes of a cell of which some inputs are not known yet: what differs from before whatever they will be.
+/// Returns the causes of a cell of which some inputs are not known yet: the differences that do not depend on these inputs.
 ///
 /// # Errors
 /// A file from outside or a secret cannot be read, or the store.
@@ -90,7 +90,7 @@ pub fn known_causes(inputs: RunInputs<'_>, index: usize, cache_status: &CacheSta
     Ok(causes)
 }
 
-/// The attempt at `key` that left its log and no record, if there is one: it runs, or it failed or was stopped.
+/// Returns the attempt at `key` that left its log and no record, if there is one. It runs now, or it failed or was stopped.
 fn unfinished(store: &Store, key: &Key) -> Result<Option<Cause>, Error> {
     let log = store.work(key).log();
     let Some(at) = std::fs::metadata(&log).and_then(|log| log.modified()).ok() else { return Ok(None) };
@@ -100,7 +100,7 @@ fn unfinished(store: &Store, key: &Key) -> Result<Option<Cause>, Error> {
     Ok(Timestamp::try_from(at).ok().map(|at| Cause::Unfinished { at }))
 }
 
-/// Returns the differences between `old` and what a cell is resolved to.
+/// Returns the differences between `old` and the key of a cell now.
 pub fn changes(plan: &Plan, index: usize, old: &Components, resolved: &Resolved, record: RecordOf<'_>) -> Vec<Cause> {
     let mut causes = differences_of(plan, index, old, &resolved.components);
     let cell = &plan.cells[index];
@@ -122,7 +122,7 @@ pub fn changes(plan: &Plan, index: usize, old: &Components, resolved: &Resolved,
     causes
 }
 
-/// Where the parameters of a cell are written.
+/// Returns the places where the parameters of a cell are written.
 fn lines_of(cell: &Cell) -> impl Fn(&str) -> ValueOrigin + '_ {
     |parameter| match cell.given.get(parameter).map(|written| written.value()) {
         Some(place) if place.is_set() => ValueOrigin { line: None, set: true },
@@ -151,14 +151,14 @@ pub fn differences_of(plan: &Plan, index: usize, old: &Components, new: &Compone
     differences(old, new, lines_of(&plan.cells[index]), source_names(plan, index))
 }
 
-/// Returns true if what a cell fetches is pinned to something else than what came when `before` was made.
+/// Returns true if the pin of a download changed since the result `before`.
 pub fn is_repinned(cell: &Cell, before: &ActionRecord, pins: &Pins) -> bool {
     let Body::Stage(stage) = &cell.body else { return false };
     let is_other = |fetch: &FetchRequest| {
         let came = before.fetched.iter().find(|one| one.fetch == *fetch);
         came.zip(pins.get(fetch)).is_some_and(|(came, pin)| came.sha256 != pin.sha256)
     };
-    // A sum in the pipeline counts before a pin.
+    // A checksum in the pipeline has priority over a pin.
     stage.external_sources(&cell.values).into_iter().flatten().any(|one| match &one.from {
         Brings::Url(fetch) => one.sha256.is_none() && is_other(fetch),
         Brings::File { .. } => false,

@@ -1,4 +1,4 @@
-//! When a failed attempt is repeated: the one policy of a run.
+//! The retry policy of a run.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub enum Retry {
 }
 
 impl RetryPolicy {
-    /// The longest wait between attempts, unless the pipeline asks for more.
+    /// The longest wait between attempts, unless the pipeline has a longer one.
     const MAX_WAIT: Duration = Duration::from_secs(600);
 
     /// Returns how many attempts there may be.
@@ -43,8 +43,8 @@ impl RetryPolicy {
     }
 }
 
-/// Returns true if another attempt may succeed although nothing that it depends on changed. One that ran out of time may where it
-/// resumes from a checkpoint.
+/// Returns true if another attempt may succeed although no input changed. An attempt that exceeded its time is transient if the
+/// next one resumes from a checkpoint.
 pub fn is_transient(kind: ActionFailureKind, work: &WorkFolder) -> bool {
     kind.is_transient(cwm_action::has_checkpoint(work).unwrap_or(false) || work.has_checkpoints_elsewhere())
 }

@@ -1,4 +1,4 @@
-//! What happens next in a run: a state machine without input, output or clock.
+//! The scheduler of a run: a state machine without input, output or clock.
 //!
 //! The engine informs it of [`Event`]s and carries out the [`Effect`]s that it returns. `now` is the time since the run began.
 //!
@@ -45,11 +45,11 @@ pub use events::{Decision, Effect, Event, LostInput};
 pub struct CellSpec {
     /// Cells whose outputs it reads, each once.
     pub inputs: Vec<usize>,
-    /// How often it is attempted.
+    /// The retry policy.
     pub retry: RetryPolicy,
     /// True if its inputs have to be uploaded before it is submitted.
     pub needs_upload: bool,
-    /// True if it goes on when the run stops.
+    /// True if it continues when the run stops.
     pub outlives_run: bool,
 }
 
@@ -62,9 +62,9 @@ pub enum CellState {
     Blocked,
     /// All inputs are done.
     Ready,
-    /// The engine looks whether it has a result.
+    /// The engine decides whether it has a result.
     Deciding,
-    /// Remotes were asked for its result.
+    /// Its result is being fetched.
     Fetching(Key),
     /// Another cell builds or fetches the same key.
     SharesKey(Key),
@@ -74,16 +74,16 @@ pub enum CellState {
     Queued(Key),
     /// Its executor has started it.
     Running {
-        /// What it makes.
+        /// The key.
         key: Key,
         /// True if its work has begun: it may wait for another process first.
         has_begun: bool,
     },
     /// An attempt failed, and another one follows.
     Backoff {
-        /// What it makes.
+        /// The key.
         key: Key,
-        /// When.
+        /// The time of the next attempt.
         until: Duration,
     },
     /// Its result is known.
@@ -96,7 +96,7 @@ pub enum CellState {
     Skipped,
 }
 
-/// How a result came about.
+/// The origin of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompletionKind {
     /// It was recorded already, or fetched.
@@ -116,28 +116,28 @@ pub struct KeyState {
     waiters: Vec<usize>,
     /// Attempts that began since it was last invalidated.
     pub attempts: u32,
-    /// How often it was built in this run.
+    /// The number of times that it was built in this run.
     pub builds: u32,
     /// True if it was built in this run, and no file of it was missed since.
     pub is_current: bool,
     /// The cell that failed to build it.
     pub failed: Option<usize>,
-    /// True if remotes were asked for its records.
+    /// True if its records were fetched.
     pub records_requested: bool,
-    /// True if remotes were asked for its files.
+    /// True if its files were fetched.
     pub files_requested: bool,
 }
 
-/// How far a run is from its end.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RunState {
-    /// It begins whatever can be begun.
+    /// Cells start when they can.
     Running,
-    /// It finishes what runs, and begins nothing.
+    /// Running cells end, and no other one starts.
     Draining,
-    /// It was asked to stop.
+    /// Running cells are to stop.
     Stopping,
-    /// It was asked again, and kills what runs.
+    /// Running cells are killed.
     Killing,
 }
 
@@ -159,19 +159,19 @@ pub struct Scheduler {
     keys: HashMap<Key, KeyState>,
     /// Cells in the state `Ready`.
     ready: BTreeSet<usize>,
-    /// The cell that the engine looks at.
+    /// The cell in the state `Deciding`.
     deciding: Option<usize>,
     run: RunState,
-    /// Cells that do or wait for something that is not another cell.
+    /// Cells that are neither final nor blocked.
     active: usize,
-    /// Cells that were started, apart from those that outlive the run.
+    /// Running cells that end with the run.
     held: usize,
-    /// Those that outlive it.
+    /// Running cells that outlive it.
     outliving: usize,
 }
 
 impl CellState {
-    /// Returns true if nothing more happens to the cell by itself.
+    /// Returns true if the cell does not leave this state by itself.
     pub fn is_final(self) -> bool {
         use CellState::{Done, Failed, NotSelected, Skipped, Stopped};
         matches!(self, NotSelected | Done(_) | Failed | Stopped | Skipped)
@@ -179,7 +179,7 @@ impl CellState {
 }
 
 impl Scheduler {
-    /// A run of these cells; those that are `None` take no part. An input comes before its readers.
+    /// Starts a run of these cells. Those that are `None` take no part. An input comes before its readers.
     pub fn new(specs: Vec<Option<CellSpec>>) -> Self {
         let mut cells: Vec<Cell> = Vec::with_capacity(specs.len());
         let mut ready = BTreeSet::new();
@@ -208,22 +208,22 @@ impl Scheduler {
         Scheduler { cells, keys, ready, deciding: None, run, active, held: 0, outliving: 0 }
     }
 
-    /// The cells that a cell reads, each once.
+    /// Returns the cells that a cell reads, each once.
     pub fn inputs(&self, cell: usize) -> &[usize] {
         &self.cells[cell].spec.inputs
     }
 
-    /// The cells that read a cell.
+    /// Returns the cells that read a cell.
     pub fn dependents(&self, cell: usize) -> &[usize] {
         &self.cells[cell].dependents
     }
 
-    /// The state of a cell.
+    /// Returns the state of a cell.
     pub fn state(&self, cell: usize) -> CellState {
         self.cells[cell].state
     }
 
-    /// The states of all cells.
+    /// Returns the states of all cells.
     pub fn states(&self) -> impl Iterator<Item = CellState> + '_ {
         self.cells.iter().map(|cell| cell.state)
     }
@@ -248,12 +248,12 @@ impl Scheduler {
         !self.cells[cell].dependents.is_empty()
     }
 
-    /// How far the run is from its end.
+    /// Returns the state of the run.
     pub fn run_state(&self) -> RunState {
         self.run
     }
 
-    /// Returns true if nothing happens any more that the run has to wait for.
+    /// Returns true if the run has nothing to wait for.
     pub fn is_over(&self) -> bool {
         match self.run {
             RunState::Running => self.active == 0,
@@ -262,7 +262,7 @@ impl Scheduler {
         }
     }
 
-    /// When the next [`Event::Timer`] is due.
+    /// Returns the time of the next [`Event::Timer`].
     pub fn next_timer(&self) -> Option<Duration> {
         if self.active == 0 || self.run != RunState::Running {
             return None;
@@ -271,7 +271,7 @@ impl Scheduler {
         self.states().filter_map(until).min()
     }
 
-    /// Takes an event. One that does not fit the state of its cell is out of date, and changes nothing.
+    /// Handles an event. One that does not fit the state of its cell is outdated, and changes nothing.
     pub fn on(&mut self, event: Event, now: Duration) -> Vec<Effect> {
         let mut effects = Vec::new();
         match event {
@@ -442,7 +442,7 @@ impl Scheduler {
         let known = self.keys.entry(key).or_default();
         known.builds += 1;
         known.is_current = true;
-        // The files of what a job built elsewhere are with the remote.
+        // The files of a job without the shared store are with the remote.
         known.files_requested &= !self.cells[cell].spec.needs_upload;
         self.cells[cell].key = Some(key);
         self.cells[cell].was_built |= how == CompletionKind::Built;
@@ -493,7 +493,7 @@ impl Scheduler {
         self.release(key, effects);
     }
 
-    /// A cell that was done is built or fetched again; its readers wait for that.
+    /// Has a cell that was done built or fetched again. Its readers wait for that.
     fn invalidate(&mut self, lost: LostInput, effects: &mut Vec<Effect>) {
         if !matches!(self.state(lost.cell), CellState::Done(_)) {
             return;
@@ -506,7 +506,7 @@ impl Scheduler {
         self.requeue(lost.cell, effects);
     }
 
-    /// Has a cell decided upon again, when all of its inputs are done.
+    /// Decides on a cell again when all of its inputs are done.
     fn requeue(&mut self, cell: usize, effects: &mut Vec<Effect>) {
         let is_dead = |state| matches!(state, CellState::Failed | CellState::Stopped | CellState::Skipped);
         let dead = self.cells[cell].spec.inputs.iter().copied().find(|input| is_dead(self.state(*input)));
@@ -527,7 +527,7 @@ impl Scheduler {
         known
     }
 
-    /// Nobody builds or fetches a key any more; those that waited for that are decided upon again.
+    /// Releases a key that no cell builds or fetches any more. The cells that waited for it are decided again.
     fn release(&mut self, key: Key, effects: &mut Vec<Effect>) {
         let Some(known) = self.keys.get_mut(&key) else { return };
         known.owner = None;
@@ -538,14 +538,14 @@ impl Scheduler {
         }
     }
 
-    /// A cell ends without a result.
+    /// Ends a cell without a result.
     fn end(&mut self, cell: usize, state: CellState, effects: &mut Vec<Effect>) {
         self.set(cell, state, effects);
         effects.push(if state == CellState::Stopped { Effect::Stopped(cell) } else { Effect::Failed(cell) });
         self.skip_dependents(cell, effects);
     }
 
-    /// Skips what depends on a cell, in the plan's order. Of what is skipped already it is said once more.
+    /// Skips the cells that depend on a cell, in the plan's order. The effect is repeated for those that are skipped already.
     fn skip_dependents(&mut self, because: usize, effects: &mut Vec<Effect>) {
         let mut behind = BTreeSet::new();
         let mut front = self.cells[because].dependents.clone();
@@ -560,7 +560,7 @@ impl Scheduler {
         }
     }
 
-    /// Changes the state of a cell, and with it what is counted of it and which of its readers may go on.
+    /// Changes the state of a cell, the counters, and the states of its readers.
     fn set(&mut self, cell: usize, new: CellState, effects: &mut Vec<Effect>) {
         let old = std::mem::replace(&mut self.cells[cell].state, new);
         let outlives = self.cells[cell].spec.outlives_run;
@@ -593,7 +593,7 @@ impl Scheduler {
         }
     }
 
-    /// An input of the cell is not done any more.
+    /// Blocks a cell of which an input is not done any more.
     fn block(&mut self, cell: usize, effects: &mut Vec<Effect>) {
         let state = self.state(cell);
         match state {
@@ -607,7 +607,7 @@ impl Scheduler {
                 self.set(cell, CellState::Blocked, effects);
                 self.release(key, effects);
             }
-            // What runs reads the files that it has; a backoff ends by itself.
+            // A running cell has opened its files; a backoff ends by itself.
             _ => {}
         }
     }

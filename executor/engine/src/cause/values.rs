@@ -1,4 +1,4 @@
-//! Values as they stand in components, for people; of two long ones, where they differ.
+//! The text of values, and of the difference between two of them.
 
 use std::ops::Range;
 
@@ -12,13 +12,13 @@ const SHOWN: usize = 80;
 /// Characters that two values share and that are shown before the first that differs.
 const BEFORE: usize = 20;
 
-/// A value: files and secrets by digest, long text cut.
+/// Returns the text of a value: files and secrets by digest, long text cut.
 pub fn readable(value: &Value) -> String {
     cut(&whole(value))
 }
 
-/// Two values that differ: where from on, if that is to be said of a text of several lines (` from its line 3 on`), and both from
-/// there. Of longer texts the shared beginning is left out, so that the difference is seen.
+/// Returns the text of two values that differ: the place of the first difference in a text of several lines (` from its line 3
+/// on`), and both values from there. Of longer texts the shared beginning is left out.
 pub fn change(old: &Value, new: &Value) -> (String, String, String) {
     if let (Value::Text(one), Value::Text(other)) = (old, new)
         && one.trim_end() == other.trim_end()
@@ -41,7 +41,7 @@ pub fn change(old: &Value, new: &Value) -> (String, String, String) {
     (String::new(), old, new)
 }
 
-/// With what tells a text from a number.
+/// Formats a value as JSON, in which a text differs from a number.
 fn as_json(value: &Value) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| value.to_string())
 }
@@ -77,12 +77,12 @@ fn change_at_end(old: &str, new: &str) -> (String, String, String) {
     (" at its end".to_owned(), format!("{:?}", ending(old)), format!("{:?}", ending(new)))
 }
 
-/// What stands behind the last character that is seen.
+/// Returns the white space at the end of a text.
 fn ending(text: &str) -> &str {
     &text[text.trim_end().len()..]
 }
 
-/// Two texts of one line, both from shortly before the first character that differs, if that comes late.
+/// Cuts two texts of one line to the part around the first difference.
 fn apart(old: &str, new: &str) -> (String, String) {
     let is_short = |text: &str| text.chars().count() <= SHOWN;
     let same = old.chars().zip(new.chars()).take_while(|(a, b)| a == b).count();

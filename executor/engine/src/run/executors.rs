@@ -44,7 +44,7 @@ impl Executors {
         !self.of(cell).shares_store()
     }
 
-    /// Returns true if the action of a cell goes on when the run ends.
+    /// Returns true if the action of a cell continues when the run ends.
     pub fn outlives_run(&self, cell: usize) -> bool {
         self.of(cell).outlives_run()
     }

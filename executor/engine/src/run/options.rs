@@ -84,7 +84,7 @@ impl RunReport {
     }
 }
 
-/// How a run ended.
+/// The numbers of cells of a run, and its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Cells that ran.

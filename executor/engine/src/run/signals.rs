@@ -1,8 +1,8 @@
-//! The signals that ask a run to stop.
+//! The signals that stop a run.
 
 use cwm_core::{Error, ExitCode};
 
-/// The signals that ask to stop; batch systems can be told to warn with SIGUSR1.
+/// Returns the signals that stop a run. Batch systems may warn with SIGUSR1.
 pub fn stop_signals() -> Vec<i32> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
     let mut signals = vec![SIGINT, SIGTERM, SIGUSR1];
@@ -12,8 +12,8 @@ pub fn stop_signals() -> Vec<i32> {
     signals
 }
 
-/// Calls `receive` for each signal that asks to stop, until that returns false. The third ends this process at once, whatever it is doing; its
-/// stages end with it.
+/// Calls `receive` for each signal that stops a run, until that returns false. The third one ends this process at once, and with it
+/// its stages.
 pub fn watch(receive: impl Fn() -> bool + Send + 'static) -> Result<signal_hook::iterator::Handle, Error> {
     let mut signals = signal_hook::iterator::Signals::new(stop_signals())
         .map_err(|error| Error::system(format!("cannot watch for signals: {error}")))?;
@@ -31,7 +31,7 @@ pub fn watch(receive: impl Fn() -> bool + Send + 'static) -> Result<signal_hook:
     Ok(handle)
 }
 
-/// Returns true if whoever started this process had the signal ignored, as `nohup` does.
+/// Returns true if this process was started with the signal ignored, as `nohup` does.
 fn is_ignored(signal: i32) -> bool {
     // SAFETY: all-zero is a valid sigaction, and sigaction without a new action only writes into it.
     unsafe {

@@ -1,4 +1,4 @@
-//! What the engine informs the scheduler of, and what the scheduler has it do.
+//! The events that the engine sends to the scheduler, and the effects that the scheduler returns.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub enum Decision {
         /// Inputs of which files are lost. They are built or fetched again first.
         lost_inputs: Vec<LostInput>,
     },
-    /// It cannot be built.
+    /// The decision failed.
     Failed,
     /// It is not checked.
     Skipped {
@@ -48,11 +48,11 @@ pub enum Event {
     Begin,
     /// The answer to [`Effect::Decide`].
     Decided(usize, Decision),
-    /// The answer to [`Effect::FetchRecords`] or [`Effect::FetchFiles`], whatever came.
+    /// A fetch ended: the answer to [`Effect::FetchRecords`] or [`Effect::FetchFiles`].
     Fetched(usize),
     /// The inputs of a cell are uploaded.
     Uploaded(usize),
-    /// They cannot be: this input is nowhere any more, or nothing can be uploaded.
+    /// An upload failed. If there is a cell, its result exists nowhere any more and has to be built again.
     NotUploaded(usize, Option<usize>),
     /// The executor has started a cell.
     Accepted(usize),
@@ -62,7 +62,7 @@ pub enum Event {
     Finished {
         /// The cell.
         cell: usize,
-        /// Whether this run built it.
+        /// The origin of the result.
         how: CompletionKind,
         /// True if the result differs from the one that the cell had before.
         has_changed: bool,
@@ -80,9 +80,9 @@ pub enum Event {
     },
     /// Time passed.
     Timer,
-    /// Nothing is to be begun any more.
+    /// No other cell is to start.
     DrainRequested,
-    /// The run is to stop; if that was asked before, at once.
+    /// The run is to stop; the second time, at once.
     StopRequested,
     /// Nothing happens any more.
     End,
@@ -91,11 +91,11 @@ pub enum Event {
 /// An instruction to the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Look whether a cell has a result. [`Event::Decided`] is the answer.
+    /// Decide on a cell. [`Event::Decided`] is the answer.
     Decide(usize),
-    /// Ask remotes for records of a cell.
+    /// Fetch records of a cell from remotes.
     FetchRecords(usize),
-    /// Ask remotes for the files of its result.
+    /// Fetch the files of its result from remotes.
     FetchFiles(usize),
     /// Upload the inputs of a cell.
     Upload(usize),
@@ -111,16 +111,16 @@ pub enum Effect {
         cell: usize,
         /// The attempt that failed, from 1.
         attempt: u32,
-        /// How long it is until the next one.
+        /// The time until the next one.
         wait: Duration,
     },
     /// A cell failed.
     Failed(usize),
-    /// It was to be attempted again, and the run ended before.
+    /// The run ended before the next attempt of a cell.
     GaveUp(usize),
     /// It was stopped.
     Stopped(usize),
-    /// A cell is skipped because another one failed or was stopped. It comes again for each other one that fails.
+    /// A cell is skipped because another one failed or was stopped. The effect is repeated for each other cell that fails.
     Skipped {
         /// The cell.
         cell: usize,
