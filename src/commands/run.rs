@@ -106,10 +106,8 @@ pub fn run_until(
         sinks.event(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
     })?;
     let cells = workspace.plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
-    if !arguments.check
-        && !cwm_engine::ingest_pipes(&mut workspace.plan, &cells, &workspace.store, &workspace.files, &mut sinks)?
-    {
-        return Ok(ExitCode::INTERRUPTED);
+    if !arguments.check {
+        cwm_engine::ingest_pipes(&mut workspace.plan, &cells, &workspace.store, &workspace.files, &mut sinks)?;
     }
     if !(arguments.check || arguments.pull)
         && remote_store.is_none()

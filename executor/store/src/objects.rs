@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -68,28 +68,28 @@ pub struct IngestedFile {
 }
 
 impl Store {
-    /// Stores the bytes that `read` passes, piece by piece, to the function that it gets. Nothing stays if it fails. Until a
-    /// record names the content it is garbage: hold the store's shared lock.
+    /// Stores the bytes of `source`, which can be read only once. Nothing stays if it fails. Until a record names the content it is
+    /// garbage: hold the store's shared lock.
     ///
     /// # Errors
-    /// `read` fails (`path` is its source, for the message), or the disk refuses.
-    pub fn ingest(
-        &self,
-        path: &Path,
-        read: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
-    ) -> Result<IngestedFile> {
+    /// `source` cannot be read (`path` is its path), or the disk refuses.
+    pub fn ingest(&self, path: &Path, source: &mut impl Read) -> Result<IngestedFile> {
         self.create()?;
         let (mut file, temporary) = self.disk.new_file(&self.temporary_folder())?;
         let mut hasher = blake3::Hasher::new();
-        let mut size = 0u64;
-        let mut written = Ok(());
-        read(&mut |piece| {
-            hasher.update(piece);
-            size += piece.len() as u64;
-            written = file.write_all(piece).map_err(FileError::io("write", temporary.path()));
-            if written.is_ok() { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
-        })
-        .map_err(|error| written.err().unwrap_or_else(|| FileError::io("read", path)(error)))?;
+        let mut size = 0;
+        let mut piece = vec![0; 1 << 20];
+        loop {
+            let read = match source.read(&mut piece) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(FileError::io("read", path)(error)),
+            };
+            hasher.update(&piece[..read]);
+            size += read as u64;
+            file.write_all(&piece[..read]).map_err(FileError::io("write", temporary.path()))?;
+        }
         let digest = Digest(*hasher.finalize().as_bytes());
         let place = self.object_path(&digest);
         // Also for content that was there: the process that placed it may have been killed before this sync.
