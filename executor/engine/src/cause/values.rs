@@ -1,7 +1,5 @@
 //! The text of values, and of the difference between two of them.
 
-use std::ops::Range;
-
 use cwm_contract::Value;
 
 use cwm_action::source_key;
@@ -20,66 +18,32 @@ pub fn readable(value: &Value) -> String {
 /// Returns the text of two values that differ: the place of the first difference in a text of several lines (` from its line 3
 /// on`), and both values from there. Of longer texts the shared beginning is left out.
 pub fn change(old: &Value, new: &Value) -> (String, String, String) {
-    if let (Value::Text(one), Value::Text(other)) = (old, new)
-        && one.trim_end() == other.trim_end()
-        && one.chars().count().max(other.chars().count()) > SHOWN
-    {
-        return change_at_end(one, other);
+    let (mut before, mut now) = (whole(old), whole(new));
+    if before.trim_end() == now.trim_end() || is_misread(old) || is_misread(new) {
+        (before, now) = (as_json(old), as_json(new));
     }
-    let (old, new) = match (whole(old), whole(new)) {
-        // Values of different kinds.
-        (a, b) if a == b => (as_json(old), as_json(new)),
-        // Both as the one that needs it.
-        _ if is_misread(old) && is_line(new) || is_misread(new) && is_line(old) => (as_json(old), as_json(new)),
-        texts => texts,
+    let (before, now) = (before.trim_end(), now.trim_end());
+    if !before.contains('\n') && !now.contains('\n') {
+        let (old, new) = apart(before, now);
+        return (String::new(), old, new);
+    }
+    let same = before.lines().zip(now.lines()).take_while(|(a, b)| a == b).count();
+    let (a, b) = (before.lines().nth(same), now.lines().nth(same));
+    let (old, new) = match (a, b) {
+        // The lines differ in white space.
+        (Some(a), Some(b)) if a.trim() == b.trim() => (format!("{a:?}"), format!("{b:?}")),
+        (Some(a), Some(b)) => apart(a.trim(), b.trim()),
+        _ => {
+            let line = |line: Option<&str>| line.map_or_else(|| "(nothing)".to_owned(), |line| cut(line.trim()));
+            (line(a), line(b))
+        }
     };
-    let (one, other) = (old.trim_end_matches('\n'), new.trim_end_matches('\n'));
-    if one == other || one.contains('\n') || other.contains('\n') {
-        return change_of_lines(&old, &new);
-    }
-    let (old, new) = apart(one, other);
-    (String::new(), old, new)
+    (format!(" from its line {} on", same + 1), old, new)
 }
 
 /// Formats a value as JSON, in which a text differs from a number.
 fn as_json(value: &Value) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| value.to_string())
-}
-
-fn change_of_lines(old: &str, new: &str) -> (String, String, String) {
-    let (before, now): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let same = before.iter().zip(&now).take_while(|(a, b)| a == b).count();
-    if old.trim_end_matches('\n') == new.trim_end_matches('\n') {
-        return change_at_end(old, new);
-    }
-    let rest = before.len().min(now.len()) - same;
-    let after = before.iter().rev().zip(now.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
-    let (gone, come) = (same..before.len() - after, same..now.len() - after);
-    let (a, b) = match (gone.is_empty(), come.is_empty()) {
-        // Only the space around it differs.
-        (false, false) if before[same].trim() == now[same].trim() => {
-            (format!("{:?}", before[same]), format!("{:?}", now[same]))
-        }
-        (false, false) => apart(before[same].trim(), now[same].trim()),
-        (true, _) => (String::new(), cut(now[same].trim())),
-        (_, true) => (cut(before[same].trim()), String::new()),
-    };
-    let lines = |first: String, lines: Range<usize>| match lines.len() {
-        0 => "(nothing)".to_owned(),
-        1 => first,
-        more => format!("{first} (and {})", cwm_core::plural(more as u64 - 1, "line more", "lines more")),
-    };
-    (format!(" from its line {} on", same + 1), lines(a, gone), lines(b, come))
-}
-
-/// A change in what ends the last line.
-fn change_at_end(old: &str, new: &str) -> (String, String, String) {
-    (" at its end".to_owned(), format!("{:?}", ending(old)), format!("{:?}", ending(new)))
-}
-
-/// Returns the white space at the end of a text.
-fn ending(text: &str) -> &str {
-    &text[text.trim_end().len()..]
 }
 
 /// Cuts two texts of one line to the part around the first difference.
@@ -114,17 +78,12 @@ fn whole(value: &Value) -> String {
     source_key::readable(value).unwrap_or_else(|| if is_misread(value) { as_json(value) } else { value.to_string() })
 }
 
-/// Returns true if it is a text of one line.
-fn is_line(value: &Value) -> bool {
-    matches!(value, Value::Text(text) if !text.trim_end_matches('\n').contains('\n'))
-}
-
-/// Returns true if it is a text of one line that, without quotes, would be taken for a list or a map, or for less than it is.
+/// Returns true if it is a text that, without quotes, looks like a list, a map or nothing.
 fn is_misread(value: &Value) -> bool {
     let Value::Text(text) = value else { return false };
     let text = text.trim_end_matches('\n');
     let is_like = |open, close| text.starts_with(open) && text.ends_with(close);
-    is_line(value) && (text.is_empty() || text.trim() != text || is_like('[', ']') || is_like('{', '}'))
+    !text.contains('\n') && (text.is_empty() || text.trim() != text || is_like('[', ']') || is_like('{', '}'))
 }
 
 #[cfg(test)]
@@ -150,17 +109,17 @@ mod tests {
         assert_eq!(described("[1,2]", "[1,3]"), "changed: \"[1,2]\" -> \"[1,3]\"");
         assert_eq!(described("a", "a "), "changed: \"a\" -> \"a \"");
         assert_eq!(described("", "b"), "changed: \"\" -> \"b\"");
-        assert_eq!(described(&"x".repeat(100), &format!("{} ", "x".repeat(100))), "changed at its end: \"\" -> \" \"");
+        assert_eq!(described(&"x".repeat(100), &format!("{} ", "x".repeat(100))), format!("changed: …{}\" -> …{} \"", "x".repeat(20), "x".repeat(20)));
         let same = "x".repeat(100);
         let seen = format!("…{}", &same[..20]);
         assert_eq!(described(&format!("{same}1"), &format!("{same}2")), format!("changed: {seen}1 -> {seen}2"));
         let script = |end: &str| format!("# {same}\nset -e\n  {end}\n");
         let one = described(&script("echo the end"), &script("echo THE END"));
         assert_eq!(one, "changed from its line 3 on: echo the end -> echo THE END");
-        assert_eq!(described("a\nc\n", "a\nb\nc\n"), "changed from its line 2 on: (nothing) -> b");
-        assert_eq!(described("a\nb\nc\nd\n", "a\nd\n"), "changed from its line 2 on: b (and 1 line more) -> (nothing)");
-        assert_eq!(described("a\nb\nc\n", "x\n"), "changed from its line 1 on: a (and 2 lines more) -> x");
-        assert_eq!(described("a\nb\n", "a\nb"), "changed at its end: \"\\n\" -> \"\"");
+        assert_eq!(described("a\nc\n", "a\nb\nc\n"), "changed from its line 2 on: c -> b");
+        assert_eq!(described("a\nb\nc\nd\n", "a\nd\n"), "changed from its line 2 on: b -> d");
+        assert_eq!(described("a\nb\nc\n", "x\n"), "changed from its line 1 on: a -> x");
+        assert_eq!(described("a\nb\n", "a\nb"), "changed: \"a\\nb\\n\" -> \"a\\nb\"");
         assert_eq!(described("a\nb\n", "a"), "changed from its line 2 on: b -> (nothing)");
         assert_eq!(described("a\n b\n", "a\n  b\n"), "changed from its line 2 on: \" b\" -> \"  b\"");
     }
