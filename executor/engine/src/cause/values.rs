@@ -109,7 +109,10 @@ mod tests {
         assert_eq!(described("[1,2]", "[1,3]"), "changed: \"[1,2]\" -> \"[1,3]\"");
         assert_eq!(described("a", "a "), "changed: \"a\" -> \"a \"");
         assert_eq!(described("", "b"), "changed: \"\" -> \"b\"");
-        assert_eq!(described(&"x".repeat(100), &format!("{} ", "x".repeat(100))), format!("changed: …{}\" -> …{} \"", "x".repeat(20), "x".repeat(20)));
+        assert_eq!(
+            described(&"x".repeat(100), &format!("{} ", "x".repeat(100))),
+            format!("changed: …{}\" -> …{} \"", "x".repeat(20), "x".repeat(20))
+        );
         let same = "x".repeat(100);
         let seen = format!("…{}", &same[..20]);
         assert_eq!(described(&format!("{same}1"), &format!("{same}2")), format!("changed: {seen}1 -> {seen}2"));

@@ -1,14 +1,13 @@
 //! Two lock files: which cells were added, removed, changed, and why, as far as the store has their records.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use super::producers::{NamedSource, Producers};
-use cwm_core::{Components, Digest, Error, Key};
+use cwm_core::{Digest, Error, Key};
 use cwm_engine::{Cause, ValueOrigin, differences};
 use cwm_project::lock_file::{LockFile, LockLine};
-use cwm_store::Store;
+use cwm_store::{ActionRecord, Store};
 
 /// The differences of two lock files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -66,7 +65,7 @@ pub fn differ(
         (old.cells().collect(), new.cells().collect());
     found.removed = olds.keys().filter(|label| !news.contains_key(*label)).map(|label| (*label).to_owned()).collect();
     let moved = |label: &str| olds.get(label) != news.get(label);
-    let (made_before, made_now) = (Producers::of(&olds, store, &moved), Producers::of(&news, store, &moved));
+    let (old_producers, new_producers) = (Producers::new(&olds, store, &moved), Producers::new(&news, store, &moved));
     for (label, now) in &news {
         let Some(before) = olds.get(label) else {
             found.added.push((*label).to_owned());
@@ -86,12 +85,12 @@ pub fn differ(
             unknown: Vec::new(),
         };
         if before.key != now.key {
-            let (was, is) = (made_before.record(label)?, made_now.record(label)?);
+            let (was, is) = (record_of(store, before)?, record_of(store, now)?);
             changed.unknown.extend(was.is_none().then_some(before.key));
             changed.unknown.extend(is.is_none().then_some(now.key));
             if let (Some(was), Some(is)) = (was, is) {
                 let named = |input: &str, member: &str| named(label, input, member);
-                changed.causes = causes(label, &was.components, &is.components, (&made_before, &made_now), named)?;
+                changed.causes = causes(&was, &is, (&old_producers, &new_producers), named)?;
                 changed.root = changed.causes.iter().any(|cause| !follows(cause, &moved));
             }
         }
@@ -106,32 +105,71 @@ fn follows(cause: &Cause, moved: &impl Fn(&str) -> bool) -> bool {
     matches!(cause, Cause::Input { source, .. } if moved(source))
 }
 
-fn causes<'l>(
-    cell: &str,
-    old: &Components,
-    new: &Components,
-    (made_before, made_now): (&Producers<'l>, &Producers<'l>),
+fn causes(
+    old: &ActionRecord,
+    new: &ActionRecord,
+    (old_producers, new_producers): (&Producers<'_>, &Producers<'_>),
     named: impl Fn(&str, &str) -> Option<NamedSource>,
 ) -> Result<Vec<Cause>, Error> {
-    let digest = |components: &Components, input: &str, label: &str| -> Option<Digest> {
-        let group = components.inputs.get(input)?;
-        group.iter().find(|(name, _)| name == label).map(|(_, digest)| *digest)
-    };
-    let mut causes = differences(old, new, |_| ValueOrigin::default(), |_, _| String::new());
+    let mut causes = differences(&old.components, &new.components, |_| ValueOrigin::default(), |_, _| String::new());
     for cause in &mut causes {
-        let Cause::Input { name, label, source, .. } = cause else { continue };
+        let Cause::Input { name, label, source, old: before, new: now, .. } = cause else { continue };
         // Content that is gone was made before.
-        let (makers, content) = match digest(new, name, label) {
-            Some(now) => (made_now, Some(now)),
-            None => (made_before, digest(old, name, label)),
-        };
-        let Some(content) = content else { continue };
+        let (producers, reader) = if now.is_some() { (new_producers, new) } else { (old_producers, old) };
+        let Some(content) = (*now).or(*before) else { continue };
         *source = match named(name, label) {
             Some(NamedSource::File(path)) => path,
             // A pipeline may have been edited since it ran.
-            Some(NamedSource::Cell(maker)) if makers.makes(&maker, &content) => maker,
-            _ => makers.source(cell, &content)?.unwrap_or("outside the pipeline").to_owned(),
+            Some(NamedSource::Cell(producer)) if producers.of(&content).contains(&producer.as_str()) => producer,
+            _ => producers.before(&content, reader)?.unwrap_or("outside the pipeline").to_owned(),
         };
     }
     Ok(causes)
+}
+
+fn record_of(store: &Store, line: &LockLine) -> Result<Option<ActionRecord>, Error> {
+    Ok(store.preferred_record(&line.key, Some(&line.outputs))?)
+}
+
+/// The source of an input that a pipeline names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NamedSource {
+    /// A cell, by its label.
+    Cell(String),
+    /// A file from outside, by its path.
+    File(String),
+}
+
+/// The cells of a lock file that made each content, those that changed first.
+struct Producers<'l> {
+    lines: &'l BTreeMap<&'l str, &'l LockLine>,
+    store: &'l Store,
+    of: HashMap<Digest, Vec<&'l str>>,
+}
+
+impl<'l> Producers<'l> {
+    fn new(lines: &'l BTreeMap<&'l str, &'l LockLine>, store: &'l Store, moved: &impl Fn(&str) -> bool) -> Self {
+        let mut of: HashMap<Digest, Vec<&str>> = HashMap::new();
+        for wanted in [true, false] {
+            for (label, line) in lines.iter().filter(|(label, _)| moved(label) == wanted) {
+                line.outputs.values().for_each(|digest| of.entry(*digest).or_default().push(*label));
+            }
+        }
+        Producers { lines, store, of }
+    }
+
+    fn of(&self, content: &Digest) -> &[&'l str] {
+        self.of.get(content).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Returns the first cell that made `content` before `reader` ran.
+    fn before(&self, content: &Digest, reader: &ActionRecord) -> Result<Option<&'l str>, Error> {
+        for producer in self.of(content) {
+            let record = record_of(self.store, self.lines[producer])?;
+            if record.is_none_or(|record| record.circumstances.started < reader.circumstances.started) {
+                return Ok(Some(*producer));
+            }
+        }
+        Ok(None)
+    }
 }

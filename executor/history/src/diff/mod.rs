@@ -2,13 +2,11 @@
 //! their reports ([`tables`]). Nothing here knows where the two come from.
 
 pub mod locks;
-mod producers;
 mod row_names;
 pub mod table_file;
 pub mod tables;
 mod text;
 
-pub use locks::{ChangedCell, LockDifference, differ};
-pub use producers::NamedSource;
+pub use locks::{ChangedCell, LockDifference, NamedSource, differ};
 pub use table_file::TableFile;
 pub use tables::{ReportDifference, TableDifference, compare};
