@@ -12,7 +12,7 @@ use jiff::Timestamp;
 pub struct SlurmJobs;
 
 impl BatchJobs for SlurmJobs {
-    fn awaited_keys(&self, store: &Store) -> HashSet<Key> {
+    fn pending_keys(&self, store: &Store) -> HashSet<Key> {
         cwm_slurm::pending_keys(store)
     }
 

@@ -20,21 +20,21 @@ const FILE: &str = "$file";
 const URL: &str = "$url";
 const FIRST_BYTES: &str = "first_bytes";
 
-/// Returns the value of `brought` in the key, and the checksums that pins have for it; the files among it are added to `seen`. `stage` is the
+/// Returns the value of `sources` in the key, and the checksums that pins have for it; the files among it are added to `seen`. `stage` is the
 /// name in the pipeline, for advice.
 ///
 /// # Errors
 /// A file cannot be read.
 pub fn key_value(
-    brought: &[ExternalSource],
+    sources: &[ExternalSource],
     stage: &str,
     pins: &Pins,
     files: &DigestCache,
     seen: &mut Vec<FileFingerprint>,
 ) -> Result<(Value, Vec<ExpectedChecksum>), Error> {
     let mut expected = Vec::new();
-    let mut items = Vec::with_capacity(brought.len());
-    for one in brought {
+    let mut items = Vec::with_capacity(sources.len());
+    for one in sources {
         let content = match (&one.from, &one.sha256) {
             (Origin::File { path, first_bytes }, sum) => {
                 let snapshot = files.snapshot(path)?;
@@ -63,7 +63,7 @@ pub fn key_value(
             ])),
         });
     }
-    let value = match (brought, items.pop()) {
+    let value = match (sources, items.pop()) {
         ([ExternalSource { name: None, .. }], Some(only)) => only,
         (_, last) => Value::List(items.into_iter().chain(last).collect()),
     };
@@ -156,13 +156,13 @@ mod tests {
         FetchRequest { url: url.into(), first_bytes }
     }
 
-    fn brought(name: Option<&str>, fetch: FetchRequest, sha256: Option<&str>) -> ExternalSource {
+    fn external(name: Option<&str>, fetch: FetchRequest, sha256: Option<&str>) -> ExternalSource {
         ExternalSource { name: name.map(str::to_owned), from: Origin::Url(fetch), sha256: sha256.map(str::to_owned) }
     }
 
-    fn components(brought: &[ExternalSource]) -> Components {
+    fn components(external: &[ExternalSource]) -> Components {
         let (value, _) =
-            key_value(brought, "games", &Pins::none(), &DigestCache::without_cache(), &mut Vec::new()).unwrap();
+            key_value(external, "games", &Pins::none(), &DigestCache::without_cache(), &mut Vec::new()).unwrap();
         Components {
             key_format: KEY_FORMAT,
             contract: 1,
@@ -176,12 +176,12 @@ mod tests {
     #[test]
     fn what_is_fetched_has_the_key_of_its_sum() {
         let sum = "ab".repeat(32);
-        let open = components(&[brought(None, url("http://x/a", Some(5)), None)]);
+        let open = components(&[external(None, url("http://x/a", Some(5)), None)]);
         assert!(has_unpinned_url(&open));
         let fetched = |fetch| FetchResult { fetch, sha256: sum.clone(), bytes: 5 };
         assert_eq!(with_checksums(&open, &[fetched(url("http://x/a", None))]), None);
         let closed = with_checksums(&open, &[fetched(url("http://x/a", Some(5)))]).unwrap();
-        assert_eq!(closed, components(&[brought(None, url("http://elsewhere/b", None), Some(&sum))]));
+        assert_eq!(closed, components(&[external(None, url("http://elsewhere/b", None), Some(&sum))]));
         assert!(!has_unpinned_url(&closed));
     }
 
@@ -189,12 +189,13 @@ mod tests {
     fn a_list_is_settled_as_a_whole_and_keeps_its_names() {
         let sum = "ab".repeat(32);
         let names = [Some("00000-a"), Some("00001-b")];
-        let list = [brought(names[0], url("http://x/a", None), None), brought(names[1], url("http://x/b", None), None)];
+        let list =
+            [external(names[0], url("http://x/a", None), None), external(names[1], url("http://x/b", None), None)];
         let open = components(&list);
         let fetched = |name: &str| FetchResult { fetch: url(name, None), sha256: sum.clone(), bytes: 5 };
         assert_eq!(with_checksums(&open, &[fetched("http://x/a")]), None);
         let closed = with_checksums(&open, &[fetched("http://x/a"), fetched("http://x/b")]).unwrap();
-        assert_ne!(closed.key(), components(&[brought(None, url("http://x/a", None), Some(&sum))]).key());
+        assert_ne!(closed.key(), components(&[external(None, url("http://x/a", None), Some(&sum))]).key());
         assert_eq!(readable(&closed.parameters[SOURCE]).unwrap(), "[sha256 abababababab, sha256 abababababab]");
         assert_eq!(readable(&open.parameters[SOURCE]).unwrap(), "[http://x/a, http://x/b]");
     }

@@ -88,10 +88,10 @@ pub fn resolve<'r>(
     }
     match &cell.body {
         Body::Stage(stage) => {
-            if let Some(brought) = stage.external_sources(&cell.values) {
+            if let Some(sources) = stage.external_sources(&cell.values) {
                 // The key of a source is its content: neither its code nor its origin is in it.
                 let (source, expected) =
-                    source_key::key_value(&brought, &cell.label.stage, pins, files, &mut resolved.files)?;
+                    source_key::key_value(&sources, &cell.label.stage, pins, files, &mut resolved.files)?;
                 resolved.components.parameters.insert(source_key::SOURCE.into(), source);
                 resolved.components.inputs.clear();
                 resolved.expected = expected;

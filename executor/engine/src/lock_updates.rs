@@ -65,8 +65,8 @@ pub fn update_pins(
 /// Returns the requests of a cell to the network.
 pub fn fetch_requests(cell: &Cell) -> Vec<FetchRequest> {
     let Body::Stage(stage) = &cell.body else { return Vec::new() };
-    let brought = stage.external_sources(&cell.values).unwrap_or_default();
-    brought
+    let sources = stage.external_sources(&cell.values).unwrap_or_default();
+    sources
         .into_iter()
         .filter_map(|one| match one.from {
             Origin::Url(fetch) => Some(fetch),

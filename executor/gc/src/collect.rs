@@ -104,12 +104,12 @@ impl GcPlan {
     }
 
     fn add_results(&mut self, store: &Store, inventory: &Inventory, reach: &Reachability, max_size: Option<u64>) {
-        let mut eviction = EvictionPlan::new(inventory, &reach.pinned, 0..inventory.held.len());
+        let mut eviction = EvictionPlan::new(inventory, &reach.pinned, 0..inventory.records.len());
         self.unnamed_bytes = eviction.add_unnamed();
         let mut left = inventory.objects.values().sum::<u64>() - self.unnamed_bytes;
         let mut free: Vec<usize> =
-            (0..inventory.held.len()).filter(|index| reach.retention[*index] == Retention::Free).collect();
-        free.sort_by_key(|index| (inventory.held[*index].last_used, inventory.held[*index].record.key));
+            (0..inventory.records.len()).filter(|index| reach.retention[*index] == Retention::Free).collect();
+        free.sort_by_key(|index| (inventory.records[*index].last_used, inventory.records[*index].record.key));
         let mut stages: BTreeMap<&str, ReclaimedStage> = BTreeMap::new();
         for index in free {
             if max_size.is_some_and(|max_size| left <= max_size) {
@@ -118,7 +118,7 @@ impl GcPlan {
             let bytes = eviction.evict(index);
             left -= bytes;
             if bytes > 0 {
-                let stage = stages.entry(&inventory.held[index].record.label.stage).or_default();
+                let stage = stages.entry(&inventory.records[index].record.label.stage).or_default();
                 stage.results += 1;
                 stage.bytes += bytes;
             }
@@ -152,7 +152,7 @@ pub fn plan(store: &Store, jobs: &dyn BatchJobs, options: GcOptions, now: Timest
     plan.add_results(store, &inventory, &reach, options.max_size);
     plan.garbage.others.extend(store.trees_without_manifests()?);
     let ended = options.keep.max(WORK_RETENTION).before(now);
-    let awaited = jobs.awaited_keys(store);
+    let awaited = jobs.pending_keys(store);
     let is_idle = |work: &&WorkFolderEntry| !work.is_running && !awaited.contains(work.folder.key());
     inventory.work.iter().filter(is_idle).filter(|work| work.changed < ended).for_each(|work| plan.add_work(work));
     let yesterday = Age::days(1).before(now);
@@ -187,8 +187,8 @@ pub fn plan(store: &Store, jobs: &dyn BatchJobs, options: GcOptions, now: Timest
 fn staying_bytes(inventory: &Inventory, reach: &Reachability, evicted: &HashSet<Digest>) -> BTreeMap<Retention, u64> {
     let mut reasons: HashMap<Digest, Retention> =
         reach.pinned.iter().map(|digest| (*digest, Retention::Root)).collect();
-    for (held, retention) in inventory.held.iter().zip(&reach.retention) {
-        for digest in held.content(inventory) {
+    for (entry, retention) in inventory.records.iter().zip(&reach.retention) {
+        for digest in entry.content(inventory) {
             let reason = reasons.entry(digest).or_insert(*retention);
             *reason = (*reason).min(*retention);
         }

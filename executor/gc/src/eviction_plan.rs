@@ -12,14 +12,14 @@ pub struct EvictionPlan<'i> {
     pinned: &'i HashSet<Digest>,
     /// The number of results that hold each content.
     references: HashMap<Digest, u32>,
-    /// Evicted results, by index into [`Inventory::held`].
+    /// Evicted results, by index into [`Inventory::records`].
     evicted: Vec<usize>,
     /// The content to remove.
     pub content: HashSet<Digest>,
 }
 
 impl<'i> EvictionPlan<'i> {
-    /// Evicts nothing yet. `holders` are the results that hold their content, by index into [`Inventory::held`].
+    /// Evicts nothing yet. `holders` are the results that hold their content, by index into [`Inventory::records`].
     pub fn new(
         inventory: &'i Inventory,
         pinned: &'i HashSet<Digest>,
@@ -63,12 +63,12 @@ impl<'i> EvictionPlan<'i> {
     /// Returns what is to be moved aside: the content, the trees of its folders, and the records to mark. A record is marked if
     /// any of its content goes or is missing already.
     pub fn garbage(&self, store: &Store) -> Garbage {
-        let Inventory { held, objects, folders, .. } = self.inventory;
+        let Inventory { records: entries, objects, folders, .. } = self.inventory;
         let is_missing = |digest: Digest| !objects.contains_key(&digest) || self.content.contains(&digest);
         let incomplete = |index: &&usize| content(self.inventory, **index).into_iter().any(is_missing);
-        let records = self.evicted.iter().filter(incomplete).map(|index| &held[*index]);
+        let records = self.evicted.iter().filter(incomplete).map(|index| &entries[*index]);
         let mut garbage = Garbage {
-            records: records.filter(|held| held.record.evicted.is_none()).map(|held| held.file.clone()).collect(),
+            records: records.filter(|entry| entry.record.evicted.is_none()).map(|entry| entry.file.clone()).collect(),
             objects: self.content.iter().copied().collect(),
             ..Garbage::default()
         };
@@ -81,5 +81,5 @@ impl<'i> EvictionPlan<'i> {
 
 /// The content of a result, each once.
 fn content(inventory: &Inventory, index: usize) -> HashSet<Digest> {
-    inventory.held[index].content(inventory).collect()
+    inventory.records[index].content(inventory).collect()
 }

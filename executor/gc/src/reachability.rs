@@ -26,7 +26,7 @@ pub enum Retention {
 /// The content of a store that stays.
 #[derive(Debug)]
 pub struct Reachability {
-    /// The reason for which each result stays, by index into [`Inventory::held`].
+    /// The reason for which each result stays, by index into [`Inventory::records`].
     pub retention: Vec<Retention>,
     /// Content that stays whatever records name it: roots name it by itself, or it came through a pipe.
     pub pinned: HashSet<Digest>,
@@ -41,21 +41,21 @@ impl Reachability {
         since: Option<Timestamp>,
         with_sources: bool,
     ) -> Reachability {
-        let without_root = |held: &RecordEntry| match since {
-            _ if held.record.is_source() && !with_sources => Retention::Source,
-            Some(since) if held.last_used >= since => Retention::Recent,
+        let without_root = |entry: &RecordEntry| match since {
+            _ if entry.record.is_source() && !with_sources => Retention::Source,
+            Some(since) if entry.last_used >= since => Retention::Recent,
             _ => Retention::Free,
         };
-        let mut retention: Vec<Retention> = inventory.held.iter().map(without_root).collect();
+        let mut retention: Vec<Retention> = inventory.records.iter().map(without_root).collect();
         let mut by_key: HashMap<Key, Vec<usize>> = HashMap::new();
-        for (index, held) in inventory.held.iter().enumerate() {
-            by_key.entry(held.record.key).or_default().push(index);
+        for (index, entry) in inventory.records.iter().enumerate() {
+            by_key.entry(entry.record.key).or_default().push(index);
         }
         let mut pinned = HashSet::new();
         for (key, outputs) in roots.iter().flat_map(|root| &root.results) {
             let named = key.and_then(|key| by_key.get(&key)).into_iter().flatten();
             let mut is_recorded = false;
-            for &index in named.filter(|index| inventory.held[**index].record.output_digests() == *outputs) {
+            for &index in named.filter(|index| inventory.records[**index].record.output_digests() == *outputs) {
                 retention[index] = Retention::Root;
                 is_recorded = true;
             }
@@ -65,12 +65,16 @@ impl Reachability {
                 }
             }
         }
-        let made: HashSet<Digest> =
-            inventory.held.iter().flat_map(|held| held.record.outputs.values()).map(|output| output.digest).collect();
-        for (held, retention) in inventory.held.iter().zip(&retention) {
+        let made: HashSet<Digest> = inventory
+            .records
+            .iter()
+            .flat_map(|entry| entry.record.outputs.values())
+            .map(|output| output.digest)
+            .collect();
+        for (entry, retention) in inventory.records.iter().zip(&retention) {
             // Content from a pipe is no output, and cannot be read again.
             if !with_sources || *retention != Retention::Free {
-                pinned.extend(held.record.input_digests().filter(|input| !made.contains(*input)));
+                pinned.extend(entry.record.input_digests().filter(|input| !made.contains(*input)));
             }
         }
         Reachability { retention, pinned }

@@ -191,7 +191,7 @@ pub fn roots(store: &Store, jobs: &dyn BatchJobs, now: Timestamp) -> Result<Vec<
         tag.verify_intact()?;
         roots.push(Root::of(format!("{}{}", tags::PREFIX, tag.name), results([&tag.lock])));
     }
-    let awaited = jobs.awaited_keys(store);
+    let awaited = jobs.pending_keys(store);
     for work in store.work_folders()? {
         let key = *work.key();
         // A job that waits in a queue reads the same when it starts.

@@ -25,7 +25,7 @@ const NOW: fn() -> Timestamp = Timestamp::now;
 struct NoJobs;
 
 impl BatchJobs for NoJobs {
-    fn awaited_keys(&self, _: &Store) -> std::collections::HashSet<cwm_core::Key> {
+    fn pending_keys(&self, _: &Store) -> std::collections::HashSet<cwm_core::Key> {
         Default::default()
     }
 
@@ -373,8 +373,14 @@ fn the_least_recently_used_goes_first_until_it_fits_and_roots_never() {
     assert!(last.staying_bytes > 1);
     // A use is noted once a day.
     store.note_use([records[0].key]).unwrap();
-    let used =
-        store.inventory().unwrap().held.into_iter().find(|held| held.record.key == records[0].key).unwrap().last_used;
+    let used = store
+        .inventory()
+        .unwrap()
+        .records
+        .into_iter()
+        .find(|entry| entry.record.key == records[0].key)
+        .unwrap()
+        .last_used;
     assert!(used > Age::days(1).before(NOW()));
 }
 

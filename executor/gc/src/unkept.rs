@@ -45,20 +45,20 @@ pub fn evict_content(
     let mut others = roots(store, jobs, Timestamp::now())?;
     others.retain(|root| Path::new(&root.name) != own_lock);
     let Reachability { retention, mut pinned } = Reachability::of(store, &inventory, &others, None, true);
-    pinned.extend(inventory.held.iter().filter_map(|held| held.record.log));
+    pinned.extend(inventory.records.iter().filter_map(|entry| entry.record.log));
     let mut going = BTreeMap::new();
-    for (index, held) in inventory.held.iter().enumerate() {
-        let is_it = |result: &&ActionRecord| result.key == held.record.key && result.outputs == held.record.outputs;
+    for (index, entry) in inventory.records.iter().enumerate() {
+        let is_it = |result: &&ActionRecord| result.key == entry.record.key && result.outputs == entry.record.outputs;
         let result = results.iter().position(is_it).filter(|_| retention[index] != Retention::Root);
         going.extend(result.map(|result| (index, result)));
     }
     // A result that was evicted before, and is incomplete, holds nothing.
     let is_holder = |index: &usize| {
-        let held = &inventory.held[*index];
-        let is_complete = || held.content(&inventory).all(|digest| inventory.objects.contains_key(&digest));
-        going.contains_key(index) || held.record.evicted.is_none() || is_complete()
+        let entry = &inventory.records[*index];
+        let is_complete = || entry.content(&inventory).all(|digest| inventory.objects.contains_key(&digest));
+        going.contains_key(index) || entry.record.evicted.is_none() || is_complete()
     };
-    let mut eviction = EvictionPlan::new(&inventory, &pinned, (0..inventory.held.len()).filter(is_holder));
+    let mut eviction = EvictionPlan::new(&inventory, &pinned, (0..inventory.records.len()).filter(is_holder));
     let freed = going.iter().map(|(index, result)| (*result, eviction.evict(*index)));
     let evicted = freed.filter(|(_, bytes)| *bytes > 0).collect();
     if !eviction.content.is_empty() {

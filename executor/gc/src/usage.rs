@@ -58,12 +58,12 @@ impl Usage {
         let mut stages: BTreeMap<String, StageUsage> = BTreeMap::new();
         let mut users: HashMap<Digest, BTreeSet<&str>> = HashMap::new();
         let mut sources = HashSet::new();
-        for held in &inventory.held {
-            usage.record_bytes += held.size;
-            stages.entry(held.record.label.stage.clone()).or_default().results += 1;
-            for digest in held.content(&inventory) {
-                users.entry(digest).or_default().insert(&held.record.label.stage);
-                if held.record.is_source() {
+        for entry in &inventory.records {
+            usage.record_bytes += entry.size;
+            stages.entry(entry.record.label.stage.clone()).or_default().results += 1;
+            for digest in entry.content(&inventory) {
+                users.entry(digest).or_default().insert(&entry.record.label.stage);
+                if entry.record.is_source() {
                     sources.insert(digest);
                 }
             }

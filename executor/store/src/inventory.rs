@@ -21,7 +21,7 @@ use cwm_core::{Digest, FileError, Key};
 #[derive(Debug, Default)]
 pub struct Inventory {
     /// Every record, by key, of each key the first recorded first.
-    pub held: Vec<RecordEntry>,
+    pub records: Vec<RecordEntry>,
     /// The objects on the disk, with their bytes.
     pub objects: HashMap<Digest, u64>,
     /// The files in the folders whose manifests are there.
@@ -65,14 +65,15 @@ impl Store {
     /// A record or a manifest is damaged or of a newer version, so that it is not known what it names. A store that skips damaged
     /// records leaves them out.
     pub fn inventory(&self) -> Result<Inventory> {
-        let held: Vec<Vec<RecordEntry>> = self.keys()?.par_iter().map(|key| self.held(key)).collect::<Result<_>>()?;
-        let held: Vec<RecordEntry> = held.into_iter().flatten().collect();
+        let records: Vec<Vec<RecordEntry>> =
+            self.keys()?.par_iter().map(|key| self.record_entries(key)).collect::<Result<_>>()?;
+        let records: Vec<RecordEntry> = records.into_iter().flatten().collect();
         let objects: HashMap<Digest, u64> = self
             .in_shards("objects")?
             .into_par_iter()
             .filter_map(|(_, path)| Some((digest_of_path(&path)?, fs::symlink_metadata(path).ok()?.len())))
             .collect();
-        let folders: BTreeSet<Digest> = held
+        let folders: BTreeSet<Digest> = records
             .iter()
             .flat_map(|one| one.record.outputs.values())
             .filter(|output| output.shape == OutputShape::Folder && objects.contains_key(&output.digest))
@@ -86,10 +87,10 @@ impl Store {
             })
             .collect::<Result<_>>()?;
         let work = self.work_folders()?.into_iter().map(|folder| self.work_folder_entry(folder));
-        Ok(Inventory { held, objects, folders, work: work.collect::<Result<_>>()? })
+        Ok(Inventory { records, objects, folders, work: work.collect::<Result<_>>()? })
     }
 
-    fn held(&self, key: &Key) -> Result<Vec<RecordEntry>> {
+    fn record_entries(&self, key: &Key) -> Result<Vec<RecordEntry>> {
         let used = fs::metadata(self.action_folder(key)).and_then(|metadata| metadata.modified());
         let used = used.map(|used| Timestamp::try_from(used).unwrap_or_default()).unwrap_or_default();
         let entry = |file: RecordFile| {

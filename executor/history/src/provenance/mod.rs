@@ -128,7 +128,7 @@ pub struct InputProvenance {
     /// The file from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Digest of its content; nothing where the cell is known by content that it brought in itself.
+    /// Digest of its content; None if the cell is a source, which is known by its content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
 }
