@@ -1,14 +1,13 @@
 //! `cwm.toml`, beside the pipeline file: what belongs to a site and not to the pipeline. Where the store is, which remotes
 //! there are, what does the work. Nothing in it enters a key, and no credential may stand in it.
 //!
-//! Read as the pipeline is: text -> a tree with places -> what it says, all faults at once. It knows no plan and no network.
+//! It knows no plan and no network.
 
 mod edit;
 mod read;
 mod slurm;
 #[cfg(test)]
 mod tests;
-mod toml_tree;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +21,8 @@ use serde::{Deserialize, Serialize};
 use cwm_core::Diagnostics;
 
 /// The executor that does the stages' work.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ExecutorKind {
     /// Processes on this machine.
     #[default]

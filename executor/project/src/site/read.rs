@@ -1,31 +1,41 @@
-//! A site's file as text -> [`Site`].
+//! Parses `cwm.toml` into a [`Site`].
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use std::time::Duration;
 
-use cwm_contract::Value;
+use serde::Deserialize;
+use toml::{Spanned, Value};
 
-use super::slurm::Slurm;
-use super::toml_tree::parse;
+use super::slurm::{JobStore, Slurm, time_of};
 use super::{ExecutorKind, Remote, RemoteKinds, Site, WHERE_CREDENTIALS_ARE, is_secret};
-use cwm_core::located::duration;
-use cwm_core::{
-    Content, Diagnostic, Diagnostics, NAME_RULE, Node, NodeReader, Place, Source, Sources, SpannedStr, is_name,
-    read_regular_file, suggest,
-};
+use cwm_core::{Diagnostic, Diagnostics, NAME_RULE, Place, Source, Sources, is_name, read_regular_file, suggest};
 
-const KEYS: &[&str] = &["store", "executor", "remotes", "slurm"];
-const REMOTE_KEYS: &[&str] = &["url", "read_only", "timeout"];
+const REMOTE_KEYS: [&str; 3] = ["url", "read_only", "timeout"];
 const TIMEOUT: Duration = Duration::from_secs(30);
 const LIMITS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
-const EXECUTORS: [&str; 2] = ["local", "slurm"];
 
-/// Reads the file; nothing if it is not there.
+/// The file as serde reads it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SiteFile {
+    store: Option<Spanned<String>>,
+    #[serde(default)]
+    executor: ExecutorKind,
+    #[serde(default)]
+    remotes: BTreeMap<Spanned<String>, Spanned<RemoteTable>>,
+    #[serde(default)]
+    slurm: Slurm,
+}
+
+/// The keys of a remote, some of which depend on its kind.
+type RemoteTable = BTreeMap<Spanned<String>, Spanned<Value>>;
+
+/// Reads the file. A file that does not exist has no settings.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// The file cannot be read, or something in it is wrong.
 pub fn read(path: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
     let name = path.display().to_string();
     let text = text_of(path).map_err(|message| {
@@ -37,10 +47,10 @@ pub fn read(path: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
     text.map_or_else(|| Ok(Site::default()), |text| site(&text, &name, folder, kinds))
 }
 
-/// The file's text; nothing if it is not there.
+/// Returns the text of the file, if it exists.
 ///
 /// # Errors
-/// It cannot be read, in words.
+/// It cannot be read.
 pub fn text_of(path: &Path) -> Result<Option<String>, String> {
     let shown = path.display();
     let bytes = match read_regular_file(path) {
@@ -52,135 +62,151 @@ pub fn text_of(path: &Path) -> Result<Option<String>, String> {
     String::from_utf8(bytes).map(Some).map_err(|error| format!("{shown}: {}", error.utf8_error()))
 }
 
-/// Parses `text`; paths in it are relative to `folder`.
+/// Parses `text`. Paths in it are relative to `folder`.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// The first problem of the file as a whole, else all problems of its remotes.
 pub fn site(text: &str, name: &str, folder: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
-    let (root, faults) = parse(text);
     let mut problems = problems_of(name);
-    if !faults.is_empty() {
-        // Each marker of a conflict is also a fault of TOML.
-        let faults = conflict(text).map_or(faults, |conflict| vec![conflict]);
-        faults.into_iter().for_each(|fault| problems.push(fault));
-        return problems.into_result(Site::default());
-    }
-    let mut site = Site::default();
-    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    let mut reader = NodeReader { problems: &mut problems };
-    for (key, value) in reader.map(&root, "a site's file", "keys of a site's file") {
-        match key.text.as_str() {
-            "store" => site.store = reader.word(value, "`store`").map(|word| folder.join(word.text)),
-            "executor" => site.executor = executor(value, &mut reader),
-            "remotes" => {
-                for (name, value) in reader.map(value, "`remotes`", "remotes") {
-                    site.remotes.extend(remote(name, value, &folder, kinds, &mut reader));
-                }
-            }
-            "slurm" => site.slurm = Slurm::read(value, &mut reader),
-            _ => unknown_key(&mut reader, key, "cwm.toml", KEYS),
+    let file: SiteFile = match toml::from_str(text) {
+        Ok(file) => file,
+        Err(error) => {
+            // Each marker of a conflict is also an error of TOML.
+            problems.push(conflict(text).unwrap_or_else(|| problem(text, &error)));
+            return problems.into_result(Site::default());
         }
+    };
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let mut remotes: Vec<_> = file.remotes.iter().collect();
+    remotes.sort_by_key(|(name, _)| name.span().start);
+    if let Some(store) = file.store.as_ref().filter(|store| store.get_ref().is_empty()) {
+        problems.push(Diagnostic::at(place(text, store.span()), "`store` must be a path"));
     }
+    let site = Site {
+        store: file.store.map(|store| folder.join(store.into_inner())),
+        executor: file.executor,
+        remotes: Vec::new(),
+        slurm: file.slurm,
+    };
+    if site.slurm.scratch.is_some() && site.slurm.store == JobStore::Shared {
+        let start = text.find("scratch").unwrap_or_default();
+        problems.push(
+            Diagnostic::at(place(text, start..start), "`scratch` is for jobs that do not read the run's store")
+                .hint("add `store = \"remote\"`, or leave it out"),
+        );
+    }
+    let mut report = |span: Range<usize>, message: String, hint: Option<String>| {
+        problems.push(Diagnostic::at(place(text, span), message).maybe_hint(hint));
+    };
+    let remotes = remotes.into_iter().filter_map(|(name, table)| remote(name, table, &folder, kinds, &mut report));
+    let site = Site { remotes: remotes.collect(), ..site };
     problems.into_result(site)
 }
 
-/// Returns no problems yet of the file called `name`. Without its text, errors show places and no excerpts: a line may hold a
-/// credential that somebody wrote there.
+/// Returns an empty list of problems of the file called `name`. Without its text, they show places and no excerpts: a line may
+/// hold a credential.
 fn problems_of(name: &str) -> Diagnostics {
     Diagnostics::new(Sources::new(vec![Source { name: name.to_owned(), text: String::new() }]))
 }
 
-/// Reports a key that is not known; of one that is named like a credential, where those belong.
-pub(super) fn unknown_key(reader: &mut NodeReader<'_>, key: &SpannedStr, whose: &str, known: &[&str]) {
-    if !is_secret(&key.text) {
-        return reader.unknown_key(key, whose, known);
+/// Describes an error of serde or TOML without the value, which may be a credential.
+fn problem(text: &str, error: &toml::de::Error) -> Diagnostic {
+    let place = place(text, error.span().unwrap_or(0..0));
+    let message = error.message();
+    if let Some(rest) = message.strip_prefix("unknown field `") {
+        let mut words = rest.split('`').step_by(2);
+        let key = words.next().unwrap_or_default();
+        let known: Vec<&str> = rest.split('`').skip(2).step_by(2).collect();
+        let hint = match is_secret(key) {
+            true => Some(WHERE_CREDENTIALS_ARE.to_owned()),
+            false => suggest(key, "keys", known),
+        };
+        return Diagnostic::at(place, format!("cwm.toml has no key `{key}` here")).maybe_hint(hint);
     }
-    let message = format!("{whose} has no key `{}`", key.text);
-    reader.report(Diagnostic::at(key.place, message).hint(WHERE_CREDENTIALS_ARE));
+    let line = text.lines().nth(place.line.saturating_sub(1) as usize).unwrap_or_default();
+    let key = line.split_once('=').map(|(key, _)| key.trim());
+    let is_bare = |key: &&str| key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+    let key = key.filter(is_bare).map(|key| format!("`{key}`: ")).unwrap_or_default();
+    let message = message.split_once(", expected ").map_or(message.to_owned(), |(_, what)| format!("expected {what}"));
+    Diagnostic::at(place, format!("{key}{}", message.replace('\n', ", ")))
 }
 
-/// Reports the first merge conflict in the file.
+/// Returns the place of a range of bytes.
+fn place(text: &str, span: Range<usize>) -> Place {
+    let start = text.floor_char_boundary(span.start);
+    let end = text.floor_char_boundary(span.end).max(start);
+    let before = &text[..start];
+    Place {
+        source: 0,
+        start: start as u32,
+        end: end as u32,
+        line: before.matches('\n').count() as u32 + 1,
+        column: before.rsplit('\n').next().map_or(0, |line| line.chars().count()) as u32 + 1,
+    }
+}
+
+/// Returns the first merge conflict in the file.
 fn conflict(text: &str) -> Option<Diagnostic> {
     let start = match text.starts_with("<<<<<<< ") {
         true => 0,
         false => text.find("\n<<<<<<< ")? + 1,
     };
-    let line = text[..start].matches('\n').count() as u32 + 1;
-    let place = Place { source: 0, start: start as u32, end: start as u32 + 7, line, column: 1 };
     let hint = "keep one side of it, or both, without the lines that begin with `<<<<<<<`, `=======` and `>>>>>>>`";
-    Some(Diagnostic::at(place, "a conflict that git could not merge begins here").hint(hint))
+    Some(Diagnostic::at(place(text, start..start + 7), "a conflict that git could not merge begins here").hint(hint))
 }
 
-fn executor(node: &Node, reader: &mut NodeReader<'_>) -> ExecutorKind {
-    match node.text() {
-        Some("local") => ExecutorKind::Local,
-        Some("slurm") => ExecutorKind::Slurm,
-        text => {
-            let hint = text.and_then(|text| suggest(text, "executors", EXECUTORS));
-            let message = "`executor` must be \"local\" or \"slurm\"";
-            reader.report(Diagnostic::at(node.place, message).maybe_hint(hint));
-            ExecutorKind::Local
-        }
-    }
-}
-
+/// Reads a remote, or reports its problems.
 fn remote(
-    name: &SpannedStr,
-    node: &Node,
+    name: &Spanned<String>,
+    table: &Spanned<RemoteTable>,
     folder: &Path,
     kinds: &dyn RemoteKinds,
-    reader: &mut NodeReader<'_>,
+    report: &mut impl FnMut(Range<usize>, String, Option<String>),
 ) -> Option<Remote> {
-    if !is_name(&name.text) {
-        let message = format!("`{}` cannot be the name of a remote", name.text);
-        reader.report(Diagnostic::at(name.place, message).hint(format!("a name is {NAME_RULE}")));
+    let label = name.get_ref();
+    if !is_name(label) {
+        let message = format!("`{label}` cannot be the name of a remote");
+        report(name.span(), message, Some(format!("a name is {NAME_RULE}")));
     }
-    let whose = format!("remote `{}`", name.text);
-    if !matches!(node.content, Content::Map(_)) {
-        let hint = format!("write `[remotes.{}]`, and below it `url = \"s3://bucket/prefix\"`", name.text);
-        reader.report(Diagnostic::at(node.place, format!("{whose} must be a table, not {}", node.kind())).hint(hint));
-        return None;
-    }
-    let (mut url, mut has_url, mut read_only, mut timeout) = (None, false, false, TIMEOUT);
-    let mut others = Vec::new();
-    for (key, value) in reader.map(node, &whose, "its keys") {
-        match key.text.as_str() {
-            "url" => (url, has_url) = (reader.word(value, "`url`"), true),
-            "read_only" => match value.scalar() {
-                Some(Value::Bool(yes)) => read_only = *yes,
-                _ => reader.report(Diagnostic::at(value.place, "`read_only` must be true or false")),
-            },
-            "timeout" => match duration(value).filter(|time| LIMITS.contains(time)) {
-                Some(time) => timeout = time,
-                None => reader.report(Diagnostic::at(value.place, "`timeout` must be a time from \"1s\" to \"1h\"")),
-            },
-            _ => others.push((key, value)),
-        }
-    }
-    let known = kinds.option_keys(url.as_ref().map_or("", |url| &url.text));
-    let all: Vec<&str> = REMOTE_KEYS.iter().chain(&known).copied().collect();
-    let (mut options, mut places) = (BTreeMap::new(), BTreeMap::new());
-    for (key, value) in others {
-        if !known.contains(&key.text.as_str()) {
-            unknown_key(reader, key, &whose, &all);
-        } else if let Some(word) = reader.word(value, &format!("`{}`", key.text)) {
-            places.insert(key.text.clone(), word.place);
-            options.insert(key.text.clone(), word.text);
-        }
-    }
-    let Some(url) = url else {
-        if !has_url {
-            let fault = Diagnostic::at(name.place, format!("{whose} has no `url`"));
-            reader.report(fault.hint("a folder, or s3://, gs://, az://, http:// or https://"));
-        }
+    let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+    let entry = |wanted: &str| table.get_ref().iter().find(|(key, _)| key.get_ref() == wanted).map(|(_, value)| value);
+    let Some((url, url_span)) = entry("url").and_then(|url| Some((text(url.get_ref())?, url.span()))) else {
+        let hint = "`url = \"s3://bucket/prefix\"`: a folder, or s3://, gs://, az://, http:// or https://";
+        report(name.span(), format!("remote `{label}` has no `url`"), Some(hint.to_owned()));
         return None;
     };
-    let read_only = read_only || kinds.is_read_only(&url.text);
-    let (name, base) = (name.text.clone(), folder.to_owned());
-    let remote = Remote { name, url: url.text, base, read_only, options, timeout };
+    let (mut read_only, mut timeout) = (kinds.is_read_only(&url), TIMEOUT);
+    let (mut options, mut spans) = (BTreeMap::new(), BTreeMap::new());
+    let known: Vec<&str> = REMOTE_KEYS.into_iter().chain(kinds.option_keys(&url)).collect();
+    for (key, value) in table.get_ref() {
+        match (key.get_ref().as_str(), value.get_ref()) {
+            ("url", _) => {}
+            ("read_only", Value::Boolean(yes)) => read_only |= yes,
+            ("read_only", _) => report(value.span(), "`read_only` must be true or false".to_owned(), None),
+            ("timeout", time) => match time_of(time).filter(|time| LIMITS.contains(time)) {
+                Some(time) => timeout = time,
+                None => report(value.span(), "`timeout` must be a time from \"1s\" to \"1h\"".to_owned(), None),
+            },
+            (key, value_of) if known.contains(&key) => match text(value_of) {
+                Some(text) => {
+                    spans.insert(key.to_owned(), value.span());
+                    options.insert(key.to_owned(), text);
+                }
+                None => report(value.span(), format!("`{key}` must be text"), None),
+            },
+            (word, _) => {
+                let hint = match is_secret(word) {
+                    true => Some(WHERE_CREDENTIALS_ARE.to_owned()),
+                    false => suggest(word, "keys", known.iter().copied()),
+                };
+                report(key.span(), format!("remote `{label}` has no key `{word}`"), hint);
+            }
+        }
+    }
+    let (name, base) = (label.clone(), folder.to_owned());
+    let remote = Remote { name, url, base, read_only, options, timeout };
     if let Err(invalid) = kinds.check(&remote) {
-        let place = places.get(invalid.key).copied().unwrap_or(url.place);
-        reader.report(Diagnostic::at(place, invalid.message).maybe_hint(invalid.hint));
+        report(spans.get(invalid.key).cloned().unwrap_or(url_span), invalid.message, invalid.hint);
         return None;
     }
     Some(remote)

@@ -1,53 +1,69 @@
-//! `[slurm]`: how jobs are to be.
+//! `[slurm]`: the settings of batch jobs.
 
-use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use cwm_contract::Value;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use toml::Value;
 
-use super::read::unknown_key;
-use cwm_core::located::duration;
-use cwm_core::{Content, Diagnostic, Node, NodeReader};
+use cwm_core::text::parse_duration;
 
 /// The settings under `[slurm]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Slurm {
     /// `--partition`.
+    #[serde(deserialize_with = "word")]
     pub partition: Option<String>,
     /// `--account`.
+    #[serde(deserialize_with = "word")]
     pub account: Option<String>,
     /// `--qos`.
+    #[serde(deserialize_with = "word")]
     pub qos: Option<String>,
     /// `--time` of a stage that says nothing of it, in `needs: { time }` or `limits: { time }`.
+    #[serde(deserialize_with = "time")]
     pub time: Option<Duration>,
     /// Further options of sbatch, each as it is written behind `#SBATCH `.
+    #[serde(deserialize_with = "sbatch_options")]
     pub lines: Vec<String>,
     /// Lines of shell that a job begins with, such as `module load cuda`.
+    #[serde(deserialize_with = "lines")]
     pub setup: Vec<String>,
     /// Stages that are done where `cwm run` runs: a download, where nodes have no network.
+    #[serde(deserialize_with = "lines")]
     pub here: Vec<String>,
     /// Cores of a stage that takes whatever there is (`cpu: all`).
+    #[serde(deserialize_with = "number::<_, 1, MOST_CPUS>")]
     pub cpus: Option<u32>,
     /// The most jobs in the queue at a time; of an array, each task counts.
+    #[serde(deserialize_with = "number::<_, 1, MOST_JOBS>")]
     pub max_jobs: Option<u32>,
     /// The most tasks of an array; the controller's own limit holds in any case.
+    #[serde(deserialize_with = "number::<_, 1, MOST_JOBS>")]
     pub array_size: Option<u32>,
     /// The shortest time between two queries of the queue.
+    #[serde(deserialize_with = "poll")]
     pub poll: Option<Duration>,
     /// The time after which a job that is neither in the queue nor in the store counts as lost.
+    #[serde(deserialize_with = "time")]
     pub visibility_timeout: Option<Duration>,
     /// The number of times that a cell is submitted again whose job was lost or whose node failed.
+    #[serde(deserialize_with = "number::<_, 0, MOST_RESUBMISSIONS>")]
     pub resubmit: Option<u32>,
     /// `--time` of the job of `cwm run --detach`.
+    #[serde(deserialize_with = "time")]
     pub detached_time: Option<Duration>,
     /// The way in which jobs get their inputs.
     pub store: JobStore,
     /// With [`JobStore::Remote`], the folder of a store that the jobs of a node share; variables in it are the node's.
+    #[serde(deserialize_with = "folder")]
     pub scratch: Option<String>,
 }
 
 /// The way in which jobs get their inputs, and others their results.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum JobStore {
     /// The store is on a file system that all nodes share.
     #[default]
@@ -56,151 +72,89 @@ pub enum JobStore {
     Remote,
 }
 
-pub(super) const KEYS: &[&str] = &[
-    "partition",
-    "account",
-    "qos",
-    "time",
-    "lines",
-    "setup",
-    "here",
-    "cpus",
-    "max_jobs",
-    "array_size",
-    "poll",
-    "visibility_timeout",
-    "resubmit",
-    "detached_time",
-    "store",
-    "scratch",
-];
-
 const MOST_JOBS: u32 = 10_000_000;
 const MOST_CPUS: u32 = 1 << 20;
 const MOST_RESUBMISSIONS: u32 = 100;
 
-impl Slurm {
-    /// Reads the table.
-    pub(super) fn read(node: &Node, reader: &mut NodeReader<'_>) -> Slurm {
-        let mut slurm = Slurm::default();
-        let mut scratch = None;
-        for (key, value) in reader.map(node, "`slurm`", "keys of `slurm`") {
-            match key.text.as_str() {
-                "partition" => slurm.partition = word(value, "partition", reader),
-                "account" => slurm.account = word(value, "account", reader),
-                "qos" => slurm.qos = word(value, "qos", reader),
-                "time" => slurm.time = time(value, "time", reader),
-                "detached_time" => slurm.detached_time = time(value, "detached_time", reader),
-                "visibility_timeout" => slurm.visibility_timeout = time(value, "visibility_timeout", reader),
-                "poll" => slurm.poll = poll(value, reader),
-                "lines" => slurm.lines = list(value, "lines", "--constraint=h100", reader, sbatch_option),
-                "setup" => slurm.setup = list(value, "setup", "module load cuda", reader, is_line),
-                "here" => slurm.here = list(value, "here", "download", reader, is_line),
-                "cpus" => slurm.cpus = number(value, "cpus", 1..=MOST_CPUS, "cores", reader),
-                "max_jobs" => slurm.max_jobs = number(value, "max_jobs", 1..=MOST_JOBS, "jobs", reader),
-                "array_size" => slurm.array_size = number(value, "array_size", 1..=MOST_JOBS, "tasks", reader),
-                "resubmit" => slurm.resubmit = number(value, "resubmit", 0..=MOST_RESUBMISSIONS, "times", reader),
-                "store" => {
-                    let store = match value.text() {
-                        Some("shared") => Some(JobStore::Shared),
-                        Some("remote") => Some(JobStore::Remote),
-                        _ => None,
-                    };
-                    let must_be =
-                        "`store` must be \"shared\" (the nodes see the store) or \"remote\" (jobs pull and push)";
-                    slurm.store = checked(value, reader, must_be, store).unwrap_or_default();
-                }
-                "scratch" => {
-                    scratch = Some(key.place);
-                    slurm.scratch = folder(value, reader);
-                }
-                _ => unknown_key(reader, key, "`slurm`", KEYS),
-            }
-        }
-        if let (Some(place), JobStore::Shared) = (scratch, slurm.store) {
-            reader.report(
-                Diagnostic::at(place, "`scratch` is for jobs that do not read the run's store")
-                    .hint("add `store = \"remote\"`, or leave it out"),
-            );
-        }
-        slurm
-    }
-}
-
-/// Reads a value, or reports what it must be.
-fn checked<T>(node: &Node, reader: &mut NodeReader<'_>, must_be: &str, value: Option<T>) -> Option<T> {
-    if value.is_none() {
-        reader.report(Diagnostic::at(node.place, must_be));
-    }
-    value
-}
-
-fn number(node: &Node, key: &str, range: RangeInclusive<u32>, of: &str, reader: &mut NodeReader<'_>) -> Option<u32> {
-    let found = match node.scalar() {
-        Some(Value::Int(integer)) => u32::try_from(*integer).ok().filter(|number| range.contains(number)),
-        _ => None,
-    };
-    let (least, most) = (range.start(), range.end());
-    checked(node, reader, &format!("`{key}` must be a number of {of}, from {least} to {most}"), found)
-}
-
-fn time(node: &Node, key: &str, reader: &mut NodeReader<'_>) -> Option<Duration> {
-    let must_be = format!("`{key}` must be a time such as \"30m\", \"4h\" or \"1d12h\"");
-    checked(node, reader, &must_be, duration(node))
-}
-
-/// The controller is everybody's.
+/// The shortest interval of queries; the controller serves all users.
 const SHORTEST_POLL: Duration = Duration::from_millis(100);
 
-fn poll(node: &Node, reader: &mut NodeReader<'_>) -> Option<Duration> {
-    let poll = time(node, "poll", reader)?;
-    let must_be = "`poll` must be at least 100ms; 5s is gentle to the controller, which is everybody's";
-    checked(node, reader, must_be, Some(poll).filter(|poll| *poll >= SHORTEST_POLL))
-}
-
-/// Reads a list of texts, each of which must pass `check`, with its place.
-fn list(
-    node: &Node,
-    key: &str,
-    example: &str,
-    reader: &mut NodeReader<'_>,
-    check: impl Fn(&str) -> Option<String>,
-) -> Vec<String> {
-    let Content::List(items) = &node.content else {
-        reader.report(Diagnostic::at(node.place, format!("`{key}` must be a list such as [\"{example}\"]")));
-        return Vec::new();
+/// Returns the time of a value: whole seconds, or text with units. It is from a millisecond to a thousand days.
+pub(super) fn time_of(value: &Value) -> Option<Duration> {
+    let time = match value {
+        Value::Integer(seconds) => Duration::from_secs(u64::try_from(*seconds).ok()?),
+        Value::String(text) => parse_duration(text)?,
+        _ => return None,
     };
-    let mut texts = Vec::new();
-    for item in items {
-        let Some(word) = reader.word(item, &format!("each of `{key}`")) else { continue };
-        let must_be = format!("each of `{key}` must be one line such as \"{example}\"");
-        texts.extend(checked(item, reader, &must_be, check(&word.text)));
-    }
-    texts
+    (Duration::from_millis(1)..=Duration::from_secs(1000 * 86_400)).contains(&time).then_some(time)
 }
 
-fn is_line(text: &str) -> Option<String> {
-    (!text.contains(['\n', '\0'])).then(|| text.to_owned())
+fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let time = time_of(&Value::deserialize(deserializer)?);
+    time.map(Some).ok_or_else(|| Error::custom("must be a time such as \"30m\", \"4h\" or \"1d12h\""))
 }
 
-/// An option of sbatch, with or without the `#SBATCH ` that it gets in the job's script.
-fn sbatch_option(text: &str) -> Option<String> {
-    let option = text.strip_prefix("#SBATCH").map_or(text, str::trim_start).trim_end();
-    (option.starts_with('-') && !option.contains(char::is_control)).then(|| option.to_owned())
+fn poll<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let must_be = "must be at least 100ms; 5s is gentle to the controller, which serves all users";
+    time(deserializer)?.filter(|poll| *poll >= SHORTEST_POLL).map(Some).ok_or_else(|| Error::custom(must_be))
 }
 
-/// A folder of the nodes, which alone know its variables.
-fn folder(node: &Node, reader: &mut NodeReader<'_>) -> Option<String> {
-    let text = reader.word(node, "`scratch`")?.text;
-    let is_folder = text.starts_with(['/', '$']) && !text.contains(char::is_control);
-    let must_be = "`scratch` must be an absolute path, such as \"/local/$USER/cwm\"; variables are those of the node";
-    checked(node, reader, must_be, Some(text).filter(|_| is_folder))
+fn number<'de, D: Deserializer<'de>, const LEAST: u32, const MOST: u32>(
+    deserializer: D,
+) -> Result<Option<u32>, D::Error> {
+    let number = Value::deserialize(deserializer)?.as_integer().and_then(|number| u32::try_from(number).ok());
+    let number = number.filter(|number| (LEAST..=MOST).contains(number));
+    number.map(Some).ok_or_else(|| Error::custom(format!("must be a whole number from {LEAST} to {MOST}")))
+}
+
+fn text<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    must_be: &str,
+    is_right: fn(&str) -> bool,
+) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if !text.is_empty() && is_right(&text) { Ok(text) } else { Err(Error::custom(must_be)) }
 }
 
 /// One word, which becomes the value of an option in a script's comment.
-fn word(node: &Node, key: &str, reader: &mut NodeReader<'_>) -> Option<String> {
-    let text = reader.word(node, &format!("`{key}`"))?.text;
-    let is_word = !text.starts_with('-') && !text.contains(|c: char| c.is_whitespace() || c.is_control());
-    let must_be = format!("`{key}` must be one word, as `sbatch --{key}` takes it");
-    checked(node, reader, &must_be, Some(text).filter(|_| is_word))
+fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let is_word = |text: &str| !text.starts_with('-') && !text.contains(|c: char| c.is_whitespace() || c.is_control());
+    text(deserializer, "must be one word, as `sbatch` takes it", is_word).map(Some)
+}
+
+/// A folder of the nodes, which alone know its variables.
+fn folder<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let is_folder = |text: &str| text.starts_with(['/', '$']) && !text.contains(char::is_control);
+    let must_be = "must be an absolute path, such as \"/local/$USER/cwm\"; variables are those of the node";
+    text(deserializer, must_be, is_folder).map(Some)
+}
+
+/// One line of text.
+#[derive(Deserialize)]
+struct Line(#[serde(deserialize_with = "line")] String);
+
+fn line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let is_line = |text: &str| !text.contains(['\n', '\0']);
+    text(deserializer, "must be one line, such as \"module load cuda\"", is_line)
+}
+
+fn lines<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    Ok(Vec::<Line>::deserialize(deserializer)?.into_iter().map(|Line(line)| line).collect())
+}
+
+/// An option of sbatch, with or without the `#SBATCH ` that it gets in the job's script.
+#[derive(Deserialize)]
+struct SbatchOption(#[serde(deserialize_with = "sbatch_option")] String);
+
+fn sbatch_option<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let option = text.strip_prefix("#SBATCH").map_or(text.as_str(), str::trim_start).trim_end();
+    let is_option = option.starts_with('-') && !option.contains(char::is_control);
+    is_option
+        .then(|| option.to_owned())
+        .ok_or_else(|| Error::custom("must be one option, such as \"--constraint=h100\""))
+}
+
+fn sbatch_options<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    Ok(Vec::<SbatchOption>::deserialize(deserializer)?.into_iter().map(|SbatchOption(option)| option).collect())
 }

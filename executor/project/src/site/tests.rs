@@ -71,26 +71,54 @@ fn a_whole_file_is_read() {
 }
 
 #[test]
-fn all_faults_are_told_at_once_each_with_its_place() {
+fn a_fault_is_told_with_its_key_and_place() {
+    for (text, expected) in [
+        ("stroe = 'x'\n", "cwm.toml has no key `stroe` here\n--> cwm.toml:1:1\n = hint: did you mean `store`?"),
+        ("\nexecutor = 'slrum'\n", "`executor`: expected `local` or `slurm`\n--> cwm.toml:2:12"),
+        (
+            "[slurm]\npartion = 'gpu'\n",
+            "has no key `partion` here\n--> cwm.toml:2:1\n = hint: did you mean `partition`?",
+        ),
+        (
+            "[slurm]\ntime = '3 months'\n",
+            "`time`: must be a time such as \"30m\", \"4h\" or \"1d12h\"\n--> cwm.toml:2:8",
+        ),
+        (
+            "[slurm]\nlines = ['rm -rf x']\n",
+            "`lines`: must be one option, such as \"--constraint=h100\"\n--> cwm.toml:2:10",
+        ),
+        ("[slurm]\nlines = ['-x', 7]\n", "`lines`: expected a string\n--> cwm.toml:2:16"),
+        ("[slurm]\naccount = 'a b'\n", "`account`: must be one word, as `sbatch` takes it\n--> cwm.toml:2:11"),
+        ("[slurm]\nmax_jobs = 0\n", "`max_jobs`: must be a whole number from 1 to 10000000\n--> cwm.toml:2:12"),
+        ("[slurm]\npoll = 0.1\n", "`poll`: must be a time"),
+    ] {
+        let told = faults(text);
+        assert!(told.contains(expected), "{told}");
+    }
+}
+
+#[test]
+fn all_faults_of_remotes_are_told_at_once_each_with_its_place() {
     insta::assert_snapshot!(faults(
-        "stroe = 'x'\nexecutor = 'slrum'\n\n[remotes.Lab]\nurl = 's3://bucket'\n\n[remotes.x]\nurl = 'ftp://x'\nreadonly = true\n\
-         \n[remotes.y]\nread_only = 1\n\n[slurm]\npartion = 'gpu'\ntime = '3 months'\nlines = ['rm -rf x', 7]\naccount = 'a b'\n"
+        "[remotes.Lab]\nurl = 's3://bucket'\n\n[remotes.x]\nurl = 'ftp://x'\nreadonly = true\n\n[remotes.y]\nread_only = 1\n\
+         \n[remotes.z]\nurl = 's3://x'\nread_only = 1\nregion = 1\ntimeout = '1 month'\n"
     ));
 }
 
 #[test]
 fn scratch_is_a_folder_of_the_nodes_and_of_nothing_else() {
     let told = faults("[slurm]\nstore = 'remote'\nscratch = 'local/cwm'\n");
-    assert!(told.contains("`scratch` must be an absolute path"), "{told}");
+    assert!(told.contains("`scratch`: must be an absolute path"), "{told}");
     let told = faults("[slurm]\nscratch = '/local/cwm'\n");
     assert!(told.contains("cwm.toml:2:1") && told.contains("add `store = \"remote\"`"), "{told}");
 }
 
 #[test]
-fn what_is_not_toml_is_told_with_every_fault() {
-    let told = faults("store = 'x'\nstore = 'y'\nexecutor = local\n[slurm\n");
-    for place in ["cwm.toml:2:1", "cwm.toml:3:12", "cwm.toml:4:"] {
-        assert!(told.contains(place), "{place} in\n{told}");
+fn what_is_not_toml_is_told_with_its_place() {
+    for (text, place) in [("store = 'x'\nstore = 'y'\n", "2:1"), ("executor = local\n", "1:12"), ("\n[slurm\n", "2:7")]
+    {
+        let told = faults(text);
+        assert!(told.contains(&format!("cwm.toml:{place}")), "{told}");
     }
 }
 
