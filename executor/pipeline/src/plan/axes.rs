@@ -1,4 +1,4 @@
-//! The axes of a stage's own matrix: values put in, labels made.
+//! Resolves the axes of a stage's own matrix, with their values and labels.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use cwm_core::{Content, Diagnostic, Diagnostics, Node, Place, SpannedStr, is_lab
 pub struct Axis {
     /// Its name.
     pub name: String,
-    /// Where it is declared.
+    /// The place of its declaration.
     pub place: Place,
     /// The stage that declares it, by number.
     pub owner: usize,
@@ -28,28 +28,28 @@ pub struct AxisValue {
     pub label: String,
     /// A number for the label, equal for equal labels anywhere in the pipeline.
     pub id: u32,
-    /// What `$axis` becomes.
+    /// The value of `$axis`.
     pub node: Node,
 }
 
-/// Gives labels numbers.
+/// Numbers labels.
 #[derive(Default)]
 pub struct Labels(HashMap<String, u32>);
 
 impl Labels {
-    /// The number of a label.
+    /// Returns the number of a label.
     pub fn id(&mut self, label: &str) -> u32 {
         let next = self.0.len() as u32;
         *self.0.entry(label.to_owned()).or_insert(next)
     }
 
-    /// The number of a label, if it has one.
+    /// Returns the number of a label, if it has one.
     pub fn find(&self, label: &str) -> Option<u32> {
         self.0.get(label).copied()
     }
 }
 
-/// The axes that `stage` (by number `owner`) declares. An axis of which nothing is right is left out.
+/// Returns the axes that `stage` (by number `owner`) declares, without those that have no right value.
 pub fn own_axes(
     stage: &StageSpec,
     owner: usize,
@@ -105,7 +105,7 @@ fn values(spec: &AxisSpec, variables: &Variables, labels: &mut Labels, problems:
     values
 }
 
-/// The values of an axis that is written as `$name`.
+/// Returns the values of an axis that is written as `$name`.
 fn of_variable(
     spec: &AxisSpec,
     variable: &Node,

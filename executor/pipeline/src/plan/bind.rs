@@ -1,122 +1,93 @@
-//! Which output each input of a stage takes, by name and by format; cells come later.
+//! Binds each input of a stage to outputs, by name and by format. Cells come later.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
-use cwm_contract::{Count, Format};
+use cwm_contract::Count;
 
 use super::OutputPlan;
-use super::ports::{Kind, Takes, output};
+use super::build::PlannedStage;
+use super::input_sources::InputSource;
+use super::ports::{Kind, Slot, output};
 use super::references::Reference;
 use crate::spec::{FromSpec, SourceSpec, StageSpec};
 use cwm_core::names::list;
 use cwm_core::{Diagnostic, Diagnostics, Place, SpannedStr, suggest, visible};
 
-/// A source of an input, resolved for one cell.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum InputSource {
-    /// A reference, by number.
-    Reference(usize),
-    /// A file from outside, absolute.
-    File(PathBuf),
-}
-
-/// An input and what it is given.
+/// An input with its sources.
 #[derive(Clone, Debug)]
 pub struct BoundInput {
     /// The input.
-    pub input: Takes,
-    /// Where its name or, without one, the reference is written.
+    pub input: Slot,
+    /// The place of its name or, without one, of the reference.
     pub place: Place,
     /// True if a list was written.
     pub is_list: bool,
-    /// What it is given.
+    /// Its sources.
     pub sources: Vec<BoundSource>,
 }
 
-/// A source with its port.
+/// A source with its output.
 #[derive(Clone, Debug)]
 pub enum BoundSource {
     /// An output of the cells that a reference means.
-    Output {
-        /// The reference, by number.
-        reference: usize,
-        /// The output.
-        port: String,
-    },
-    /// A file from outside, and where its path is written.
+    Output(Rc<Reference>, String),
+    /// A file from outside, and the place of its path.
     File(PathBuf, Place),
 }
 
-/// The stages that inputs can be bound to.
-pub struct PlannedStages<'a> {
-    /// Stages as written.
-    pub stages: &'a [StageSpec],
-    /// References, resolved.
-    pub references: &'a [Reference],
-    /// Outputs of each stage; `None` where that is not known because of a fault.
-    pub outputs: &'a [Option<Vec<OutputPlan>>],
-}
-
-/// The inputs of `stage`, whose written sources are `given` in the order of writing (`None`: not right, and reported).
-/// `None` when they cannot be told because of a fault elsewhere.
+/// Binds the inputs of the stage with this number to `given`, its sources in the order of the file. None if that is not possible
+/// because of a problem, which is reported.
 pub fn bind(
-    stage: &StageSpec,
+    number: usize,
     kind: &Kind,
     given: &[Option<InputSource>],
-    known: &PlannedStages,
+    stages: &[PlannedStage],
     problems: &mut Diagnostics,
 ) -> Option<Vec<BoundInput>> {
-    let inputs: Vec<Takes> = match kind {
-        Kind::Built { inputs, .. } => inputs.iter().map(Takes::from).collect(),
-        Kind::Command => match &stage.from {
-            FromSpec::Inputs(named) => named.iter().map(|(name, _)| free(&name.text)).collect(),
-            FromSpec::Outputs(_) => vec![free("in")],
-        },
-    };
-    let (bound, complete) = match &stage.from {
+    let stage = stages[number].spec;
+    let inputs = &kind.inputs;
+    let find = |name: &SpannedStr| inputs.iter().find(|input| input.name == name.text);
+    let (mut bound, complete, all_known) = match &stage.from {
         FromSpec::Inputs(named) => {
             let mut given = given.iter();
             let mut bound = Vec::new();
-            // An input that is given nothing was reported.
+            // An input without sources was reported.
             let mut complete = named.iter().all(|(_, spec)| !spec.sources.is_empty());
             for (name, spec) in named {
                 let sources: Vec<_> = given.by_ref().take(spec.sources.len()).collect();
-                let Some(input) = inputs.iter().find(|input| input.name == name.text) else {
-                    problems.push(unknown_input(stage, name, &inputs));
+                let Some(input) = find(name) else {
+                    problems.push(unknown_input(stage, name, inputs));
                     complete = false;
                     continue;
                 };
-                let found: Option<Vec<_>> = sources
-                    .into_iter()
-                    .zip(&spec.sources)
-                    .map(|(source, written)| named_source(source.as_ref()?, written, input, known, problems))
-                    .collect();
-                complete &= found.is_some();
-                bound.push(BoundInput {
-                    input: input.clone(),
-                    place: name.place,
-                    is_list: spec.is_list,
-                    sources: found.unwrap_or_default(),
-                });
+                let found =
+                    sources.into_iter().zip(&spec.sources).map(|(source, written)| match (source.as_ref()?, written) {
+                        (InputSource::File(path), SourceSpec::File(node)) => {
+                            Some(BoundSource::File(path.clone(), node.place))
+                        }
+                        (InputSource::File(_), _) => None,
+                        (InputSource::Reference(reference), _) => bind_output(reference, input, stages, problems),
+                    });
+                let found: Vec<Option<BoundSource>> = found.collect();
+                complete &= found.iter().all(Option::is_some);
+                let sources = found.into_iter().collect::<Option<_>>().unwrap_or_default();
+                bound.push(BoundInput { input: input.clone(), place: name.place, is_list: spec.is_list, sources });
             }
-            (bound, complete)
+            (bound, complete, named.iter().all(|(name, _)| find(name).is_some()))
         }
-        FromSpec::Outputs(_) => by_name(stage, &inputs, given, known, problems),
+        FromSpec::Outputs(_) => {
+            let (bound, complete) = bind_by_name(stage, inputs, given, stages, problems);
+            (bound, complete, complete)
+        }
     };
-    // What has a wrong name may be the one that is missing.
-    let all_known = match &stage.from {
-        FromSpec::Inputs(named) => named.iter().all(|(name, _)| inputs.iter().any(|input| input.name == name.text)),
-        FromSpec::Outputs(_) => complete,
-    };
-    for input in inputs.iter().filter(|_| all_known) {
-        let missing =
-            input.count.is_some_and(Count::is_required) && !bound.iter().any(|bound| bound.input.name == input.name);
-        if missing {
-            problems.push(missing_input(stage, input, known));
+    // An input of a wrong name may be the missing one.
+    for input in inputs.iter().filter(|input| all_known && input.count.is_some_and(Count::is_required)) {
+        if !bound.iter().any(|bound| bound.input.name == input.name) {
+            problems.push(missing_input(stage, input, stages));
         }
     }
-    let mut bound = bound;
-    if let Kind::Built { stage: built, .. } = kind {
+    if let Some(built) = kind.stage {
         let names: Vec<&str> = bound.iter().map(|bound| bound.input.name.as_str()).collect();
         if let Some(fault) = built.check_inputs(&names).filter(|_| complete) {
             let message = format!("stage `{}` {fault}", stage.name.text);
@@ -128,58 +99,49 @@ pub fn bind(
     complete.then_some(bound)
 }
 
-/// Joins every input to the outputs of the same name; if there are none, the only required input to the only output
-/// that fits it.
-fn by_name(
+/// Binds every input to the outputs of the same name; if there are none, the only required input to the only output that fits
+/// it. Returns false if something is wrong.
+fn bind_by_name(
     stage: &StageSpec,
-    inputs: &[Takes],
+    inputs: &[Slot],
     given: &[Option<InputSource>],
-    known: &PlannedStages,
+    stages: &[PlannedStage],
     problems: &mut Diagnostics,
 ) -> (Vec<BoundInput>, bool) {
     let mut bound: Vec<BoundInput> = Vec::new();
     let mut complete = true;
-    let mut add = |input: &Takes, place: Place, source: BoundSource| match bound
-        .iter_mut()
-        .find(|bound| bound.input.name == input.name)
-    {
-        Some(bound) => bound.sources.push(source),
-        None => bound.push(BoundInput { input: input.clone(), place, is_list: given.len() > 1, sources: vec![source] }),
-    };
     for source in given {
-        let Some(InputSource::Reference(number)) = source else {
+        let Some(InputSource::Reference(reference)) = source else {
             complete = false;
             continue;
         };
-        let reference = &known.references[*number];
-        let Some(outputs) = &known.outputs[reference.stage] else {
+        let Some(outputs) = &stages[reference.stage].outputs else {
             complete = false;
             continue;
         };
-        let meant = |name: &str| reference.port.as_deref().is_none_or(|port| port == name);
-        let mut joined = inputs
-            .iter()
-            .filter(|input| meant(&input.name) && outputs.iter().any(|output| output.name == input.name))
-            .peekable();
+        let is_meant = |name: &str| reference.port.as_deref().is_none_or(|port| port == name);
+        let has_name = |input: &&Slot| outputs.iter().any(|output| output.name == input.name);
+        let of_same_name: Vec<&Slot> = inputs.iter().filter(|input| is_meant(&input.name)).filter(has_name).collect();
         let required: Vec<_> = inputs.iter().filter(|input| input.count.is_none_or(Count::is_required)).collect();
-        let one_by_one: Vec<&Takes> = match (joined.peek(), &required[..]) {
-            (Some(_), _) => joined.collect(),
-            (None, [only]) => vec![only],
-            (None, _) => {
-                problems.push(nothing_joins(stage, reference, inputs, outputs, known));
+        let chosen = match (&of_same_name[..], &required[..]) {
+            ([], [only]) => vec![*only],
+            ([], _) => {
+                problems.push(no_output_fits(stage, reference, inputs, outputs, stages));
                 complete = false;
                 continue;
             }
+            _ => of_same_name,
         };
-        for input in one_by_one {
-            match output(reference, &known.stages[reference.stage], outputs, input) {
-                Ok(found) => {
-                    let source = BoundSource::Output { reference: *number, port: found.name.clone() };
-                    add(input, reference.place, source);
-                }
-                Err(problem) => {
-                    problems.push(*problem);
-                    complete = false;
+        for input in chosen {
+            let Some(source) = bind_output(reference, input, stages, problems) else {
+                complete = false;
+                continue;
+            };
+            match bound.iter_mut().find(|bound| bound.input.name == input.name) {
+                Some(bound) => bound.sources.push(source),
+                None => {
+                    let (input, place, is_list) = (input.clone(), reference.place, given.len() > 1);
+                    bound.push(BoundInput { input, place, is_list, sources: vec![source] });
                 }
             }
         }
@@ -187,32 +149,19 @@ fn by_name(
     (bound, complete)
 }
 
-fn free(name: &str) -> Takes {
-    Takes { name: name.to_owned(), format: Format::ANY, count: None }
-}
-
-fn named_source(
-    given: &InputSource,
-    written: &SourceSpec,
-    input: &Takes,
-    known: &PlannedStages,
+/// Binds an input to an output of the cells that a reference means.
+fn bind_output(
+    reference: &Rc<Reference>,
+    input: &Slot,
+    stages: &[PlannedStage],
     problems: &mut Diagnostics,
 ) -> Option<BoundSource> {
-    match given {
-        InputSource::File(path) => {
-            let SourceSpec::File(node) = written else { return None };
-            Some(BoundSource::File(path.clone(), node.place))
-        }
-        InputSource::Reference(number) => {
-            let reference = &known.references[*number];
-            let outputs = known.outputs[reference.stage].as_ref()?;
-            match output(reference, &known.stages[reference.stage], outputs, input) {
-                Ok(found) => Some(BoundSource::Output { reference: *number, port: found.name.clone() }),
-                Err(problem) => {
-                    problems.push(*problem);
-                    None
-                }
-            }
+    let from = &stages[reference.stage];
+    match output(reference, &from.spec.name.text, from.outputs.as_ref()?, input) {
+        Ok(found) => Some(BoundSource::Output(reference.clone(), found.name.clone())),
+        Err(problem) => {
+            problems.push(*problem);
+            None
         }
     }
 }
@@ -221,7 +170,7 @@ fn kind_name(stage: &StageSpec) -> &str {
     stage.kind.as_ref().map_or("", |kind| kind.text.as_str())
 }
 
-fn unknown_input(stage: &StageSpec, name: &SpannedStr, inputs: &[Takes]) -> Diagnostic {
+fn unknown_input(stage: &StageSpec, name: &SpannedStr, inputs: &[Slot]) -> Diagnostic {
     let names = inputs.iter().map(|input| input.name.as_str());
     let hint = if name.text == "file" {
         Some("a file from outside is given to an input by name: `from: { input: { file: path } }`".into())
@@ -232,40 +181,36 @@ fn unknown_input(stage: &StageSpec, name: &SpannedStr, inputs: &[Takes]) -> Diag
         .maybe_hint(hint)
 }
 
-fn missing_input(stage: &StageSpec, input: &Takes, known: &PlannedStages) -> Diagnostic {
-    let candidates: Vec<_> = known
-        .stages
+fn missing_input(stage: &StageSpec, input: &Slot, stages: &[PlannedStage]) -> Diagnostic {
+    let candidates: Vec<_> = stages
         .iter()
-        .zip(known.outputs)
-        .flat_map(|(from, outputs)| outputs.iter().flatten().map(move |output| (from, output)))
-        .filter(|(from, output)| output.format == input.format && from.name.text != stage.name.text)
-        .map(|(from, output)| format!("{}.{}", from.name.text, output.name))
+        .filter(|from| from.spec.name.text != stage.name.text)
+        .flat_map(|from| from.outputs.iter().flatten().map(|output| (&from.spec.name.text, output)))
+        .filter(|(_, output)| output.format == input.format)
+        .map(|(from, output)| format!("{from}.{}", output.name))
         .collect();
     let candidates: Vec<_> = candidates.iter().map(String::as_str).collect();
     Diagnostic::at(
         stage.name.place,
-        format!("stage `{}` lacks its input `{}` (format `{}`)", stage.name.text, input.name, input.format),
+        format!("stage `{}` is missing its input `{}` (format `{}`)", stage.name.text, input.name, input.format),
     )
     .maybe_hint(list(&candidates).map(|list| format!("of that format there is {list}")))
 }
 
-fn nothing_joins(
+fn no_output_fits(
     stage: &StageSpec,
     reference: &Reference,
-    inputs: &[Takes],
+    inputs: &[Slot],
     outputs: &[OutputPlan],
-    known: &PlannedStages,
+    stages: &[PlannedStage],
 ) -> Diagnostic {
     let names: Vec<_> = inputs.iter().map(|input| input.name.as_str()).collect();
-    let from = &known.stages[reference.stage].name.text;
+    let from = &stages[reference.stage].spec.name.text;
     let message = match list(&names) {
         None => format!("`{}` takes no inputs", kind_name(stage)),
         Some(names) => {
-            let outputs: Vec<_> = outputs
-                .iter()
-                .filter(|output| reference.port.as_deref().is_none_or(|port| port == output.name))
-                .map(|output| output.name.as_str())
-                .collect();
+            let is_meant = |name: &&str| reference.port.as_deref().is_none_or(|port| port == *name);
+            let outputs: Vec<_> = outputs.iter().map(|output| output.name.as_str()).filter(is_meant).collect();
             let outputs = list(&outputs).unwrap_or("none that is known".into());
             format!(
                 "no output of `{from}` has the name of an input of `{}`: outputs {outputs}; inputs {names}",

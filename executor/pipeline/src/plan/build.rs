@@ -1,39 +1,75 @@
-//! From what was written to cells: the steps of planning, one after the other.
+//! Plans the cells of a pipeline, step by step: axes, references, order, and then each stage after those that it reads.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use cwm_contract::{DeviceChoice, Label, Needs};
+use cwm_contract::{Label, Needs};
 
 use super::axes::Labels;
-use super::bind::{BoundInput, InputSource, PlannedStages, bind};
+use super::bind::{BoundInput, bind};
 use super::cells::{Matrix, grids};
-use super::group::Cells;
-use super::input_sources::{Sources, given};
-use super::join::Joins;
-use super::order::{Edges, order};
+use super::group::Grouping;
+use super::input_sources::{Sources, sources};
+use super::order::{Edges, Order, READS, order};
 use super::parameters::{Complete, Folders, complete};
 use super::ports::{Kind, kind};
 use super::references::References;
+use super::settings::{Settings, settings};
 use super::substitute::Scope;
 use super::variables::Variables;
-use super::{
-    Body, Cell, Dependency, Export, OutputPlan, RetryOptions, StagePlan, command, dependencies, device, export, needs,
-    retry, unused_axes,
-};
+use super::{Body, Cell, Dependency, Export, OutputPlan, StagePlan, command, dependencies, export, unused_axes};
 use crate::spec::{FromSpec, Spec, StageSpec};
-use cwm_core::{CodeOf, Diagnostics, Node, Registry, SpannedStr};
+use cwm_core::{CodeOf, Diagnostic, Diagnostics, Node, Registry, SpannedStr};
 
-/// The product of planning; worth something only if there were no problems.
+/// The product of planning. It is complete only if there were no problems.
 pub struct Built {
     /// Stages in the order of the file.
     pub stages: Vec<StagePlan>,
     /// Cells in an order in which they can run.
     pub cells: Vec<Cell>,
-    /// What is exported.
+    /// The exports.
     pub exports: Vec<Export>,
 }
 
-/// Resolves a pipeline. What is wrong is reported, and the rest done all the same, to find more.
+/// A stage while it is planned. A part is none where it is wrong, which was reported.
+pub struct PlannedStage<'a> {
+    /// The stage in the file.
+    pub spec: &'a StageSpec,
+    /// Its kind.
+    pub kind: Option<Kind>,
+    /// Its axes and cells.
+    pub grid: Option<Matrix>,
+    /// The labels of its cells.
+    pub labels: Vec<Label>,
+    /// Its sources.
+    pub sources: Sources,
+    /// The names of the axes that its values use.
+    pub used: BTreeSet<String>,
+    /// Its outputs.
+    pub outputs: Option<Vec<OutputPlan>>,
+    /// Its cells, as indices into the plan.
+    pub cells: Vec<usize>,
+}
+
+/// The state of planning.
+pub struct Planner<'a> {
+    /// The file.
+    pub spec: &'a Spec,
+    /// The variables.
+    pub variables: &'a Variables,
+    /// The folders that paths are relative to.
+    pub folders: &'a Folders,
+    /// The stages in the order of the file.
+    pub stages: Vec<PlannedStage<'a>>,
+    /// The references so far.
+    pub references: References<'a>,
+    /// The problems so far.
+    pub problems: &'a mut Diagnostics,
+    cells: Vec<Cell>,
+    grouping: Grouping,
+    code_of: CodeOf,
+}
+
+/// Plans a pipeline. A problem is reported, and the rest is planned all the same, to find more.
 pub fn build(
     spec: &Spec,
     variables: &Variables,
@@ -47,287 +83,194 @@ pub fn build(
     }
     let mut labels = Labels::default();
     let grids = grids(spec, |name| names.get(name).copied(), variables, &mut labels, problems);
-    let kinds: Vec<Option<Kind>> = spec.stages.iter().map(|stage| kind(stage, registry, problems)).collect();
-    let mut references = References::new(spec, &names, &grids, &labels);
-    let mut used: Vec<BTreeSet<String>> = vec![BTreeSet::new(); spec.stages.len()];
-    let sources: Vec<Sources> = spec
-        .stages
-        .iter()
-        .enumerate()
-        .map(|(number, stage)| {
-            let grid = grids[number].as_ref();
-            given(stage, grid, variables, folders, &mut references, &mut used[number], problems)
-        })
-        .collect();
-    let order = order(spec, &edges(spec, &grids, &sources, &references), problems);
-    let mut building = Building {
-        spec,
-        code_of: registry.code_of,
-        variables,
-        folders,
-        grids: &grids,
-        kinds: &kinds,
-        labels: addresses(spec, &grids),
-        outputs: (0..spec.stages.len()).map(|_| None).collect(),
-        indices: vec![Vec::new(); spec.stages.len()],
+    let stages = spec.stages.iter().zip(grids).map(|(stage, grid)| PlannedStage {
+        spec: stage,
+        kind: kind(stage, registry, problems),
+        labels: grid.iter().flat_map(|grid| grid.labels(&stage.name.text)).collect(),
+        grid,
+        sources: Sources::default(),
+        used: BTreeSet::new(),
+        outputs: None,
         cells: Vec::new(),
-        joins: Joins::default(),
-        edges: 0,
-    };
-    for &number in &order {
-        building.stage(number, &sources[number], &references, &mut used[number], problems);
+    });
+    let mut stages: Vec<PlannedStage> = stages.collect();
+    let mut references = References::new(&names, &labels);
+    for number in 0..stages.len() {
+        stages[number].sources = sources(number, &stages, variables, folders, &mut references, problems);
     }
-    unused_axes::check(spec, &grids, &references.list, &sources, &used, problems);
-    let known = export::ExportContext {
-        spec,
-        variables,
-        grids: &grids,
-        outputs: &building.outputs,
-        indices: &building.indices,
-        folders,
-    };
-    let exports = export::exports(&known, &mut references, problems);
-    let stages = spec
-        .stages
-        .iter()
-        .zip(&grids)
-        .zip(&building.indices)
-        .map(|((stage, grid), cells)| StagePlan {
-            name: stage.name.text.clone(),
-            kind: stage.kind.as_ref().map(|kind| kind.text.clone()).unwrap_or_default(),
-            axes: grid.iter().flat_map(|grid| &grid.axes).map(|axis| axis.name.clone()).collect(),
-            cells: cells.clone(),
-            place: stage.name.place,
-        })
-        .collect();
-    Built { stages, cells: building.cells, exports }
+    let Order { stages: order, .. } = order(spec, &edges(&stages), READS, problems);
+    let (cells, grouping, code_of) = (Vec::new(), Grouping::default(), registry.code_of);
+    let mut planner = Planner { spec, variables, folders, stages, references, problems, cells, grouping, code_of };
+    for &number in &order {
+        planner.stage(number);
+    }
+    unused_axes::check(&planner.stages, planner.problems);
+    let exports = export::exports(&mut planner);
+    let stages = planner.stages.into_iter().map(|stage| StagePlan {
+        name: stage.spec.name.text.clone(),
+        kind: stage.spec.kind.as_ref().map(|kind| kind.text.clone()).unwrap_or_default(),
+        axes: stage.grid.iter().flat_map(|grid| &grid.axes).map(|axis| axis.name.clone()).collect(),
+        cells: stage.cells,
+        place: stage.spec.name.place,
+    });
+    Built { stages: stages.collect(), cells: planner.cells, exports }
 }
 
-fn addresses(spec: &Spec, grids: &[Option<Matrix>]) -> Vec<Vec<Label>> {
-    let of = |(stage, grid): (&StageSpec, &Option<Matrix>)| {
-        let grid = grid.iter();
-        grid.flat_map(|grid| (0..grid.cells.len()).map(|cell| grid.label(&stage.name.text, cell))).collect()
-    };
-    spec.stages.iter().zip(grids).map(of).collect()
-}
-
-fn edges(spec: &Spec, grids: &[Option<Matrix>], sources: &[Sources], references: &References) -> Edges {
-    let mut edges: Edges = vec![BTreeMap::new(); spec.stages.len()];
-    for (number, below) in edges.iter_mut().enumerate() {
-        for given in sources[number].variants.iter().flatten().flatten() {
-            if let InputSource::Reference(reference) = given {
-                let reference = &references.list[*reference];
-                below.entry(reference.stage).or_insert(reference.place);
-            }
+fn edges(stages: &[PlannedStage]) -> Edges {
+    let mut edges: Edges = vec![BTreeMap::new(); stages.len()];
+    for (stage, below) in stages.iter().zip(&mut edges) {
+        for reference in stage.sources.references() {
+            below.entry(reference.stage).or_insert(reference.place);
         }
-        if let (Some(each), Some(word)) = (grids[number].as_ref().and_then(|grid| grid.each), &spec.stages[number].each)
-        {
+        if let (Some(each), Some(word)) = (stage.grid.as_ref().and_then(|grid| grid.each), &stage.spec.each) {
             below.entry(each).or_insert(word.place);
         }
     }
     edges
 }
 
-struct Building<'a> {
-    spec: &'a Spec,
-    code_of: CodeOf,
-    variables: &'a Variables,
-    folders: &'a Folders,
-    grids: &'a [Option<Matrix>],
-    kinds: &'a [Option<Kind>],
-    labels: Vec<Vec<Label>>,
-    outputs: Vec<Option<Vec<OutputPlan>>>,
-    indices: Vec<Vec<usize>>,
-    cells: Vec<Cell>,
-    joins: Joins,
-    edges: usize,
+/// The work of one cell, and its settings.
+struct Resolved {
+    body: Body,
+    complete: Complete,
+    settings: Settings,
 }
 
-impl Building<'_> {
-    /// Plans the cells of one stage, all stages that it reads being planned.
-    fn stage(
-        &mut self,
-        number: usize,
-        sources: &Sources,
-        references: &References,
-        used: &mut BTreeSet<String>,
-        problems: &mut Diagnostics,
-    ) {
-        let stage = &self.spec.stages[number];
-        let deps = dependencies::dependencies(&stage.deps, &self.folders.file, problems);
-        let (Some(kind), Some(grid)) = (&self.kinds[number], &self.grids[number]) else {
-            self.what_can_be_told(number, used, problems);
-            return;
+impl Planner<'_> {
+    /// Plans the cells of a stage. All stages that it reads are planned.
+    fn stage(&mut self, number: usize) {
+        let stage = self.stages[number].spec;
+        let deps = dependencies::dependencies(&stage.deps, &self.folders.file, self.problems);
+        let (Some(kind), Some(grid)) = (&self.stages[number].kind, &self.stages[number].grid) else {
+            return self.check_values(number);
         };
-        let known = PlannedStages { stages: &self.spec.stages, references: &references.list, outputs: &self.outputs };
+        let mut used = BTreeSet::new();
+        let variants = &self.stages[number].sources.variants;
         let bound: Vec<Option<Vec<BoundInput>>> =
-            sources.variants.iter().map(|variant| bind(stage, kind, variant, &known, problems)).collect();
-        self.outputs[number] = outputs(stage, kind, &bound, problems);
-        let mut grouping = Cells {
-            grids: self.grids,
-            labels: &self.labels,
-            indices: &self.indices,
-            references: &references.list,
-            joins: std::mem::take(&mut self.joins),
-            total: self.edges,
-        };
+            variants.iter().map(|variant| bind(number, kind, variant, &self.stages, self.problems)).collect();
+        let outputs = outputs(stage, kind, &bound, self.problems);
         let mut cells = Vec::with_capacity(grid.cells.len());
         for cell in 0..grid.cells.len() {
-            let inputs = bound[sources.of_cell(cell)].as_ref().and_then(|bound| {
-                let inputs: Vec<_> = bound.iter().map(|bound| grouping.input(number, cell, bound, problems)).collect();
-                inputs.into_iter().collect::<Option<Vec<_>>>()
+            let bound = bound[self.stages[number].sources.of_cell(cell)].as_deref();
+            let inputs = bound.and_then(|bound| {
+                let input = |bound| self.grouping.input(&self.stages, number, cell, bound, self.problems);
+                // Every input is looked at, so that all problems are reported.
+                bound.iter().map(input).collect::<Vec<_>>().into_iter().collect::<Option<Vec<_>>>()
             });
-            let mut values = CellValues { stage, kind, folders: self.folders, deps: deps.as_deref() };
             let scope = Scope::with_axes(self.variables, grid.bindings(cell));
-            let body = values.resolve(scope, used, problems);
-            cells.push((inputs, body));
+            let deps = deps.as_deref().unwrap_or_default();
+            let resolved = resolve(stage, kind, deps, self.folders, scope, &mut used, self.problems);
+            cells.push(inputs.zip(resolved));
         }
-        (self.joins, self.edges) = (grouping.joins, grouping.total);
-        let Some(outputs) = &self.outputs[number] else { return };
-        for (cell, (inputs, body)) in cells.into_iter().enumerate() {
-            let (Some(inputs), Some(resolved)) = (inputs, body) else {
-                // Cells of this stage are no longer numbered without gaps; there is a fault, so nobody will run them.
-                return;
-            };
-            self.indices[number].push(self.cells.len());
-            self.cells.push(Cell {
-                label: self.labels[number][cell].clone(),
-                kind: stage.kind.as_ref().map(|kind| kind.text.clone()).unwrap_or_default(),
-                body: resolved.body,
-                values: resolved.complete.values,
-                given: resolved.complete.given,
-                outputs: outputs.clone(),
-                inputs,
-                needs: resolved.needs,
-                time: resolved.time,
-                device: resolved.device,
-                retry: resolved.retry,
-                keep: stage.keep,
-                place: stage.name.place,
-                code_of: self.code_of,
-            });
+        if let Some(outputs) = &outputs {
+            for (cell, planned) in cells.into_iter().enumerate() {
+                // Without this cell the others would have wrong numbers; there is a problem, so none of them runs.
+                let Some((inputs, Resolved { body, complete, settings })) = planned else { break };
+                let Settings { needs, time, device, retry } = settings;
+                let planned = Cell {
+                    label: self.stages[number].labels[cell].clone(),
+                    kind: stage.kind.as_ref().map(|kind| kind.text.clone()).unwrap_or_default(),
+                    body,
+                    values: complete.values,
+                    given: complete.given,
+                    outputs: outputs.clone(),
+                    inputs,
+                    needs,
+                    time,
+                    device,
+                    retry,
+                    keep: stage.keep,
+                    place: stage.name.place,
+                    code_of: self.code_of,
+                };
+                self.stages[number].cells.push(self.cells.len());
+                self.cells.push(planned);
+            }
         }
+        (self.stages[number].outputs, self.stages[number].used) = (outputs, used);
     }
-}
 
-impl Building<'_> {
-    /// Of a stage whose kind or axes are not right: what is wrong beside that.
-    fn what_can_be_told(&self, number: usize, used: &mut BTreeSet<String>, problems: &mut Diagnostics) {
-        let stage = &self.spec.stages[number];
-        if let Some(grid) = &self.grids[number] {
+    /// Checks the values of a stage whose kind or axes are wrong.
+    fn check_values(&mut self, number: usize) {
+        let PlannedStage { spec: stage, grid, .. } = &self.stages[number];
+        let mut used = BTreeSet::new();
+        if let Some(grid) = grid {
             for cell in 0..grid.cells.len() {
-                unknown_kind(stage, Scope::with_axes(self.variables, grid.bindings(cell)), used, problems);
+                let scope = Scope::with_axes(self.variables, grid.bindings(cell));
+                check_unknown_kind(stage, scope, &mut used, self.problems);
             }
-            return;
-        }
-        let mut axes: BTreeSet<&str> = stage.matrix.iter().map(|axis| axis.name.text.as_str()).collect();
-        let mut known = true;
-        if let Some(each) = &stage.each {
-            let parent = self.spec.stages.iter().position(|other| other.name.text == each.text);
-            match parent.and_then(|parent| self.grids[parent].as_ref()) {
-                Some(grid) => axes.extend(grid.axes.iter().map(|axis| axis.name.as_str())),
-                None => known = false,
+        } else {
+            let mut axes: BTreeSet<&str> = stage.matrix.iter().map(|axis| axis.name.text.as_str()).collect();
+            let mut is_known = true;
+            if let Some(each) = &stage.each {
+                let parent = self.stages.iter().find(|other| other.spec.name.text == each.text);
+                match parent.and_then(|parent| parent.grid.as_ref()) {
+                    Some(grid) => axes.extend(grid.axes.iter().map(|axis| axis.name.as_str())),
+                    None => is_known = false,
+                }
             }
+            let scope = Scope::with_lost_axes(self.variables, is_known.then_some(axes));
+            check_unknown_kind(stage, scope, &mut used, self.problems);
         }
-        unknown_kind(stage, Scope::with_lost_axes(self.variables, known.then_some(axes)), used, problems);
+        self.stages[number].used = used;
     }
 }
 
-/// Reports what is wrong in what any stage may have, whatever its kind.
-fn unknown_kind(stage: &StageSpec, mut scope: Scope, used: &mut BTreeSet<String>, problems: &mut Diagnostics) {
+/// Checks what stages of every kind have.
+fn check_unknown_kind(stage: &StageSpec, mut scope: Scope, used: &mut BTreeSet<String>, problems: &mut Diagnostics) {
     // It may be a command, whose text is the shell's.
     for (_, node) in stage.with.iter().filter(|(key, _)| key.text != command::RUN) {
         scope.node(node, problems);
     }
-    let written = |(key, node): &(SpannedStr, Node), scope: &mut Scope, problems: &mut Diagnostics| {
-        Some((key.clone(), scope.node(node, problems)?))
-    };
-    let written: Vec<_> = stage.needs.iter().filter_map(|entry| written(entry, &mut scope, problems)).collect();
-    needs::needs(Needs::default(), &written, problems);
-    let device = stage.device.as_ref().and_then(|(_, node)| scope.node(node, problems));
-    device.inspect(|node| _ = device::choice(node, problems));
-    let mut substituted = |written: &Option<Node>| written.as_ref().and_then(|node| scope.node(node, problems));
-    let (retry, limits) = (substituted(&stage.retry), substituted(&stage.limits));
-    retry::retry_options(retry.as_ref(), limits.as_ref(), problems);
+    settings(stage, None, Needs::default(), &mut scope, problems);
     used.extend(scope.used.iter().map(|axis| (*axis).to_owned()));
 }
 
-/// What one cell runs, and how.
-struct Resolved {
-    body: Body,
-    complete: Complete,
-    needs: Needs,
-    time: Option<std::time::Duration>,
-    device: DeviceChoice,
-    retry: RetryOptions,
-}
-
-/// What one cell runs with.
-struct CellValues<'a> {
-    stage: &'a StageSpec,
-    kind: &'a Kind,
-    folders: &'a Folders,
-    deps: Option<&'a [Dependency]>,
-}
-
-impl CellValues<'_> {
-    fn resolve(
-        &mut self,
-        mut scope: Scope,
-        used: &mut BTreeSet<String>,
-        problems: &mut Diagnostics,
-    ) -> Option<Resolved> {
-        let (mut with, mut wrong) = (Vec::with_capacity(self.stage.with.len()), Vec::new());
-        for (key, node) in &self.stage.with {
-            let verbatim = matches!(self.kind, Kind::Command) && key.text == command::RUN;
-            match if verbatim { Some(node.clone()) } else { scope.node(node, problems) } {
-                Some(node) => with.push((key.clone(), node)),
-                None => wrong.push(key.text.as_str()),
-            }
-        }
-        let written: Vec<(SpannedStr, Node)> = self
-            .stage
-            .needs
-            .iter()
-            .filter_map(|(key, node)| Some((key.clone(), scope.node(node, problems)?)))
-            .collect();
-        let on = self.stage.device.as_ref().map(|(key, node)| Some((key, scope.node(node, problems)?)));
-        let mut substituted = |written: &Option<Node>| written.as_ref().and_then(|node| scope.node(node, problems));
-        let (retry, limits) = (substituted(&self.stage.retry), substituted(&self.stage.limits));
-        let retry = retry::retry_options(retry.as_ref(), limits.as_ref(), problems);
-        used.extend(scope.used.iter().map(|axis| (*axis).to_owned()));
-        match self.kind {
-            Kind::Built { stage, parameters, .. } => {
-                let complete = complete(*stage, &self.stage.name, parameters, &with, &wrong, self.folders, problems);
-                let default = complete.as_ref().map_or(Needs::default(), |complete| stage.needs(&complete.values));
-                let (needs, time) = needs::needs(default, &written, problems);
-                // What could not be substituted was told.
-                let device = on.map(|on| device::device(*stage, on, problems)).unwrap_or_default();
-                let body = Body::Stage(*stage);
-                complete.map(|complete| Resolved { body, complete, needs, time, device, retry })
-            }
-            Kind::Command => {
-                let (needs, time) = needs::needs(Needs::default(), &written, problems);
-                let planned = command::command(self.stage, &with, self.deps.unwrap_or_default(), problems);
-                let device = DeviceChoice::Auto;
-                planned.map(|(plan, complete)| {
-                    let body = Body::Command(plan);
-                    Resolved { body, complete, needs, time, device, retry }
-                })
-            }
+/// Resolves the values and settings of one cell. None if something is wrong, which is reported.
+fn resolve(
+    stage: &StageSpec,
+    kind: &Kind,
+    deps: &[Dependency],
+    folders: &Folders,
+    mut scope: Scope,
+    used: &mut BTreeSet<String>,
+    problems: &mut Diagnostics,
+) -> Option<Resolved> {
+    let (mut with, mut wrong): (Vec<(SpannedStr, Node)>, Vec<&str>) =
+        (Vec::with_capacity(stage.with.len()), Vec::new());
+    for (key, node) in &stage.with {
+        let is_verbatim = kind.stage.is_none() && key.text == command::RUN;
+        match if is_verbatim { Some(node.clone()) } else { scope.node(node, problems) } {
+            Some(node) => with.push((key.clone(), node)),
+            None => wrong.push(key.text.as_str()),
         }
     }
+    let (body, needs) = match kind.stage {
+        Some(built) => {
+            let complete = complete(built, &stage.name, &kind.parameters, &with, &wrong, folders, problems);
+            let needs = complete.as_ref().map_or(Needs::default(), |complete| built.needs(&complete.values));
+            (complete.map(|complete| (Body::Stage(built), complete)), needs)
+        }
+        None => {
+            let planned = command::command(stage, &with, deps, problems);
+            (planned.map(|(plan, complete)| (Body::Command(plan), complete)), Needs::default())
+        }
+    };
+    let settings = settings(stage, kind.stage, needs, &mut scope, problems);
+    used.extend(scope.used.iter().map(|axis| (*axis).to_owned()));
+    body.map(|(body, complete)| Resolved { body, complete, settings })
 }
 
-/// The outputs of a stage, those aside whose optional input is not given. `None` if that cannot be told because of a
-/// fault.
+/// Returns the outputs of a stage, without those whose optional input is missing. None if a problem hides them.
 fn outputs(
     stage: &StageSpec,
     kind: &Kind,
     bound: &[Option<Vec<BoundInput>>],
     problems: &mut Diagnostics,
 ) -> Option<Vec<OutputPlan>> {
-    let Kind::Built { outputs, .. } = kind else { return Some(command::outputs(&stage.outputs)) };
+    if kind.stage.is_none() {
+        return Some(command::outputs(&stage.outputs));
+    }
     let given = |bound: &Option<Vec<BoundInput>>| -> Option<BTreeSet<String>> {
         match (&stage.from, bound) {
             (_, Some(bound)) => Some(bound.iter().map(|bound| bound.input.name.clone()).collect()),
@@ -338,17 +281,12 @@ fn outputs(
     let first = given(bound.first()?)?;
     for other in bound {
         if given(other)? != first {
-            problems.push(
-                cwm_core::Diagnostic::at(
-                    stage.name.place,
-                    format!("the cells of `{}` are not all given the same inputs", stage.name.text),
-                )
-                .hint("name the inputs: `from: { input: … }`"),
-            );
+            let message = format!("the cells of `{}` are not all given the same inputs", stage.name.text);
+            problems.push(Diagnostic::at(stage.name.place, message).hint("name the inputs: `from: { input: … }`"));
             return None;
         }
     }
-    let expected = outputs.iter().filter(|output| output.when.is_none_or(|input| first.contains(input)));
+    let expected = kind.outputs.iter().filter(|output| output.when.is_none_or(|input| first.contains(input)));
     let plan = |output: &cwm_contract::Output| OutputPlan {
         name: output.name.to_owned(),
         format: output.format.clone(),

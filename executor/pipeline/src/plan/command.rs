@@ -1,4 +1,4 @@
-//! The body and the outputs of a `command`.
+//! Plans the body and the outputs of a `command`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -46,7 +46,7 @@ fn kept(extension: &str) -> &'static str {
     }
 }
 
-/// What stands in the place of a command.
+/// Describes a value that is no command.
 fn kind_of(node: &Node) -> &'static str {
     if node.text().is_some() { "empty text" } else { node.kind() }
 }

@@ -47,7 +47,7 @@ fn files(text: &str, folder: &Path) -> Result<Vec<String>, Fault> {
             _ => {
                 return Err((
                     format!("`{shown}` leaves the pipeline's folder"),
-                    Some("a dependency stands in that folder or below it".into()),
+                    Some("a dependency is in that folder or below it".into()),
                 ));
             }
         }
@@ -159,7 +159,7 @@ mod tests {
         write("pipeline.lock", "# Results.\ncwm-lock: 1\n");
         write("sources.lock", "cwm-sources: 1\n");
         write("accepted.lock", "cwm-accepted: 1\n");
-        // What is called alike is somebody's own.
+        // Files of the same names that cwm did not write.
         write("chart/Chart.yaml", "");
         write("chart/Chart.lock", "digest: x\n");
         write("chart/sources.lock", "");

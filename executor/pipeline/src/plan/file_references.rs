@@ -1,4 +1,4 @@
-//! Files from outside that a plan reads.
+//! Finds the files from outside that a plan reads.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use cwm_core::{Diagnostic, Diagnostics, Place};
 /// A file from outside, where a plan names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileReference {
-    /// Where it is written.
+    /// Its place.
     pub place: Place,
     /// True if it may be a pipe, which a run reads into the store first: not a secret, which must not lie there, nor a
     /// dependency, which has a name.
@@ -20,12 +20,12 @@ pub struct FileReference {
 }
 
 impl Plan {
-    /// Every file from outside that these cells name, as an input, a parameter or a dependency; where it is written.
+    /// Returns every file from outside that these cells name as an input, a parameter or a dependency, with its place.
     pub fn external_files(&self, cells: &[usize]) -> BTreeMap<PathBuf, FileReference> {
         let mut files = BTreeMap::new();
         let mut add = |path: PathBuf, place: Place, may_be_piped: bool| {
-            let mention = files.entry(path).or_insert(FileReference { place, may_be_piped });
-            mention.may_be_piped &= may_be_piped;
+            let reference = files.entry(path).or_insert(FileReference { place, may_be_piped });
+            reference.may_be_piped &= may_be_piped;
         };
         for cell in cells.iter().filter_map(|&cell| self.cells.get(cell)) {
             for input in &cell.inputs {
@@ -53,7 +53,7 @@ impl Plan {
         files
     }
 
-    /// Every folder that these cells are given for the files in it, with the endings of their names.
+    /// Returns every folder whose files these cells read, with the endings of their names.
     pub fn external_folders(&self, cells: &[usize]) -> BTreeMap<PathBuf, &'static [&'static str]> {
         let mut folders = BTreeMap::new();
         for cell in cells.iter().filter_map(|&cell| self.cells.get(cell)) {
@@ -67,7 +67,7 @@ impl Plan {
         folders
     }
 
-    /// Those of [`Plan::external_files`] that are not there or cannot be used, to be told before anything runs.
+    /// Returns the problems of [`Plan::external_files`] that do not exist or cannot be used, before any cell runs.
     pub fn missing_files(&self, cells: &[usize]) -> Diagnostics {
         let mut problems = Diagnostics::new(self.sources.clone());
         for (path, FileReference { place, may_be_piped }) in self.external_files(cells) {
@@ -88,7 +88,7 @@ impl Plan {
         problems
     }
 
-    /// What to write in place of a folder.
+    /// Returns the hint for a folder in place of a file.
     fn in_place_of_a_folder(&self, path: &Path) -> String {
         let files = "name a file; where several are taken, a list of files";
         match path.strip_prefix(&self.folder).ok().and_then(Path::to_str).filter(|name| !name.is_empty()) {
@@ -97,13 +97,12 @@ impl Plan {
         }
     }
 
-    /// The first thing that a cell names and that can be read only once.
+    /// Returns the first pipe that a cell names.
     pub fn pipe_of(&self, cell: usize) -> Option<PathBuf> {
         self.external_files(&[cell]).into_keys().find(|path| is_stream(path))
     }
 
-    /// Puts the plain files that descriptors of this process stand for (`/dev/stdin`) in their place: other processes
-    /// have other descriptors.
+    /// Replaces descriptors of this process (`/dev/stdin`) by the plain files that they are: other processes have other descriptors.
     pub fn name_descriptors(&mut self) {
         let all: Vec<usize> = (0..self.cells.len()).collect();
         let named = self.external_files(&all).into_keys();
@@ -112,7 +111,7 @@ impl Plan {
         self.replace_files(&lasting);
     }
 
-    /// Puts other files in the place of these, wherever a cell names them. Labels stay.
+    /// Replaces these files by others, wherever a cell names them. Labels stay.
     pub fn replace_files(&mut self, files: &BTreeMap<PathBuf, PathBuf>) {
         if files.is_empty() {
             return;
@@ -138,7 +137,7 @@ impl Plan {
     }
 }
 
-/// Every folder in a value that stands for the files in it.
+/// Finds every folder in a value that means the files in it.
 fn named_folders(kind: &Type, value: &Value, found: &mut BTreeMap<PathBuf, &'static [&'static str]>) {
     match (kind, value) {
         (Type::Files { endings }, Value::Text(path)) if Path::new(path).is_dir() => {
@@ -155,7 +154,7 @@ fn named_folders(kind: &Type, value: &Value, found: &mut BTreeMap<PathBuf, &'sta
     }
 }
 
-/// Every path in a value; and whether a secret lies there.
+/// Finds every path in a value. The flag is true for a secret.
 fn named(kind: &Type, value: &mut Value, found: &mut dyn FnMut(&mut String, bool)) {
     match (kind, value) {
         (Type::File, Value::Text(path)) => found(path, false),

@@ -1,5 +1,5 @@
-//! What cwm itself writes beside a pipeline: a glob that took it in would find something new after every run. Only what is
-//! known to be ours is passed over, for what is passed over is in no key.
+//! Recognises files that cwm itself writes beside a pipeline: a glob that matched them would match new content after every run.
+//! Only files that are certainly cwm's are skipped, since a skipped file is in no key.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,10 +8,10 @@ use std::path::Path;
 use cwm_core::files::EXPORT_LIST;
 use cwm_core::files::durable::TEMPORARY;
 
-/// What one of the first lines begins with of the files that runs write beside a pipeline.
+/// The beginning of one of the first lines of such files.
 const MARKS: [&str; 3] = ["cwm-lock:", "cwm-sources:", "cwm-accepted:"];
 
-/// How far into a file they are looked for. Bytes.
+/// The bytes of a file that are searched for it.
 const HEAD: u64 = 2048;
 
 /// So many letters and digits follow in the names of files that are being written.

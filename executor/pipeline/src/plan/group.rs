@@ -1,93 +1,117 @@
-//! What an input is given in one cell: artifacts, each with a label of its own.
+//! Finds the artifacts of an input in one cell, each with a label of its own.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use cwm_contract::{Count, Label};
 
 use super::bind::{BoundInput, BoundSource};
+use super::build::PlannedStage;
 use super::cells::Matrix;
-use super::join::Joins;
 use super::references::Reference;
 use super::{InputPlan, Origin, Source};
 use cwm_core::names::list;
 use cwm_core::{Diagnostic, Diagnostics, Place};
 
-/// More edges than this between cells are taken for a mistake.
+/// The most sources of all cells together; more are a mistake.
 const MOST_SOURCES: usize = 1_000_000;
 
-/// The stages and cells of a plan.
-pub struct Cells<'a> {
-    /// The axes and cells of each stage.
-    pub grids: &'a [Option<Matrix>],
-    /// The addresses of the cells of each stage.
-    pub labels: &'a [Vec<Label>],
-    /// Where the cells of each stage stand in the plan.
-    pub indices: &'a [Vec<usize>],
-    /// References by number.
-    pub references: &'a [Reference],
-    /// Joins made so far.
-    pub joins: Joins,
-    /// Sources given so far.
-    pub total: usize,
+/// The cells that a reference means, indexed by their labels on the axes that both stages have.
+struct Join {
+    /// Positions of the shared axes, in the reader.
+    on: Vec<usize>,
+    cells: HashMap<Vec<u32>, Vec<usize>>,
+    /// Names of the axes that are neither fixed nor shared.
+    open: Vec<String>,
 }
 
-impl Cells<'_> {
-    /// The sources of `bound` for the cell numbered `cell` of the stage numbered `stage`. `None` if something is wrong,
-    /// which is reported.
+impl Join {
+    fn new(here: &Matrix, there: &Matrix, reference: &Reference) -> Self {
+        let (mut on, mut key, mut open) = (Vec::new(), Vec::new(), Vec::new());
+        for (position, axis) in there.axes.iter().enumerate().filter(|(position, _)| !reference.fixes(*position)) {
+            match here.axis(&axis.name) {
+                Some(shared) => {
+                    on.push(shared);
+                    key.push(position);
+                }
+                None => open.push(axis.name.clone()),
+            }
+        }
+        let mut cells: HashMap<Vec<u32>, Vec<usize>> = HashMap::new();
+        for cell in reference.cells(there) {
+            cells.entry(key.iter().map(|&position| there.id(cell, position)).collect()).or_default().push(cell);
+        }
+        Join { on, cells, open }
+    }
+
+    /// Returns the cells that agree with this cell of the reader on all shared axes.
+    fn cells(&self, here: &Matrix, cell: usize) -> &[usize] {
+        let key: Vec<u32> = self.on.iter().map(|&position| here.id(cell, position)).collect();
+        self.cells.get(&key).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Finds the sources of each input of each cell.
+#[derive(Default)]
+pub struct Grouping {
+    /// By the number of the reader and the address of the shared reference.
+    joins: HashMap<(usize, *const Reference), Join>,
+    /// The number of sources so far.
+    total: usize,
+}
+
+impl Grouping {
+    /// Returns the sources of `bound` for a cell of the stage with this number. None if something is wrong, which is reported.
     pub fn input(
         &mut self,
-        stage: usize,
+        stages: &[PlannedStage],
+        number: usize,
         cell: usize,
         bound: &BoundInput,
         problems: &mut Diagnostics,
     ) -> Option<InputPlan> {
-        let here = self.grids[stage].as_ref()?;
+        let here = stages[number].grid.as_ref()?;
         let name = &bound.input.name;
         let mut sources: Vec<(Label, String, Origin)> = Vec::new();
         let mut open: Vec<String> = Vec::new();
         for source in &bound.sources {
-            let (number, port) = match source {
+            let (reference, port) = match source {
                 BoundSource::File(path, _) => {
                     sources.push((file_label(path), String::new(), Origin::File(path.clone())));
                     continue;
                 }
-                BoundSource::Output { reference, port } => (*reference, port),
+                BoundSource::Output(reference, port) => (reference, port),
             };
-            let reference = &self.references[number];
-            let there = self.grids[reference.stage].as_ref()?;
-            let join = self.joins.get(stage, number, reference, self.grids);
+            let from = &stages[reference.stage];
+            let there = from.grid.as_ref()?;
+            let join = self.joins.entry((number, Rc::as_ptr(reference)));
+            let join = join.or_insert_with(|| Join::new(here, there, reference));
             let cells = join.cells(here, cell);
             if cells.is_empty() {
+                let label = &stages[number].labels[cell];
                 problems.push(
-                    Diagnostic::at(
-                        reference.place,
-                        format!("no cell of `{}` agrees with `{}`", reference.text, self.labels[stage][cell]),
-                    )
-                    .hint("cells are joined on the axes that both stages have, by label"),
+                    Diagnostic::at(reference.place, format!("no cell of `{}` agrees with `{label}`", reference.text))
+                        .hint("cells are joined on the axes that both stages have, by label"),
                 );
                 return None;
             }
             self.total += cells.len();
             if self.total > MOST_SOURCES {
+                let message = format!("the inputs of all cells add up to more than {MOST_SOURCES}");
                 problems.push(
-                    Diagnostic::at(
-                        reference.place,
-                        format!("the inputs of all cells add up to more than {MOST_SOURCES}"),
-                    )
-                    .hint("gather a group in one stage, and let the others read that one"),
+                    Diagnostic::at(reference.place, message)
+                        .hint("gather a group in one stage, and let the others read that one"),
                 );
                 return None;
             }
-            open.extend(join.open.iter().map(|&position| there.axes[position].name.clone()));
-            // Cells come before their readers; if one did not, its stage has a fault that was reported.
-            let indices = self.indices[reference.stage].as_slice();
+            open.extend(join.open.iter().cloned());
             let mut cells = cells.to_vec();
-            cells.sort_by_cached_key(|&cell| self.labels[reference.stage][cell].to_string());
+            cells.sort_by_cached_key(|&cell| from.labels[cell].to_string());
             for cell in cells {
-                let label = self.labels[reference.stage][cell].clone();
-                let from = Origin::Cell { index: *indices.get(cell)?, port: port.clone() };
-                sources.push((label, port.clone(), from));
+                // Cells come before their readers. If one did not, its stage has a problem that was reported.
+                let from_cell = Origin::Cell { index: *from.cells.get(cell)?, port: port.clone() };
+                sources.push((from.labels[cell].clone(), port.clone(), from_cell));
             }
         }
         let group = match bound.input.count {
@@ -106,17 +130,17 @@ impl Cells<'_> {
     }
 }
 
-/// The label of a file from outside: its name, without what a label cannot hold.
+/// Returns the label of a file from outside: its name, without characters that a label cannot hold.
 fn file_label(path: &Path) -> Label {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     Label::stage(name.replace(|c: char| c.is_control() || "[],=".contains(c), "_"))
 }
 
-/// With where each is written.
+/// Adds the place of each source.
 fn placed(sources: Vec<(Label, String, Origin)>, bound: &BoundInput) -> Vec<Source> {
     let written = bound.sources.iter().filter_map(|source| match source {
         BoundSource::File(path, place) => Some((path, *place)),
-        BoundSource::Output { .. } => None,
+        BoundSource::Output(..) => None,
     });
     let written: HashMap<&PathBuf, Place> = written.collect();
     let place = |from: &Origin| match from {
@@ -126,7 +150,7 @@ fn placed(sources: Vec<(Label, String, Origin)>, bound: &BoundInput) -> Vec<Sour
     sources.into_iter().map(|(label, _, from)| Source { label, place: place(&from), from }).collect()
 }
 
-/// Sorted by label, with the port put into the labels of those that would else have the same.
+/// Sorts the sources by label. Equal labels get their output's name.
 fn distinct(
     mut sources: Vec<(Label, String, Origin)>,
     bound: &BoundInput,
@@ -152,7 +176,7 @@ fn distinct(
     Some(placed(sources, bound))
 }
 
-/// The artifacts of a list in its order. Labels may be the same (files of one name in several folders), artifacts not.
+/// Returns the artifacts of a list in its order. Labels may be equal (files of one name in several folders), artifacts not.
 fn all_different(
     sources: Vec<(Label, String, Origin)>,
     bound: &BoundInput,

@@ -1,61 +1,80 @@
-//! What the sources that a stage's `from:` names stand for, cell by cell.
+//! Resolves the sources in `from:` of a stage, cell by cell.
 
 use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::rc::Rc;
 
-use super::bind::InputSource;
-use super::cells::Matrix;
+use super::build::PlannedStage;
 use super::parameters::Folders;
-use super::references::References;
+use super::references::{Reference, References};
 use super::substitute::Scope;
 use super::variables::Variables;
-use crate::spec::{FromSpec, SourceSpec, StageSpec};
+use crate::spec::{FromSpec, SourceSpec};
 use cwm_core::{Diagnostics, SpannedStr};
 
-/// The sources of a stage in the order of writing. Cells mostly share them; they differ where a reference has a
-/// `$axis` in it.
-#[derive(Debug)]
+/// A source of an input.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum InputSource {
+    /// A reference.
+    Reference(Rc<Reference>),
+    /// A file from outside, absolute.
+    File(PathBuf),
+}
+
+/// The sources of a stage in the order of the file. Most cells have the same; they differ where a reference holds an `$axis`.
+#[derive(Debug, Default)]
 pub struct Sources {
-    /// The different lists of sources (`None`: not right, and reported).
+    /// The different lists of sources. None: the source is wrong, which was reported.
     pub variants: Vec<Vec<Option<InputSource>>>,
-    /// Which one each cell has; empty where all have the first.
+    /// The variant of each cell; empty if all have the first.
     cells: Vec<usize>,
+    /// The names of the axes that they use.
+    pub used: BTreeSet<String>,
 }
 
 impl Sources {
-    /// The number of the variant that a cell has.
+    /// Returns the number of the variant that a cell has.
     pub fn of_cell(&self, cell: usize) -> usize {
         self.cells.get(cell).copied().unwrap_or(0)
     }
+
+    /// Returns the references among them.
+    pub fn references(&self) -> impl Iterator<Item = &Rc<Reference>> {
+        self.variants.iter().flatten().flatten().filter_map(|source| match source {
+            InputSource::Reference(reference) => Some(reference),
+            InputSource::File(_) => None,
+        })
+    }
 }
 
-/// Resolves the sources of `stage`; the axes that they use go to `used`.
-pub fn given(
-    stage: &StageSpec,
-    grid: Option<&Matrix>,
+/// Resolves the sources of the stage with this number.
+pub fn sources(
+    number: usize,
+    stages: &[PlannedStage],
     variables: &Variables,
     folders: &Folders,
     references: &mut References,
-    used: &mut BTreeSet<String>,
     problems: &mut Diagnostics,
 ) -> Sources {
+    let stage = stages[number].spec;
     let written: Vec<&SourceSpec> = match &stage.from {
         FromSpec::Outputs(sources) => sources.iter().collect(),
         FromSpec::Inputs(inputs) => inputs.iter().flat_map(|(_, input)| &input.sources).collect(),
     };
-    let Some(grid) = grid else {
-        // Its cells are not known; what it names may be wrong all the same.
+    let Some(grid) = &stages[number].grid else {
+        // Its references are checked although its cells are not known.
         for source in &written {
             if let SourceSpec::Reference(node) = source
                 && let Some(word) = node.word().filter(|word| !word.text.contains('$') && !word.text.is_empty())
             {
-                references.resolve(&word, problems);
+                references.resolve(&word, stages, problems);
             }
         }
-        return Sources { variants: vec![vec![None; written.len()]], cells: Vec::new() };
+        return Sources { variants: vec![vec![None; written.len()]], ..Sources::default() };
     };
     let mut variants: Vec<Vec<Option<InputSource>>> = Vec::new();
     let mut known: HashMap<Vec<Option<InputSource>>, usize> = HashMap::new();
-    let mut cells = Vec::new();
+    let (mut cells, mut used) = (Vec::new(), BTreeSet::new());
     for cell in 0..grid.cells.len() {
         let mut scope = Scope::with_axes(variables, grid.bindings(cell));
         let sources: Vec<Option<InputSource>> = written
@@ -78,7 +97,8 @@ pub fn given(
                 }
                 // A reference that is the value of an axis or a variable is shown where that stands.
                 let place = node.origin.unwrap_or(node.place);
-                references.resolve(&SpannedStr { text: text.to_owned(), place }, problems).map(InputSource::Reference)
+                let word = SpannedStr { text: text.to_owned(), place };
+                references.resolve(&word, stages, problems).map(InputSource::Reference)
             })
             .collect();
         if scope.used.is_empty() && cell == 0 {
@@ -96,5 +116,5 @@ pub fn given(
     if variants.is_empty() {
         variants.push(vec![None; written.len()]);
     }
-    Sources { variants, cells }
+    Sources { variants, cells, used }
 }

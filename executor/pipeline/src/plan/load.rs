@@ -1,4 +1,4 @@
-//! From a file's bytes to a plan.
+//! Loads a plan from a file's bytes.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub fn load(file: &Path, sets: &[(String, String)], registry: &Registry) -> Resu
     })?;
     let (absolute, current) = std::path::absolute(file)
         .and_then(|absolute| Ok((without_parents(plain(&absolute))?, std::env::current_dir()?)))
-        .map_err(|error| fail(format!("cannot tell the folder of {name}: {error}"), None))?;
+        .map_err(|error| fail(format!("cannot determine the folder of {name}: {error}"), None))?;
     let (text, fault) = text(bytes);
     let mut sources = vec![Source { name, text }];
     sources.extend(set_sources(sets));

@@ -1,6 +1,6 @@
-//! What is to be done: every cell with its parameters, inputs and outputs, resolved and checked.
+//! The plan: every cell with its parameters, inputs and outputs, resolved and checked.
 //!
-//! [`load`] reads a pipeline file in steps that never look back: text, spec (what was written), plan.
+//! [`load`] reads a pipeline file in three steps: text, spec (the contents of the file), plan.
 
 mod axes;
 mod bind;
@@ -8,21 +8,18 @@ mod build;
 mod cells;
 mod command;
 mod dependencies;
-mod device;
 mod export;
 mod file_references;
 mod generated_files;
 mod group;
 mod input_sources;
-mod join;
 mod load;
-mod needs;
 mod order;
 mod parameters;
 mod ports;
 mod references;
-mod retry;
 mod select;
+mod settings;
 mod substitute;
 #[cfg(test)]
 mod tests;
@@ -43,8 +40,8 @@ use parameters::Written;
 
 pub use command::RUN as COMMAND_RUN;
 pub use load::load;
-pub use retry::RetryOptions;
 pub use select::SelectError;
+pub use settings::RetryOptions;
 pub use unused_variables::UnusedVariable;
 
 /// A pipeline, resolved.
@@ -60,7 +57,7 @@ pub struct Plan {
     pub stages: Vec<StagePlan>,
     /// Cells, each after all that it reads; otherwise in the order of the file and of the axes.
     pub cells: Vec<Cell>,
-    /// What is copied out after a run.
+    /// The exports.
     pub exports: Vec<Export>,
     /// Variables that nothing uses.
     pub unused_variables: Vec<UnusedVariable>,
@@ -79,7 +76,7 @@ pub struct StagePlan {
     pub axes: Vec<String>,
     /// Its cells, as indices into [`Plan::cells`].
     pub cells: Vec<usize>,
-    /// Where its name is written.
+    /// The place of its name.
     pub place: Place,
 }
 
@@ -90,34 +87,34 @@ pub struct Cell {
     pub label: Label,
     /// Its kind of stage.
     pub kind: String,
-    /// What it runs.
+    /// Its work.
     pub body: Body,
     /// All parameters, normalised, with defaults; paths absolute. Of a command: its `with:`, `run` included.
     pub values: Values,
-    /// Where each parameter that was given is written.
+    /// The place of each parameter that was given.
     pub given: BTreeMap<String, Written>,
-    /// What it reads, in the order in which the kind declares its inputs; only what is given.
+    /// Its inputs, in the order of the kind's declarations, without those that are not given.
     pub inputs: Vec<InputPlan>,
-    /// What it writes, the main output first.
+    /// Its outputs, the main one first.
     pub outputs: Vec<OutputPlan>,
     /// Its share of the machine.
     pub needs: Needs,
-    /// How long it takes at most, for whoever plans machines; no limit of its own.
+    /// The time limit of its batch job. On this machine it has no effect.
     pub time: Option<Duration>,
-    /// Where it should compute, if its stage asks.
+    /// Its device, if its stage can choose one.
     pub device: DeviceChoice,
-    /// How often it is tried, and when an attempt is ended.
+    /// Its retries, and the limits of an attempt.
     pub retry: RetryOptions,
-    /// True if its files stay when all that reads them is done.
+    /// True if its files stay when all of its readers are done.
     pub keep: bool,
-    /// Where its stage's name is written.
+    /// The place of its stage's name.
     pub place: Place,
     /// Returns the fingerprint of the code of a kind of stage.
     pub code_of: CodeOf,
 }
 
 impl Cell {
-    /// The fingerprint of the code that its result would depend on today, as it enters the key; none where its key holds no code.
+    /// Returns the fingerprint of its code as it enters the key. None if its key has no code.
     ///
     /// # Errors
     /// The program has no fingerprint of its kind.
@@ -175,21 +172,20 @@ pub struct Dependency {
 pub struct InputPlan {
     /// Its name.
     pub name: String,
-    /// What it must hold.
+    /// The format of its artifacts.
     pub format: Format,
     /// True if it takes a group. If not, there is exactly one source.
     pub group: bool,
     /// True if it is a list: a group whose order counts, and whose labels do not.
     pub is_list: bool,
-    /// What it is given: a list in its order, all else sorted by label.
+    /// Its sources: those of a list in its order, all others sorted by label.
     pub sources: Vec<Source>,
-    /// Where this is written.
+    /// Its place.
     pub place: Place,
 }
 
 impl InputPlan {
-    /// What stands in a key for the label of the source numbered `ordinal`: of a list its place, of what takes one
-    /// artifact nothing.
+    /// Returns the label in the key of the source with this number: its position in a list, and nothing for a single artifact.
     pub fn key_label(&self, ordinal: usize) -> String {
         match &self.sources[..] {
             [_] if self.is_list => String::new(),
@@ -205,13 +201,13 @@ impl InputPlan {
 pub struct Source {
     /// Its label; none is twice in one group.
     pub label: Label,
-    /// Where a file's path is written; of what a stage makes, where the input is.
+    /// The place of a file's path, else of the input.
     pub place: Place,
-    /// Where it comes from.
+    /// Its origin.
     pub from: Origin,
 }
 
-/// Where an artifact comes from.
+/// The origin of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// An output of another cell.
@@ -230,22 +226,22 @@ pub enum Origin {
 pub struct OutputPlan {
     /// Its name.
     pub name: String,
-    /// What it holds.
+    /// Its format.
     pub format: Format,
     /// File or folder.
     pub shape: Shape,
 }
 
-/// Something that is copied out after a run.
+/// An output that is copied after a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
     /// The cell, as an index into [`Plan::cells`].
     pub cell: usize,
     /// Its output.
     pub port: String,
-    /// Where to, absolute.
+    /// The absolute path.
     pub path: PathBuf,
-    /// Where this is written.
+    /// Its place.
     pub place: Place,
 }
 
@@ -259,7 +255,7 @@ impl fmt::Debug for Body {
 }
 
 impl Plan {
-    /// These cells and all that they rest on, in the plan's order, none twice.
+    /// Returns these cells and all that they depend on, in the plan's order, each once.
     pub fn ancestors(&self, cells: &[usize]) -> Vec<usize> {
         let mut wanted = vec![false; self.cells.len()];
         for &cell in cells {

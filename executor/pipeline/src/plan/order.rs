@@ -1,17 +1,34 @@
-//! The order of the stages, and circles in it.
+//! Orders stages, and finds circles.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
 use crate::spec::Spec;
 use cwm_core::{Diagnostic, Diagnostics, Place};
 
-/// The stages that each stage depends on, and where that is written.
+/// The stages that each stage depends on, with the place in the file.
 pub type Edges = Vec<BTreeMap<usize, Place>>;
 
-/// All stages, each after what it rests on, otherwise in the order of the file. Stages that wait for each other in a
-/// circle are reported; they come too, so that what else is wrong with them is told.
-pub fn order(spec: &Spec, edges: &Edges, problems: &mut Diagnostics) -> Vec<usize> {
+/// A relation between stages: the verb of a step, and the beginning of the message about a circle.
+pub type Relation = (fn(&str) -> String, &'static str);
+
+/// A stage reads another one.
+pub const READS: Relation = (|other| format!("reads `{other}`"), "stages wait for each other in a circle");
+
+/// A stage has a cell for each cell of another one.
+pub const EACH: Relation = (|other| format!("has `each: {other}`"), "`each` goes round in a circle");
+
+/// An order of stages.
+pub struct Order {
+    /// All stages, each after those that it depends on, otherwise in the order of the file.
+    pub stages: Vec<usize>,
+    /// Those that depend on each other in circles.
+    pub in_circles: HashSet<usize>,
+}
+
+/// Orders all stages. Circles are reported; their stages have places in the order, so that other problems are found as well.
+pub fn order(spec: &Spec, edges: &Edges, relation: Relation, problems: &mut Diagnostics) -> Order {
+    let mut in_circles = HashSet::new();
     let mut waiting: Vec<usize> = edges.iter().map(BTreeMap::len).collect();
     let mut readers: Vec<Vec<usize>> = vec![Vec::new(); edges.len()];
     for (stage, below) in edges.iter().enumerate() {
@@ -33,15 +50,16 @@ pub fn order(spec: &Spec, edges: &Edges, problems: &mut Diagnostics) -> Vec<usiz
                 }
             }
         }
-        // What is left waits for a circle. Tell one, take it out, go on.
+        // The other stages wait for a circle: report one, and remove it.
         while next_stuck < edges.len() && done[next_stuck] {
             next_stuck += 1;
         }
         if next_stuck == edges.len() {
-            return order;
+            return Order { stages: order, in_circles };
         }
         let circle = circle(next_stuck, edges, &done);
-        report(spec, edges, &circle, problems);
+        report(spec, edges, &circle, relation, problems);
+        in_circles.extend(&circle);
         for stage in circle {
             done[stage] = true;
             order.push(stage);
@@ -55,7 +73,7 @@ pub fn order(spec: &Spec, edges: &Edges, problems: &mut Diagnostics) -> Vec<usiz
     }
 }
 
-/// A circle below `start`; everything that is not done waits for one.
+/// Returns a circle below `start`. Every stage that is not done waits for one.
 fn circle(start: usize, edges: &Edges, done: &[bool]) -> Vec<usize> {
     let mut path = Vec::new();
     let mut at: HashMap<usize, usize> = HashMap::new();
@@ -63,7 +81,7 @@ fn circle(start: usize, edges: &Edges, done: &[bool]) -> Vec<usize> {
     loop {
         if let Some(&first) = at.get(&stage) {
             let mut circle = path[first..].to_vec();
-            // Told from the stage that comes first in the file.
+            // It begins with the first stage in the file.
             let earliest = circle.iter().enumerate().min_by_key(|(_, stage)| **stage).map_or(0, |(index, _)| index);
             circle.rotate_left(earliest);
             return circle;
@@ -77,22 +95,19 @@ fn circle(start: usize, edges: &Edges, done: &[bool]) -> Vec<usize> {
     }
 }
 
-fn report(spec: &Spec, edges: &Edges, circle: &[usize], problems: &mut Diagnostics) {
+fn report(spec: &Spec, edges: &Edges, circle: &[usize], (verb, message): Relation, problems: &mut Diagnostics) {
     let name = |stage: usize| spec.stages[stage].name.text.as_str();
     let step = |index: usize| {
         let (stage, below) = (circle[index], circle[(index + 1) % circle.len()]);
         let place = edges[stage].get(&below).copied().unwrap_or(spec.stages[stage].name.place);
-        (place, format!("`{}` reads `{}`", name(stage), name(below)))
+        (place, format!("`{}` {}", name(stage), verb(name(below))))
     };
-    let (place, first) = step(0);
-    if circle.len() == 1 {
-        problems.push(Diagnostic::at(place, format!("stage `{}` reads itself", name(circle[0]))));
-        return;
-    }
     let steps: Vec<_> = (0..circle.len()).map(step).collect();
     let messages = steps.iter().map(|(_, messages)| messages.as_str()).collect::<Vec<_>>().join(", ");
-    let mut problem = Diagnostic::at(place, format!("stages wait for each other in a circle: {messages}")).label(first);
-    for (place, messages) in steps.into_iter().skip(1) {
+    let mut steps = steps.into_iter();
+    let Some((place, first)) = steps.next() else { return };
+    let mut problem = Diagnostic::at(place, format!("{message}: {messages}")).label(first);
+    for (place, messages) in steps {
         problem = problem.related(place, messages);
     }
     problems.push(problem);

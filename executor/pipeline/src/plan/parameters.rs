@@ -1,4 +1,4 @@
-//! A stage's parameters: names and types checked, defaults filled in, paths made absolute.
+//! Completes a stage's parameters: it checks names and types, adds defaults, and makes paths absolute.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -39,22 +39,22 @@ pub struct Complete {
     pub given: BTreeMap<String, Written>,
 }
 
-/// Where a parameter is written.
+/// The place of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
     /// In the stage.
     pub place: Place,
-    /// What its value is from, where that is elsewhere: a variable, an axis, `--set`.
+    /// The place of its value, if that is a variable, an axis or `--set`.
     pub origin: Option<Place>,
 }
 
 impl Written {
-    /// Where a node is written.
+    /// Returns the place of a node.
     pub fn of(node: &Node) -> Self {
         Written { place: node.place, origin: node.origin }
     }
 
-    /// Where the value itself is written.
+    /// Returns the place of the value itself.
     pub fn value(self) -> Place {
         self.origin.unwrap_or(self.place)
     }
@@ -74,7 +74,7 @@ pub fn complete(
 ) -> Option<Complete> {
     let mut values = Values::new();
     let mut right = wrong.is_empty();
-    // What was meant by a misspelt key is not told to be missing as well.
+    // The parameter that a misspelt key means is not reported as missing as well.
     let mut meant = Vec::new();
     for (key, _) in with {
         if !specs.iter().any(|spec| spec.name == key.text) {
@@ -128,7 +128,7 @@ fn value(
     let Some(node) = node else {
         let mut value = spec.default.clone().ok_or_else(|| {
             Box::new(
-                Diagnostic::at(stage.place, format!("stage `{}` lacks its parameter `{}`", stage.text, spec.name))
+                Diagnostic::at(stage.place, format!("stage `{}` is missing its parameter `{}`", stage.text, spec.name))
                     .hint(format!("it must be {}: {}", spec.kind.describe(), first_sentence(&spec.doc))),
             )
         })?;

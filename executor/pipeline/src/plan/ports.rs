@@ -1,52 +1,52 @@
-//! Inputs and outputs of a kind of stage, and which output an input takes.
+//! The inputs and outputs of a kind of stage, and the output that an input takes.
 
 use cwm_contract::{Count, Format, Input, Output, ParameterSpec, Stage};
 
 use super::OutputPlan;
 use super::references::Reference;
-use crate::spec::{COMMAND, StageSpec};
+use crate::spec::{COMMAND, FromSpec, StageSpec};
 use cwm_core::names::list;
 use cwm_core::{Diagnostic, Diagnostics, Place, Registry, suggest, visible};
 
-/// A kind of stage, asked once for what it declares.
-pub enum Kind {
-    /// One that is compiled in.
-    Built {
-        /// The stage.
-        stage: &'static dyn Stage,
-        /// Its inputs.
-        inputs: Vec<Input>,
-        /// Its outputs.
-        outputs: Vec<Output>,
-        /// Its parameters.
-        parameters: Vec<ParameterSpec>,
-    },
-    /// A command.
-    Command,
+/// A kind of stage, with its declarations.
+pub struct Kind {
+    /// The stage; none for a command.
+    pub stage: Option<&'static dyn Stage>,
+    /// Its inputs.
+    pub inputs: Vec<Slot>,
+    /// Its outputs; those of a command are in the file.
+    pub outputs: Vec<Output>,
+    /// Its parameters.
+    pub parameters: Vec<ParameterSpec>,
 }
 
-/// The artifacts that an input takes.
+/// An input of a kind of stage.
 #[derive(Clone, Debug)]
-pub struct Takes {
+pub struct Slot {
     /// Its name.
     pub name: String,
-    /// What it must hold.
+    /// The format of its artifacts.
     pub format: Format,
-    /// How many; `None`: as many as it is given, as a group if they are several by their nature.
+    /// The number of artifacts. None for a command, which takes any number.
     pub count: Option<Count>,
 }
 
-impl From<&Input> for Takes {
-    fn from(input: &Input) -> Self {
-        Takes { name: input.name.to_owned(), format: input.format.clone(), count: Some(input.count) }
+impl Slot {
+    /// An input of a command, which takes any format.
+    pub fn any(name: &str) -> Slot {
+        Slot { name: name.to_owned(), format: Format::ANY, count: None }
     }
 }
 
-/// The kind of a stage, or a report.
+/// Looks up the kind of a stage. None if there is none, which is reported.
 pub fn kind(stage: &StageSpec, registry: &Registry, problems: &mut Diagnostics) -> Option<Kind> {
     let word = stage.kind.as_ref()?;
     if word.text == COMMAND {
-        return Some(Kind::Command);
+        let inputs = match &stage.from {
+            FromSpec::Inputs(named) => named.iter().map(|(name, _)| Slot::any(&name.text)).collect(),
+            FromSpec::Outputs(_) => vec![Slot::any("in")],
+        };
+        return Some(Kind { stage: None, inputs, outputs: Vec::new(), parameters: Vec::new() });
     }
     let Some(found) = registry.get(&word.text) else {
         let problem = if registry.is_compiled_out(&word.text) {
@@ -60,20 +60,21 @@ pub fn kind(stage: &StageSpec, registry: &Registry, problems: &mut Diagnostics) 
         problems.push(problem);
         return None;
     };
-    Some(Kind::Built { stage: found, inputs: found.inputs(), outputs: found.outputs(), parameters: found.parameters() })
+    let slot = |input: Input| Slot { name: input.name.to_owned(), format: input.format, count: Some(input.count) };
+    let inputs = found.inputs().into_iter().map(slot).collect();
+    Some(Kind { stage: Some(found), inputs, outputs: found.outputs(), parameters: found.parameters() })
 }
 
-/// The output of `from` that `input` takes.
+/// Returns the output of `stage` that `input` takes.
 ///
 /// # Errors
 /// There is none, or it does not fit, or several might be meant.
 pub fn output<'o>(
     reference: &Reference,
-    from: &StageSpec,
+    stage: &str,
     outputs: &'o [OutputPlan],
-    input: &Takes,
+    input: &Slot,
 ) -> Result<&'o OutputPlan, Box<Diagnostic>> {
-    let stage = &from.name.text;
     let found = match &reference.port {
         Some(port) => match outputs.iter().find(|output| output.name == *port) {
             Some(output) => output,
@@ -111,12 +112,12 @@ pub fn output<'o>(
     ))
 }
 
-/// The only output of the right format.
+/// Returns the only output of the right format.
 fn by_format<'o>(
     place: Place,
     stage: &str,
     outputs: &'o [OutputPlan],
-    input: &Takes,
+    input: &Slot,
 ) -> Result<&'o OutputPlan, Box<Diagnostic>> {
     let exact: Vec<_> = outputs.iter().filter(|output| output.format == input.format).collect();
     let fitting = if exact.is_empty() || input.format == Format::ANY {

@@ -1,10 +1,11 @@
-//! References such as `model[size=d32/l1].checkpoint`: read, and resolved to a stage and some of its cells.
+//! Parses references such as `model[size=d32/l1].checkpoint`, and resolves them to a stage and some of its cells.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::axes::Labels;
+use super::build::PlannedStage;
 use super::cells::Matrix;
-use crate::spec::Spec;
 use cwm_core::{Diagnostic, Diagnostics, Place, SpannedStr, suggest, visible};
 
 /// A reference as written.
@@ -18,14 +19,14 @@ pub struct Address<'t> {
     pub port: Option<&'t str>,
 }
 
-/// Reads `stage`, `stage.port`, `stage[axis=label,…]`, `stage[…].port`.
+/// Parses `stage`, `stage.port`, `stage[axis=label,…]`, `stage[…].port`.
 ///
 /// # Errors
-/// What is wrong with it, as a sentence.
+/// A sentence about the problem.
 pub fn address(text: &str) -> Result<Address<'_>, String> {
     let (stage, inside, rest) = match text.find(['[', '.']) {
         Some(at) if text[at..].starts_with('[') => {
-            let end = text.find(']').ok_or_else(|| format!("`{}` lacks its closing bracket", visible(text)))?;
+            let end = text.find(']').ok_or_else(|| format!("`{}` has no closing bracket", visible(text)))?;
             (&text[..at], text.get(at + 1..end).unwrap_or_default(), &text[end + 1..])
         }
         Some(at) => (&text[..at], "", &text[at..]),
@@ -50,15 +51,15 @@ pub fn address(text: &str) -> Result<Address<'_>, String> {
 }
 
 /// A reference, resolved but for its port.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reference {
-    /// As it stands after substitution.
+    /// Its text after substitution.
     pub text: String,
-    /// Where.
+    /// Its place.
     pub place: Place,
     /// The stage, by number.
     pub stage: usize,
-    /// Position of each axis that is fixed, and the number of the label.
+    /// The position of each fixed axis, with the number of the label.
     pub fixed: Vec<(usize, u32)>,
     /// The output, if named.
     pub port: Option<String>,
@@ -66,54 +67,47 @@ pub struct Reference {
 
 /// All references of a pipeline, each resolved once.
 pub struct References<'a> {
-    spec: &'a Spec,
     names: &'a HashMap<&'a str, usize>,
-    grids: &'a [Option<Matrix>],
     labels: &'a Labels,
-    /// Those that are right.
-    pub list: Vec<Reference>,
-    known: HashMap<(Place, String), Option<usize>>,
+    known: HashMap<(Place, String), Option<Rc<Reference>>>,
 }
 
 impl<'a> References<'a> {
-    /// None yet.
-    pub fn new(
-        spec: &'a Spec,
-        names: &'a HashMap<&'a str, usize>,
-        grids: &'a [Option<Matrix>],
-        labels: &'a Labels,
-    ) -> Self {
-        References { spec, names, grids, labels, list: Vec::new(), known: HashMap::new() }
+    /// Resolves references to the stages of these `names`, by number.
+    pub fn new(names: &'a HashMap<&'a str, usize>, labels: &'a Labels) -> Self {
+        References { names, labels, known: HashMap::new() }
     }
 
-    /// The number of this reference; `None` if something is wrong with it, which is reported.
-    pub fn resolve(&mut self, word: &SpannedStr, problems: &mut Diagnostics) -> Option<usize> {
+    /// Resolves a reference. None if something is wrong with it, which is reported.
+    pub fn resolve(
+        &mut self,
+        word: &SpannedStr,
+        stages: &[PlannedStage],
+        problems: &mut Diagnostics,
+    ) -> Option<Rc<Reference>> {
         let key = (word.place, word.text.clone());
         if let Some(known) = self.known.get(&key) {
-            return *known;
+            return known.clone();
         }
-        let resolved = match self.look_up(word) {
-            Ok(reference) => reference.map(|reference| {
-                self.list.push(reference);
-                self.list.len() - 1
-            }),
+        let resolved = match self.look_up(word, stages) {
+            Ok(reference) => reference.map(Rc::new),
             Err(problem) => {
                 problems.push(*problem);
                 None
             }
         };
-        self.known.insert(key, resolved);
+        self.known.insert(key, resolved.clone());
         resolved
     }
 
-    /// `Ok(None)`: the stage itself is not right, and that was said.
-    fn look_up(&self, word: &SpannedStr) -> Result<Option<Reference>, Box<Diagnostic>> {
+    /// Looks up a reference. `Ok(None)`: the stage itself is wrong, which was reported.
+    fn look_up(&self, word: &SpannedStr, stages: &[PlannedStage]) -> Result<Option<Reference>, Box<Diagnostic>> {
         let wrong = |message: String| Diagnostic::at(word.place, message);
         let address = address(&word.text).map_err(|message| {
             wrong(message).hint("references are `stage`, `stage.port`, `stage[axis=value]`, `stage[axis=value].port`")
         })?;
         let Some(&stage) = self.names.get(address.stage) else {
-            let names = self.spec.stages.iter().map(|stage| stage.name.text.as_str());
+            let names = stages.iter().map(|stage| stage.spec.name.text.as_str());
             return Err(Box::new(
                 wrong(format!("there is no stage `{}`", visible(address.stage))).maybe_hint(suggest(
                     address.stage,
@@ -122,7 +116,7 @@ impl<'a> References<'a> {
                 )),
             ));
         };
-        let Some(grid) = &self.grids[stage] else { return Ok(None) };
+        let Some(grid) = &stages[stage].grid else { return Ok(None) };
         let mut fixed = Vec::new();
         for (axis, label) in address.coordinates {
             let Some(position) = grid.axis(axis) else {
@@ -153,6 +147,19 @@ impl<'a> References<'a> {
             fixed,
             port: address.port.map(str::to_owned),
         }))
+    }
+}
+
+impl Reference {
+    /// Returns the cells of its stage that it means.
+    pub fn cells(&self, grid: &Matrix) -> Vec<usize> {
+        let is_meant = |cell: &usize| self.fixed.iter().all(|&(axis, id)| grid.id(*cell, axis) == id);
+        (0..grid.cells.len()).filter(is_meant).collect()
+    }
+
+    /// Returns true if it fixes the axis at this position.
+    pub fn fixes(&self, position: usize) -> bool {
+        self.fixed.iter().any(|(fixed, _)| *fixed == position)
     }
 }
 

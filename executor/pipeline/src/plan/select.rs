@@ -1,4 +1,4 @@
-//! Cells and outputs by their addresses, as people type them.
+//! Selects cells and outputs by the addresses that people type.
 
 use std::fmt;
 
@@ -10,12 +10,12 @@ use super::references::{Address, address};
 use cwm_core::names::list;
 use cwm_core::{suggest, visible};
 
-/// An address that means nothing in this pipeline.
+/// An address that names nothing in this pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectError {
-    /// What is wrong, in a sentence.
+    /// The problem, in a sentence.
     pub message: String,
-    /// What was meant, or what there is.
+    /// The probable meaning, or the existing names.
     pub hint: Option<String>,
 }
 
@@ -54,15 +54,15 @@ impl Plan {
     /// The outputs that `stage.port` or `stage[…].port` means: cell and port. Without a port it is the only output.
     ///
     /// # Errors
-    /// As [`Plan::select`]; or there is no such output, or several without one being named.
+    /// As [`Plan::select`]; or there is no such output, or the stage has several and none is named.
     pub fn select_outputs(&self, text: &str) -> Result<Vec<(usize, String)>, SelectError> {
         self.outputs_at(text, None)
     }
 
-    /// The same where an output of `format` is wanted: without a port it is the only one of that format, among others.
+    /// Returns the same for an output of `format`: without a port it is the only one of that format.
     ///
     /// # Errors
-    /// As [`Plan::select_outputs`]. That the output that is named has this format is for the caller to see.
+    /// As [`Plan::select_outputs`]. The caller checks the format of a named output.
     pub fn select_outputs_of(&self, text: &str, format: &Format) -> Result<Vec<(usize, String)>, SelectError> {
         self.outputs_at(text, Some(format))
     }

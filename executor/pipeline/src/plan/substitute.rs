@@ -22,7 +22,7 @@ pub struct Scope<'a> {
     lost: Lost<'a>,
 }
 
-/// What is not known because of another fault, which was told.
+/// Names that are not known because of another problem, which was reported.
 enum Lost<'a> {
     Nothing,
     /// The values of these axes.
@@ -48,7 +48,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Variables, and axes whose values are not known because of another fault; `None`: nor is it known which axes there are.
-    /// What they stand for is `None` without a report.
+    /// Their values are `None` without a report.
     pub fn with_lost_axes(variables: &'a Variables, axes: Option<BTreeSet<&'a str>>) -> Self {
         Scope { lost: axes.map_or(Lost::Axes, Lost::Values), ..Scope::new(variables) }
     }
@@ -65,7 +65,7 @@ impl<'a> Scope<'a> {
         let content = match &node.content {
             Content::Scalar(Value::Text(text)) if text.contains('$') => return self.text(text, node, problems),
             Content::Scalar(_) => return Some(node.clone()),
-            // No `collect` into an `Option`: every item is looked at, so that all faults are told.
+            // No `collect` into an `Option`: every item is resolved, so that all problems are reported.
             Content::List(items) => {
                 let done: Vec<_> = items.iter().map(|item| self.node(item, problems)).collect();
                 Content::List(done.into_iter().collect::<Option<_>>()?)
@@ -184,10 +184,11 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// What `map`, which `${name}` with its last keys means, holds under `key`.
+/// Returns the entry of the map that `${name}` means.
 fn entry<'a>(map: &'a Node, name: &str, key: &str, place: Place) -> Result<&'a Node, Box<Diagnostic>> {
     let Content::Map(entries) = &map.content else {
-        let problem = Diagnostic::at(place, format!("`${{{name}}}` asks for `{key}` of {}, not of a map", map.kind()));
+        let problem =
+            Diagnostic::at(place, format!("`${{{name}}}` is the key `{key}` of {}, not of a map", map.kind()));
         return Err(Box::new(
             problem
                 .related(map.place, "its value")
@@ -229,7 +230,7 @@ fn pieces(text: &str) -> Result<Vec<Piece<'_>>, String> {
                 &after[1..]
             }
             Some('{') => {
-                let end = after.find('}').ok_or_else(|| format!("`${after}` lacks its closing brace"))?;
+                let end = after.find('}').ok_or_else(|| format!("`${after}` has no closing brace"))?;
                 let name = &after[1..end];
                 // A name, and keys of the map that it means.
                 if name.split('.').any(|part| part.is_empty() || letters(part) < part.len()) {

@@ -1,4 +1,4 @@
-//! Files that a command's text names and that are not among its `deps:`: a change of them would rerun nothing.
+//! Finds files that a command's text names and its `deps:` do not: a change of them would rerun nothing.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -43,7 +43,7 @@ impl Plan {
         )
     }
 
-    /// Where `word` stands within the text at `place`, after so many `earlier` ones; or that place.
+    /// Returns the place of `word` in the text at `place`, after so many `earlier` ones; else that place.
     fn place_of(&self, word: &str, earlier: usize, place: Place) -> Place {
         let found = || {
             let text = &self.sources.get(place)?.text;

@@ -13,14 +13,14 @@ use cwm_core::{Content, Node, Place, SpannedStr};
 pub struct UnusedVariable {
     /// Its name.
     pub name: String,
-    /// Where it is written.
+    /// Its place.
     pub place: Place,
     /// True if the text of a command names it, which sees no variables.
     pub in_command: bool,
 }
 
 impl UnusedVariable {
-    /// In words, with what to do.
+    /// Returns the warning.
     pub fn message(&self, plan: &Plan) -> String {
         let file = plan.sources.get(self.place).map_or("", |source| source.name.as_str());
         let (name, Place { line, column, .. }) = (&self.name, self.place);
@@ -33,7 +33,7 @@ impl UnusedVariable {
     }
 }
 
-/// Those of `variables` that nothing in the file at `root` uses.
+/// Returns the variables that nothing in the file at `root` uses.
 pub fn find_unused(root: &Node, variables: &[(SpannedStr, Node)]) -> Vec<UnusedVariable> {
     if variables.is_empty() {
         return Vec::new();

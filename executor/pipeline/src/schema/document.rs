@@ -43,7 +43,7 @@ pub fn document(registry: &Registry) -> Value {
     document
 }
 
-/// What stages of all kinds refer to.
+/// Returns the definitions that stages of all kinds refer to.
 fn shared() -> Map<String, Value> {
     let source = json!({ "anyOf": [
         { "type": "string", "description": "stage, stage.output, stage[axis=value] or stage[axis=value].output" },

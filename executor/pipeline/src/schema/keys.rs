@@ -1,14 +1,14 @@
-//! The keys of a pipeline file: what each holds, in words and as JSON Schema.
+//! The keys of a pipeline file, each with a description and a JSON Schema.
 
 use serde_json::{Value, json};
 
 /// One key.
 pub struct Key {
-    /// As it is written.
+    /// Its name.
     pub name: &'static str,
-    /// What it holds.
+    /// Its description.
     pub about: &'static str,
-    /// The same as JSON Schema.
+    /// Its JSON Schema.
     pub schema: fn() -> Value,
 }
 
@@ -56,7 +56,7 @@ pub const STAGE: &[Key] = &[
     },
     Key {
         name: "needs",
-        about: "Its share of the machine: `cpu` (cores, or `all`), `gpu` (a number, also a part of one), `memory` (`4GiB`, `500MB`, or bytes), `time` (`2h`: how long it takes at most, which a batch system is told). What is left out is the stage's own default. In no key.",
+        about: "Its share of the machine: `cpu` (cores, or `all`), `gpu` (a number, also a part of one), `memory` (`4GiB`, `500MB`, or bytes), `time` (`2h`: how long it takes at most, as the time limit of a batch job). The others are the stage's own defaults. In no key.",
         schema: || {
             json!({ "type": ["object", "null"], "additionalProperties": false, "properties": {
                 "cpu": { "anyOf": [{ "type": "integer", "minimum": 1 }, { "const": "all" }, { "$ref": "#/definitions/variable" }] },

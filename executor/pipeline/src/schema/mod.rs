@@ -1,5 +1,5 @@
-//! What a pipeline file may hold, told to editors (JSON Schema) and to people (a page), from the declarations that the
-//! plan checks it by: `cwm schema`, `docs/pipeline.schema.json`, `docs/reference.md`.
+//! The reference of pipeline files, for editors (JSON Schema) and for people (a page). It is made of the declarations by which a
+//! plan is checked: `cwm schema`, `docs/pipeline.schema.json`, `docs/reference.md`.
 
 mod document;
 mod keys;

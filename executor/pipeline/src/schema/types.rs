@@ -3,7 +3,7 @@
 use cwm_contract::Type;
 use serde_json::{Value, json};
 
-/// Returns the schema of what may be written for a parameter of this type: such a value, or a `$name` that stands for one.
+/// Returns the schema of a parameter of this type: such a value, or a `$name` for one.
 pub fn schema(kind: &Type) -> Value {
     let mut all = alternatives(kind);
     let is_any = |one: &Value| *one == json!({}) || *one == json!({ "type": "string" });

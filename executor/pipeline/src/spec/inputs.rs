@@ -1,4 +1,4 @@
-//! `from:` as written.
+//! `from:` of a stage.
 
 use cwm_core::{Content, Diagnostic, Node, NodeReader, SpannedStr};
 
@@ -59,7 +59,7 @@ pub(super) fn from(node: &Node, reader: &mut NodeReader) -> FromSpec {
 fn bare(node: &Node, reader: &mut NodeReader) -> SourceSpec {
     if matches!(node.content, Content::Map(_)) {
         reader.report(
-            Diagnostic::at(node.place, "what stands in a list here must be a reference to a stage")
+            Diagnostic::at(node.place, "each item of this list must be a reference to a stage")
                 .hint("name the input: `from: { input: { file: path } }`"),
         );
         return SourceSpec::Unreadable;

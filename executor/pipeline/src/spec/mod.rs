@@ -1,4 +1,4 @@
-//! What was written in a pipeline file, with places; nothing is resolved here.
+//! The contents of a pipeline file, with places. Nothing is resolved here.
 
 mod axes;
 mod inputs;

@@ -11,19 +11,19 @@ pub const FORMAT: i128 = 1;
 /// The keys of a file.
 pub const KEYS: &[&str] = &["cwm", "vars", "stages", "export"];
 
-/// A pipeline file as written.
+/// A pipeline file.
 #[derive(Clone, Debug, Default)]
 pub struct Spec {
     /// Variables and their values: scalars, or lists of them.
     pub vars: Vec<(SpannedStr, Node)>,
     /// Stages in the order of the file.
     pub stages: Vec<StageSpec>,
-    /// What is exported (a reference) and where to (text).
+    /// The exports: a reference, and a path.
     pub exports: Vec<(SpannedStr, SpannedStr)>,
 }
 
-/// Reads a file's tree. What is wrong goes to `problems`; what can be read is returned all the same, so that the
-/// steps after this one find their faults too. `None`: nothing can.
+/// Reads a file's tree. Problems are reported, and the rest is returned, so that later steps find their problems too. None if
+/// nothing can be read.
 pub fn read(root: &Node, problems: &mut Diagnostics) -> Option<Spec> {
     let mut reader = NodeReader { problems };
     if root.scalar() == Some(&Value::Null) {
@@ -62,7 +62,7 @@ pub fn read(root: &Node, problems: &mut Diagnostics) -> Option<Spec> {
             if all.is_empty() && value.scalar() == Some(&Value::Null) {
                 reader.report(Diagnostic::at(key.place, "this pipeline has no stages"));
             }
-            // Also what has the name of another, which is told: what is wrong in it need not wait until it has its own.
+            // Also stages with the name of another one, so that their other problems are reported as well.
             let written = if let Content::Map(entries) = &value.content { entries.iter().collect() } else { all };
             for (name, body) in written {
                 check_name(name, "a stage", &mut reader);
@@ -73,7 +73,7 @@ pub fn read(root: &Node, problems: &mut Diagnostics) -> Option<Spec> {
     Some(spec)
 }
 
-/// Whether the version is one that can be read; of a newer one nothing else is said, for it may be right there.
+/// Checks the version. Of a newer format no other problem is reported, since it may be right there.
 fn version(root: &Node, value: Option<&Node>, reader: &mut NodeReader) -> Option<()> {
     let say = format!("write `cwm: {FORMAT}` at the top");
     let Some(node) = value else {
@@ -149,7 +149,7 @@ fn exports(node: &Node, reader: &mut NodeReader) -> Vec<(SpannedStr, SpannedStr)
         .collect()
 }
 
-/// Says when this is no name.
+/// Reports a text that is no name.
 pub(super) fn check_name(name: &SpannedStr, what: &str, reader: &mut NodeReader) {
     if !is_name(&name.text) {
         reader.report(

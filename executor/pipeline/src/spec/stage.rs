@@ -1,4 +1,4 @@
-//! One stage as written.
+//! A stage of the file.
 
 use super::axes::{AxisSpec, axes};
 use super::inputs::{FromSpec, from};
@@ -14,14 +14,14 @@ pub const KEYS: &[&str] = &["stage", "from", "with", "matrix", "each", "needs", 
 pub const COMMAND_KEYS: &[&str] =
     &["stage", "from", "with", "matrix", "each", "needs", "retry", "limits", "keep", "deps", "env", "outputs"];
 
-/// A stage as written.
+/// A stage of the file.
 #[derive(Clone, Debug)]
 pub struct StageSpec {
     /// Its name.
     pub name: SpannedStr,
-    /// Its kind; `None` where that was missing or not text (and was reported).
+    /// Its kind. None if it was missing or not text, which was reported.
     pub kind: Option<SpannedStr>,
-    /// What it reads.
+    /// Its inputs.
     pub from: FromSpec,
     /// Parameters.
     pub with: Vec<(SpannedStr, Node)>,
@@ -31,11 +31,11 @@ pub struct StageSpec {
     pub each: Option<SpannedStr>,
     /// Declared needs.
     pub needs: Vec<(SpannedStr, Node)>,
-    /// Where it should compute, and the key that says so.
+    /// Its device, with the key.
     pub device: Option<(SpannedStr, Node)>,
-    /// How often it is tried again after a failure.
+    /// Its retries.
     pub retry: Option<Node>,
-    /// What an attempt may take.
+    /// The limits of an attempt.
     pub limits: Option<Node>,
     /// True if its files stay when all that reads them is done.
     pub keep: bool,

@@ -1,8 +1,8 @@
 //! Text -> located tree: the only module that knows how YAML is parsed.
 //!
 //! The tree is built from the events of `granit-parser`: through serde each node and its place would be copied several
-//! times, which was a third of a run that finds nothing to do. An alias stands for a copy of what it refers to, with the
-//! places of the original. A map keeps keys that are written twice, so that whoever reads it reports them beside all
+//! times, which was a third of a run that finds nothing to do. An alias is a copy of the value that it refers to, with the
+//! places of the original. A map keeps keys that are written twice, so that its reader reports them beside all
 //! other errors.
 //!
 //! Scalars: `null`, `true`, `false` (no `yes` or `on`), integers from −2^127 to 2^127 − 1 (also `0x1F`, `0o17`), numbers
@@ -21,11 +21,11 @@ use cwm_core::{Content, Diagnostic, Node, Place, SpannedStr};
 /// A larger file is no pipeline.
 pub const LARGEST: usize = 16 << 20;
 
-/// How many lists and maps may stand inside each other, and how many values there may be, before it is no pipeline.
+/// The limits of nesting and of values; more are no pipeline.
 const MAX_DEPTH: usize = 64;
 const MAX_VALUES: usize = 2_000_000;
 const MAX_ALIASES: usize = 10_000;
-/// How many values may be copied for aliases; and for anchors, where they stand inside each other.
+/// The limit of values that are copied for aliases and nested anchors.
 const MAX_COPIED: usize = 200_000;
 const MAX_ANCHORED: usize = 4_000_000;
 
@@ -34,7 +34,7 @@ type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 /// The tree of one document that is the text numbered `source`. An empty text is null.
 ///
 /// # Errors
-/// Why this is not one YAML document.
+/// The problem of a text that is not one YAML document.
 pub fn parse(text: &str, source: u32) -> Result<Node> {
     if text.len() > LARGEST {
         return Err(Box::new(Diagnostic::nowhere(format!(
@@ -54,7 +54,7 @@ struct Reading<'t> {
     parser: Parser<'t, StrInput<'t>>,
     text: &'t str,
     source: u32,
-    /// What has an anchor, by the parser's number; nothing while it is still being read.
+    /// The values with an anchor, by the parser's number. None while a value is read.
     anchors: HashMap<usize, Option<Anchored>>,
     values: usize,
     aliases: usize,
@@ -218,7 +218,9 @@ impl<'t> Reading<'t> {
         }
         let found = match self.anchors.get(&anchor) {
             Some(Some(found)) => found,
-            Some(None) => return Err(Box::new(Diagnostic::at(place, "this alias stands inside what it refers to"))),
+            Some(None) => {
+                return Err(Box::new(Diagnostic::at(place, "this alias is inside the value that it refers to")));
+            }
             None => return Err(Box::new(Diagnostic::at(place, "this alias refers to no anchor"))),
         };
         self.copied += found.values;
@@ -273,7 +275,7 @@ fn no_key(place: Place) -> Box<Diagnostic> {
     Box::new(Diagnostic::at(place, "a key must be text").hint("quote it"))
 }
 
-/// How many lists and maps stand inside each other.
+/// Returns the depth of nesting.
 fn depth(node: &Node) -> usize {
     match &node.content {
         Content::Scalar(_) => 0,
@@ -323,7 +325,7 @@ fn is_null(text: &str) -> bool {
     matches!(text, "" | "~") || text.eq_ignore_ascii_case("null")
 }
 
-/// What `text`, written without quotes, is, if it is not text.
+/// Returns the value of a text without quotes, if it is not text.
 fn plain(text: &str, place: Place) -> Result<Option<Value>> {
     let is = |word: &str| text.eq_ignore_ascii_case(word);
     Ok(match text.as_bytes() {
@@ -336,7 +338,7 @@ fn plain(text: &str, place: Place) -> Result<Option<Value>> {
     })
 }
 
-/// As [`plain`], of what begins like a number.
+/// Returns the same for a text that begins like a number.
 fn number(text: &str, place: Place) -> Result<Option<Value>> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let radix = |radix| {

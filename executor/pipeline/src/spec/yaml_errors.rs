@@ -30,7 +30,7 @@ pub fn too_large(place: Place, what: &str) -> Box<Diagnostic> {
     Box::new(Diagnostic::at(place, format!("this is no pipeline: it has {what}")))
 }
 
-/// What people do again and again: tabs, and `${name}` inside braces.
+/// Recognises frequent mistakes: tabs, and `${name}` inside braces.
 fn usual_cause(text: &str, at: usize) -> Option<String> {
     let before = text.get(..at)?;
     let from = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -46,7 +46,7 @@ fn usual_cause(text: &str, at: usize) -> Option<String> {
     }
 }
 
-/// The same of a file: references inside braces, colons in text, crooked indentation.
+/// Recognises frequent mistakes in a file: references inside braces, colons in text, wrong indentation.
 fn cause_in_file(message: &str, text: &str, at: usize, source: u32) -> Option<String> {
     let before = text.get(..at)?;
     let from = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -62,7 +62,7 @@ fn cause_in_file(message: &str, text: &str, at: usize, source: u32) -> Option<St
     // The entry that the fault is in, or behind.
     let entry = before.get(from..)?.rsplit(['{', '[', ',']).next().unwrap_or_default();
     if entry.trim_end().trim_end_matches(':').contains(": ") {
-        Some("quote text that holds `: `, as in 'echo a: b'; inside braces a comma stands between entries".into())
+        Some("quote text that holds `: `, as in 'echo a: b'; inside braces a comma separates entries".into())
     } else if in_block {
         Some("the keys of one map begin in the same column".into())
     } else {
