@@ -489,7 +489,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_refused_at_its_place() {
         for (text, column, words) in [
-            ("a: &a [*a]", 8, "inside what it refers to"),
+            ("a: &a [*a]", 8, "this alias is inside the value that it refers to"),
             ("a: {<<: 1}", 9, "must be a map or a list of maps"),
             ("[a]: 1", 1, "a key must be text"),
             ("~: 1", 1, "a key must be text"),
