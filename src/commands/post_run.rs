@@ -67,8 +67,8 @@ pub fn evict(
     let results: Vec<&ActionRecord> = candidates.iter().map(|(_, record)| *record).collect();
     let dropped = match evict_content(store, &crate::adapters::SlurmJobs, locked.path(), &results) {
         // Of damage elsewhere in the store nothing that was asked for is worse.
-        Err(error) if matches!(error.trouble(), FileErrorKind::Damaged | FileErrorKind::Refused) => {
-            let advice = match error.trouble() {
+        Err(error) if matches!(error.kind(), FileErrorKind::Damaged | FileErrorKind::Refused) => {
+            let advice = match error.kind() {
                 FileErrorKind::Refused => error.hint().unwrap_or_default(),
                 _ => "`cwm verify` sets damaged files aside",
             };

@@ -157,7 +157,7 @@ pub fn record(
         circumstances: RunInfo { computed_on: computed_on.map(|device| visible(&device)), ..cost },
     });
     let recorded = recorded.map_err(|error| {
-        let is_refused = error.trouble() == FileErrorKind::Refused;
+        let is_refused = error.kind() == FileErrorKind::Refused;
         let failure = ActionFailure::from(error);
         if is_refused { ActionFailure { kind: ActionFailureKind::Output, ..failure } } else { failure }
     })?;

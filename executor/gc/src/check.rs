@@ -27,7 +27,7 @@ pub fn check(store: &Store) -> Result<Vec<Finding>> {
                     "it notes what a lock file names, which `cwm gc` may take unless that pipeline is run before";
                 findings.push(store.quarantine(path, format!("is damaged: {what}; {lost}"))?);
             }
-            Err(error) if error.trouble() == FileErrorKind::TooNew => findings.push(Finding::about(path, TOO_NEW)),
+            Err(error) if error.kind() == FileErrorKind::TooNew => findings.push(Finding::about(path, TOO_NEW)),
             Err(error) => return Err(error),
         }
     }
@@ -37,7 +37,7 @@ pub fn check(store: &Store) -> Result<Vec<Finding>> {
                 Some(damage) => format!("is damaged: {damage}"),
                 None => continue,
             },
-            Err(error) if error.trouble() == FileErrorKind::TooNew => {
+            Err(error) if error.kind() == FileErrorKind::TooNew => {
                 findings.push(Finding::about(path, TOO_NEW));
                 continue;
             }

@@ -12,7 +12,7 @@ use super::age::Age;
 use super::jobs::BatchJobs;
 use super::tags;
 use cwm_action::ActionFile;
-use cwm_core::files::{Result, read_beside};
+use cwm_core::files::{Result, read_project_file};
 use cwm_core::{Digest, DurableFs, FileError, FileErrorKind, Key, read_regular_file};
 use cwm_project::lock_file::LockFile;
 use cwm_store::{ActionRecord, Machine, Store};
@@ -120,7 +120,7 @@ pub fn record_run(
 fn refresh(store: &Store, lock: &Path, changed: bool) -> Result<bool> {
     let path = fs::canonicalize(lock).unwrap_or_else(|_| lock.to_owned());
     let file = root_path(store, &path);
-    let is_usable = !RootFile::read(&file).is_err_and(|error| error.trouble() != FileErrorKind::TooNew);
+    let is_usable = !RootFile::read(&file).is_err_and(|error| error.kind() != FileErrorKind::TooNew);
     let now = Timestamp::now();
     let is_recent = fs::metadata(&file).and_then(|metadata| metadata.modified()).is_ok_and(|time| {
         Timestamp::try_from(time).is_ok_and(|time| (REFRESH_INTERVAL.before(now)..=now).contains(&time))
@@ -128,7 +128,7 @@ fn refresh(store: &Store, lock: &Path, changed: bool) -> Result<bool> {
     if is_usable && is_recent && !changed {
         return Ok(false);
     }
-    let Some(text) = read_beside(&path)? else { return Ok(false) };
+    let Some(text) = read_project_file(&path)? else { return Ok(false) };
     // The last text that was whole is worth more than the rest of it now.
     if is_usable && LockFile::of(path.clone(), text.clone()).is_ok_and(|lock| !lock.warnings().is_empty()) {
         return Ok(false);

@@ -289,7 +289,7 @@ fn a_full_disk_does_not_keep_a_collection_from_making_room() {
         assert!(is_whole(&store, &kept));
         match has_room_later {
             true => assert!(collected.is_ok(), "{collected:?}"),
-            false => assert_eq!(collected.unwrap_err().trouble(), cwm_core::FileErrorKind::DiskFull),
+            false => assert_eq!(collected.unwrap_err().kind(), cwm_core::FileErrorKind::DiskFull),
         }
     }
     assert_eq!(objects(&store), content(&store, &kept));
@@ -311,7 +311,7 @@ fn marks_are_on_the_disk_before_anything_goes() {
     let at = |wanted: &dyn Fn(&(Step, std::path::PathBuf)) -> bool| seen.iter().position(wanted).unwrap();
     let marked = at(&|(step, path)| *step == Step::Write && path.extension().is_some_and(|end| end == "collected"));
     let synced = at(&|(step, path)| *step == Step::SyncFolder && path == store.root());
-    let moved = at(&|(step, _)| *step == Step::Place);
+    let moved = at(&|(step, _)| *step == Step::Rename);
     let removed = at(&|(step, _)| *step == Step::Remove);
     assert!(marked < synced && synced < moved && moved < removed, "{seen:?}");
 }

@@ -14,7 +14,7 @@ use cwm_contract::Label;
 use serde::{Deserialize, Serialize};
 
 use crate::line_file;
-use cwm_core::files::{Result, read_beside};
+use cwm_core::files::{Result, read_project_file};
 use cwm_core::{Digest, FileError, Key, read_regular_file};
 use parse::parse;
 
@@ -89,7 +89,7 @@ impl LockFile {
     /// It cannot be read, or a newer cwm wrote it.
     pub fn read(path: &Path) -> Result<LockFile> {
         let path = std::path::absolute(path).map_err(FileError::io("find", path))?;
-        match read_beside(&path)? {
+        match read_project_file(&path)? {
             Some(text) => LockFile::of(path, text),
             None => Ok(LockFile { path, ..LockFile::default() }),
         }

@@ -12,7 +12,7 @@ use cwm_contract::{ExpectedChecksum, FetchRequest, FetchResult};
 
 use crate::line_file;
 use cwm_core::Error;
-use cwm_core::files::read_beside;
+use cwm_core::files::read_project_file;
 
 /// The name of the file.
 pub const FILE_NAME: &str = "sources.lock";
@@ -50,7 +50,7 @@ impl Pins {
     /// The file cannot be read, is damaged or in the middle of a merge (the error has the lines), or a newer cwm wrote it.
     pub fn beside(yaml: &Path) -> Result<Pins, Error> {
         let path = line_file::path_beside(yaml, FILE_NAME)?;
-        let Some(text) = read_beside(&path)? else { return Ok(Pins { path, ..Pins::none() }) };
+        let Some(text) = read_project_file(&path)? else { return Ok(Pins { path, ..Pins::none() }) };
         let pins = text::parse(&path, &text)?;
         Ok(Pins { path, read: pins.clone(), pins, text: Some(text), options: String::new() })
     }

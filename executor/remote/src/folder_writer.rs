@@ -88,14 +88,14 @@ fn write(root: &Path, wanted: &WantedFile, from: &mut (impl Read + Seek)) -> Res
                 let _ = disk.remove(partial.path());
                 return Err(refused(error));
             }
-            disk.place(partial.path(), place).map_err(from_disk)?;
+            disk.rename(partial.path(), place).map_err(from_disk)?;
         }
         // The other process may not have synced the folder yet.
         None => {}
         Some(_) => {
             let (mut to, temporary) = disk.new_file(folder).map_err(from_disk)?;
             io::copy(from, &mut to).and_then(|_| to.sync_all()).map_err(refused)?;
-            temporary.place(place).map_err(from_disk)?;
+            temporary.persist(place).map_err(from_disk)?;
         }
     }
     disk.sync_folder(folder).map_err(from_disk)

@@ -139,7 +139,7 @@ impl Batch {
         disk.touch(&aside.path().join("job"))?;
         disk.sync_folder(aside.path())?;
         let place = batches.join(&file.id);
-        aside.place(&place)?;
+        aside.persist(&place)?;
         disk.sync_folder(&batches)?;
         disk.sync_folder(store.root())?;
         Ok(Batch { folder: place, file })

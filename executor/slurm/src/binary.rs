@@ -37,7 +37,7 @@ pub fn keep(store: &Store) -> Result<Digest, Error> {
     copy(&own, &mut file).map_err(|error| Error::io("write", temporary.path(), error))?;
     drop(file);
     disk.sync_file(temporary.path())?;
-    temporary.place(&place)?;
+    temporary.persist(&place)?;
     disk.sync_folder(&folder(store))?;
     disk.sync_folder(store.root())?;
     Ok(digest)

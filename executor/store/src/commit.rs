@@ -127,7 +127,7 @@ impl Store {
                 }
                 // A damaged or newer record is no reason to lose this result; a lookup reports it.
                 Ok(_) => {}
-                Err(error) if matches!(error.trouble(), FileErrorKind::Damaged | FileErrorKind::TooNew) => {}
+                Err(error) if matches!(error.kind(), FileErrorKind::Damaged | FileErrorKind::TooNew) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -312,7 +312,7 @@ impl<'store> StagedRecord<'store> {
     /// Writes the bytes of a record of `key` to a temporary file.
     pub fn new(store: &'store Store, key: &Key, number: u32, bytes: &[u8]) -> Result<Self> {
         let (_, file) = store.disk.write_unsynced(&store.temporary_folder(), bytes)?;
-        store.disk.protect(file.path())?;
+        store.disk.make_read_only(file.path())?;
         let destination = store.action_folder(key).join(record_file_name(number, &Digest::of(bytes)));
         Ok(StagedRecord { store, file, destination })
     }
@@ -327,7 +327,7 @@ impl<'store> StagedRecord<'store> {
         let disk = &self.store.disk;
         let folder = shard_of(&self.destination).to_owned();
         disk.make_folder(&folder)?;
-        self.file.place(&self.destination)?;
+        self.file.persist(&self.destination)?;
         // The shard also if the folder was there: the process that made it may have been killed before this.
         disk.sync_together(&[], &BTreeSet::from([shard_of(&folder).to_owned(), folder]))?;
         Ok(self.destination)

@@ -143,7 +143,7 @@ impl Store {
             match outside.snapshot(&path) {
                 Ok(snapshot) if snapshot.digest == output.digest => return Ok(Some(path)),
                 Ok(_) => {}
-                Err(error) if error.trouble() == FileErrorKind::Missing => {}
+                Err(error) if error.kind() == FileErrorKind::Missing => {}
                 Err(error) => return Err(error),
             }
         }

@@ -128,7 +128,7 @@ impl Store {
     pub fn quarantine_corrupt(&self, damage: &Corruption) -> Result<Option<Finding>> {
         let Corruption { path, seen, what } = damage.clone();
         let _lock = match self.lock_replacing(&path) {
-            Err(error) if matches!(error.trouble(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => {
+            Err(error) if matches!(error.kind(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => {
                 return Ok(Some(Finding::about(path, what)));
             }
             lock => lock?,
@@ -151,10 +151,10 @@ impl Store {
         let numbered = (1u32..).map(|number| folder.join(format!("{name}-{number}")));
         let mut names = std::iter::once(folder.join(&name)).chain(numbered);
         let place = names.find(|place| fs::symlink_metadata(place).is_err()).unwrap_or_else(|| folder.join(&name));
-        let moved = self.disk.make_folders(&folder).and_then(|()| self.disk.place(&path, &place));
+        let moved = self.disk.make_folders(&folder).and_then(|()| self.disk.rename(&path, &place));
         match moved.and_then(|()| self.disk.sync_folder(&folder)) {
             Ok(()) => Ok(Finding { path, what, quarantined: Some(place) }),
-            Err(error) if error.trouble() == FileErrorKind::ReadOnly => Ok(Finding::about(path, what)),
+            Err(error) if error.kind() == FileErrorKind::ReadOnly => Ok(Finding::about(path, what)),
             Err(error) => Err(error),
         }
     }
@@ -207,7 +207,7 @@ fn compare_content(digest: &Digest, content: Result<Digest>) -> Result<ObjectSta
     match content {
         Ok(found) if found == *digest => Ok(ObjectState::Intact),
         Ok(found) => Err(format!("is damaged: its content has the digest {found}")),
-        Err(error) if error.trouble() == FileErrorKind::Missing => Ok(ObjectState::Missing),
+        Err(error) if error.kind() == FileErrorKind::Missing => Ok(ObjectState::Missing),
         Err(error) => Err(format!("cannot be checked: {error}")),
     }
 }

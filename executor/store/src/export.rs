@@ -175,8 +175,8 @@ impl Store {
         self.disk.sync_all(aside.path())?;
         // The list first: a copy that is not in it could never be replaced. After a kill between the two, the file at the target
         // does not have the times of the copy in the list, and the next export replaces it.
-        self.disk.place(&aside.path().join(EXPORT_LIST), &list_path)?;
-        self.disk.place(&copy, &path)?;
+        self.disk.rename(&aside.path().join(EXPORT_LIST), &list_path)?;
+        self.disk.rename(&copy, &path)?;
         Ok(Export { path, written: true, replaced: there.is_ok() })
     }
 
@@ -209,7 +209,7 @@ impl Store {
         self.disk.sync_all(aside.path())?;
         match &earlier {
             Some(_) => aside.replace(target)?,
-            None => aside.place(target)?,
+            None => aside.persist(target)?,
         }
         Ok(Export { written: true, replaced: earlier.is_some_and(|list| list.whole), ..unchanged })
     }
@@ -224,7 +224,7 @@ impl Store {
             return Err(FileError::refused(target, "is in the store itself", NAME_ANOTHER));
         }
         let lock = match locks::wait_for(&self.lock_path("exports")) {
-            Err(error) if matches!(error.trouble(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => {
+            Err(error) if matches!(error.kind(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => {
                 return Ok(None);
             }
             lock => lock?,

@@ -61,7 +61,7 @@ impl Store {
     pub fn move_garbage(&self, garbage: &Garbage, reason: EvictionReason, _alone: &StoreLock) -> Result<()> {
         match self.mark_evicted(&garbage.records, reason) {
             // Garbage without marks makes space for marks: trees are made again from their manifests.
-            Err(error) if error.trouble() == FileErrorKind::DiskFull => {
+            Err(error) if error.kind() == FileErrorKind::DiskFull => {
                 let unmarked = Garbage { records: Vec::new(), objects: Vec::new(), ..garbage.clone() };
                 self.move_aside(&unmarked)?;
                 self.delete_garbage()?;
@@ -79,8 +79,8 @@ impl Store {
         let collection = format!("{}-{}", Timestamp::now().as_nanosecond(), std::process::id());
         let aside = |path: &Path| {
             let place = folder.join(format!("{collection}-{}", self.flat_name(path)));
-            match self.disk.place(path, &place) {
-                Err(error) if error.trouble() == FileErrorKind::Missing => Ok(()),
+            match self.disk.rename(path, &place) {
+                Err(error) if error.kind() == FileErrorKind::Missing => Ok(()),
                 placed => placed,
             }
         };

@@ -193,7 +193,7 @@ impl Store {
             }
             self.disk.sync_folder(root)?;
             let format = self.disk.write_temporary(&self.temporary_folder(), format!("{STORE_FORMAT}\n").as_bytes())?;
-            format.place(&self.root.join("format"))?;
+            format.persist(&self.root.join("format"))?;
             self.disk.sync_folder(root)?;
         }
         self.created.store(true, Ordering::Release);

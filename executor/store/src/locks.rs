@@ -130,14 +130,14 @@ impl Store {
         let path = self.lock_path(STORE_LOCK);
         if !path.parent().is_some_and(Path::is_dir) {
             match self.create() {
-                Err(error) if error.trouble() == FileErrorKind::ReadOnly => return Ok(StoreLock { _file: None }),
+                Err(error) if error.kind() == FileErrorKind::ReadOnly => return Ok(StoreLock { _file: None }),
                 created => created?,
             }
         }
-        let writing = !matches!(open(&path, true), Err(error) if error.trouble() == FileErrorKind::ReadOnly);
+        let writing = !matches!(open(&path, true), Err(error) if error.kind() == FileErrorKind::ReadOnly);
         match lock(&path, Mode::Shared, writing, waiting) {
             Ok(file) => Ok(StoreLock { _file: Some(file) }),
-            Err(error) if !writing && error.trouble() == FileErrorKind::Missing => Ok(StoreLock { _file: None }),
+            Err(error) if !writing && error.kind() == FileErrorKind::Missing => Ok(StoreLock { _file: None }),
             Err(error) => Err(error),
         }
     }
@@ -165,7 +165,7 @@ impl Store {
     fn owned(&self, mut file: File, command: &str) -> Result<StoreLock> {
         let owner = LockOwner::this(command);
         match self.disk.write_into(&self.lock_path(STORE_LOCK), || write_lock_owner(&mut file, &owner)) {
-            Err(error) if error.trouble() != FileErrorKind::DiskFull => Err(error),
+            Err(error) if error.kind() != FileErrorKind::DiskFull => Err(error),
             _ => Ok(StoreLock { _file: Some(file) }),
         }
     }

@@ -40,7 +40,7 @@ impl Store {
         match read_own_file(&path) {
             Ok(bytes) if Digest::of(&bytes) == *digest => Ok(bytes),
             Ok(_) => Err(FileError::damaged(&path, "its content does not have the digest that names it")),
-            Err(error) if error.trouble() == FileErrorKind::Missing => {
+            Err(error) if error.kind() == FileErrorKind::Missing => {
                 Err(FileError::Missing { path, what: "is not in the store".into() })
             }
             Err(error) => Err(error),
@@ -115,7 +115,7 @@ impl Store {
         }
         touched.insert(shard.to_owned());
         let _only_one = self.lock_replacing(&place)?;
-        self.disk.place(path, &place)
+        self.disk.rename(path, &place)
     }
 }
 

@@ -105,7 +105,7 @@ impl Store {
                 for path in self.places_of(reference) {
                     let digest = match outside.digest(&path) {
                         Ok(digest) => Some(digest),
-                        Err(error) if error.trouble() == FileErrorKind::Missing => None,
+                        Err(error) if error.kind() == FileErrorKind::Missing => None,
                         Err(error) => return Err(error),
                     };
                     stamp.outside.insert(path, digest);

@@ -142,7 +142,7 @@ impl RecordCache {
                 state.new.clear();
                 Ok(true)
             }
-            Err(error) if matches!(error.trouble(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => Ok(false),
+            Err(error) if matches!(error.kind(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => Ok(false),
             Err(error) => Err(error),
         }
     }

@@ -70,7 +70,7 @@ impl Store {
             }
             None => Ok(()),
         });
-        made.map_err(|error| match error.trouble() {
+        made.map_err(|error| match error.kind() {
             FileErrorKind::ReadOnly => FileError::refused(
                 &self.tree_folder(digest),
                 "is missing or was changed, and the store cannot be written to make it again",
@@ -113,7 +113,7 @@ impl Store {
         let placed = match fs::symlink_metadata(&place) {
             // In one instant, since others may be reading there.
             Ok(_) => root.replace(&place),
-            Err(_) => root.place(&place),
+            Err(_) => root.persist(&place),
         };
         placed.or_else(|error| if is_right() { Ok(()) } else { Err(error) })
     }

@@ -19,7 +19,7 @@ impl Store {
         if is_other(&quarantine, fs::Metadata::is_dir) {
             // It cannot be moved into itself.
             let beside = root.join(".cwm-no-quarantine");
-            self.disk.place(&quarantine, &beside)?;
+            self.disk.rename(&quarantine, &beside)?;
             findings.push(self.quarantine(beside, "stood where the folder `quarantine` belongs".into())?);
         }
         for folder in STORE_FOLDERS.map(|name| root.join(name)) {

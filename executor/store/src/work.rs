@@ -206,7 +206,7 @@ impl WorkFolder {
             // Unique also among machines that share the store; a folder to move it into may be too much for a full disk.
             let (now, process) = (Timestamp::now().as_nanosecond(), std::process::id());
             let aside = parent.join(format!("{REMOVING}{}-{now}-{process}", self.key));
-            self.store.disk.place(&self.path, &aside)?;
+            self.store.disk.rename(&self.path, &aside)?;
             self.store.disk.remove(&aside)?;
         }
         for (name, path) in list(&parent)? {
@@ -233,8 +233,8 @@ impl WorkFolder {
             self.store.disk.make_folders(&self.path)?;
             // Not synced: after a power loss it is written again before it runs.
             match self.store.disk.replace_unsynced(&self.action_file(), &json(&self.action_file(), action)?) {
-                Err(error) if error.trouble() == FileErrorKind::Missing && attempts < 10 => {}
-                Err(error) if error.trouble() == FileErrorKind::DiskFull && !discarded => {
+                Err(error) if error.kind() == FileErrorKind::Missing && attempts < 10 => {}
+                Err(error) if error.kind() == FileErrorKind::DiskFull && !discarded => {
                     // A failure to free space is reported as the full disk that caused it.
                     discarded = self.discard_abandoned_output().unwrap_or(false);
                     if !discarded {
@@ -307,7 +307,7 @@ fn json<T: Serialize>(path: &Path, value: &T) -> Result<Vec<u8>> {
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     match read_own_file(path) {
-        Err(error) if error.trouble() == FileErrorKind::Missing => Ok(None),
+        Err(error) if error.kind() == FileErrorKind::Missing => Ok(None),
         read => serde_json::from_slice(&read?).map(Some).map_err(|error| FileError::damaged(path, error.to_string())),
     }
 }

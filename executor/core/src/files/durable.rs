@@ -36,11 +36,11 @@ pub enum Step {
     /// A file's content goes to the disk for good.
     SyncFile,
     /// A file becomes read-only.
-    Protect,
+    MakeReadOnly,
     /// A symbolic link is made.
     Link,
     /// A file or folder gets its name.
-    Place,
+    Rename,
     /// The names in a folder go to the disk for good.
     SyncFolder,
     /// A file or folder is removed.
@@ -69,11 +69,11 @@ impl DurableFs {
     fn step<T>(
         &self,
         step: Step,
-        doing: &'static str,
+        operation: &'static str,
         path: &Path,
         change: impl FnOnce() -> io::Result<T>,
     ) -> Result<T> {
-        self.before(step, path, None).and_then(|()| change()).map_err(FileError::io(doing, path))
+        self.before(step, path, None).and_then(|()| change()).map_err(FileError::io(operation, path))
     }
 
     /// Makes a folder; true if it was not there.
@@ -159,14 +159,16 @@ impl DurableFs {
     }
 
     /// Makes a file read-only for everyone.
-    pub fn protect(&self, path: &Path) -> Result<()> {
-        self.step(Step::Protect, "make read-only", path, || fs::set_permissions(path, Permissions::from_mode(0o444)))
+    pub fn make_read_only(&self, path: &Path) -> Result<()> {
+        self.step(Step::MakeReadOnly, "make read-only", path, || {
+            fs::set_permissions(path, Permissions::from_mode(0o444))
+        })
     }
 
     /// Makes a file read-only for everyone, last changed at this second since 1970. Where times cannot be set nothing is lost:
     /// it is then hashed before it is used.
     pub fn seal(&self, path: &Path, second: i64) -> Result<()> {
-        self.step(Step::Protect, "make read-only", path, || {
+        self.step(Step::MakeReadOnly, "make read-only", path, || {
             let last_access = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
             let times = Timestamps { last_access, last_modification: Timespec { tv_sec: second, tv_nsec: 0 } };
             let _ = utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW);
@@ -175,8 +177,8 @@ impl DurableFs {
     }
 
     /// Renames, replacing a file that is there.
-    pub fn place(&self, from: &Path, to: &Path) -> Result<()> {
-        let placed = self.before(Step::Place, to, Some(from)).and_then(|()| fs::rename(from, to));
+    pub fn rename(&self, from: &Path, to: &Path) -> Result<()> {
+        let placed = self.before(Step::Rename, to, Some(from)).and_then(|()| fs::rename(from, to));
         placed.map_err(FileError::io("move a file to", to))
     }
 
@@ -252,13 +254,13 @@ impl DurableFs {
             let cause = io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file");
             return Err(FileError::io("write", path)(cause));
         }
-        self.write_temporary(folder, bytes)?.place(path)?;
+        self.write_temporary(folder, bytes)?.persist(path)?;
         if durable { self.sync_folder(folder) } else { Ok(()) }
     }
 
     /// As [`DurableFs::replace`], for what may be gone or empty after a power loss.
     pub fn replace_unsynced(&self, path: &Path, bytes: &[u8]) -> Result<()> {
-        self.write_unsynced(path.parent().unwrap_or(Path::new(".")), bytes)?.1.place(path)
+        self.write_unsynced(path.parent().unwrap_or(Path::new(".")), bytes)?.1.persist(path)
     }
 }
 

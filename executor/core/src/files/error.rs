@@ -10,10 +10,10 @@ pub type Result<T, E = FileError> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// The system refused an operation.
-    #[error("cannot {doing} {}: {cause}", path.display())]
+    #[error("cannot {operation} {}: {cause}", path.display())]
     Io {
         /// The operation, as a verb: `write`, `rename`.
-        doing: &'static str,
+        operation: &'static str,
         /// The file or folder.
         path: PathBuf,
         /// The error of the system.
@@ -83,9 +83,9 @@ const READING: [&str; 5] = ["read", "read the folder", "look at", "open", "find"
 
 impl FileError {
     /// An I/O error with its path: `FileError::io("read", &path)` for `map_err`.
-    pub fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError {
+    pub fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError {
         let path = path.to_owned();
-        move |cause| FileError::Io { doing, path, cause }
+        move |cause| FileError::Io { operation, path, cause }
     }
 
     /// A refusal of `path`.
@@ -99,11 +99,11 @@ impl FileError {
     }
 
     /// Returns the kind of this error.
-    pub fn trouble(&self) -> FileErrorKind {
+    pub fn kind(&self) -> FileErrorKind {
         match self {
-            FileError::Io { doing, cause, .. } => match cause.kind() {
+            FileError::Io { operation, cause, .. } => match cause.kind() {
                 // A file from outside that we may not read says nothing about the store.
-                io::ErrorKind::PermissionDenied if READING.contains(doing) => FileErrorKind::System,
+                io::ErrorKind::PermissionDenied if READING.contains(operation) => FileErrorKind::System,
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FileErrorKind::DiskFull,
                 io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => FileErrorKind::ReadOnly,
                 io::ErrorKind::NotFound => FileErrorKind::Missing,
@@ -120,7 +120,7 @@ impl FileError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             FileError::Refused { hint, .. } => Some(hint),
-            _ => match self.trouble() {
+            _ => match self.kind() {
                 FileErrorKind::DiskFull => {
                     Some("free space on that disk, then run again: nothing that was recorded is lost")
                 }

@@ -11,7 +11,7 @@ pub fn is_stream(path: &Path) -> bool {
 }
 
 /// The lasting name of a plain file that `path` names as a descriptor of this process (`/dev/stdin`), if it has one.
-pub fn lasting_name(path: &Path) -> Option<PathBuf> {
+pub fn path_of_descriptor(path: &Path) -> Option<PathBuf> {
     if !is_descriptor(path) {
         return None;
     }
@@ -37,9 +37,9 @@ mod tests {
         assert!(is_stream(Path::new("/dev/null")));
         use std::os::fd::AsRawFd;
         let descriptor = PathBuf::from(format!("/dev/fd/{}", file.as_file().as_raw_fd()));
-        assert_eq!(lasting_name(&descriptor).unwrap(), std::fs::canonicalize(file.path()).unwrap());
+        assert_eq!(path_of_descriptor(&descriptor).unwrap(), std::fs::canonicalize(file.path()).unwrap());
         let (kept, _) = (file.reopen().unwrap(), file.close().unwrap());
         let descriptor = PathBuf::from(format!("/dev/fd/{}", kept.as_raw_fd()));
-        assert!(lasting_name(&descriptor).is_none() && is_stream(&descriptor));
+        assert!(path_of_descriptor(&descriptor).is_none() && is_stream(&descriptor));
     }
 }

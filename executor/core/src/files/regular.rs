@@ -30,7 +30,7 @@ pub fn read_regular_file(path: &Path) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// It is no plain file, or a link to nothing, which would be replaced; or it cannot be read.
-pub fn read_beside(path: &Path) -> Result<Option<String>, FileError> {
+pub fn read_project_file(path: &Path) -> Result<Option<String>, FileError> {
     match read_regular_file(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
@@ -61,9 +61,9 @@ mod tests {
     fn what_would_be_replaced_is_refused_in_words() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.lock");
-        assert_eq!(read_beside(&path).unwrap(), None);
+        assert_eq!(read_project_file(&path).unwrap(), None);
         let refused = || {
-            let error = Error::from(read_beside(&path).unwrap_err());
+            let error = Error::from(read_project_file(&path).unwrap_err());
             assert!(error.exit_code() == ExitCode::STORE && error.hints.len() == 1, "{error:?}");
             fs::remove_file(&path).unwrap();
             error.message
@@ -74,10 +74,10 @@ mod tests {
         assert!(refused().ends_with("x.lock is a link to elsewhere, which is not there"));
         // Or to itself.
         symlink("x.lock", &path).unwrap();
-        assert!(read_beside(&path).is_err());
+        assert!(read_project_file(&path).is_err());
         fs::remove_file(&path).unwrap();
         fs::write(folder.path().join("elsewhere"), "text").unwrap();
         symlink("elsewhere", &path).unwrap();
-        assert_eq!(read_beside(&path).unwrap().as_deref(), Some("text"));
+        assert_eq!(read_project_file(&path).unwrap().as_deref(), Some("text"));
     }
 }

@@ -47,7 +47,7 @@ impl Node {
     }
 
     /// The text with its place, if this is text.
-    pub fn word(&self) -> Option<SpannedStr> {
+    pub fn spanned_text(&self) -> Option<SpannedStr> {
         self.text().map(|text| SpannedStr { text: text.to_owned(), place: self.place })
     }
 

@@ -56,8 +56,8 @@ impl NodeReader<'_> {
     }
 
     /// Text, or a report.
-    pub fn word(&mut self, node: &Node, what: &str) -> Option<SpannedStr> {
-        let word = node.word().filter(|word| !word.text.is_empty());
+    pub fn text(&mut self, node: &Node, what: &str) -> Option<SpannedStr> {
+        let word = node.spanned_text().filter(|word| !word.text.is_empty());
         if word.is_none() {
             let found = if node.text().is_some() { "empty text" } else { node.kind() };
             self.report(Diagnostic::at(node.place, format!("{what} must be text, not {found}")));
@@ -69,9 +69,9 @@ impl NodeReader<'_> {
     pub fn text_list(&mut self, node: &Node, what: &str) -> Vec<SpannedStr> {
         match &node.content {
             Content::List(items) => {
-                items.iter().filter_map(|item| self.word(item, &format!("each of {what}"))).collect()
+                items.iter().filter_map(|item| self.text(item, &format!("each of {what}"))).collect()
             }
-            Content::Scalar(cwm_contract::Value::Text(_)) => self.word(node, what).into_iter().collect(),
+            Content::Scalar(cwm_contract::Value::Text(_)) => self.text(node, what).into_iter().collect(),
             _ => {
                 self.report(Diagnostic::at(node.place, format!("{what} must be a list, not {}", node.kind())));
                 Vec::new()

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use cwm_contract::{SourceLocation, Type, Value};
 
 use super::{Body, Origin, Plan};
-use cwm_core::files::{is_stream, lasting_name};
+use cwm_core::files::{is_stream, path_of_descriptor};
 use cwm_core::{Diagnostic, Diagnostics, Place};
 
 /// A file from outside, where a plan names it.
@@ -107,7 +107,7 @@ impl Plan {
         let all: Vec<usize> = (0..self.cells.len()).collect();
         let named = self.external_files(&all).into_keys();
         let lasting: BTreeMap<PathBuf, PathBuf> =
-            named.filter_map(|path| Some((path.clone(), lasting_name(&path)?))).collect();
+            named.filter_map(|path| Some((path.clone(), path_of_descriptor(&path)?))).collect();
         self.replace_files(&lasting);
     }
 

@@ -65,7 +65,7 @@ pub fn sources(
         // Its references are checked although its cells are not known.
         for source in &written {
             if let SourceSpec::Reference(node) = source
-                && let Some(word) = node.word().filter(|word| !word.text.contains('$') && !word.text.is_empty())
+                && let Some(word) = node.spanned_text().filter(|word| !word.text.contains('$') && !word.text.is_empty())
             {
                 references.resolve(&word, stages, problems);
             }

@@ -68,7 +68,7 @@ fn bare(node: &Node, reader: &mut NodeReader) -> SourceSpec {
 }
 
 fn reference(node: &Node, reader: &mut NodeReader) -> SourceSpec {
-    reader.word(node, "a reference").map_or(SourceSpec::Unreadable, |_| SourceSpec::Reference(node.clone()))
+    reader.text(node, "a reference").map_or(SourceSpec::Unreadable, |_| SourceSpec::Reference(node.clone()))
 }
 
 fn source(node: &Node, reader: &mut NodeReader) -> SourceSpec {
@@ -79,7 +79,7 @@ fn source(node: &Node, reader: &mut NodeReader) -> SourceSpec {
     let entries = reader.map(node, "a source", "keys of a source");
     for (key, value) in &entries {
         match key.text.as_str() {
-            "file" if reader.word(value, "the path of a file").is_some() => source = SourceSpec::File(value.clone()),
+            "file" if reader.text(value, "the path of a file").is_some() => source = SourceSpec::File(value.clone()),
             "file" => (),
             _ => reader.unknown_key(key, "a source", &["file"]),
         }

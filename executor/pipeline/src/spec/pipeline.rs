@@ -145,7 +145,7 @@ fn exports(node: &Node, reader: &mut NodeReader) -> Vec<(SpannedStr, SpannedStr)
     reader
         .map(node, "`export`", "exports")
         .into_iter()
-        .filter_map(|(what, path)| Some((what.clone(), reader.word(path, "the path of an export")?)))
+        .filter_map(|(what, path)| Some((what.clone(), reader.text(path, "the path of an export")?)))
         .collect()
 }
 

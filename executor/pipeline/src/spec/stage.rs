@@ -86,7 +86,7 @@ impl StageSpec {
         };
         let entries = reader.map(body, &format!("stage `{}`", name.text), "keys of a stage");
         match entries.iter().find(|(key, _)| key.text == "stage") {
-            Some((_, kind)) => stage.kind = reader.word(kind, "the kind of a stage"),
+            Some((_, kind)) => stage.kind = reader.text(kind, "the kind of a stage"),
             None if body.scalar().is_none_or(|value| *value == cwm_contract::Value::Null) => reader.report(
                 Diagnostic::at(name.place, format!("stage `{}` does not say what it does", name.text))
                     .hint("give its kind: `stage: parse`, or `stage: command` for a command of your own"),
@@ -100,7 +100,7 @@ impl StageSpec {
                 "from" => stage.from = from(value, reader),
                 "with" => stage.with = cloned(reader.map(value, "`with`", "parameters")),
                 "matrix" => stage.matrix = axes(value, reader),
-                "each" => stage.each = reader.word(value, "`each`"),
+                "each" => stage.each = reader.text(value, "`each`"),
                 "needs" => stage.needs = cloned(reader.map(value, "`needs`", "needs")),
                 "device" if command => reader.report(
                     Diagnostic::at(key.place, "a command has no `device`")
@@ -186,7 +186,7 @@ fn outputs(node: &Node, reader: &mut NodeReader) -> Vec<OutputSpec> {
                 for (key, value) in reader.map(value, "an output", "keys of an output") {
                     match key.text.as_str() {
                         "format" => {
-                            output.format = reader.word(value, "the format of an output").filter(|format| {
+                            output.format = reader.text(value, "the format of an output").filter(|format| {
                                 let good = is_name(&format.text);
                                 if !good {
                                     reader.report(Diagnostic::at(format.place, "this cannot name a format"));
@@ -217,7 +217,7 @@ fn outputs(node: &Node, reader: &mut NodeReader) -> Vec<OutputSpec> {
 }
 
 fn extension(node: &Node, reader: &mut NodeReader) -> Option<SpannedStr> {
-    let word = reader.word(node, "an extension")?;
+    let word = reader.text(node, "an extension")?;
     let good = word.text.len() <= 32
         && word.text.split('.').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     if !good {

@@ -178,7 +178,9 @@ impl<'t> Reading<'t> {
                 }
                 is_text.then(|| text.into_owned())
             }
-            Event::Alias(anchor) => return self.alias(anchor, 0, place)?.word().map(Some).ok_or_else(|| no_key(place)),
+            Event::Alias(anchor) => {
+                return self.alias(anchor, 0, place)?.spanned_text().map(Some).ok_or_else(|| no_key(place));
+            }
             _ => None,
         };
         text.map(|text| Some(SpannedStr { text, place })).ok_or_else(|| no_key(place))

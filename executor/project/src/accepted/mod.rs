@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::line_file;
-use cwm_core::files::read_beside;
+use cwm_core::files::read_project_file;
 use cwm_core::{Canonical, Components, Digest, Error};
 
 /// The name of the file.
@@ -119,7 +119,7 @@ impl Accepted {
     }
 
     fn read(path: PathBuf) -> Result<Accepted, Error> {
-        let Some(text) = read_beside(&path)? else { return Ok(Accepted { path, ..Accepted::default() }) };
+        let Some(text) = read_project_file(&path)? else { return Ok(Accepted { path, ..Accepted::default() }) };
         let (aliases, warnings) = text::parse(&path, &text)?;
         Ok(Accepted { path, aliases, text: Some(text), warnings })
     }

@@ -141,7 +141,7 @@ impl DigestCache {
                 known.new.clear();
                 Ok(true)
             }
-            Err(error) if matches!(error.trouble(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => Ok(false),
+            Err(error) if matches!(error.kind(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => Ok(false),
             Err(error) => Err(error),
         }
     }

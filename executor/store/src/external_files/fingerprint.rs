@@ -33,7 +33,7 @@ impl FileFingerprint {
             Ok(stat) if stat == self.stat && self.is_stable => Ok(true),
             Ok(stat) if stat.size != self.stat.size => Ok(false),
             Ok(_) => Ok(DigestCache::without_cache().snapshot(&self.path)?.digest == self.digest),
-            Err(error) if error.trouble() == cwm_core::FileErrorKind::Missing => Ok(false),
+            Err(error) if error.kind() == cwm_core::FileErrorKind::Missing => Ok(false),
             Err(error) => Err(error),
         }
     }

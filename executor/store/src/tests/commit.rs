@@ -179,7 +179,7 @@ fn a_tree_that_another_process_places_first_is_used() {
     let (_folder, store) = new_store();
     let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
     let (output, files) = (record.outputs["folder"].clone(), DigestCache::without_cache());
-    for at in [cwm_core::files::durable::Step::MakeFolder, cwm_core::files::durable::Step::Place] {
+    for at in [cwm_core::files::durable::Step::MakeFolder, cwm_core::files::durable::Step::Rename] {
         let tree = store.tree_folder(&output.digest);
         cwm_core::DurableFs::default().remove(&tree).unwrap();
         let (other, wanted) = (Store::at(store.root()).unwrap(), output.clone());

@@ -21,7 +21,7 @@ impl SureDisk {
     fn see(&mut self, step: Step, path: &Path, from: Option<&Path>) {
         match step {
             Step::SyncFile => drop(self.content.insert(path.to_owned())),
-            Step::Place => {
+            Step::Rename => {
                 self.names.remove(path);
                 self.placed.insert(path.to_owned());
                 if from.is_some_and(|from| self.content.contains(from)) {
@@ -62,11 +62,11 @@ fn whatever_a_record_names_is_on_the_disk_before_the_record() {
     let (seen, records, root) = (disk.clone(), at_record.clone(), store.root().to_owned());
     let hook: Hook = Arc::new(move |step, path, from| {
         let mut disk = seen.lock().unwrap();
-        if step == Step::Place && path.starts_with(root.join("actions")) {
+        if step == Step::Rename && path.starts_with(root.join("actions")) {
             assert!(disk.content.contains(from.unwrap()), "the record itself is synced");
             records.lock().unwrap().push((path.to_owned(), disk.content.clone(), disk.names.clone()));
         }
-        if step == Step::Place && path.starts_with(root.join("trees")) {
+        if step == Step::Rename && path.starts_with(root.join("trees")) {
             assert!(disk.content.contains(from.unwrap()), "a tree is synced before it is placed");
         }
         disk.see(step, path, from);
@@ -160,7 +160,7 @@ fn a_commit_whose_disk_fails_at_any_step_says_so_and_leaves_nothing_temporary() 
             }
         });
         if let Err(error) = store.clone().with_fault_injection(hook).record(action) {
-            assert_eq!(error.trouble(), FileErrorKind::DiskFull);
+            assert_eq!(error.kind(), FileErrorKind::DiskFull);
             assert!(error.hint().unwrap().contains("free space"));
         }
         assert_eq!(names_in(&store.root().join("temporary")), Vec::<String>::new());
@@ -202,7 +202,7 @@ fn a_full_disk_is_told_and_loses_nothing() {
     assert_eq!(full.kind(), io::ErrorKind::StorageFull);
 
     let error = store.record(action).unwrap_err();
-    assert_eq!(error.trouble(), FileErrorKind::DiskFull, "{error}");
+    assert_eq!(error.kind(), FileErrorKind::DiskFull, "{error}");
     assert_eq!(store.actions(&key("a")).unwrap(), []);
     assert_eq!(missing(&store, &before), []);
 
@@ -275,9 +275,9 @@ fn a_read_only_store_is_read_and_refuses_to_be_written_in_words() {
     assert!(damaged.exists());
 
     let error = store.record(action).unwrap_err();
-    assert_eq!(error.trouble(), FileErrorKind::ReadOnly, "{error}");
+    assert_eq!(error.kind(), FileErrorKind::ReadOnly, "{error}");
     assert!(error.hint().unwrap().contains("--store"));
-    assert_eq!(store.try_lock_key(&key("a"), "test").unwrap_err().trouble(), FileErrorKind::ReadOnly);
+    assert_eq!(store.try_lock_key(&key("a"), "test").unwrap_err().kind(), FileErrorKind::ReadOnly);
     let error = store.path_of(&lost_tree.outputs["folder"], &DigestCache::without_cache()).unwrap_err();
     assert!(error.to_string().contains("cannot be written to make it again"), "{error}");
     assert!(!DigestCache::of_store(&store).save().unwrap());

@@ -244,7 +244,7 @@ fn damaged_content_is_not_exported() {
     let to = folder.path().join("results");
     for output in ["text", "folder"] {
         let error = export(&store, &record, output, &to).unwrap_err();
-        assert_eq!(error.trouble(), FileErrorKind::Damaged, "{error}");
+        assert_eq!(error.kind(), FileErrorKind::Damaged, "{error}");
         assert!(error.hint().unwrap().contains("cwm verify"));
         assert_eq!(if to.exists() { names_in(&to) } else { Vec::new() }, Vec::<String>::new());
     }

@@ -115,13 +115,13 @@ fn newer_formats_are_refused_in_words() {
     let name = record::record_file_name(2, &Digest::of(&bytes));
     fs::write(store.action_folder(&key("a")).join(name), &bytes).unwrap();
     let error = store.actions(&key("a")).unwrap_err();
-    assert_eq!(error.trouble(), FileErrorKind::TooNew);
+    assert_eq!(error.kind(), FileErrorKind::TooNew);
     assert!(error.to_string().contains("format 2 of an action record"), "{error}");
     assert!(store.record(finished(&store, "a", "other", &[])).unwrap().new, "it is no reason to lose a result");
 
     fs::write(store.root().join("format"), "2\n").unwrap();
     let error = Store::at(store.root()).err().unwrap();
-    assert_eq!(error.trouble(), FileErrorKind::TooNew);
+    assert_eq!(error.kind(), FileErrorKind::TooNew);
     assert!(error.to_string().contains("format 2 of the store"), "{error}");
     for garbage in [&b"banana"[..], b"", b"-1", b"1.5", b"\xff\xfe"] {
         fs::write(store.root().join("format"), garbage).unwrap();
@@ -151,7 +151,7 @@ fn a_record_that_is_not_what_was_written_is_not_believed() {
     let name = folder("a").join("0001-".to_owned() + &Digest::of(b"x").to_string() + ".json");
     fs::write(name, bytes).unwrap();
     let error = store.actions(&key("a")).unwrap_err();
-    assert_eq!(error.trouble(), FileErrorKind::Damaged);
+    assert_eq!(error.kind(), FileErrorKind::Damaged);
     assert!(error.hint().unwrap().contains("cwm verify"));
 }
 

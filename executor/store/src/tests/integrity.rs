@@ -80,7 +80,7 @@ fn other_bytes_of_the_same_length_are_found_set_aside_and_made_again() {
         assert_eq!(missing(&store, &record), [], "who only looks reads nothing");
         let stamp = store.stamp(&record.outputs[output], &files(&store)).unwrap();
         let error = store.verify_intact(&stamp, &files(&store)).unwrap_err();
-        assert_eq!(error.trouble(), FileErrorKind::Damaged, "{error}");
+        assert_eq!(error.kind(), FileErrorKind::Damaged, "{error}");
 
         let (found, _) = missing_or_corrupt(&store, &record);
         assert_eq!(

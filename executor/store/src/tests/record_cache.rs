@@ -93,7 +93,7 @@ fn what_is_removed_added_or_changed_is_noticed() {
     let mut bytes = fs::read(&file).unwrap();
     bytes[10] ^= 1;
     set_content(&file, &bytes);
-    assert_eq!(asked.actions(&keys[3]).unwrap_err().trouble(), FileErrorKind::Damaged);
+    assert_eq!(asked.actions(&keys[3]).unwrap_err().kind(), FileErrorKind::Damaged);
 }
 
 #[test]

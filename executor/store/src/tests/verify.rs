@@ -113,7 +113,7 @@ fn damaged_records_and_trees_are_set_aside() {
 
     let folder = store.action_folder(&key("a"));
     flip_a_bit(&folder.join(&names_in(&folder)[0]));
-    assert_eq!(store.actions(&key("a")).unwrap_err().trouble(), FileErrorKind::Damaged);
+    assert_eq!(store.actions(&key("a")).unwrap_err().kind(), FileErrorKind::Damaged);
     let report = store.verify(|_| {}).unwrap();
     assert_eq!(report.findings.len(), 1, "{report:?}");
     assert!(report.findings[0].quarantined.is_some());

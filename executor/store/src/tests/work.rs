@@ -41,7 +41,7 @@ fn a_stamp_says_who_wrote_what_is_kept() {
     work.prepare().unwrap();
     assert_eq!(work.read_stamp().unwrap(), Some(stamp));
     fs::write(work.keep().join(".stamp"), "{").unwrap();
-    assert_eq!(work.read_stamp().unwrap_err().trouble(), FileErrorKind::Damaged);
+    assert_eq!(work.read_stamp().unwrap_err().kind(), FileErrorKind::Damaged);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn an_action_that_a_full_disk_refuses_is_written_where_an_abandoned_output_stood
     let action = BTreeMap::from([("stage", "parse")]);
 
     let held = store.try_lock_key(&key("a"), "a run that still goes on").unwrap().unwrap();
-    assert_eq!(full.write_action(&action).unwrap_err().trouble(), FileErrorKind::DiskFull);
+    assert_eq!(full.write_action(&action).unwrap_err().kind(), FileErrorKind::DiskFull);
     assert!(partial.exists(), "it is in use");
     drop(held);
     full.write_action(&action).unwrap();
@@ -152,7 +152,7 @@ fn what_somebody_removed_after_it_was_seen_to_be_a_folder_is_removed() {
     let file = folder.path().join("a file");
     fs::write(&file, "x").unwrap();
     assert!(
-        cwm_core::DurableFs::default().make_folder(&file).is_err_and(|error| error.trouble() == FileErrorKind::Damaged)
+        cwm_core::DurableFs::default().make_folder(&file).is_err_and(|error| error.kind() == FileErrorKind::Damaged)
     );
     cwm_core::DurableFs::default().remove(&folder.path().join("nothing")).unwrap();
     let below_a_file = cwm_core::DurableFs::default().remove(&file.join("x"));

@@ -21,8 +21,8 @@ impl Temporary<'_> {
     }
 
     /// Gives it its name.
-    pub fn place(mut self, to: &Path) -> Result<()> {
-        self.disk.place(self.path(), to)?;
+    pub fn persist(mut self, to: &Path) -> Result<()> {
+        self.disk.rename(self.path(), to)?;
         self.path = None;
         Ok(())
     }
@@ -30,15 +30,15 @@ impl Temporary<'_> {
     /// Puts a folder in the place of what is at `to`, which is removed. The two names change places in one instant, where
     /// the file system can; else there is an instant without either.
     pub fn replace(self, to: &Path) -> Result<()> {
-        let exchanged = self.disk.before(Step::Place, to, Some(self.path())).and_then(|()| exchange(self.path(), to));
+        let exchanged = self.disk.before(Step::Rename, to, Some(self.path())).and_then(|()| exchange(self.path(), to));
         if exchanged.is_ok() {
             // What was there is now ours to remove.
             return Ok(());
         }
-        let Some(folder) = to.parent() else { return self.place(to) };
+        let Some(folder) = to.parent() else { return self.persist(to) };
         let old = self.disk.temporary_folder(folder, TEMPORARY)?;
-        self.disk.place(to, &old.path().join("old"))?;
-        self.place(to)
+        self.disk.rename(to, &old.path().join("old"))?;
+        self.persist(to)
     }
 }
 
