@@ -10,7 +10,8 @@ use crate::commands::{
 use crate::output::{self, print_error, print_error_as_json};
 
 /// Runs a command and prints its error on standard error; with `--json`, also on standard output.
-pub fn main(cli: Cli, as_json: bool) -> ExitCode {
+pub fn main(cli: Cli) -> ExitCode {
+    output::set_json(cli.json);
     let survives_closed_pipe = match &cli.command {
         Command::Run(_) | Command::Watch(_) | Command::Exec(_) | Command::Push(_) | Command::Pull(_) => true,
         Command::Pin(arguments) => arguments.update,
@@ -34,7 +35,7 @@ pub fn main(cli: Cli, as_json: bool) -> ExitCode {
         },
         Err(error) => {
             print_error(&error);
-            if as_json {
+            if output::is_json() {
                 print_error_as_json(&error, is_run);
             }
             error.exit_code()
@@ -79,7 +80,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Tag(arguments) => tag::run(store, &arguments),
         Command::Du(arguments) => du::run(store, &arguments),
         Command::Gc(arguments) => gc::run(store, &arguments),
-        Command::Devices(arguments) => devices::run(&arguments),
+        Command::Devices => devices::run(),
         Command::Parity(arguments) => parity::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

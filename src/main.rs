@@ -13,8 +13,7 @@ fn main() -> ! {
     if std::env::var_os(cwm::cli::ASKED_BY).is_some() {
         clap_complete::CompleteEnv::with_factory(cwm::cli::Cli::command).var(cwm::cli::ASKED_BY).complete();
     }
-    let (cli, as_json) = cwm::cli::Cli::read();
-    leave(cwm::dispatch::main(cli, as_json))
+    leave(cwm::dispatch::main(cwm::cli::Cli::read()))
 }
 
 /// Ends the process. Not by returning: the allocator would then hand back its memory piece by piece, which the system takes

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Stdout, Write, stdout};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
@@ -27,10 +28,51 @@ pub fn print_text(text: &str) -> Result<(), Error> {
     print(&escape_controls_in_lines(text))
 }
 
+/// True if this process prints JSON.
+static IS_JSON: AtomicBool = AtomicBool::new(false);
+
+/// Sets whether commands print JSON: the option `--json`.
+pub fn set_json(is_json: bool) {
+    IS_JSON.store(is_json, Ordering::Relaxed);
+}
+
+/// Returns true if commands print JSON.
+pub fn is_json() -> bool {
+    IS_JSON.load(Ordering::Relaxed)
+}
+
+/// Rejects `--json` beside an option that asks for another form of output.
+///
+/// # Errors
+/// Both are on the command line.
+pub fn reject_json_with(option: &str) -> Result<(), Error> {
+    if is_json() { Err(Error::usage(format!("`--json` cannot be used with `{option}`"))) } else { Ok(()) }
+}
+
+/// Prints the answer of a command: with `--json` the value, else the text for people.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_answer(value: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Error> {
+    if is_json() { print_json(value) } else { print_text(&text()) }
+}
+
 /// Prints a value as JSON to standard output.
-pub fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
+///
+/// # Errors
+/// As [`print`].
+pub fn print_json(value: &impl Serialize) -> Result<(), Error> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Error::internal(error.to_string()))?;
     print(&text)
+}
+
+/// Prints a value as one line of JSON to standard output.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_json_line(value: &impl Serialize) -> Result<(), Error> {
+    let line = serde_json::to_string(value).map_err(|error| Error::internal(error.to_string()))?;
+    print(&line)
 }
 
 /// Prints an error and its hints.
@@ -74,7 +116,7 @@ pub fn print_error_as_json(error: &Error, is_event: bool) {
         errors.push(Report { message: error.message.clone(), at: None, related: Vec::new(), hint });
     }
     let line = JsonError { event: is_event.then_some("refused"), errors, exit_code: error.exit_code().0 };
-    let _ = serde_json::to_string(&line).map(|text| print(&text));
+    let _ = print_json_line(&line);
 }
 
 /// The first error of a write to standard output.

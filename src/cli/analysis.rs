@@ -15,15 +15,12 @@ pub struct DagArguments {
     /// Which pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
-    /// In which notation
-    #[arg(long, value_enum, default_value_t = DagFormat::Text)]
-    pub format: DagFormat,
+    /// The notation [default: text]
+    #[arg(long, value_enum)]
+    pub format: Option<DagFormat>,
     /// Every cell of every matrix, not one box a stage
     #[arg(long)]
     pub cells: bool,
-    /// As JSON
-    #[arg(long, conflicts_with = "format")]
-    pub json: bool,
 }
 
 /// Notations of `dag`.
@@ -54,9 +51,6 @@ pub struct DiffArguments {
     /// The pipeline [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `sql`.
@@ -68,9 +62,6 @@ pub struct SqlArguments {
     /// List the tables and their columns; there is no query then
     #[arg(long)]
     pub tables: bool,
-    /// One JSON object a row and line
-    #[arg(long, conflicts_with = "csv")]
-    pub json: bool,
     /// Comma-separated values
     #[arg(long, conflicts_with = "tables")]
     pub csv: bool,
@@ -112,9 +103,6 @@ pub struct TrackArguments {
     /// Only how it went: positions and labels that were right, and the first error
     #[arg(long)]
     pub summary: bool,
-    /// One JSON object a line and position
-    #[arg(long)]
-    pub json: bool,
     /// What is known of a model from a file
     #[command(flatten)]
     pub hints: ModelHintArguments,
@@ -139,9 +127,6 @@ pub struct ParityArguments {
     /// Where to compute
     #[arg(long, value_name = "NAME", default_value = "cpu")]
     pub device: String,
-    /// One JSON object a line and file, with every quantity
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `tensorboard`.
@@ -159,7 +144,4 @@ pub struct TensorboardArguments {
     /// Which pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
-    /// One JSON object a line and training
-    #[arg(long)]
-    pub json: bool,
 }

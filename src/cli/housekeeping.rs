@@ -19,9 +19,6 @@ pub struct DuArguments {
     /// The pipeline beside whose file the store is [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `gc`.
@@ -45,9 +42,6 @@ pub struct GcArguments {
     /// The pipeline beside whose file the store is [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 fn size(text: &str) -> Result<u64, String> {
@@ -64,7 +58,4 @@ pub struct VerifyArguments {
     /// Which pipeline's store
     #[command(flatten)]
     pub pipeline: PipelineArguments,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }

@@ -14,7 +14,7 @@ mod usage_error;
 
 use std::path::PathBuf;
 
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 pub use analysis::{
     DagArguments, DagFormat, DiffArguments, ParityArguments, SqlArguments, TensorboardArguments, TrackArguments,
@@ -24,7 +24,7 @@ pub use housekeeping::{DuArguments, GcArguments, VerifyArguments};
 pub use model_hints::ModelHintArguments;
 pub use pipeline::PipelineArguments;
 pub use pipeline_options::pipeline_options;
-pub use program::{CompletionsArguments, DevicesArguments, InitArguments, ManArguments, SchemaArguments, Shell};
+pub use program::{CompletionsArguments, InitArguments, ManArguments, SchemaArguments, Shell};
 pub use results::{
     ExportArguments, ImportArguments, LogArguments, LsArguments, PathArguments, PinArguments, ShowArguments,
     TagArguments, TakeArguments,
@@ -42,23 +42,18 @@ pub struct Cli {
     /// Where results are kept [default: artifacts/ beside the pipeline]
     #[arg(long, global = true, env = "CWM_STORE", value_name = "DIR")]
     pub store: Option<PathBuf>,
-    /// What to do
+    /// Print JSON: one value, or one object a line (docs/json.md)
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// The command
     #[command(subcommand)]
     pub command: Command,
 }
 
 impl Cli {
-    /// What was typed, and whether its command has an option `--json` that was given. Ends the program where it is wrong.
-    pub fn read() -> (Self, bool) {
-        let matches = Cli::command().try_get_matches().unwrap_or_else(|error| usage_error::exit(&error));
-        let has_json = |command: &ArgMatches| command.try_get_one("json").ok().flatten().is_some_and(|json| *json);
-        let mut innermost = &matches;
-        while let Some((_, command)) = innermost.subcommand() {
-            innermost = command;
-        }
-        let as_json = has_json(innermost);
-        let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut Cli::command()).exit());
-        (cli, as_json)
+    /// Parses the command line of this process. Ends the program if it is wrong.
+    pub fn read() -> Self {
+        Cli::try_parse().unwrap_or_else(|error| usage_error::exit(&error))
     }
 }
 
@@ -120,7 +115,7 @@ pub enum Command {
     /// Follow a game with a model: the board that it believes in beside the true one, ply by ply
     Track(TrackArguments),
     /// List what models can be computed on here, and what keeps GPUs from being used
-    Devices(DevicesArguments),
+    Devices,
     /// Print the JSON Schema of pipeline files, for editors; --markdown: a page of all stages and parameters, for people
     Schema(SchemaArguments),
     /// Print what a shell reads to complete words of cwm, with the stages and cells of the pipeline at hand

@@ -13,9 +13,6 @@ pub struct InitArguments {
     /// A pipeline of shell commands alone, of any subject
     #[arg(long)]
     pub command: bool,
-    /// What was written, as JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `schema`.
@@ -24,9 +21,6 @@ pub struct SchemaArguments {
     /// The same for people: a page of all keys, stages and parameters
     #[arg(long)]
     pub markdown: bool,
-    /// As JSON Schema, which it is anyway
-    #[arg(long, conflicts_with = "markdown")]
-    pub json: bool,
 }
 
 /// Arguments of `completions`.
@@ -35,9 +29,6 @@ pub struct CompletionsArguments {
     /// For which shell
     #[arg(value_enum)]
     pub shell: Shell,
-    /// As JSON: the script as text
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Shells that words can be completed in.
@@ -74,15 +65,4 @@ pub struct ManArguments {
     /// Where to, made if absent: a page for cwm and one for each command
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Arguments of `devices`.
-#[derive(Debug, Args)]
-pub struct DevicesArguments {
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }

@@ -22,9 +22,6 @@ pub struct ShowArguments {
     /// Which pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `path`.
@@ -36,9 +33,6 @@ pub struct PathArguments {
     /// Which pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `ls`.
@@ -53,9 +47,6 @@ pub struct LsArguments {
     /// The pipeline beside whose file the store is [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `log`. Its `-f` is that of `tail`, so that the pipeline is named by `--file` alone.
@@ -73,9 +64,6 @@ pub struct LogArguments {
     /// Give a variable of the pipeline another value (may be repeated)
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment, add = ArgValueCompleter::new(variables))]
     pub sets: Vec<(String, String)>,
-    /// As JSON
-    #[arg(long, conflicts_with = "follow")]
-    pub json: bool,
 }
 
 impl LogArguments {
@@ -106,9 +94,6 @@ pub struct ExportArguments {
     /// Which pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
-    /// Say where it went as JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 impl ExportArguments {
@@ -140,9 +125,6 @@ pub struct TagArguments {
     /// The pipeline beside whose file the store is [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `take`.
@@ -163,9 +145,6 @@ pub struct TakeArguments {
     /// Which pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `import`.
@@ -180,9 +159,6 @@ pub struct ImportArguments {
     /// What is known of the model
     #[command(flatten)]
     pub hints: ModelHintArguments,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `pin`.
@@ -197,7 +173,4 @@ pub struct PinArguments {
     /// Which pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }

@@ -55,9 +55,6 @@ pub struct RunArguments {
     /// How to show what happens
     #[arg(long, value_enum, default_value_t = Output::Auto)]
     pub output: Output,
-    /// One JSON object a line on standard output; the same as --output json
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Who does the work of a run.
@@ -100,9 +97,6 @@ pub struct WatchArguments {
     /// How to show what happens
     #[arg(long, value_enum, default_value_t = Output::Auto)]
     pub output: Output,
-    /// One JSON object a line on standard output: the events of all runs, `watching` and `changed` (docs/events.md)
-    #[arg(long)]
-    pub json: bool,
 }
 
 impl WatchArguments {
@@ -123,7 +117,6 @@ impl WatchArguments {
             device: self.device,
             output: self.output,
             verbose: false,
-            json: self.json,
         }
     }
 }
@@ -140,9 +133,6 @@ pub struct StatusArguments {
     /// Ask the remotes of cwm.toml, too, what they have
     #[arg(long)]
     pub remote: bool,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `why`.
@@ -154,9 +144,6 @@ pub struct WhyArguments {
     /// Which pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `accept`.
@@ -180,9 +167,6 @@ pub struct AcceptArguments {
     /// List what was accepted
     #[arg(long, conflicts_with = "probed")]
     pub list: bool,
-    /// As JSON: {"changes": [{"name", "alias", "cells"}], "refused": {cell: why}}
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `exec`.

@@ -46,9 +46,6 @@ pub struct AddRemoteArguments {
     /// The pipeline beside which cwm.toml is [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Print the remotes that there are then, as JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `remote list`.
@@ -57,9 +54,6 @@ pub struct ListRemotesArguments {
     /// The pipeline beside which cwm.toml is [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `remote remove`.
@@ -70,9 +64,6 @@ pub struct RemoveRemoteArguments {
     /// The pipeline beside which cwm.toml is [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Print the remotes that there are then, as JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `push`.
@@ -93,9 +84,6 @@ pub struct PushArguments {
     /// Show all progress in plain lines
     #[arg(short = 'v', long)]
     pub verbose: bool,
-    /// One JSON object a line on standard output
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `pull`.
@@ -113,7 +101,4 @@ pub struct PullArguments {
     /// Show all progress in plain lines
     #[arg(short = 'v', long)]
     pub verbose: bool,
-    /// One JSON object a line on standard output
-    #[arg(long)]
-    pub json: bool,
 }

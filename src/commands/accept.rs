@@ -8,12 +8,12 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::AcceptArguments;
-use crate::output::{print, print_json};
+use crate::output::print_answer;
 use crate::workspace::Workspace;
 use assess::{Assessment, affected, assess};
 use cwm_action::probe::ProbeRunner;
 use cwm_action::user;
-use cwm_core::{Error, ExitCode, escape_controls_in_lines, list_some, plural};
+use cwm_core::{Error, ExitCode, list_some, plural};
 use cwm_project::accepted::{Accepted, AcceptedChange};
 use cwm_store::Machine;
 
@@ -72,11 +72,7 @@ pub fn run(store: Option<&Path>, mut arguments: AcceptArguments) -> Result<ExitC
     } else {
         accept(&mut workspace, cells, &arguments)?
     };
-    if arguments.json {
-        print_json(&answer)?;
-    } else {
-        print(&escape_controls_in_lines(&text(&answer, &arguments)))?;
-    }
+    print_answer(&answer, || text(&answer, &arguments))?;
     Ok(if answer.refused.is_empty() { ExitCode::OK } else { ExitCode::NOT_ACCEPTED })
 }
 

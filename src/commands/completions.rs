@@ -4,7 +4,7 @@ use clap_complete::env::Shells;
 use serde::Serialize;
 
 use crate::cli::{ASKED_BY, CompletionsArguments};
-use crate::output::{print, print_json};
+use crate::output::{is_json, print, print_json};
 use cwm_core::{Error, ExitCode};
 
 /// What hands bash's words over whole.
@@ -36,7 +36,7 @@ pub fn run(arguments: &CompletionsArguments) -> Result<ExitCode, Error> {
     if name == "bash" {
         script = format!("{JOINED}{}", script.replace("-F _clap_complete_cwm", "-F _cwm"));
     }
-    if arguments.json {
+    if is_json() {
         print_json(&Registration { shell: name, script })?;
     } else {
         print(&script)?;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::cli::{DagArguments, DagFormat};
 use crate::locate::pipeline_file;
-use crate::output::{print, print_json};
+use crate::output::{is_json, print, print_json, reject_json_with};
 use cwm_core::{Error, ExitCode};
 use cwm_engine::sources;
 use cwm_pipeline::plan::{self, Plan};
@@ -35,17 +35,20 @@ struct Node<'g> {
 /// # Errors
 /// The pipeline cannot be read.
 pub fn run(arguments: &DagArguments) -> Result<ExitCode, Error> {
+    if arguments.format.is_some() {
+        reject_json_with("--format")?;
+    }
     let file = pipeline_file(arguments.pipeline.file.as_deref())?;
     let plan = plan::load(&file, &arguments.pipeline.sets, &crate::registry::built_in())?;
     let graph = graph(&plan, arguments.cells);
-    if arguments.json {
+    if is_json() {
         let nodes = graph.nodes.iter().enumerate();
         let nodes =
             nodes.map(|(index, (name, kind, cells))| Node { name, kind, cells: *cells, from: graph.sources(index) });
         print_json(&nodes.collect::<Vec<_>>())?;
         return Ok(ExitCode::OK);
     }
-    print(&match arguments.format {
+    print(&match arguments.format.unwrap_or(DagFormat::Text) {
         DagFormat::Text => text(&graph),
         DagFormat::Mermaid => mermaid(&graph),
         DagFormat::Dot => dot(&graph),

@@ -2,8 +2,7 @@
 
 use cwm_contract::{DeviceChoice, DeviceInfo};
 
-use crate::cli::DevicesArguments;
-use crate::output::{print, print_json};
+use crate::output::print_answer;
 use crate::registry::require_model_tools;
 use cwm_core::{Error, ExitCode};
 
@@ -11,14 +10,10 @@ use cwm_core::{Error, ExitCode};
 ///
 /// # Errors
 /// This build has no models.
-pub fn run(arguments: &DevicesArguments) -> Result<ExitCode, Error> {
+pub fn run() -> Result<ExitCode, Error> {
     let model_tools = require_model_tools()?;
     let devices = model_tools.devices();
-    if arguments.json {
-        print_json(&devices)?
-    } else {
-        print(&table(&devices))?
-    }
+    print_answer(&devices, || table(&devices))?;
     Ok(ExitCode::OK)
 }
 

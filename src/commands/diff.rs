@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::DiffArguments;
-use crate::output::{print, print_json};
+use crate::output::print_answer;
 use cwm_core::{Error, ExitCode, escape_controls_in_lines};
 use cwm_history::diff::{LockDifference, NamedSource, ReportDifference, compare, differ};
 use cwm_pipeline::plan::{Body, Origin, Plan};
@@ -81,11 +81,7 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
             answer.reports.push(ReportAnswer { name: String::new(), not_compared: None, difference });
         }
     }
-    if arguments.json {
-        print_json(&answer)?;
-    } else {
-        print(&escape_controls_in_lines(&text(&answer)))?;
-    }
+    print_answer(&answer, || text(&answer))?;
     Ok(if is_same(&answer) { ExitCode::OK } else { ExitCode::DIFFERENT })
 }
 

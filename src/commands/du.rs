@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::DuArguments;
 use crate::locate::open_existing_store;
-use crate::output::{print_json, print_text};
+use crate::output::print_answer;
 use crate::workspace::SkippedRecordsWarning;
 use cwm_core::{Error, ExitCode, plural};
 use cwm_gc::{StageUsage, Usage};
@@ -38,11 +38,8 @@ pub fn run(store: Option<&Path>, arguments: &DuArguments) -> Result<ExitCode, Er
         }
     }
     usage.stages.retain(|stage| arguments.stages.is_empty() || arguments.stages.contains(&stage.stage));
-    if arguments.json {
-        print_json(&Answer { format: FORMAT, bytes: usage.bytes(), usage: &usage })?;
-    } else {
-        print_text(&text(&usage, arguments.stages.is_empty()))?;
-    }
+    let answer = Answer { format: FORMAT, bytes: usage.bytes(), usage: &usage };
+    print_answer(&answer, || text(&usage, arguments.stages.is_empty()))?;
     Ok(ExitCode::OK)
 }
 

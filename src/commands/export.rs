@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::cli::ExportArguments;
 use crate::commands::expand;
-use crate::output::{print, print_json};
+use crate::output::{is_json, print, print_json, reject_json_with};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 use cwm_engine::{KeyStatus, output_of};
@@ -30,14 +30,14 @@ struct Copied {
 /// # Errors
 /// The output is not made yet, has no such form, or the destination cannot be written.
 pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode, Error> {
+    if arguments.is_stream() {
+        reject_json_with("-")?;
+    }
     let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let (index, port) = workspace.output(&arguments.source)?;
     let cache_status = workspace.cache_status()?;
     let record = workspace.complete_result(&arguments.source, &cache_status, index)?;
     let output = output_of(record, &port)?;
-    if arguments.is_stream() && arguments.json {
-        return Err(Error::usage("`-` streams the dataset to standard output, so `--json` has no place there"));
-    }
     if arguments.is_stream() {
         expand::to_stdout(&workspace, output, arguments)?;
         return Ok(ExitCode::OK);
@@ -57,7 +57,7 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
         workspace.store.export(&port, output, &arguments.destination, &added, &workspace.files)?
     };
     let path = exported.path.to_string_lossy().into_owned();
-    if arguments.json {
+    if is_json() {
         let label = workspace.plan.cells[index].label.to_string();
         print_json(&Copied { label, output: port, path, replaced: exported.replaced })?;
         return Ok(ExitCode::OK);

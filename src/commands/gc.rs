@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::adapters::SlurmJobs;
 use crate::cli::GcArguments;
 use crate::locate::open_existing_store;
-use crate::output::{print_json, print_text};
+use crate::output::print_answer;
 use cwm_core::{Error, ExitCode, list_some, plural};
 use cwm_gc::{GcOptions, GcPlan, Retention};
 use cwm_store::Store;
@@ -34,11 +34,7 @@ pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<ExitCode, Er
         let _shared = store.lock_shared(|holder| eprintln!("waiting for the store: {holder}"))?;
         cwm_gc::plan(&store, &SlurmJobs, options, now)?
     };
-    if arguments.json {
-        print_json(&plan)?;
-    } else {
-        print_text(&text(&plan, arguments))?;
-    }
+    print_answer(&plan, || text(&plan, arguments))?;
     Ok(ExitCode::OK)
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::cli::ImportArguments;
-use crate::output::{print, print_json};
+use crate::output::{is_json, print, print_json};
 use crate::registry::require_model_tools;
 use cwm_core::{Error, ExitCode};
 
@@ -33,7 +33,7 @@ pub fn run(arguments: &ImportArguments) -> Result<ExitCode, Error> {
     std::fs::create_dir(&made).map_err(cannot("write"))?;
     let summary = model_tools.import_model(&arguments.file, &arguments.hints.hints(), &made)?;
     std::fs::rename(&made, target).map_err(cannot("rename to"))?;
-    if arguments.json {
+    if is_json() {
         print_json(&summary.facts)?;
     } else {
         for line in &summary.lines {

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::LogArguments;
-use crate::output::{print, print_json};
+use crate::output::{is_json, print, print_json, reject_json_with};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode, strip_ansi};
 use cwm_engine::{KeyStatus, describe_unread_pipe};
@@ -31,12 +31,15 @@ struct Written {
 /// # Errors
 /// There is no log, or it cannot be read.
 pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, Error> {
+    if arguments.follow {
+        reject_json_with("--follow")?;
+    }
     let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline())?;
     let Some(stage) = &arguments.stage else {
         if arguments.follow {
             return Err(Error::usage("which stage is to be followed?").hint("`cwm log` lists those that have a log"));
         }
-        return list::run(&mut workspace, arguments.json);
+        return list::run(&mut workspace);
     };
     let index = workspace.cell(stage)?;
     if arguments.follow {
@@ -61,7 +64,7 @@ pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, E
         KeyStatus::Unreadable(error) => return Err(Error::usage(error.message.clone())),
     };
     match std::fs::read(&path) {
-        Ok(bytes) if arguments.json => print_json(&Written {
+        Ok(bytes) if is_json() => print_json(&Written {
             label: workspace.plan.cells[index].label.to_string(),
             path: path.display().to_string(),
             text: String::from_utf8_lossy(&bytes).into_owned(),

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::LsArguments;
 use crate::locate::{open_store, pipeline_file};
-use crate::output::{print_json, print_text};
+use crate::output::print_answer;
 use crate::workspace::{SkippedRecordsWarning, warn_about_lock_file, warn_about_tags};
 use cwm_core::{Digest, Error, ExitCode, Key};
 use cwm_gc::selection;
@@ -85,11 +85,7 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
     for result in &listed {
         rows.extend(rows_of(result, &store, &files, &lock, &tags)?);
     }
-    if arguments.json {
-        print_json(&rows)?;
-    } else {
-        print_text(&text(&rows, arguments.all))?;
-    }
+    print_answer(&rows, || text(&rows, arguments.all))?;
     Ok(ExitCode::OK)
 }
 

@@ -5,7 +5,7 @@ use clap_mangen::Man;
 use serde::Serialize;
 
 use crate::cli::{Cli, ManArguments};
-use crate::output::{print, print_json};
+use crate::output::print_answer;
 use cwm_core::{Error, ExitCode};
 
 /// What was written, for `--json`.
@@ -31,10 +31,7 @@ pub fn run(arguments: &ManArguments) -> Result<ExitCode, Error> {
         let path = Man::new(command).source(source).manual("cwm").generate_to(&arguments.folder).map_err(refused)?;
         written.push(path.display().to_string());
     }
-    if arguments.json {
-        print_json(&Pages { written })?;
-    } else {
-        print(&written.join("\n"))?;
-    }
+    let pages = Pages { written };
+    print_answer(&pages, || pages.written.join("\n"))?;
     Ok(ExitCode::OK)
 }

@@ -7,7 +7,7 @@ use cwm_contract::{Comparison, Difference, ParityRequest, Quantity};
 use serde_json::{Value, json};
 
 use crate::cli::ParityArguments;
-use crate::output::print;
+use crate::output::{is_json, print};
 use crate::registry::require_model_tools;
 use cwm_core::{Error, ExitCode, plural};
 
@@ -30,7 +30,7 @@ pub fn run(arguments: &ParityArguments) -> Result<ExitCode, Error> {
         for note in &comparison.notes {
             eprintln!("note: {}: {note}", comparison.name);
         }
-        let text = if arguments.json { as_json(&comparison).to_string() } else { line(&comparison) };
+        let text = if is_json() { as_json(&comparison).to_string() } else { line(&comparison) };
         if printed.is_ok() {
             printed = print(&text);
         }

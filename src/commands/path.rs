@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::PathArguments;
-use crate::output::{print, print_json};
+use crate::output::{is_json, print, print_json};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 use cwm_engine::output_of;
@@ -32,7 +32,7 @@ pub fn run(store: Option<&Path>, arguments: &PathArguments) -> Result<ExitCode, 
     let record = workspace.complete_result(&arguments.source, &cache_status, index)?;
     let path = workspace.store.path_of(output_of(record, &port)?, &workspace.files)?;
     let path = path.to_string_lossy().into_owned();
-    if arguments.json {
+    if is_json() {
         print_json(&Located { label: workspace.plan.cells[index].label.to_string(), output: port, path })?;
     } else {
         print(&path)?;

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::cli::PinArguments;
 use crate::events::{Plain, RunLog, Terminal};
-use crate::output::{print, print_json};
+use crate::output::print_answer;
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 use cwm_engine::{EventSink, EventSinks, RunEvent};
@@ -46,14 +46,14 @@ pub fn run(store: Option<&Path>, arguments: &PinArguments) -> Result<ExitCode, E
         .collect();
     if !arguments.update {
         let rows: Vec<Row> = sources.iter().map(|source| row(source, &workspace.pins, None)).collect();
-        return show(&rows, arguments.json).map(|()| ExitCode::OK);
+        return show(&rows).map(|()| ExitCode::OK);
     }
     let before = workspace.pins.clone();
     workspace.pins.forget(sources.iter().map(|(_, fetch)| fetch));
     let code = update(&mut workspace, &cells)?;
     let now = Pins::beside(&workspace.plan.file)?;
     let rows: Vec<Row> = sources.iter().map(|source| row(source, &now, Some(&before))).collect();
-    show(&rows, arguments.json)?;
+    show(&rows)?;
     Ok(code)
 }
 
@@ -123,14 +123,11 @@ fn row((stage, fetch): &(String, FetchRequest), pins: &Pins, before: Option<&Pin
     }
 }
 
-fn show(rows: &[Row], json: bool) -> Result<(), Error> {
-    if json {
-        return print_json(&rows);
-    }
-    if rows.is_empty() {
-        return print("this pipeline fetches nothing from the network");
-    }
-    print(&rows.iter().map(describe).collect::<String>())
+fn show(rows: &[Row]) -> Result<(), Error> {
+    print_answer(&rows, || match rows {
+        [] => "this pipeline fetches nothing from the network".to_owned(),
+        rows => rows.iter().map(describe).collect(),
+    })
 }
 
 fn describe(row: &Row) -> String {

@@ -6,12 +6,12 @@ use cwm_engine::EventSink;
 
 use crate::cli::Output;
 use crate::events::{Json, Plain, Terminal};
-use crate::output::EventOutput;
+use crate::output::{EventOutput, is_json};
 
 /// Returns the sink that shows events as `--output` or `--json` asks.
-pub fn progress_sink(output: Output, json: bool, verbose: bool) -> Box<dyn EventSink> {
+pub fn progress_sink(output: Output, verbose: bool) -> Box<dyn EventSink> {
     let output = match output {
-        _ if json => Output::Json,
+        _ if is_json() => Output::Json,
         Output::Auto if stderr().is_terminal() => Output::Live,
         Output::Auto => Output::Plain,
         chosen => chosen,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::adapters::{REMOTE_KINDS, check_is_no_store};
 use crate::cli::{RemoteArguments, RemoteCommand};
 use crate::locate::{pipeline_file, store_folder};
-use crate::output::{print, print_json};
+use crate::output::{is_json, print, print_json};
 use cwm_core::{Error, ExitCode, visible};
 use cwm_project::site::{NewRemote, Site, add_remote, remove_remote};
 
@@ -29,7 +29,7 @@ struct Row {
 /// # Errors
 /// There is no pipeline, `cwm.toml` is wrong or cannot be written, or the remote is not as it should be.
 pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<ExitCode, Error> {
-    let (file, as_json) = match &arguments.command {
+    let file = match &arguments.command {
         RemoteCommand::Add(add) => {
             let file = pipeline_file(add.file.as_deref())?;
             let options = [("endpoint", &add.endpoint), ("region", &add.region)];
@@ -39,22 +39,22 @@ pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<ExitCode
             add_remote(&Site::path_for(&file), REMOTE_KINDS, &new, |site, remote| {
                 check_is_no_store(remote, &store_folder(store, site, folder))
             })?;
-            (file, add.json)
+            file
         }
         RemoteCommand::Remove(remove) => {
             let file = pipeline_file(remove.file.as_deref())?;
             remove_remote(&Site::path_for(&file), REMOTE_KINDS, &remove.name)?;
-            (file, remove.json)
+            file
         }
-        RemoteCommand::List(list) => return list_remotes(&pipeline_file(list.file.as_deref())?, list.json),
+        RemoteCommand::List(list) => return list_remotes(&pipeline_file(list.file.as_deref())?),
     };
-    if as_json {
-        list_remotes(&file, true)?;
+    if is_json() {
+        list_remotes(&file)?;
     }
     Ok(ExitCode::OK)
 }
 
-fn list_remotes(file: &Path, as_json: bool) -> Result<ExitCode, Error> {
+fn list_remotes(file: &Path) -> Result<ExitCode, Error> {
     let site = Site::of(file, REMOTE_KINDS)?;
     let pushed_to = site.remotes.iter().position(|remote| !remote.read_only);
     let row = |(at, remote): (usize, cwm_project::site::Remote)| Row {
@@ -64,7 +64,7 @@ fn list_remotes(file: &Path, as_json: bool) -> Result<ExitCode, Error> {
         pushed_to: Some(at) == pushed_to,
     };
     let rows: Vec<Row> = site.remotes.into_iter().enumerate().map(row).collect();
-    if as_json {
+    if is_json() {
         print_json(&rows)?;
         return Ok(ExitCode::OK);
     }

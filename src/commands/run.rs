@@ -234,7 +234,7 @@ fn blocked_exports(workspace: &Workspace, cells: &[usize], faults: &mut Diagnost
 }
 
 fn sinks(arguments: &RunArguments, workspace: &Workspace) -> EventSinks {
-    let mut sinks = vec![progress_sink(arguments.output, arguments.json, arguments.verbose)];
+    let mut sinks = vec![progress_sink(arguments.output, arguments.verbose)];
     if !arguments.dry_run && !arguments.check {
         sinks.push(Box::new(RunLog::new(workspace.store.root().join("runs"))));
     }

@@ -1,7 +1,7 @@
 //! `cwm schema`: what a pipeline file may hold, for editors and for people.
 
 use crate::cli::SchemaArguments;
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, reject_json_with};
 use cwm_core::{Error, ExitCode};
 use cwm_pipeline::schema;
 
@@ -12,6 +12,7 @@ use cwm_pipeline::schema;
 pub fn run(arguments: &SchemaArguments) -> Result<ExitCode, Error> {
     let registry = crate::registry::built_in();
     if arguments.markdown {
+        reject_json_with("--markdown")?;
         print(&schema::markdown(&registry))?;
     } else {
         print_json(&schema::document(&registry))?;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::cli::ShowArguments;
 use crate::commands::contents::Contents;
 use crate::commands::ls::{no_tag, of_lock};
-use crate::output::{print_json, print_text};
+use crate::output::print_answer;
 use crate::workspace::{Workspace, warn_about_tags};
 use cwm_core::text::duration;
 use cwm_core::{Error, ExitCode, escape_controls_in_lines, list_some};
@@ -48,11 +48,7 @@ pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, 
         }
         documents.push(document);
     }
-    if arguments.json {
-        print_json(&documents)?
-    } else {
-        print_text(&texts.join("\n"))?
-    }
+    print_answer(&documents, || texts.join("\n"))?;
     match faults.into_iter().next() {
         Some(fault) => Err(fault),
         None => Ok(ExitCode::OK),

@@ -6,7 +6,7 @@ use std::path::Path;
 use cwm_contract::{Artifact, QueryEngine, QueryOutput, TableSchema};
 
 use crate::cli::SqlArguments;
-use crate::output::{print, print_json};
+use crate::output::{is_json, print_answer, reject_json_with};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode, visible};
 use cwm_engine::KeyStatus;
@@ -24,15 +24,18 @@ pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<ExitCode, E
         Error::usage("this build of cwm answers no queries")
             .hint("build it with the cargo feature `sql`, which is on by default")
     })?;
+    if arguments.csv {
+        reject_json_with("--csv")?;
+    }
     let (sources, query) = arguments.sources_and_query().map_err(Error::usage)?;
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let artifacts = artifacts(workspace, sources)?;
-    let Some(query) = query else { return list(query_engine, &artifacts, arguments.json) };
+    let Some(query) = query else { return list(query_engine, &artifacts) };
     let stdout = std::io::stdout();
-    let form = match (arguments.json, arguments.csv) {
-        (true, _) => QueryOutput::Json,
-        (_, true) => QueryOutput::Csv { for_terminal: stdout.is_terminal() },
-        _ => QueryOutput::Table { rows: SHOWN_ROWS },
+    let form = match arguments.csv {
+        true => QueryOutput::Csv { for_terminal: stdout.is_terminal() },
+        false if is_json() => QueryOutput::Json,
+        false => QueryOutput::Table { rows: SHOWN_ROWS },
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut answer = BufWriter::new(stdout);
@@ -88,13 +91,9 @@ fn artifacts(mut workspace: Workspace, sources: &[String]) -> Result<Vec<Artifac
     Ok(artifacts)
 }
 
-fn list(query_engine: &dyn QueryEngine, artifacts: &[Artifact], json: bool) -> Result<ExitCode, Error> {
+fn list(query_engine: &dyn QueryEngine, artifacts: &[Artifact]) -> Result<ExitCode, Error> {
     let tables = query_engine.tables(artifacts)?;
-    if json {
-        print_json(&tables)?
-    } else {
-        print(&tables.iter().map(description).collect::<Vec<_>>().join("\n\n"))?
-    }
+    print_answer(&tables, || tables.iter().map(description).collect::<Vec<_>>().join("\n\n"))?;
     Ok(ExitCode::OK)
 }
 

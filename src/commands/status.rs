@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::cli::StatusArguments;
 use crate::commands::remote_hints::{hint_at_missing_files, hint_at_remotes};
-use crate::output::{print_json, print_text};
+use crate::output::{is_json, print_json, print_text};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 use cwm_engine::{CacheStatus, Cause, CellStatus, Explainer, KeyStatus};
@@ -89,7 +89,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
         let remotes = remotes.remove(&index).unwrap_or_default();
         rows.push(Row { label: cell.label.to_string(), kind: cell.kind.clone(), state, key, detail, remotes });
     }
-    if arguments.json {
+    if is_json() {
         print_json(&rows)?;
         return Ok(ExitCode::OK);
     }

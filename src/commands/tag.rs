@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cli::TagArguments;
 use crate::commands::ls::no_tag;
 use crate::locate::{open_store, pipeline_file};
-use crate::output::{print_json, print_text};
+use crate::output::{is_json, print_json, print_text};
 use crate::workspace::{warn_about_lock_file, warn_about_tags};
 use cwm_core::{Error, ExitCode, plural};
 use cwm_gc::selection;
@@ -35,18 +35,18 @@ struct TagEntry {
 pub fn run(store: Option<&Path>, arguments: &TagArguments) -> Result<ExitCode, Error> {
     let opened = open_store(store, arguments.file.as_deref())?;
     let Some(name) = &arguments.name else {
-        return list(&tags::list(&opened)?, arguments.json, false);
+        return list(&tags::list(&opened)?, false);
     };
     if arguments.delete {
-        let tag = tags::find(&opened, name)?.filter(|_| arguments.json);
+        let tag = tags::find(&opened, name)?.filter(|_| is_json());
         if !tags::delete(&opened, name)? {
             return Err(no_tag(name));
         }
-        return tag.map_or(Ok(ExitCode::OK), |tag| list(&[tag], true, true));
+        return tag.map_or(Ok(ExitCode::OK), |tag| list(&[tag], true));
     }
     if arguments.list {
         let tag = tags::find(&opened, name)?.ok_or_else(|| no_tag(name))?;
-        return list(&[tag], arguments.json, true);
+        return list(&[tag], true);
     }
     tags::check_name(name)?;
     let lines = meant(&opened, arguments)?;
@@ -57,9 +57,9 @@ pub fn run(store: Option<&Path>, arguments: &TagArguments) -> Result<ExitCode, E
     }
     let count = lines.len() as u64;
     tags::write(&opened, name, lines, arguments.replace)?;
-    if arguments.json {
+    if is_json() {
         let tag = tags::find(&opened, name)?.ok_or_else(|| no_tag(name))?;
-        return list(&[tag], true, true);
+        return list(&[tag], true);
     }
     eprintln!("{}{name} names {}", tags::PREFIX, plural(count, "result", "results"));
     Ok(ExitCode::OK)
@@ -123,9 +123,9 @@ fn incomplete(store: &Store, lines: &[(Label, LockLine)]) -> Result<u64, Error> 
     Ok(count)
 }
 
-fn list(tags: &[Tag], json: bool, with_cells: bool) -> Result<ExitCode, Error> {
+fn list(tags: &[Tag], with_cells: bool) -> Result<ExitCode, Error> {
     warn_about_tags(tags);
-    if json {
+    if is_json() {
         let cells = |tag: &Tag| tag.lock.cells().map(|(label, _)| label.to_owned()).collect();
         let entries: Vec<TagEntry> = tags
             .iter()

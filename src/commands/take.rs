@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::cli::TakeArguments;
-use crate::output::print_json;
+use crate::output::{is_json, print_json};
 use crate::workspace::Workspace;
 use cwm_core::{Components, Digest, Error, ExitCode, Key, shell_quote};
 use cwm_engine::{KeyStatus, previous_record};
@@ -76,7 +76,7 @@ pub fn run(store: Option<&Path>, arguments: &TakeArguments) -> Result<ExitCode, 
         lock.update([(cell.label.clone(), LockLine { key, outputs: outputs.clone() })]);
         lock.save()?;
     }
-    if arguments.json {
+    if is_json() {
         print_json(&Answer { label: cell.label.to_string(), key, outputs, new })?;
     } else {
         let what = if new { "taken over as the result of" } else { "the very result that was recorded of" };

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::cli::TensorboardArguments;
 use crate::curves::TensorBoardWriter;
-use crate::output::print;
+use crate::output::{is_json, print, print_json_line};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 use cwm_engine::KeyStatus;
@@ -50,7 +50,7 @@ pub fn run(store: Option<&Path>, arguments: &TensorboardArguments) -> Result<Exi
             };
             let label = &workspace.plan.cells[index].label;
             if writer.update(label, &key)? > 0 && !std::mem::replace(shown, true) {
-                print_folder(label, &writer.folder_of(label), arguments.json)?;
+                print_folder(label, &writer.folder_of(label))?;
             }
         }
         if !arguments.follow {
@@ -69,11 +69,10 @@ struct Shown {
     folder: String,
 }
 
-fn print_folder(label: &Label, folder: &Path, as_json: bool) -> Result<(), Error> {
+fn print_folder(label: &Label, folder: &Path) -> Result<(), Error> {
     let folder = folder.display().to_string();
-    if !as_json {
+    if !is_json() {
         return print(&folder);
     }
-    let line = serde_json::to_string(&Shown { label: label.to_string(), folder });
-    print(&line.map_err(|error| Error::internal(error.to_string()))?)
+    print_json_line(&Shown { label: label.to_string(), folder })
 }

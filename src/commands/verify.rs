@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::cli::VerifyArguments;
 use crate::commands::ls::of_lock;
 use crate::locate::{open_existing_store, pipeline_file};
-use crate::output::{print_json, print_text};
+use crate::output::{is_json, print_json, print_text};
 use cwm_core::text::duration;
 use cwm_core::{Error, ExitCode, plural};
 use cwm_gc::selection;
@@ -44,7 +44,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
         }
     };
     let took = progress.end();
-    if arguments.json {
+    if is_json() {
         print_json(&report)?;
     } else {
         let mut text = String::new();

@@ -15,7 +15,7 @@ use crate::cli::{RunArguments, WatchArguments};
 use crate::commands::progress::progress_sink;
 use crate::commands::run;
 use crate::locate::pipeline_file;
-use crate::output::{print_error, print_error_as_json};
+use crate::output::{is_json, print_error, print_error_as_json};
 use cwm_core::files::is_stream;
 use cwm_core::{Error, ExitCode, Stat};
 use cwm_engine::RunEvent;
@@ -46,7 +46,7 @@ pub fn run(store: Option<&Path>, mut arguments: WatchArguments) -> Result<ExitCo
         signal_hook::flag::register(signal, asked.clone())
             .map_err(|error| Error::system(format!("cannot watch for signals: {error}")))?;
     }
-    let mut sinks = progress_sink(arguments.output, arguments.json, false);
+    let mut sinks = progress_sink(arguments.output, false);
     let mut watched = Watched::look(&file, &arguments, &BTreeSet::new());
     loop {
         let ended = run_once(store, arguments.run(), &watched);
@@ -55,7 +55,7 @@ pub fn run(store: Option<&Path>, mut arguments: WatchArguments) -> Result<ExitCo
             Ok(_) => {}
             Err(error) => {
                 print_error(&error);
-                if arguments.json {
+                if is_json() {
                     print_error_as_json(&error, true);
                 }
             }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::WhyArguments;
 use crate::commands::remote_hints::{hint_at_missing_files, hint_at_remotes};
-use crate::output::{print_json, print_text};
+use crate::output::{is_json, print_json, print_text};
 use crate::workspace::Workspace;
 use cwm_action::probe::ProbeRunner;
 use cwm_core::{Error, ExitCode};
@@ -41,7 +41,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
         }
         reasons.push(reason);
     }
-    if arguments.json {
+    if is_json() {
         print_json(&reasons)?;
     } else {
         let mut text = String::new();

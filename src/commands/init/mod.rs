@@ -7,7 +7,7 @@ use fs_err as fs;
 use serde::Serialize;
 
 use crate::cli::InitArguments;
-use crate::output::{print, print_json};
+use crate::output::{is_json, print, print_json};
 use cwm_core::{Error, ExitCode, Registry, shell_quote};
 use cwm_pipeline::schema;
 use cwm_pipeline::spec;
@@ -55,12 +55,12 @@ pub fn run(arguments: &InitArguments) -> Result<ExitCode, Error> {
         let list = if write_new(&path, &text)? { &mut created.written } else { &mut created.kept };
         list.push(path.display().to_string());
     }
-    report(&created, folder, exported, arguments.json)?;
+    report(&created, folder, exported)?;
     Ok(ExitCode::OK)
 }
 
-fn report(created: &CreatedFiles, folder: &Path, exported: &str, as_json: bool) -> Result<(), Error> {
-    if as_json {
+fn report(created: &CreatedFiles, folder: &Path, exported: &str) -> Result<(), Error> {
+    if is_json() {
         print_json(created)?;
     } else {
         print(&created.written.join("\n"))?;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::output::{print, print_json};
+use crate::output::{is_json, print, print_json};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 use cwm_engine::KeyStatus;
@@ -20,7 +20,7 @@ struct Listed {
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn run(workspace: &mut Workspace, as_json: bool) -> Result<ExitCode, Error> {
+pub fn run(workspace: &mut Workspace) -> Result<ExitCode, Error> {
     let cache_status = workspace.cache_status()?;
     let mut listed = Vec::new();
     for (cell, state) in workspace.plan.cells.iter().zip(&cache_status.states) {
@@ -38,7 +38,7 @@ pub fn run(workspace: &mut Workspace, as_json: bool) -> Result<ExitCode, Error> 
         };
         listed.push(Listed { label: cell.label.to_string(), state: stands });
     }
-    if as_json {
+    if is_json() {
         print_json(&listed)?;
         return Ok(ExitCode::OK);
     }

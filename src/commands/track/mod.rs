@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use cwm_contract::{Failure, Format, TrackRequest};
 
 use crate::cli::TrackArguments;
-use crate::output::print;
+use crate::output::{is_json, print};
 use crate::registry::require_model_tools;
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
@@ -32,7 +32,7 @@ pub fn run(store: Option<&Path>, arguments: &TrackArguments) -> Result<ExitCode,
     let mut unprinted = None;
     let followed = model_tools.track(&request, &mut *text, &mut |tracked| {
         summary.add(&tracked);
-        let shown = match (arguments.summary, arguments.json) {
+        let shown = match (arguments.summary, is_json()) {
             (true, _) => return Ok(()),
             (false, true) => summary::as_json(&tracked).to_string(),
             (false, false) => drawing::draw(&tracked, colour),
@@ -47,7 +47,7 @@ pub fn run(store: Option<&Path>, arguments: &TrackArguments) -> Result<ExitCode,
         return Err(error);
     }
     if summary.positions > 0 {
-        match (arguments.summary, arguments.json) {
+        match (arguments.summary, is_json()) {
             (true, true) => print(&summary.as_json().to_string())?,
             (true, false) => print(&summary.to_string())?,
             (false, _) => eprintln!("{summary}"),

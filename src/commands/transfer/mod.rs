@@ -176,6 +176,6 @@ fn chosen(workspace: &Workspace, words: &[String]) -> Result<BTreeSet<usize>, Er
 }
 
 /// Returns the sinks that show the progress of a transfer.
-fn sinks(json: bool, verbose: bool) -> EventSinks {
-    EventSinks(vec![progress_sink(Output::Auto, json, verbose)])
+fn sinks(verbose: bool) -> EventSinks {
+    EventSinks(vec![progress_sink(Output::Auto, verbose)])
 }

@@ -25,7 +25,7 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     let chosen = chosen(&workspace, &arguments.words)?;
     let service = TransferService::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, false)?;
-    let mut sinks = sinks(arguments.json, arguments.verbose);
+    let mut sinks = sinks(arguments.verbose);
     workspace.store.create()?;
     let _shared = workspace.store.lock_shared(|holder| {
         sinks.event(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });

@@ -23,7 +23,7 @@ pub fn run(store: Option<&Path>, mut arguments: PushArguments) -> Result<ExitCod
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     let chosen = chosen(&workspace, &arguments.words)?;
     let service = TransferService::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, true)?;
-    let mut sinks = sinks(arguments.json, arguments.verbose);
+    let mut sinks = sinks(arguments.verbose);
     let _shared = workspace.store.lock_shared(|holder| {
         sinks.event(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
     })?;
