@@ -52,7 +52,7 @@ pub fn built_in() -> Registry {
         #[cfg(feature = "report")]
         &cwm_report::Report,
     ];
-    Registry::new(stages, ALL, code_of).with_gpu_support(cfg!(feature = "cuda"))
+    Registry { has_gpu_support: cfg!(feature = "cuda"), ..Registry::new(stages, ALL, code_of) }
 }
 
 /// Returns the inspector of artifacts, if it is compiled in: the cargo feature `inspect`.

@@ -43,7 +43,7 @@ fn device(registry: &Registry, resources: &Resources) -> (&'static str, bool) {
     match resources.device {
         DeviceChoice::Cpu => (CheckpointStamp::PROCESSOR, true),
         DeviceChoice::Cuda(_) => (CheckpointStamp::GPU, true),
-        DeviceChoice::Auto if registry.has_gpu_support() && !resources.devices.is_empty() => {
+        DeviceChoice::Auto if registry.has_gpu_support && !resources.devices.is_empty() => {
             (CheckpointStamp::GPU, false)
         }
         DeviceChoice::Auto => (CheckpointStamp::PROCESSOR, true),

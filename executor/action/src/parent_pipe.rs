@@ -3,7 +3,6 @@
 use std::io::Read;
 
 use super::process_tree;
-use cwm_core::os;
 
 /// Watches standard input, which the executor holds open: when it closes, the executor is gone, and this process group
 /// is killed, with all that it started, in whatever group that is. (No parent-death signal: that one fires when a *thread* of the parent ends.) Under a batch system there
@@ -23,5 +22,5 @@ pub fn watch() {
 
 fn is_pipe() -> bool {
     use std::os::unix::fs::FileTypeExt;
-    std::fs::metadata(os::descriptor_path(0)).is_ok_and(|metadata| metadata.file_type().is_fifo())
+    std::fs::metadata("/dev/stdin").is_ok_and(|metadata| metadata.file_type().is_fifo())
 }

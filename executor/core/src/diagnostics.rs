@@ -6,29 +6,40 @@ mod json;
 mod render;
 
 use std::collections::HashSet;
-use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::Serialize;
 
-pub use json::{Located, Report};
+pub use json::{DiagnosticReport, NamedPlace};
 
 /// A stretch of text in one of the [`Sources`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Place {
     /// The number of the text: 0 is the pipeline file, then each `--set` in its order.
+    #[serde(skip)]
     pub source: u32,
-    /// First byte.
-    pub start: u32,
-    /// Byte after the last one.
-    pub end: u32,
     /// Line of the first byte, from 1.
     pub line: u32,
     /// Column of the first byte in characters, from 1.
     pub column: u32,
+    /// First byte.
+    pub start: u32,
+    /// Byte after the last one.
+    pub end: u32,
 }
 
 impl Place {
+    /// The place of these bytes of `text`, which has the number `source`.
+    pub fn in_text(source: u32, text: &str, bytes: Range<usize>) -> Place {
+        let start = text.floor_char_boundary(bytes.start);
+        let end = text.floor_char_boundary(bytes.end).max(start);
+        let before = &text[..start];
+        let line = before.matches('\n').count() as u32 + 1;
+        let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) as u32 + 1;
+        Place { source, line, column, start: start as u32, end: end as u32 }
+    }
+
     /// Returns true if this is in a `--set` rather than in the file.
     pub fn is_set(&self) -> bool {
         self.source > 0
@@ -124,8 +135,9 @@ impl Diagnostic {
     }
 }
 
-/// Faults, in the order in which they were found, none twice.
-#[derive(Clone, Debug, Default)]
+/// Faults, in the order in which they were found, none twice. Displayed without colour.
+#[derive(Clone, Debug, Default, thiserror::Error)]
+#[error("{}", self.render(false, render::DEFAULT_WIDTH))]
 pub struct Diagnostics {
     /// The texts that places point into.
     pub sources: Sources,
@@ -178,12 +190,3 @@ impl Diagnostics {
         Err(self)
     }
 }
-
-/// Without colour.
-impl fmt::Display for Diagnostics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.render(false, render::DEFAULT_WIDTH))
-    }
-}
-
-impl std::error::Error for Diagnostics {}

@@ -1,6 +1,5 @@
 //! Errors of the executor, as people read them, and what exit code each has.
 
-use std::fmt;
 use std::io;
 use std::path::Path;
 
@@ -26,7 +25,8 @@ pub enum ErrorKind {
 }
 
 /// An error with its kind, what lies below it, and advice.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct Error {
     /// The kind.
     pub kind: ErrorKind,
@@ -85,17 +85,9 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Error {}
-
 impl From<Diagnostics> for Error {
     fn from(diagnostics: Diagnostics) -> Self {
-        Error { diagnostics: Some(Box::new(diagnostics)), ..Error::new(ErrorKind::Pipeline, String::new()) }
+        Error { diagnostics: Some(Box::new(diagnostics)), ..Error::new(ErrorKind::Pipeline, "") }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The key of an action: what its result depends on, hashed.
 //!
 //! # Format, version 1
-//! `blake3` of the canonical encoding of [`Components`], as [`Canonical`] defines it. Not in the key: paths, machine,
+//! `blake3` of the fields of [`Components`] in a list, encoded by [`CanonicalBytes`]. Not in the key: paths, machine,
 //! time, thread count, device, verbosity, backend features.
 
 use std::collections::BTreeMap;
@@ -41,15 +41,29 @@ impl Components {
         self.code.is_empty() && self.kind != "command"
     }
 
-    /// The key.
+    /// Computes the key.
     pub fn key(&self) -> Key {
-        let mut bytes = Vec::with_capacity(1024);
-        self.encode(&mut bytes);
-        Key(*blake3::hash(&bytes).as_bytes())
+        let Components { key_format, contract, kind, code, parameters, inputs } = self;
+        let mut bytes = CanonicalBytes(Vec::with_capacity(1024));
+        bytes.length(5, 6);
+        bytes.value(&Value::Int((*key_format).into()));
+        bytes.value(&Value::Int((*contract).into()));
+        bytes.text(kind);
+        bytes.map(code, |bytes, digest| bytes.text(digest));
+        bytes.map(parameters, CanonicalBytes::value);
+        bytes.map(inputs, |bytes, group| {
+            bytes.list(group, |bytes, (label, digest)| {
+                bytes.length(5, 2);
+                bytes.text(label);
+                bytes.0.push(7);
+                bytes.0.extend_from_slice(&digest.0);
+            });
+        });
+        Key(bytes.digest().0)
     }
 }
 
-/// The canonical encoding.
+/// The canonical encoding of values, one after the other.
 ///
 /// Each value is a type tag (one byte), then its content; numbers are little-endian, lengths unsigned 64-bit:
 ///
@@ -63,75 +77,46 @@ impl Components {
 /// | 5 | list | length, items |
 /// | 6 | map | length, then key (as text) and value, sorted by the key's bytes |
 /// | 7 | digest | 32 bytes |
-pub trait Canonical {
-    /// Appends the encoding.
-    fn encode(&self, out: &mut Vec<u8>);
-}
+#[derive(Default)]
+pub struct CanonicalBytes(Vec<u8>);
 
-fn length(tag: u8, length: usize, out: &mut Vec<u8>) {
-    out.push(tag);
-    out.extend_from_slice(&(length as u64).to_le_bytes());
-}
-
-impl Canonical for str {
-    fn encode(&self, out: &mut Vec<u8>) {
-        length(4, self.len(), out);
-        out.extend_from_slice(self.as_bytes());
+impl CanonicalBytes {
+    /// Computes the digest of all that was appended.
+    pub fn digest(&self) -> Digest {
+        Digest::of(&self.0)
     }
-}
 
-impl Canonical for String {
-    fn encode(&self, out: &mut Vec<u8>) {
-        self.as_str().encode(out);
+    /// Appends text.
+    pub fn text(&mut self, text: &str) {
+        self.length(4, text.len());
+        self.0.extend_from_slice(text.as_bytes());
     }
-}
 
-impl Canonical for u32 {
-    fn encode(&self, out: &mut Vec<u8>) {
-        Value::Int((*self).into()).encode(out);
+    fn length(&mut self, tag: u8, length: usize) {
+        self.0.push(tag);
+        self.0.extend_from_slice(&(length as u64).to_le_bytes());
     }
-}
 
-impl Canonical for Digest {
-    fn encode(&self, out: &mut Vec<u8>) {
-        out.push(7);
-        out.extend_from_slice(&self.0);
+    fn list<T>(&mut self, items: &[T], append: impl Fn(&mut Self, &T)) {
+        self.length(5, items.len());
+        items.iter().for_each(|item| append(self, item));
     }
-}
 
-impl<T: Canonical> Canonical for Vec<T> {
-    fn encode(&self, out: &mut Vec<u8>) {
-        length(5, self.len(), out);
-        self.iter().for_each(|item| item.encode(out));
-    }
-}
-
-impl<A: Canonical, B: Canonical> Canonical for (A, B) {
-    fn encode(&self, out: &mut Vec<u8>) {
-        length(5, 2, out);
-        self.0.encode(out);
-        self.1.encode(out);
-    }
-}
-
-impl<T: Canonical> Canonical for BTreeMap<String, T> {
-    fn encode(&self, out: &mut Vec<u8>) {
-        length(6, self.len(), out);
-        for (key, value) in self {
-            key.encode(out);
-            value.encode(out);
+    fn map<T>(&mut self, map: &BTreeMap<String, T>, append: impl Fn(&mut Self, &T)) {
+        self.length(6, map.len());
+        for (key, value) in map {
+            self.text(key);
+            append(self, value);
         }
     }
-}
 
-impl Canonical for Value {
-    fn encode(&self, out: &mut Vec<u8>) {
-        match self {
-            Value::Null => out.push(0),
-            Value::Bool(b) => out.extend_from_slice(&[1, u8::from(*b)]),
+    fn value(&mut self, value: &Value) {
+        match value {
+            Value::Null => self.0.push(0),
+            Value::Bool(b) => self.0.extend_from_slice(&[1, u8::from(*b)]),
             Value::Int(i) => {
-                out.push(2);
-                out.extend_from_slice(&i.to_le_bytes());
+                self.0.push(2);
+                self.0.extend_from_slice(&i.to_le_bytes());
             }
             Value::Float(x) => {
                 let canonical = match x {
@@ -139,26 +124,13 @@ impl Canonical for Value {
                     x if *x == 0.0 => 0.0,
                     x => *x,
                 };
-                out.push(3);
-                out.extend_from_slice(&canonical.to_bits().to_le_bytes());
+                self.0.push(3);
+                self.0.extend_from_slice(&canonical.to_bits().to_le_bytes());
             }
-            Value::Text(text) => text.encode(out),
-            Value::List(items) => items.encode(out),
-            Value::Map(map) => map.encode(out),
+            Value::Text(text) => self.text(text),
+            Value::List(items) => self.list(items, Self::value),
+            Value::Map(map) => self.map(map, Self::value),
         }
-    }
-}
-
-impl Canonical for Components {
-    fn encode(&self, out: &mut Vec<u8>) {
-        let Components { key_format, contract, kind, code, parameters, inputs } = self;
-        length(5, 6, out);
-        key_format.encode(out);
-        contract.encode(out);
-        kind.encode(out);
-        code.encode(out);
-        parameters.encode(out);
-        inputs.encode(out);
     }
 }
 

@@ -17,13 +17,13 @@ mod registry;
 pub mod text;
 
 pub use backoff::Backoff;
-pub use diagnostics::{Diagnostic, Diagnostics, Located, Place, Report, Source, Sources};
+pub use diagnostics::{Diagnostic, DiagnosticReport, Diagnostics, NamedPlace, Place, Source, Sources};
 pub use digest::{Digest, Key};
 pub use error::{Error, ErrorKind};
 pub use exit_code::ExitCode;
 pub use files::durable::DurableFs;
 pub use files::{FileError, FileErrorKind, Stat, read_regular_file};
-pub use key::{Canonical, Components, KEY_FORMAT};
+pub use key::{CanonicalBytes, Components, KEY_FORMAT};
 pub use located::{Content, Node, NodeReader, SpannedStr};
 pub use names::{NAME_RULE, is_label, is_name, nearest, suggest};
 pub use registry::{CodeOf, Registry};

@@ -15,40 +15,31 @@ pub type CodeOf = fn(kind: &str, selected: Option<&[String]>) -> Result<BTreeMap
 #[derive(Clone)]
 pub struct Registry {
     stages: Vec<&'static dyn Stage>,
-    full: &'static [&'static str],
+    all_kinds: &'static [&'static str],
     /// Returns the fingerprint of the code of a kind of stage.
     pub code_of: CodeOf,
-    has_gpu_support: bool,
+    /// True if stages of this program can compute on GPUs.
+    pub has_gpu_support: bool,
 }
 
 impl Registry {
-    /// These stages. Of two of one kind the first counts. `full` names every kind of a full build, compiled in or not.
-    pub fn new(stages: Vec<&'static dyn Stage>, full: &'static [&'static str], code_of: CodeOf) -> Self {
-        Registry { stages, full, code_of, has_gpu_support: false }
+    /// These stages. Of two of one kind the first counts. `all_kinds` are the kinds of a full build, compiled in or not.
+    pub fn new(stages: Vec<&'static dyn Stage>, all_kinds: &'static [&'static str], code_of: CodeOf) -> Self {
+        Registry { stages, all_kinds, code_of, has_gpu_support: false }
     }
 
-    /// The same, of a program whose stages can compute on GPUs if `has_gpu_support`.
-    pub fn with_gpu_support(self, has_gpu_support: bool) -> Self {
-        Registry { has_gpu_support, ..self }
-    }
-
-    /// True if stages of this program can compute on GPUs.
-    pub fn has_gpu_support(&self) -> bool {
-        self.has_gpu_support
-    }
-
-    /// The stage of this kind.
+    /// Returns the stage of this kind.
     pub fn get(&self, kind: &str) -> Option<&'static dyn Stage> {
         self.stages.iter().copied().find(|stage| stage.kind() == kind)
     }
 
-    /// All of them, in the order in which a pipeline usually has them.
+    /// All stages, in the order in which a pipeline usually has them.
     pub fn iter(&self) -> impl Iterator<Item = &'static dyn Stage> {
         self.stages.iter().copied()
     }
 
-    /// True if this kind exists but is not in this build.
+    /// Returns true if this kind exists but is not in this build.
     pub fn is_compiled_out(&self, kind: &str) -> bool {
-        self.get(kind).is_none() && self.full.contains(&kind)
+        self.get(kind).is_none() && self.all_kinds.contains(&kind)
     }
 }

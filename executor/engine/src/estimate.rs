@@ -148,7 +148,7 @@ impl Estimates {
         let on_gpu = records.iter().filter(|record| device_of(record) != PROCESSOR);
         let last = on_gpu.max_by_key(|record| record.circumstances.started);
         let gpu = last.map_or("", device_of).to_owned();
-        let has_gpu_support = registry.has_gpu_support();
+        let has_gpu_support = registry.has_gpu_support;
         Estimates {
             measured,
             gpu,

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rustix::process::Pid;
@@ -22,9 +22,9 @@ pub struct LockOwner {
     pub command: String,
     /// The time at which it took the lock.
     pub since: Timestamp,
-    /// The process that keeps the lock if that one was killed: process id and command line.
+    /// The lock's file, if the owner was killed: a process that it left running keeps the lock.
     #[serde(skip)]
-    pub child: Option<(u32, String)>,
+    pub abandoned: Option<PathBuf>,
 }
 
 impl LockOwner {
@@ -34,27 +34,25 @@ impl LockOwner {
             host: host_name(),
             command: command.to_owned(),
             since: Timestamp::now(),
-            child: None,
+            abandoned: None,
         }
     }
 
-    /// Reads the owner of the lock at `path`, if it is known. If it has ended, the process that still has the lock is added: a
-    /// background child of a command inherits the descriptor.
+    /// Reads the owner of the lock at `path`, if it is known. Where it has ended, a background child of a command has inherited the
+    /// lock.
     pub(super) fn of(path: &Path) -> Option<LockOwner> {
         let owner = read_lock_owner(path)?;
         let has_ended = owner.host == host_name() && !is_running(owner.pid);
-        Some(LockOwner { child: has_ended.then(|| os::process_with_open(path)).flatten(), ..owner })
+        Some(LockOwner { abandoned: has_ended.then(|| path.to_owned()), ..owner })
     }
 }
 
 impl std::fmt::Display for LockOwner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.child {
-            None => write!(f, "`{}`, process {} on {}", self.command, self.pid, self.host),
-            Some((pid, words)) => {
-                let LockOwner { command, host, .. } = self;
-                write!(f, "`{words}`, process {pid} on {host} (left running by `{command}`, which was killed)")
-            }
+        write!(f, "`{}`, process {} on {}", self.command, self.pid, self.host)?;
+        match &self.abandoned {
+            None => Ok(()),
+            Some(file) => write!(f, " (killed: `fuser -v {}` names the process that it left running)", file.display()),
         }
     }
 }

@@ -6,55 +6,43 @@ use super::{Diagnostics, Place};
 
 /// One fault, as `--json` prints it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct DiagnosticReport {
     /// The problem.
     pub message: String,
     /// Its place, if it has one in a text.
-    pub at: Option<Located>,
+    pub at: Option<NamedPlace>,
     /// Other places that matter.
-    pub related: Vec<Located>,
+    pub related: Vec<NamedPlace>,
     /// The remedy.
     pub hint: Option<String>,
 }
 
 /// A place with the name of its text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Located {
+pub struct NamedPlace {
     /// The file, or `--set`.
     pub file: String,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column in characters, from 1.
-    pub column: u32,
-    /// First byte of the text that is meant.
-    pub start: u32,
-    /// Byte after the last one.
-    pub end: u32,
+    /// The place in it.
+    #[serde(flatten)]
+    pub place: Place,
     /// A few words about this place; may be empty.
     pub label: String,
 }
 
 impl Diagnostics {
     /// All of them, for `--json`.
-    pub fn reports(&self) -> Vec<Report> {
+    pub fn reports(&self) -> Vec<DiagnosticReport> {
+        let named = |place: Place, label: &String| {
+            let file = self.sources.get(place).map(|source| source.name.clone()).unwrap_or_default();
+            NamedPlace { file, place, label: label.clone() }
+        };
         self.iter()
-            .map(|diagnostic| Report {
+            .map(|diagnostic| DiagnosticReport {
                 message: diagnostic.message.clone(),
-                at: diagnostic.place.map(|place| self.located(place, &diagnostic.label)),
-                related: diagnostic.related.iter().map(|(place, label)| self.located(*place, label)).collect(),
+                at: diagnostic.place.map(|place| named(place, &diagnostic.label)),
+                related: diagnostic.related.iter().map(|(place, label)| named(*place, label)).collect(),
                 hint: diagnostic.hint.clone(),
             })
             .collect()
-    }
-
-    fn located(&self, place: Place, label: &str) -> Located {
-        Located {
-            file: self.sources.get(place).map(|source| source.name.clone()).unwrap_or_default(),
-            line: place.line,
-            column: place.column,
-            start: place.start,
-            end: place.end,
-            label: label.to_owned(),
-        }
     }
 }

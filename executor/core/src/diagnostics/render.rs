@@ -34,20 +34,24 @@ impl Diagnostics {
 
     fn group<'a>(&'a self, diagnostic: &'a Diagnostic) -> Group<'a> {
         let mut group = Group::with_title(Level::ERROR.primary_title(escape_controls_in_lines(&diagnostic.message)));
-        if let Some((place, source)) = diagnostic.place.and_then(|place| Some((place, self.sources.get(place)?))) {
-            let (here, elsewhere): (Vec<_>, Vec<_>) =
-                diagnostic.related.iter().partition(|(other, _)| other.source == place.source);
-            group = match excerpt(source, place, &diagnostic.label, &here) {
-                Some(snippet) => group.element(snippet),
-                None => group.element(origin(source, place)),
-            };
-            for (other, label) in elsewhere {
-                let Some(source) = self.sources.get(*other) else { continue };
-                group = match excerpt(source, *other, label, &[]) {
-                    Some(snippet) => group.element(snippet),
-                    None => group.element(origin(source, *other)),
-                };
+        let fault = diagnostic.place.map(|place| vec![(place, diagnostic.label.as_str(), AnnotationKind::Primary)]);
+        let mut excerpts = Vec::from_iter(fault);
+        for (place, label) in &diagnostic.related {
+            match excerpts.first_mut().filter(|places| places[0].0.source == place.source) {
+                Some(places) => places.push((*place, label, AnnotationKind::Context)),
+                None => excerpts.push(vec![(*place, label, AnnotationKind::Primary)]),
             }
+        }
+        for places in excerpts {
+            let place = places[0].0;
+            let Some(source) = self.sources.get(place) else { continue };
+            group = match excerpt(source, &places) {
+                Some(snippet) => group.element(snippet),
+                None => {
+                    let origin = Origin::path(visible(&source.name)).line(place.line as usize);
+                    group.element(origin.char_column(place.column as usize))
+                }
+            };
         }
         if let Some(hint) = &diagnostic.hint {
             group = group.element(Level::HELP.with_name("hint").message(escape_controls_in_lines(hint)));
@@ -56,43 +60,23 @@ impl Diagnostics {
     }
 }
 
-fn origin(source: &Source, place: Place) -> Origin<'_> {
-    Origin::path(visible(&source.name)).line(place.line as usize).char_column(place.column as usize)
-}
+/// A place with its label.
+type Annotated<'a> = (Place, &'a str, AnnotationKind);
 
-/// The lines from the first to the last place, or nothing where there is no text or they are too long to be shown.
-fn excerpt<'a>(
-    source: &'a Source,
-    place: Place,
-    label: &'a str,
-    related: &[&'a (Place, String)],
-) -> Option<Snippet<'a, Annotation<'a>>> {
-    let text = Some(source.text.as_str()).filter(|text| !text.is_empty())?;
-    let places = || std::iter::once(place).chain(related.iter().map(|(other, _)| *other));
-    let first = places().min_by_key(|place| place.start)?;
-    let start = line_start(text, first.start as usize)?;
-    let mut end = start;
-    for place in places() {
-        let from = line_start(text, place.start as usize)?;
-        let to = line_end(text, (place.end.max(place.start)) as usize)?;
-        if text.get(from..to)?.lines().any(|line| line.len() > LONGEST_LINE) {
+/// The lines of these places, or nothing where there is no text or they are too long to be shown.
+fn excerpt<'a>(source: &'a Source, places: &[Annotated<'a>]) -> Option<Snippet<'a, Annotation<'a>>> {
+    let text = source.text.as_str();
+    let mut snippet = Snippet::source(harmless(text)).path(visible(&source.name));
+    for (place, label, kind) in places {
+        let span = place.start as usize..place.end.max(place.start) as usize;
+        let (before, after) = (text.get(..span.start)?, text.get(span.end..)?);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = span.end + after.find('\n').unwrap_or(after.len());
+        if text.is_empty() || text[line_start..line_end].lines().any(|line| line.len() > LONGEST_LINE) {
             return None;
         }
-        end = end.max(to);
-    }
-    let shown = text.get(start..end)?;
-    let span = |place: Place| {
-        let from = (place.start as usize).checked_sub(start)?;
-        let to = (place.end as usize).checked_sub(start)?.max(from);
-        shown.get(from..to).map(|_| from..to)
-    };
-    let primary = AnnotationKind::Primary.span(span(place)?);
-    let mut snippet = Snippet::source(harmless(shown))
-        .path(visible(&source.name))
-        .line_start(first.line as usize)
-        .annotation(if label.is_empty() { primary } else { primary.label(visible(label)) });
-    for (other, label) in related {
-        snippet = snippet.annotation(AnnotationKind::Context.span(span(*other)?).label(visible(label)));
+        let annotation = kind.clone().span(span);
+        snippet = snippet.annotation(if label.is_empty() { annotation } else { annotation.label(visible(label)) });
     }
     Some(snippet)
 }
@@ -107,14 +91,6 @@ fn harmless(text: &str) -> String {
         text.push(' ');
     }
     text
-}
-
-fn line_start(text: &str, at: usize) -> Option<usize> {
-    Some(text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1))
-}
-
-fn line_end(text: &str, at: usize) -> Option<usize> {
-    Some(text.get(at..)?.find('\n').map_or(text.len(), |newline| at + newline))
 }
 
 #[cfg(test)]

@@ -14,8 +14,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_OMIT, utimensat};
+use std::time::{Duration, UNIX_EPOCH};
 
 use super::error::{FileError, Result};
 pub use temporary::Temporary;
@@ -25,6 +24,9 @@ pub const TEMPORARY: &str = ".cwm-";
 
 /// Syncs that wait for the disk side by side. They wait and do not compute, so this is not a matter of cores.
 const SYNCS_AT_ONCE: usize = 16;
+
+/// A function that sends a file or a folder to the disk for good.
+type Sync = fn(&DurableFs, &Path) -> Result<()>;
 
 /// One change to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,17 +80,13 @@ impl DurableFs {
 
     /// Makes a folder; true if it was not there.
     pub fn make_folder(&self, path: &Path) -> Result<bool> {
-        self.step(Step::MakeFolder, "make the folder", path, || match fs::create_dir(path) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(false),
-            Err(error) => Err(error),
-        })
-        .map_err(|error| match error {
-            FileError::Io { cause, .. } if cause.kind() == io::ErrorKind::AlreadyExists => {
-                FileError::damaged(path, "it is not a folder")
-            }
-            other => other,
-        })
+        match self.step(Step::MakeFolder, "make the folder", path, || fs::create_dir(path)) {
+            Err(FileError::Io { cause, .. }) if cause.kind() == io::ErrorKind::AlreadyExists => match path.is_dir() {
+                true => Ok(false),
+                false => Err(FileError::damaged(path, "it is not a folder")),
+            },
+            made => made.map(|()| true),
+        }
     }
 
     /// Makes a folder and those above it, for names that need not survive a power loss.
@@ -104,20 +102,13 @@ impl DurableFs {
     /// Sends files and folders to the disk for good, side by side: a file system serves concurrent requests together, so that
     /// many take hardly longer than one.
     pub fn sync_together(&self, files: &[&Path], folders: &BTreeSet<PathBuf>) -> Result<()> {
-        let syncs: Vec<(&Path, bool)> = files
-            .iter()
-            .map(|file| (*file, false))
-            .chain(folders.iter().map(|folder| (folder.as_path(), true)))
-            .collect();
-        let sync =
-            |(path, is_folder): &(&Path, bool)| if *is_folder { self.sync_folder(path) } else { self.sync_file(path) };
-        if let [one] = syncs.as_slice() {
-            return sync(one);
-        }
+        let files = files.iter().map(|file| (DurableFs::sync_file as Sync, *file));
+        let folders = folders.iter().map(|folder| (DurableFs::sync_folder as Sync, folder.as_path()));
+        let syncs: Vec<(Sync, &Path)> = files.chain(folders).collect();
         let next = AtomicUsize::new(0);
-        let work = || -> Result<()> {
-            while let Some(one) = syncs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                sync(one)?;
+        let work = || {
+            while let Some((sync, path)) = syncs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                sync(self, path)?;
             }
             Ok(())
         };
@@ -143,17 +134,17 @@ impl DurableFs {
         })
     }
 
-    /// Makes an empty file, which says something by its name; one that is there already stays.
+    /// Makes an empty file; one that is there already stays.
     pub fn touch(&self, path: &Path) -> Result<()> {
         self.step(Step::Write, "write", path, || File::options().create(true).append(true).open(path).map(drop))
     }
 
-    /// Writes into a file that is open, and may be there and empty afterwards.
+    /// Writes into an open file; after a power loss it may be there and empty.
     pub fn write_into(&self, path: &Path, write: impl FnOnce() -> io::Result<()>) -> Result<()> {
         self.step(Step::Write, "write", path, write)
     }
 
-    /// Writes a small note in place; after a power loss it may be there and empty.
+    /// Writes a short file in place; after a power loss it may be there and empty.
     pub fn write_marker(&self, path: &Path, text: &str) -> Result<()> {
         self.step(Step::Write, "write", path, || fs::write(path, text))
     }
@@ -167,11 +158,10 @@ impl DurableFs {
 
     /// Makes a file read-only for everyone, last changed at this second since 1970. Where times cannot be set nothing is lost:
     /// it is then hashed before it is used.
-    pub fn seal(&self, path: &Path, second: i64) -> Result<()> {
+    pub fn seal(&self, path: &Path, second: u64) -> Result<()> {
         self.step(Step::MakeReadOnly, "make read-only", path, || {
-            let last_access = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
-            let times = Timestamps { last_access, last_modification: Timespec { tv_sec: second, tv_nsec: 0 } };
-            let _ = utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW);
+            let time = UNIX_EPOCH + Duration::from_secs(second);
+            let _ = File::open(path).and_then(|file| file.set_modified(time));
             fs::set_permissions(path, Permissions::from_mode(0o444))
         })
     }
@@ -205,7 +195,7 @@ impl DurableFs {
         })
     }
 
-    /// A new empty file in `folder` (mode 0666 less the umask); it is removed unless it is placed.
+    /// A new empty file in `folder` (mode 0666 less the umask); it is removed unless it is persisted.
     pub fn new_file(&self, folder: &Path) -> Result<(File, Temporary<'_>)> {
         let (file, path) = self.step(Step::MakeFolder, "make a file in", folder, || {
             tempfile::Builder::new()
@@ -215,7 +205,7 @@ impl DurableFs {
                 .keep()
                 .map_err(|error| error.error)
         })?;
-        Ok((file, Temporary { disk: self, path: Some(path) }))
+        Ok((file, Temporary { disk: self, path, is_persisted: false }))
     }
 
     /// Writes `bytes` to a new file in `folder` (mode 0666 less the umask) and syncs it; the file is removed on failure.
@@ -233,7 +223,7 @@ impl DurableFs {
         Ok((file, temporary))
     }
 
-    /// A new empty folder in `folder`, whose name begins with `prefix`; it is removed unless it is placed.
+    /// A new empty folder in `folder`, whose name begins with `prefix`; it is removed unless it is persisted.
     pub fn temporary_folder(&self, folder: &Path, prefix: &str) -> Result<Temporary<'_>> {
         let path = self.step(Step::MakeFolder, "make a folder in", folder, || {
             Ok(tempfile::Builder::new()
@@ -242,7 +232,7 @@ impl DurableFs {
                 .tempdir_in(folder)?
                 .keep())
         })?;
-        Ok(Temporary { disk: self, path: Some(path) })
+        Ok(Temporary { disk: self, path, is_persisted: false })
     }
 
     /// Replaces or creates the file `path` in one instant: temporary file beside it, sync, rename. With `durable`, the
@@ -264,43 +254,24 @@ impl DurableFs {
     }
 }
 
-/// The attempts to remove a folder from which somebody else removes things meanwhile.
-const REMOVALS: u32 = 10;
-
-/// Removes a folder and all that is in it, even if other processes do the same at the same time.
+/// Removes a folder and all that is in it, also folders without permission to write.
 fn remove_tree(path: &Path) -> io::Result<()> {
-    let mut attempt = 1;
-    loop {
-        let Err(error) = fs::remove_dir_all(path) else { return Ok(()) };
-        // Gone before it could be looked at, or filled while it was emptied.
-        let is_race = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty);
-        match error.kind() {
-            io::ErrorKind::PermissionDenied if attempt == 1 => allow_changes(path)?,
-            _ if is_race && attempt < REMOVALS && fs::symlink_metadata(path).is_ok() => (),
-            _ => return Err(error),
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            allow_changes(path);
+            fs::remove_dir_all(path)
         }
-        attempt += 1;
+        result => result,
     }
 }
 
-/// Gives the owner every permission on the folders in and under `path`. What somebody else removes meanwhile needs none.
-pub fn allow_changes(path: &Path) -> io::Result<()> {
-    fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-        match result {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            other => other.map(Some),
-        }
-    }
+/// Gives the owner every permission on the folders in and under `path`, where the system allows that.
+pub fn allow_changes(path: &Path) {
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
-        let allowed = fs::set_permissions(&folder, Permissions::from_mode(0o700));
-        let Some(entries) = unless_gone(allowed.and_then(|()| fs::read_dir(&folder)))? else { continue };
-        for entry in entries {
-            let Some(entry) = unless_gone(entry)? else { continue };
-            if unless_gone(entry.file_type())?.is_some_and(|kind| kind.is_dir()) {
-                folders.push(entry.path());
-            }
-        }
+        let _ = fs::set_permissions(&folder, Permissions::from_mode(0o700));
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let below = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        folders.extend(below.map(|entry| entry.path()));
     }
-    Ok(())
 }

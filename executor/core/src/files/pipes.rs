@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use super::stat::Stat;
-use crate::os;
 
 /// Returns true if `path` is a pipe, a terminal or another device, or a descriptor of this process without a name.
 pub fn is_stream(path: &Path) -> bool {
@@ -21,9 +20,8 @@ pub fn path_of_descriptor(path: &Path) -> Option<PathBuf> {
 }
 
 fn is_descriptor(path: &Path) -> bool {
-    let streams = ["/dev/stdin", "/dev/stdout", "/dev/stderr"];
-    os::DESCRIPTOR_FOLDERS.iter().any(|folder| path.starts_with(folder))
-        || streams.iter().any(|stream| path == Path::new(stream))
+    let names = ["/dev/fd", "/proc/self/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
+    names.iter().any(|name| path.starts_with(name))
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -110,38 +109,11 @@ pub fn out_of_memory_kills() -> u64 {
     own.chain([machine]).filter_map(|path| count(&path)).fold(0, u64::saturating_add)
 }
 
-/// The first process here that has `file` open, other than this one: its number and its command line.
-pub fn process_with_open(file: &Path) -> Option<(u32, String)> {
-    let wanted = fs::metadata(file).ok().map(|metadata| (metadata.dev(), metadata.ino()))?;
-    let pids = fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let mut pids: Vec<u32> = pids.filter(|pid| *pid != std::process::id()).collect();
-    pids.sort_unstable();
-    let has_it = |pid: &u32| {
-        let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-        // Through the link, since a file may be known under several paths.
-        open.filter(|entry| fs::read_link(entry.path()).is_ok_and(|path| path.file_name() == file.file_name()))
-            .filter_map(|entry| fs::metadata(entry.path()).ok())
-            .any(|metadata| (metadata.dev(), metadata.ino()) == wanted)
-    };
-    let pid = pids.into_iter().find(has_it)?;
-    let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let words = String::from_utf8_lossy(&words).replace('\0', " ");
-    Some((pid, words.trim().chars().take(60).collect()))
-}
-
 /// The path of the running program. It stays valid if the file was replaced by a rebuild.
 pub fn current_exe() -> PathBuf {
     let link = Path::new("/proc/self/exe");
     if link.exists() { link.to_owned() } else { std::env::current_exe().unwrap_or_else(|_| "cwm".into()) }
 }
-
-/// The path of an open descriptor of this process.
-pub fn descriptor_path(descriptor: u32) -> PathBuf {
-    format!("/proc/self/fd/{descriptor}").into()
-}
-
-/// The folders in which the open descriptors of this process have paths.
-pub const DESCRIPTOR_FOLDERS: &[&str] = &["/dev/fd", "/proc/self/fd"];
 
 /// Sends all that was changed in the file system of an open folder to the disk for good.
 ///

@@ -1,5 +1,4 @@
-//! The functions that differ between operating systems: processes are found, adopted, awaited and measured, and descriptors
-//! named.
+//! The functions that differ between operating systems: processes are found, adopted, awaited and measured.
 //!
 //! Everything else of the executor uses POSIX alone (signals, process groups, `waitid`). A port to another system is one
 //! file beside `linux`, with the functions of `other`.

@@ -54,23 +54,10 @@ pub fn out_of_memory_kills() -> u64 {
     0
 }
 
-/// The first process here that has `file` open, other than this one: unknown.
-pub fn process_with_open(_file: &Path) -> Option<(u32, String)> {
-    None
-}
-
 /// The path of the running program.
 pub fn current_exe() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| "cwm".into())
 }
-
-/// The path of an open descriptor of this process.
-pub fn descriptor_path(descriptor: u32) -> PathBuf {
-    format!("/dev/fd/{descriptor}").into()
-}
-
-/// The folders in which the open descriptors of this process have paths.
-pub const DESCRIPTOR_FOLDERS: &[&str] = &["/dev/fd"];
 
 /// Sends all that was changed in an open folder to the disk for good. The rest of its file system is not waited for.
 ///

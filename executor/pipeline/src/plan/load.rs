@@ -111,10 +111,7 @@ fn text(bytes: Vec<u8>) -> (String, Option<Diagnostic>) {
     let at = error.utf8_error().valid_up_to();
     let byte = error.as_bytes().get(at).copied().unwrap_or_default();
     let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-    let before = text.get(..at).unwrap_or_default();
-    let line = before.matches('\n').count() as u32 + 1;
-    let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) as u32 + 1;
-    let place = Place { source: 0, start: at as u32, end: (at + '\u{fffd}'.len_utf8()) as u32, line, column };
+    let place = Place::in_text(0, &text, at..at + char::REPLACEMENT_CHARACTER.len_utf8());
     let fault =
         Diagnostic::at(place, format!("this file is not UTF-8: byte {at} is 0x{byte:02x}")).hint("save it as UTF-8");
     (text, Some(fault))

@@ -49,10 +49,7 @@ impl Plan {
             let text = &self.sources.get(place)?.text;
             let within = text.get(place.start as usize..place.end as usize)?;
             let start = place.start as usize + within.match_indices(word).nth(earlier)?.0;
-            let before = text.get(..start)?;
-            let line = before.matches('\n').count() as u32 + 1;
-            let column = before.rsplit('\n').next()?.chars().count() as u32 + 1;
-            Some(Place { start: start as u32, end: (start + word.len()) as u32, line, column, ..place })
+            Some(Place::in_text(place.source, text, start..start + word.len()))
         };
         found().unwrap_or(place)
     }

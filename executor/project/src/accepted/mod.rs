@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::line_file;
 use cwm_core::files::read_project_file;
-use cwm_core::{Canonical, Components, Digest, Error};
+use cwm_core::{CanonicalBytes, Components, Error};
 
 /// The name of the file.
 pub const FILE_NAME: &str = "accepted.lock";
@@ -66,14 +66,14 @@ impl AcceptedChange {
 
     /// Its name in the file: the same for the same change, by whomever it is accepted.
     pub fn name(&self) -> String {
-        let mut bytes = Vec::new();
-        self.kind.encode(&mut bytes);
+        let mut bytes = CanonicalBytes::default();
+        bytes.text(&self.kind);
         for (what, (old, new)) in &self.code {
-            for text in [what, old.as_ref().unwrap_or(&String::new()), new.as_ref().unwrap_or(&String::new())] {
-                text.encode(&mut bytes);
-            }
+            bytes.text(what);
+            bytes.text(old.as_deref().unwrap_or_default());
+            bytes.text(new.as_deref().unwrap_or_default());
         }
-        format!("{} {}", self.kind, Digest::of(&bytes).short())
+        format!("{} {}", self.kind, bytes.digest().short())
     }
 
     /// The crates and parts that changed.

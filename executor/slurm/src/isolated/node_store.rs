@@ -22,7 +22,7 @@ pub struct NodeStore {
 impl Drop for NodeStore {
     fn drop(&mut self) {
         if let Some(temporary) = self.temporary.take() {
-            let _ = allow_changes(temporary.path());
+            allow_changes(temporary.path());
             let _ = temporary.close();
         }
     }

@@ -36,7 +36,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        drop(cwm_core::files::durable::allow_changes(self.path()));
+        cwm_core::files::durable::allow_changes(self.path());
     }
 }
 
