@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use cwm_core::{Error, Report, escape_controls_in_lines};
+use cwm_core::{DiagnosticReport, Error, escape_controls_in_lines};
 
 /// Prints data to standard output.
 ///
@@ -102,7 +102,7 @@ struct JsonError {
     #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<&'static str>,
     /// All errors of a pipeline file, in the order of the text; else the one error.
-    errors: Vec<Report>,
+    errors: Vec<DiagnosticReport>,
     /// The exit code of the process.
     exit_code: u8,
 }
@@ -113,7 +113,7 @@ pub fn print_error_as_json(error: &Error, is_event: bool) {
     let mut errors = error.diagnostics.as_ref().map(|diagnostics| diagnostics.reports()).unwrap_or_default();
     if !error.message.is_empty() {
         let hint = (!error.hints.is_empty()).then(|| error.hints.join("; "));
-        errors.push(Report { message: error.message.clone(), at: None, related: Vec::new(), hint });
+        errors.push(DiagnosticReport { message: error.message.clone(), at: None, related: Vec::new(), hint });
     }
     let line = JsonError { event: is_event.then_some("refused"), errors, exit_code: error.exit_code().0 };
     let _ = print_json_line(&line);

@@ -52,7 +52,9 @@ pub fn built_in() -> Registry {
         #[cfg(feature = "report")]
         &cwm_report::Report,
     ];
-    Registry { has_gpu_support: cfg!(feature = "cuda"), ..Registry::new(stages, ALL, code_of) }
+    let mut registry = Registry::new(stages, ALL, code_of);
+    registry.has_gpu_support = cfg!(feature = "cuda");
+    registry
 }
 
 /// Returns the inspector of artifacts, if it is compiled in: the cargo feature `inspect`.

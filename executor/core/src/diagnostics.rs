@@ -9,15 +9,12 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde::Serialize;
-
 pub use json::{DiagnosticReport, NamedPlace};
 
 /// A stretch of text in one of the [`Sources`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// The number of the text: 0 is the pipeline file, then each `--set` in its order.
-    #[serde(skip)]
     pub source: u32,
     /// Line of the first byte, from 1.
     pub line: u32,

@@ -22,9 +22,14 @@ pub struct DiagnosticReport {
 pub struct NamedPlace {
     /// The file, or `--set`.
     pub file: String,
-    /// The place in it.
-    #[serde(flatten)]
-    pub place: Place,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// First byte of the text that is meant.
+    pub start: u32,
+    /// Byte after the last one.
+    pub end: u32,
     /// A few words about this place; may be empty.
     pub label: String,
 }
@@ -34,7 +39,8 @@ impl Diagnostics {
     pub fn reports(&self) -> Vec<DiagnosticReport> {
         let named = |place: Place, label: &String| {
             let file = self.sources.get(place).map(|source| source.name.clone()).unwrap_or_default();
-            NamedPlace { file, place, label: label.clone() }
+            let Place { line, column, start, end, .. } = place;
+            NamedPlace { file, line, column, start, end, label: label.clone() }
         };
         self.iter()
             .map(|diagnostic| DiagnosticReport {

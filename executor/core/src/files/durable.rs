@@ -26,7 +26,7 @@ pub const TEMPORARY: &str = ".cwm-";
 const SYNCS_AT_ONCE: usize = 16;
 
 /// A function that sends a file or a folder to the disk for good.
-type Sync = fn(&DurableFs, &Path) -> Result<()>;
+type SyncFn = fn(&DurableFs, &Path) -> Result<()>;
 
 /// One change to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,9 +102,9 @@ impl DurableFs {
     /// Sends files and folders to the disk for good, side by side: a file system serves concurrent requests together, so that
     /// many take hardly longer than one.
     pub fn sync_together(&self, files: &[&Path], folders: &BTreeSet<PathBuf>) -> Result<()> {
-        let files = files.iter().map(|file| (DurableFs::sync_file as Sync, *file));
-        let folders = folders.iter().map(|folder| (DurableFs::sync_folder as Sync, folder.as_path()));
-        let syncs: Vec<(Sync, &Path)> = files.chain(folders).collect();
+        let files = files.iter().map(|file| (DurableFs::sync_file as SyncFn, *file));
+        let folders = folders.iter().map(|folder| (DurableFs::sync_folder as SyncFn, folder.as_path()));
+        let syncs: Vec<(SyncFn, &Path)> = files.chain(folders).collect();
         let next = AtomicUsize::new(0);
         let work = || {
             while let Some((sync, path)) = syncs.get(next.fetch_add(1, Ordering::Relaxed)) {
