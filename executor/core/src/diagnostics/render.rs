@@ -75,7 +75,7 @@ fn excerpt<'a>(source: &'a Source, places: &[Annotated<'a>]) -> Option<Snippet<'
         if text.is_empty() || text[line_start..line_end].lines().any(|line| line.len() > LONGEST_LINE) {
             return None;
         }
-        let annotation = kind.clone().span(span);
+        let annotation = kind.span(span);
         snippet = snippet.annotation(if label.is_empty() { annotation } else { annotation.label(visible(label)) });
     }
     Some(snippet)
