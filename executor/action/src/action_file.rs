@@ -148,6 +148,15 @@ fn with_extension(base: &str, extension: &str) -> String {
 }
 
 impl ActionFile {
+    /// Returns the external files that it reads.
+    pub fn external_files(&self) -> impl Iterator<Item = &FileFingerprint> {
+        let inputs = self.inputs.values().flatten().filter_map(|input| match &input.artifact {
+            Artifact::Outside(file) => Some(file),
+            Artifact::Output(_) => None,
+        });
+        inputs.chain(self.body.files())
+    }
+
     /// Reads and checks an action file.
     ///
     /// # Errors

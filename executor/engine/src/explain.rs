@@ -6,13 +6,12 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use crate::cause::Cause;
-use crate::components::Resolved;
 use crate::history::History;
 use crate::lookup::{RunInputs, sources};
 use crate::predict::{IncompleteResult, Rebuild, RunPrediction};
 use crate::reasons::{changes, differences_of, is_repinned, known_causes, rerun_causes};
 use crate::status::{CacheStatus, KeyStatus, describe_unread_pipe};
-use cwm_action::source_key;
+use cwm_action::{ActionFile, source_key};
 use cwm_core::{Error, list_some};
 use cwm_store::ActionRecord;
 pub use reason::{CellStatus, Reason};
@@ -117,9 +116,9 @@ impl<'a> Explainer<'a> {
                     }
                 }
             },
-            KeyStatus::Absent(resolved) => {
+            KeyStatus::Absent(action) => {
                 reason.state = CellStatus::WouldRun;
-                reason.causes = self.causes(index, resolved)?;
+                reason.causes = self.causes(index, action)?;
                 reason.because_of = self.changed_inputs(index, &reason.causes, depth, explained)?;
             }
             KeyStatus::KeyUnknown => {
@@ -157,12 +156,12 @@ impl<'a> Explainer<'a> {
     }
 
     /// Returns the causes of a cell without a result, with the dates of changes of code.
-    fn causes(&self, index: usize, resolved: &Resolved) -> Result<Vec<Cause>, Error> {
+    fn causes(&self, index: usize, action: &ActionFile) -> Result<Vec<Cause>, Error> {
         let record = |source: usize| self.cache_status.record(source);
-        let mut causes = rerun_causes(self.inputs, index, resolved, &record)?;
+        let mut causes = rerun_causes(self.inputs, index, action, &record)?;
         // The lock file of another person: the changes are those since the last result of this store.
         if causes.iter().any(|cause| matches!(cause, Cause::RecordMissing { .. }))
-            && self.is_of_another_store(index, resolved)?
+            && self.is_of_another_store(index, action)?
             && let Some(last) = self.history()?.latest_result(&self.inputs.cell(index).label)
         {
             for cause in &mut causes {
@@ -171,7 +170,7 @@ impl<'a> Explainer<'a> {
                     *same = None;
                 }
             }
-            causes.extend(changes(self.inputs.plan, index, &last.components, resolved, &record));
+            causes.extend(changes(self.inputs.plan, index, &last.components, action, &record));
         }
         self.date(&mut causes)?;
         Ok(causes)
@@ -179,9 +178,9 @@ impl<'a> Explainer<'a> {
 
     /// Returns true if the lock file names the result of another key, or one whose objects are not in this store. A store that
     /// lost the record alone has the objects, and nothing changed.
-    fn is_of_another_store(&self, index: usize, resolved: &Resolved) -> Result<bool, Error> {
+    fn is_of_another_store(&self, index: usize, action: &ActionFile) -> Result<bool, Error> {
         let Some(line) = self.inputs.locked.get(&self.inputs.cell(index).label) else { return Ok(false) };
-        if line.key != resolved.components.key() {
+        if line.key != action.key {
             return Ok(true);
         }
         for digest in line.outputs.values() {

@@ -1,8 +1,8 @@
 //! Runs a plan: it finds what is cached, what has to run and why, and runs it.
 
+mod action;
 mod cause;
 mod child;
-mod components;
 mod estimate;
 mod event;
 mod executor;
@@ -21,8 +21,8 @@ mod run;
 mod scheduler;
 mod status;
 
+pub use action::output_of;
 pub use cause::{Cause, CodeChange, ValueOrigin, differences};
-pub use components::{Resolved, output_of};
 pub use estimate::{Estimate, Estimates, TotalEstimate};
 pub use event::{Direction, EventSink, EventSinks, FailedCell, RunEvent, SkippedCell};
 pub use executor::{

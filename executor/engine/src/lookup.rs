@@ -2,8 +2,8 @@
 
 use cwm_contract::Label;
 
-use crate::components::{Resolved, resolve};
-use cwm_action::source_key;
+use crate::action::resolve;
+use cwm_action::{ActionFile, source_key};
 use cwm_core::{Components, Error, Key};
 use cwm_pipeline::plan::{Cell, Origin, Plan};
 use cwm_project::accepted::Accepted;
@@ -35,7 +35,7 @@ impl<'a> RunInputs<'a> {
         &self.plan.cells[index]
     }
 
-    /// Resolves the key of a cell. `record` returns the records of its sources, all of which are done.
+    /// Resolves the action of a cell. `record` returns the records of its sources, all of which are done.
     ///
     /// # Errors
     /// A file from outside or a secret cannot be read.
@@ -43,8 +43,8 @@ impl<'a> RunInputs<'a> {
         &self,
         index: usize,
         record: impl Fn(usize) -> Option<&'r ActionRecord>,
-    ) -> Result<Resolved, Error> {
-        resolve(self.cell(index), self.files, self.pins, record).map(|(resolved, _)| resolved)
+    ) -> Result<ActionFile, Error> {
+        resolve(self.plan, self.cell(index), self.files, self.pins, record).map(|(action, _)| action)
     }
 
     /// Returns the line of the lock file for a cell, if it is about this key.

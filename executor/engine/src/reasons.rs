@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use cwm_contract::{FetchRequest, Origin as Brings};
 use jiff::Timestamp;
 
+use crate::action::resolve;
 use crate::cause::{Cause, ValueOrigin, differences};
-use crate::components::{Resolved, resolve};
 use crate::lookup::{RunInputs, sources};
 use crate::status::CacheStatus;
-use cwm_action::source_key;
+use cwm_action::{ActionBody, ActionFile, source_key};
 use cwm_core::{Components, Error, Key};
 use cwm_pipeline::plan::{Body, Cell, Origin, Plan};
 use cwm_project::pins::Pins;
@@ -25,20 +25,19 @@ pub type RecordOf<'r> = &'r dyn Fn(usize) -> Option<&'r ActionRecord>;
 pub fn rerun_causes(
     inputs: RunInputs<'_>,
     index: usize,
-    resolved: &Resolved,
+    action: &ActionFile,
     record: RecordOf<'_>,
 ) -> Result<Vec<Cause>, Error> {
     let RunInputs { plan, store, locked, pins, .. } = inputs;
     let cell = inputs.cell(index);
-    let components = &resolved.components;
-    let key = components.key();
-    let open = components.parameters.get(source_key::SOURCE).map_or(0, source_key::unpinned_urls);
+    let key = action.key;
+    let open = action.components.parameters.get(source_key::SOURCE).map_or(0, source_key::unpinned_urls);
     let not_pinned = (open > 0).then_some(Cause::NotPinned { count: open });
     let unfinished = unfinished(store, &key)?;
     let mut causes = match inputs.previous_record(index)? {
         _ if store.has_damaged_record(&key) => vec![Cause::RecordDamaged],
         Some(previous) => {
-            let mut causes = changes(plan, index, &previous.components, resolved, record);
+            let mut causes = changes(plan, index, &previous.components, action, record);
             if is_repinned(cell, &previous, pins) {
                 causes.iter_mut().for_each(Cause::mark_repinned);
             }
@@ -64,7 +63,7 @@ pub fn known_causes(inputs: RunInputs<'_>, index: usize, cache_status: &CacheSta
     let RunInputs { plan, store, locked, files, pins, .. } = inputs;
     let cell = inputs.cell(index);
     let record = |source: usize| cache_status.record(source);
-    let (mut resolved, unknown) = resolve(cell, files, pins, record)?;
+    let (mut action, unknown) = resolve(plan, cell, files, pins, record)?;
     let Some(previous) = inputs.previous_record(index)?.map(|record| record.components) else {
         return Ok(vec![match locked.get(&cell.label) {
             Some(line) if store.has_damaged_record(&line.key) => Cause::RecordDamaged,
@@ -77,11 +76,11 @@ pub fn known_causes(inputs: RunInputs<'_>, index: usize, cache_status: &CacheSta
         let before = previous.inputs.get(&input).and_then(|group| group.iter().find(|(other, _)| *other == label));
         match before {
             // It may be the same again.
-            Some(before) => resolved.components.inputs.entry(input).or_default().push(before.clone()),
+            Some(before) => action.components.inputs.entry(input).or_default().push(before.clone()),
             None => new.push((input, label)),
         }
     }
-    let mut causes = changes(plan, index, &previous, &resolved, &record);
+    let mut causes = changes(plan, index, &previous, &action, &record);
     let sources = source_names(plan, index);
     causes.extend(new.into_iter().map(|(name, label)| {
         let source = sources(&name, &label);
@@ -101,8 +100,8 @@ fn unfinished(store: &Store, key: &Key) -> Result<Option<Cause>, Error> {
 }
 
 /// Returns the differences between `old` and the key of a cell now.
-pub fn changes(plan: &Plan, index: usize, old: &Components, resolved: &Resolved, record: RecordOf<'_>) -> Vec<Cause> {
-    let mut causes = differences_of(plan, index, old, &resolved.components);
+pub fn changes(plan: &Plan, index: usize, old: &Components, action: &ActionFile, record: RecordOf<'_>) -> Vec<Cause> {
+    let mut causes = differences_of(plan, index, old, &action.components);
     let cell = &plan.cells[index];
     for cause in &mut causes {
         if let Cause::Input { source, old: Some(old), new: Some(_), old_output, .. } = cause {
@@ -113,10 +112,7 @@ pub fn changes(plan: &Plan, index: usize, old: &Components, resolved: &Resolved,
             *old_output = record.and_then(has_it);
         }
     }
-    if let Body::Stage(stage) = &cell.body
-        && stage.external_sources(&cell.values).is_some()
-        && !resolved.expected.is_empty()
-    {
+    if matches!(&action.body, ActionBody::Stage { expected, .. } if !expected.is_empty()) {
         causes.iter_mut().for_each(Cause::mark_pinned);
     }
     causes

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::components::Resolved;
 use crate::lookup::{RunInputs, is_of_older_code, origin, sources};
+use cwm_action::ActionFile;
 use cwm_core::{Error, Key};
 use cwm_pipeline::plan::Plan;
 use cwm_store::ActionRecord;
@@ -14,7 +14,7 @@ pub enum KeyStatus {
     /// Its result is recorded.
     Cached(Box<ActionRecord>),
     /// Its key has no result.
-    Absent(Box<Resolved>),
+    Absent(Box<ActionFile>),
     /// A cell that it depends on has no result yet, so its key is not known.
     KeyUnknown,
     /// It names a pipe, whose content is known only when a run reads it.
@@ -94,7 +94,7 @@ impl CacheStatus {
     pub fn key(&self, index: usize) -> Option<Key> {
         match &self.states[index] {
             KeyStatus::Cached(record) => Some(record.key),
-            KeyStatus::Absent(resolved) => Some(resolved.components.key()),
+            KeyStatus::Absent(action) => Some(action.key),
             KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) | KeyStatus::Unreadable(_) => None,
         }
     }

@@ -8,8 +8,9 @@ use super::locked_results::{depends_on_divergent, is_other, locked_of, locked_re
 use super::{Transfer, chosen, sinks};
 use crate::cli::PullArguments;
 use crate::workspace::Workspace;
+use cwm_action::ActionFile;
 use cwm_core::{Error, ExitCode, Key, plural};
-use cwm_engine::{CacheStatus, KeyStatus, Resolved};
+use cwm_engine::{CacheStatus, KeyStatus};
 use cwm_engine::{Direction, EventSink, RunEvent};
 use cwm_remote::{RemoteError, TransferEvent, TransferRequest, TransferService};
 
@@ -51,7 +52,7 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
         Some(words) => words,
         None => format!("no remote that was reached has {what}"),
     };
-    let absent = |resolved: &Resolved, what: &str| match cwm_action::source_key::has_unpinned_url(&resolved.components)
+    let absent = |resolved: &ActionFile, what: &str| match cwm_action::source_key::has_unpinned_url(&resolved.components)
     {
         true => "has a URL that is not pinned, so that remotes cannot be asked for it: a run fetches it".to_owned(),
         false => nowhere(what),

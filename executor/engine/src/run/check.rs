@@ -17,9 +17,9 @@ impl Engine<'_> {
         if let Some(because) = sources(inputs.cell(index)).find(|source| self.records[*source].is_none()) {
             return Ok(Decision::Skipped { because });
         }
-        let resolved = inputs.resolve(index, |source| self.records[source].as_ref())?;
-        let key = resolved.components.key();
-        let record = inputs.find_result(index, &resolved.components)?.ok_or_else(|| {
+        let action = inputs.resolve(index, |source| self.records[source].as_ref())?;
+        let key = action.key;
+        let record = inputs.find_result(index, &action.components)?.ok_or_else(|| {
             Error::store("nothing is recorded of it as it stands now, so there is nothing to compare with")
                 .hint("`cwm run` makes it; `cwm why` says what changed since it was made")
         })?;
@@ -37,7 +37,7 @@ impl Engine<'_> {
             self.report_check(index, key, differences);
             return Ok(Decision::Hit(key));
         }
-        self.build(index, resolved, Vec::new())
+        self.build(index, action, Vec::new())
     }
 
     /// Ends the check of a cell.

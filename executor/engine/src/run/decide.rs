@@ -1,15 +1,14 @@
 //! Decides on a cell whose inputs are done: it has a result, remotes may have it, or it has to be built, and for which causes.
 
 use super::{Engine, Work};
+use crate::action::needs_of;
 use crate::cause::Cause;
-use crate::components::Resolved;
 use crate::event::{EventSink, RunEvent};
 use crate::lookup::{is_of_older_code, origin};
 use crate::reasons::rerun_causes;
 use crate::retry::{self, RetryPolicy};
-use crate::run::action::needs_of;
 use crate::scheduler::{Decision, LostInput};
-use cwm_action::{ActionFailure, source_key};
+use cwm_action::{ActionFailure, ActionFile, source_key};
 use cwm_core::{Error, Key};
 use cwm_store::{ActionRecord, MissingContent};
 
@@ -36,8 +35,8 @@ impl Engine<'_> {
 
     fn decide_run(&mut self, index: usize) -> Result<Decision, Error> {
         let inputs = self.inputs;
-        let resolved = inputs.resolve(index, |source| self.records[source].as_ref())?;
-        let key = resolved.components.key();
+        let action = inputs.resolve(index, |source| self.records[source].as_ref())?;
+        let key = action.key;
         if self.scheduler.is_in_flight(&key) {
             return Ok(Decision::SharesKey(key));
         }
@@ -47,21 +46,21 @@ impl Engine<'_> {
             causes.push(cause.clone());
         } else if self.policy.force.contains(&index) && !is_current {
             causes.push(Cause::Forced);
-            if inputs.find_result(index, &resolved.components)?.is_none() {
+            if inputs.find_result(index, &action.components)?.is_none() {
                 // It would have run anyway.
-                causes.extend(self.rerun_causes(index, &resolved)?);
+                causes.extend(self.rerun_causes(index, &action)?);
             }
         } else {
             let is_own = is_current && self.scheduler.was_built(index);
             let found = match self.records[index].clone().filter(|record| is_own && record.key == key) {
                 Some(built) => Some(built),
-                None => inputs.find_result(index, &resolved.components)?,
+                None => inputs.find_result(index, &action.components)?,
             };
-            if !is_own && self.may_fetch_records(index, &resolved, found.as_ref()) {
+            if !is_own && self.may_fetch_records(index, &action, found.as_ref()) {
                 let work = self.work_of(index);
                 work.fetch_keys.push(key);
                 if found.is_none() {
-                    let older = inputs.accepted.equivalent_keys(&resolved.components).map(|older| older.key());
+                    let older = inputs.accepted.equivalent_keys(&action.components).map(|older| older.key());
                     work.fetch_keys.extend(older);
                 }
                 return Ok(Decision::FetchRecords(key));
@@ -73,7 +72,7 @@ impl Engine<'_> {
                 Some(record) => {
                     let missing = self.wanted_and_missing(index, &record)?;
                     if missing.is_empty() {
-                        let is_accepted = is_of_older_code(&record, &resolved.components);
+                        let is_accepted = is_of_older_code(&record, &action.components);
                         self.hit(index, record, is_accepted, is_own);
                         return Ok(Decision::Hit(key));
                     }
@@ -88,15 +87,20 @@ impl Engine<'_> {
                     self.records[index] = Some(record);
                     causes.push(cause);
                 }
-                None => causes = self.rerun_causes(index, &resolved)?,
+                None => causes = self.rerun_causes(index, &action)?,
             }
         }
-        self.build(index, resolved, causes)
+        self.build(index, action, causes)
     }
 
     /// Has a cell built, after its lost inputs.
-    pub(super) fn build(&mut self, index: usize, resolved: Resolved, causes: Vec<Cause>) -> Result<Decision, Error> {
-        let key = resolved.components.key();
+    pub(super) fn build(
+        &mut self,
+        index: usize,
+        mut action: ActionFile,
+        causes: Vec<Cause>,
+    ) -> Result<Decision, Error> {
+        let key = action.key;
         self.work_of(index).key = Some(key);
         if let Some(failure) = self.failure_of_same_key(index, &key) {
             self.work_of(index).failure = Some(failure);
@@ -105,15 +109,15 @@ impl Engine<'_> {
         // A job without the shared store does not read the files that are here.
         let lost_inputs = if self.executors.needs_upload(index) { Vec::new() } else { self.lost_inputs(index)? };
         if lost_inputs.is_empty() {
-            let work = self.work_of(index);
-            (work.resolved, work.causes) = (Some(resolved), causes.iter().map(Cause::to_string).collect());
+            action.cause = causes.iter().map(Cause::to_string).collect();
+            self.work_of(index).action = Some(action);
         }
         Ok(Decision::Miss { key, lost_inputs })
     }
 
     /// Returns the causes of a cell that has no result.
-    fn rerun_causes(&self, index: usize, resolved: &Resolved) -> Result<Vec<Cause>, Error> {
-        rerun_causes(self.inputs, index, resolved, &|source| self.records[source].as_ref())
+    fn rerun_causes(&self, index: usize, action: &ActionFile) -> Result<Vec<Cause>, Error> {
+        rerun_causes(self.inputs, index, action, &|source| self.records[source].as_ref())
     }
 
     /// Returns the files of a result that cannot be read, if the cell is exported, has no reader, or is to be fetched. A reader
@@ -165,15 +169,12 @@ impl Engine<'_> {
     }
 
     /// Returns true if records of a cell are fetched: it has none here, or not the one of the lock file.
-    fn may_fetch_records(&self, index: usize, resolved: &Resolved, found: Option<&ActionRecord>) -> bool {
-        let key = resolved.components.key();
+    fn may_fetch_records(&self, index: usize, action: &ActionFile, found: Option<&ActionRecord>) -> bool {
+        let key = action.key;
         let line = self.inputs.locked_line(index, &key);
         let is_enough = found.is_some_and(|found| line.is_none_or(|line| line.outputs == found.output_digests()));
         let was_requested = self.scheduler.key(&key).is_some_and(|known| known.records_requested);
-        self.transfers.can_fetch()
-            && !is_enough
-            && !was_requested
-            && !source_key::has_unpinned_url(&resolved.components)
+        self.transfers.can_fetch() && !is_enough && !was_requested && !source_key::has_unpinned_url(&action.components)
     }
 
     /// Returns true if the files of a result can be fetched, and were not requested yet.

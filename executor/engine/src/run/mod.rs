@@ -1,7 +1,6 @@
 //! Running a plan: the loop that waits for events, informs the [`Scheduler`] and carries out its effects. A failure stops the
 //! cells that depend on it and nothing else.
 
-mod action;
 mod check;
 mod decide;
 mod executors;
@@ -19,15 +18,14 @@ use std::time::{Duration, Instant};
 
 use cwm_contract::{DeviceChoice, Label};
 
-use crate::components::Resolved;
+use crate::action::{executable_files, needs_of};
 use crate::event::{EventSink, EventSinks, RunEvent};
 use crate::executor::{ActionUpdate, Cancel, ExecutorEvent, Start, Started, Task};
 use crate::fetch::TransferUpdate;
 use crate::lookup::{RunInputs, sources};
 use crate::retry::RetryPolicy;
 use crate::scheduler::{CellSpec, CellState, CompletionKind, Effect, Event, RunState, Scheduler};
-use action::{action_file, executable_files, needs_of};
-use cwm_action::{ActionFailure, ActionOutcome, AttemptOptions};
+use cwm_action::{ActionFailure, ActionFile, ActionOutcome, AttemptOptions};
 use cwm_core::{Error, ErrorKind, Key};
 use cwm_pipeline::plan::RetryOptions;
 use cwm_store::{ActionRecord, WorkFolder};
@@ -56,7 +54,7 @@ struct Work {
     fetch_keys: Vec<Key>,
     /// Results of which files may be fetched.
     candidates: Vec<ActionRecord>,
-    resolved: Option<Resolved>,
+    action: Option<ActionFile>,
     causes: Vec<String>,
     attempt: u32,
     /// When its work began: it may wait for another process first.
@@ -254,15 +252,15 @@ impl Engine<'_> {
     /// Hands a cell to its executor.
     fn submit(&mut self, cell: usize) -> Result<(), Error> {
         let work = self.work.entry(cell).or_default();
-        let resolved =
-            work.resolved.take().ok_or_else(|| Error::internal("a cell that is submitted was not resolved"))?;
-        let (key, causes) = (resolved.components.key(), work.causes.clone());
-        let attempts = self.scheduler.key(&key).map_or(0, |known| known.attempts);
+        let mut action =
+            work.action.take().ok_or_else(|| Error::internal("a cell that is submitted was not resolved"))?;
+        work.causes = action.cause.clone();
+        let attempts = self.scheduler.key(&action.key).map_or(0, |known| known.attempts);
         work.attempt = attempts + 1;
         let is_remote = self.executors.needs_upload(cell);
-        let executable = if is_remote { executable_files(&resolved) } else { Vec::new() };
-        let mut action = action_file(self.inputs.plan, cell, resolved, causes, |source| self.records[source].as_ref())?;
-        action.executable = executable;
+        if is_remote {
+            action.executable = executable_files(&action);
+        }
         // The remote has objects of these names that are not what they should be: they are sent again.
         action.force = self.policy.force.contains(&cell) || is_remote && self.transfers.failure(cell).is_some();
         let check = self.policy.check.is_some();

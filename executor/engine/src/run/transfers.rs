@@ -119,10 +119,9 @@ impl Engine<'_> {
 
     /// Uploads the inputs of a cell. Returns an event at once if there is nothing to wait for.
     pub(super) fn upload_inputs(&mut self, reader: usize) -> Option<Event> {
-        let resolved = self.work.get(&reader)?.resolved.as_ref()?;
-        let key = resolved.components.key();
-        for file in resolved.outside.values().chain(&resolved.files).chain(resolved.deps.values()) {
-            self.transfers.upload(reader, reader, key, UploadItem::File(file.clone()));
+        let action = self.work.get(&reader)?.action.as_ref()?;
+        for file in action.external_files() {
+            self.transfers.upload(reader, reader, action.key, UploadItem::File(file.clone()));
         }
         for source in self.scheduler.inputs(reader) {
             if let Some(record) = &self.records[*source] {

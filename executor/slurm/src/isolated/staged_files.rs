@@ -30,21 +30,12 @@ pub fn content(action: &ActionFile) -> BTreeMap<String, OutputRecord> {
             }
         }
     }
-    for file in files(action) {
+    for file in action.external_files() {
         let shape = OutputShape::File { extension: String::new() };
         let (digest, size, format) = (file.digest, file.stat.size, cwm_contract::Format::ANY);
         add(file.path.display().to_string(), OutputRecord { digest, size, shape, format, outside: None });
     }
     content
-}
-
-/// The external files that an action reads.
-fn files(action: &ActionFile) -> Vec<&FileFingerprint> {
-    let inputs = action.inputs.values().flatten().filter_map(|input| match &input.artifact {
-        Artifact::Outside(snapshot) => Some(snapshot),
-        Artifact::Output(_) => None,
-    });
-    inputs.chain(action.body.files()).collect()
 }
 
 /// The external files of one action, in a folder that is removed with this value.
@@ -61,7 +52,7 @@ impl StagedFiles {
         let below = store.temporary_folder();
         let folder = tempfile::Builder::new().prefix(".cwm-outside-").tempdir_in(&below);
         let staged = StagedFiles { folder: folder.map_err(|error| Error::io("make a folder below", &below, error))? };
-        for file in files(action) {
+        for file in action.external_files() {
             let (object, at) = (store.object_path(&file.digest), staged.staged_path(&file.path));
             let made = || -> std::io::Result<()> {
                 if at.symlink_metadata().is_ok() {
