@@ -12,7 +12,7 @@ use crate::history::CodeChangeHistory;
 use cwm_core::{Digest, FileError};
 use cwm_store::{ActionRecord, EvictionReason, MissingContent, Store};
 
-pub use differences::{ValueOrigin, differences};
+pub use differences::differences;
 
 /// One cause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -146,20 +146,6 @@ impl Cause {
             (0, None) => Cause::ObjectsMissing { count: missing.len() },
             (count, _) => Cause::ObjectsDamaged { count },
         })
-    }
-
-    /// Marks a source as pinned.
-    pub fn mark_pinned(&mut self) {
-        if let Cause::Source { pinned, .. } = self {
-            *pinned = true;
-        }
-    }
-
-    /// Marks a source as changed by its pin.
-    pub fn mark_repinned(&mut self) {
-        if let Cause::Source { pinned, repinned, .. } = self {
-            (*pinned, *repinned) = (true, true);
-        }
     }
 }
 

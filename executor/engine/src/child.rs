@@ -2,17 +2,15 @@
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cwm_contract::Resources;
 use rustix::process::Pid;
 
-use crate::executor::{ActionUpdate, Cancel, ExecutorEvent, ExecutorEvents};
-use cwm_action::{ActionFailure, ActionFailureKind, AttemptOptions, describe_signal, kill_descendants, out_of_memory};
-use cwm_core::{Error, Key, os};
-use cwm_store::WorkFolder;
+use crate::executor::{ActionUpdate, Cancel, ExecutorEvent, ExecutorEvents, Task};
+use cwm_action::{ActionFailure, ActionFailureKind, describe_signal, kill_descendants, out_of_memory};
+use cwm_core::{Error, os};
+use cwm_store::Store;
 
 /// A running action. Dropping it closes the pipe that the process watches, and the action ends.
 pub struct ActionProcess {
@@ -22,46 +20,35 @@ pub struct ActionProcess {
     _parent_pipe: Option<ChildStdin>,
 }
 
-/// The settings that a process of an action is started with.
-pub struct ActionCommand<'c> {
-    /// The cell, which its events name.
-    pub cell: usize,
-    /// The key.
-    pub key: Key,
-    /// The store of the run.
-    pub store: &'c Path,
-    /// The folder of the action.
-    pub work: WorkFolder,
-    /// Its share of the machine.
-    pub resources: &'c Resources,
-    /// The options of the attempt.
-    pub terms: &'c AttemptOptions,
-    /// The accelerators that it sees; those of this process if there is no choice.
-    pub visible_devices: Option<&'c [String]>,
-}
-
 impl ActionProcess {
-    /// Starts `cwm exec KEY` from this very program, even if it was rebuilt meanwhile, in a process group of its own.
+    /// Writes the action file, and starts `cwm exec KEY` from this very program, even if it was rebuilt meanwhile, in a process group of its own. It sees these accelerators; those of this process if there is no choice.
     ///
     /// # Errors
     /// The process cannot be started.
-    pub fn start(with: ActionCommand<'_>, events: ExecutorEvents) -> Result<Self, Error> {
+    pub fn start(
+        task: &Task,
+        store: &Store,
+        visible_devices: Option<&[String]>,
+        events: ExecutorEvents,
+    ) -> Result<Self, Error> {
+        let work = task.work_folder(store);
+        work.write_action(&task.action)?;
         let mut command = Command::new(os::current_exe());
         command
             .arg0("cwm")
             .arg("exec")
-            .arg(with.key.to_string())
+            .arg(task.action.key.to_string())
             .arg("--store")
-            .arg(with.store)
-            .args(with.terms.options())
+            .arg(store.root())
+            .args(task.terms.options())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .process_group(0);
         for threads in ["RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "TOKIO_WORKER_THREADS"] {
-            command.env(threads, with.resources.cores.to_string());
+            command.env(threads, task.action.resources.cores.to_string());
         }
-        if let Some(visible_devices) = with.visible_devices {
+        if let Some(visible_devices) = visible_devices {
             command.env("CUDA_VISIBLE_DEVICES", visible_devices.join(","));
         }
         let out_of_memory_before = os::out_of_memory_kills();
@@ -70,7 +57,7 @@ impl ActionProcess {
         let parent_pipe = process.stdin.take();
         let stdout = process.stdout.take();
         let child = Arc::new(Mutex::new(Pid::from_raw(process.id() as libc::pid_t)));
-        let (cell, work, watched) = (with.cell, with.work, child.clone());
+        let (cell, watched) = (task.cell, child.clone());
         std::thread::spawn(move || {
             if let Some(stdout) = stdout {
                 for line in BufReader::new(stdout).lines().map_while(Result::ok) {

@@ -362,6 +362,13 @@ pub trait EventSink {
 #[derive(Default)]
 pub struct EventSinks(pub Vec<Box<dyn EventSink>>);
 
+impl EventSinks {
+    /// Reports a problem that does not stop the run.
+    pub fn warn(&mut self, message: impl Into<String>) {
+        self.event(&RunEvent::Warning { message: message.into() });
+    }
+}
+
 impl EventSink for EventSinks {
     fn event(&mut self, event: &RunEvent) {
         self.0.iter_mut().for_each(|sink| sink.event(event));

@@ -8,6 +8,7 @@ use cwm_contract::{DeviceChoice, Needs};
 use crate::event::RunEvent;
 use cwm_action::{ActionFailure, ActionFile, ActionMessage, AttemptOptions};
 use cwm_core::Error;
+use cwm_store::{Store, WorkFolder};
 
 /// Carries out actions. No method waits for an action: its messages and its end are sent as [`ExecutorEvent`]s, from any thread.
 pub trait Executor {
@@ -55,6 +56,13 @@ pub struct Task {
     pub device: DeviceChoice,
     /// The time limit of a batch job, if the pipeline has one.
     pub time: Option<Duration>,
+}
+
+impl Task {
+    /// Returns the folder of the action.
+    pub fn work_folder(&self, store: &Store) -> WorkFolder {
+        if self.terms.check { store.checking(&self.action.key) } else { store.work(&self.action.key) }
+    }
 }
 
 /// The outcome of starting an action.

@@ -9,7 +9,7 @@ use crate::cause::Cause;
 use crate::history::History;
 use crate::lookup::{RunInputs, sources};
 use crate::predict::{IncompleteResult, Rebuild, RunPrediction};
-use crate::reasons::{changes, differences_of, is_repinned, known_causes, rerun_causes};
+use crate::reasons::{changes, differences_of, known_causes, mark_repinned, rerun_causes};
 use crate::status::{CacheStatus, KeyStatus, describe_unread_pipe};
 use cwm_action::{ActionFile, source_key};
 use cwm_core::{Error, list_some};
@@ -73,18 +73,8 @@ impl<'a> Explainer<'a> {
     }
 
     fn new_reason(&self, index: usize) -> Reason {
-        Reason {
-            label: self.inputs.cell(index).label.to_string(),
-            state: CellStatus::Cached,
-            origin: None,
-            accepted: self.cache_status.is_accepted(index),
-            because: Vec::new(),
-            probe: None,
-            made_because: Vec::new(),
-            causes: Vec::new(),
-            advice: None,
-            because_of: Vec::new(),
-        }
+        let label = self.inputs.cell(index).label.to_string();
+        Reason { label, accepted: self.cache_status.is_accepted(index), ..Reason::default() }
     }
 
     /// Explains a cell, and up to `depth` cells behind it. Cells that were `explained` are not explained again.
@@ -119,7 +109,7 @@ impl<'a> Explainer<'a> {
             KeyStatus::Absent(action) => {
                 reason.state = CellStatus::WouldRun;
                 reason.causes = self.causes(index, action)?;
-                reason.because_of = self.changed_inputs(index, &reason.causes, depth, explained)?;
+                self.follow_causes(&mut reason, index, self.inputs.previous_record(index)?.as_ref(), depth, explained)?;
             }
             KeyStatus::KeyUnknown => {
                 reason.state = CellStatus::Waits;
@@ -127,8 +117,7 @@ impl<'a> Explainer<'a> {
                     Ok(causes) => reason.causes = causes,
                     Err(error) => (reason.state, reason.origin) = (CellStatus::WouldFail, Some(error.message)),
                 }
-                self.date(&mut reason.causes)?;
-                reason.because_of = self.changed_inputs(index, &reason.causes, depth, explained)?;
+                self.follow_causes(&mut reason, index, self.inputs.previous_record(index)?.as_ref(), depth, explained)?;
                 for source in sources(self.inputs.cell(index)) {
                     let is_cause = self.cache_status.record(source).is_none();
                     if depth > 0 && is_cause && explained.insert(source) {
@@ -155,78 +144,42 @@ impl<'a> Explainer<'a> {
         Ok(reason)
     }
 
-    /// Returns the causes of a cell without a result, with the dates of changes of code.
+    /// Returns the causes of a cell without a result.
     fn causes(&self, index: usize, action: &ActionFile) -> Result<Vec<Cause>, Error> {
         let record = |source: usize| self.cache_status.record(source);
         let mut causes = rerun_causes(self.inputs, index, action, &record)?;
-        // The lock file of another person: the changes are those since the last result of this store.
-        if causes.iter().any(|cause| matches!(cause, Cause::RecordMissing { .. }))
-            && self.is_of_another_store(index, action)?
-            && let Some(last) = self.history()?.latest_result(&self.inputs.cell(index).label)
+        let label = &self.inputs.cell(index).label;
+        let mut locked = self.inputs.locked.get(label).into_iter().flat_map(|line| line.outputs.values());
+        // The lock file of another person: the changes are those since the last result of this store. A store that lost the
+        // record alone has the objects, and nothing changed.
+        if let [Cause::RecordMissing { same }, ..] = &mut causes[..]
+            && (*same == Some(false) || locked.any(|digest| matches!(self.inputs.store.object_size(digest), Ok(None))))
+            && let Some(last) = self.history()?.latest_result(label)
         {
-            for cause in &mut causes {
-                if let Cause::RecordMissing { same: same @ Some(false) } = cause {
-                    // The changes are known, after all.
-                    *same = None;
-                }
-            }
-            causes.extend(changes(self.inputs.plan, index, &last.components, action, &record));
+            // The changes are known, after all.
+            *same = same.filter(|same| *same);
+            causes.extend(changes(self.inputs, index, last, action, &record));
         }
-        self.date(&mut causes)?;
         Ok(causes)
     }
 
-    /// Returns true if the lock file names the result of another key, or one whose objects are not in this store. A store that
-    /// lost the record alone has the objects, and nothing changed.
-    fn is_of_another_store(&self, index: usize, action: &ActionFile) -> Result<bool, Error> {
-        let Some(line) = self.inputs.locked.get(&self.inputs.cell(index).label) else { return Ok(false) };
-        if line.key != action.key {
-            return Ok(true);
-        }
-        for digest in line.outputs.values() {
-            if self.inputs.store.object_size(digest)?.is_none() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Adds the dates of changes of code.
-    fn date(&self, causes: &mut [Cause]) -> Result<(), Error> {
-        for cause in causes {
+    /// Adds the dates of changes of code, and explains the cells behind inputs that changed since the result `reader`: they have
+    /// other results than before.
+    fn follow_causes(
+        &self,
+        reason: &mut Reason,
+        index: usize,
+        reader: Option<&ActionRecord>,
+        depth: usize,
+        explained: &mut BTreeSet<usize>,
+    ) -> Result<(), Error> {
+        for cause in &mut reason.causes {
             if let Cause::Code { changes, since, .. } = cause {
                 let history = self.history()?;
                 let dated =
                     changes.iter().map(|one| history.code_change(&one.what, one.old.as_ref(), one.new.as_ref()));
                 *since = dated.collect();
             }
-        }
-        Ok(())
-    }
-
-    /// Explains the cells behind the changed inputs of a cell: they have other results than before.
-    fn changed_inputs(
-        &self,
-        index: usize,
-        causes: &[Cause],
-        depth: usize,
-        explained: &mut BTreeSet<usize>,
-    ) -> Result<Vec<Reason>, Error> {
-        let previous = self.inputs.previous_record(index)?;
-        self.changed_since(index, causes, previous.as_ref(), depth, explained)
-    }
-
-    /// Explains the same for the changes since the result `reader` of the cell.
-    fn changed_since(
-        &self,
-        index: usize,
-        causes: &[Cause],
-        reader: Option<&ActionRecord>,
-        depth: usize,
-        explained: &mut BTreeSet<usize>,
-    ) -> Result<Vec<Reason>, Error> {
-        let mut reasons = Vec::new();
-        for cause in causes {
             // A new input, or another output of the same cell, says nothing of a run of the source.
             let Cause::Input { source, old: Some(old), new: Some(_), old_output: None, .. } = cause else { continue };
             let label_of = |read: &usize| self.inputs.cell(*read).label.to_string();
@@ -236,20 +189,19 @@ impl<'a> Explainer<'a> {
             if depth == 0 || !explained.insert(source) {
                 continue;
             }
-            if let Some(record) = self.cache_status.record(source) {
-                let before = self.history()?.producer(old, record);
-                if self.is_of_another_stage(source, record, before) {
-                    continue;
-                }
-                let ran = reader.is_none_or(|reader| reader.circumstances.started < record.circumstances.started);
-                let mut reason = self.new_result(source, record, before, depth - 1, explained)?;
-                if !ran || record.is_taken() {
-                    reason.state = CellStatus::Differs;
-                }
-                reasons.push(reason);
+            let Some(record) = self.cache_status.record(source) else { continue };
+            let before = self.history()?.producer(old, record);
+            if self.is_of_another_stage(source, record, before) {
+                continue;
             }
+            let mut changed = self.new_result(source, record, before, depth - 1, explained)?;
+            let ran = reader.is_none_or(|reader| reader.circumstances.started < record.circumstances.started);
+            if !ran || record.is_taken() {
+                changed.state = CellStatus::Differs;
+            }
+            reason.because_of.push(changed);
         }
-        Ok(reasons)
+        Ok(())
     }
 
     /// Returns true if the input changed because the cell reads another stage: the result of `before` is of a stage that still
@@ -282,11 +234,8 @@ impl<'a> Explainer<'a> {
                 let pinned = source_key::with_checksums(&before.components, &before.fetched);
                 let was = pinned.as_ref().unwrap_or(&before.components);
                 reason.causes = differences_of(self.inputs.plan, index, was, &record.components);
-                if is_repinned(self.inputs.cell(index), before, self.inputs.pins) {
-                    reason.causes.iter_mut().for_each(Cause::mark_repinned);
-                }
-                self.date(&mut reason.causes)?;
-                reason.because_of = self.changed_since(index, &reason.causes, Some(before), depth, explained)?;
+                mark_repinned(&mut reason.causes, self.inputs.cell(index), before, self.inputs.pins);
+                self.follow_causes(&mut reason, index, Some(before), depth, explained)?;
             }
             None if record.is_taken() => {}
             None => reason.made_because = record.cause.clone(),

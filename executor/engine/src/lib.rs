@@ -22,7 +22,7 @@ mod scheduler;
 mod status;
 
 pub use action::output_of;
-pub use cause::{Cause, CodeChange, ValueOrigin, differences};
+pub use cause::{Cause, CodeChange, differences};
 pub use estimate::{Estimate, Estimates, TotalEstimate};
 pub use event::{Direction, EventSink, EventSinks, FailedCell, RunEvent, SkippedCell};
 pub use executor::{

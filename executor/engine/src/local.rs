@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use cwm_contract::{DeviceChoice, Needs, Resources};
 
-use crate::child::{ActionCommand, ActionProcess};
+use crate::child::ActionProcess;
 use crate::executor::{Cancel, Executor, ExecutorEvents, Start, Started, Task};
 use crate::machine::{Allocation, Machine, ResourcePool};
-use cwm_core::Error;
 use cwm_store::Store;
 
 /// Carries out actions in processes of this machine.
@@ -24,18 +23,6 @@ impl LocalExecutor {
     pub fn new(store: Store, machine: Machine, events: ExecutorEvents) -> Self {
         let (pool, queued, running) = (ResourcePool::new(machine), BTreeMap::new(), HashMap::new());
         LocalExecutor { store, pool, queued, running, events }
-    }
-
-    fn start(&self, task: Task, allocation: &Allocation, resources: Resources) -> Result<ActionProcess, Error> {
-        let Task { cell, mut action, terms, .. } = task;
-        let key = action.key;
-        let folder = || if terms.check { self.store.checking(&key) } else { self.store.work(&key) };
-        action.resources = resources.clone();
-        folder().write_action(&action)?;
-        let (store, visible_devices) = (self.store.root(), allocation.visible_devices.as_deref());
-        let command =
-            ActionCommand { cell, key, store, work: folder(), resources: &resources, terms: &terms, visible_devices };
-        ActionProcess::start(command, self.events.clone())
     }
 }
 
@@ -84,8 +71,10 @@ impl Executor for LocalExecutor {
         let queued = self.queued.iter().map(|(cell, task)| (*cell, task.needs, task.device));
         let mut starts = Vec::new();
         for Placement { cell, allocation, resources, warning } in place(&mut self.pool, queued) {
-            let Some(task) = self.queued.remove(&cell) else { continue };
-            let started = match self.start(task, &allocation, resources) {
+            let Some(mut task) = self.queued.remove(&cell) else { continue };
+            task.action.resources = resources;
+            let visible_devices = allocation.visible_devices.as_deref();
+            let started = match ActionProcess::start(&task, &self.store, visible_devices, self.events.clone()) {
                 Ok(process) => {
                     self.running.insert(cell, (process, allocation));
                     Ok(Started::Now)

@@ -1,8 +1,12 @@
 //! Looks up a cell: its key, and the recorded result that a run would take. Runs, checks and predictions all look up here.
 
+use std::collections::BTreeSet;
+
 use cwm_contract::Label;
 
 use crate::action::resolve;
+use crate::retry::RetryPolicy;
+use crate::scheduler::CellSpec;
 use cwm_action::{ActionFile, source_key};
 use cwm_core::{Components, Error, Key};
 use cwm_pipeline::plan::{Cell, Origin, Plan};
@@ -45,6 +49,17 @@ impl<'a> RunInputs<'a> {
         record: impl Fn(usize) -> Option<&'r ActionRecord>,
     ) -> Result<ActionFile, Error> {
         resolve(self.plan, self.cell(index), self.files, self.pins, record).map(|(action, _)| action)
+    }
+
+    /// Returns these cells for the scheduler of a run on this machine, by index. An input comes before its readers.
+    pub(crate) fn cell_specs(&self, cells: &[usize]) -> Vec<Option<CellSpec>> {
+        let mut specs: Vec<Option<CellSpec>> = self.plan.cells.iter().map(|_| None).collect();
+        for &index in cells {
+            let inputs: BTreeSet<usize> = sources(self.cell(index)).collect();
+            let (inputs, retry) = (inputs.into_iter().collect(), RetryPolicy(self.cell(index).retry));
+            specs[index] = Some(CellSpec { inputs, retry, ..CellSpec::default() });
+        }
+        specs
     }
 
     /// Returns the line of the lock file for a cell, if it is about this key.

@@ -9,12 +9,11 @@ use std::time::Duration;
 
 use crate::cause::Cause;
 use crate::lookup::{RunInputs, sources};
-use crate::retry::RetryPolicy;
-use crate::scheduler::{CellSpec, CompletionKind, Decision, Effect, Event, LostInput, Scheduler};
+use crate::scheduler::{CompletionKind, Decision, Effect, Event, Scheduler};
 use crate::status::{CacheStatus, KeyStatus};
-use cwm_core::{Digest, Error, Key, shell_quote};
+use cwm_core::{Error, Key, shell_quote};
 use cwm_pipeline::plan::Plan;
-use cwm_store::{ActionRecord, EvictionReason, MissingContent, OutputShape, Store};
+use cwm_store::{ActionRecord, EvictionReason, MissingContent, Store};
 
 /// A recorded result of which files are missing or damaged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +61,9 @@ struct Predictor<'a> {
     on_forced: BTreeMap<usize, usize>,
     /// The missing files of the results that were looked at.
     missing: HashMap<usize, Vec<MissingContent>>,
-    /// Results with missing files that are needed. True if a reader needed them before any cell had run.
+    /// Cells whose files a reader needs.
+    wanted: BTreeSet<usize>,
+    /// Cells that are built again since files of them are missing. True if that was decided before any cell had run.
     needed: BTreeMap<usize, bool>,
     /// Cells that run. True if they were submitted before any cell had run.
     runs: BTreeMap<usize, bool>,
@@ -83,26 +84,17 @@ impl RunPrediction {
         fetches: bool,
     ) -> Result<Self, Error> {
         let cells = inputs.plan.ancestors(targets);
-        let mut specs: Vec<Option<CellSpec>> = inputs.plan.cells.iter().map(|_| None).collect();
-        for &index in &cells {
-            let reads: BTreeSet<usize> = sources(inputs.cell(index)).collect();
-            specs[index] = Some(CellSpec {
-                inputs: reads.into_iter().collect(),
-                retry: RetryPolicy(inputs.cell(index).retry),
-                needs_upload: false,
-                outlives_run: false,
-            });
-        }
         let mut predictor = Predictor {
             inputs,
             cache_status,
             force,
             fetches,
-            scheduler: Scheduler::new(specs),
+            scheduler: Scheduler::new(inputs.cell_specs(&cells)),
             submitted: Vec::new(),
             has_begun: false,
             on_forced: depending_on(inputs, &cells, |index| force.contains(&index)),
             missing: HashMap::new(),
+            wanted: BTreeSet::new(),
             needed: BTreeMap::new(),
             runs: BTreeMap::new(),
         };
@@ -188,30 +180,30 @@ impl Predictor<'_> {
         if self.scheduler.is_in_flight(&key) {
             return Ok(Decision::SharesKey(key));
         }
-        let is_current = self.scheduler.key(&key).is_some_and(|known| known.is_current);
+        let is_built = self.scheduler.key(&key).is_some_and(|known| known.is_built);
         let runs = match self.cache_status.record(cell) {
             Some(record) => {
                 let is_forced = self.force.contains(&cell);
                 if !is_forced && self.is_wanted(cell) && self.is_rebuilt(cell, record)? {
-                    self.needed.entry(cell).or_insert(false);
+                    self.needed.entry(cell).or_insert(!self.has_begun);
                 }
                 let is_needed = self.needed.contains_key(&cell);
                 let is_behind_forced = !self.runs.contains_key(&cell) && self.on_forced.contains_key(&cell);
-                !is_current && (is_forced || is_needed) || is_behind_forced
+                !is_built && (is_forced || is_needed) || is_behind_forced
             }
-            None => !is_current,
+            None => !is_built,
         };
         if !runs {
             return Ok(Decision::Hit(key));
         }
         let mut lost_inputs = Vec::new();
-        for input in self.scheduler.inputs(cell).to_vec() {
+        for input in self.scheduler.spec(cell).inputs.clone() {
             let Some(record) = self.cache_status.record(input).filter(|_| !self.force.contains(&input)) else {
                 continue;
             };
             if self.is_rebuilt(input, record)? {
-                *self.needed.entry(input).or_default() |= !self.has_begun;
-                lost_inputs.push(LostInput { cell: input, is_rebuilt: true });
+                self.wanted.insert(input);
+                lost_inputs.push(input);
             }
         }
         if lost_inputs.is_empty() {
@@ -220,9 +212,10 @@ impl Predictor<'_> {
         Ok(Decision::Miss { key, lost_inputs })
     }
 
-    /// Returns true if the files of a cell are looked at although no cell is about to read them.
+    /// Returns true if the files of a cell are looked at.
     fn is_wanted(&self, cell: usize) -> bool {
-        !self.scheduler.is_read(cell) || self.inputs.plan.exports.iter().any(|export| export.cell == cell)
+        let is_read = self.scheduler.is_read(cell);
+        !is_read || self.wanted.contains(&cell) || self.inputs.plan.exports.iter().any(|export| export.cell == cell)
     }
 
     /// Returns true if files of a result are missing, which no remote has and no cell of this run has rebuilt.
@@ -241,7 +234,11 @@ impl Predictor<'_> {
             cache_status.key(cell).into_iter().for_each(|key| of_key.entry(key).or_default().push(cell));
         }
         let others = |cell: usize| cache_status.key(cell).map(|key| &of_key[&key][..]).unwrap_or_default();
-        let certain = self.certain(&cells, |cell| others(cell).len() < 2);
+        let is_certain = |cell: &usize| {
+            let runs = self.runs_anyway(*cell) || self.needed.get(cell) == Some(&true);
+            runs && (others(*cell).len() < 2 || self.runs.get(cell) == Some(&true))
+        };
+        let certain: BTreeSet<usize> = cells.iter().copied().filter(is_certain).collect();
         let mut same_key = BTreeMap::new();
         for &cell in cells.iter().filter(|cell| self.runs_anyway(**cell) && !certain.contains(cell)) {
             let mut running = others(cell).iter().copied().filter(|other| self.runs_anyway(*other));
@@ -277,56 +274,6 @@ impl Predictor<'_> {
         let is_absent = matches!(self.cache_status.states[cell], KeyStatus::Absent(_));
         is_absent || self.force.contains(&cell) && self.cache_status.record(cell).is_some()
     }
-
-    /// Returns the cells that run for certain. `cells` are in the plan's order.
-    fn certain(&self, cells: &[usize], is_alone: impl Fn(usize) -> bool) -> BTreeSet<usize> {
-        let lost = |cell: usize| {
-            let missing = self.missing.get(&cell).filter(|_| self.needed.contains_key(&cell));
-            missing.into_iter().flatten().map(|missing| missing.digest).collect::<BTreeSet<Digest>>()
-        };
-        // Several cells may make the same content; then the first restores it for all. Logs are often the same.
-        let mut makers: HashMap<Digest, usize> = HashMap::new();
-        for &cell in cells {
-            let mut made = lost(cell);
-            if self.needed.contains_key(&cell) || self.runs_anyway(cell) {
-                made.extend(self.cache_status.record(cell).and_then(|record| record.log));
-            }
-            made.into_iter().for_each(|digest| *makers.entry(digest).or_default() += 1);
-        }
-        let is_all_known = !cells.iter().any(|cell| self.is_unknown(*cell));
-        let mut certain = BTreeSet::new();
-        // Readers first.
-        for &cell in cells.iter().rev() {
-            let needed = self.needed.get(&cell).copied();
-            let runs = match self.runs.get(&cell) {
-                Some(true) if needed.is_some() || self.runs_anyway(cell) => true,
-                _ if !is_alone(cell) => false,
-                _ if needed == Some(true) || self.runs_anyway(cell) => true,
-                _ => {
-                    let is_read = || self.scheduler.dependents(cell).iter().any(|reader| certain.contains(reader));
-                    let has_own = || lost(cell).iter().any(|digest| makers[digest] == 1);
-                    needed.is_some() && is_all_known && has_own() && (self.is_wanted(cell) || is_read())
-                }
-            };
-            if runs {
-                certain.insert(cell);
-            }
-        }
-        certain
-    }
-
-    /// Returns true if the cell may run, and the content that it would make is not known.
-    fn is_unknown(&self, cell: usize) -> bool {
-        let Some(record) = self.cache_status.record(cell) else { return true };
-        // The content of a folder whose manifest is missing is not known.
-        let is_manifest = |missing: &MissingContent| {
-            let output = record.outputs.get(&missing.output);
-            output.is_some_and(|output| output.shape == OutputShape::Folder && output.digest == missing.digest)
-        };
-        let missing = self.missing.get(&cell).filter(|_| self.needed.contains_key(&cell));
-        let is_changed = self.force.contains(&cell) || self.on_forced.contains_key(&cell);
-        is_changed || missing.into_iter().flatten().any(is_manifest)
-    }
 }
 
 /// Returns those of `cells`, in the plan's order, that are none of `which` and depend on one of them, with the nearest one.
@@ -357,15 +304,6 @@ impl IncompleteResult {
         (record.evicted == Some(EvictionReason::NotPulled)).then(|| {
             format!("`cwm pull {label}` fetches them, and `cwm run --pull` does not make again what others have")
         })
-    }
-
-    /// Returns the cause and the advice in one line.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn cause_and_advice(&self, store: &Store, record: &ActionRecord) -> Result<String, Error> {
-        let advice = IncompleteResult::advice(record).map(|advice| format!("; {advice}")).unwrap_or_default();
-        Ok(format!("{}{advice}", self.cause(store, record)?))
     }
 
     /// Describes a result that is not built again.

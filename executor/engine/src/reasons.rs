@@ -6,7 +6,7 @@ use cwm_contract::{FetchRequest, Origin as Brings};
 use jiff::Timestamp;
 
 use crate::action::resolve;
-use crate::cause::{Cause, ValueOrigin, differences};
+use crate::cause::{Cause, differences};
 use crate::lookup::{RunInputs, sources};
 use crate::status::CacheStatus;
 use cwm_action::{ActionBody, ActionFile, source_key};
@@ -28,7 +28,7 @@ pub fn rerun_causes(
     action: &ActionFile,
     record: RecordOf<'_>,
 ) -> Result<Vec<Cause>, Error> {
-    let RunInputs { plan, store, locked, pins, .. } = inputs;
+    let RunInputs { store, locked, .. } = inputs;
     let cell = inputs.cell(index);
     let key = action.key;
     let open = action.components.parameters.get(source_key::SOURCE).map_or(0, source_key::unpinned_urls);
@@ -36,13 +36,7 @@ pub fn rerun_causes(
     let unfinished = unfinished(store, &key)?;
     let mut causes = match inputs.previous_record(index)? {
         _ if store.has_damaged_record(&key) => vec![Cause::RecordDamaged],
-        Some(previous) => {
-            let mut causes = changes(plan, index, &previous.components, action, record);
-            if is_repinned(cell, &previous, pins) {
-                causes.iter_mut().for_each(Cause::mark_repinned);
-            }
-            causes
-        }
+        Some(previous) => changes(inputs, index, &previous, action, record),
         None => match locked.get(&cell.label) {
             Some(line) => vec![Cause::RecordMissing { same: Some(line.key == key) }],
             // A failed attempt is no first run.
@@ -64,7 +58,7 @@ pub fn known_causes(inputs: RunInputs<'_>, index: usize, cache_status: &CacheSta
     let cell = inputs.cell(index);
     let record = |source: usize| cache_status.record(source);
     let (mut action, unknown) = resolve(plan, cell, files, pins, record)?;
-    let Some(previous) = inputs.previous_record(index)?.map(|record| record.components) else {
+    let Some(previous) = inputs.previous_record(index)? else {
         return Ok(vec![match locked.get(&cell.label) {
             Some(line) if store.has_damaged_record(&line.key) => Cause::RecordDamaged,
             Some(_) => Cause::RecordMissing { same: None },
@@ -73,14 +67,15 @@ pub fn known_causes(inputs: RunInputs<'_>, index: usize, cache_status: &CacheSta
     };
     let mut new = Vec::new();
     for (input, label) in unknown {
-        let before = previous.inputs.get(&input).and_then(|group| group.iter().find(|(other, _)| *other == label));
+        let before =
+            previous.components.inputs.get(&input).and_then(|group| group.iter().find(|(other, _)| *other == label));
         match before {
             // It may be the same again.
             Some(before) => action.components.inputs.entry(input).or_default().push(before.clone()),
             None => new.push((input, label)),
         }
     }
-    let mut causes = changes(plan, index, &previous, &action, &record);
+    let mut causes = changes(inputs, index, &previous, &action, &record);
     let sources = source_names(plan, index);
     causes.extend(new.into_iter().map(|(name, label)| {
         let source = sources(&name, &label);
@@ -99,32 +94,31 @@ fn unfinished(store: &Store, key: &Key) -> Result<Option<Cause>, Error> {
     Ok(Timestamp::try_from(at).ok().map(|at| Cause::Unfinished { at }))
 }
 
-/// Returns the differences between `old` and the key of a cell now.
-pub fn changes(plan: &Plan, index: usize, old: &Components, action: &ActionFile, record: RecordOf<'_>) -> Vec<Cause> {
-    let mut causes = differences_of(plan, index, old, &action.components);
-    let cell = &plan.cells[index];
+/// Returns the differences between the result `old` and the key of a cell now.
+pub fn changes(
+    inputs: RunInputs<'_>,
+    index: usize,
+    old: &ActionRecord,
+    action: &ActionFile,
+    record: RecordOf<'_>,
+) -> Vec<Cause> {
+    let (plan, cell) = (inputs.plan, inputs.cell(index));
+    let mut causes = differences_of(plan, index, &old.components, &action.components);
     for cause in &mut causes {
-        if let Cause::Input { source, old: Some(old), new: Some(_), old_output, .. } = cause {
-            let record = sources(cell).find(|read| plan.cells[*read].label.to_string() == *source).and_then(record);
-            let has_it = |record: &ActionRecord| {
-                record.outputs.iter().find(|(_, output)| output.digest == *old).map(|(name, _)| name.clone())
-            };
-            *old_output = record.and_then(has_it);
+        match cause {
+            Cause::Input { source, old: Some(old), new: Some(_), old_output, .. } => {
+                let record = sources(cell).find(|read| plan.cells[*read].label.to_string() == *source).and_then(record);
+                let mut outputs = record.into_iter().flat_map(|record| &record.outputs);
+                *old_output = outputs.find(|(_, output)| output.digest == *old).map(|(name, _)| name.clone());
+            }
+            Cause::Source { pinned, .. } => {
+                *pinned = matches!(&action.body, ActionBody::Stage { expected, .. } if !expected.is_empty());
+            }
+            _ => {}
         }
     }
-    if matches!(&action.body, ActionBody::Stage { expected, .. } if !expected.is_empty()) {
-        causes.iter_mut().for_each(Cause::mark_pinned);
-    }
+    mark_repinned(&mut causes, cell, old, inputs.pins);
     causes
-}
-
-/// Returns the places where the parameters of a cell are written.
-fn lines_of(cell: &Cell) -> impl Fn(&str) -> ValueOrigin + '_ {
-    |parameter| match cell.given.get(parameter).map(|written| written.value()) {
-        Some(place) if place.is_set() => ValueOrigin { line: None, set: true },
-        Some(place) => ValueOrigin { line: Some(place.line as usize), set: false },
-        None => ValueOrigin::default(),
-    }
 }
 
 /// Returns the producers of the inputs of a cell, by the input's name and the artifact's label in its key.
@@ -144,19 +138,36 @@ fn source_names(plan: &Plan, index: usize) -> impl Fn(&str, &str) -> String + us
 
 /// Returns the differences between two components of one cell.
 pub fn differences_of(plan: &Plan, index: usize, old: &Components, new: &Components) -> Vec<Cause> {
-    differences(old, new, lines_of(&plan.cells[index]), source_names(plan, index))
+    let source_of = source_names(plan, index);
+    let mut causes = differences(old, new);
+    for cause in &mut causes {
+        match cause {
+            Cause::Input { name, label, source, .. } => *source = source_of(name, label),
+            Cause::Parameter { name, line, set, .. } => {
+                let Some(place) = plan.cells[index].given.get(name).map(|written| written.value()) else { continue };
+                (*line, *set) = ((!place.is_set()).then_some(place.line as usize), place.is_set());
+            }
+            _ => {}
+        }
+    }
+    causes
 }
 
-/// Returns true if the pin of a download changed since the result `before`.
-pub fn is_repinned(cell: &Cell, before: &ActionRecord, pins: &Pins) -> bool {
-    let Body::Stage(stage) = &cell.body else { return false };
+/// Marks the source of a download as repinned, if its pin changed since the result `before`.
+pub fn mark_repinned(causes: &mut [Cause], cell: &Cell, before: &ActionRecord, pins: &Pins) {
+    let Body::Stage(stage) = &cell.body else { return };
     let is_other = |fetch: &FetchRequest| {
         let came = before.fetched.iter().find(|one| one.fetch == *fetch);
         came.zip(pins.get(fetch)).is_some_and(|(came, pin)| came.sha256 != pin.sha256)
     };
     // A checksum in the pipeline has priority over a pin.
-    stage.external_sources(&cell.values).into_iter().flatten().any(|one| match &one.from {
+    let is_repinned = stage.external_sources(&cell.values).into_iter().flatten().any(|one| match &one.from {
         Brings::Url(fetch) => one.sha256.is_none() && is_other(fetch),
         Brings::File { .. } => false,
-    })
+    });
+    for cause in causes {
+        if let (Cause::Source { pinned, repinned, .. }, true) = (cause, is_repinned) {
+            (*pinned, *repinned) = (true, true);
+        }
+    }
 }

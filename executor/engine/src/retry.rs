@@ -7,17 +7,8 @@ use cwm_pipeline::plan::RetryOptions;
 use cwm_store::WorkFolder;
 
 /// Decides how often an action is attempted. [`RetryOptions`] are only the values that the pipeline gives for it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct RetryPolicy(pub RetryOptions);
-
-/// The decision that follows a failed attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Retry {
-    /// Another attempt, after this time.
-    After(Duration),
-    /// Nothing: the cell has failed.
-    GiveUp,
-}
 
 impl RetryPolicy {
     /// The longest wait between attempts, unless the pipeline has a longer one.
@@ -28,18 +19,10 @@ impl RetryPolicy {
         self.0.retries + 1
     }
 
-    /// Decides what follows the failed attempt of this number, from 1.
-    pub fn next(&self, attempt: u32, is_transient: bool) -> Retry {
-        match is_transient && attempt < self.max_attempts() {
-            true => Retry::After(self.wait_after(attempt)),
-            false => Retry::GiveUp,
-        }
-    }
-
-    /// Returns the time between the attempt of this number, from 1, and the next: it doubles with every attempt.
-    fn wait_after(&self, attempt: u32) -> Duration {
+    /// Returns the time between the attempt of this number, from 1, and the next, if there is one: it doubles with every attempt.
+    pub fn wait_after(&self, attempt: u32) -> Option<Duration> {
         let doubled = self.0.wait.saturating_mul(1 << attempt.saturating_sub(1).min(20));
-        doubled.min(Self::MAX_WAIT.max(self.0.wait))
+        (attempt < self.max_attempts()).then(|| doubled.min(Self::MAX_WAIT.max(self.0.wait)))
     }
 }
 
@@ -57,7 +40,7 @@ mod tests {
     fn waits_double_up_to_ten_minutes_or_what_was_asked_for() {
         let waits = |wait: u64| {
             let options = RetryOptions { retries: 100, wait: Duration::from_secs(wait), ..RetryOptions::default() };
-            [1, 2, 3, 8, 100].map(|attempt| RetryPolicy(options).wait_after(attempt).as_secs())
+            [1, 2, 3, 8, 100].map(|attempt| RetryPolicy(options).wait_after(attempt).unwrap_or_default().as_secs())
         };
         assert_eq!(waits(10), [10, 20, 40, 600, 600]);
         assert_eq!(waits(3600), [3600; 5]);

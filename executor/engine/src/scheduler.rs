@@ -37,11 +37,12 @@ mod events;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use crate::retry::{Retry, RetryPolicy};
+use crate::retry::RetryPolicy;
 use cwm_core::Key;
-pub use events::{Decision, Effect, Event, LostInput};
+pub use events::{Decision, Effect, Event};
 
 /// A cell, as the scheduler knows it.
+#[derive(Default)]
 pub struct CellSpec {
     /// Cells whose outputs it reads, each once.
     pub inputs: Vec<usize>,
@@ -114,12 +115,10 @@ pub struct KeyState {
     owner: Option<usize>,
     /// Cells that wait for that.
     waiters: Vec<usize>,
-    /// Attempts that began since it was last invalidated.
+    /// Attempts that began.
     pub attempts: u32,
-    /// The number of times that it was built in this run.
-    pub builds: u32,
-    /// True if it was built in this run, and no file of it was missed since.
-    pub is_current: bool,
+    /// True if it was built in this run.
+    pub is_built: bool,
     /// The cell that failed to build it.
     pub failed: Option<usize>,
     /// True if its records were fetched.
@@ -144,11 +143,7 @@ pub enum RunState {
 struct Cell {
     spec: CellSpec,
     state: CellState,
-    /// Inputs that are not done.
-    open_inputs: usize,
     dependents: Vec<usize>,
-    /// The key of its result.
-    key: Option<Key>,
     /// True if it was built in this run, under whatever key.
     was_built: bool,
 }
@@ -162,12 +157,6 @@ pub struct Scheduler {
     /// The cell in the state `Deciding`.
     deciding: Option<usize>,
     run: RunState,
-    /// Cells that are neither final nor blocked.
-    active: usize,
-    /// Running cells that end with the run.
-    held: usize,
-    /// Running cells that outlive it.
-    outliving: usize,
 }
 
 impl CellState {
@@ -184,38 +173,24 @@ impl Scheduler {
         let mut cells: Vec<Cell> = Vec::with_capacity(specs.len());
         let mut ready = BTreeSet::new();
         for (index, spec) in specs.into_iter().enumerate() {
-            let is_selected = spec.is_some();
-            let spec = spec.unwrap_or_else(|| CellSpec {
-                inputs: Vec::new(),
-                retry: RetryPolicy(Default::default()),
-                needs_upload: false,
-                outlives_run: false,
-            });
-            spec.inputs.iter().for_each(|input| cells[*input].dependents.push(index));
-            let open_inputs = spec.inputs.len();
-            let state = match is_selected {
-                false => CellState::NotSelected,
-                true if open_inputs > 0 => CellState::Blocked,
-                true => CellState::Ready,
+            let state = match &spec {
+                None => CellState::NotSelected,
+                Some(spec) if spec.inputs.is_empty() => CellState::Ready,
+                Some(_) => CellState::Blocked,
             };
             if state == CellState::Ready {
                 ready.insert(index);
             }
-            cells.push(Cell { spec, state, open_inputs, dependents: Vec::new(), key: None, was_built: false });
+            let spec = spec.unwrap_or_default();
+            spec.inputs.iter().for_each(|input| cells[*input].dependents.push(index));
+            cells.push(Cell { spec, state, dependents: Vec::new(), was_built: false });
         }
-        let active = ready.len();
-        let (keys, run) = (HashMap::new(), RunState::Running);
-        Scheduler { cells, keys, ready, deciding: None, run, active, held: 0, outliving: 0 }
+        Scheduler { cells, keys: HashMap::new(), ready, deciding: None, run: RunState::Running }
     }
 
-    /// Returns the cells that a cell reads, each once.
-    pub fn inputs(&self, cell: usize) -> &[usize] {
-        &self.cells[cell].spec.inputs
-    }
-
-    /// Returns the cells that read a cell.
-    pub fn dependents(&self, cell: usize) -> &[usize] {
-        &self.cells[cell].dependents
+    /// Returns what was given for a cell.
+    pub fn spec(&self, cell: usize) -> &CellSpec {
+        &self.cells[cell].spec
     }
 
     /// Returns the state of a cell.
@@ -255,20 +230,18 @@ impl Scheduler {
 
     /// Returns true if the run has nothing to wait for.
     pub fn is_over(&self) -> bool {
-        match self.run {
-            RunState::Running => self.active == 0,
-            RunState::Draining => self.held + self.outliving == 0,
-            RunState::Stopping | RunState::Killing => self.held == 0,
-        }
+        let is_running = |cell: &Cell| matches!(cell.state, CellState::Running { .. });
+        !self.cells.iter().any(|cell| match self.run {
+            RunState::Running => !cell.state.is_final() && cell.state != CellState::Blocked,
+            RunState::Draining => is_running(cell),
+            RunState::Stopping | RunState::Killing => is_running(cell) && !cell.spec.outlives_run,
+        })
     }
 
     /// Returns the time of the next [`Event::Timer`].
     pub fn next_timer(&self) -> Option<Duration> {
-        if self.active == 0 || self.run != RunState::Running {
-            return None;
-        }
         let until = |state| if let CellState::Backoff { until, .. } = state { Some(until) } else { None };
-        self.states().filter_map(until).min()
+        self.states().filter_map(until).min().filter(|_| self.run == RunState::Running)
     }
 
     /// Handles an event. One that does not fit the state of its cell is outdated, and changes nothing.
@@ -300,7 +273,7 @@ impl Scheduler {
                 if let CellState::Uploading(key) = self.state(cell) {
                     match lost {
                         Some(lost) => {
-                            self.invalidate(LostInput { cell: lost, is_rebuilt: true }, &mut effects);
+                            self.invalidate(lost, &mut effects);
                             // Another cell may have had it invalidated and built since.
                             if let CellState::Uploading(_) = self.state(cell) {
                                 self.requeue(cell, &mut effects);
@@ -381,9 +354,8 @@ impl Scheduler {
     fn decided(&mut self, cell: usize, decision: Decision, effects: &mut Vec<Effect>) {
         match decision {
             Decision::Hit(key) => {
-                let is_built = self.cells[cell].was_built && self.keys.get(&key).is_some_and(|key| key.is_current);
+                let is_built = self.cells[cell].was_built && self.keys.get(&key).is_some_and(|key| key.is_built);
                 let how = if is_built { CompletionKind::Built } else { CompletionKind::Hit };
-                self.cells[cell].key = Some(key);
                 self.set(cell, CellState::Done(how), effects);
                 effects.push(Effect::Done(cell, how));
             }
@@ -440,11 +412,9 @@ impl Scheduler {
         effects: &mut Vec<Effect>,
     ) {
         let known = self.keys.entry(key).or_default();
-        known.builds += 1;
-        known.is_current = true;
+        known.is_built = true;
         // The files of a job without the shared store are with the remote.
         known.files_requested &= !self.cells[cell].spec.needs_upload;
-        self.cells[cell].key = Some(key);
         self.cells[cell].was_built |= how == CompletionKind::Built;
         if is_fetched {
             self.requeue(cell, effects);
@@ -476,14 +446,14 @@ impl Scheduler {
         let CellState::Running { has_begun, .. } = self.state(cell) else { return };
         let known = self.keys.entry(key).or_default();
         let attempt = known.attempts;
-        match self.cells[cell].spec.retry.next(attempt, is_transient) {
-            _ if was_stopped => self.end(cell, CellState::Stopped, effects),
-            Retry::After(wait) if self.run < RunState::Stopping => {
+        let wait = self.cells[cell].spec.retry.wait_after(attempt);
+        match wait.filter(|_| is_transient && !was_stopped && self.run < RunState::Stopping) {
+            Some(wait) => {
                 self.set(cell, CellState::Backoff { key, until: now + wait }, effects);
-                effects.push(Effect::Retrying { cell, attempt, wait });
-                return;
+                return effects.push(Effect::Retrying { cell, attempt, wait });
             }
-            Retry::After(_) | Retry::GiveUp => {
+            None if was_stopped => self.end(cell, CellState::Stopped, effects),
+            None => {
                 if has_begun {
                     known.failed = Some(cell);
                 }
@@ -494,16 +464,15 @@ impl Scheduler {
     }
 
     /// Has a cell that was done built or fetched again. Its readers wait for that.
-    fn invalidate(&mut self, lost: LostInput, effects: &mut Vec<Effect>) {
-        if !matches!(self.state(lost.cell), CellState::Done(_)) {
-            return;
+    fn invalidate(&mut self, lost: usize, effects: &mut Vec<Effect>) {
+        if let CellState::Done(_) = self.state(lost) {
+            self.requeue(lost, effects);
         }
-        if let Some(key) = self.cells[lost.cell].key.filter(|_| lost.is_rebuilt)
-            && let Some(known) = self.keys.get_mut(&key)
-        {
-            (known.is_current, known.attempts) = (false, 0);
-        }
-        self.requeue(lost.cell, effects);
+    }
+
+    /// Returns true if all inputs of a cell are done.
+    fn has_inputs(&self, cell: usize) -> bool {
+        self.spec(cell).inputs.iter().all(|input| matches!(self.state(*input), CellState::Done(_)))
     }
 
     /// Decides on a cell again when all of its inputs are done.
@@ -516,7 +485,7 @@ impl Scheduler {
                 effects.push(Effect::Skipped { cell, because });
                 self.skip_dependents(cell, effects);
             }
-            None if self.cells[cell].open_inputs == 0 => self.set(cell, CellState::Ready, effects),
+            None if self.has_inputs(cell) => self.set(cell, CellState::Ready, effects),
             None => self.set(cell, CellState::Blocked, effects),
         }
     }
@@ -560,35 +529,24 @@ impl Scheduler {
         }
     }
 
-    /// Changes the state of a cell, the counters, and the states of its readers.
+    /// Changes the state of a cell, and the states of its readers.
     fn set(&mut self, cell: usize, new: CellState, effects: &mut Vec<Effect>) {
         let old = std::mem::replace(&mut self.cells[cell].state, new);
-        let outlives = self.cells[cell].spec.outlives_run;
-        let is_active = |state: CellState| !state.is_final() && state != CellState::Blocked;
-        let is_running = |state| matches!(state, CellState::Running { .. });
-        let is_done = |state| matches!(state, CellState::Done(_));
-        self.active = self.active + usize::from(is_active(new)) - usize::from(is_active(old));
-        let started = if outlives { &mut self.outliving } else { &mut self.held };
-        *started = *started + usize::from(is_running(new)) - usize::from(is_running(old));
         if old == CellState::Ready {
             self.ready.remove(&cell);
         }
         if new == CellState::Ready {
             self.ready.insert(cell);
         }
+        let is_done = |state| matches!(state, CellState::Done(_));
         if is_done(old) == is_done(new) {
             return;
         }
-        for position in 0..self.cells[cell].dependents.len() {
-            let dependent = self.cells[cell].dependents[position];
-            if is_done(new) {
-                self.cells[dependent].open_inputs -= 1;
-                if self.cells[dependent].open_inputs == 0 && self.state(dependent) == CellState::Blocked {
-                    self.set(dependent, CellState::Ready, effects);
-                }
-            } else {
-                self.cells[dependent].open_inputs += 1;
+        for dependent in self.cells[cell].dependents.clone() {
+            if !is_done(new) {
                 self.block(dependent, effects);
+            } else if self.state(dependent) == CellState::Blocked && self.has_inputs(dependent) {
+                self.set(dependent, CellState::Ready, effects);
             }
         }
     }

@@ -52,11 +52,11 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
         Some(words) => words,
         None => format!("no remote that was reached has {what}"),
     };
-    let absent = |resolved: &ActionFile, what: &str| match cwm_action::source_key::has_unpinned_url(&resolved.components)
-    {
-        true => "has a URL that is not pinned, so that remotes cannot be asked for it: a run fetches it".to_owned(),
-        false => nowhere(what),
-    };
+    let absent =
+        |resolved: &ActionFile, what: &str| match cwm_action::source_key::has_unpinned_url(&resolved.components) {
+            true => "has a URL that is not pinned, so that remotes cannot be asked for it: a run fetches it".to_owned(),
+            false => nowhere(what),
+        };
     let another = "the one here is another than the lock file's";
     let (mut asked, mut lacking) = (HashSet::new(), Vec::new());
     for &index in &all {

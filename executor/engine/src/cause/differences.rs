@@ -6,22 +6,8 @@ use super::{Cause, CodeChange};
 use cwm_action::source_key;
 use cwm_core::{Components, Digest};
 
-/// The place where the value of a parameter is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ValueOrigin {
-    /// The line of the YAML.
-    pub line: Option<usize>,
-    /// True if it comes from `--set`, which has no line.
-    pub set: bool,
-}
-
-/// Returns the differences between `old` and `new`. `line` returns the place of a parameter, `source` the producer of an input.
-pub fn differences(
-    old: &Components,
-    new: &Components,
-    line: impl Fn(&str) -> ValueOrigin,
-    source: impl Fn(&str, &str) -> String,
-) -> Vec<Cause> {
+/// Returns the differences between two components, without the places of parameters and the producers of inputs.
+pub fn differences(old: &Components, new: &Components) -> Vec<Cause> {
     let mut causes = Vec::new();
     if (old.key_format, old.contract) != (new.key_format, new.contract) {
         causes.push(Cause::KeyFormat);
@@ -37,16 +23,14 @@ pub fn differences(
                 causes.push(Cause::Source { old: before, new: now, pinned: false, repinned: false });
                 continue;
             }
-            let ValueOrigin { line, set } = line(name);
-            causes.push(Cause::Parameter { name: name.clone(), old: before, new: now, line, set });
+            causes.push(Cause::Parameter { name: name.clone(), old: before, new: now, line: None, set: false });
         }
     }
     let (before, now) = (artifacts(old), artifacts(new));
     for place @ (name, label) in before.keys().chain(now.keys()).collect::<BTreeSet<_>>() {
         let (old, new) = (before.get(place).copied(), now.get(place).copied());
         if old != new {
-            let source = source(name, label);
-            let (name, label) = (name.clone(), label.clone());
+            let (name, label, source) = (name.clone(), label.clone(), String::new());
             causes.push(Cause::Input { name, label, source, old, new, old_output: None });
         }
     }
@@ -91,7 +75,14 @@ mod tests {
     }
 
     fn described(old: &Components, new: &Components) -> Vec<String> {
-        let causes = differences(old, new, |_| ValueOrigin { line: Some(7), set: false }, |_, _| "corpus".into());
+        let mut causes = differences(old, new);
+        for cause in &mut causes {
+            match cause {
+                Cause::Parameter { line, .. } => *line = Some(7),
+                Cause::Input { source, .. } => "corpus".clone_into(source),
+                _ => {}
+            }
+        }
         causes.iter().map(Cause::to_string).collect()
     }
 

@@ -8,7 +8,6 @@ use super::Cause;
 use super::values::{change, readable};
 use crate::history::{CodeChangeHistory, format_time};
 use cwm_action::key_parameters::{OUTPUT, VARIABLE};
-use cwm_core::Digest;
 use cwm_store::EvictionReason;
 
 impl Cause {
@@ -49,35 +48,31 @@ impl fmt::Display for Cause {
             Cause::ObjectsDamaged { count } => {
                 write!(f, "{count} files of its recorded result were changed since they were stored")
             }
-            Cause::Evicted { reason: EvictionReason::Collected } => f.write_str("its files were let go by `cwm gc`"),
-            Cause::Evicted { reason: EvictionReason::NotPulled } => f.write_str("its files were not pulled from a remote"),
+            Cause::Evicted { reason } => f.write_str(match reason {
+                EvictionReason::Collected => "its files were let go by `cwm gc`",
+                EvictionReason::NotPulled => "its files were not pulled from a remote",
+                EvictionReason::NotKept => "its files were dropped, as `keep: false` says",
+            }),
             Cause::NotPulled { from: Some(remote), origin } => {
                 write!(f, "its result is known from the remote `{remote}` ({origin}), and its files were not pulled")
             }
             Cause::NotPulled { from: None, origin } => {
                 write!(f, "its result is known from a remote ({origin}), and its files were not pulled")
             }
-            Cause::Evicted { reason: EvictionReason::NotKept } => f.write_str("its files were dropped, as `keep: false` says"),
             Cause::Parameter { name, old, new, line, set } => {
-                let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "(not given)".into(), readable);
                 if let Some(variable) = name.strip_prefix(VARIABLE) {
-                    let text = |value: &Option<Value>| match value {
-                        Some(Value::Null) => "(not set)".into(),
-                        other => text(other),
-                    };
+                    let text = |value: &Option<Value>| text(&value.clone().filter(|value| *value != Value::Null), "(not set)");
                     return write!(f, "variable `{variable}` of the environment changed: {} -> {}", text(old), text(new));
                 }
                 if let Some(output) = name.strip_prefix(OUTPUT) {
                     let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "(not declared)".into(), declared);
                     return write!(f, "output `{output}` is declared otherwise: {} -> {}", text(old), text(new));
                 }
-                match (old, new) {
-                    (Some(old), Some(new)) => {
-                        let (place, old, new) = change(old, new);
-                        write!(f, "parameter `{name}` changed{place}: {old} -> {new}")?;
-                    }
-                    _ => write!(f, "parameter `{name}` changed: {} -> {}", text(old), text(new))?,
-                }
+                let (place, old, new) = match (old, new) {
+                    (Some(old), Some(new)) => change(old, new),
+                    _ => (String::new(), text(old, "(not given)"), text(new, "(not given)")),
+                };
+                write!(f, "parameter `{name}` changed{place}: {old} -> {new}")?;
                 match line {
                     _ if *set => f.write_str(" (--set)"),
                     Some(line) => write!(f, " (line {line})"),
@@ -85,24 +80,24 @@ impl fmt::Display for Cause {
                 }
             }
             Cause::Source { old, new, pinned, repinned } => {
-                let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "(nothing)".into(), readable);
-                if *repinned {
-                    return write!(f, "its pin in sources.lock changed: {} -> {}", text(old), text(new));
+                let (old, new) = (text(old, "(nothing)"), text(new, "(nothing)"));
+                match (repinned, pinned) {
+                    (true, _) => write!(f, "its pin in sources.lock changed: {old} -> {new}"),
+                    (false, true) => write!(f, "its source changed: {old} -> {new}, as pinned in sources.lock"),
+                    (false, false) => write!(f, "its source changed: {old} -> {new}"),
                 }
-                let pinned = if *pinned { ", as pinned in sources.lock" } else { "" };
-                write!(f, "its source changed: {} -> {}{pinned}", text(old), text(new))
             }
             Cause::NotPinned { count: 1 } => f.write_str("not fetched before: what comes is pinned in sources.lock"),
             Cause::NotPinned { count } => {
                 write!(f, "{count} sources not fetched before: what comes is pinned in sources.lock")
             }
             Cause::Input { name, label, source, old, new, old_output } => {
-                let which = which(name, label);
+                let of_group = if label.is_empty() { String::new() } else { format!(" ({label})") };
                 match (old, new) {
-                    (None, _) => write!(f, "input {which} is new, from {source}"),
-                    (_, None) => write!(f, "input {which} is gone"),
-                    _ => {
-                        write!(f, "input {which} changed: {} -> {}", short(*old), short(*new))?;
+                    (None, _) => write!(f, "input `{name}`{of_group} is new, from {source}"),
+                    (_, None) => write!(f, "input `{name}`{of_group} is gone"),
+                    (Some(old), Some(new)) => {
+                        write!(f, "input `{name}`{of_group} changed: {} -> {}", old.short(), new.short())?;
                         if let Some(output) = old_output {
                             write!(f, ", since it was `{source}.{output}` before")?;
                         }
@@ -122,6 +117,11 @@ impl fmt::Display for Cause {
     }
 }
 
+/// Returns the text of a value, or `none`.
+fn text(value: &Option<Value>, none: &str) -> String {
+    value.as_ref().map_or_else(|| none.to_owned(), readable)
+}
+
 /// Describes the declaration of a command's output, from its key.
 fn declared(value: &Value) -> String {
     let Value::Map(map) = value else { return readable(value) };
@@ -134,13 +134,4 @@ fn declared(value: &Value) -> String {
         text += &format!(" ({format})");
     }
     text
-}
-
-/// Names an input, with its label in a group.
-fn which(name: &str, label: &str) -> String {
-    if label.is_empty() { format!("`{name}`") } else { format!("`{name}` ({label})") }
-}
-
-fn short(digest: Option<Digest>) -> String {
-    digest.map_or_else(|| "nothing".into(), |digest| digest.short())
 }

@@ -11,7 +11,7 @@ use cwm_store::{ActionRecord, EvictionReason};
 const NAMED: usize = 3;
 
 /// The explanation of a cell.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Reason {
     /// The cell.
     pub label: String,
@@ -44,9 +44,10 @@ pub struct Reason {
 }
 
 /// The predicted status of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub enum CellStatus {
     /// It has a result.
+    #[default]
     #[serde(rename = "cached")]
     Cached,
     /// It is done, and files of its result are missing.

@@ -12,7 +12,7 @@ use cwm_store::{Difference, EvictionReason, MissingContent};
 
 impl Engine<'_> {
     /// Decides on a cell of a check: a target is built unless its recorded result was checked already.
-    pub(super) fn decide_check(&mut self, index: usize, targets: &BTreeSet<usize>) -> Result<Decision, Error> {
+    pub(super) fn decide_check(&mut self, index: usize) -> Result<Decision, Error> {
         let inputs = self.inputs;
         if let Some(because) = sources(inputs.cell(index)).find(|source| self.records[*source].is_none()) {
             return Ok(Decision::Skipped { because });
@@ -23,7 +23,7 @@ impl Engine<'_> {
             Error::store("nothing is recorded of it as it stands now, so there is nothing to compare with")
                 .hint("`cwm run` makes it; `cwm why` says what changed since it was made")
         })?;
-        if !targets.contains(&index) {
+        if !self.options.targets.contains(&index) {
             self.records[index] = Some(record);
             return Ok(Decision::Hit(key));
         }

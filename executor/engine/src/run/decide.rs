@@ -7,25 +7,18 @@ use crate::event::{EventSink, RunEvent};
 use crate::lookup::{is_of_older_code, origin};
 use crate::reasons::rerun_causes;
 use crate::retry::{self, RetryPolicy};
-use crate::scheduler::{Decision, LostInput};
+use crate::scheduler::Decision;
 use cwm_action::{ActionFailure, ActionFile, source_key};
 use cwm_core::{Error, Key};
-use cwm_store::{ActionRecord, MissingContent};
-
-/// A cell is built at most so often in one run because files of it are missing.
-const MAX_BUILDS: u32 = 2;
+use cwm_store::ActionRecord;
 
 impl Engine<'_> {
     /// Decides on a cell. An error is its failure.
     pub(super) fn decide(&mut self, index: usize) -> Decision {
         self.work.insert(index, Work::default());
-        let decision = match self.policy.check.clone() {
-            Some(targets) => self.decide_check(index, &targets),
-            None => self.decide_run(index),
-        };
+        let decision = if self.options.check { self.decide_check(index) } else { self.decide_run(index) };
         for finding in self.inputs.store.take_damaged_records() {
-            let message = format!("{}: {finding}", self.label(index));
-            self.sinks.event(&RunEvent::Warning { message });
+            self.sinks.warn(format!("{}: {finding}", self.label(index)));
         }
         decision.unwrap_or_else(|error| {
             self.work_of(index).failure = Some(error.into());
@@ -40,57 +33,54 @@ impl Engine<'_> {
         if self.scheduler.is_in_flight(&key) {
             return Ok(Decision::SharesKey(key));
         }
-        let is_current = self.scheduler.key(&key).is_some_and(|known| known.is_current);
-        let mut causes = Vec::new();
-        if let (Some(cause), false) = (self.guard.to_rebuild.get(&index), is_current) {
-            causes.push(cause.clone());
-        } else if self.policy.force.contains(&index) && !is_current {
-            causes.push(Cause::Forced);
+        let is_built = self.is_built(&key);
+        if let (Some(cause), false) = (self.guard.to_rebuild.get(&index).cloned(), is_built) {
+            return self.build(index, action, vec![cause]);
+        }
+        if self.options.force.contains(&index) && !is_built {
+            let mut causes = vec![Cause::Forced];
             if inputs.find_result(index, &action.components)?.is_none() {
                 // It would have run anyway.
                 causes.extend(self.rerun_causes(index, &action)?);
             }
-        } else {
-            let is_own = is_current && self.scheduler.was_built(index);
-            let found = match self.records[index].clone().filter(|record| is_own && record.key == key) {
-                Some(built) => Some(built),
-                None => inputs.find_result(index, &action.components)?,
-            };
-            if !is_own && self.may_fetch_records(index, &action, found.as_ref()) {
-                let work = self.work_of(index);
-                work.fetch_keys.push(key);
-                if found.is_none() {
-                    let older = inputs.accepted.equivalent_keys(&action.components).map(|older| older.key());
-                    work.fetch_keys.extend(older);
-                }
-                return Ok(Decision::FetchRecords(key));
-            }
-            if let Some(locked) = self.locked_result(index, found.as_ref())? {
-                return self.request_files(index, &locked);
-            }
-            match found {
-                Some(record) => {
-                    let missing = self.wanted_and_missing(index, &record)?;
-                    if missing.is_empty() {
-                        let is_accepted = is_of_older_code(&record, &action.components);
-                        self.hit(index, record, is_accepted, is_own);
-                        return Ok(Decision::Hit(key));
-                    }
-                    if self.may_fetch_files(&record.key) {
-                        return self.request_files(index, &record);
-                    }
-                    self.require_remotes_answered(index, is_own)?;
-                    let cause = self.missing_cause(index, &record, &missing)?;
-                    if self.guard.wanted.contains(&index) {
-                        self.guard.to_rebuild.insert(index, cause.clone());
-                    }
-                    self.records[index] = Some(record);
-                    causes.push(cause);
-                }
-                None => causes = self.rerun_causes(index, &action)?,
-            }
+            return self.build(index, action, causes);
         }
-        self.build(index, action, causes)
+        let is_own = is_built && self.scheduler.was_built(index);
+        let found = match self.records[index].clone().filter(|record| is_own && record.key == key) {
+            Some(built) => Some(built),
+            None => inputs.find_result(index, &action.components)?,
+        };
+        if !is_own && self.may_fetch_records(index, &action, found.as_ref()) {
+            let work = self.work_of(index);
+            work.fetch_keys.push(key);
+            if found.is_none() {
+                let older = inputs.accepted.equivalent_keys(&action.components).map(|older| older.key());
+                work.fetch_keys.extend(older);
+            }
+            return Ok(Decision::FetchRecords(key));
+        }
+        let Some(record) = found else {
+            let causes = self.rerun_causes(index, &action)?;
+            return self.build(index, action, causes);
+        };
+        if let Some(locked) = self.locked_result(index, &record)? {
+            return self.request_files(index, &locked);
+        }
+        // A reader checks the files of all other cells when it needs them.
+        let is_wanted = self.has_final_output(index) || self.guard.wanted.contains(&index);
+        let missing = if is_wanted { self.missing_files(index, &record)? } else { Vec::new() };
+        if missing.is_empty() {
+            let is_accepted = is_of_older_code(&record, &action.components);
+            self.hit(index, record, is_accepted, is_own);
+            return Ok(Decision::Hit(key));
+        }
+        if self.may_fetch_files(&record.key) {
+            return self.request_files(index, &record);
+        }
+        self.require_remotes_answered(index, is_own)?;
+        let cause = self.rebuild(index, &record, &missing)?;
+        self.records[index] = Some(record);
+        self.build(index, action, vec![cause])
     }
 
     /// Has a cell built, after its lost inputs.
@@ -107,7 +97,7 @@ impl Engine<'_> {
             return Ok(Decision::Failed);
         }
         // A job without the shared store does not read the files that are here.
-        let lost_inputs = if self.executors.needs_upload(index) { Vec::new() } else { self.lost_inputs(index)? };
+        let lost_inputs = if self.scheduler.spec(index).needs_upload { Vec::new() } else { self.lost_inputs(index)? };
         if lost_inputs.is_empty() {
             action.cause = causes.iter().map(Cause::to_string).collect();
             self.work_of(index).action = Some(action);
@@ -120,29 +110,14 @@ impl Engine<'_> {
         rerun_causes(self.inputs, index, action, &|source| self.records[source].as_ref())
     }
 
-    /// Returns the files of a result that cannot be read, if the cell is exported, has no reader, or is to be fetched. A reader
-    /// checks the files of all other cells when it needs them.
-    fn wanted_and_missing(&mut self, index: usize, record: &ActionRecord) -> Result<Vec<MissingContent>, Error> {
-        let is_wanted = !self.scheduler.is_read(index) || self.guard.wanted.contains(&index) || self.is_exported(index);
-        if is_wanted { self.missing_files(index, record) } else { Ok(Vec::new()) }
+    /// Returns true if a cell was built in this run with this key.
+    fn is_built(&self, key: &Key) -> bool {
+        self.scheduler.key(key).is_some_and(|known| known.is_built)
     }
 
-    pub(super) fn is_exported(&self, index: usize) -> bool {
-        self.inputs.plan.exports.iter().any(|export| export.cell == index)
-    }
-
-    pub(super) fn missing_files(&mut self, index: usize, record: &ActionRecord) -> Result<Vec<MissingContent>, Error> {
-        self.guard.missing_files(&self.inputs, index, record, self.sinks)
-    }
-
-    pub(super) fn missing_cause(
-        &mut self,
-        index: usize,
-        record: &ActionRecord,
-        missing: &[MissingContent],
-    ) -> Result<Cause, Error> {
-        let has_fetcher = self.transfers.can_fetch();
-        self.guard.cause(&self.inputs, index, record, missing, has_fetcher, self.sinks)
+    /// Returns true if a cell is exported, or read by no other.
+    pub(super) fn has_final_output(&self, index: usize) -> bool {
+        !self.scheduler.is_read(index) || self.inputs.plan.exports.iter().any(|export| export.cell == index)
     }
 
     /// Takes this result for a cell. One that was built in this run is not reported again.
@@ -151,17 +126,16 @@ impl Engine<'_> {
             let label = self.label(index);
             let locked = self.inputs.locked_line(index, &record.key);
             if locked.is_some_and(|line| line.outputs != record.output_digests()) {
-                let pull = match self.policy.has_remotes && !self.transfers.can_fetch() {
+                let pull = match self.options.has_remotes && !self.transfers.can_fetch() {
                     true => {
                         "; `cwm run --pull`, before that, asks the remotes for the lock file's (git has the lock file as it was)"
                     }
                     false => "",
                 };
-                let message = format!(
+                self.sinks.warn(format!(
                     "{label}: the store has another result than the lock file; the store's is used, and the lock file names it \
                      from now on{pull}"
-                );
-                self.sinks.event(&RunEvent::Warning { message });
+                ));
             }
             self.sinks.event(&RunEvent::Cached { label, key: record.key, origin: origin(&record, is_accepted) });
         }
@@ -183,9 +157,9 @@ impl Engine<'_> {
     }
 
     /// Returns the lock file's result if `found` is another one, and the files of the lock file's can be fetched.
-    fn locked_result(&self, index: usize, found: Option<&ActionRecord>) -> Result<Option<ActionRecord>, Error> {
-        let Some(found) = found.filter(|found| self.may_fetch_files(&found.key)) else { return Ok(None) };
+    fn locked_result(&self, index: usize, found: &ActionRecord) -> Result<Option<ActionRecord>, Error> {
         let line = self.inputs.locked_line(index, &found.key).filter(|line| line.outputs != found.output_digests());
+        let line = line.filter(|_| self.may_fetch_files(&found.key));
         let Some(outputs) = line.map(|line| &line.outputs) else { return Ok(None) };
         let locked = self.inputs.store.candidates(&found.key, Some(outputs))?.into_iter().next();
         Ok(locked.filter(|locked| locked.output_digests() == *outputs))
@@ -202,7 +176,7 @@ impl Engine<'_> {
     /// earlier run: else the job would run a second time.
     fn require_remotes_answered(&self, index: usize, is_own: bool) -> Result<(), Error> {
         match self.transfers.failure(index) {
-            Some(failure) if self.executors.needs_upload(index) && (is_own || !failure.all_remotes_answered) => {
+            Some(failure) if self.scheduler.spec(index).needs_upload && (is_own || !failure.all_remotes_answered) => {
                 Err(failure.error())
             }
             _ => Ok(()),
@@ -216,7 +190,7 @@ impl Engine<'_> {
         let failure = self.work.get(&other)?.failure.as_ref()?;
         let cells = &self.inputs.plan.cells;
         let (one, two) = (&cells[index].retry, &cells[other].retry);
-        let needs = |index: usize| needs_of(&cells[index], self.policy.device);
+        let needs = |index: usize| needs_of(&cells[index], self.options.device);
         let has_same_limits = (one.time, one.memory) == (two.time, two.memory) && needs(index) == needs(other);
         let is_transient = retry::is_transient(failure.kind, &self.inputs.store.work(key));
         let is_tried_again = is_transient && RetryPolicy(*one).max_attempts() > known.attempts;
@@ -224,33 +198,26 @@ impl Engine<'_> {
         (has_same_limits && !is_tried_again).then(|| ActionFailure { message: reason, ..failure.clone() })
     }
 
-    /// Returns the inputs of which files are lost. They are fetched or built again before the cell is.
-    fn lost_inputs(&mut self, index: usize) -> Result<Vec<LostInput>, Error> {
+    /// Returns the inputs of which files are lost. They are fetched or built again before the cell is, unless this run has built
+    /// them.
+    fn lost_inputs(&mut self, index: usize) -> Result<Vec<usize>, Error> {
         let mut lost = Vec::new();
-        for source in self.scheduler.inputs(index).to_vec() {
+        for source in self.scheduler.spec(index).inputs.clone() {
             let Some(record) = self.records[source].clone() else { continue };
-            let missing = self.missing_files(source, &record)?;
-            if missing.is_empty() {
+            if self.missing_files(source, &record)?.is_empty() {
                 continue;
             }
-            if self.may_fetch_files(&record.key) {
-                self.guard.wanted.insert(source);
-                lost.push(LostInput { cell: source, is_rebuilt: false });
-                continue;
-            }
-            let builds = self.scheduler.key(&record.key).map_or(0, |known| known.builds);
-            if builds >= MAX_BUILDS {
-                let label = self.label(source);
+            if self.is_built(&record.key) && !self.may_fetch_files(&record.key) {
                 let message = format!(
-                    "files of its input from {label} are gone from the store, or were changed there, although it was made {builds} \
-                     times in this run"
+                    "files of its input from {} are gone from the store, or were changed there, although this run has just made them",
+                    self.label(source)
                 );
-                let hint = "does another stage write into the store, or does somebody delete from it?";
-                return Err(Error::store(message).hint(hint));
+                return Err(Error::store(message).hint(
+                    "does another stage write into the store, or does somebody delete from it? `cwm run` makes them again",
+                ));
             }
-            let cause = self.missing_cause(source, &record, &missing)?;
-            self.guard.to_rebuild.insert(source, cause);
-            lost.push(LostInput { cell: source, is_rebuilt: true });
+            self.guard.wanted.insert(source);
+            lost.push(source);
         }
         Ok(lost)
     }

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::Engine;
 use crate::cause::Cause;
-use crate::event::{EventSink, EventSinks, RunEvent};
-use crate::lookup::RunInputs;
-use cwm_core::{Digest, Error, Key};
+use cwm_core::{Digest, Error};
 use cwm_store::{ActionRecord, Corruption, MissingContent};
 
 /// The files that a run found missing or changed.
@@ -13,9 +12,7 @@ use cwm_store::{ActionRecord, Corruption, MissingContent};
 pub struct IntegrityGuard {
     /// Changed content that is in quarantine: the reason for all results of which it is missing.
     quarantined: HashMap<Digest, Corruption>,
-    /// The cause of each result with missing files, as it was found first: some of the files may exist again since.
-    causes: HashMap<(usize, Key), Cause>,
-    /// Cells that are built again, with the cause.
+    /// Cells that are built again, with the cause as it was found first: some of the files may exist again since.
     pub to_rebuild: BTreeMap<usize, Cause>,
     /// Cells whose files a reader needs.
     pub wanted: BTreeSet<usize>,
@@ -23,50 +20,38 @@ pub struct IntegrityGuard {
     pull_hint_shown: bool,
 }
 
-impl IntegrityGuard {
+impl Engine<'_> {
     /// Returns the files of a result that cannot be read. A file that changed since it was stored is quarantined.
-    pub fn missing_files(
-        &mut self,
-        inputs: &RunInputs<'_>,
-        index: usize,
-        record: &ActionRecord,
-        sinks: &mut EventSinks,
-    ) -> Result<Vec<MissingContent>, Error> {
-        let mut missing = inputs.store.missing_or_corrupt(record, inputs.files)?;
+    pub(super) fn missing_files(&mut self, cell: usize, record: &ActionRecord) -> Result<Vec<MissingContent>, Error> {
+        let store = self.inputs.store;
+        let mut missing = store.missing_or_corrupt(record, self.inputs.files)?;
         for one in &mut missing {
             let Some(damage) = &one.damage else {
-                one.damage = self.quarantined.get(&one.digest).cloned();
+                one.damage = self.guard.quarantined.get(&one.digest).cloned();
                 continue;
             };
-            if let Some(finding) = inputs.store.quarantine_corrupt(damage)? {
-                let message = format!("{}: {finding}", inputs.plan.cells[index].label);
-                sinks.event(&RunEvent::Warning { message });
+            if let Some(finding) = store.quarantine_corrupt(damage)? {
+                self.sinks.warn(format!("{}: {finding}", self.label(cell)));
             }
-            self.quarantined.insert(one.digest, damage.clone());
+            self.guard.quarantined.insert(one.digest, damage.clone());
         }
         Ok(missing)
     }
 
-    /// Returns the cause of a cell that is built again since files of it are missing: the first one of this run.
-    pub fn cause(
+    /// Has a cell built again of whose result these files are missing. Returns the cause.
+    pub(super) fn rebuild(
         &mut self,
-        inputs: &RunInputs<'_>,
-        index: usize,
+        cell: usize,
         record: &ActionRecord,
         missing: &[MissingContent],
-        has_fetcher: bool,
-        sinks: &mut EventSinks,
     ) -> Result<Cause, Error> {
-        if let Some(cause) = self.causes.get(&(index, record.key)) {
-            return Ok(cause.clone());
+        let cause = Cause::from_missing(self.inputs.store, record, missing)?;
+        let could_pull = matches!(cause, Cause::NotPulled { .. }) && !self.transfers.can_fetch();
+        if could_pull && !std::mem::replace(&mut self.guard.pull_hint_shown, true) {
+            self.sinks
+                .warn("files that remotes have are made again here; `cwm run --pull` fetches such in place of that");
         }
-        let cause = Cause::from_missing(inputs.store, record, missing)?;
-        let could_pull = matches!(cause, Cause::NotPulled { .. }) && !has_fetcher;
-        if could_pull && !std::mem::replace(&mut self.pull_hint_shown, true) {
-            let message = "files that remotes have are made again here; `cwm run --pull` fetches such in place of that";
-            sinks.event(&RunEvent::Warning { message: message.to_owned() });
-        }
-        self.causes.insert((index, record.key), cause.clone());
+        self.guard.to_rebuild.insert(cell, cause.clone());
         Ok(cause)
     }
 }

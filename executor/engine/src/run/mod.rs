@@ -10,41 +10,29 @@ mod outcome;
 mod signals;
 mod transfers;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use cwm_contract::{DeviceChoice, Label};
+use cwm_contract::Label;
 
 use crate::action::{executable_files, needs_of};
 use crate::event::{EventSink, EventSinks, RunEvent};
 use crate::executor::{ActionUpdate, Cancel, ExecutorEvent, Start, Started, Task};
 use crate::fetch::TransferUpdate;
-use crate::lookup::{RunInputs, sources};
+use crate::lookup::RunInputs;
 use crate::retry::RetryPolicy;
 use crate::scheduler::{CellSpec, CellState, CompletionKind, Effect, Event, RunState, Scheduler};
 use cwm_action::{ActionFailure, ActionFile, ActionOutcome, AttemptOptions};
 use cwm_core::{Error, ErrorKind, Key};
-use cwm_pipeline::plan::RetryOptions;
 use cwm_store::{ActionRecord, WorkFolder};
 use executors::Executors;
 use integrity::IntegrityGuard;
 pub use options::{Options, Outcome, RunReport, Summary};
 pub use signals::stop_signals;
 use transfers::Transfers;
-
-/// The part of [`Options`] that is about cells.
-struct Policy {
-    force: BTreeSet<usize>,
-    /// The cells that are only compared with their recorded results, in a check.
-    check: Option<BTreeSet<usize>>,
-    device: Option<DeviceChoice>,
-    drain_requested: Arc<AtomicBool>,
-    command: String,
-    has_remotes: bool,
-}
 
 /// The state of the work at a cell that is not done.
 #[derive(Default)]
@@ -74,7 +62,7 @@ enum Message {
 /// A run under way.
 struct Engine<'a> {
     inputs: RunInputs<'a>,
-    policy: Policy,
+    options: Options,
     scheduler: Scheduler,
     /// The last result of each cell that has or had one.
     records: Vec<Option<ActionRecord>>,
@@ -91,7 +79,7 @@ struct Engine<'a> {
 ///
 /// # Errors
 /// The store or the machine cannot be used at all. Failures of stages are events and are counted.
-pub fn run(inputs: RunInputs<'_>, options: Options, sinks: &mut EventSinks) -> Result<Outcome, Error> {
+pub fn run(inputs: RunInputs<'_>, mut options: Options, sinks: &mut EventSinks) -> Result<Outcome, Error> {
     let plan = inputs.plan;
     let targets: Vec<usize> = options.targets.iter().copied().collect();
     let selected = plan.ancestors(&targets);
@@ -102,34 +90,25 @@ pub fn run(inputs: RunInputs<'_>, options: Options, sinks: &mut EventSinks) -> R
     let signals = signals::watch(move || to_signal.send(Message::Signal).is_ok())?;
     let events = Arc::new(move |event| drop(messages.send(Message::Executor(event))));
     let updates = Arc::new(move |update| drop(to_transfers.send(Message::Transfer(update))));
-    let executors = Executors::new(plan, inputs.store, options.machine, options.batch, events);
-    let mut specs: Vec<Option<CellSpec>> = plan.cells.iter().map(|_| None).collect();
+    let mut executors = Executors::new(inputs, options.machine.clone(), options.batch.take(), events);
+    let mut specs = inputs.cell_specs(&selected);
     for index in selected {
-        let cell = inputs.cell(index);
-        // A check reads recorded results, so no cell waits for another, and fails at once.
-        let reads: BTreeSet<usize> = if options.check { BTreeSet::new() } else { sources(cell).collect() };
-        specs[index] = Some(CellSpec {
-            inputs: reads.into_iter().collect(),
-            retry: RetryPolicy(if options.check { RetryOptions::default() } else { cell.retry }),
-            needs_upload: executors.needs_upload(index),
-            outlives_run: executors.outlives_run(index),
-        });
+        let Some(spec) = &mut specs[index] else { continue };
+        if options.check {
+            // A check reads recorded results, so no cell waits for another, and fails at once.
+            *spec = CellSpec::default();
+        }
+        spec.needs_upload = !executors.of(index).shares_store();
+        spec.outlives_run = executors.of(index).outlives_run();
     }
     let mut engine = Engine {
         inputs,
-        policy: Policy {
-            force: options.force,
-            check: options.check.then_some(options.targets),
-            device: options.device,
-            drain_requested: options.drain_requested,
-            command: options.command,
-            has_remotes: options.has_remotes,
-        },
+        transfers: Transfers::new(options.fetcher.take(), options.uploader.take(), updates),
+        options,
         scheduler: Scheduler::new(specs),
         records: plan.cells.iter().map(|_| None).collect(),
         work: BTreeMap::new(),
         executors,
-        transfers: Transfers::new(options.fetcher, options.uploader, updates),
         guard: IntegrityGuard::default(),
         report: RunReport::default(),
         sinks,
@@ -146,7 +125,7 @@ impl Engine<'_> {
         // Most messages of an action free no resources.
         let mut may_start = true;
         loop {
-            if self.policy.drain_requested.load(Ordering::SeqCst) {
+            if self.options.drain_requested.load(Ordering::SeqCst) {
                 self.on(Event::DrainRequested);
             }
             let due = self.scheduler.next_timer().map(|due| due.saturating_sub(self.began.elapsed()));
@@ -174,7 +153,7 @@ impl Engine<'_> {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        self.executors.close();
+        self.executors.all.iter_mut().for_each(|executor| executor.close());
         while let Ok(message) = inbox.try_recv() {
             // What was submitted and cancelled last.
             if let Message::Executor(ExecutorEvent::Emit(event)) = message
@@ -209,14 +188,11 @@ impl Engine<'_> {
                     return Some(self.could_not_start(cell, error));
                 }
             }
-            Effect::Withdraw(cell) => self.executors.withdraw(cell),
+            Effect::Withdraw(cell) => self.executors.of(cell).withdraw(cell),
             Effect::FetchRecords(cell) => self.fetch_records(cell),
             Effect::FetchFiles(cell) => self.fetch_files(cell),
             Effect::Upload(cell) => return self.upload_inputs(cell),
-            Effect::Done(cell, _) => {
-                self.guard.to_rebuild.remove(&cell);
-                self.work.remove(&cell);
-            }
+            Effect::Done(cell, _) => _ = self.work.remove(&cell),
             Effect::Retrying { cell, attempt, wait } => self.report_retry(cell, attempt, wait),
             Effect::Failed(cell) => self.report_failure(cell),
             Effect::GaveUp(cell) => {
@@ -229,7 +205,7 @@ impl Engine<'_> {
                 let failure = self.work.get(&cell).and_then(|work| work.failure.as_ref());
                 let reason = failure.map_or("was stopped", |failure| failure.message.as_str());
                 let message = format!("{} {reason}", self.label(cell));
-                self.sinks.event(&RunEvent::Warning { message });
+                self.sinks.warn(message);
             }
             Effect::Skipped { cell, because } => self.report_skipped(cell, because),
         }
@@ -246,7 +222,7 @@ impl Engine<'_> {
 
     /// Returns the folder of the action of a key.
     fn work_folder(&self, key: &Key) -> WorkFolder {
-        if self.policy.check.is_some() { self.inputs.store.checking(key) } else { self.inputs.store.work(key) }
+        if self.options.check { self.inputs.store.checking(key) } else { self.inputs.store.work(key) }
     }
 
     /// Hands a cell to its executor.
@@ -257,13 +233,13 @@ impl Engine<'_> {
         work.causes = action.cause.clone();
         let attempts = self.scheduler.key(&action.key).map_or(0, |known| known.attempts);
         work.attempt = attempts + 1;
-        let is_remote = self.executors.needs_upload(cell);
+        let is_remote = self.scheduler.spec(cell).needs_upload;
         if is_remote {
             action.executable = executable_files(&action);
         }
         // The remote has objects of these names that are not what they should be: they are sent again.
-        action.force = self.policy.force.contains(&cell) || is_remote && self.transfers.failure(cell).is_some();
-        let check = self.policy.check.is_some();
+        action.force = self.options.force.contains(&cell) || is_remote && self.transfers.failure(cell).is_some();
+        let check = self.options.check;
         if check {
             action.recorded = self.records[cell].as_ref().map(|record| record.outputs.clone());
         }
@@ -274,11 +250,11 @@ impl Engine<'_> {
             time: planned.retry.time,
             memory: planned.retry.memory,
             check,
-            requested_by: Some(format!("{}, for {}", self.policy.command, planned.label)),
+            requested_by: Some(format!("{}, for {}", self.options.command, planned.label)),
         };
-        let (needs, device) = needs_of(planned, self.policy.device);
+        let (needs, device) = needs_of(planned, self.options.device);
         self.inputs.store.create()?;
-        self.executors.submit(Task { cell, action, terms, needs, device, time: planned.time });
+        self.executors.of(cell).submit(Task { cell, action, terms, needs, device, time: planned.time });
         Ok(())
     }
 
@@ -286,10 +262,10 @@ impl Engine<'_> {
     fn start_queued(&mut self) {
         // Then their processes need not hash external files again.
         self.inputs.files.save_if_possible();
-        for Start { cell, warning, started } in self.executors.start_queued() {
+        let starts: Vec<Start> = self.executors.all.iter_mut().flat_map(|executor| executor.start_queued()).collect();
+        for Start { cell, warning, started } in starts {
             if let Some(warning) = warning {
-                let message = format!("{} {warning}", self.label(cell));
-                self.sinks.event(&RunEvent::Warning { message });
+                self.sinks.warn(format!("{} {warning}", self.label(cell)));
             }
             match started {
                 Ok(started) => {
@@ -317,9 +293,8 @@ impl Engine<'_> {
         self.on(Event::StopRequested);
         let is_first = self.scheduler.run_state() == RunState::Stopping;
         let how = if is_first { Cancel::Ask } else { Cancel::Kill };
-        if self.executors.cancel(how) > 0 {
-            let message = if is_first { "stopping at the next safe point; once more to kill" } else { "killed" };
-            self.sinks.event(&RunEvent::Warning { message: message.to_owned() });
+        if self.executors.all.iter_mut().map(|executor| executor.cancel(how)).sum::<usize>() > 0 {
+            self.sinks.warn(if is_first { "stopping at the next safe point; once more to kill" } else { "killed" });
         }
     }
 

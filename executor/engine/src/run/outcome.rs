@@ -23,7 +23,7 @@ impl Engine<'_> {
             ExecutorEvent::Emit(event) => self.sinks.event(&event),
             ExecutorEvent::Update(cell, ActionUpdate::Message(line)) => self.on_message(cell, line),
             ExecutorEvent::Update(cell, ActionUpdate::Exited(exited)) => {
-                self.executors.release(cell);
+                self.executors.of(cell).release(cell);
                 self.on_exit(cell, exited);
             }
         }
@@ -37,7 +37,7 @@ impl Engine<'_> {
             ActionMessage::Outcome(Err(failure)) => self.work_of(cell).failure = Some(failure),
             ActionMessage::Start => {
                 self.work_of(cell).began = Some(Instant::now());
-                if self.executors.outlives_run(cell) {
+                if self.scheduler.spec(cell).outlives_run {
                     self.report_start(cell);
                 }
                 self.on(Event::Began(cell));
@@ -74,7 +74,7 @@ impl Engine<'_> {
         };
         let failure = match (reported, exited) {
             (Some(failure), _) => failure,
-            (None, Ok(())) if self.policy.check.is_some() => match outcome {
+            (None, Ok(())) if self.options.check => match outcome {
                 Some(ActionOutcome::Comparison(differences)) => return self.finish_check(cell, key, differences),
                 _ => system_failure(
                     "another check of the same ran at the same time",
@@ -122,7 +122,7 @@ impl Engine<'_> {
         let (key, seconds, note) =
             (record.key, record.circumstances.wall_seconds, self.note(cell, &record, is_taken_over));
         self.sinks.event(&RunEvent::Finished { label, key, seconds, bytes, note });
-        let before = self.records[cell].as_ref().filter(|_| self.guard.to_rebuild.contains_key(&cell));
+        let before = self.records[cell].as_ref();
         let has_changed = before.is_some_and(|before| before.output_digests() != record.output_digests());
         let is_fetched = match self.has_to_be_fetched(cell, &record) {
             Ok(is_fetched) => is_fetched,
@@ -138,12 +138,11 @@ impl Engine<'_> {
 
     /// Returns true if the files of a result are with the remote, where a job left them, and are wanted here.
     fn has_to_be_fetched(&mut self, cell: usize, record: &ActionRecord) -> Result<bool, Error> {
-        if !self.executors.needs_upload(cell) {
+        if !self.scheduler.spec(cell).needs_upload {
             return Ok(false);
         }
         self.transfers.made_by_job(cell, record);
-        let is_wanted = self.is_exported(cell) || !self.scheduler.is_read(cell);
-        Ok(is_wanted && !self.inputs.store.missing_or_corrupt(record, self.inputs.files)?.is_empty())
+        Ok(self.has_final_output(cell) && !self.inputs.store.missing_or_corrupt(record, self.inputs.files)?.is_empty())
     }
 
     /// Returns the result of an action that ended: the one that it recorded, or that another process had recorded.
@@ -158,7 +157,7 @@ impl Engine<'_> {
             let preferred = self.inputs.locked_line(cell, key).map(|line| &line.outputs);
             let found = match store.available(key, preferred, self.inputs.files)? {
                 // Its files are with the remote.
-                None if self.executors.needs_upload(cell) => store.preferred_record(key, preferred)?,
+                None if self.scheduler.spec(cell).needs_upload => store.preferred_record(key, preferred)?,
                 found => found,
             };
             return match found {
@@ -174,12 +173,11 @@ impl Engine<'_> {
         // A file from outside that lies elsewhere now makes another record of the same result.
         let different: BTreeSet<_> = candidates.iter().map(ActionRecord::output_digests).collect();
         if different.len() > 1 {
-            let message = format!(
+            self.sinks.warn(format!(
                 "{}: {} different results are recorded for the same inputs, parameters and code; this run uses the one just made",
                 self.label(cell),
                 different.len()
-            );
-            self.sinks.event(&RunEvent::Warning { message });
+            ));
         }
         Ok(candidates.into_iter().next())
     }

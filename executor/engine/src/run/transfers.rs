@@ -123,7 +123,7 @@ impl Engine<'_> {
         for file in action.external_files() {
             self.transfers.upload(reader, reader, action.key, UploadItem::File(file.clone()));
         }
-        for source in self.scheduler.inputs(reader) {
+        for source in &self.scheduler.spec(reader).inputs {
             if let Some(record) = &self.records[*source] {
                 let item = UploadItem::Result(Box::new(record.clone()));
                 self.transfers.upload(reader, *source, record.key, item);
@@ -179,7 +179,7 @@ impl Engine<'_> {
 
     fn warn_of_remote(&mut self, message: String) {
         if self.transfers.warnings.insert(message.clone()) {
-            self.sinks.event(&RunEvent::Warning { message });
+            self.sinks.warn(message);
         }
     }
 

@@ -21,7 +21,7 @@ pub enum Decision {
         /// Its key.
         key: Key,
         /// Inputs of which files are lost. They are built or fetched again first.
-        lost_inputs: Vec<LostInput>,
+        lost_inputs: Vec<usize>,
     },
     /// The decision failed.
     Failed,
@@ -30,15 +30,6 @@ pub enum Decision {
         /// A cell that it reads, which has no result.
         because: usize,
     },
-}
-
-/// An input of which files are lost.
-#[derive(Clone, Copy, Debug)]
-pub struct LostInput {
-    /// The cell that made it.
-    pub cell: usize,
-    /// True if it is built again: remotes may have it.
-    pub is_rebuilt: bool,
 }
 
 /// Something that happened.

@@ -228,11 +228,11 @@ impl<'m> World<'m> {
             _ => {}
         }
         let mut lost_inputs = Vec::new();
-        for input in self.scheduler.inputs(cell).to_vec() {
+        for input in self.scheduler.spec(cell).inputs.clone() {
             if self.losses > 0 && random(5) == 0 {
                 self.losses -= 1;
                 self.recorded.remove(&self::key(self.models[input].key));
-                lost_inputs.push(LostInput { cell: input, is_rebuilt: random(2) == 0 });
+                lost_inputs.push(input);
             }
         }
         Decision::Miss { key, lost_inputs }
@@ -281,7 +281,7 @@ impl<'m> World<'m> {
             }
             1 if !self.uploading.is_empty() => {
                 let cell = self.uploading.swap_remove(pick(self.uploading.len(), random));
-                let lost = self.scheduler.inputs(cell).first().copied();
+                let lost = self.scheduler.spec(cell).inputs.first().copied();
                 match random(6) {
                     0 => self.on(Event::NotUploaded(cell, None), random),
                     1 if self.losses > 0 && lost.is_some() => {
@@ -393,8 +393,7 @@ fn spec(inputs: &[usize]) -> Option<CellSpec> {
 }
 
 fn miss(number: u8, lost: &[usize]) -> Decision {
-    let lost_inputs = lost.iter().map(|cell| LostInput { cell: *cell, is_rebuilt: true }).collect();
-    Decision::Miss { key: key(number), lost_inputs }
+    Decision::Miss { key: key(number), lost_inputs: lost.to_vec() }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 
 use cwm_core::{Digest, Error, Key};
-use cwm_engine::{Cause, ValueOrigin, differences};
+use cwm_engine::{Cause, differences};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::{ActionRecord, Store};
 
@@ -111,7 +111,7 @@ fn causes(
     (old_producers, new_producers): (&Producers<'_>, &Producers<'_>),
     named: impl Fn(&str, &str) -> Option<NamedSource>,
 ) -> Result<Vec<Cause>, Error> {
-    let mut causes = differences(&old.components, &new.components, |_| ValueOrigin::default(), |_, _| String::new());
+    let mut causes = differences(&old.components, &new.components);
     for cause in &mut causes {
         let Cause::Input { name, label, source, old: before, new: now, .. } = cause else { continue };
         // Content that is gone was made before.
