@@ -90,29 +90,21 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
             let root = store.ok_or_else(|| Error::usage("`cwm exec` needs `--store`"))?;
             let key: Key = arguments.key.parse().map_err(Error::usage)?;
             let registry = crate::registry::built_in();
-            match (&arguments.batch, arguments.task) {
-                (Some(batch), Some(index)) => {
-                    let task = cwm_slurm::task_entry(root, batch, index, &key)?;
-                    cwm_action::exec(Some(&task.events), |lines, cancellation| match &task.remote_store {
-                        None => cwm_action::perform(&registry, root, &key, &task.terms, lines, cancellation, None),
-                        Some(config) => cwm_slurm::isolated::perform(
-                            &registry,
-                            root,
-                            &key,
-                            &task.terms,
-                            lines,
-                            cancellation,
-                            config,
-                        ),
-                    })
+            let task = match (&arguments.batch, arguments.task) {
+                (Some(batch), Some(index)) => Some(cwm_slurm::task_entry(root, batch, index, &key)?),
+                _ => None,
+            };
+            let events = task.as_ref().map(|task| task.events.clone());
+            let (terms, remote) = match task {
+                Some(task) => (task.terms, task.remote_store),
+                None => (arguments.terms(), None),
+            };
+            cwm_action::exec(events.as_deref(), |messages, cancellation| match &remote {
+                Some(remote) => {
+                    cwm_slurm::isolated::perform(&registry, root, &key, &terms, messages, cancellation, remote)
                 }
-                _ => {
-                    let terms = arguments.terms();
-                    cwm_action::exec(None, |lines, cancellation| {
-                        cwm_action::perform(&registry, root, &key, &terms, lines, cancellation, None)
-                    })
-                }
-            }
+                None => cwm_action::perform(&registry, root, &key, &terms, messages, cancellation, None),
+            })
         }
     }
 }

@@ -75,6 +75,18 @@ pub fn print_json_line(value: &impl Serialize) -> Result<(), Error> {
     print(&line)
 }
 
+/// Lays out rows in columns, each as wide as its widest cell, with two spaces between them.
+pub fn columns<const N: usize>(rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let rows: Vec<[String; N]> = rows.into_iter().collect();
+    let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; N] = std::array::from_fn(widest);
+    let line = |row: &[String; N]| {
+        let cells: String = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}  ")).collect();
+        cells.trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
 /// Prints an error and its hints.
 pub fn print_error(error: &Error) {
     let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());

@@ -1,60 +1,38 @@
-//! What was compiled in: the stages, the inspector of artifacts, the SQL engine and the model tools.
+//! The stages, the inspector of artifacts, the SQL engine and the model tools that were compiled in.
 
 use cwm_contract::{Inspector, ModelTools, QueryEngine, Stage};
 use cwm_core::{Error, Registry};
 
 use crate::fingerprint::code_of;
 
-/// All kinds of a full build. Each is a cargo feature of its name.
-const ALL: &[&str] = &[
-    "download",
-    "play",
-    "parse",
-    "import",
-    "split",
-    "tokenize",
-    "train",
-    "pretrained",
-    "select",
-    "evaluate",
-    "bins",
-    "compare",
-    "report",
-];
+/// Declares the stages of a full build, each with the cargo feature that compiles it in. Feature and kind have the same name.
+macro_rules! stages {
+    ($($kind:literal: $stage:expr,)*) => {
+        /// The kinds of a full build.
+        const ALL: &[&str] = &[$($kind),*];
 
-/// Returns the stages that were compiled in.
-pub fn built_in() -> Registry {
-    let stages: Vec<&'static dyn Stage> = vec![
-        #[cfg(feature = "download")]
-        &cwm_download::Download,
-        #[cfg(feature = "play")]
-        &cwm_play::Play,
-        #[cfg(feature = "parse")]
-        &cwm_parse::Parse,
-        #[cfg(feature = "import")]
-        &cwm_import::Import,
-        #[cfg(feature = "split")]
-        &cwm_split::Split,
-        #[cfg(feature = "tokenize")]
-        &cwm_tokenize::Tokenize,
-        #[cfg(feature = "train")]
-        &cwm_train::Train,
-        #[cfg(feature = "pretrained")]
-        &cwm_pretrained::Pretrained,
-        #[cfg(feature = "select")]
-        &cwm_select::Select,
-        #[cfg(feature = "evaluate")]
-        &cwm_evaluate::Evaluate,
-        #[cfg(feature = "bins")]
-        &cwm_bins::Bins,
-        #[cfg(feature = "compare")]
-        &cwm_compare::Compare,
-        #[cfg(feature = "report")]
-        &cwm_report::Report,
-    ];
-    let mut registry = Registry::new(stages, ALL, code_of);
-    registry.has_gpu_support = cfg!(feature = "cuda");
-    registry
+        /// Returns the stages that were compiled in.
+        pub fn built_in() -> Registry {
+            let stages: Vec<&'static dyn Stage> = vec![$(#[cfg(feature = $kind)] &$stage),*];
+            Registry { has_gpu_support: cfg!(feature = "cuda"), ..Registry::new(stages, ALL, code_of) }
+        }
+    };
+}
+
+stages! {
+    "download": cwm_download::Download,
+    "play": cwm_play::Play,
+    "parse": cwm_parse::Parse,
+    "import": cwm_import::Import,
+    "split": cwm_split::Split,
+    "tokenize": cwm_tokenize::Tokenize,
+    "train": cwm_train::Train,
+    "pretrained": cwm_pretrained::Pretrained,
+    "select": cwm_select::Select,
+    "evaluate": cwm_evaluate::Evaluate,
+    "bins": cwm_bins::Bins,
+    "compare": cwm_compare::Compare,
+    "report": cwm_report::Report,
 }
 
 /// Returns the inspector of artifacts, if it is compiled in: the cargo feature `inspect`.

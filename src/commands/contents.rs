@@ -1,6 +1,6 @@
-//! What is in a stage's outputs, as the inspector tells it, and what led to them.
+//! Describes the content of a stage's outputs, and of what they were made from.
 
-use cwm_contract::{DescribeOptions, Description, Failure, FailureKind};
+use cwm_contract::{DescribeOptions, Description, Failure, FailureKind, Format, Inspector};
 use serde_json::{Map, Value, json};
 
 use crate::workspace::Workspace;
@@ -8,56 +8,54 @@ use cwm_core::{Error, ErrorKind};
 use cwm_engine::{CacheStatus, KeyStatus, output_of};
 use cwm_store::ActionRecord;
 
-/// The contents of some outputs of one record.
+/// Descriptions of outputs of one record, and of what it was made from.
 #[derive(Default)]
 pub struct Contents {
-    /// By output: `train`.
-    pub outputs: Vec<(String, Description)>,
-    /// What tells of their origin, further up: by stage and output, such as the counts of what was left out.
-    pub upstream: Vec<((String, String), Description)>,
-    /// What could not be looked into; the rest is told all the same.
-    pub faults: Vec<Error>,
+    /// The outputs, by name.
+    outputs: Vec<(String, Description)>,
+    /// Outputs of earlier stages that explain them, such as counts of dropped games, by stage and name.
+    upstream: Vec<(String, String, Description)>,
+    /// Errors of outputs that cannot be described; the others are.
+    pub errors: Vec<Error>,
 }
 
 impl Contents {
-    /// Looks into the outputs `ports` of `record`, and into what belongs to their story in the stages that the cell
-    /// `index` descends from, if it is one of the plan.
-    pub fn look(
+    /// Describes the outputs `ports` of `record`, the result of the cell `index` of the plan, and the outputs upstream of it
+    /// that explain them.
+    pub fn describe(
         workspace: &Workspace,
         cache_status: &CacheStatus,
         record: &ActionRecord,
         ports: &[String],
         index: Option<usize>,
-        detail: DescribeOptions,
+        options: DescribeOptions,
     ) -> Self {
-        let mut contents = Contents::default();
-        let Some(inspector) = crate::registry::inspector() else { return contents };
-        let mut background = Vec::new();
+        let (mut outputs, mut upstream, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        let Some(inspector) = crate::registry::inspector() else { return Contents::default() };
+        let mut describe = |record: &ActionRecord, port: &str, options| {
+            describe(workspace, inspector, record, port, options).unwrap_or_else(|error| {
+                errors.push(error);
+                None
+            })
+        };
         for port in ports {
-            match describe(workspace, record, port, detail) {
-                Ok(Some(description)) => contents.outputs.push((port.clone(), description)),
-                Ok(None) => {}
-                Err(error) => contents.faults.push(error),
-            }
-            background.extend(record.outputs.get(port).map(|output| inspector.related_formats(&output.format)));
+            outputs.extend(describe(record, port, options).map(|description| (port.clone(), description)));
         }
-        let background = background.concat();
+        let described = ports.iter().filter_map(|port| record.outputs.get(port));
+        let related: Vec<Format> = described.flat_map(|output| inspector.related_formats(&output.format)).collect();
         let ancestors = index.map(|index| workspace.plan.ancestors(&[index])).unwrap_or_default();
         for ancestor in ancestors.into_iter().filter(|ancestor| Some(*ancestor) != index) {
             let KeyStatus::Cached(above) = &cache_status.states[ancestor] else { continue };
-            for (port, _) in above.outputs.iter().filter(|(_, output)| background.contains(&output.format)) {
-                let place = || (workspace.plan.cells[ancestor].label.to_string(), port.clone());
-                match describe(workspace, above, port, DescribeOptions { examples: 0, ..detail }) {
-                    Ok(Some(description)) => contents.upstream.push((place(), description)),
-                    Ok(None) => {}
-                    Err(error) => contents.faults.push(error),
-                }
+            for (port, _) in above.outputs.iter().filter(|(_, output)| related.contains(&output.format)) {
+                let stage = workspace.plan.cells[ancestor].label.to_string();
+                let description = describe(above, port, DescribeOptions { examples: 0, ..options });
+                upstream.extend(description.map(|description| (stage, port.clone(), description)));
             }
         }
-        contents
+        Contents { outputs, upstream, errors }
     }
 
-    /// For a terminal: a block an output.
+    /// Returns the text for a terminal, a block an output.
     pub fn text(&self, label: &str) -> String {
         let indented = |line: &String| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") };
         let block = |title: String, description: &Description| {
@@ -67,17 +65,18 @@ impl Contents {
         let upstream = self
             .upstream
             .iter()
-            .map(|((stage, port), description)| block(format!("{stage}.{port}, upstream of it"), description));
+            .map(|(stage, port, description)| block(format!("{stage}.{port}, upstream of it"), description));
         outputs.chain(upstream).collect()
     }
 
-    /// The same for programs, added to the JSON of the record.
+    /// Adds the contents to the JSON of the record.
     pub fn add_to(&self, record: &mut Map<String, Value>) {
         let outputs: Map<String, Value> =
             self.outputs.iter().map(|(port, description)| (port.clone(), description.facts.clone())).collect();
-        let upstream = self.upstream.iter().map(
-            |((stage, port), description)| json!({ "stage": stage, "output": port, "contents": description.facts }),
-        );
+        let upstream = self
+            .upstream
+            .iter()
+            .map(|(stage, port, description)| json!({ "stage": stage, "output": port, "contents": description.facts }));
         record.insert("contents".to_owned(), Value::Object(outputs));
         record.insert("upstream".to_owned(), upstream.collect());
     }
@@ -85,19 +84,19 @@ impl Contents {
 
 fn describe(
     workspace: &Workspace,
+    inspector: &dyn Inspector,
     record: &ActionRecord,
     port: &str,
-    detail: DescribeOptions,
+    options: DescribeOptions,
 ) -> Result<Option<Description>, Error> {
-    let Some(inspector) = crate::registry::inspector() else { return Ok(None) };
     let output = output_of(record, port)?;
     workspace.require_complete_output(record, port)?;
     let path = workspace.store.path_of(output, &workspace.files)?;
-    inspector.describe(&output.format, &path, detail).map_err(inside)
+    inspector.describe(&output.format, &path, options).map_err(store_error)
 }
 
-/// Converts the failure of an inspector: what it reads lies in the store.
-pub fn inside(failure: Failure) -> Error {
+/// Converts the failure of an inspector, which reads files of the store.
+pub fn store_error(failure: Failure) -> Error {
     let is_input = failure.kind == FailureKind::Input;
     let mut error = Error::from(failure);
     if is_input {

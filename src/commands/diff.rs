@@ -1,44 +1,48 @@
-//! `cwm diff`: how two runs differ, by their lock files and by their reports.
+//! `cwm diff`: compares two runs by their lock files and reports.
 
 mod operand;
 mod reports;
 
-use std::collections::HashMap;
 use std::path::Path;
 
+use cwm_contract::Label;
 use serde::Serialize;
 
 use crate::cli::DiffArguments;
 use crate::output::print_answer;
-use cwm_core::{Error, ExitCode, escape_controls_in_lines};
+use crate::workspace::warn_about_lock_file;
+use cwm_core::{Error, ExitCode};
 use cwm_history::diff::{LockDifference, NamedSource, ReportDifference, compare, differ};
 use cwm_pipeline::plan::{Body, Origin, Plan};
-use operand::{Found, Operand, Places};
+use operand::{Operand, Places};
+use reports::Pair;
 
-/// What `--json` prints.
+/// The difference, as `--json` prints it.
 #[derive(Serialize)]
 struct Answer {
     format: u32,
     old: String,
     new: String,
-    /// Of two lock files.
+    /// The difference of two lock files.
     #[serde(skip_serializing_if = "Option::is_none")]
     cells: Option<LockDifference>,
-    /// By label and output; of two reports that were given as such, one.
+    /// The reports that both lock files have; one, if two reports were named.
     reports: Vec<ReportAnswer>,
 }
 
+/// The comparison of a report that both have.
 #[derive(Serialize)]
 struct ReportAnswer {
+    /// Its cell and output.
     name: String,
-    /// Why it was not compared.
+    /// The reason why it was not compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_compared: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<ReportDifference>,
 }
 
-/// Version of what `--json` prints.
+/// The version of the JSON output.
 const FORMAT: u32 = 1;
 
 /// Runs `cwm diff`.
@@ -50,67 +54,54 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
     if !(tolerance >= 0.0 && tolerance.is_finite()) {
         return Err(Error::usage(format!("`--tolerance {tolerance}` is no size of a difference")));
     }
-    let places = Places::new(store, arguments.file.as_deref());
-    let (old, new) = (Operand::find(&arguments.old, &places)?, Operand::find(&arguments.new, &places)?);
-    let mut answer =
-        Answer { format: FORMAT, old: old.name.clone(), new: new.name.clone(), cells: None, reports: Vec::new() };
-    match (old.found, new.found) {
-        (Found::Lock(old), Found::Lock(new)) => {
-            for warning in old.warnings().iter().chain(new.warnings()) {
-                eprintln!("warning: {}", escape_controls_in_lines(&warning.to_string()));
-            }
+    let places = Places { store, file: arguments.file.as_deref() };
+    let (old_name, old) = Operand::resolve(&arguments.old, &places)?;
+    let (new_name, new) = Operand::resolve(&arguments.new, &places)?;
+    let (cells, reports) = match (old, new) {
+        (Operand::Lock(old), Operand::Lock(new)) => {
+            warn_about_lock_file(&old);
+            warn_about_lock_file(&new);
             let store = places.store()?;
             let plan = places.plan(&new);
-            answer.cells = Some(differ(&old, &new, &store, plan.as_ref().map_or_else(nowhere, named_in))?);
-            for pair in reports::of_both(&old, &new, &store)? {
-                let compared = pair.tables.map(|(old, new)| compare(&old, &new, tolerance));
-                let (difference, not_compared) = match compared {
-                    Ok(difference) => (Some(difference), None),
-                    Err(why) => (None, Some(why)),
-                };
-                answer.reports.push(ReportAnswer { name: pair.name, not_compared, difference });
-            }
+            let source = |cell: &str, input: &str, label: &str| source(plan.as_ref()?, cell, input, label);
+            let reports = reports::of_both(&old, &new, &store)?.into_iter().map(|Pair { name, tables }| match tables {
+                Ok((old, new)) => {
+                    ReportAnswer { name, not_compared: None, difference: Some(compare(&old, &new, tolerance)) }
+                }
+                Err(reason) => ReportAnswer { name, not_compared: Some(reason), difference: None },
+            });
+            (Some(differ(&old, &new, &store, source)?), reports.collect())
         }
         (old, new) => {
-            let tables = |name: &str, found: Found| match found {
-                Found::Report(tables) => Ok(tables),
-                Found::Lock(lock) => reports::single_cell(name, &lock, &places.store()?),
+            let tables = |name: &str, operand: Operand| match operand {
+                Operand::Report(tables) => Ok(tables),
+                Operand::Lock(lock) => reports::single_report(name, &lock, &places.store()?),
             };
-            let (old, new) = (tables(&answer.old, old)?, tables(&answer.new, new)?);
-            let difference = Some(compare(&old, &new, tolerance));
-            answer.reports.push(ReportAnswer { name: String::new(), not_compared: None, difference });
+            let difference = compare(&tables(&old_name, old)?, &tables(&new_name, new)?, tolerance);
+            (None, vec![ReportAnswer { name: String::new(), not_compared: None, difference: Some(difference) }])
         }
-    }
+    };
+    let answer = Answer { format: FORMAT, old: old_name, new: new_name, cells, reports };
     print_answer(&answer, || text(&answer))?;
     Ok(if is_same(&answer) { ExitCode::OK } else { ExitCode::DIFFERENT })
 }
 
-/// What names the source of an input, by cell, input and label in the key.
-type Sources<'p> = Box<dyn Fn(&str, &str, &str) -> Option<NamedSource> + 'p>;
-
-fn nowhere<'p>() -> Sources<'p> {
-    Box::new(|_, _, _| None)
-}
-
-/// What a pipeline names as the source of an input.
-fn named_in(plan: &Plan) -> Sources<'_> {
-    let cells: HashMap<String, usize> =
-        plan.cells.iter().enumerate().map(|(index, cell)| (cell.label.to_string(), index)).collect();
-    Box::new(move |cell, name, member| {
-        let cell = &plan.cells[*cells.get(cell)?];
-        let Some(input) = cell.inputs.iter().find(|input| input.name == name) else {
-            let is_dependency = matches!(cell.body, Body::Command(_)) && name == "deps";
-            return is_dependency.then(|| NamedSource::File(member.to_owned()));
-        };
-        let ordinal = (0..input.sources.len()).find(|ordinal| input.key_label(*ordinal) == member)?;
-        Some(match &input.sources[ordinal].from {
-            Origin::Cell { index, .. } => NamedSource::Cell(plan.cells[*index].label.to_string()),
-            Origin::File(path) => NamedSource::File(path.display().to_string()),
-        })
+/// Returns the source that a pipeline names for an artifact of an input, by cell, input and label in the key.
+fn source(plan: &Plan, cell: &str, input: &str, label: &str) -> Option<NamedSource> {
+    let cell: Label = cell.parse().ok()?;
+    let cell = plan.cells.iter().find(|candidate| candidate.label == cell)?;
+    let Some(input) = cell.inputs.iter().find(|candidate| candidate.name == input) else {
+        let is_dependency = matches!(cell.body, Body::Command(_)) && input == "deps";
+        return is_dependency.then(|| NamedSource::File(label.to_owned()));
+    };
+    let ordinal = (0..input.sources.len()).find(|ordinal| input.key_label(*ordinal) == label)?;
+    Some(match &input.sources[ordinal].from {
+        Origin::Cell { index, .. } => NamedSource::Cell(plan.cells[*index].label.to_string()),
+        Origin::File(path) => NamedSource::File(path.display().to_string()),
     })
 }
 
-/// Reports that follow from cells that differ need not be compared to say so.
+/// Returns true if nothing differs. A report that was not compared is of a cell that differs.
 fn is_same(answer: &Answer) -> bool {
     let reports = answer.reports.iter().filter_map(|report| report.difference.as_ref());
     answer.cells.as_ref().is_none_or(LockDifference::is_empty) && reports.into_iter().all(ReportDifference::is_empty)

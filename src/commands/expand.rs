@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use cwm_contract::{ExportOptions, ExportTarget, Inspector};
 
 use crate::cli::ExportArguments;
-use crate::commands::contents::inside;
+use crate::commands::contents::store_error;
 use crate::workspace::Workspace;
 use cwm_core::Error;
 use cwm_store::{Export, OutputRecord};
@@ -20,7 +20,7 @@ pub fn to_folder(workspace: &Workspace, output: &OutputRecord, arguments: &Expor
     let (inspector, wanted) = inspector(output, arguments)?;
     let path = workspace.store.path_of(output, &workspace.files)?;
     workspace.store.export_generated(&arguments.destination, |folder| {
-        inspector.export_as(&output.format, &path, &wanted, ExportTarget::Folder(folder)).map_err(inside)
+        inspector.export_as(&output.format, &path, &wanted, ExportTarget::Folder(folder)).map_err(store_error)
     })
 }
 
@@ -45,7 +45,7 @@ pub fn to_stdout(workspace: &Workspace, output: &OutputRecord, arguments: &Expor
         .map_err(|error| Error::system(format!("cannot use standard output: {error}")))?;
     let mut stream = Stream { file: File::from(file), closed: false };
     let written = inspector.export_as(&output.format, &path, &wanted, ExportTarget::Stream(&mut stream));
-    if stream.closed { Ok(()) } else { written.map_err(inside) }
+    if stream.closed { Ok(()) } else { written.map_err(store_error) }
 }
 
 /// Who makes what is asked for, which it can, and what that is.

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use cwm_contract::{Label, amount};
+use cwm_contract::amount;
 use serde::Serialize;
 
 use crate::cli::LsArguments;
+use crate::commands::results::{LockedResult, locked_results};
 use crate::locate::{open_store, pipeline_file};
-use crate::output::print_answer;
+use crate::output::{columns, print_answer};
 use crate::workspace::{SkippedRecordsWarning, warn_about_lock_file, warn_about_tags};
 use cwm_core::{Digest, Error, ExitCode, Key};
 use cwm_gc::selection;
@@ -63,14 +64,13 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
     for what in &arguments.what {
         match what.strip_prefix(tags::PREFIX) {
             Some(name) => {
-                let tag = tags::find(&store, name)?.ok_or_else(|| no_tag(name))?;
-                listed.extend(results_of_lock(&store, &tag.lock)?);
+                listed.extend(locked_results(&store, &tags::read(&store, name)?.lock)?);
             }
             None => selection.push(what.clone()),
         }
     }
     if !selection.is_empty() || arguments.what.is_empty() {
-        let mut found = results_of_lock(&store, &lock)?;
+        let mut found = locked_results(&store, &lock)?;
         if arguments.all {
             found.retain(|result| result.record.is_none());
             found.extend(all_results(&store)?);
@@ -89,28 +89,15 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
     Ok(ExitCode::OK)
 }
 
-/// There is no such tag.
-pub fn no_tag(name: &str) -> Error {
-    Error::usage(format!("there is no tag `{name}`")).hint("`cwm tag` lists them")
-}
-
-/// A result that is listed.
-struct ListedResult {
-    label: Label,
-    line: LockLine,
-    /// Its record; nothing if the store has no such result.
-    record: Option<ActionRecord>,
-}
-
 /// Returns the rows of a result, one an output.
 fn rows_of(
-    result: &ListedResult,
+    result: &LockedResult,
     store: &Store,
     files: &DigestCache,
     lock: &LockFile,
     tags: &[Tag],
 ) -> Result<Vec<Row>, Error> {
-    let ListedResult { label, line, record } = result;
+    let LockedResult { label, line, record } = result;
     let record = record.as_ref();
     let is_named_by = |lock: &LockFile| lock.cells().any(|(_, other)| other == line);
     let tagged = tags.iter().filter(|tag| is_named_by(&tag.lock)).map(|tag| tag.name.clone());
@@ -150,26 +137,8 @@ fn state(record: &ActionRecord, store: &Store, files: &DigestCache) -> Result<&'
     })
 }
 
-/// Returns the records of the results that a lock file names, under the labels that it gives them.
-pub(super) fn of_lock(store: &Store, lock: &LockFile) -> Result<Vec<ActionRecord>, Error> {
-    let results = results_of_lock(store, lock)?.into_iter();
-    Ok(results.filter_map(|ListedResult { label, record, .. }| Some(ActionRecord { label, ..record? })).collect())
-}
-
-/// Returns the results that a lock file names.
-fn results_of_lock(store: &Store, lock: &LockFile) -> Result<Vec<ListedResult>, Error> {
-    let mut results = Vec::new();
-    for (label, line) in lock.cells() {
-        let label: Label = label.parse().map_err(Error::usage)?;
-        let record = store.candidates(&line.key, Some(&line.outputs))?.into_iter().next();
-        let record = record.filter(|record| record.output_digests() == line.outputs);
-        results.push(ListedResult { label, line: line.clone(), record });
-    }
-    Ok(results)
-}
-
 /// Returns all results of the store, sorted by label, the first made first.
-fn all_results(store: &Store) -> Result<Vec<ListedResult>, Error> {
+fn all_results(store: &Store) -> Result<Vec<LockedResult>, Error> {
     let mut records = Vec::new();
     for key in store.keys()? {
         records.extend(store.actions(&key)?);
@@ -177,7 +146,7 @@ fn all_results(store: &Store) -> Result<Vec<ListedResult>, Error> {
     records.sort_by(|a, b| (&a.label, a.circumstances.started).cmp(&(&b.label, b.circumstances.started)));
     let listed = |record: ActionRecord| {
         let line = LockLine { key: record.key, outputs: record.output_digests() };
-        ListedResult { label: record.label.clone(), line, record: Some(record) }
+        LockedResult { label: record.label.clone(), line, record: Some(record) }
     };
     Ok(records.into_iter().map(listed).collect())
 }
@@ -187,29 +156,19 @@ fn text(rows: &[Row], all: bool) -> String {
         let more = if all { "" } else { "; `--all` lists what it does not name" };
         return format!("no results that the lock file names{more}");
     }
-    let name = |row: &Row| format!("{}.{}", row.label, row.output);
-    let width = rows.iter().map(|row| name(row).chars().count()).max().unwrap_or(0);
-    let format =
-        rows.iter().filter_map(|row| row.format.as_ref()).map(|format| format.chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
-    for row in rows {
-        let mut notes: Vec<String> = Vec::new();
-        if row.state != "present" {
-            notes.push(row.state.to_owned());
-        }
-        if all && !row.locked {
-            notes.push("not in the lock file".to_owned());
-        }
-        notes.extend(row.tags.iter().map(|tag| format!("{}{tag}", tags::PREFIX)));
+    columns(rows.iter().map(|row| {
+        let unlocked = (all && !row.locked).then(|| "not in the lock file".to_owned());
+        let state = (row.state != "present").then(|| row.state.to_owned());
+        let tags = row.tags.iter().map(|tag| format!("{}{tag}", tags::PREFIX));
+        let notes: Vec<String> = state.into_iter().chain(unlocked).chain(tags).collect();
         let notes = if notes.is_empty() { String::new() } else { format!("  ({})", notes.join(", ")) };
-        text += &format!(
-            "{:<width$}  {:<format$}  {:>9}  {}  {}{notes}\n",
-            name(row),
-            row.format.as_deref().unwrap_or_default(),
-            row.bytes.map(amount::format_bytes).unwrap_or_default(),
+        let origin = row.origin.as_deref().unwrap_or("no record of it in this store");
+        [
+            format!("{}.{}", row.label, row.output),
+            row.format.clone().unwrap_or_default(),
+            format!("{:>9}", row.bytes.map(amount::format_bytes).unwrap_or_default()),
             row.digest.short(),
-            row.origin.as_deref().unwrap_or("no record of it in this store")
-        );
-    }
-    text
+            format!("{origin}{notes}"),
+        ]
+    }))
 }

@@ -24,6 +24,7 @@ mod post_run;
 mod progress;
 pub mod remote;
 mod remote_hints;
+mod results;
 mod retry_command;
 pub mod run;
 pub mod schema;

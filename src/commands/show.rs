@@ -1,6 +1,5 @@
-//! `cwm show`: a stage's result, or what a key or digest stands for.
+//! `cwm show`: describes a result by stage, tag, key or digest.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use cwm_contract::{DescribeOptions, amount};
@@ -8,39 +7,32 @@ use serde_json::Value;
 
 use crate::cli::ShowArguments;
 use crate::commands::contents::Contents;
-use crate::commands::ls::{no_tag, of_lock};
+use crate::commands::results::{by_hash, locked_records};
 use crate::output::print_answer;
 use crate::workspace::{Workspace, warn_about_tags};
 use cwm_core::text::duration;
-use cwm_core::{Error, ExitCode, escape_controls_in_lines, list_some};
+use cwm_core::{Error, ExitCode, escape_controls_in_lines};
 use cwm_engine::{CacheStatus, KeyStatus};
 use cwm_gc::tags;
 use cwm_store::ActionRecord;
 
-/// Artifacts of one input that are listed for people.
-const INPUTS_SHOWN: usize = 20;
+/// The number of artifacts of one input that are listed for people.
+const MAX_INPUTS: usize = 20;
 
 /// Runs `cwm show`.
 ///
 /// # Errors
-/// Nothing of that name or hash is known, the store cannot be read, or an output is not what its format says; what can
-/// be told is told before that.
+/// Nothing of that name or hash is known, the store cannot be read, or an output is not what its format says; the rest is
+/// printed before that.
 pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, Error> {
     let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let cache_status = workspace.cache_status()?;
-    let shown = match (arguments.what.strip_prefix(tags::PREFIX), named(&workspace, &arguments.what)) {
-        (Some(name), _) => by_tag(&workspace, &cache_status, name)?,
-        (None, Ok(named)) => recorded(&workspace, &cache_status, &named)?,
-        (None, Err(unknown)) => by_hash(&workspace, &cache_status, &arguments.what)?.ok_or(unknown)?,
-    };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let detail = DescribeOptions { examples: arguments.games, cores };
-    let mut faults = Vec::new();
-    let mut documents = Vec::new();
-    let mut texts = Vec::new();
-    for Shown { record, ports, cell } in &shown {
-        let mut contents = Contents::look(&workspace, &cache_status, record, ports, *cell, detail);
-        faults.append(&mut contents.faults);
+    let options = DescribeOptions { examples: arguments.games, cores };
+    let (mut errors, mut documents, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+    for Selected { record, ports, cell } in &select(&workspace, &cache_status, &arguments.what)? {
+        let mut contents = Contents::describe(&workspace, &cache_status, record, ports, *cell, options);
+        errors.append(&mut contents.errors);
         texts.push(describe(record) + &contents.text(&record.label.to_string()));
         let mut document = serde_json::to_value(record).map_err(|error| Error::internal(error.to_string()))?;
         if let Value::Object(document) = &mut document {
@@ -49,149 +41,98 @@ pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, 
         documents.push(document);
     }
     print_answer(&documents, || texts.join("\n"))?;
-    match faults.into_iter().next() {
-        Some(fault) => Err(fault),
-        None => Ok(ExitCode::OK),
-    }
+    errors.into_iter().next().map_or(Ok(ExitCode::OK), Err)
 }
 
-/// A result, and which of its outputs are asked about.
-struct Shown {
+/// A result and the outputs of it to describe.
+struct Selected {
     record: ActionRecord,
     ports: Vec<String>,
     /// The cell of the plan whose result it is.
     cell: Option<usize>,
 }
 
-/// The cells that `what` names, each with the output that it names, if it names one.
-fn named(workspace: &Workspace, what: &str) -> Result<Vec<(usize, Option<String>)>, Error> {
-    match workspace.plan.select(what) {
-        Ok(cells) => Ok(cells.into_iter().map(|cell| (cell, None)).collect()),
-        Err(_) => {
-            let outputs = workspace.plan.select_outputs(what)?;
-            Ok(outputs.into_iter().map(|(cell, port)| (cell, Some(port))).collect())
-        }
+/// Finds the results that a word names: a tag; stages, cells or outputs; or the beginning of a key or digest.
+fn select(workspace: &Workspace, cache_status: &CacheStatus, word: &str) -> Result<Vec<Selected>, Error> {
+    let selected = |record: ActionRecord, ports: Vec<String>| {
+        let is_cached = |state: &KeyStatus| matches!(state, KeyStatus::Cached(cached) if **cached == record);
+        let cell = cache_status.states.iter().position(is_cached);
+        Selected { record, ports, cell }
+    };
+    let all_ports = |record: &ActionRecord| record.outputs.keys().cloned().collect::<Vec<_>>();
+    let plan = &workspace.plan;
+    if let Some(name) = word.strip_prefix(tags::PREFIX) {
+        let tag = tags::read(&workspace.store, name)?;
+        warn_about_tags(std::slice::from_ref(&tag));
+        let records = locked_records(&workspace.store, &tag.lock)?.into_iter();
+        return Ok(records.map(|record| selected(record.clone(), all_ports(&record))).collect());
     }
-}
-
-/// Their results; of several cells those that have one.
-fn recorded(
-    workspace: &Workspace,
-    cache_status: &CacheStatus,
-    named: &[(usize, Option<String>)],
-) -> Result<Vec<Shown>, Error> {
-    let mut shown = Vec::new();
-    for (cell, port) in named {
+    let outputs = || Ok(plan.select_outputs(word)?.into_iter().map(|(cell, port)| (cell, Some(port))).collect());
+    let named =
+        plan.select(word).map(|cells| cells.into_iter().map(|cell| (cell, None)).collect()).or_else(|_| outputs());
+    let named: Vec<(usize, Option<String>)> = match named {
+        Ok(named) => named,
+        Err(_) if !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+            let found = by_hash(&workspace.store, word)?.into_iter();
+            return Ok(found.map(|(record, ports)| selected(record, ports)).collect());
+        }
+        Err(unknown) => return Err(unknown),
+    };
+    let mut results = Vec::new();
+    for (cell, port) in &named {
+        let problem = format!("{} has no result yet", plan.cells[*cell].label);
         match &cache_status.states[*cell] {
             KeyStatus::Cached(record) => {
-                let ports = port.iter().cloned().collect();
-                let ports = if port.is_some() { ports } else { record.outputs.keys().cloned().collect() };
-                shown.push(Shown { record: record.as_ref().clone(), ports, cell: Some(*cell) });
+                let ports = port.clone().map_or_else(|| all_ports(record), |port| vec![port]);
+                results.push(Selected { record: record.as_ref().clone(), ports, cell: Some(*cell) });
             }
             _ if named.len() == 1 => {
-                return Err(Error::usage(format!("{} has no result yet", workspace.plan.cells[*cell].label))
-                    .hint("`cwm run` makes it; `cwm why` says what it waits for"));
+                return Err(Error::usage(problem).hint("`cwm run` makes it; `cwm why` explains what it waits for"));
             }
-            _ => eprintln!("{} has no result yet", workspace.plan.cells[*cell].label),
+            _ => eprintln!("{problem}"),
         }
     }
-    Ok(shown)
-}
-
-/// The results that a tag names.
-fn by_tag(workspace: &Workspace, cache_status: &CacheStatus, name: &str) -> Result<Vec<Shown>, Error> {
-    let tag = tags::find(&workspace.store, name)?.ok_or_else(|| no_tag(name))?;
-    warn_about_tags(std::slice::from_ref(&tag));
-    let records = of_lock(&workspace.store, &tag.lock)?;
-    let all = |record: &ActionRecord| record.outputs.keys().cloned().collect();
-    Ok(records.into_iter().map(|record| shown(cache_status, record.clone(), all(&record))).collect())
-}
-
-/// Digits of a key or digest that are enough to ask for it.
-const DIGITS: usize = 6;
-
-/// The records of the one key or digest that begins with `prefix`; nothing if `prefix` is no hexadecimal.
-fn by_hash(workspace: &Workspace, cache_status: &CacheStatus, prefix: &str) -> Result<Option<Vec<Shown>>, Error> {
-    if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Ok(None);
-    }
-    if prefix.len() < DIGITS {
-        return Err(Error::usage(format!("`{prefix}` is no stage, and too short for a key or digest"))
-            .hint(format!("give {DIGITS} digits or more")));
-    }
-    let found = workspace.store.by_prefix(prefix)?;
-    let mut meant = BTreeMap::new();
-    for (record, ports) in &found {
-        if record.key.to_string().starts_with(&prefix.to_ascii_lowercase()) {
-            meant.insert(record.key.to_string(), format!("key of {}", record.label));
-        } else {
-            let outputs = ports.iter().map(|port| (record.outputs[port].digest, port));
-            meant.extend(outputs.map(|(digest, port)| (digest.to_string(), format!("{}.{port}", record.label))));
-        }
-    }
-    match meant.len() {
-        0 => Err(Error::usage(format!("the store knows no key or digest that begins with {prefix}"))
-            .hint("`cwm show STAGE` tells the key and the digests of a stage")),
-        1 => Ok(Some(found.into_iter().map(|(record, ports)| shown(cache_status, record, ports)).collect())),
-        count => {
-            let meant = list_some(meant.iter().map(|(hash, what)| format!("{hash} ({what})")), 8);
-            Err(Error::usage(format!("{count} keys and digests begin with {prefix}"))
-                .hint(format!("give more digits: {meant}")))
-        }
-    }
-}
-
-fn shown(cache_status: &CacheStatus, record: ActionRecord, ports: Vec<String>) -> Shown {
-    let is_of = |state: &KeyStatus| matches!(state, KeyStatus::Cached(cached) if **cached == record);
-    let cell = cache_status.states.iter().position(is_of);
-    Shown { record, ports, cell }
+    Ok(results)
 }
 
 fn describe(record: &ActionRecord) -> String {
-    let made = &record.circumstances;
+    let run = &record.circumstances;
     let mut text = format!("{} ({})\n", record.label, record.components.kind);
-    text += &format!("  key         {}\n  made        {}\n", record.key, record.origin());
-    text += &format!(
-        "  cost        {} ({} user, {} system), {} of memory at most, on {} cores\n",
-        duration(made.wall_seconds),
-        duration(made.user_seconds),
-        duration(made.system_seconds),
-        amount::format_bytes(made.peak_memory_bytes),
-        made.machine.cores,
-    );
-    if let Some(device) = &made.computed_on {
-        text += &format!("  device      {device}\n");
+    let mut line = |name: &str, value: String| text += &format!("  {name:<11} {value}\n");
+    line("key", record.key.to_string());
+    line("made", record.origin());
+    let (wall, user, system) = (duration(run.wall_seconds), duration(run.user_seconds), duration(run.system_seconds));
+    let memory = amount::format_bytes(run.peak_memory_bytes);
+    let cores = run.machine.cores;
+    line("cost", format!("{wall} ({user} user, {system} system), {memory} of memory at most, on {cores} cores"));
+    if let Some(device) = &run.computed_on {
+        line("device", device.clone());
     }
-    for line in &record.cause {
-        text += &format!("  because     {}\n", line);
+    for cause in &record.cause {
+        line("because", cause.clone());
     }
     for (name, output) in &record.outputs {
         let outside = output.outside.as_ref().map(|outside| format!(", in place at {}", outside.path.display()));
-        let outside = outside.unwrap_or_default();
-        text += &format!(
-            "  output      {name}: {} {} ({}{outside})\n",
-            output.format,
-            output.digest,
-            amount::format_bytes(output.size)
-        );
+        let (size, outside) = (amount::format_bytes(output.size), outside.unwrap_or_default());
+        line("output", format!("{name}: {} {} ({size}{outside})", output.format, output.digest));
     }
     for (name, value) in &record.components.parameters {
-        text += &format!("  parameter   {name}: {value}\n");
+        line("parameter", format!("{name}: {value}"));
     }
     for (name, group) in &record.components.inputs {
-        for (label, digest) in group.iter().take(INPUTS_SHOWN) {
+        for (label, digest) in group.iter().take(MAX_INPUTS) {
             let label = if label.is_empty() { String::new() } else { format!(" ({label})") };
-            text += &format!("  input       {name}{label}: {digest}\n");
+            line("input", format!("{name}{label}: {digest}"));
         }
-        if group.len() > INPUTS_SHOWN {
-            text += &format!("  input       {name}: {} more, which --json lists\n", group.len() - INPUTS_SHOWN);
+        if group.len() > MAX_INPUTS {
+            line("input", format!("{name}: {} more, which --json lists", group.len() - MAX_INPUTS));
         }
     }
     for (name, value) in &record.metrics {
-        text += &format!("  metric      {name}: {value}\n");
+        line("metric", format!("{name}: {value}"));
     }
     for (name, digest) in &record.components.code {
-        text += &format!("  code        {name}: {}\n", digest.get(..12).unwrap_or(digest));
+        line("code", format!("{name}: {}", digest.get(..12).unwrap_or(digest)));
     }
     escape_controls_in_lines(&text)
 }

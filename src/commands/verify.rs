@@ -1,24 +1,22 @@
-//! `cwm verify`: is everything in the store what it says it is?
+//! `cwm verify`: rehashes the objects of the store.
 
-use std::io::{IsTerminal, stderr};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use cwm_contract::{Label, amount};
+use cwm_contract::amount;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::VerifyArguments;
-use crate::commands::ls::of_lock;
+use crate::commands::results::locked_records;
 use crate::locate::{open_existing_store, pipeline_file};
-use crate::output::{is_json, print_json, print_text};
+use crate::output::{is_json, print_answer};
 use cwm_core::text::duration;
 use cwm_core::{Error, ExitCode, plural};
 use cwm_gc::selection;
 use cwm_project::lock_file::LockFile;
-use cwm_store::VerifyProgress;
+use cwm_store::{VerifyProgress, VerifyReport};
 
-/// Runs `cwm verify`. Damaged files are set aside; a run that needs them makes them again.
+/// Runs `cwm verify`. Damaged files are quarantined; a run that needs them makes them again.
 ///
 /// # Errors
 /// The store cannot be read.
@@ -26,112 +24,63 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
     let named =
         (!arguments.stages.is_empty()).then(|| pipeline_file(arguments.pipeline.file.as_deref())).transpose()?;
     let store = open_existing_store(store, arguments.pipeline.file.as_deref())?;
-    let progress = Progress::new();
+    let started = Instant::now();
+    let style = ProgressStyle::with_template("{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left")
+        .map_err(|error| Error::internal(error.to_string()))?;
+    // Shown on a terminal only.
+    let bar = ProgressBar::new(0).with_style(style);
+    let progress = |VerifyProgress { done, total }| {
+        bar.set_length(total);
+        bar.set_position(done);
+    };
     let report = match named {
         None => {
-            let mut report = store.verify(|so_far| progress.update(so_far))?;
+            let mut report = store.verify(progress)?;
             report.findings.extend(cwm_gc::check(&store)?);
             report.findings.sort_by(|a, b| a.path.cmp(&b.path));
             report
         }
         Some(file) => {
             let lock = LockFile::read(&LockFile::path_for(&file))?;
-            let mut results = of_lock(&store, &lock)?;
-            let known: Vec<Label> = results.iter().map(|record| record.label.clone()).collect();
-            let meant = selection::stages(&arguments.stages, known.iter())?;
-            results.retain(|record| selection::matches_selection(&record.label, &meant));
-            store.verify_results(&results, |so_far| progress.update(so_far))?
+            let mut results = locked_records(&store, &lock)?;
+            let selected = selection::stages(&arguments.stages, results.iter().map(|record| &record.label))?;
+            results.retain(|record| selection::matches_selection(&record.label, &selected));
+            store.verify_results(&results, progress)?
         }
     };
-    let took = progress.end();
-    if is_json() {
-        print_json(&report)?;
-    } else {
-        let mut text = String::new();
-        for finding in &report.findings {
-            text += &format!("{finding}\n");
-        }
-        for note in &report.notes {
-            text += &format!("note: {note}\n");
-        }
-        text += &format!(
-            "{}, {} checked{}; {}, {}",
-            plural(report.objects, "object", "objects"),
-            amount::format_bytes(report.bytes),
-            rate(report.bytes, took),
-            plural(report.actions, "action", "actions"),
-            if report.findings.is_empty() {
-                "all sound".to_owned()
-            } else {
-                plural(report.findings.len() as u64, "finding", "findings")
-            }
+    bar.finish_and_clear();
+    print_answer(&report, || text(&report, started.elapsed()))?;
+    if !report.findings.is_empty() && !is_json() {
+        eprintln!(
+            "hint: a run makes again what it reads of that; `cwm run STAGE` makes all of a stage's result again, also what \
+             nothing reads"
         );
-        print_text(&text)?;
-        if !report.findings.is_empty() {
-            eprintln!(
-                "hint: a run makes again what it reads of that; `cwm run STAGE` makes all of a stage's result again, also what \
-                 nothing reads"
-            );
-        }
     }
     Ok(if report.findings.is_empty() { ExitCode::OK } else { ExitCode::DAMAGED })
 }
 
-/// How far it is: a bar on a terminal, else a line now and then on standard error.
-struct Progress {
-    began: Instant,
-    bar: Option<ProgressBar>,
-    /// Seconds after which the next line is due.
-    due: AtomicU64,
+fn text(report: &VerifyReport, elapsed: Duration) -> String {
+    let findings = report.findings.iter().map(|finding| format!("{finding}\n"));
+    let notes = report.notes.iter().map(|note| format!("note: {note}\n"));
+    let outcome = match report.findings.len() as u64 {
+        0 => "all sound".to_owned(),
+        count => plural(count, "finding", "findings"),
+    };
+    let summary = format!(
+        "{}, {} checked{}; {}, {outcome}",
+        plural(report.objects, "object", "objects"),
+        amount::format_bytes(report.bytes),
+        rate(report.bytes, elapsed),
+        plural(report.actions, "action", "actions"),
+    );
+    findings.chain(notes).chain([summary]).collect()
 }
 
-impl Progress {
-    /// A short check tells nothing.
-    const FIRST: Duration = Duration::from_secs(1);
-    /// Seconds between lines where there is no terminal.
-    const LINES: u64 = 30;
-
-    fn new() -> Self {
-        let style = ProgressStyle::with_template("{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left");
-        let bar = stderr()
-            .is_terminal()
-            .then(|| ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())));
-        Progress { began: Instant::now(), bar, due: AtomicU64::new(Self::LINES) }
-    }
-
-    fn update(&self, VerifyProgress { done, total }: VerifyProgress) {
-        let passed = self.began.elapsed();
-        match &self.bar {
-            Some(bar) if passed >= Self::FIRST => {
-                bar.set_length(total);
-                bar.set_position(done);
-            }
-            Some(_) => {}
-            None => {
-                let due = self.due.load(Ordering::Relaxed);
-                let next = passed.as_secs() + Self::LINES;
-                let is_due = passed.as_secs() >= due;
-                // Of several threads one tells.
-                if is_due && self.due.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-                    let (so_far, all) = (amount::format_bytes(done), amount::format_bytes(total));
-                    eprintln!("{so_far} of {all} checked{}", rate(done, passed));
-                }
-            }
-        }
-    }
-
-    /// How long it took.
-    fn end(self) -> Duration {
-        self.bar.inspect(ProgressBar::finish_and_clear);
-        self.began.elapsed()
-    }
-}
-
-/// How fast that was, where it took long enough to tell.
-fn rate(bytes: u64, took: Duration) -> String {
-    if took < Progress::FIRST {
+/// Describes the time that a check took and its rate; short checks are not measured.
+fn rate(bytes: u64, elapsed: Duration) -> String {
+    if elapsed < Duration::from_secs(1) {
         return String::new();
     }
-    let each = (bytes as f64 / took.as_secs_f64()) as u64;
-    format!(" in {}, {} a second", duration(took.as_secs_f64()), amount::format_bytes(each))
+    let rate = (bytes as f64 / elapsed.as_secs_f64()) as u64;
+    format!(" in {}, {} a second", duration(elapsed.as_secs_f64()), amount::format_bytes(rate))
 }

@@ -19,6 +19,7 @@ mod label;
 mod model_tools;
 mod models;
 mod parameters;
+mod parity;
 mod ports;
 mod probe;
 pub mod provenance;
@@ -36,7 +37,7 @@ pub use fetch::{ExpectedChecksum, ExternalSource, FetchRequest, FetchResult, Ori
 pub use format::Format;
 pub use inspector::{CurvePoint, DescribeOptions, Description, ExportFormat, ExportOptions, ExportTarget, Inspector};
 pub use label::Label;
-pub use model_tools::{Comparison, Difference, ModelTools, ParityRequest, Quantity};
+pub use model_tools::ModelTools;
 pub use models::{
     LabelError, LabelPrediction, LeastConfident, ModelHints, MoveNotation, PositionPrediction, PositionView,
     StateField, TrackRequest,
@@ -44,6 +45,7 @@ pub use models::{
 pub use parameters::{
     Bytes, OneOrMany, Parameter, ParameterError, ParameterSpec, Parameters, Secret, SourceFile, SourceLocation, Type,
 };
+pub use parity::{Comparison, Difference, ParityOutcome, ParityRequest, Quantity};
 pub use ports::{Count, Input, Output, Shape};
 pub use probe::{ProbeContext, ProbeInput, ProbeOutput};
 pub use query_engine::{Artifact, ColumnSchema, QueryEngine, QueryOutput, QuerySummary, TableSchema};

@@ -99,32 +99,30 @@ pub fn path(store: &Store, name: &str) -> PathBuf {
     store.tags_folder().join(format!("{name}.{EXTENSION}"))
 }
 
-/// The tag of this name, if there is one.
+/// Reads the tag of this name.
 ///
 /// # Errors
-/// It cannot be a name, or the store cannot be read.
-pub fn find(store: &Store, name: &str) -> Result<Option<Tag>, Error> {
+/// There is none, or the store cannot be read.
+pub fn read(store: &Store, name: &str) -> Result<Tag, Error> {
     check_name(name)?;
     let path = path(store, name);
     if !path.is_file() {
-        return Ok(None);
+        return Err(Error::usage(format!("there is no tag `{name}`")).hint("`cwm tag` lists them"));
     }
-    Ok(Some(Tag { name: name.to_owned(), lock: LockFile::read(&path)? }))
+    Ok(Tag { name: name.to_owned(), lock: LockFile::read(&path)? })
 }
 
-/// Removes the tag of this name; false if there is none. The next `cwm gc` may take its results.
+/// Deletes the tag of this name and returns it. The next `cwm gc` may delete its results.
 ///
 /// # Errors
-/// It cannot be a name, or the store cannot be written.
-pub fn delete(store: &Store, name: &str) -> Result<bool, Error> {
-    check_name(name)?;
-    let path = path(store, name);
-    let was_there = path.is_file();
-    DurableFs::default().remove(&path)?;
-    Ok(was_there)
+/// There is none, or the store cannot be read or written.
+pub fn delete(store: &Store, name: &str) -> Result<Tag, Error> {
+    let tag = read(store, name)?;
+    DurableFs::default().remove(tag.lock.path())?;
+    Ok(tag)
 }
 
-/// Names these results. Returns the path of the tag.
+/// Names these results. Returns the tag.
 ///
 /// # Errors
 /// It cannot be a name; there is a tag of that name and `replace` is false; or the store cannot be written.
@@ -133,15 +131,16 @@ pub fn write(
     name: &str,
     lines: impl IntoIterator<Item = (Label, LockLine)>,
     replace: bool,
-) -> Result<PathBuf, Error> {
-    if find(store, name)?.is_some() && !replace {
+) -> Result<Tag, Error> {
+    check_name(name)?;
+    let path = path(store, name);
+    if path.is_file() && !replace {
         return Err(Error::usage(format!("there is a tag `{name}` already"))
             .hint("choose another name, or let `--replace` take it away from what it names now"));
     }
     store.create()?;
     let mut lock = LockFile::default();
     lock.update(lines);
-    let path = path(store, name);
     DurableFs::default().replace(&path, lock.text().as_bytes(), true)?;
-    Ok(path)
+    read(store, name)
 }

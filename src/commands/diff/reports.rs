@@ -1,4 +1,4 @@
-//! The tables of reports: in a folder that was exported, or in the store.
+//! Reads the tables of reports, from an exported folder or from the store.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,8 +10,9 @@ use cwm_history::diff::TableFile;
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::{ActionRecord, Store};
 
-/// The folder of tables in a report, and what lies in it that is no table.
+/// The folder of tables in a report.
 const TABLES: &str = "tables";
+/// The file in that folder that is no table.
 const INDEX: &str = "index.json";
 
 const NO_TABLES: &str = "an earlier cwm made it; `cwm run` makes one with tables/*.json";
@@ -26,7 +27,7 @@ fn is_table(name: &str) -> bool {
     name.strip_suffix(".json").is_some_and(|stem| !stem.is_empty() && !stem.contains('/')) && name != INDEX
 }
 
-/// The tables of a report in a folder.
+/// Reads the tables of a report in a folder.
 ///
 /// # Errors
 /// It cannot be read, or has none.
@@ -48,7 +49,7 @@ pub fn in_folder(folder: &Path) -> Result<Vec<TableFile>, Error> {
     Ok(tables)
 }
 
-/// The tables of the report with this digest, which people know as `name`.
+/// Reads the tables of the report with this digest, which messages call `name`.
 ///
 /// # Errors
 /// It is not in the store, is damaged, or has none.
@@ -67,20 +68,20 @@ pub fn in_store(name: &str, digest: &Digest, store: &Store) -> Result<Vec<TableF
     Ok(tables)
 }
 
-/// The digest of an output, if it is a report.
+/// Returns the digest of an output, if it is a report.
 pub fn digest(record: &ActionRecord, port: &str) -> Option<Digest> {
     record.outputs.get(port).filter(|output| output.format == Format::REPORT).map(|output| output.digest)
 }
 
 /// A report that two lock files have.
 pub struct Pair {
-    /// Label and output.
+    /// The cell and the output.
     pub name: String,
-    /// The tables of both; else why they are not here.
+    /// The tables of both, or the reason why they cannot be read.
     pub tables: Result<(Vec<TableFile>, Vec<TableFile>), String>,
 }
 
-/// The reports that both have, with different content.
+/// Finds the reports that both have, with different content.
 ///
 /// # Errors
 /// The store cannot be read.
@@ -99,11 +100,11 @@ pub fn of_both(old: &LockFile, new: &LockFile, store: &Store) -> Result<Vec<Pair
     Ok(pairs)
 }
 
-/// The tables of the one report that a lock file has.
+/// Reads the tables of the one report that a lock file names.
 ///
 /// # Errors
 /// It has none or several, or the report is not in the store.
-pub fn single_cell(name: &str, lock: &LockFile, store: &Store) -> Result<Vec<TableFile>, Error> {
+pub fn single_report(name: &str, lock: &LockFile, store: &Store) -> Result<Vec<TableFile>, Error> {
     let mut found = Vec::new();
     for (label, line) in lock.cells() {
         found.extend(reports_of(line, store)?.into_iter().map(|(port, digest)| (format!("{label}.{port}"), digest)));
@@ -119,7 +120,7 @@ pub fn single_cell(name: &str, lock: &LockFile, store: &Store) -> Result<Vec<Tab
     }
 }
 
-/// The outputs of a line that are reports, as far as its record tells.
+/// Returns the outputs of a line that are reports, if its record is in the store.
 fn reports_of(line: &LockLine, store: &Store) -> Result<Vec<(String, Digest)>, Error> {
     let Some(record) = store.preferred_record(&line.key, Some(&line.outputs))? else { return Ok(Vec::new()) };
     let outputs = line.outputs.iter().filter(|(port, _)| digest(&record, port).is_some());

@@ -1,0 +1,81 @@
+//! Finds results in a store by lock file or hash.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::Label;
+use cwm_core::{Error, list_some};
+use cwm_project::lock_file::{LockFile, LockLine};
+use cwm_store::{ActionRecord, Store};
+
+/// A result that a lock file names.
+pub struct LockedResult {
+    /// The cell.
+    pub label: Label,
+    /// The line of the cell.
+    pub line: LockLine,
+    /// The record; `None` if the store has no such result.
+    pub record: Option<ActionRecord>,
+}
+
+/// Returns the results that a lock file names.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn locked_results(store: &Store, lock: &LockFile) -> Result<Vec<LockedResult>, Error> {
+    let mut results = Vec::new();
+    for (label, line) in lock.cells() {
+        let label: Label = label.parse().map_err(Error::usage)?;
+        let record = store.candidates(&line.key, Some(&line.outputs))?.into_iter().next();
+        let record = record.filter(|record| record.output_digests() == line.outputs);
+        results.push(LockedResult { label, line: line.clone(), record });
+    }
+    Ok(results)
+}
+
+/// Returns the records of the results that a lock file names, under the labels that it gives them.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn locked_records(store: &Store, lock: &LockFile) -> Result<Vec<ActionRecord>, Error> {
+    let results = locked_results(store, lock)?.into_iter();
+    Ok(results.filter_map(|LockedResult { label, record, .. }| Some(ActionRecord { label, ..record? })).collect())
+}
+
+/// The number of digits that name a key or digest.
+const DIGITS: usize = 6;
+
+/// Returns true if a word may be the beginning of a key or digest.
+pub fn is_hash(word: &str) -> bool {
+    word.len() >= DIGITS && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Returns the records of the one key or digest that begins with `prefix`, each with the outputs that match.
+///
+/// # Errors
+/// No key or digest begins so, or several do; the prefix is too short; or the store cannot be read.
+pub fn by_hash(store: &Store, prefix: &str) -> Result<Vec<(ActionRecord, Vec<String>)>, Error> {
+    if !is_hash(prefix) {
+        return Err(Error::usage(format!("`{prefix}` is no stage, and too short for a key or digest"))
+            .hint(format!("give {DIGITS} digits or more")));
+    }
+    let found = store.by_prefix(prefix)?;
+    let mut matches = BTreeMap::new();
+    for (record, ports) in &found {
+        if record.key.to_string().starts_with(&prefix.to_ascii_lowercase()) {
+            matches.insert(record.key.to_string(), format!("key of {}", record.label));
+        } else {
+            let outputs = ports.iter().map(|port| (record.outputs[port].digest, port));
+            matches.extend(outputs.map(|(digest, port)| (digest.to_string(), format!("{}.{port}", record.label))));
+        }
+    }
+    match matches.len() {
+        0 => Err(Error::usage(format!("the store knows no key or digest that begins with {prefix}"))
+            .hint("`cwm show STAGE` prints the key and the digests of a stage")),
+        1 => Ok(found),
+        count => {
+            let matches = list_some(matches.iter().map(|(hash, owner)| format!("{hash} ({owner})")), 8);
+            Err(Error::usage(format!("{count} keys and digests begin with {prefix}"))
+                .hint(format!("give more digits: {matches}")))
+        }
+    }
+}
