@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use clap_complete::engine::ArgValueCompleter;
 
-use super::completers::{compared, outputs, stages};
+use super::completers::{complete, diff_operands, outputs, stages};
 use super::pipeline::assignment;
 use super::{ModelHintArguments, PipelineArguments};
 
@@ -40,10 +39,10 @@ pub struct DiffArguments {
     /// The first: a report's folder, of which `tables/*.json` are compared; a lock file; `.`, the lock file of the pipeline;
     /// a revision in git, of that lock file or as REV:path of another; or tag:NAME; or (the beginning of) a digest of a report
     /// in the store
-    #[arg(value_name = "A", add = ArgValueCompleter::new(compared))]
+    #[arg(value_name = "A", add = diff_operands())]
     pub old: String,
     /// The second
-    #[arg(value_name = "B", default_value = ".", add = ArgValueCompleter::new(compared))]
+    #[arg(value_name = "B", default_value = ".", add = diff_operands())]
     pub new: String,
     /// Numbers of tables that differ by at most so much are equal: absolutely up to 1, relatively above
     #[arg(long, value_name = "SIZE", default_value_t = 0.0)]
@@ -57,7 +56,7 @@ pub struct DiffArguments {
 #[derive(Debug, Args)]
 pub struct SqlArguments {
     /// Stages, cells or outputs, such as bins or 'evaluation[test=held_out].scores'; last, the query
-    #[arg(value_name = "STAGE[.PORT]... QUERY", required = true, add = ArgValueCompleter::new(outputs))]
+    #[arg(value_name = "STAGE[.PORT]... QUERY", required = true, add = complete(outputs))]
     pub words: Vec<String>,
     /// List the tables and their columns; there is no query then
     #[arg(long)]
@@ -89,7 +88,7 @@ impl SqlArguments {
 pub struct TrackArguments {
     /// A stage that made a checkpoint, such as 'model[size=d128/l1]'; or a checkpoint's folder; or a file that `cwm import`
     /// takes
-    #[arg(value_name = "STAGE|DIR|FILE", add = ArgValueCompleter::new(stages))]
+    #[arg(value_name = "STAGE|DIR|FILE", add = complete(stages))]
     pub checkpoint: String,
     /// The moves, as e4, g1f3 or O-O [default: from --input, or standard input]
     #[arg(value_name = "MOVE")]
@@ -136,7 +135,7 @@ pub struct TensorboardArguments {
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     /// Only these stages
-    #[arg(value_name = "STAGE", add = ArgValueCompleter::new(stages))]
+    #[arg(value_name = "STAGE", add = complete(stages))]
     pub stages: Vec<String>,
     /// Go on until interrupted, with whatever is trained meanwhile
     #[arg(long)]

@@ -1,15 +1,15 @@
-//! Completes words for a shell: stages, cells, outputs and variables of the pipeline at hand.
+//! Completes words for a shell: stages, cells, outputs and variables of the pipeline that the command line names.
 //!
-//! A shell calls `cwm` with the variable [`ASKED_BY`] set and the words typed so far after `--` (`cwm completions`). A
-//! pipeline that is wrong or missing gives no candidates, and no message in the middle of a line.
+//! A shell calls `cwm` with the variable [`COMPLETION_VARIABLE`] set and the words typed so far after `--` (`cwm completions`).
+//! A pipeline that is wrong or missing gives no candidates, and no message in the middle of a line.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
+use clap::{ArgMatches, CommandFactory};
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 
-use super::PipelineArguments;
-use super::pipeline::assignment;
+use super::{Cli, PipelineArguments};
 use crate::locate::{open_store, pipeline_file};
 use cwm_core::Diagnostics;
 use cwm_gc::tags;
@@ -17,29 +17,63 @@ use cwm_pipeline::plan::{self, Plan};
 use cwm_pipeline::spec;
 
 /// The environment variable by which a shell requests completions.
-pub const ASKED_BY: &str = "CWM_COMPLETE";
+pub const COMPLETION_VARIABLE: &str = "CWM_COMPLETE";
+
+/// Words with their descriptions, which may be empty.
+type Candidates = Vec<(String, String)>;
+
+/// Returns the completer that offers those of the candidates that begin with the current word, quoted as it is. `candidates`
+/// receives the word without the quote that was opened before it.
+pub fn complete(candidates: fn(&str) -> Candidates) -> ArgValueCompleter {
+    ArgValueCompleter::new(move |current: &OsStr| complete_word(current, candidates))
+}
 
 /// Completes stages, cells and pipeline files, for commands that take all of them.
-pub fn files_and_stages(current: &OsStr) -> Vec<CompletionCandidate> {
-    let is_pipeline = |path: &std::path::Path| path.extension().is_some_and(|end| end == "yaml" || end == "yml");
-    let mut all = stages(current);
-    if !current.to_string_lossy().contains('[') {
-        all.extend(PathCompleter::file().filter(is_pipeline).complete(current));
+pub fn files_and_stages() -> ArgValueCompleter {
+    let is_pipeline = |path: &Path| path.extension().is_some_and(|end| end == "yaml" || end == "yml");
+    ArgValueCompleter::new(move |current: &OsStr| {
+        let mut all = complete_word(current, stages);
+        if !current.to_string_lossy().contains('[') {
+            all.extend(PathCompleter::file().filter(is_pipeline).complete(current));
+        }
+        all
+    })
+}
+
+/// Completes the operands of `cwm diff`: tags, files and folders.
+pub fn diff_operands() -> ArgValueCompleter {
+    ArgValueCompleter::new(|current: &OsStr| {
+        let mut all = complete_word(current, prefixed_tags);
+        all.extend(PathCompleter::any().complete(current));
+        all
+    })
+}
+
+fn complete_word(current: &OsStr, candidates: fn(&str) -> Candidates) -> Vec<CompletionCandidate> {
+    let Some(typed) = current.to_str() else { return Vec::new() };
+    let word = typed.strip_prefix(['\'', '"']).unwrap_or(typed);
+    let quote = &typed[..typed.len() - word.len()];
+    let candidate = |(text, description): (String, String)| {
+        CompletionCandidate::new(format!("{quote}{text}")).help((!description.is_empty()).then(|| description.into()))
+    };
+    candidates(word).into_iter().filter(|(text, _)| text.starts_with(word)).map(candidate).collect()
+}
+
+/// Lists stages, and the cells of the stage that `word` names.
+pub fn stages(word: &str) -> Candidates {
+    let Some(plan) = plan() else { return Vec::new() };
+    let mut all: Vec<_> = plan.stages.iter().map(|stage| (stage.name.clone(), stage.kind.clone())).collect();
+    let name = word.split('[').next().unwrap_or_default();
+    if let Some(stage) = plan.stages.iter().find(|stage| stage.name == name && stage.cells.len() > 1) {
+        all.extend(stage.cells.iter().map(|&cell| (plan.cells[cell].label.to_string(), stage.kind.clone())));
     }
     all
 }
 
-/// Completes stages, and the cells of the stage that `current` names.
-pub fn stages(current: &OsStr) -> Vec<CompletionCandidate> {
-    let Some((plan, typed)) = plan().zip(current.to_str()) else { return Vec::new() };
-    beginning(typed, addresses(&plan, unquoted(typed)))
-}
-
-/// Completes stages, cells and their outputs.
-pub fn outputs(current: &OsStr) -> Vec<CompletionCandidate> {
-    let Some((plan, typed)) = plan().zip(current.to_str()) else { return Vec::new() };
-    let word = unquoted(typed);
-    let mut all = addresses(&plan, word);
+/// Lists stages, cells and their outputs.
+pub fn outputs(word: &str) -> Candidates {
+    let mut all = stages(word);
+    let Some(plan) = plan() else { return all };
     for stage in plan.stages.iter().filter(|stage| word.starts_with(&stage.name)) {
         for &cell in &stage.cells {
             let cell = &plan.cells[cell];
@@ -49,130 +83,84 @@ pub fn outputs(current: &OsStr) -> Vec<CompletionCandidate> {
             all.extend(ports.filter(|(address, _)| word.contains('[') || !address.contains('[')));
         }
     }
-    beginning(typed, all)
-}
-
-/// Completes outputs and tags.
-pub fn results(current: &OsStr) -> Vec<CompletionCandidate> {
-    let mut all = outputs(current);
-    all.extend(tags(current));
     all
 }
 
-/// Completes stages and tags.
-pub fn stages_and_tags(current: &OsStr) -> Vec<CompletionCandidate> {
-    let mut all = stages(current);
-    all.extend(tags(current));
-    all
+/// Lists outputs and tags.
+pub fn outputs_and_tags(word: &str) -> Candidates {
+    [outputs(word), prefixed_tags(word)].concat()
 }
 
-/// Completes the operands of `cwm diff`: tags, files and folders.
-pub fn compared(current: &OsStr) -> Vec<CompletionCandidate> {
-    let mut all = tags(current);
-    all.extend(PathCompleter::any().complete(current));
-    all
+/// Lists stages and tags.
+pub fn stages_and_tags(word: &str) -> Candidates {
+    [stages(word), prefixed_tags(word)].concat()
 }
 
-/// Tags, as `tag:NAME`.
-fn tags(current: &OsStr) -> Vec<CompletionCandidate> {
-    let Some(typed) = current.to_str() else { return Vec::new() };
-    let names = tag_names().into_iter().map(|name| (format!("{}{name}", tags::PREFIX), String::new()));
-    beginning(typed, names.collect())
+fn prefixed_tags(word: &str) -> Candidates {
+    let prefixed = |(name, description)| (format!("{}{name}", tags::PREFIX), description);
+    tag_names(word).into_iter().map(prefixed).collect()
 }
 
-/// Completes the names of tags, as `cwm tag` takes them.
-pub fn names_of_tags(current: &OsStr) -> Vec<CompletionCandidate> {
-    let Some(typed) = current.to_str() else { return Vec::new() };
-    beginning(typed, tag_names().into_iter().map(|name| (name, String::new())).collect())
-}
-
-fn tag_names() -> Vec<String> {
-    let named = words().windows(2).rev().find(|two| two[0] == "--store").map(|two| PathBuf::from(&two[1]));
-    let root = named.or_else(|| std::env::var_os("CWM_STORE").map(PathBuf::from));
-    let file = asked().and_then(|asked| asked.file);
-    let store = open_store(root.as_deref(), file.as_deref());
+/// Lists the names of tags, as `cwm tag` takes them.
+pub fn tag_names(_word: &str) -> Candidates {
+    let Some(line) = parse_line() else { return Vec::new() };
+    let store = open_store(value::<PathBuf>(&line, "store").as_deref(), pipeline_arguments(&line).file.as_deref());
     let tags = store.ok().and_then(|store| tags::list(&store).ok()).unwrap_or_default();
-    tags.into_iter().map(|tag| tag.name).collect()
+    tags.into_iter().map(|tag| (tag.name, String::new())).collect()
 }
 
-/// Completes the values of `--device`.
-pub fn devices(current: &OsStr) -> Vec<CompletionCandidate> {
-    let Some(typed) = current.to_str() else { return Vec::new() };
+/// Lists the values of `--device`.
+pub fn devices(_word: &str) -> Candidates {
     let mut all = vec![("auto".to_owned(), "a GPU if one can be used, else the processor".to_owned())];
     match crate::registry::model_tools() {
         Some(model_tools) => all
             .extend(model_tools.devices().into_iter().filter(|one| one.usable).map(|one| (one.name, one.description))),
         None => all.push(("cpu".to_owned(), "the processor".to_owned())),
     }
-    beginning(typed, all)
-}
-
-/// Completes the variables of the pipeline, as `--set` takes them.
-pub fn variables(current: &OsStr) -> Vec<CompletionCandidate> {
-    let Some((arguments, typed)) = asked().zip(current.to_str()) else { return Vec::new() };
-    let Ok(file) = pipeline_file(arguments.file.as_deref()) else { return Vec::new() };
-    let root = std::fs::read_to_string(file).ok().and_then(|text| spec::parse_yaml(&text, 0).ok());
-    let written = root.and_then(|root| spec::read(&root, &mut Diagnostics::default()));
-    let variables = written.into_iter().flat_map(|spec| spec.vars);
-    beginning(typed, variables.map(|(name, value)| (format!("{}=", name.text), value.value().to_string())).collect())
-}
-
-/// Stages with their kinds; the cells of a stage of several as soon as its name is there whole.
-fn addresses(plan: &Plan, word: &str) -> Vec<(String, String)> {
-    let mut all: Vec<_> = plan.stages.iter().map(|stage| (stage.name.clone(), stage.kind.clone())).collect();
-    let stage = word.split('[').next().unwrap_or_default();
-    if let Some(stage) = plan.stages.iter().find(|known| known.name == stage && known.cells.len() > 1) {
-        all.extend(stage.cells.iter().map(|&cell| (plan.cells[cell].label.to_string(), stage.kind.clone())));
-    }
     all
 }
 
-/// Those that begin as the word does that is typed, quoted as it is.
-fn beginning(typed: &str, all: Vec<(String, String)>) -> Vec<CompletionCandidate> {
-    let word = unquoted(typed);
-    let quote = &typed[..typed.len() - word.len()];
-    let fitting = all.into_iter().filter(|(address, _)| address.starts_with(word));
-    let candidate = |(address, about): (String, String)| {
-        CompletionCandidate::new(format!("{quote}{address}")).help((!about.is_empty()).then(|| about.into()))
+/// Lists the variables of the pipeline, as `--set` takes them.
+pub fn variables(_word: &str) -> Candidates {
+    let Some(file) = parse_line().and_then(|line| pipeline_file(pipeline_arguments(&line).file.as_deref()).ok()) else {
+        return Vec::new();
     };
-    fitting.map(candidate).collect()
-}
-
-/// A word without the quote that was opened before it.
-fn unquoted(typed: &str) -> &str {
-    typed.strip_prefix(['\'', '"']).unwrap_or(typed)
+    let root = std::fs::read_to_string(file).ok().and_then(|text| spec::parse_yaml(&text, 0).ok());
+    let spec = root.and_then(|root| spec::read(&root, &mut Diagnostics::default()));
+    let variables = spec.into_iter().flat_map(|spec| spec.vars);
+    variables.map(|(name, value)| (format!("{}=", name.text), value.value().to_string())).collect()
 }
 
 fn plan() -> Option<Plan> {
-    let arguments = asked()?;
+    let arguments = pipeline_arguments(&parse_line()?);
     let file = pipeline_file(arguments.file.as_deref()).ok()?;
     plan::load(&file, &arguments.sets, &crate::registry::built_in()).ok()
 }
 
-/// The words on the line, as far as they are typed.
-fn words() -> Vec<String> {
-    let words = std::env::args_os().skip_while(|word| word != "--").skip(1);
-    words.filter_map(|word: OsString| word.into_string().ok()).collect()
+/// Parses the command line without its last word, which is the one to complete. Returns the matches of the innermost command.
+fn parse_line() -> Option<ArgMatches> {
+    let mut words: Vec<OsString> = std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
+    words.pop();
+    let mut matches = Cli::command().ignore_errors(true).try_get_matches_from(words).ok()?;
+    while let Some((_, command)) = matches.remove_subcommand() {
+        matches = command;
+    }
+    Some(matches)
 }
 
-/// Which pipeline the words on the line mean.
-fn asked() -> Option<PipelineArguments> {
-    let words = words();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let short = if words.contains(&"log") { "--file" } else { "-f" };
-    let mut arguments = PipelineArguments { file: None, sets: Vec::new() };
-    // The last word is the one that is being completed.
-    for (at, &word) in words.iter().enumerate().take(words.len().checked_sub(1)?) {
-        match word {
-            "--file" => arguments.file = words.get(at + 1).map(Into::into),
-            "--set" => arguments.sets.extend(words.get(at + 1).and_then(|set| assignment(set).ok())),
-            _ if word == short => arguments.file = words.get(at + 1).map(Into::into),
-            _ if word.starts_with("--file=") => arguments.file = word.strip_prefix("--file=").map(Into::into),
-            _ if arguments.file.is_none() && (word.ends_with(".yaml") || word.ends_with(".yml")) => {
-                arguments.file = Some(word.into());
-            }
-            _ => (),
-        }
+/// Returns the value of an option, if the command has it.
+fn value<T: Clone + Send + Sync + 'static>(line: &ArgMatches, id: &str) -> Option<T> {
+    line.try_get_one::<T>(id).ok().flatten().cloned()
+}
+
+/// Returns the pipeline that the command line names, by `--file` or as a word.
+fn pipeline_arguments(line: &ArgMatches) -> PipelineArguments {
+    let sets = line.try_get_many::<(String, String)>("sets").ok().flatten();
+    let is_pipeline =
+        |word: &OsString| word.to_string_lossy().ends_with(".yaml") || word.to_string_lossy().ends_with(".yml");
+    let word = std::env::args_os().skip_while(|word| word != "--").find(is_pipeline);
+    PipelineArguments {
+        file: value(line, "file").or_else(|| word.map(PathBuf::from)),
+        sets: sets.into_iter().flatten().cloned().collect(),
     }
-    Some(arguments)
 }

@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap_complete::engine::ArgValueCompleter;
 use cwm_contract::{Value, amount};
 use cwm_gc::Age;
 
 use super::PipelineArguments;
-use super::completers::stages;
+use super::completers::{complete, stages};
 
 /// Arguments of `du`.
 #[derive(Debug, Args)]
@@ -53,7 +52,7 @@ fn size(text: &str) -> Result<u64, String> {
 #[derive(Debug, Args)]
 pub struct VerifyArguments {
     /// Only the results of these stages or cells, as the lock file names them
-    #[arg(value_name = "STAGE", add = ArgValueCompleter::new(stages))]
+    #[arg(value_name = "STAGE", add = complete(stages))]
     pub stages: Vec<String>,
     /// Which pipeline's store
     #[command(flatten)]

@@ -19,7 +19,7 @@ use clap::{Parser, Subcommand};
 pub use analysis::{
     DagArguments, DagFormat, DiffArguments, ParityArguments, SqlArguments, TensorboardArguments, TrackArguments,
 };
-pub use completers::ASKED_BY;
+pub use completers::COMPLETION_VARIABLE;
 pub use housekeeping::{DuArguments, GcArguments, VerifyArguments};
 pub use model_hints::ModelHintArguments;
 pub use pipeline::PipelineArguments;

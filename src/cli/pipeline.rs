@@ -3,19 +3,18 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap_complete::engine::ArgValueCompleter;
 
-use super::completers::variables;
+use super::completers::{complete, variables};
 use cwm_core::Error;
 
 /// Which pipeline.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct PipelineArguments {
     /// The pipeline [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Give a variable of the pipeline another value (may be repeated)
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment, add = ArgValueCompleter::new(variables))]
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment, add = complete(variables))]
     pub sets: Vec<(String, String)>,
 }
 
@@ -43,7 +42,7 @@ impl PipelineArguments {
     }
 }
 
-/// What `NAME=VALUE` says.
+/// Parses `NAME=VALUE`.
 pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
     text.split_once('=')
         .map(|(name, value)| (name.trim().to_owned(), value.to_owned()))

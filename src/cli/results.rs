@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap_complete::engine::ArgValueCompleter;
 
-use super::completers::{names_of_tags, outputs, results, stages, stages_and_tags, variables};
+use super::completers::{complete, outputs, outputs_and_tags, stages, stages_and_tags, tag_names, variables};
 use super::pipeline::assignment;
 use super::{ModelHintArguments, PipelineArguments};
 
@@ -14,7 +13,7 @@ use super::{ModelHintArguments, PipelineArguments};
 pub struct ShowArguments {
     /// A stage, a cell, an output such as tokens.train; tag:NAME, all that the tag names; or (the beginning of) a key or
     /// digest
-    #[arg(value_name = "STAGE[.PORT]|tag:NAME|HASH", add = ArgValueCompleter::new(results))]
+    #[arg(value_name = "STAGE[.PORT]|tag:NAME|HASH", add = complete(outputs_and_tags))]
     pub what: String,
     /// How many games to show of games and datasets
     #[arg(long, value_name = "N", default_value_t = 5)]
@@ -28,7 +27,7 @@ pub struct ShowArguments {
 #[derive(Debug, Args)]
 pub struct PathArguments {
     /// A stage, with `.port` for one of several outputs: tokens.train
-    #[arg(value_name = "STAGE[.PORT]", add = ArgValueCompleter::new(outputs))]
+    #[arg(value_name = "STAGE[.PORT]", add = complete(outputs))]
     pub source: String,
     /// Which pipeline
     #[command(flatten)]
@@ -39,7 +38,7 @@ pub struct PathArguments {
 #[derive(Debug, Args)]
 pub struct LsArguments {
     /// Only these stages or cells: model, 'model[size=d32/l1]'; tag:NAME lists what that tag names
-    #[arg(value_name = "STAGE|tag:NAME", add = ArgValueCompleter::new(stages_and_tags))]
+    #[arg(value_name = "STAGE|tag:NAME", add = complete(stages_and_tags))]
     pub what: Vec<String>,
     /// All results that the store has, also those that the pipeline's lock file does not name
     #[arg(long)]
@@ -53,7 +52,7 @@ pub struct LsArguments {
 #[derive(Debug, Args)]
 pub struct LogArguments {
     /// The stage, or one cell: 'model[size=d32/l1]'; without one, all logs that there are are listed
-    #[arg(value_name = "STAGE", add = ArgValueCompleter::new(stages))]
+    #[arg(value_name = "STAGE", add = complete(stages))]
     pub stage: Option<String>,
     /// Go on while the stage runs, in whatever process, and show its curves too
     #[arg(short = 'f', long)]
@@ -62,7 +61,7 @@ pub struct LogArguments {
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Give a variable of the pipeline another value (may be repeated)
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment, add = ArgValueCompleter::new(variables))]
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment, add = complete(variables))]
     pub sets: Vec<(String, String)>,
 }
 
@@ -77,7 +76,7 @@ impl LogArguments {
 #[derive(Debug, Args)]
 pub struct ExportArguments {
     /// A stage, with `.port` for one of several outputs
-    #[arg(value_name = "STAGE[.PORT]", add = ArgValueCompleter::new(outputs))]
+    #[arg(value_name = "STAGE[.PORT]", add = complete(outputs))]
     pub source: String,
     /// Where to, made if absent; or `-`: a dataset goes to standard output as an Arrow IPC stream
     #[arg(value_name = "DIR|-")]
@@ -107,11 +106,11 @@ impl ExportArguments {
 #[derive(Debug, Args)]
 pub struct TagArguments {
     /// The name: letters, digits, `.`, `_`, `-`; without one, all tags are listed
-    #[arg(value_name = "NAME", add = ArgValueCompleter::new(names_of_tags))]
+    #[arg(value_name = "NAME", add = complete(tag_names))]
     pub name: Option<String>,
     /// What it names: stages or cells as the lock file has them now, or (the beginning of) keys or digests [default: all
     /// that the lock file names]
-    #[arg(value_name = "STAGE|HASH", add = ArgValueCompleter::new(stages))]
+    #[arg(value_name = "STAGE|HASH", add = complete(stages))]
     pub what: Vec<String>,
     /// Take the name away from what it names now
     #[arg(long)]
@@ -165,7 +164,7 @@ pub struct ImportArguments {
 #[derive(Debug, Args)]
 pub struct PinArguments {
     /// Only these stages
-    #[arg(value_name = "STAGE", add = ArgValueCompleter::new(stages))]
+    #[arg(value_name = "STAGE", add = complete(stages))]
     pub stages: Vec<String>,
     /// Forget their pins, fetch anew, and pin what comes
     #[arg(long)]

@@ -3,17 +3,16 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use clap_complete::engine::ArgValueCompleter;
 use cwm_action::AttemptOptions;
 
 use super::PipelineArguments;
-use super::completers::{devices, files_and_stages, stages};
+use super::completers::{complete, devices, files_and_stages, stages};
 
 /// Arguments of `run`.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct RunArguments {
     /// A pipeline file (if it ends in .yaml or .yml), then stages, such as model or 'model[size=d32/l1]'
-    #[arg(value_name = "FILE|STAGE", add = ArgValueCompleter::new(files_and_stages))]
+    #[arg(value_name = "FILE|STAGE", add = files_and_stages())]
     pub words: Vec<String>,
     /// Which pipeline, and with which variables
     #[command(flatten)]
@@ -26,7 +25,7 @@ pub struct RunArguments {
     #[arg(long, conflicts_with_all = ["dry_run", "force"])]
     pub check: bool,
     /// Run these stages even if they are cached (may be repeated)
-    #[arg(long, value_name = "STAGE", add = ArgValueCompleter::new(stages))]
+    #[arg(long, value_name = "STAGE", add = complete(stages))]
     pub force: Vec<String>,
     /// Fetch what remotes of cwm.toml have instead of computing it
     #[arg(long, conflicts_with_all = ["dry_run", "check"])]
@@ -47,7 +46,7 @@ pub struct RunArguments {
     #[arg(long, conflicts_with = "dry_run")]
     pub detach: bool,
     /// Where train and evaluate compute, in place of what the pipeline says: auto, cpu, cuda:0, cuda:1, …
-    #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = ArgValueCompleter::new(devices))]
+    #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = complete(devices))]
     pub device: Option<cwm_contract::DeviceChoice>,
     /// Show each cached cell, however many there are, and in plain lines all progress
     #[arg(short = 'v', long)]
@@ -67,9 +66,10 @@ pub enum Executor {
 }
 
 /// How a run shows what happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Output {
     /// Live on a terminal, plain lines elsewhere
+    #[default]
     Auto,
     /// Live bars
     Live,
@@ -92,7 +92,7 @@ pub struct WatchArguments {
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,
     /// Where train and evaluate compute, in place of what the pipeline says: auto, cpu, cuda:0, cuda:1, …
-    #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = ArgValueCompleter::new(devices))]
+    #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = complete(devices))]
     pub device: Option<cwm_contract::DeviceChoice>,
     /// How to show what happens
     #[arg(long, value_enum, default_value_t = Output::Auto)]
@@ -100,23 +100,15 @@ pub struct WatchArguments {
 }
 
 impl WatchArguments {
-    /// Those of each run.
+    /// Returns the arguments of each run.
     pub fn run(&self) -> RunArguments {
         RunArguments {
             words: self.words.clone(),
             pipeline: self.pipeline.clone(),
-            dry_run: false,
-            check: false,
-            pull: false,
-            push: false,
-            remote: None,
-            force: Vec::new(),
-            executor: None,
-            detach: false,
             jobs: self.jobs,
             device: self.device,
             output: self.output,
-            verbose: false,
+            ..RunArguments::default()
         }
     }
 }
@@ -125,7 +117,7 @@ impl WatchArguments {
 #[derive(Debug, Args)]
 pub struct StatusArguments {
     /// A pipeline file (if it ends in .yaml or .yml), then only these stages
-    #[arg(value_name = "FILE|STAGE", add = ArgValueCompleter::new(files_and_stages))]
+    #[arg(value_name = "FILE|STAGE", add = files_and_stages())]
     pub stages: Vec<String>,
     /// Which pipeline
     #[command(flatten)]
@@ -139,7 +131,7 @@ pub struct StatusArguments {
 #[derive(Debug, Args)]
 pub struct WhyArguments {
     /// A pipeline file (if it ends in .yaml or .yml), then stages, or one cell: 'model[size=d32/l1]'
-    #[arg(value_name = "FILE|STAGE", required = true, add = ArgValueCompleter::new(files_and_stages))]
+    #[arg(value_name = "FILE|STAGE", required = true, add = files_and_stages())]
     pub stages: Vec<String>,
     /// Which pipeline
     #[command(flatten)]
@@ -201,7 +193,7 @@ pub struct ExecArguments {
 }
 
 impl ExecArguments {
-    /// On which terms the action is done.
+    /// Returns the options of the attempt.
     pub fn terms(self) -> AttemptOptions {
         let ExecArguments { key: _, attempt, attempts, time, memory, check, requested_by, batch: _, task: _ } = self;
         AttemptOptions { attempt, attempts, time, memory, check, requested_by }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use clap_complete::engine::ArgValueCompleter;
 
 use super::PipelineArguments;
 use super::completers::files_and_stages;
@@ -70,7 +69,7 @@ pub struct RemoveRemoteArguments {
 #[derive(Debug, Args)]
 pub struct PushArguments {
     /// A pipeline file (if it ends in .yaml or .yml), then only these stages or cells [default: all]
-    #[arg(value_name = "FILE|STAGE", add = ArgValueCompleter::new(files_and_stages))]
+    #[arg(value_name = "FILE|STAGE", add = files_and_stages())]
     pub words: Vec<String>,
     /// Which pipeline
     #[command(flatten)]
@@ -90,7 +89,7 @@ pub struct PushArguments {
 #[derive(Debug, Args)]
 pub struct PullArguments {
     /// A pipeline file (if it ends in .yaml or .yml), then only these stages or cells [default: all]
-    #[arg(value_name = "FILE|STAGE", add = ArgValueCompleter::new(files_and_stages))]
+    #[arg(value_name = "FILE|STAGE", add = files_and_stages())]
     pub words: Vec<String>,
     /// Which pipeline
     #[command(flatten)]

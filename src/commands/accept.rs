@@ -1,4 +1,5 @@
-//! `cwm accept`: a change of code changes no result, so those of the older code stay (`docs/design/accept.md`).
+//! `cwm accept`: declares that a change of code changes no result, so that those of the older code stay
+//! (`docs/design/accept.md`).
 
 mod assess;
 
@@ -17,15 +18,15 @@ use cwm_core::{Error, ExitCode, list_some, plural};
 use cwm_project::accepted::{Accepted, AcceptedChange};
 use cwm_store::Machine;
 
-/// Cells that are named of those that a change is about.
-const NAMED: usize = 8;
+/// The number of cells that are named of those that a change affects.
+const MAX_CELLS: usize = 8;
 
-/// What `--json` prints.
+/// The changes, as `--json` prints them.
 #[derive(Default, Serialize)]
 struct Answer {
     /// Changes of code that were accepted just now, with `--list` all of them, with `--undo` those that were taken back.
     changes: Vec<Change>,
-    /// Cells whose results were not taken over, and why.
+    /// The cells whose results do not stay, with the reason.
     refused: BTreeMap<String, String>,
 }
 
@@ -34,7 +35,7 @@ struct Answer {
 struct Change {
     /// Its name in `accepted.lock`.
     name: String,
-    /// What stands there.
+    /// Its entry there.
     alias: AcceptedChange,
     /// Cells of this pipeline whose results stay because of it.
     cells: Vec<String>,
@@ -70,7 +71,7 @@ pub fn run(store: Option<&Path>, mut arguments: AcceptArguments) -> Result<ExitC
     } else if arguments.undo {
         undo(&workspace, &cells)?
     } else {
-        accept(&mut workspace, cells, &arguments)?
+        accept(&mut workspace, &cells, &arguments)?
     };
     print_answer(&answer, || text(&answer, &arguments))?;
     Ok(if answer.refused.is_empty() { ExitCode::OK } else { ExitCode::NOT_ACCEPTED })
@@ -85,7 +86,7 @@ fn listed(accepted: &Accepted) -> Answer {
     Answer { changes: accepted.aliases().map(change).collect(), ..Answer::default() }
 }
 
-/// Takes back whatever lets older results stand for those of today's code of these cells.
+/// Takes back all that lets older results stand for those of today's code of these cells.
 fn undo(workspace: &Workspace, cells: &[usize]) -> Result<Answer, Error> {
     let mut names: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for index in cells {
@@ -108,85 +109,67 @@ fn undo(workspace: &Workspace, cells: &[usize]) -> Result<Answer, Error> {
     Ok(Answer { changes: names.into_iter().filter_map(change).collect(), ..Answer::default() })
 }
 
-/// Accepts what changed of the code of these cells, those that others read first: only then are the keys of these known.
-fn accept(workspace: &mut Workspace, cells: Vec<usize>, arguments: &AcceptArguments) -> Result<Answer, Error> {
-    let mut answer = Answer::default();
-    let mut judge = ProbeRunner::default();
-    let mut pending = cells;
-    let mut up_to_date = Vec::new();
-    let mut cache_status = workspace.cache_status()?;
-    loop {
-        let mut found: BTreeMap<String, AcceptedChange> = BTreeMap::new();
-        let mut waiting = Vec::new();
-        for index in std::mem::take(&mut pending) {
-            let label = workspace.plan.cells[index].label.to_string();
+/// Accepts the changes of the code of these cells. The keys of cells downstream are known only once those upstream are
+/// accepted, so this repeats until nothing more is accepted.
+fn accept(workspace: &mut Workspace, cells: &[usize], arguments: &AcceptArguments) -> Result<Answer, Error> {
+    let mut changes: Vec<Change> = Vec::new();
+    let mut probes = ProbeRunner::default();
+    let refused = loop {
+        let cache_status = workspace.cache_status()?;
+        let (mut found, mut refused) = (BTreeMap::new(), BTreeMap::new());
+        for &index in cells {
             match assess(workspace, &cache_status, index)? {
+                Assessment::UpToDate => {}
                 Assessment::Change(alias) => _ = found.insert(alias.name(), *alias),
-                Assessment::UpToDate => up_to_date.push(label),
-                Assessment::Waits(problem) => waiting.push((index, label, problem)),
                 // Of all stages, only those count whose code changed alone.
                 Assessment::Refused(_) if arguments.stages.is_empty() => {}
-                Assessment::Refused(why) => _ = answer.refused.insert(label, why),
+                Assessment::Refused(reason) => {
+                    refused.insert(workspace.plan.cells[index].label.to_string(), reason);
+                }
             }
         }
-        let mut added = false;
+        let accepted_before = changes.len();
         for (name, alias) in found {
             let affected = affected(workspace, &alias)?;
+            let cells: Vec<String> =
+                affected.iter().map(|(index, _)| workspace.plan.cells[*index].label.to_string()).collect();
             if arguments.probed {
-                let refused = assess::refused(workspace, &affected, &mut judge)?;
-                if !refused.is_empty() {
-                    let all = affected.iter().map(|(index, _)| workspace.plan.cells[*index].label.to_string());
-                    let other = refused.keys().next().cloned().unwrap_or_default();
-                    let with = |label: String| {
-                        let why = refused.get(&label).cloned();
-                        (label, why.unwrap_or_else(|| format!("the change of code is also that of {other}")))
-                    };
-                    answer.refused.extend(all.map(with));
+                let differing = assess::refused(workspace, &affected, &mut probes)?;
+                if let Some(other) = differing.keys().next().cloned() {
+                    let reason = format!("the change of code is also that of {other}");
+                    refused.extend(cells.into_iter().map(|label| (label, reason.clone())));
+                    refused.extend(differing);
                     continue;
                 }
             }
-            let alias = signed(alias, arguments);
+            let alias = AcceptedChange {
+                by: format!("{}@{}", user(), Machine::here().host),
+                at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+                why: arguments.message.clone(),
+                probed: arguments.probed,
+                ..alias
+            };
             workspace.accepted.add(alias.clone());
-            added = true;
-            let cells = affected.iter().map(|(index, _)| workspace.plan.cells[*index].label.to_string()).collect();
-            answer.changes.push(Change { name, alias, cells });
+            changes.push(Change { name, alias, cells });
         }
-        if !added {
-            let named = waiting.into_iter().filter(|_| !arguments.stages.is_empty());
-            answer.refused.extend(named.map(|(_, label, problem)| (label, problem)));
-            break;
+        if changes.len() == accepted_before {
+            break refused;
         }
-        pending = waiting.into_iter().map(|(index, ..)| index).collect();
-        cache_status = workspace.cache_status()?;
-    }
+    };
     if !arguments.probed {
-        if let Some((label, why)) = answer.refused.first_key_value() {
-            return Err(Error::usage(format!("{label}: {why}; nothing was accepted")));
+        if let Some((label, reason)) = refused.first_key_value() {
+            return Err(Error::usage(format!("{label}: {reason}; nothing was accepted")));
         }
-        if answer.changes.is_empty() {
-            let problem = format!("there is nothing to accept: {} up to date", stages(&up_to_date));
-            return Err(Error::usage(problem));
+        if changes.is_empty() {
+            let up_to_date = match cells {
+                [only] => format!("{} is", workspace.plan.cells[*only].label),
+                _ => format!("{} are", plural(cells.len() as u64, "cell", "cells")),
+            };
+            return Err(Error::usage(format!("there is nothing to accept: {up_to_date} up to date")));
         }
     }
-    workspace.accepted.save(answer.changes.iter().map(|change| change.alias.clone()).collect(), &[])?;
-    Ok(answer)
-}
-
-fn signed(alias: AcceptedChange, arguments: &AcceptArguments) -> AcceptedChange {
-    AcceptedChange {
-        by: format!("{}@{}", user(), Machine::here().host),
-        at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        why: arguments.message.clone(),
-        probed: arguments.probed,
-        ..alias
-    }
-}
-
-fn stages(labels: &[String]) -> String {
-    match labels {
-        [only] => format!("{only} is"),
-        _ => format!("{} are", plural(labels.len() as u64, "cell", "cells")),
-    }
+    workspace.accepted.save(changes.iter().map(|change| change.alias.clone()).collect(), &[])?;
+    Ok(Answer { changes, refused })
 }
 
 fn text(answer: &Answer, arguments: &AcceptArguments) -> String {
@@ -202,14 +185,9 @@ fn text(answer: &Answer, arguments: &AcceptArguments) -> String {
         let why = alias.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
         text += &format!("  {} {}{evidence}{why}\n", alias.by, alias.at);
         if !cells.is_empty() {
-            let count = plural(cells.len() as u64, "result", "results");
-            let verb = match (arguments.undo, cells.len()) {
-                (true, 1) => "no longer stays",
-                (true, _) => "no longer stay",
-                (false, 1) => "stays",
-                (false, _) => "stay",
-            };
-            text += &format!("  {count} {verb}: {}\n", list_some(cells, NAMED));
+            let verb = if arguments.undo { "no longer stay" } else { "stay" };
+            let results = plural(cells.len() as u64, "result", "results");
+            text += &format!("  {results} {verb}: {}\n", list_some(cells, MAX_CELLS));
         }
     }
     for (label, why) in &answer.refused {

@@ -1,21 +1,21 @@
-//! `cwm completions`: what a shell reads so that it completes words of `cwm` command lines.
+//! `cwm completions`: prints the script by which a shell completes words of `cwm` command lines.
 
 use clap_complete::env::Shells;
 use serde::Serialize;
 
-use crate::cli::{ASKED_BY, CompletionsArguments};
+use crate::cli::{COMPLETION_VARIABLE, CompletionsArguments};
 use crate::output::{is_json, print, print_json};
 use cwm_core::{Error, ExitCode};
 
-/// What hands bash's words over whole.
-const JOINED: &str = include_str!("completions.bash");
+/// The function that joins bash's words, which it breaks at `=` and `:`.
+const BASH_FUNCTION: &str = include_str!("completions.bash");
 
-/// What a shell is to read, for `--json`.
+/// The script for a shell, as `--json` prints it.
 #[derive(Serialize)]
 struct Registration {
     /// The shell.
     shell: &'static str,
-    /// What it reads.
+    /// The script.
     script: String,
 }
 
@@ -30,11 +30,11 @@ pub fn run(arguments: &CompletionsArguments) -> Result<ExitCode, Error> {
     let shell = shells.completer(name).ok_or_else(|| Error::internal(format!("no completions for {name}")))?;
     let mut script = Vec::new();
     shell
-        .write_registration(ASKED_BY, "cwm", "cwm", "cwm", &mut script)
+        .write_registration(COMPLETION_VARIABLE, "cwm", "cwm", "cwm", &mut script)
         .map_err(|error| Error::internal(error.to_string()))?;
     let mut script = String::from_utf8_lossy(&script).trim().to_owned();
     if name == "bash" {
-        script = format!("{JOINED}{}", script.replace("-F _clap_complete_cwm", "-F _cwm"));
+        script = format!("{BASH_FUNCTION}{}", script.replace("-F _clap_complete_cwm", "-F _cwm"));
     }
     if is_json() {
         print_json(&Registration { shell: name, script })?;

@@ -1,33 +1,30 @@
-//! `cwm dag`: the graph of stages, as text, Mermaid or Graphviz.
+//! `cwm dag`: prints the graph of stages as text, Mermaid, Graphviz or JSON.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
 
 use crate::cli::{DagArguments, DagFormat};
 use crate::locate::pipeline_file;
-use crate::output::{is_json, print, print_json, reject_json_with};
+use crate::output::{columns, print, print_answer, reject_json_with};
 use cwm_core::{Error, ExitCode};
 use cwm_engine::sources;
 use cwm_pipeline::plan::{self, Plan};
 
-/// Nodes (name, kind, cells) and edges by name.
-struct Graph {
-    nodes: Vec<(String, String, usize)>,
-    edges: BTreeSet<(usize, usize)>,
-}
-
-/// A node, as `--json` lists them.
+/// A node of the graph.
 #[derive(Serialize)]
-struct Node<'g> {
+struct Node {
     /// The stage, or with `--cells` the cell.
-    name: &'g str,
+    name: String,
     /// Its kind.
-    kind: &'g str,
-    /// How many cells it has.
+    kind: String,
+    /// The number of its cells.
     cells: usize,
-    /// The names of what it reads.
-    from: Vec<&'g str>,
+    /// The names of the nodes that it reads.
+    from: Vec<String>,
+    /// The indices of the nodes that it reads.
+    #[serde(skip)]
+    sources: BTreeSet<usize>,
 }
 
 /// Runs `cwm dag`.
@@ -40,82 +37,71 @@ pub fn run(arguments: &DagArguments) -> Result<ExitCode, Error> {
     }
     let file = pipeline_file(arguments.pipeline.file.as_deref())?;
     let plan = plan::load(&file, &arguments.pipeline.sets, &crate::registry::built_in())?;
-    let graph = graph(&plan, arguments.cells);
-    if is_json() {
-        let nodes = graph.nodes.iter().enumerate();
-        let nodes =
-            nodes.map(|(index, (name, kind, cells))| Node { name, kind, cells: *cells, from: graph.sources(index) });
-        print_json(&nodes.collect::<Vec<_>>())?;
-        return Ok(ExitCode::OK);
+    let nodes = nodes(&plan, arguments.cells);
+    match arguments.format {
+        None | Some(DagFormat::Text) => print_answer(&nodes, || text(&nodes))?,
+        Some(DagFormat::Mermaid) => print(&mermaid(&nodes))?,
+        Some(DagFormat::Dot) => print(&dot(&nodes))?,
     }
-    print(&match arguments.format.unwrap_or(DagFormat::Text) {
-        DagFormat::Text => text(&graph),
-        DagFormat::Mermaid => mermaid(&graph),
-        DagFormat::Dot => dot(&graph),
-    })?;
     Ok(ExitCode::OK)
 }
 
-impl Graph {
-    /// The names of what a node reads.
-    fn sources(&self, node: usize) -> Vec<&str> {
-        let edges = self.edges.iter().filter(|(_, to)| *to == node);
-        edges.map(|(from, _)| self.nodes[*from].0.as_str()).collect()
-    }
-}
-
-fn graph(plan: &Plan, by_cell: bool) -> Graph {
-    let mut nodes: Vec<(String, String, usize)> = Vec::new();
-    let mut node_of = Vec::with_capacity(plan.cells.len());
-    let mut edges = BTreeSet::new();
-    let mut by_stage = std::collections::HashMap::new();
+fn nodes(plan: &Plan, by_cell: bool) -> Vec<Node> {
+    let mut nodes: Vec<Node> = Vec::new();
+    let mut node_of_name = HashMap::new();
+    let mut node_of_cell = Vec::with_capacity(plan.cells.len());
     for cell in &plan.cells {
         let name = if by_cell { cell.label.to_string() } else { cell.label.stage.clone() };
-        let node = *by_stage.entry(name.clone()).or_insert_with(|| {
-            nodes.push((name, cell.kind.clone(), 0));
-            nodes.len() - 1
-        });
-        nodes[node].2 += 1;
-        edges.extend(sources(cell).map(|source| (node_of[source], node)));
-        node_of.push(node);
+        let node = *node_of_name.entry(name.clone()).or_insert(nodes.len());
+        if node == nodes.len() {
+            let (kind, sources) = (cell.kind.clone(), BTreeSet::new());
+            nodes.push(Node { name, kind, cells: 0, from: Vec::new(), sources });
+        }
+        nodes[node].cells += 1;
+        nodes[node].sources.extend(sources(cell).map(|source| node_of_cell[source]));
+        node_of_cell.push(node);
     }
-    Graph { nodes, edges }
+    for node in 0..nodes.len() {
+        nodes[node].from = nodes[node].sources.iter().map(|source| nodes[*source].name.clone()).collect();
+    }
+    nodes
 }
 
-fn text(graph: &Graph) -> String {
-    let width = graph.nodes.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
-    for (index, (name, kind, cells)) in graph.nodes.iter().enumerate() {
-        let from = graph.sources(index);
-        let cells = if *cells > 1 { format!(" x {cells}") } else { String::new() };
-        let from = if from.is_empty() { String::new() } else { format!(" <- {}", from.join(", ")) };
-        text += &format!("{name:<width$}  {kind}{cells}{from}\n");
+impl Node {
+    /// Returns the kind, and the number of cells of a matrix after `times`.
+    fn kind(&self, times: &str) -> String {
+        let Node { kind, cells, .. } = self;
+        if *cells > 1 { format!("{kind} {times} {cells}") } else { kind.clone() }
     }
-    text
 }
 
-fn mermaid(graph: &Graph) -> String {
-    let mut text = String::from("flowchart TD\n");
-    for (index, (name, kind, cells)) in graph.nodes.iter().enumerate() {
-        let cells = if *cells > 1 { format!(" &times; {cells}") } else { String::new() };
-        let name = name.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
-        text += &format!("  n{index}[\"{name}<br/><i>{kind}{cells}</i>\"]\n");
-    }
-    for (from, to) in &graph.edges {
-        text += &format!("  n{from} --> n{to}\n");
-    }
-    text
+fn text(nodes: &[Node]) -> String {
+    columns(nodes.iter().map(|node| {
+        let from = if node.from.is_empty() { String::new() } else { format!(" <- {}", node.from.join(", ")) };
+        [node.name.clone(), node.kind("x") + &from]
+    }))
 }
 
-fn dot(graph: &Graph) -> String {
-    let mut text = String::from("digraph pipeline {\n  node [shape=box];\n");
-    for (index, (name, kind, cells)) in graph.nodes.iter().enumerate() {
-        let cells = if *cells > 1 { format!(" x {cells}") } else { String::new() };
-        let name = name.replace('\\', "\\\\").replace('"', "\\\"");
-        text += &format!("  n{index} [label=\"{name}\\n{kind}{cells}\"];\n");
-    }
-    for (from, to) in &graph.edges {
-        text += &format!("  n{from} -> n{to};\n");
-    }
-    text + "}\n"
+fn mermaid(nodes: &[Node]) -> String {
+    let escape = |name: &str| name.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
+    let boxes = nodes
+        .iter()
+        .enumerate()
+        .map(|(index, node)| format!("  n{index}[\"{}<br/><i>{}</i>\"]\n", escape(&node.name), node.kind("&times;")));
+    format!("flowchart TD\n{}{}", boxes.collect::<String>(), edges(nodes, "-->", ""))
+}
+
+fn dot(nodes: &[Node]) -> String {
+    let escape = |name: &str| name.replace('\\', "\\\\").replace('"', "\\\"");
+    let boxes = nodes
+        .iter()
+        .enumerate()
+        .map(|(index, node)| format!("  n{index} [label=\"{}\\n{}\"];\n", escape(&node.name), node.kind("x")));
+    format!("digraph pipeline {{\n  node [shape=box];\n{}{}}}\n", boxes.collect::<String>(), edges(nodes, "->", ";"))
+}
+
+/// Returns a line for each edge.
+fn edges(nodes: &[Node], arrow: &str, end: &str) -> String {
+    let edges = nodes.iter().enumerate().flat_map(|(to, node)| node.sources.iter().map(move |from| (from, to)));
+    edges.map(|(from, to)| format!("  n{from} {arrow} n{to}{end}\n")).collect()
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::DuArguments;
 use crate::locate::open_existing_store;
-use crate::output::print_answer;
+use crate::output::{columns, print_answer};
 use crate::workspace::SkippedRecordsWarning;
 use cwm_core::{Error, ExitCode, plural};
 use cwm_gc::{StageUsage, Usage};
@@ -44,16 +44,16 @@ pub fn run(store: Option<&Path>, arguments: &DuArguments) -> Result<ExitCode, Er
 }
 
 fn text(usage: &Usage, with_total: bool) -> String {
-    let width = usage.stages.iter().map(|stage| stage.stage.chars().count()).chain([5]).max().unwrap_or(5);
-    let mut text =
-        format!("{:<width$}  {:>9}  {:>9}  {:>9}  {:>9}  {:>7}\n", "stage", "own", "shared", "kept", "work", "results");
-    for StageUsage { stage, results, own_bytes, shared_bytes, work_bytes, kept_bytes } in &usage.stages {
-        let [own, shared, kept, work] = [own_bytes, shared_bytes, kept_bytes, work_bytes].map(|bytes| match bytes {
-            0 => "-".to_owned(),
-            bytes => amount::format_bytes(*bytes),
-        });
-        text += &format!("{stage:<width$}  {own:>9}  {shared:>9}  {kept:>9}  {work:>9}  {results:>7}\n");
-    }
+    let right = |text: &str| format!("{text:>9}");
+    let size = |bytes: u64| if bytes == 0 { right("-") } else { right(&amount::format_bytes(bytes)) };
+    let row = |stage: &StageUsage| {
+        let sizes = [stage.own_bytes, stage.shared_bytes, stage.kept_bytes, stage.work_bytes].map(size);
+        let [own, shared, kept, work] = sizes;
+        [stage.stage.clone(), own, shared, kept, work, format!("{:>7}", stage.results)]
+    };
+    let [own, shared, kept, work] = ["own", "shared", "kept", "work"].map(right);
+    let head = ["stage".to_owned(), own, shared, kept, work, "results".to_owned()];
+    let mut text = columns([head].into_iter().chain(usage.stages.iter().map(row)));
     if with_total {
         let parts = [
             (usage.unnamed_bytes, "content that no record names"),

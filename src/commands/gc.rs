@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::adapters::SlurmJobs;
 use crate::cli::GcArguments;
 use crate::locate::open_existing_store;
-use crate::output::print_answer;
+use crate::output::{columns, print_answer};
 use cwm_core::{Error, ExitCode, list_some, plural};
 use cwm_gc::{GcOptions, GcPlan, Retention};
 use cwm_store::Store;
@@ -50,26 +50,20 @@ fn users(store: &Store) -> Result<String, Error> {
 
 fn text(plan: &GcPlan, arguments: &GcArguments) -> String {
     let stages = plan.stages.iter();
-    let mut rows: Vec<(&str, u64, String)> =
-        stages.map(|stage| (stage.stage.as_str(), stage.bytes, plural(stage.results, "result", "results"))).collect();
+    let stages = stages.map(|stage| (stage.stage.as_str(), stage.bytes, plural(stage.results, "result", "results")));
     let unfinished = "the work folder of a stage that did not finish";
-    rows.extend(plan.work.iter().map(|work| (work.label.as_str(), work.bytes, unfinished.to_owned())));
-    for (bytes, what) in [
+    let work = plan.work.iter().map(|work| (work.label.as_str(), work.bytes, unfinished.to_owned()));
+    let others = [
         (plan.unnamed_bytes, "content of interrupted runs"),
         (plan.leftover_bytes, "left by interrupted writes"),
         (plan.transfer_bytes, "of pushes and pulls that were not resumed for 14 days"),
         (plan.quarantine_bytes, "set aside by `cwm verify`, more than 30 days ago"),
         (plan.aside_bytes, "set aside by a `cwm gc` that was interrupted"),
-    ] {
-        if bytes > 0 {
-            rows.push(("", bytes, what.to_owned()));
-        }
-    }
-    let width = rows.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
-    for (name, bytes, what) in rows {
-        text += &format!("{name:<width$}  {:>9}  {what}\n", amount::format_bytes(bytes));
-    }
+    ];
+    let others = others.into_iter().filter(|(bytes, _)| *bytes > 0).map(|(bytes, what)| ("", bytes, what.to_owned()));
+    let rows = stages.chain(work).chain(others);
+    let mut text =
+        columns(rows.map(|(name, bytes, what)| [name.to_owned(), format!("{:>9}", amount::format_bytes(bytes)), what]));
     if plan.staying_transfer_bytes > 0 {
         let bytes = amount::format_bytes(plan.staying_transfer_bytes);
         text += &format!("note: {bytes} of interrupted pushes and pulls stay for 14 days: the next one resumes them\n");

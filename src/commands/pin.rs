@@ -1,4 +1,4 @@
-//! `cwm pin`: what downloads are pinned to, and how to accept other bytes.
+//! `cwm pin`: lists the pins of downloads, or fetches anew and pins the new content.
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, stderr};
@@ -14,19 +14,18 @@ use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 use cwm_engine::{EventSink, EventSinks, RunEvent};
 use cwm_engine::{Machine, Options};
-use cwm_project::pins::{Pin, Pins};
+use cwm_project::pins::Pins;
 
 /// One source of a pipeline.
 #[derive(Serialize)]
 struct Row {
     stage: String,
-    url: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    first_bytes: Option<u64>,
-    /// What it is pinned to, or nothing.
+    #[serde(flatten)]
+    fetch: FetchRequest,
+    /// The sum that it is pinned to.
     sha256: Option<String>,
     bytes: Option<u64>,
-    /// After an update: what it was pinned to before, or nothing.
+    /// After an update, the sum that it was pinned to before.
     #[serde(skip_serializing_if = "Option::is_none")]
     before: Option<Option<String>>,
 }
@@ -38,27 +37,36 @@ struct Row {
 /// [`ExitCode::STAGE_FAILED`].
 pub fn run(store: Option<&Path>, arguments: &PinArguments) -> Result<ExitCode, Error> {
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
-    let cells = chosen(&workspace, &arguments.stages)?;
+    let cells = select(&workspace, &arguments.stages)?;
     let sources: BTreeSet<(String, FetchRequest)> = cells
         .iter()
         .map(|&index| &workspace.plan.cells[index])
         .flat_map(|cell| cwm_engine::fetch_requests(cell).into_iter().map(|fetch| (cell.label.stage.clone(), fetch)))
         .collect();
+    let rows = |pins: &Pins, before: Option<&Pins>| -> Vec<Row> {
+        let sha256 = |pins: &Pins, fetch: &FetchRequest| pins.get(fetch).map(|pin| pin.sha256.clone());
+        let row = |(stage, fetch): &(String, FetchRequest)| Row {
+            stage: stage.clone(),
+            fetch: fetch.clone(),
+            sha256: sha256(pins, fetch),
+            bytes: pins.get(fetch).map(|pin| pin.bytes),
+            before: before.map(|before| sha256(before, fetch)),
+        };
+        sources.iter().map(row).collect()
+    };
     if !arguments.update {
-        let rows: Vec<Row> = sources.iter().map(|source| row(source, &workspace.pins, None)).collect();
-        return show(&rows).map(|()| ExitCode::OK);
+        return show(&rows(&workspace.pins, None)).map(|()| ExitCode::OK);
     }
     let before = workspace.pins.clone();
     workspace.pins.forget(sources.iter().map(|(_, fetch)| fetch));
     let code = update(&mut workspace, &cells)?;
     let now = Pins::beside(&workspace.plan.file)?;
-    let rows: Vec<Row> = sources.iter().map(|source| row(source, &now, Some(&before))).collect();
-    show(&rows)?;
+    show(&rows(&now, Some(&before)))?;
     Ok(code)
 }
 
-/// The cells that fetch anything: all of them, or those of the named stages.
-fn chosen(workspace: &Workspace, stages: &[String]) -> Result<Vec<usize>, Error> {
+/// Selects the cells that fetch anything: all of them, or those of the named stages.
+fn select(workspace: &Workspace, stages: &[String]) -> Result<Vec<usize>, Error> {
     let fetches = |index: &usize| !cwm_engine::fetch_requests(&workspace.plan.cells[*index]).is_empty();
     if stages.is_empty() {
         return Ok((0..workspace.plan.cells.len()).filter(fetches).collect());
@@ -74,7 +82,7 @@ fn chosen(workspace: &Workspace, stages: &[String]) -> Result<Vec<usize>, Error>
     Ok(cells.into_iter().collect())
 }
 
-/// Fetches anew, with nothing pinned, and pins what came.
+/// Fetches anew, with nothing pinned, and pins the new content.
 fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error> {
     let missing = workspace.plan.missing_files(&workspace.plan.ancestors(cells));
     if !missing.is_empty() {
@@ -111,18 +119,6 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
     })
 }
 
-fn row((stage, fetch): &(String, FetchRequest), pins: &Pins, before: Option<&Pins>) -> Row {
-    let pin = pins.get(fetch);
-    Row {
-        stage: stage.clone(),
-        url: fetch.url.clone(),
-        first_bytes: fetch.first_bytes,
-        sha256: pin.map(|pin| pin.sha256.clone()),
-        bytes: pin.map(|pin| pin.bytes),
-        before: before.map(|before| before.get(fetch).map(|pin: &Pin| pin.sha256.clone())),
-    }
-}
-
 fn show(rows: &[Row]) -> Result<(), Error> {
     print_answer(&rows, || match rows {
         [] => "this pipeline fetches nothing from the network".to_owned(),
@@ -131,7 +127,6 @@ fn show(rows: &[Row]) -> Result<(), Error> {
 }
 
 fn describe(row: &Row) -> String {
-    let fetch = FetchRequest { url: row.url.clone(), first_bytes: row.first_bytes };
     let sum = |sum: &Option<String>| sum.clone().unwrap_or_else(|| "not pinned".into());
     let state = match &row.before {
         Some(before) if *before == row.sha256 => format!("unchanged: {}", sum(before)),
@@ -139,5 +134,5 @@ fn describe(row: &Row) -> String {
         None => sum(&row.sha256),
     };
     let size = row.bytes.map(|size| format!("  ({})", amount::format_bytes(size))).unwrap_or_default();
-    format!("{}: {fetch}\n  {state}{size}\n", row.stage)
+    format!("{}: {}\n  {state}{size}\n", row.stage, row.fetch)
 }

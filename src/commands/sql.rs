@@ -6,7 +6,7 @@ use std::path::Path;
 use cwm_contract::{Artifact, QueryEngine, QueryOutput, TableSchema};
 
 use crate::cli::SqlArguments;
-use crate::output::{is_json, print_answer, reject_json_with};
+use crate::output::{columns, is_json, print_answer, reject_json_with};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode, visible};
 use cwm_engine::KeyStatus;
@@ -93,18 +93,17 @@ fn artifacts(mut workspace: Workspace, sources: &[String]) -> Result<Vec<Artifac
 
 fn list(query_engine: &dyn QueryEngine, artifacts: &[Artifact]) -> Result<ExitCode, Error> {
     let tables = query_engine.tables(artifacts)?;
-    print_answer(&tables, || tables.iter().map(description).collect::<Vec<_>>().join("\n\n"))?;
+    print_answer(&tables, || tables.iter().map(description).collect::<Vec<_>>().join("\n"))?;
     Ok(ExitCode::OK)
 }
 
-/// The name, of how many cells, and a line a column.
+/// Returns the name of a table, the number of its cells, and a line for each column.
 fn description(table: &TableSchema) -> String {
     let cells = match table.cells.as_slice() {
         [only] => only.clone(),
         several => format!("{} cells", several.len()),
     };
-    let columns: Vec<_> = table.columns.iter().map(|column| (visible(&column.name), column)).collect();
-    let width = columns.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    let columns = columns.iter().map(|(name, column)| format!("\n  {name:width$}  {}", visible(&column.data_type)));
-    format!("{} ({cells}){}", visible(&table.name), columns.collect::<String>())
+    let rows = table.columns.iter();
+    let rows = rows.map(|column| [format!("  {}", visible(&column.name)), visible(&column.data_type)]);
+    format!("{} ({cells})\n{}", visible(&table.name), columns(rows))
 }

@@ -1,10 +1,11 @@
-//! `cwm take`: files that people have, as a stage's result.
+//! `cwm take`: records files that people have as a stage's result.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use cwm_contract::{DescribeOptions, Shape};
+use fs_err as fs;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -12,57 +13,49 @@ use crate::cli::TakeArguments;
 use crate::output::{is_json, print_json};
 use crate::workspace::Workspace;
 use cwm_core::{Components, Digest, Error, ExitCode, Key, shell_quote};
-use cwm_engine::{KeyStatus, previous_record};
+use cwm_engine::{CacheStatus, KeyStatus, previous_record};
 use cwm_pipeline::plan::{Cell, OutputPlan};
 use cwm_project::lock_file::{LockFile, LockLine};
-use cwm_store::{ActionRecord, Content, Machine, NewAction, NewOutput, OutputShape, RunInfo, Store, WorkFolder};
+use cwm_store::{ActionRecord, Content, Machine, NewAction, NewOutput, OutputShape, RunInfo, WorkFolder};
 
-/// What `--json` prints.
+/// The recorded result, as `--json` prints it.
 #[derive(Serialize)]
 struct Answer {
     label: String,
     key: Key,
-    /// Digest of each output.
+    /// The digest of each output.
     outputs: BTreeMap<String, Digest>,
-    /// True if it was recorded now; the same result was recorded before otherwise.
+    /// False if the same result was recorded before.
     new: bool,
 }
 
-/// Runs `cwm take`. The files are copied; the result is recorded under the key that the stage has now, and says that it
-/// was taken over.
+/// Runs `cwm take`. The files are copied; the result is recorded under the key that the stage has now, and as one that was not
+/// computed.
 ///
 /// # Errors
-/// The key of the stage is not known yet; it has another result and that is not to be replaced; an output lacks its file or
+/// The key of the stage is not known yet; it has another result and that is not to be replaced; an output has no file or
 /// is not what its format says; the stage is running; or the store cannot be written.
 pub fn run(store: Option<&Path>, arguments: &TakeArguments) -> Result<ExitCode, Error> {
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
-    let (index, port) = match workspace.plan.select(&arguments.stage) {
-        Ok(_) => (workspace.cell(&arguments.stage)?, None),
-        Err(unknown) => {
-            let (index, port) = workspace.output(&arguments.stage).map_err(|_| Error::from(unknown))?;
-            (index, Some(port))
-        }
-    };
+    let index = workspace.cell(&arguments.stage)?;
     let cache_status = workspace.cache_status()?;
     let cell = &workspace.plan.cells[index];
-    let given = match arguments.before {
-        true => of_before(&workspace, cell, port)?,
-        false => given(cell, port, &arguments.files)?,
+    let files = match arguments.before {
+        true => previous_outputs(&workspace, cell)?,
+        false => output_files(cell, &arguments.files)?,
     };
-    let (components, before) = key_of(cell, &cache_status.states[index], &workspace, arguments)?;
+    let (components, replaced) = key_of(&workspace, &cache_status, index, arguments.replace)?;
     let store = &workspace.store;
     store.create()?;
     let _shared = store.lock_shared(|holder| eprintln!("waiting for the store: {holder}"))?;
     let key = components.key();
     let Some(_lock) = store.try_lock_key(&key, "cwm take")? else {
         let holder = store.holder(&key)?.map_or_else(String::new, |holder| format!(": {holder}"));
-        return Err(
-            Error::usage(format!("{} is just being made{holder}", cell.label)).hint("wait for that, or stop it")
-        );
+        return Err(Error::usage(format!("{} is running{holder}", cell.label)).hint("wait for that, or stop it"));
     };
     let work = store.work(&key);
-    let recorded = record(&workspace, cell, &components, &given, &work);
-    // What an interrupted attempt kept is of no use once there is a result; without one only the copies go.
+    let recorded = record(&workspace, cell, components, &files, &work);
+    // A checkpoint of an interrupted attempt is of no use once there is a result; without one only the copies are deleted.
     if recorded.is_ok() {
         work.remove()?
     } else {
@@ -70,8 +63,7 @@ pub fn run(store: Option<&Path>, arguments: &TakeArguments) -> Result<ExitCode, 
     }
     let (record, new) = recorded?;
     let outputs = record.output_digests();
-    let is_other = before.is_some_and(|before| before.output_digests() != outputs);
-    if is_other && !workspace.plan.sets {
+    if replaced.is_some_and(|replaced| replaced.output_digests() != outputs) && !workspace.plan.sets {
         let mut lock = LockFile::read(workspace.locked.path())?;
         lock.update([(cell.label.clone(), LockLine { key, outputs: outputs.clone() })]);
         lock.save()?;
@@ -85,133 +77,113 @@ pub fn run(store: Option<&Path>, arguments: &TakeArguments) -> Result<ExitCode, 
     Ok(ExitCode::OK)
 }
 
-/// The file or folder for each output: all of them, and no others.
-fn given(cell: &Cell, port: Option<String>, files: &[String]) -> Result<BTreeMap<String, PathBuf>, Error> {
-    let outputs: Vec<&str> = cell.outputs.iter().map(|output| output.name.as_str()).collect();
-    let mut given = BTreeMap::new();
-    for file in files {
-        let (name, path) = match (file.split_once('='), &port, &outputs[..]) {
-            (None, Some(port), _) => (port.clone(), file.as_str()),
-            (None, None, [only]) => ((*only).to_owned(), file.as_str()),
-            (Some((name, path)), _, _) if outputs.contains(&name) => (name.to_owned(), path),
-            (Some((name, _)), _, _) if !Path::new(file).exists() => {
-                return Err(Error::usage(format!("{} has no output `{name}`", cell.label))
-                    .hint(format!("its outputs are {}", outputs.join(", "))));
-            }
-            (Some(_), Some(port), _) => (port.clone(), file.as_str()),
-            (Some(_), None, [only]) => ((*only).to_owned(), file.as_str()),
-            _ => {
-                return Err(Error::usage(format!("{} has several outputs", cell.label))
-                    .hint(format!("give each as PORT=FILE: {}", outputs.join(", "))));
+/// Assigns each output of a cell its file or folder, from words `PORT=FILE`, or `FILE` for the only output.
+fn output_files(cell: &Cell, words: &[String]) -> Result<BTreeMap<String, PathBuf>, Error> {
+    let names: Vec<&str> = cell.outputs.iter().map(|output| output.name.as_str()).collect();
+    let mut files = BTreeMap::new();
+    for word in words {
+        let (name, file) = match (word.split_once('=').filter(|(name, _)| names.contains(name)), &names[..]) {
+            (Some(assignment), _) => assignment,
+            (None, [only]) => (*only, word.as_str()),
+            (None, _) => {
+                return Err(Error::usage(format!("`{word}` names none of the outputs of {}", cell.label))
+                    .hint(format!("give each as PORT=FILE: {}", names.join(", "))));
             }
         };
-        if given.insert(name.clone(), PathBuf::from(path)).is_some() {
+        if files.insert(name.to_owned(), PathBuf::from(file)).is_some() {
             return Err(Error::usage(format!("output `{name}` is given twice")));
         }
     }
-    let lacking: Vec<&str> = outputs.into_iter().filter(|name| !given.contains_key(*name)).collect();
-    if lacking.is_empty() {
-        return Ok(given);
+    let missing: Vec<&str> = names.into_iter().filter(|name| !files.contains_key(*name)).collect();
+    if missing.is_empty() {
+        return Ok(files);
     }
-    Err(Error::usage(format!("{} also has {}", cell.label, lacking.join(", ")))
+    Err(Error::usage(format!("{} also has {}", cell.label, missing.join(", ")))
         .hint("a result has all outputs: give each as PORT=FILE"))
 }
 
-/// The outputs of the result that the lock file names.
-fn of_before(workspace: &Workspace, cell: &Cell, port: Option<String>) -> Result<BTreeMap<String, PathBuf>, Error> {
+/// Finds the outputs of the result that the lock file names.
+fn previous_outputs(workspace: &Workspace, cell: &Cell) -> Result<BTreeMap<String, PathBuf>, Error> {
     let Workspace { store, files, locked, .. } = workspace;
     let label = &cell.label;
-    if port.is_some() {
-        return Err(
-            Error::usage("a result has all outputs").hint(format!("`cwm take '{label}' --before` takes them all"))
-        );
-    }
     let Some(record) = previous_record(store, label, locked)? else {
-        let words = format!("{label} has no result of before: the lock file names none, or the store does not have it");
-        return Err(Error::usage(words).hint("give files, or `cwm pull` it before anything changes"));
+        let problem =
+            format!("{label} has no result of before: the lock file names none, or the store does not have it");
+        return Err(Error::usage(problem).hint("give files, or `cwm pull` it before anything changes"));
     };
     if !store.missing_or_corrupt(&record, files)?.is_empty() {
-        let words = format!("files of {label}'s result of before are missing from the store, or damaged");
-        return Err(Error::usage(words).hint("take back what changed and run it, or give files"));
+        let problem = format!("files of {label}'s result of before are missing from the store, or damaged");
+        return Err(Error::usage(problem).hint("take back what changed and run it, or give files"));
     }
-    let mut given = BTreeMap::new();
-    for output in &cell.outputs {
-        let Some(made) = record.outputs.get(&output.name) else {
-            return Err(Error::usage(format!("{label}'s result of before has no output `{}`", output.name)));
-        };
-        given.insert(output.name.clone(), store.path_of(made, files)?);
-    }
-    Ok(given)
+    let path = |output: &OutputPlan| {
+        let recorded = record
+            .outputs
+            .get(&output.name)
+            .ok_or_else(|| Error::usage(format!("{label}'s result of before has no output `{}`", output.name)))?;
+        Ok((output.name.clone(), store.path_of(recorded, files)?))
+    };
+    cell.outputs.iter().map(path).collect()
 }
 
-/// What the key of the cell is made of, and its recorded result, which may be replaced.
+/// Returns what the key of a cell is made of, and the recorded result that is replaced.
 fn key_of(
-    cell: &Cell,
-    state: &KeyStatus,
     workspace: &Workspace,
-    arguments: &TakeArguments,
+    cache_status: &CacheStatus,
+    index: usize,
+    replace: bool,
 ) -> Result<(Components, Option<ActionRecord>), Error> {
-    match state {
+    let cells = &workspace.plan.cells;
+    let label = &cells[index].label;
+    match &cache_status.states[index] {
         KeyStatus::Absent(resolved) => Ok((resolved.components.clone(), None)),
-        KeyStatus::Cached(record) if arguments.replace => {
-            Ok((record.components.clone(), Some(record.as_ref().clone())))
-        }
-        KeyStatus::Cached(record) => Err(Error::usage(format!("{} has a result: {}", cell.label, record.origin()))
+        KeyStatus::Cached(record) if replace => Ok((record.components.clone(), Some(record.as_ref().clone()))),
+        KeyStatus::Cached(record) => Err(Error::usage(format!("{label} has a result: {}", record.origin()))
             .hint("`--replace` has the lock file name yours; the other stays recorded")),
         KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) => {
-            let sources = cwm_engine::sources(cell).filter(|source| {
-                // Only what is not made keeps the key from being known.
-                workspace.locked.get(&workspace.plan.cells[*source].label).is_none()
-            });
-            let names: Vec<String> =
-                sources.map(|source| shell_quote(&workspace.plan.cells[source].label.to_string())).collect();
-            let run = if names.is_empty() { "cwm run".to_owned() } else { format!("cwm run {}", names.join(" ")) };
-            Err(Error::usage(format!("what {} depends on is not made yet, so its key is not known", cell.label))
-                .hint(format!("`{run}` first")))
+            let missing = cwm_engine::sources(&cells[index])
+                .filter(|source| !matches!(cache_status.states[*source], KeyStatus::Cached(_)));
+            let stages = missing.map(|source| format!(" {}", shell_quote(&cells[source].label.to_string())));
+            Err(Error::usage(format!("what {label} depends on is not made yet, so its key is not known"))
+                .hint(format!("`cwm run{}` first", stages.collect::<String>())))
         }
         KeyStatus::Unreadable(error) => Err(Error::system(error.message.clone())),
     }
 }
 
-/// Copies, looks over and records.
+/// Copies the files, checks them and records the result. Returns the record, and true if it is new.
 fn record(
     workspace: &Workspace,
     cell: &Cell,
-    components: &Components,
-    given: &BTreeMap<String, PathBuf>,
+    components: Components,
+    files: &BTreeMap<String, PathBuf>,
     work: &WorkFolder,
 ) -> Result<(ActionRecord, bool), Error> {
-    let store: &Store = &workspace.store;
-    let mut outputs = BTreeMap::new();
-    let mut taken_from = BTreeMap::new();
-    fs::create_dir_all(work.out()).map_err(|error| Error::io("make", &work.out(), error))?;
-    fs::create_dir_all(work.tmp()).map_err(|error| Error::io("make", &work.tmp(), error))?;
+    let (mut outputs, mut taken_from) = (BTreeMap::new(), BTreeMap::new());
+    for folder in [work.out(), work.tmp()] {
+        fs::create_dir_all(&folder).map_err(|error| Error::io("make", &folder, error))?;
+    }
     work.discard_output()?;
     for output in &cell.outputs {
-        let path = &given[&output.name];
+        let OutputPlan { name, format, .. } = output;
+        let path = &files[name];
         let from = std::path::absolute(path).map_err(|error| Error::io("find", path, error))?;
         let shape = shape(output, path)?;
-        let copy = work.out().join(&output.name);
-        copy_all(path, &copy)?;
+        let copy = work.out().join(name);
+        copy_all(path, &copy).map_err(|error| Error::io("copy", path, error))?;
         if let Some(inspector) = crate::registry::inspector() {
-            let detail =
-                DescribeOptions { examples: 0, cores: std::thread::available_parallelism().map_or(1, usize::from) };
-            inspector.describe(&output.format, &copy, detail).map_err(|failure| {
-                let words =
-                    format!("{} is not the {} that {}.{} is", path.display(), output.format, cell.label, output.name);
-                Error::usage(format!("{words}: {}", failure.message))
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            inspector.describe(format, &copy, DescribeOptions { examples: 0, cores }).map_err(|failure| {
+                let problem = format!("{} is not the {format} that {}.{name} is", path.display(), cell.label);
+                Error::usage(format!("{problem}: {}", failure.message))
             })?;
         }
-        outputs.insert(
-            output.name.clone(),
-            NewOutput { format: output.format.clone(), shape, content: Content::Local(copy) },
-        );
-        taken_from.insert(output.name.clone(), from);
+        outputs.insert(name.clone(), NewOutput { format: format.clone(), shape, content: Content::Local(copy) });
+        taken_from.insert(name.clone(), from);
     }
-    let recorded = store.record(NewAction {
+    let recorded = workspace.store.record(NewAction {
         pipeline: workspace.plan.file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
         label: cell.label.clone(),
-        components: components.clone(),
+        components,
         outputs,
         cause: vec!["taken over from files".to_owned()],
         metrics: BTreeMap::new(),
@@ -236,36 +208,33 @@ fn record(
     Ok((recorded.record, recorded.new))
 }
 
-/// What is given, if the output can be that.
+/// Returns the shape of a file or folder, if the output can have it.
 fn shape(output: &OutputPlan, path: &Path) -> Result<OutputShape, Error> {
     let metadata = fs::metadata(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Error::usage(format!("there is no file {}", path.display())),
+        io::ErrorKind::NotFound => Error::usage(format!("there is no file {}", path.display())),
         _ => Error::io("read", path, error),
     })?;
-    match (output.shape, metadata.is_dir()) {
-        (Shape::Folder | Shape::FileOrFolder(_), true) => Ok(OutputShape::Folder),
-        (Shape::File(_) | Shape::FileOrFolder(_), false) => Ok(output.shape.into()),
-        (Shape::File(_), true) => {
-            Err(Error::usage(format!("{} is a folder, and `{}` is a file", path.display(), output.name)))
-        }
-        (Shape::Folder, false) => {
-            Err(Error::usage(format!("{} is a file, and `{}` is a folder", path.display(), output.name)))
-        }
-    }
+    let (found, wanted) = match (output.shape, metadata.is_dir()) {
+        (Shape::Folder | Shape::FileOrFolder(_), true) => return Ok(OutputShape::Folder),
+        (Shape::File(_) | Shape::FileOrFolder(_), false) => return Ok(output.shape.into()),
+        (Shape::File(_), true) => ("folder", "file"),
+        (Shape::Folder, false) => ("file", "folder"),
+    };
+    Err(Error::usage(format!("{} is a {found}, and `{}` is a {wanted}", path.display(), output.name)))
 }
 
-/// A copy of a file, or of a folder with all that is in it; links are followed.
-fn copy_all(from: &Path, to: &Path) -> Result<(), Error> {
-    let metadata = fs::metadata(from).map_err(|error| Error::io("read", from, error))?;
+/// Copies a file, or a folder with all that is in it; links are followed.
+fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
+    let metadata = fs::metadata(from)?;
     if metadata.is_file() {
-        return fs::copy(from, to).map(drop).map_err(|error| Error::io("copy", from, error));
+        return fs::copy(from, to).map(drop);
     }
     if !metadata.is_dir() {
-        return Err(Error::usage(format!("{} is neither a file nor a folder", from.display())));
+        return Err(io::Error::other(format!("{} is neither a file nor a folder", from.display())));
     }
-    fs::create_dir(to).map_err(|error| Error::io("make", to, error))?;
-    for entry in fs::read_dir(from).map_err(|error| Error::io("read the folder", from, error))? {
-        let entry = entry.map_err(|error| Error::io("read the folder", from, error))?;
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
         copy_all(&entry.path(), &to.join(entry.file_name()))?;
     }
     Ok(())

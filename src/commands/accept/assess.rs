@@ -11,15 +11,13 @@ use cwm_pipeline::plan::Body;
 use cwm_project::accepted::AcceptedChange;
 use cwm_store::ActionRecord;
 
-/// Whether the change of a cell can be accepted.
+/// The assessment of a cell.
 pub enum Assessment {
     /// Its code changed, and nothing else.
     Change(Box<AcceptedChange>),
     /// Its result is of today's code, or was accepted.
     UpToDate,
-    /// What it depends on would run: why its key is not known.
-    Waits(String),
-    /// It is not a matter of code alone: why.
+    /// It cannot be accepted, for this reason.
     Refused(String),
 }
 
@@ -38,7 +36,7 @@ pub fn assess(workspace: &Workspace, cache_status: &CacheStatus, index: usize) -
             let open = open.map(|source| plan.cells[source].label.to_string()).unwrap_or_default();
             let problem =
                 format!("it depends on {open}, which would run: accept that as well (name it first), or run it");
-            return Ok(Assessment::Waits(problem));
+            return Ok(Assessment::Refused(problem));
         }
         KeyStatus::PipeUnread(path) => return Ok(Assessment::Refused(cwm_engine::describe_unread_pipe(path))),
         KeyStatus::Unreadable(error) => return Ok(Assessment::Refused(error.message.clone())),
@@ -63,7 +61,7 @@ pub fn assess(workspace: &Workspace, cache_status: &CacheStatus, index: usize) -
     })
 }
 
-/// The cells of the pipeline whose results would stay, named or not, with these results.
+/// Finds the cells of the pipeline whose results would stay, named or not, with these results.
 ///
 /// # Errors
 /// The store cannot be read.
@@ -84,21 +82,21 @@ pub fn affected(workspace: &Workspace, alias: &AcceptedChange) -> Result<Vec<(us
     Ok(affected)
 }
 
-/// Which of them their probes speak against, and how; all others' probes are the same.
+/// Returns those of them whose probes do not give the same, with the reason.
 ///
 /// # Errors
 /// A parameter's file cannot be read.
 pub fn refused(
     workspace: &Workspace,
     affected: &[(usize, ActionRecord)],
-    judge: &mut ProbeRunner,
+    probes: &mut ProbeRunner,
 ) -> Result<BTreeMap<String, String>, Error> {
     let mut refused = BTreeMap::new();
     for (index, record) in affected {
         let cell = &workspace.plan.cells[*index];
         let code = cell.code()?.unwrap_or_default();
         let components = cwm_core::Components { code, ..record.components.clone() };
-        let verdict = judge.verdict(cell.stage(), &cell.values, &components, record);
+        let verdict = probes.verdict(cell.stage(), &cell.values, &components, record);
         if verdict != ProbeComparison::Same {
             refused.insert(cell.label.to_string(), verdict.words(&cell.label.to_string()));
         }
