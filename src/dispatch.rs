@@ -1,6 +1,6 @@
 //! Runs the command that was typed, and prints its error.
 
-use cwm_core::{Error, ExitCode, Key};
+use cwm_core::{Error, ExitCode};
 
 use crate::cli::{Cli, Command};
 use crate::commands::{
@@ -88,7 +88,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Man(arguments) => man::run(&arguments),
         Command::Exec(arguments) => {
             let root = store.ok_or_else(|| Error::usage("`cwm exec` needs `--store`"))?;
-            let key: Key = arguments.key.parse().map_err(Error::usage)?;
+            let key = arguments.key;
             let registry = crate::registry::built_in();
             let task = match (&arguments.batch, arguments.task) {
                 (Some(batch), Some(index)) => Some(cwm_slurm::task_entry(root, batch, index, &key)?),

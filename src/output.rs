@@ -13,11 +13,11 @@ use cwm_core::{DiagnosticReport, Error, escape_controls_in_lines};
 /// # Errors
 /// Standard output cannot be written, for example on a full disk. A closed pipe ends the program before that.
 pub fn print(text: &str) -> Result<(), Error> {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout().lock();
     let end = if text.ends_with('\n') { "" } else { "\n" };
-    let written =
-        out.write_all(text.as_bytes()).and_then(|()| out.write_all(end.as_bytes())).and_then(|()| out.flush());
-    written.map_err(|error| Error::system(format!("cannot write to standard output: {error}")))
+    write!(out, "{text}{end}")
+        .and_then(|()| out.flush())
+        .map_err(|error| Error::system(format!("cannot write to standard output: {error}")))
 }
 
 /// Prints text for people. Control characters are escaped, since records may come from anywhere.

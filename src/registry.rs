@@ -37,26 +37,17 @@ stages! {
 
 /// Returns the inspector of artifacts, if it is compiled in: the cargo feature `inspect`.
 pub fn inspector() -> Option<&'static dyn Inspector> {
-    #[cfg(feature = "inspect")]
-    return Some(&cwm_inspect::ChessInspector);
-    #[cfg(not(feature = "inspect"))]
-    None
+    cfg_select! { feature = "inspect" => Some(&cwm_inspect::ChessInspector), _ => None }
 }
 
 /// Returns the SQL engine, if it is compiled in: the cargo feature `sql`.
 pub fn query_engine() -> Option<&'static dyn QueryEngine> {
-    #[cfg(feature = "sql")]
-    return Some(&cwm_query::SqlEngine);
-    #[cfg(not(feature = "sql"))]
-    None
+    cfg_select! { feature = "sql" => Some(&cwm_query::SqlEngine), _ => None }
 }
 
 /// Returns the tools for single models, if they are compiled in: the cargo feature `model-tools`.
 pub fn model_tools() -> Option<&'static dyn ModelTools> {
-    #[cfg(feature = "model-tools")]
-    return Some(&cwm_model_tools::ChessModelTools);
-    #[cfg(not(feature = "model-tools"))]
-    None
+    cfg_select! { feature = "model-tools" => Some(&cwm_model_tools::ChessModelTools), _ => None }
 }
 
 /// Returns the model tools, for a command that needs them.

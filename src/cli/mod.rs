@@ -16,23 +16,16 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-pub use analysis::{
-    DagArguments, DagFormat, DiffArguments, ParityArguments, SqlArguments, TensorboardArguments, TrackArguments,
-};
+pub use analysis::*;
 pub use completers::COMPLETION_VARIABLE;
-pub use housekeeping::{DuArguments, GcArguments, VerifyArguments};
+pub use housekeeping::*;
 pub use model_hints::ModelHintArguments;
 pub use pipeline::PipelineArguments;
 pub use pipeline_options::pipeline_options;
-pub use program::{CompletionsArguments, InitArguments, ManArguments, SchemaArguments, Shell};
-pub use results::{
-    ExportArguments, ImportArguments, LogArguments, LsArguments, PathArguments, PinArguments, ShowArguments,
-    TagArguments, TakeArguments,
-};
-pub use runs::{
-    AcceptArguments, ExecArguments, Executor, Output, RunArguments, StatusArguments, WatchArguments, WhyArguments,
-};
-pub use sharing::{PullArguments, PushArguments, RemoteArguments, RemoteCommand};
+pub use program::*;
+pub use results::*;
+pub use runs::*;
+pub use sharing::*;
 
 /// Run the Chess-World-Model benchmark, or any pipeline, as a cached graph of stages.
 #[derive(Debug, Parser)]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use cwm_action::AttemptOptions;
+use cwm_core::Key;
 
 use super::PipelineArguments;
 use super::completers::{complete, devices, files_and_stages, stages};
@@ -165,7 +166,7 @@ pub struct AcceptArguments {
 #[derive(Debug, Args)]
 pub struct ExecArguments {
     /// The key of the action
-    pub key: String,
+    pub key: Key,
     /// Which attempt it is
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub attempt: u32,

@@ -10,20 +10,26 @@ use super::completers::files_and_stages;
 /// Arguments of `remote`.
 #[derive(Debug, Args)]
 pub struct RemoteArguments {
-    /// What to do
+    /// The command
     #[command(subcommand)]
     pub command: RemoteCommand,
+    /// The pipeline beside which cwm.toml is [default: pipeline.yaml here or in a folder above]
+    #[arg(short = 'f', long = "file", value_name = "FILE", global = true)]
+    pub file: Option<PathBuf>,
 }
 
-/// What to do with remotes.
+/// The commands for remotes.
 #[derive(Debug, Subcommand)]
 pub enum RemoteCommand {
     /// Write a remote into cwm.toml, beside the pipeline
     Add(AddRemoteArguments),
-    /// List the remotes of cwm.toml, in the order in which they are asked
-    List(ListRemotesArguments),
+    /// List the remotes of cwm.toml, in the order in which they are used
+    List,
     /// Take a remote out of cwm.toml; what it holds stays there
-    Remove(RemoveRemoteArguments),
+    Remove {
+        /// Its name
+        name: String,
+    },
 }
 
 /// Arguments of `remote add`.
@@ -42,27 +48,6 @@ pub struct AddRemoteArguments {
     /// The region of an s3:// remote
     #[arg(long, value_name = "NAME")]
     pub region: Option<String>,
-    /// The pipeline beside which cwm.toml is [default: pipeline.yaml here or in a folder above]
-    #[arg(short = 'f', long = "file", value_name = "FILE")]
-    pub file: Option<PathBuf>,
-}
-
-/// Arguments of `remote list`.
-#[derive(Debug, Args)]
-pub struct ListRemotesArguments {
-    /// The pipeline beside which cwm.toml is [default: pipeline.yaml here or in a folder above]
-    #[arg(short = 'f', long = "file", value_name = "FILE")]
-    pub file: Option<PathBuf>,
-}
-
-/// Arguments of `remote remove`.
-#[derive(Debug, Args)]
-pub struct RemoveRemoteArguments {
-    /// Its name
-    pub name: String,
-    /// The pipeline beside which cwm.toml is [default: pipeline.yaml here or in a folder above]
-    #[arg(short = 'f', long = "file", value_name = "FILE")]
-    pub file: Option<PathBuf>,
 }
 
 /// Arguments of `push`.

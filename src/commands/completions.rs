@@ -1,7 +1,7 @@
 //! `cwm completions`: prints the script by which a shell completes words of `cwm` command lines.
 
 use clap_complete::env::Shells;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::{COMPLETION_VARIABLE, CompletionsArguments};
 use crate::output::{is_json, print, print_json};
@@ -9,15 +9,6 @@ use cwm_core::{Error, ExitCode};
 
 /// The function that joins bash's words, which it breaks at `=` and `:`.
 const BASH_FUNCTION: &str = include_str!("completions.bash");
-
-/// The script for a shell, as `--json` prints it.
-#[derive(Serialize)]
-struct Registration {
-    /// The shell.
-    shell: &'static str,
-    /// The script.
-    script: String,
-}
 
 /// Runs `cwm completions`: prints a few lines by which the shell asks this program whenever it completes a word, so that
 /// it knows the stages and cells of the pipeline at hand.
@@ -37,7 +28,7 @@ pub fn run(arguments: &CompletionsArguments) -> Result<ExitCode, Error> {
         script = format!("{BASH_FUNCTION}{}", script.replace("-F _clap_complete_cwm", "-F _cwm"));
     }
     if is_json() {
-        print_json(&Registration { shell: name, script })?;
+        print_json(&json!({ "shell": name, "script": script }))?;
     } else {
         print(&script)?;
     }

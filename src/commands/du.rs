@@ -1,9 +1,9 @@
-//! `cwm du`: how much room each stage takes.
+//! `cwm du`: prints the size of each stage in the store.
 
 use std::path::Path;
 
 use cwm_contract::amount;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::DuArguments;
 use crate::locate::open_existing_store;
@@ -12,17 +12,8 @@ use crate::workspace::SkippedRecordsWarning;
 use cwm_core::{Error, ExitCode, plural};
 use cwm_gc::{StageUsage, Usage};
 
-/// Version of what `--json` prints.
+/// The version of the JSON output.
 const FORMAT: u32 = 1;
-
-/// What `--json` prints: bytes, and what they are of ([`Usage`], [`StageUsage`]).
-#[derive(Serialize)]
-struct Answer<'a> {
-    format: u32,
-    /// Bytes of all.
-    bytes: u64,
-    usage: &'a Usage,
-}
 
 /// Runs `cwm du`.
 ///
@@ -38,7 +29,7 @@ pub fn run(store: Option<&Path>, arguments: &DuArguments) -> Result<ExitCode, Er
         }
     }
     usage.stages.retain(|stage| arguments.stages.is_empty() || arguments.stages.contains(&stage.stage));
-    let answer = Answer { format: FORMAT, bytes: usage.bytes(), usage: &usage };
+    let answer = json!({ "format": FORMAT, "bytes": usage.bytes(), "usage": usage });
     print_answer(&answer, || text(&usage, arguments.stages.is_empty()))?;
     Ok(ExitCode::OK)
 }

@@ -1,8 +1,8 @@
-//! `cwm export`: copy an output to where people want it, or hand it out in a form that other programs read.
+//! `cwm export`: copies an output to a folder, or converts it for other programs.
 
 use std::path::Path;
 
-use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::ExportArguments;
 use crate::commands::expand;
@@ -11,19 +11,6 @@ use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 use cwm_engine::{KeyStatus, output_of};
 use cwm_history::provenance::{self, Disclosure};
-
-/// What was copied, for `--json`.
-#[derive(Serialize)]
-struct Copied {
-    /// The cell.
-    label: String,
-    /// Its output.
-    output: String,
-    /// Where that lies now.
-    path: String,
-    /// True if it stands in place of what was exported there before.
-    replaced: bool,
-}
 
 /// Runs `cwm export`.
 ///
@@ -58,8 +45,8 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
     };
     let path = exported.path.to_string_lossy().into_owned();
     if is_json() {
-        let label = workspace.plan.cells[index].label.to_string();
-        print_json(&Copied { label, output: port, path, replaced: exported.replaced })?;
+        let label = &workspace.plan.cells[index].label;
+        print_json(&json!({ "label": label, "output": port, "path": path, "replaced": exported.replaced }))?;
         return Ok(ExitCode::OK);
     }
     if exported.replaced {

@@ -1,6 +1,8 @@
-//! `cwm import`: a model of another program as a checkpoint.
+//! `cwm import`: converts a model of another program to a checkpoint.
 
 use std::path::Path;
+
+use fs_err as fs;
 
 use crate::cli::ImportArguments;
 use crate::output::{is_json, print, print_json};
@@ -12,7 +14,7 @@ use cwm_core::{Error, ExitCode};
 /// # Errors
 /// The file holds no model that is known, or several; the folder is there; the disk refuses; or this build cannot do it.
 pub fn run(arguments: &ImportArguments) -> Result<ExitCode, Error> {
-    if std::fs::metadata(&arguments.file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+    if fs::metadata(&arguments.file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
         return Err(Error::usage(format!("there is no file {}", arguments.file.display())));
     }
     let model_tools = require_model_tools()?;
@@ -21,18 +23,15 @@ pub fn run(arguments: &ImportArguments) -> Result<ExitCode, Error> {
         let error = Error::usage(format!("{} is there already", target.display()));
         return Err(error.hint("name another folder, or move that one away"));
     }
-    let cannot = |what: &str| {
-        let what = format!("cannot {what} {}", target.display());
-        move |error: std::io::Error| Error::system(format!("{what}: {error}"))
-    };
-    let beside = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(beside).map_err(cannot("make a folder for"))?;
+    let refused = |error: std::io::Error| Error::system(format!("cannot write the checkpoint: {error}"));
+    let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(refused)?;
     // Whole or not at all: written under another name, then renamed.
-    let unfinished = tempfile::Builder::new().prefix(".cwm-import-").tempdir_in(beside).map_err(cannot("write"))?;
-    let made = unfinished.path().join("checkpoint");
-    std::fs::create_dir(&made).map_err(cannot("write"))?;
-    let summary = model_tools.import_model(&arguments.file, &arguments.hints.hints(), &made)?;
-    std::fs::rename(&made, target).map_err(cannot("rename to"))?;
+    let unfinished = tempfile::Builder::new().prefix(".cwm-import-").tempdir_in(parent).map_err(refused)?;
+    let checkpoint = unfinished.path().join("checkpoint");
+    fs::create_dir(&checkpoint).map_err(refused)?;
+    let summary = model_tools.import_model(&arguments.file, &arguments.hints.hints(), &checkpoint)?;
+    fs::rename(&checkpoint, target).map_err(refused)?;
     if is_json() {
         print_json(&summary.facts)?;
     } else {
@@ -44,12 +43,12 @@ pub fn run(arguments: &ImportArguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::OK)
 }
 
-/// Whether something is there that a rename would not replace: anything but an empty folder.
+/// Returns true if a rename would not replace what is there: anything but an empty folder.
 fn is_taken(path: &Path) -> Result<bool, Error> {
-    match std::fs::read_dir(path) {
+    match fs::read_dir(path) {
         Ok(mut entries) => Ok(entries.next().is_some()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(true),
-        Err(error) => Err(Error::system(format!("cannot look at {}: {error}", path.display()))),
+        Err(error) => Err(Error::io("read", path, error)),
     }
 }

@@ -2,18 +2,11 @@
 
 use clap::CommandFactory;
 use clap_mangen::Man;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::{Cli, ManArguments};
 use crate::output::print_answer;
 use cwm_core::{Error, ExitCode};
-
-/// What was written, for `--json`.
-#[derive(Serialize)]
-struct Pages {
-    /// Paths, that of cwm itself first.
-    written: Vec<String>,
-}
 
 /// Runs `cwm man`: writes `cwm.1` and `cwm-COMMAND.1` of each command, and prints their paths.
 ///
@@ -31,7 +24,6 @@ pub fn run(arguments: &ManArguments) -> Result<ExitCode, Error> {
         let path = Man::new(command).source(source).manual("cwm").generate_to(&arguments.folder).map_err(refused)?;
         written.push(path.display().to_string());
     }
-    let pages = Pages { written };
-    print_answer(&pages, || pages.written.join("\n"))?;
+    print_answer(&json!({ "written": written }), || written.join("\n"))?;
     Ok(ExitCode::OK)
 }

@@ -1,25 +1,14 @@
-//! `cwm path`: where an output lies.
+//! `cwm path`: prints the path of an output in the store.
 
 use std::path::Path;
 
-use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::PathArguments;
 use crate::output::{is_json, print, print_json};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 use cwm_engine::output_of;
-
-/// An output, for `--json`.
-#[derive(Serialize)]
-struct Located {
-    /// Its cell.
-    label: String,
-    /// Its name.
-    output: String,
-    /// Where it lies, absolute.
-    path: String,
-}
 
 /// Runs `cwm path`.
 ///
@@ -33,7 +22,7 @@ pub fn run(store: Option<&Path>, arguments: &PathArguments) -> Result<ExitCode, 
     let path = workspace.store.path_of(output_of(record, &port)?, &workspace.files)?;
     let path = path.to_string_lossy().into_owned();
     if is_json() {
-        print_json(&Located { label: workspace.plan.cells[index].label.to_string(), output: port, path })?;
+        print_json(&json!({ "label": workspace.plan.cells[index].label, "output": port, "path": path }))?;
     } else {
         print(&path)?;
     }

@@ -20,8 +20,9 @@ use cwm_project::pins::Pins;
 #[derive(Serialize)]
 struct Row {
     stage: String,
-    #[serde(flatten)]
-    fetch: FetchRequest,
+    url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_bytes: Option<u64>,
     /// The sum that it is pinned to.
     sha256: Option<String>,
     bytes: Option<u64>,
@@ -47,7 +48,8 @@ pub fn run(store: Option<&Path>, arguments: &PinArguments) -> Result<ExitCode, E
         let sha256 = |pins: &Pins, fetch: &FetchRequest| pins.get(fetch).map(|pin| pin.sha256.clone());
         let row = |(stage, fetch): &(String, FetchRequest)| Row {
             stage: stage.clone(),
-            fetch: fetch.clone(),
+            url: fetch.url.clone(),
+            first_bytes: fetch.first_bytes,
             sha256: sha256(pins, fetch),
             bytes: pins.get(fetch).map(|pin| pin.bytes),
             before: before.map(|before| sha256(before, fetch)),
@@ -134,5 +136,6 @@ fn describe(row: &Row) -> String {
         None => sum(&row.sha256),
     };
     let size = row.bytes.map(|size| format!("  ({})", amount::format_bytes(size))).unwrap_or_default();
-    format!("{}: {}\n  {state}{size}\n", row.stage, row.fetch)
+    let fetch = FetchRequest { url: row.url.clone(), first_bytes: row.first_bytes };
+    format!("{}: {fetch}\n  {state}{size}\n", row.stage)
 }

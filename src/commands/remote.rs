@@ -29,9 +29,9 @@ struct Row {
 /// # Errors
 /// There is no pipeline, `cwm.toml` is wrong or cannot be written, or the remote is not as it should be.
 pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<ExitCode, Error> {
-    let file = match &arguments.command {
+    let file = pipeline_file(arguments.file.as_deref())?;
+    match &arguments.command {
         RemoteCommand::Add(add) => {
-            let file = pipeline_file(add.file.as_deref())?;
             let options = [("endpoint", &add.endpoint), ("region", &add.region)];
             let options = options.iter().filter_map(|(key, value)| Some((*key, value.as_deref()?))).collect();
             let new = NewRemote { name: &add.name, url: &add.url, read_only: add.read_only, options };
@@ -39,15 +39,10 @@ pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<ExitCode
             add_remote(&Site::path_for(&file), REMOTE_KINDS, &new, |site, remote| {
                 check_is_no_store(remote, &store_folder(store, site, folder))
             })?;
-            file
         }
-        RemoteCommand::Remove(remove) => {
-            let file = pipeline_file(remove.file.as_deref())?;
-            remove_remote(&Site::path_for(&file), REMOTE_KINDS, &remove.name)?;
-            file
-        }
-        RemoteCommand::List(list) => return list_remotes(&pipeline_file(list.file.as_deref())?),
-    };
+        RemoteCommand::Remove { name } => remove_remote(&Site::path_for(&file), REMOTE_KINDS, name)?,
+        RemoteCommand::List => return list_remotes(&file),
+    }
     if is_json() {
         list_remotes(&file)?;
     }

@@ -1,11 +1,23 @@
-//! Finds results in a store by lock file or hash.
+//! Finds results by the names that people type: stages, cells and outputs, lock files and hashes.
 
 use std::collections::BTreeMap;
 
 use cwm_contract::Label;
 use cwm_core::{Error, list_some};
+use cwm_pipeline::plan::{Plan, SelectError};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::{ActionRecord, Store};
+
+/// Selects the cells that a word names; or the outputs, each with its cell.
+///
+/// # Errors
+/// The pipeline has no such stage, cell or output.
+pub fn cells_or_outputs(plan: &Plan, word: &str) -> Result<Vec<(usize, Option<String>)>, SelectError> {
+    match plan.select(word) {
+        Ok(cells) => Ok(cells.into_iter().map(|cell| (cell, None)).collect()),
+        Err(_) => Ok(plan.select_outputs(word)?.into_iter().map(|(cell, port)| (cell, Some(port))).collect()),
+    }
+}
 
 /// A result that a lock file names.
 pub struct LockedResult {

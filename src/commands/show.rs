@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::cli::ShowArguments;
 use crate::commands::contents::Contents;
-use crate::commands::results::{by_hash, locked_records};
+use crate::commands::results::{by_hash, cells_or_outputs, locked_records};
 use crate::output::print_answer;
 use crate::workspace::{Workspace, warn_about_tags};
 use cwm_core::text::duration;
@@ -67,16 +67,13 @@ fn select(workspace: &Workspace, cache_status: &CacheStatus, word: &str) -> Resu
         let records = locked_records(&workspace.store, &tag.lock)?.into_iter();
         return Ok(records.map(|record| selected(record.clone(), all_ports(&record))).collect());
     }
-    let outputs = || Ok(plan.select_outputs(word)?.into_iter().map(|(cell, port)| (cell, Some(port))).collect());
-    let named =
-        plan.select(word).map(|cells| cells.into_iter().map(|cell| (cell, None)).collect()).or_else(|_| outputs());
-    let named: Vec<(usize, Option<String>)> = match named {
+    let named = match cells_or_outputs(plan, word) {
         Ok(named) => named,
         Err(_) if !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
             let found = by_hash(&workspace.store, word)?.into_iter();
             return Ok(found.map(|(record, ports)| selected(record, ports)).collect());
         }
-        Err(unknown) => return Err(unknown),
+        Err(unknown) => return Err(unknown.into()),
     };
     let mut results = Vec::new();
     for (cell, port) in &named {

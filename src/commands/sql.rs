@@ -1,4 +1,4 @@
-//! `cwm sql`: queries over what stages made.
+//! `cwm sql`: queries the tables that stages wrote.
 
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
@@ -6,13 +6,14 @@ use std::path::Path;
 use cwm_contract::{Artifact, QueryEngine, QueryOutput, TableSchema};
 
 use crate::cli::SqlArguments;
+use crate::commands::results::cells_or_outputs;
 use crate::output::{columns, is_json, print_answer, reject_json_with};
 use crate::workspace::Workspace;
-use cwm_core::{Error, ExitCode, visible};
+use cwm_core::{Error, ExitCode, list_some, visible};
 use cwm_engine::KeyStatus;
 
-/// Rows of an answer that are shown as a table.
-const SHOWN_ROWS: usize = 1_000;
+/// The number of rows that are shown as a table.
+const MAX_ROWS: usize = 1_000;
 
 /// Runs `cwm sql`.
 ///
@@ -35,7 +36,7 @@ pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<ExitCode, E
     let form = match arguments.csv {
         true => QueryOutput::Csv { for_terminal: stdout.is_terminal() },
         false if is_json() => QueryOutput::Json,
-        false => QueryOutput::Table { rows: SHOWN_ROWS },
+        false => QueryOutput::Table { rows: MAX_ROWS },
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut answer = BufWriter::new(stdout);
@@ -47,19 +48,17 @@ pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<ExitCode, E
     Ok(ExitCode::OK)
 }
 
-/// The outputs that `sources` name, of the cells that are made; those that are not are told.
+/// Finds the outputs that `sources` name, of the cells that have a result. The others are listed on standard error.
 fn artifacts(mut workspace: Workspace, sources: &[String]) -> Result<Vec<Artifact>, Error> {
     let mut selected = Vec::new();
     for source in sources {
-        match workspace.plan.select(source) {
-            Ok(cells) => {
-                for cell in cells {
-                    let ports = workspace.plan.cells[cell].outputs.iter().map(|output| (cell, output.name.clone()));
-                    selected.extend(ports);
+        for (cell, port) in cells_or_outputs(&workspace.plan, source)? {
+            match port {
+                Some(port) => selected.push((cell, port)),
+                None => {
+                    selected.extend(workspace.plan.cells[cell].outputs.iter().map(|output| (cell, output.name.clone())))
                 }
             }
-            // Either it names an output, or nothing, which is said.
-            Err(_) => selected.extend(workspace.plan.select_outputs(source)?),
         }
     }
     selected.sort();
@@ -80,8 +79,7 @@ fn artifacts(mut workspace: Workspace, sources: &[String]) -> Result<Vec<Artifac
         artifacts.push(Artifact { cell, port, format: output.format.clone(), path });
     }
     not_made.dedup();
-    let labels = not_made.iter().take(3).map(|index| workspace.plan.cells[*index].label.to_string());
-    let labels = labels.collect::<Vec<_>>().join(", ") + if not_made.len() > 3 { ", …" } else { "" };
+    let labels = list_some(not_made.iter().map(|index| &workspace.plan.cells[*index].label), 3);
     if artifacts.is_empty() {
         return Err(Error::usage(format!("{labels} is not made yet")).hint("`cwm run` makes it"));
     }

@@ -7,27 +7,16 @@ use std::path::{Path, PathBuf};
 use cwm_contract::{DescribeOptions, Shape};
 use fs_err as fs;
 use jiff::Timestamp;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::TakeArguments;
 use crate::output::{is_json, print_json};
 use crate::workspace::Workspace;
-use cwm_core::{Components, Digest, Error, ExitCode, Key, shell_quote};
+use cwm_core::{Components, Error, ExitCode, shell_quote};
 use cwm_engine::{CacheStatus, KeyStatus, previous_record};
 use cwm_pipeline::plan::{Cell, OutputPlan};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::{ActionRecord, Content, Machine, NewAction, NewOutput, OutputShape, RunInfo, WorkFolder};
-
-/// The recorded result, as `--json` prints it.
-#[derive(Serialize)]
-struct Answer {
-    label: String,
-    key: Key,
-    /// The digest of each output.
-    outputs: BTreeMap<String, Digest>,
-    /// False if the same result was recorded before.
-    new: bool,
-}
 
 /// Runs `cwm take`. The files are copied; the result is recorded under the key that the stage has now, and as one that was not
 /// computed.
@@ -69,7 +58,7 @@ pub fn run(store: Option<&Path>, arguments: &TakeArguments) -> Result<ExitCode, 
         lock.save()?;
     }
     if is_json() {
-        print_json(&Answer { label: cell.label.to_string(), key, outputs, new })?;
+        print_json(&json!({ "label": cell.label, "key": key, "outputs": outputs, "new": new }))?;
     } else {
         let what = if new { "taken over as the result of" } else { "the very result that was recorded of" };
         eprintln!("{what} {} (key {})", cell.label, key.short());

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use serde::Serialize;
+
 /// Facts about a model in a file of another program that the file does not say.
 #[derive(Clone, Debug, Default)]
 pub struct ModelHints {
@@ -86,18 +88,20 @@ pub struct StateField {
 }
 
 /// A label that is wrong.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LabelError {
     /// `e4`, `castling K`.
     pub label: String,
     /// The prediction of the model.
+    #[serde(rename = "believed")]
     pub predicted: LabelPrediction,
     /// The true value, and the probability that the model gives to it.
+    #[serde(rename = "true")]
     pub truth: LabelPrediction,
 }
 
 /// A value of a label, and its probability.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LabelPrediction {
     /// `P`, `yes`.
     pub value: String,
@@ -106,10 +110,11 @@ pub struct LabelPrediction {
 }
 
 /// The label that a model is least confident of.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LeastConfident {
     /// `e4`.
     pub label: String,
     /// Its most probable value.
+    #[serde(rename = "believed")]
     pub prediction: LabelPrediction,
 }

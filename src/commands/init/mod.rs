@@ -1,30 +1,21 @@
-//! `cwm init`: a small pipeline to begin with, which runs at once.
+//! `cwm init`: writes a small pipeline to begin with, which runs at once.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fs_err as fs;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::InitArguments;
-use crate::output::{is_json, print, print_json};
+use crate::output::print_answer;
 use cwm_core::{Error, ExitCode, Registry, shell_quote};
 use cwm_pipeline::schema;
 use cwm_pipeline::spec;
 
-/// What was done, for `--json`.
-#[derive(Serialize)]
-struct CreatedFiles {
-    /// Paths of the files that were written, the pipeline first.
-    written: Vec<String>,
-    /// Paths of files that were there before, and are as they were.
-    kept: Vec<String>,
-}
-
 /// Runs `cwm init`: writes the pipeline, its schema for editors, and what git is to ignore. Nothing is overwritten.
 ///
 /// # Errors
-/// There is a pipeline already, this build lacks a stage that the pipeline has, or the folder cannot be written.
+/// There is a pipeline already, a stage of it is not compiled in, or the folder cannot be written.
 pub fn run(arguments: &InitArguments) -> Result<ExitCode, Error> {
     let registry = crate::registry::built_in();
     let (pipeline, exported) = match arguments.command {
@@ -50,39 +41,28 @@ pub fn run(arguments: &InitArguments) -> Result<ExitCode, Error> {
         (folder.join("pipeline.schema.json"), schema),
         (folder.join(".gitignore"), ignored),
     ];
-    let mut created = CreatedFiles { written: Vec::new(), kept: Vec::new() };
+    // Files that were there before stay as they were.
+    let (mut written, mut kept) = (Vec::new(), Vec::new());
     for (path, text) in files {
-        let list = if write_new(&path, &text)? { &mut created.written } else { &mut created.kept };
+        let list = if write_new(&path, &text)? { &mut written } else { &mut kept };
         list.push(path.display().to_string());
     }
-    report(&created, folder, exported)?;
-    Ok(ExitCode::OK)
-}
-
-fn report(created: &CreatedFiles, folder: &Path, exported: &str) -> Result<(), Error> {
-    if is_json() {
-        print_json(created)?;
-    } else {
-        print(&created.written.join("\n"))?;
-    }
-    for kept in &created.kept {
+    print_answer(&json!({ "written": written, "kept": kept }), || written.join("\n"))?;
+    for kept in kept {
         let advice = if kept.ends_with(".gitignore") {
-            format!("; let it hold /artifacts/ and {exported}")
+            format!("; add /artifacts/ and {exported} to it")
         } else {
             String::new()
         };
         eprintln!("{kept} was there before and is as it was{advice}");
     }
-    let step = if folder == Path::new(".") {
-        String::new()
-    } else {
-        format!("cd {} && ", shell_quote(&folder.to_string_lossy()))
-    };
+    let folder = folder.to_string_lossy();
+    let step = if folder == "." { String::new() } else { format!("cd {} && ", shell_quote(&folder)) };
     eprintln!("next: {step}cwm run");
-    Ok(())
+    Ok(ExitCode::OK)
 }
 
-/// The kind of the first stage that this build lacks.
+/// Returns the kind of the first stage that is not compiled in.
 fn left_out(pipeline: &str, registry: &Registry) -> Option<String> {
     let root = spec::parse_yaml(pipeline, 0).ok()?;
     let spec = spec::read(&root, &mut Default::default())?;
@@ -90,8 +70,8 @@ fn left_out(pipeline: &str, registry: &Registry) -> Option<String> {
     kinds.map(|kind| kind.text).find(|kind| registry.is_compiled_out(kind))
 }
 
-/// Writes a file unless there is one; whether it did.
-fn write_new(path: &PathBuf, text: &str) -> Result<bool, Error> {
+/// Writes a file unless there is one. Returns true if it did.
+fn write_new(path: &Path, text: &str) -> Result<bool, Error> {
     match fs::OpenOptions::new().write(true).create_new(true).open(path) {
         Ok(mut file) => file.write_all(text.as_bytes()).map(|()| true).map_err(refused),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),

@@ -5,14 +5,14 @@ use owo_colors::{OwoColorize, Style};
 
 use cwm_core::list_some;
 
-/// Columns of what is believed, before what is true.
+/// The width of the left board, of the model.
 const WIDTH: usize = 26;
-/// Labels that are told of one by one; the board has the others.
-const TOLD: usize = 8;
-/// A label that is believed less than this is worth a line.
+/// The number of wrong labels that are listed; the board has the others.
+const MAX_ERRORS: usize = 8;
+/// A label with a lower probability than this has a line.
 const DOUBTFUL: f64 = 0.9;
 
-/// A position: what is believed beside what is true. What is wrong has a `*` before it, and is red with `colour`.
+/// Draws the position that the model believes in beside the true one. Errors have a `*` before them, and are red with `colour`.
 pub fn draw(tracked: &PositionPrediction, colour: bool) -> String {
     let mut text = heading(tracked);
     text += &format!("{:<WIDTH$}{}\n", "  believed", "  true");
@@ -29,7 +29,7 @@ pub fn draw(tracked: &PositionPrediction, colour: bool) -> String {
         text += &line(&cell(believed), &cell(truth), colour);
     }
     text += &remarks(tracked);
-    // A line apart from the next.
+    // An empty line before the next position.
     text + "\n"
 }
 
@@ -42,7 +42,7 @@ fn heading(tracked: &PositionPrediction) -> String {
     format!("ply {}  {played}  {} of {} right\n", tracked.ply, tracked.correct, tracked.labels)
 }
 
-/// Pieces of text, and whether each is wrong.
+/// Pieces of text, each with true if it is wrong.
 type Pieces = Vec<(String, bool)>;
 
 fn rank_of(seen: &PositionView, rank: usize) -> Pieces {
@@ -64,7 +64,7 @@ fn paint(piece: &str, red: bool) -> String {
     if red { piece.style(Style::new().red().bold()).to_string() } else { piece.to_owned() }
 }
 
-/// What is wrong, and what the model is not sure of.
+/// Lists the wrong labels, and the one that the model is least sure of.
 fn remarks(tracked: &PositionPrediction) -> String {
     let mut text = String::new();
     if !tracked.errors.is_empty() {
@@ -72,7 +72,7 @@ fn remarks(tracked: &PositionPrediction) -> String {
             .errors
             .iter()
             .map(|wrong| format!("{} {} for {}", wrong.label, belief(&wrong.predicted), belief(&wrong.truth)));
-        text += &format!("wrong: {}\n", list_some(wrong, TOLD));
+        text += &format!("wrong: {}\n", list_some(wrong, MAX_ERRORS));
     }
     let doubt = &tracked.least_confident;
     // Not a number is no sureness either.

@@ -1,4 +1,4 @@
-//! `cwm track`: what a model believes of a game, ply by ply.
+//! `cwm track`: follows a game with a model and prints the board that it believes in, ply by ply.
 
 mod drawing;
 mod summary;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use cwm_contract::{Failure, Format, TrackRequest};
 
 use crate::cli::TrackArguments;
-use crate::output::{is_json, print};
+use crate::output::{is_json, print, print_json_line};
 use crate::registry::require_model_tools;
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
@@ -29,35 +29,26 @@ pub fn run(store: Option<&Path>, arguments: &TrackArguments) -> Result<ExitCode,
     let mut text = moves(arguments)?;
     let colour = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut summary = Summary::default();
-    let mut unprinted = None;
-    let followed = model_tools.track(&request, &mut *text, &mut |tracked| {
-        summary.add(&tracked);
-        let shown = match (arguments.summary, is_json()) {
-            (true, _) => return Ok(()),
-            (false, true) => summary::as_json(&tracked).to_string(),
-            (false, false) => drawing::draw(&tracked, colour),
+    let followed = model_tools.track(&request, &mut *text, &mut |position| {
+        summary.add(&position);
+        let printed = match arguments.summary {
+            true => Ok(()),
+            false if is_json() => print_json_line(&summary::to_json(&position)),
+            false => print(&drawing::draw(&position, colour)),
         };
-        print(&shown).map_err(|error| {
-            let failure = Failure::system(error.message.clone());
-            unprinted = Some(error);
-            failure
-        })
+        printed.map_err(|error| Failure::system(error.message))
     });
-    if let Some(error) = unprinted {
-        return Err(error);
-    }
-    if summary.positions > 0 {
-        match (arguments.summary, is_json()) {
-            (true, true) => print(&summary.as_json().to_string())?,
-            (true, false) => print(&summary.to_string())?,
-            (false, _) => eprintln!("{summary}"),
-        }
+    match arguments.summary {
+        _ if summary.positions == 0 => {}
+        true if is_json() => print_json_line(&summary)?,
+        true => print(&summary.to_string())?,
+        false => eprintln!("{summary}"),
     }
     followed?;
     Ok(ExitCode::OK)
 }
 
-/// Where the model is: at the path that was named, or in the store.
+/// Returns the path of the model: the one that was named, or one in the store.
 fn model(store: Option<&Path>, arguments: &TrackArguments) -> Result<PathBuf, Error> {
     let path = Path::new(&arguments.checkpoint);
     if path.is_file() || path.join("model.json").is_file() {
@@ -79,7 +70,7 @@ fn model(store: Option<&Path>, arguments: &TrackArguments) -> Result<PathBuf, Er
     Ok(workspace.store.path_of(output, &workspace.files)?)
 }
 
-/// What the moves are read from.
+/// Opens the source of the moves.
 fn moves(arguments: &TrackArguments) -> Result<Box<dyn BufRead>, Error> {
     if !arguments.moves.is_empty() {
         return Ok(Box::new(Cursor::new(arguments.moves.join(" ").into_bytes())));

@@ -1,14 +1,15 @@
-//! How a whole game went, and a position for programs.
+//! Counts over a whole game, and the JSON of a position.
 
 use std::fmt;
 
-use cwm_contract::{LabelPrediction, PositionPrediction};
+use cwm_contract::PositionPrediction;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Counts over the positions so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 pub struct Summary {
-    /// Positions, the initial one among them.
+    /// The number of positions, with the initial one.
     pub positions: u64,
     exact: u64,
     right: u64,
@@ -28,17 +29,6 @@ impl Summary {
             self.first_error = Some(tracked.ply);
         }
     }
-
-    /// The same for programs.
-    pub fn as_json(&self) -> Value {
-        json!({
-            "positions": self.positions,
-            "exact": self.exact,
-            "labels": self.labels,
-            "right": self.right,
-            "first_error": self.first_error,
-        })
-    }
 }
 
 /// `12 of 13 positions exact, 974 of 975 labels right; the first error is at ply 12`.
@@ -50,30 +40,18 @@ impl fmt::Display for Summary {
     }
 }
 
-/// A position for programs.
-pub fn as_json(tracked: &PositionPrediction) -> Value {
-    let wrong = tracked.errors.iter().map(
-        |wrong| json!({ "label": wrong.label, "believed": belief(&wrong.predicted), "true": belief(&wrong.truth) }),
-    );
+/// Returns a position as `--json` prints it.
+pub fn to_json(position: &PositionPrediction) -> Value {
     json!({
-        "ply": tracked.ply,
-        "uci": tracked.last_move.as_ref().map(|played| &played.uci),
-        "san": tracked.last_move.as_ref().map(|played| &played.san),
-        "believed": tracked.predicted.fen,
-        "true": tracked.truth.fen,
-        "right": tracked.correct,
-        "labels": tracked.labels,
-        "wrong": wrong.collect::<Vec<_>>(),
-        "joint_probability": number(tracked.joint_probability),
-        "least_confident": { "label": tracked.least_confident.label, "believed": belief(&tracked.least_confident.prediction) },
+        "ply": position.ply,
+        "uci": position.last_move.as_ref().map(|played| &played.uci),
+        "san": position.last_move.as_ref().map(|played| &played.san),
+        "believed": position.predicted.fen,
+        "true": position.truth.fen,
+        "right": position.correct,
+        "labels": position.labels,
+        "wrong": position.errors,
+        "joint_probability": position.joint_probability,
+        "least_confident": position.least_confident,
     })
-}
-
-fn belief(belief: &LabelPrediction) -> Value {
-    json!({ "value": belief.value, "probability": number(belief.probability) })
-}
-
-/// Null where it is no number, which JSON has no word for.
-fn number(number: f64) -> Value {
-    if number.is_finite() { json!(number) } else { Value::Null }
 }
