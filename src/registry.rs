@@ -14,7 +14,9 @@ macro_rules! stages {
         /// Returns the stages that were compiled in.
         pub fn built_in() -> Registry {
             let stages: Vec<&'static dyn Stage> = vec![$(#[cfg(feature = $kind)] &$stage),*];
-            Registry { has_gpu_support: cfg!(feature = "cuda"), ..Registry::new(stages, ALL, code_of) }
+            let mut registry = Registry::new(stages, ALL, code_of);
+            registry.has_gpu_support = cfg!(feature = "cuda");
+            registry
         }
     };
 }
