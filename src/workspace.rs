@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use cwm_core::{Error, escape_controls_in_lines, list_some, shell_quote};
-use cwm_engine::{CacheStatus, KeyStatus, RunInputs, RunPrediction};
+use cwm_core::{Error, Key, escape_controls_in_lines, list_some, shell_quote};
+use cwm_engine::{CacheStatus, EventSink, KeyStatus, RunInputs, RunPrediction};
 use cwm_gc::tags::Tag;
 use cwm_pipeline::plan::{self, Plan};
 use cwm_project::accepted::Accepted;
@@ -12,7 +12,7 @@ use cwm_project::lock_file::LockFile;
 use cwm_project::pins::Pins;
 use cwm_project::site::{ExecutorKind, JobStore, Site};
 use cwm_store::external_files::DigestCache;
-use cwm_store::{ActionRecord, EvictionReason, Finding, MissingContent, Store};
+use cwm_store::{ActionRecord, EvictionReason, Finding, MissingContent, Store, StoreLock};
 
 use crate::cli::{PipelineArguments, pipeline_options};
 use crate::locate::{pipeline_file, store_folder};
@@ -81,11 +81,24 @@ impl Workspace {
     }
 
     /// Looks up the result of every cell.
-    pub fn cache_status(&mut self) -> Result<CacheStatus, Error> {
+    pub fn cache_status(&self) -> Result<CacheStatus, Error> {
         let cache_status = CacheStatus::query(self.inputs())?;
         self.files.save_if_possible();
         self.store.save_record_cache();
         Ok(cache_status)
+    }
+
+    /// Returns the first result of a key, unless a process builds it now.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn finished_record(&self, key: &Key) -> Result<Option<ActionRecord>, Error> {
+        Ok(if self.store.holder(key)?.is_some() { None } else { self.store.preferred_record(key, None)? })
+    }
+
+    /// Takes the shared lock of the store, so that `gc` keeps what is not in the lock file yet. `sinks` show for whom it waits.
+    pub fn lock_shared(&self, sinks: &mut dyn EventSink) -> Result<StoreLock, Error> {
+        Ok(self.store.lock_shared(|holder| sinks.warn(format!("waiting for the store: {holder}")))?)
     }
 
     /// Predicts what a run of the whole pipeline would find missing and rebuild.
@@ -96,7 +109,7 @@ impl Workspace {
     }
 
     /// Looks up the results again of those of `cells` that had no result when `cache_status` was taken.
-    pub fn refresh_cache_status(&mut self, cache_status: &mut CacheStatus, cells: &[usize]) -> Result<(), Error> {
+    pub fn refresh_cache_status(&self, cache_status: &mut CacheStatus, cells: &[usize]) -> Result<(), Error> {
         cache_status.refresh(cells, self.inputs())?;
         self.files.save_if_possible();
         Ok(())

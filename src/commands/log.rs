@@ -1,10 +1,9 @@
-//! `cwm log`: what a stage wrote when it last ran, or writes while it runs.
+//! `cwm log`: the log of the last run of a stage, also while it runs.
 
 mod follow;
-mod list;
 
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -12,72 +11,100 @@ use crate::cli::LogArguments;
 use crate::output::{is_json, print, print_json, reject_json_with};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode, strip_ansi};
-use cwm_engine::{KeyStatus, describe_unread_pipe};
+use cwm_engine::{CacheStatus, KeyStatus, describe_unread_pipe};
 
 /// The log of a cell, for `--json`.
 #[derive(Serialize)]
-struct Written {
-    /// The cell.
+struct Log {
     label: String,
-    /// The file.
     path: String,
-    /// What stands in it; what is no UTF-8 is replaced.
+    /// Its text; bytes that are no UTF-8 are replaced.
     text: String,
 }
 
-/// Runs `cwm log`: the log of a run that failed or is under way, else that of the recorded result; without a stage, what
-/// logs there are.
+/// A cell that has a log, for `--json`.
+#[derive(Serialize)]
+struct Row {
+    label: String,
+    /// `running`, `failed` or `done`.
+    state: &'static str,
+}
+
+/// Runs `cwm log`: prints the log of a run that failed or goes on, else that of the recorded result; without a stage, it lists the
+/// cells that have a log.
 ///
 /// # Errors
 /// There is no log, or it cannot be read.
 pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, Error> {
-    if arguments.follow {
-        reject_json_with("--follow")?;
-    }
-    let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline())?;
-    let Some(stage) = &arguments.stage else {
-        if arguments.follow {
-            return Err(Error::usage("which stage is to be followed?").hint("`cwm log` lists those that have a log"));
+    let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline())?;
+    match &arguments.stage {
+        Some(stage) if arguments.follow => follow::run(&workspace, workspace.cell(stage)?),
+        Some(stage) => show(&workspace, stage, arguments.json),
+        None if arguments.follow => {
+            Err(Error::usage("`--follow` needs a stage").hint("`cwm log` lists those that have a log"))
         }
-        return list::run(&mut workspace);
-    };
+        None => list(&workspace, arguments.json),
+    }
+}
+
+/// Returns the log of the last run of a cell, and the state of that run: `running`, `failed` or `done`.
+fn last_log(
+    workspace: &Workspace,
+    cache_status: &CacheStatus,
+    index: usize,
+) -> Result<Option<(PathBuf, &'static str)>, Error> {
+    let Some(key) = cache_status.key(index) else { return Ok(None) };
+    let log = workspace.store.work(&key).log();
+    if log.exists() {
+        let is_running = workspace.store.holder(&key)?.is_some();
+        return Ok(Some((log, if is_running { "running" } else { "failed" })));
+    }
+    let recorded = cache_status.record(index).and_then(|record| record.log);
+    let recorded = recorded.map(|digest| workspace.store.object_path(&digest)).filter(|path| path.exists());
+    Ok(recorded.map(|path| (path, "done")))
+}
+
+fn show(workspace: &Workspace, stage: &str, as_json: bool) -> Result<ExitCode, Error> {
     let index = workspace.cell(stage)?;
-    if arguments.follow {
-        return follow::run(&mut workspace, index);
-    }
     let cache_status = workspace.cache_status()?;
-    let path = match &cache_status.states[index] {
-        KeyStatus::Cached(record) => {
-            let of_attempt = workspace.store.work(&record.key).log();
-            match &record.log {
-                // It runs again, or failed when it was forced to.
-                _ if of_attempt.exists() => of_attempt,
-                Some(digest) => workspace.store.object_path(digest),
-                None => return Err(Error::usage(format!("{stage} wrote no log"))),
-            }
-        }
-        KeyStatus::Absent(resolved) => workspace.store.work(&resolved.components.key()).log(),
-        KeyStatus::KeyUnknown => {
-            return Err(Error::usage(format!("{stage} has not run: it waits for what comes before it")));
-        }
-        KeyStatus::PipeUnread(path) => return Err(Error::usage(describe_unread_pipe(path))),
-        KeyStatus::Unreadable(error) => return Err(Error::usage(error.message.clone())),
+    let Some((path, _)) = last_log(workspace, &cache_status, index)? else {
+        return Err(Error::usage(match &cache_status.states[index] {
+            KeyStatus::Cached(record) if record.log.is_some() => format!("the log of {stage} is not in the store"),
+            KeyStatus::Cached(_) => format!("{stage} wrote no log"),
+            KeyStatus::Absent(_) => format!("{stage} has no log: it has not run"),
+            KeyStatus::KeyUnknown => format!("{stage} has not run: it waits for what comes before it"),
+            KeyStatus::PipeUnread(path) => describe_unread_pipe(path),
+            KeyStatus::Unreadable(error) => error.message.clone(),
+        }));
     };
-    match std::fs::read(&path) {
-        Ok(bytes) if is_json() => print_json(&Written {
-            label: workspace.plan.cells[index].label.to_string(),
-            path: path.display().to_string(),
-            text: String::from_utf8_lossy(&bytes).into_owned(),
-        })?,
-        Ok(bytes) if std::io::stdout().is_terminal() => {
-            let text = String::from_utf8_lossy(&bytes);
-            print(&text.lines().map(strip_ansi).collect::<Vec<_>>().join("\n"))?;
-        }
-        Ok(bytes) => print(&String::from_utf8_lossy(&bytes))?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(Error::usage(format!("{stage} has no log: it has not run")));
-        }
-        Err(error) => return Err(Error::io("read the log", &path, error)),
+    let bytes = std::fs::read(&path).map_err(|error| Error::io("read the log", &path, error))?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if as_json {
+        let label = workspace.plan.cells[index].label.to_string();
+        print_json(&Log { label, path: path.display().to_string(), text })?;
+    } else if std::io::stdout().is_terminal() {
+        print(&text.lines().map(strip_ansi).collect::<Vec<_>>().join("\n"))?;
+    } else {
+        print(&text)?;
     }
+    Ok(ExitCode::OK)
+}
+
+fn list(workspace: &Workspace, as_json: bool) -> Result<ExitCode, Error> {
+    let cache_status = workspace.cache_status()?;
+    let mut rows = Vec::new();
+    for (index, cell) in workspace.plan.cells.iter().enumerate() {
+        if let Some((_, state)) = last_log(workspace, &cache_status, index)? {
+            rows.push(Row { label: cell.label.to_string(), state });
+        }
+    }
+    if as_json {
+        print_json(&rows)?;
+        return Ok(ExitCode::OK);
+    }
+    if rows.is_empty() {
+        return Err(Error::usage("no stage of this pipeline has a log yet").hint("`cwm run` makes them"));
+    }
+    print(&rows.iter().map(|row| format!("{:<8} {}\n", row.state, row.label)).collect::<String>())?;
     Ok(ExitCode::OK)
 }

@@ -14,6 +14,7 @@ pub mod export;
 pub mod gc;
 pub mod import;
 pub mod init;
+mod locked_results;
 pub mod log;
 pub mod ls;
 pub mod man;

@@ -15,7 +15,7 @@ use cwm_engine::output_of;
 /// # Errors
 /// There is no such output, or it is not made yet.
 pub fn run(store: Option<&Path>, arguments: &PathArguments) -> Result<ExitCode, Error> {
-    let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
+    let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let (index, port) = workspace.output(&arguments.source)?;
     let cache_status = workspace.cache_status()?;
     let record = workspace.complete_result(&arguments.source, &cache_status, index)?;

@@ -1,60 +1,51 @@
-//! The command that tries again what a run did not finish.
+//! Command lines for messages: the one of this process, and the one that retries what a run did not finish.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::cli::{Executor, RunArguments, pipeline_options};
+use crate::cli::{RunArguments, pipeline_options};
+use clap::ValueEnum;
 use cwm_core::shell_quote;
 use cwm_pipeline::plan::Plan;
+use cwm_store::ActionRecord;
 
 /// Returns the command line of this process, quoted for a shell.
 pub fn invocation() -> String {
-    let mut words = std::env::args_os().map(|word| shell_quote(&word.to_string_lossy()));
-    let _ = words.next();
+    let words = std::env::args_os().skip(1).map(|word| shell_quote(&word.to_string_lossy()));
     ["cwm".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the command that runs what is not `done` of these arguments: the same words, except that `--force` names only what is
-/// not done.
-pub fn command(store: Option<&Path>, arguments: &RunArguments, plan: &Plan, done: impl Fn(usize) -> bool) -> String {
-    let mut command = "cwm run".to_owned();
-    command += &pipeline_options(store, &arguments.pipeline);
-    if let Some(device) = arguments.device {
-        command += &format!(" --device {device}");
-    }
-    if let Some(executor) = arguments.executor {
-        command += if executor == Executor::Slurm { " --executor slurm" } else { " --executor local" };
-    }
-    if let Some(jobs) = arguments.jobs {
-        command += &format!(" --jobs {jobs}");
-    }
-    if arguments.pull {
-        command += " --pull";
-    }
-    if arguments.push {
-        command += " --push";
-    }
-    if let Some(remote) = &arguments.remote {
-        command += &format!(" --remote {}", shell_quote(remote));
-    }
-    if arguments.check {
-        command += " --check";
-    }
+/// Returns the command that retries a run: it has the same arguments, but `--force` names only cells without a record.
+pub fn command(
+    store: Option<&Path>,
+    arguments: &RunArguments,
+    plan: &Plan,
+    records: &[Option<ActionRecord>],
+) -> String {
     let mut forced = BTreeSet::new();
     for word in &arguments.force {
-        let cells = plan.select(word).unwrap_or_default();
-        let left: Vec<usize> = cells.iter().copied().filter(|cell| !done(*cell)).collect();
-        if left.len() == cells.len() {
+        let mut cells = plan.select(word).unwrap_or_default();
+        let count = cells.len();
+        cells.retain(|cell| records[*cell].is_none());
+        if cells.len() == count {
             forced.insert(word.clone());
         } else {
-            forced.extend(left.iter().map(|cell| plan.cells[*cell].label.to_string()));
+            forced.extend(cells.iter().map(|cell| plan.cells[*cell].label.to_string()));
         }
     }
-    for word in forced {
-        command += &format!(" --force {}", shell_quote(&word));
-    }
-    for word in &arguments.words {
-        command += &format!(" {}", shell_quote(word));
-    }
-    command
+    let executor = arguments.executor.and_then(|executor| executor.to_possible_value());
+    let options = [
+        ("--device", arguments.device.map(|device| device.to_string())),
+        ("--executor", executor.map(|executor| executor.get_name().to_owned())),
+        ("--jobs", arguments.jobs.map(|jobs| jobs.to_string())),
+        ("--remote", arguments.remote.clone()),
+    ];
+    let options = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let forced = forced.into_iter().map(|word| ("--force", word));
+    let options = options.chain(forced).map(|(name, value)| format!(" {name} {}", shell_quote(&value)));
+    let flags = [("--pull", arguments.pull), ("--push", arguments.push), ("--check", arguments.check)];
+    let flags = flags.iter().filter(|(_, is_set)| *is_set).map(|(name, _)| format!(" {name}"));
+    let words = arguments.words.iter().map(|word| format!(" {}", shell_quote(word)));
+    let pipeline = pipeline_options(store, &arguments.pipeline);
+    format!("cwm run{pipeline}{}", flags.chain(options).chain(words).collect::<String>())
 }

@@ -1,4 +1,4 @@
-//! `cwm run`: do what is not done yet.
+//! `cwm run`: builds what is not cached.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,20 +7,15 @@ use std::sync::atomic::AtomicBool;
 
 use crate::adapters::Remotes;
 use crate::cli::RunArguments;
-use crate::commands::dry_run;
-use crate::commands::executor;
-use crate::commands::post_run;
 use crate::commands::progress::progress_sink;
-use crate::commands::retry_command;
-use crate::commands::transfer;
+use crate::commands::{dry_run, executor, post_run, retry_command, transfer};
 use crate::events::RunLog;
 use crate::workspace::Workspace;
-use cwm_core::{Diagnostic, Diagnostics, Error, ExitCode};
-use cwm_engine::{EventSink, EventSinks, InputUploader, Machine, Options, Outcome, ResultFetcher, RunEvent, Summary};
+use cwm_core::{Diagnostic, Error, ExitCode};
+use cwm_engine::{EventSink, EventSinks, InputUploader, Machine, Options, ResultFetcher, RunEvent, Summary};
 use cwm_project::site::Site;
 use cwm_remote::TransferService;
 use cwm_slurm::SlurmExecutor;
-use cwm_slurm::isolated::RemoteStoreConfig;
 
 /// Runs `cwm run`.
 ///
@@ -30,97 +25,76 @@ pub fn run(store: Option<&Path>, arguments: RunArguments) -> Result<ExitCode, Er
     run_until(store, arguments, Arc::default())
 }
 
-/// As [`run`]; once `drain_requested` is set, what runs is finished and nothing else is begun.
+/// As [`run`]; once `drain_requested` is set, running cells end and no other one starts.
 ///
 /// # Errors
 /// As [`run`].
 pub fn run_until(
-    store_given: Option<&Path>,
+    store: Option<&Path>,
     mut arguments: RunArguments,
     drain_requested: Arc<AtomicBool>,
 ) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.words)?;
-    let mut workspace = Workspace::open(store_given, &arguments.pipeline)?;
+    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     let cluster = executor::cluster(&arguments, &workspace.site)?;
     let remote_store = cluster.as_ref().and_then(|settings| settings.remote_store.clone());
     if let (Some(remote), false) = (&arguments.remote, arguments.pull || arguments.push || remote_store.is_some()) {
-        return Err(Error::usage(format!("`--remote {remote}` says where, and not which way"))
+        return Err(Error::usage(format!("`--remote {remote}` names a remote, and nothing is fetched or uploaded"))
             .hint("add `--pull`, `--push`, or both"));
     }
-    // A whole run's work is not for a lock file that cannot take it.
+    // A lock file that cannot be updated is an error before hours of work, and not after them.
     if !arguments.dry_run && !arguments.check && !workspace.plan.sets {
         workspace.locked.must_be_readable()?;
     }
-    let mut targets = BTreeSet::new();
-    for word in &arguments.words {
-        targets.extend(workspace.plan.select(word)?);
-    }
-    let whole = targets.is_empty();
-    if whole {
-        targets.extend(0..workspace.plan.cells.len());
-    }
-    let mut force = BTreeSet::new();
+    let whole = arguments.words.is_empty();
+    let mut force = Vec::new();
     for word in &arguments.force {
         force.extend(workspace.plan.select(word)?);
     }
-    if !whole {
-        targets.extend(&force);
-    }
-    let cells = workspace.plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
-    let mut faults = workspace.plan.missing_files(&cells);
-    if !arguments.check {
-        blocked_exports(&workspace, &cells, &mut faults);
-        faults.sort();
-    }
-    if !faults.is_empty() {
-        return Err(faults.into());
-    }
+    let named = [workspace.plan.select_all(&arguments.words)?, force.clone()].concat();
+    let cells = workspace.plan.ancestors(&named);
+    let (targets, force) = (BTreeSet::from_iter(named.iter().copied()), BTreeSet::from_iter(force));
+    require_files_and_exports(&workspace, &cells, arguments.check)?;
     if let (Some(settings), true) = (&cluster, arguments.detach) {
         return executor::detach(&workspace, settings);
     }
-    let mut sinks = sinks(&arguments, &workspace);
-    for message in cwm_engine::checksum_conflicts(&workspace.plan, &workspace.pins) {
-        sinks.event(&RunEvent::Warning { message });
+    let mut sinks = EventSinks(vec![progress_sink(arguments.output, arguments.json, arguments.verbose)]);
+    if !arguments.dry_run && !arguments.check {
+        sinks.0.push(Box::new(RunLog::new(workspace.store.root().join("runs"))));
     }
-    for message in workspace.plan.undeclared_deps(&targets.iter().copied().collect::<Vec<_>>()) {
-        sinks.event(&RunEvent::Warning { message });
-    }
-    for variable in &workspace.plan.unused_variables {
-        sinks.event(&RunEvent::Warning { message: variable.message(&workspace.plan) });
-    }
+    let plan = &workspace.plan;
+    cwm_engine::checksum_conflicts(plan, &workspace.pins).into_iter().for_each(|message| sinks.warn(message));
+    plan.undeclared_deps(&named).into_iter().for_each(|message| sinks.warn(message));
+    plan.unused_variables.iter().for_each(|variable| sinks.warn(variable.message(plan)));
     if arguments.dry_run {
         workspace.skip_damaged_records();
-        return dry_run::run(&mut workspace, &targets, &force, &arguments, remote_store.is_some(), &mut sinks);
+        return dry_run::run(&workspace, &targets, &force, &arguments, remote_store.is_some(), &mut sinks);
     }
-    let pushing = match arguments.push {
-        true => Some(TransferService::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, true)?),
-        false => None,
+    let open_remotes = |site: &Site, remote, to_write| TransferService::open(site, remote, &workspace.store, to_write);
+    let remote = arguments.remote.as_deref();
+    let pushing = arguments.push.then(|| open_remotes(&workspace.site, remote, true)).transpose()?;
+    let (fetcher, uploader): (Option<Box<dyn ResultFetcher>>, Option<Box<dyn InputUploader>>) = match &remote_store {
+        Some(config) => {
+            let open = || open_remotes(&config.site(), None, false).map(Remotes).map(Box::new);
+            (Some(open()?), Some(open()?))
+        }
+        None if arguments.pull => (Some(Box::new(Remotes(open_remotes(&workspace.site, remote, false)?))), None),
+        None => (None, None),
     };
     workspace.store = workspace.store.quarantining_records();
-    // A store that cannot be made is told once, before anything runs. What one lacks is made when something is written.
+    // A store that cannot be made is an error before anything runs.
     if !arguments.check && !workspace.store.exists() {
         workspace.store.create()?;
     }
-    // Held to the end: what was just made is not yet named by the lock file, and must not be taken for garbage.
-    let guard = workspace.store.lock_shared(|holder| {
-        sinks.event(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
-    })?;
-    let cells = workspace.plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
+    // It is held until the lock file names the new results, so that `gc` does not take them for garbage.
+    let store_lock = workspace.lock_shared(&mut sinks)?;
     if !arguments.check {
         cwm_engine::ingest_pipes(&mut workspace.plan, &cells, &workspace.store, &workspace.files, &mut sinks)?;
+        if fetcher.is_none() {
+            let message = workspace.results_elsewhere(&cells, "`cwm run --pull`")?;
+            message.into_iter().for_each(|message| sinks.warn(message));
+        }
     }
-    if !(arguments.check || arguments.pull)
-        && remote_store.is_none()
-        && let Some(message) = workspace.results_elsewhere(&cells, "`cwm run --pull`")?
-    {
-        sinks.event(&RunEvent::Warning { message });
-    }
-    let fetcher = match &remote_store {
-        Some(remote_store) => Some(fetcher(&workspace, &remote_store.site(), None)?),
-        None if arguments.pull => Some(fetcher(&workspace, &workspace.site, arguments.remote.as_deref())?),
-        None => None,
-    };
-    let uploader = remote_store.as_ref().map(|config| uploader(&workspace, config)).transpose()?;
     let options = Options {
         fetcher,
         has_remotes: !workspace.site.remotes.is_empty(),
@@ -136,107 +110,69 @@ pub fn run_until(
             .map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, retry_command::invocation())),
     };
     let outcome = cwm_engine::run(workspace.inputs(), options, &mut sinks)?;
+    let Summary { ran, cached, failed, skipped, interrupted, .. } = outcome.summary;
+    let retry = retry_command::command(store, &arguments, &workspace.plan, &outcome.records);
     if arguments.check {
-        drop(guard);
-        // The remotes may have the results to compare with.
-        if outcome.summary.failed > 0
-            && let Some(message) =
-                workspace.results_elsewhere(&cells, "`cwm pull` fetches what a check compares with")?
-        {
-            sinks.event(&RunEvent::Warning { message });
+        drop(store_lock);
+        let report = outcome.report;
+        let (same, different) = (report.same, report.different);
+        if failed > 0 {
+            let how = "`cwm pull` fetches what a check compares with";
+            workspace.results_elsewhere(&cells, how)?.into_iter().for_each(|message| sinks.warn(message));
+            sinks.event(&report.event(retry));
         }
-        let again = retry_command::command(store_given, &arguments, &workspace.plan, |_| true);
-        return Ok(checked(outcome, again, &mut sinks));
+        sinks.event(&RunEvent::CheckSummary { same, different, failed, skipped });
+        let code = if different > 0 { ExitCode::IRREPRODUCIBLE } else { ExitCode::OK };
+        return Ok(exit_code(&outcome.summary, code));
     }
-    let Outcome { records, ran: ran_now, report, summary, remote_warnings } = outcome;
-    let Workspace { plan, store, files, locked, pins, .. } = &workspace;
-    // None keeps the others from being done.
-    let pinned = cwm_engine::update_pins(plan, pins, &records, &ran_now);
-    let written = cwm_engine::update_lock_file(plan, locked, &records, whole);
-    let exported = post_run::export_all(plan, store, files, &records, &mut sinks);
-    files.save_if_possible();
-    let lock = (!plan.sets).then(|| locked.path());
-    let is_written = *written.as_ref().unwrap_or(&false) || plan.sets;
-    let noted = cwm_gc::record_run(store, lock, &records, is_written, !ran_now.is_empty());
-    store.save_record_cache();
+    let recorded = post_run::record(&workspace, &outcome, whole, &mut sinks);
     let pushed = match &pushing {
-        Some(service) if !summary.interrupted => {
-            transfer::push::results(service, plan, store, files, &records, &mut sinks)?
+        Some(service) if !interrupted => {
+            let records = outcome.records.iter().enumerate();
+            let results = records.filter_map(|(index, record)| Some((index, record.as_ref()?, true)));
+            transfer::push::push(&workspace, service, results, false, &mut sinks)?
         }
-        _ => true,
+        _ => ExitCode::OK,
     };
-    drop(guard);
-    let dropped = post_run::evict_unkept(plan, store, locked, &records, &mut sinks);
-    if !report.failed.is_empty() {
-        let again = retry_command::command(store_given, &arguments, plan, |cell| records[cell].is_some());
-        sinks.event(&report.event(again));
+    drop(store_lock);
+    let evicted = post_run::evict_unkept(&workspace, &outcome.records, &mut sinks);
+    let (summary, remote_warnings) = (outcome.summary, outcome.remote_warnings);
+    if failed > 0 {
+        sinks.event(&outcome.report.event(retry));
     }
-    let Summary { ran, cached, failed, skipped, .. } = summary;
-    // It was told when it happened, above all that ran since.
+    // Once more, since many lines may have followed.
     if let (Some(first), true) = (remote_warnings.first(), arguments.pull && ran > 0) {
         let more = match remote_warnings.len() {
             1 => String::new(),
             n => format!("; {} more above", n - 1),
         };
-        let message =
-            format!("not all that was asked of remotes was answered, and what did not come was made: {first}{more}");
-        sinks.event(&RunEvent::Warning { message });
+        sinks.warn(format!("not all requests to remotes succeeded, and what was not fetched was built: {first}{more}"));
     }
     sinks.event(&RunEvent::Summary { ran, cached, failed, skipped });
-    pinned?;
-    written?;
-    exported?;
-    noted?;
-    dropped?;
-    Ok(match summary {
-        summary if summary.interrupted => ExitCode::INTERRUPTED,
-        summary if summary.store_refused => ExitCode::STORE,
-        summary if summary.failed > 0 => ExitCode::STAGE_FAILED,
-        _ if !pushed => ExitCode::REMOTE,
-        _ => ExitCode::OK,
-    })
+    recorded?;
+    evicted?;
+    Ok(exit_code(&summary, pushed))
 }
 
-/// Fetches what others built.
-fn fetcher(workspace: &Workspace, site: &Site, remote: Option<&str>) -> Result<Box<dyn ResultFetcher>, Error> {
-    Ok(Box::new(Remotes(TransferService::open(site, remote, &workspace.store, false)?)))
-}
-
-/// Uploads what jobs read to the first remote, unless another has it.
-fn uploader(workspace: &Workspace, remote_store: &RemoteStoreConfig) -> Result<Box<dyn InputUploader>, Error> {
-    Ok(Box::new(Remotes(TransferService::open(&remote_store.site(), None, &workspace.store, false)?)))
-}
-
-/// The end of a check: nothing is recorded, exported or locked.
-fn checked(Outcome { report, summary, .. }: Outcome, again: String, sinks: &mut EventSinks) -> ExitCode {
-    let Summary { failed, skipped, .. } = summary;
-    let (same, different) = (report.same, report.different);
-    if failed > 0 {
-        sinks.event(&report.event(again));
-    }
-    sinks.event(&RunEvent::CheckSummary { same, different, failed, skipped });
-    match () {
-        () if summary.interrupted => ExitCode::INTERRUPTED,
-        () if summary.store_refused => ExitCode::STORE,
-        () if different > 0 => ExitCode::IRREPRODUCIBLE,
-        () if failed > 0 => ExitCode::STAGE_FAILED,
-        () => ExitCode::OK,
+/// Returns the exit code of a run; it is `complete` if no cell failed.
+fn exit_code(summary: &Summary, complete: ExitCode) -> ExitCode {
+    match complete {
+        _ if summary.interrupted => ExitCode::INTERRUPTED,
+        _ if summary.store_refused => ExitCode::STORE,
+        ExitCode::IRREPRODUCIBLE => ExitCode::IRREPRODUCIBLE,
+        _ if summary.failed > 0 => ExitCode::STAGE_FAILED,
+        complete => complete,
     }
 }
 
-/// Adds the exports of these cells that could not be made when the run has ended: an hour's work is not for that.
-fn blocked_exports(workspace: &Workspace, cells: &[usize], faults: &mut Diagnostics) {
-    for export in workspace.plan.exports.iter().filter(|export| cells.contains(&export.cell)) {
-        if let Some((words, hint)) = workspace.store.export_preflight(&export.path) {
-            faults.push(Diagnostic::at(export.place, words).hint(hint));
+/// Checks that the files of these cells exist, and that their exports can be made, before hours of work.
+fn require_files_and_exports(workspace: &Workspace, cells: &[usize], is_check: bool) -> Result<(), Error> {
+    let mut problems = workspace.plan.missing_files(cells);
+    for export in workspace.plan.exports.iter().filter(|export| !is_check && cells.contains(&export.cell)) {
+        if let Some((problem, hint)) = workspace.store.export_preflight(&export.path) {
+            problems.push(Diagnostic::at(export.place, problem).hint(hint));
         }
     }
-}
-
-fn sinks(arguments: &RunArguments, workspace: &Workspace) -> EventSinks {
-    let mut sinks = vec![progress_sink(arguments.output, arguments.verbose)];
-    if !arguments.dry_run && !arguments.check {
-        sinks.push(Box::new(RunLog::new(workspace.store.root().join("runs"))));
-    }
-    EventSinks(sinks)
+    problems.sort();
+    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }

@@ -25,7 +25,7 @@ const MAX_INPUTS: usize = 20;
 /// Nothing of that name or hash is known, the store cannot be read, or an output is not what its format says; the rest is
 /// printed before that.
 pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, Error> {
-    let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
+    let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let cache_status = workspace.cache_status()?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let options = DescribeOptions { examples: arguments.games, cores };

@@ -49,7 +49,7 @@ pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<ExitCode, E
 }
 
 /// Finds the outputs that `sources` name, of the cells that have a result. The others are listed on standard error.
-fn artifacts(mut workspace: Workspace, sources: &[String]) -> Result<Vec<Artifact>, Error> {
+fn artifacts(workspace: Workspace, sources: &[String]) -> Result<Vec<Artifact>, Error> {
     let mut selected = Vec::new();
     for source in sources {
         for (cell, port) in cells_or_outputs(&workspace.plan, source)? {

@@ -1,19 +1,19 @@
 //! `cwm status`: what is cached and what would run.
 
 use std::collections::BTreeMap;
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::Serialize;
 
 use crate::cli::StatusArguments;
-use crate::commands::remote_hints::{hint_at_missing_files, hint_at_remotes};
-use crate::output::{is_json, print_json, print_text};
+use crate::commands::remote_hints::print_hints;
+use crate::output::{print_json, print_text};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 use cwm_engine::{CacheStatus, Cause, CellStatus, Explainer, KeyStatus};
-use cwm_slurm::QueueStatus;
+use cwm_remote::{RemoteError, RemoteStatus, TransferEvent, TransferRequest, TransferService};
 
+/// The status of a cell.
 #[derive(Serialize)]
 struct Row {
     label: String,
@@ -21,23 +21,20 @@ struct Row {
     state: String,
     key: Option<String>,
     detail: String,
-    /// What remotes have of it, if they were asked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    remotes: Vec<OnRemote>,
+    remotes: Vec<RemoteRow>,
 }
 
-/// What a remote has of a cell.
+/// The part of a cell's result that a remote has.
 #[derive(Serialize)]
-struct OnRemote {
+struct RemoteRow {
     /// The remote.
     name: String,
     /// `there`, `another result`, `record only`, `not there`, `not reached` or `refused`.
     state: &'static str,
-    /// Why it was not reached, or refused; or that it was asked by the key in the lock file.
+    /// The reason of an error, or the key that was looked up if it is not today's.
     detail: String,
 }
-
-const WAITS: &str = "for what would run before it";
 
 /// Runs `cwm status`.
 ///
@@ -45,19 +42,14 @@ const WAITS: &str = "for what would run before it";
 /// The pipeline or the store cannot be read.
 pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.stages)?;
-    let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
-    let mut chosen = Vec::new();
-    for word in &arguments.stages {
-        chosen.extend(workspace.plan.select(word)?);
-    }
-    if arguments.stages.is_empty() {
-        chosen.extend(0..workspace.plan.cells.len());
-    }
-    chosen.sort_unstable();
-    chosen.dedup();
+    let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
+    let chosen = workspace.plan.select_all(&arguments.stages)?;
     let cache_status = workspace.cache_status()?;
-    let standings = cwm_slurm::query_queue(&workspace.store);
-    let mut remotes = if arguments.remote { on_remotes(&workspace, &cache_status, &chosen)? } else { BTreeMap::new() };
+    let queue = cwm_slurm::query_queue(&workspace.store);
+    let mut remotes = match arguments.remote {
+        true => query_remotes(&workspace, &cache_status, &chosen)?,
+        false => BTreeMap::new(),
+    };
     let prediction = workspace.prediction(&cache_status)?;
     let explainer = Explainer::new(workspace.inputs(), &cache_status, &prediction);
     let (mut rows, mut open) = (Vec::new(), Vec::new());
@@ -66,28 +58,35 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
         let key = cache_status.key(index);
         let reason = explainer.own_reason(index)?;
         let causes = reason.causes.iter().map(Cause::to_string).chain(reason.advice);
-        let detail = causes.chain(reason.origin).collect::<Vec<_>>().join("; ");
-        let (state, detail) = match (&cache_status.states[index], reason.state) {
+        let mut detail: Vec<String> = causes.chain(reason.origin).collect();
+        let state = match (&cache_status.states[index], reason.state) {
             (KeyStatus::Cached(record), CellStatus::Cached) => {
-                let locked = workspace.inputs().locked_line(index, &record.key);
-                let is_other = locked.is_some_and(|line| line.outputs != record.output_digests());
-                let other = if is_other { "; another result than the lock file's" } else { "" };
-                ("cached".to_owned(), format!("{}{other}", cache_status.origin(index, record)))
+                detail = vec![cache_status.origin(index, record)];
+                if workspace.differs_from_lock(index, record) {
+                    detail.push("another result than the lock file's".to_owned());
+                }
+                "cached".to_owned()
             }
-            (KeyStatus::Absent(_), _)
-                if let Some(QueueStatus { state, detail }) = key.and_then(|key| standings.get(&key)) =>
-            {
-                ((*state).to_owned(), detail.clone())
+            (KeyStatus::Absent(_), _) if let Some(job) = key.and_then(|key| queue.get(&key)) => {
+                detail = vec![job.detail.clone()];
+                job.state.to_owned()
             }
-            (KeyStatus::KeyUnknown, CellStatus::Waits) if detail.is_empty() => ("waits".to_owned(), WAITS.to_owned()),
-            (KeyStatus::KeyUnknown, CellStatus::Waits) => ("waits".to_owned(), format!("{WAITS}; {detail}")),
-            (_, CellStatus::WouldFail) => ("unreadable".to_owned(), detail),
-            (_, state) => (state.to_string(), detail),
+            (KeyStatus::KeyUnknown, CellStatus::Waits) => {
+                detail.insert(0, "for what would run before it".to_owned());
+                "waits".to_owned()
+            }
+            (_, CellStatus::WouldFail) => "unreadable".to_owned(),
+            (_, state) => state.to_string(),
         };
         open.extend(reason.causes);
-        let key = key.map(|key| key.short());
-        let remotes = remotes.remove(&index).unwrap_or_default();
-        rows.push(Row { label: cell.label.to_string(), kind: cell.kind.clone(), state, key, detail, remotes });
+        rows.push(Row {
+            label: cell.label.to_string(),
+            kind: cell.kind.clone(),
+            state,
+            key: key.map(|key| key.short()),
+            detail: detail.join("; "),
+            remotes: remotes.remove(&index).unwrap_or_default(),
+        });
     }
     if is_json() {
         print_json(&rows)?;
@@ -99,70 +98,55 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     for row in &rows {
         *counts.entry(&row.state).or_default() += 1;
         text += &format!("{:<10} {:<width$}  {}\n", row.state, row.label, row.detail);
-        for remote in &row.remotes {
-            let detail = if remote.detail.is_empty() { String::new() } else { format!(" ({})", remote.detail) };
-            text += &format!("{:<10} {:<width$}  {}: {}{detail}\n", "", "", remote.name, remote.state);
+        for RemoteRow { name, state, detail } in &row.remotes {
+            let detail = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
+            text += &format!("{:<10} {:<width$}  {name}: {state}{detail}\n", "", "");
         }
     }
     let counted: Vec<String> = counts.iter().map(|(state, count)| format!("{count} {state}")).collect();
     text += &counted.join(", ");
     print_text(&text)?;
-    hint_at_missing_files(&workspace.plan, &chosen);
-    hint_at_remotes(&workspace.site, open.iter());
+    print_hints(&workspace, &chosen, open.iter());
     Ok(ExitCode::OK)
 }
 
-/// What remotes have of cells, by index.
-fn on_remotes(
+/// Asks the remotes what they have of cells, by index.
+fn query_remotes(
     workspace: &Workspace,
     cache_status: &CacheStatus,
     cells: &[usize],
-) -> Result<BTreeMap<usize, Vec<OnRemote>>, Error> {
-    use cwm_remote::{RemoteError, RemoteStatus, TransferEvent, TransferRequest, TransferService};
+) -> Result<BTreeMap<usize, Vec<RemoteRow>>, Error> {
     let service = TransferService::open(&workspace.site, None, &workspace.store, false)?;
     let (sender, inbox) = std::sync::mpsc::channel();
-    let mut by_lock = BTreeSet::new();
     for &index in cells {
         let line = workspace.locked.get(&workspace.plan.cells[index].label);
-        let locked = |key| line.filter(|line| line.key == key).map(|line| line.outputs.clone());
-        let job = match &cache_status.states[index] {
-            KeyStatus::Cached(record) => {
-                TransferRequest::Stat(record.key, locked(record.key).or_else(|| Some(record.output_digests())))
-            }
-            KeyStatus::Absent(resolved) => {
-                let key = resolved.components.key();
-                TransferRequest::Stat(key, locked(key))
-            }
-            // Today's key is not known before what it waits for; in a fresh clone it is that of the lock file.
-            KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) => {
-                let Some(line) = line else { continue };
-                by_lock.insert(index);
-                TransferRequest::Stat(line.key, Some(line.outputs.clone()))
-            }
-            KeyStatus::Unreadable(_) => continue,
-        };
-        let sender = std::sync::Mutex::new(sender.clone());
-        service.start(job, move |event| {
-            if let (TransferEvent::Status(found), Ok(sender)) = (event, sender.lock()) {
-                let _ = sender.send((index, found));
+        let today = cache_status.key(index);
+        // The key of a cell that waits is not known yet. In a fresh clone it is that of the lock file.
+        let Some(key) = today.or(line.map(|line| line.key)) else { continue };
+        let locked = line.filter(|line| line.key == key).map(|line| line.outputs.clone());
+        let outputs = locked.or_else(|| Some(cache_status.record(index)?.output_digests()));
+        let sender = sender.clone();
+        service.start(TransferRequest::Stat(key, outputs), move |event| {
+            if let TransferEvent::Status(found) = event {
+                let _ = sender.send((index, today.is_none(), found));
             }
         });
     }
     drop(sender);
     let mut rows = BTreeMap::new();
-    for (index, found) in inbox {
+    for (index, is_by_lock, found) in inbox {
         let row = |(name, found): (String, Result<RemoteStatus, RemoteError>)| {
-            let how = if by_lock.contains(&index) { "by the lock file's key" } else { "" }.to_owned();
+            let detail = if is_by_lock { "by the lock file's key" } else { "" }.to_owned();
             let (state, detail) = match found {
-                Ok(RemoteStatus::Complete) => ("there", how),
-                Ok(RemoteStatus::OtherResult) => ("another result", how),
-                Ok(RemoteStatus::RecordOnly) => ("record only", how),
-                Ok(RemoteStatus::Absent) | Err(RemoteError::NotFound) => ("not there", how),
-                Err(RemoteError::Unreachable(why)) => ("not reached", why),
-                Err(RemoteError::Panicked) => ("not reached", RemoteError::Panicked.to_string()),
-                Err(fault) => ("refused", fault.to_string().trim_start_matches("refused: ").to_owned()),
+                Ok(RemoteStatus::Complete) => ("there", detail),
+                Ok(RemoteStatus::OtherResult) => ("another result", detail),
+                Ok(RemoteStatus::RecordOnly) => ("record only", detail),
+                Ok(RemoteStatus::Absent) | Err(RemoteError::NotFound) => ("not there", detail),
+                Err(RemoteError::Unreachable(reason)) => ("not reached", reason),
+                Err(error @ RemoteError::Panicked) => ("not reached", error.to_string()),
+                Err(error) => ("refused", error.to_string().trim_start_matches("refused: ").to_owned()),
             };
-            OnRemote { name, state, detail }
+            RemoteRow { name, state, detail }
         };
         rows.insert(index, found.into_iter().map(row).collect());
     }

@@ -25,7 +25,7 @@ use cwm_store::{ActionRecord, Content, Machine, NewAction, NewOutput, OutputShap
 /// The key of the stage is not known yet; it has another result and that is not to be replaced; an output has no file or
 /// is not what its format says; the stage is running; or the store cannot be written.
 pub fn run(store: Option<&Path>, arguments: &TakeArguments) -> Result<ExitCode, Error> {
-    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
+    let workspace = Workspace::open(store, &arguments.pipeline)?;
     let index = workspace.cell(&arguments.stage)?;
     let cache_status = workspace.cache_status()?;
     let cell = &workspace.plan.cells[index];

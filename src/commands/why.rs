@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::cli::WhyArguments;
-use crate::commands::remote_hints::{hint_at_missing_files, hint_at_remotes};
-use crate::output::{is_json, print_json, print_text};
+use crate::commands::remote_hints::print_hints;
+use crate::output::{print_json, print_text};
 use crate::workspace::Workspace;
 use cwm_action::probe::ProbeRunner;
 use cwm_core::{Error, ExitCode};
@@ -19,16 +19,13 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     if arguments.stages.is_empty() {
         return Err(Error::usage("no stage is named").hint("`cwm status` lists them"));
     }
-    let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
-    let mut cells = Vec::new();
-    for word in &arguments.stages {
-        cells.extend(workspace.plan.select(word)?);
-    }
+    let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
+    let cells = workspace.plan.select_all(&arguments.stages)?;
     let cache_status = workspace.cache_status()?;
     let prediction = workspace.prediction(&cache_status)?;
     let Workspace { plan, store, locked, .. } = &workspace;
     let explainer = Explainer::new(workspace.inputs(), &cache_status, &prediction);
-    let mut judge = ProbeRunner::default();
+    let mut probes = ProbeRunner::default();
     let mut reasons = Vec::new();
     for &index in &cells {
         let mut reason = explainer.reason(index)?;
@@ -36,7 +33,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
             && let Some(record) = previous_record(store, &plan.cells[index].label, locked)?
         {
             let cell = &plan.cells[index];
-            let verdict = judge.verdict(cell.stage(), &cell.values, &resolved.components, &record);
+            let verdict = probes.verdict(cell.stage(), &cell.values, &resolved.components, &record);
             reason.probe = Some(verdict.words(&reason.label));
         }
         reasons.push(reason);
@@ -47,8 +44,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
         let mut text = String::new();
         reasons.iter().for_each(|reason| write_reason(reason, 0, &mut text));
         print_text(&text)?;
-        hint_at_missing_files(&workspace.plan, &cells);
-        hint_at_remotes(&workspace.site, reasons.iter().flat_map(|reason| &reason.causes));
+        print_hints(&workspace, &cells, reasons.iter().flat_map(|reason| &reason.causes));
     }
     Ok(ExitCode::OK)
 }
@@ -64,16 +60,9 @@ fn write_reason(reason: &Reason, depth: usize, text: &mut String) {
     };
     let origin = if origin.is_empty() { String::new() } else { format!(": {origin}{accepted}") };
     *text += &format!("{indent}{}: {state}{origin}\n", reason.label);
-    for line in &reason.made_because {
-        *text += &format!("{indent}  it ran then because: {line}\n");
-    }
-    for cause in &reason.causes {
-        *text += &format!("{indent}  {cause}\n");
-    }
-    if let Some(line) = &reason.advice {
-        *text += &format!("{indent}  {line}\n");
-    }
-    if let Some(line) = &reason.probe {
+    let made_because = reason.made_because.iter().map(|line| format!("it ran then because: {line}"));
+    let causes = reason.causes.iter().map(Cause::to_string);
+    for line in made_because.chain(causes).chain(reason.advice.clone()).chain(reason.probe.clone()) {
         *text += &format!("{indent}  {line}\n");
     }
     reason.because_of.iter().for_each(|reason| write_reason(reason, depth + 1, text));

@@ -1,15 +1,15 @@
-//! Curves that stages write as they go, for people who watch: read while they grow, shown in a terminal or written for
-//! TensorBoard and other programs.
+//! Curves that stages write while they run, for people who watch: they are read while they grow, and shown in a terminal or
+//! written for TensorBoard and other programs.
 //!
-//! An inspector reads their lines (`cwm_contract::Inspector`); the folder in which they grow is agreed with the stages
-//! (`Context::checkpoint_dir`). Nothing here is read by a stage or enters a key.
+//! An inspector reads their lines (`cwm_contract::Inspector`). They grow in `Context::checkpoint_dir` of their stage. No stage
+//! reads anything from here, and nothing here enters a key.
 
-mod board;
+mod cell_curves;
+mod curve_folder;
 mod event_file;
-mod follow;
 mod metrics_file;
 mod tail;
 
-pub use board::TensorBoardWriter;
-pub use follow::{Curve, curves_of};
+pub use cell_curves::{CellCurves, has_curves};
+pub use curve_folder::CurveFolder;
 pub use tail::Tail;

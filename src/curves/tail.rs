@@ -30,11 +30,6 @@ impl Tail {
         self.path = path;
     }
 
-    /// Reads all from the beginning again.
-    pub fn restart(&mut self) {
-        self.read = 0;
-    }
-
     /// Reads the bytes added since the last call, up to the end of the last complete line; with `all`, to the end. A file
     /// that became shorter is read from its beginning. Empty where nothing was added or no file is there.
     ///

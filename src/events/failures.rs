@@ -2,40 +2,38 @@
 
 use std::collections::BTreeMap;
 
-use cwm_contract::Label;
-
 use cwm_core::text::duration;
 use cwm_core::{plural, short_path};
 use cwm_engine::{FailedCell, SkippedCell};
 
-/// How many skipped cells are named for each that failed.
-const NAMED: usize = 4;
+/// The most skipped cells that are named for each failed one.
+const MAX_NAMED: usize = 4;
 
-/// A line for each cell that failed, one for what was skipped because of each, and the command that tries them again.
+/// The widest column that is aligned, and the longest reason that is shown.
+const MAX_WIDTH: usize = 60;
+const MAX_REASON: usize = 160;
+
+/// Returns a line for each failed cell, its log, the cells that were skipped because of it, and the command `again` that retries them.
 pub fn failures(failed: &[FailedCell], skipped: &[SkippedCell], again: &str) -> Vec<String> {
+    let row = |cell: &FailedCell| {
+        let attempts = plural(cell.attempts.into(), "attempt", "attempts");
+        [cell.label.to_string(), attempts, duration(cell.seconds)]
+    };
+    let rows: Vec<[String; 3]> = failed.iter().map(row).collect();
+    let widths = [0, 1, 2].map(|column| {
+        let width = rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        width.min(MAX_WIDTH)
+    });
     let mut lines = vec![format!("{} failed:", plural(failed.len() as u64, "stage", "stages"))];
-    let label = |cell: &FailedCell| cell.label.to_string();
-    let attempts = |cell: &FailedCell| plural(cell.attempts.into(), "attempt", "attempts");
-    let log = |cell: &FailedCell| cell.log.as_deref().map(short_path).unwrap_or_default();
-    let widest =
-        |of: &dyn Fn(&FailedCell) -> String| failed.iter().map(|cell| of(cell).chars().count()).max().unwrap_or(0);
-    let (labels, tries) = (widest(&label).min(60), widest(&attempts));
-    let times = widest(&|cell| duration(cell.seconds));
-    for cell in failed {
-        let line = format!(
-            "  {:labels$}  {:tries$}  {:>times$}  {}",
-            label(cell),
-            attempts(cell),
-            duration(cell.seconds),
-            one_line(&cell.reason)
-        );
+    for (cell, [label, attempts, time]) in failed.iter().zip(&rows) {
+        let [labels, tries, times] = widths;
+        let line = format!("  {label:labels$}  {attempts:tries$}  {time:>times$}  {}", one_line(&cell.reason));
         lines.push(line.trim_end().to_owned());
-        let skipped: Vec<_> = skipped.iter().filter(|other| is_behind(other, &cell.label)).collect();
-        if !log(cell).is_empty() {
-            lines.push(format!("    log: {}", log(cell)));
-        }
-        if !skipped.is_empty() {
-            lines.push(format!("    skipped because of it: {}", named(&skipped)));
+        lines.extend(cell.log.as_deref().map(|log| format!("    log: {}", short_path(log))));
+        let is_behind = |other: &&SkippedCell| other.because == cell.label || other.also.contains(&cell.label);
+        let behind: Vec<_> = skipped.iter().filter(is_behind).collect();
+        if !behind.is_empty() {
+            lines.push(format!("    skipped because of it: {}", names(&behind)));
         }
     }
     lines.push("to try again what is not done:".to_owned());
@@ -43,27 +41,19 @@ pub fn failures(failed: &[FailedCell], skipped: &[SkippedCell], again: &str) -> 
     lines
 }
 
-/// Returns true if a cell was skipped because of this one, be it among others.
-fn is_behind(skipped: &SkippedCell, failed: &Label) -> bool {
-    skipped.because == *failed || skipped.also.contains(failed)
+/// Names the first cells, and counts the others by stage.
+fn names(cells: &[&SkippedCell]) -> String {
+    let (named, others) = cells.split_at(cells.len().min(MAX_NAMED));
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    others.iter().for_each(|cell| *counts.entry(&cell.label.stage).or_default() += 1);
+    let named = named.iter().map(|cell| cell.label.to_string());
+    named.chain(counts.iter().map(|(stage, count)| format!("{count} more of {stage}"))).collect::<Vec<_>>().join(", ")
 }
 
-/// The first of them, and how many of which stages the others are.
-fn named(skipped: &[&SkippedCell]) -> String {
-    let mut names: Vec<String> = skipped.iter().take(NAMED).map(|cell| cell.label.to_string()).collect();
-    let mut others: BTreeMap<&str, usize> = BTreeMap::new();
-    for cell in skipped.iter().skip(NAMED) {
-        *others.entry(&cell.label.stage).or_default() += 1;
-    }
-    names.extend(others.iter().map(|(stage, count)| format!("{count} more of {stage}")));
-    names.join(", ")
-}
-
-/// A reason without its line breaks, not longer than a line or two.
+/// Returns a reason without its line breaks, and not longer than a line or two.
 fn one_line(reason: &str) -> String {
-    const LONGEST: usize = 160;
     let line = reason.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST) {
+    match line.char_indices().nth(MAX_REASON) {
         Some((cut, _)) => format!("{}…", &line[..cut]),
         None => line,
     }
@@ -73,6 +63,7 @@ fn one_line(reason: &str) -> String {
 mod tests {
     use super::*;
     use cwm_action::ActionFailureKind;
+    use cwm_contract::Label;
 
     fn label(stage: &str, seed: Option<usize>) -> Label {
         let coordinates = seed.map(|seed| ("seed".to_owned(), seed.to_string()));

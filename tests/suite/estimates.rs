@@ -42,9 +42,7 @@ fn estimates_scale_what_was_measured_and_are_silent_about_the_rest() {
     assert_eq!(at(&first, "dry_summary", "")["total"]["unknown"], 2);
     let plain = context.cwm(&["run", "--dry-run", "--output", "plain"]).stderr;
     assert!(
-        plain.contains(
-            "what that takes cannot be told: no earlier run of the kind, or not how much is read, is known for 2 cells"
-        ),
+        plain.contains("no estimate for 2 cells: no earlier run of the kind, or an input whose size is not known yet"),
         "{plain}"
     );
 

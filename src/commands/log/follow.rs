@@ -1,41 +1,42 @@
-//! `cwm log --follow`: what a stage writes, as it writes it, whichever process runs it.
+//! `cwm log --follow`: the log and the curves of a stage while it runs, whichever process runs it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cwm_contract::CurvePoint;
 
-use crate::curves::{Tail, curves_of};
+use super::last_log;
+use crate::curves::{CellCurves, Tail};
 use crate::output::print;
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode, Key, shell_quote};
 use cwm_engine::{CacheStatus, KeyStatus};
 
-/// Time between two looks.
-const EVERY: Duration = Duration::from_millis(200);
+/// The time between two updates.
+const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Prints log and curves of a cell to the end of its run; waits for one to begin if there is neither a run, nor a result,
-/// nor what a failed run left, of it or of what it rests on.
+/// Prints log and curves of a cell to the end of its run. It waits for a run to begin if the cell has neither a result nor the log of
+/// a failed run, and none of the cells that it depends on failed.
 ///
 /// # Errors
-/// What it writes cannot be read. A run that ends without a result gives [`ExitCode::STAGE_FAILED`].
-pub fn run(workspace: &mut Workspace, index: usize) -> Result<ExitCode, Error> {
-    let label = workspace.plan.cells[index].label.clone();
+/// The log or the curves cannot be read. A run that ends without a result gives [`ExitCode::STAGE_FAILED`].
+pub fn run(workspace: &Workspace, index: usize) -> Result<ExitCode, Error> {
+    let label = &workspace.plan.cells[index].label;
     let needed = workspace.plan.ancestors(&[index]);
     let mut cache_status = CacheStatus::empty(&workspace.plan);
     let mut is_reported = false;
-    let key = loop {
+    loop {
         workspace.refresh_cache_status(&mut cache_status, &needed)?;
         match &cache_status.states[index] {
-            KeyStatus::Cached(record) => break record.key,
+            KeyStatus::Cached(record) => return follow(workspace, index, &record.key),
             KeyStatus::Absent(resolved) => {
                 let key = resolved.components.key();
-                // One that failed has left its log, and is at its end.
                 if workspace.store.holder(&key)?.is_some() || workspace.store.work(&key).log().exists() {
-                    break key;
+                    return follow(workspace, index, &key);
                 }
             }
             KeyStatus::KeyUnknown => {
-                if let Some(failed) = failed(workspace, &cache_status, &needed)? {
+                if let Some(failed) = failed_cell(workspace, &cache_status, &needed)? {
                     eprintln!("{label} has not run, for {failed} failed: `cwm log {}`", shell_quote(&failed));
                     return Ok(ExitCode::STAGE_FAILED);
                 }
@@ -46,73 +47,67 @@ pub fn run(workspace: &mut Workspace, index: usize) -> Result<ExitCode, Error> {
         if !std::mem::replace(&mut is_reported, true) {
             eprintln!("{label} does not run: waiting for it to begin");
         }
-        std::thread::sleep(EVERY);
-    };
-    follow(workspace, index, &key)
+        std::thread::sleep(INTERVAL);
+    }
 }
 
-/// The first of these cells that is not running and of which a run that failed left its log, where none is running.
-fn failed(workspace: &Workspace, cache_status: &CacheStatus, cells: &[usize]) -> Result<Option<String>, Error> {
+/// Returns the first of these cells that failed, if none of them runs.
+fn failed_cell(workspace: &Workspace, cache_status: &CacheStatus, cells: &[usize]) -> Result<Option<String>, Error> {
     let mut failed = None;
     for &cell in cells {
-        let KeyStatus::Absent(resolved) = &cache_status.states[cell] else { continue };
-        let key = resolved.components.key();
-        if workspace.store.holder(&key)?.is_some() {
-            return Ok(None);
-        }
-        if workspace.store.work(&key).log().exists() {
-            failed = failed.or(Some(workspace.plan.cells[cell].label.to_string()));
+        match last_log(workspace, cache_status, cell)? {
+            _ if cache_status.record(cell).is_some() => {}
+            Some((_, "running")) => return Ok(None),
+            Some(_) if failed.is_none() => failed = Some(workspace.plan.cells[cell].label.to_string()),
+            _ => {}
         }
     }
     Ok(failed)
 }
 
 fn follow(workspace: &Workspace, index: usize, key: &Key) -> Result<ExitCode, Error> {
-    let (store, files) = (&workspace.store, &workspace.files);
-    let outputs = &workspace.plan.cells[index].outputs;
-    let mut curves = crate::registry::inspector().map(|inspector| curves_of(outputs, inspector)).unwrap_or_default();
+    let (store, files, cell) = (&workspace.store, &workspace.files, &workspace.plan.cells[index]);
+    let mut curves =
+        crate::registry::inspector().map(|inspector| CellCurves::new(*key, &cell.outputs, inspector, BTreeMap::new()));
     let mut log = Tail::of(store.work(key).log());
     loop {
-        // Asked before anything is read, so that the last look sees all.
-        let running = store.holder(key)?.is_some();
-        let made = if running { None } else { store.candidates(key, None)?.into_iter().next() };
-        if let Some(digest) = made.as_ref().and_then(|record| record.log.as_ref()).filter(|_| !log.path().exists()) {
+        // Before anything is read, so that the last pass reads everything.
+        let is_running = store.holder(key)?.is_some();
+        let record = if is_running { None } else { store.preferred_record(key, None)? };
+        if let Some(digest) = record.as_ref().and_then(|record| record.log.as_ref()).filter(|_| !log.path().exists()) {
             log.move_to(store.object_path(digest));
         }
         loop {
-            let bytes = log.more(!running).map_err(|error| Error::io("read the log", log.path(), error))?;
+            let bytes = log.more(!is_running).map_err(|error| Error::io("read the log", log.path(), error))?;
             if bytes.is_empty() {
                 break;
             }
             print(&String::from_utf8_lossy(&bytes))?;
         }
-        for curve in &mut curves {
-            for points in curve.more(store, files, key, made.as_ref())? {
+        if let Some(curves) = &mut curves {
+            for points in curves.read_new(store, files, record.as_ref())? {
                 print(&line(&points))?;
             }
         }
-        if !running {
-            if made.is_none() {
-                eprintln!(
-                    "{} has ended without a result: it failed, or was stopped",
-                    workspace.plan.cells[index].label
-                );
-                return Ok(ExitCode::STAGE_FAILED);
-            }
+        if record.is_some() {
             return Ok(ExitCode::OK);
         }
-        std::thread::sleep(EVERY);
+        if !is_running {
+            eprintln!("{} has ended without a result: it failed, or was stopped", cell.label);
+            return Ok(ExitCode::STAGE_FAILED);
+        }
+        std::thread::sleep(INTERVAL);
     }
 }
 
-/// The points of one step on a line.
+/// Formats the points of one step.
 fn line(points: &[CurvePoint]) -> String {
     let step = points.first().map_or(0, |point| point.step);
     let numbers: String = points.iter().map(|point| format!("  {} {}", point.curve, number(point.value))).collect();
     format!("step {step}{numbers}")
 }
 
-/// Six digits after the point, or a power of ten where that says little.
+/// Formats a number with six digits after the point, or with a power of ten if it is large or small.
 fn number(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 || !value.is_finite() || (1e-2..1e6).contains(&size) {

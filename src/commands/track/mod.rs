@@ -57,7 +57,7 @@ fn model(store: Option<&Path>, arguments: &TrackArguments) -> Result<PathBuf, Er
     if path.is_dir() && arguments.checkpoint.contains('/') {
         return Err(Error::usage(format!("{} is no checkpoint: it has no model.json", path.display())));
     }
-    let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
+    let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let outputs = workspace.plan.select_outputs_of(&arguments.checkpoint, &Format::CHECKPOINT)?;
     let (index, port) = workspace.single_output(&arguments.checkpoint, outputs)?;
     let cache_status = workspace.cache_status()?;

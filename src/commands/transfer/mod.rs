@@ -1,181 +1,186 @@
-//! What `push` and `pull` share: results go to and come from remotes, told as events.
+//! `cwm push` and `cwm pull`: results move to and from remotes, with the events of a run.
 
-mod locked_results;
 pub mod pull;
 pub mod push;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use cwm_contract::Label;
-
-use crate::cli::Output;
-use crate::commands::progress::progress_sink;
 use crate::workspace::Workspace;
-use cwm_core::{Error, Key};
+use cwm_core::{ExitCode, Key, plural};
 use cwm_engine::{Direction, EventSink, EventSinks, RunEvent};
-use cwm_pipeline::plan::Plan;
-use cwm_remote::{TransferEvent, TransferRequest, TransferService};
+use cwm_remote::{RemoteError, TransferEvent, TransferRequest, TransferService};
 
-/// Jobs that are under way at a time: enough for all that a remote is asked at once.
-const AT_ONCE: usize = 64;
+/// Requests that are pending at a time. The service carries out fewer; the bundles of the others are in memory.
+const MAX_PENDING: usize = 64;
 
-/// A number of jobs on their way, and what came of them.
+/// The requests of a push or a pull, and their outcome so far.
 struct Transfer<'a> {
+    workspace: &'a Workspace,
     service: &'a TransferService,
     direction: Direction,
     sinks: &'a mut EventSinks,
-    sender: Sender<(usize, TransferEvent)>,
-    inbox: Receiver<(usize, TransferEvent)>,
-    /// What the jobs of each cell are about.
-    keys: HashMap<usize, Key>,
-    /// Jobs that have begun, and those of them that have ended.
-    begun: usize,
-    ended: usize,
-    began: Instant,
+    sender: Sender<(usize, Key, TransferEvent)>,
+    inbox: Receiver<(usize, Key, TransferEvent)>,
+    pending: usize,
+    start: Instant,
     results: usize,
     objects: u64,
     bytes: u64,
-    /// What is wrong with remotes; what did not move of results.
+    /// The problems of remotes.
     faults: Vec<String>,
+    /// The objects that were not transferred, with the reason.
     missing: Vec<String>,
+    /// Warnings about remotes, each printed once.
+    warnings: BTreeSet<String>,
+    /// Remotes that did not answer, or refused, in words.
+    unavailable: BTreeMap<String, &'static str>,
 }
 
 impl<'a> Transfer<'a> {
-    fn new(service: &'a TransferService, direction: Direction, sinks: &'a mut EventSinks) -> Self {
+    fn new(
+        workspace: &'a Workspace,
+        service: &'a TransferService,
+        direction: Direction,
+        sinks: &'a mut EventSinks,
+    ) -> Self {
         let (sender, inbox) = channel();
-        let (begun, ended, results, objects, bytes) = (0, 0, 0, 0, 0);
-        let (began, keys) = (Instant::now(), HashMap::new());
-        let (faults, missing) = (Vec::new(), Vec::new());
         Transfer {
+            workspace,
             service,
             direction,
             sinks,
             sender,
             inbox,
-            keys,
-            begun,
-            ended,
-            began,
-            results,
-            objects,
-            bytes,
-            faults,
-            missing,
+            pending: 0,
+            start: Instant::now(),
+            results: 0,
+            objects: 0,
+            bytes: 0,
+            faults: Vec::new(),
+            missing: Vec::new(),
+            warnings: BTreeSet::new(),
+            unavailable: BTreeMap::new(),
         }
     }
 
-    /// Begins a job of the cell `index`, about `key`.
+    /// Starts a request about `key` for the cell `index`, once fewer requests are pending than may be.
     fn start(&mut self, index: usize, key: Key, request: TransferRequest) {
-        self.keys.insert(index, key);
-        let sender = std::sync::Mutex::new(self.sender.clone());
-        self.begun += 1;
+        while self.pending >= MAX_PENDING {
+            self.receive();
+        }
+        self.pending += 1;
+        let sender = self.sender.clone();
         self.service.start(request, move |event| {
-            // Whoever has ended listens no more.
-            let _ = sender.lock().unwrap_or_else(std::sync::PoisonError::into_inner).send((index, event));
+            // The receiver is gone once the command has failed.
+            let _ = sender.send((index, key, event));
         });
     }
 
-    /// Tells how it goes until fewer jobs are under way than may be.
-    fn make_room(&mut self, plan: &Plan) {
-        while self.begun - self.ended >= AT_ONCE
-            && let Some((index, event)) = self.next()
-        {
-            self.report(plan, index, event);
+    /// Waits until no request is pending.
+    fn wait(&mut self) {
+        while self.pending > 0 {
+            self.receive();
         }
     }
 
-    /// Tells how it goes until all jobs have ended.
-    fn wait(&mut self, plan: &Plan) {
-        while let Some((index, event)) = self.next() {
-            self.report(plan, index, event);
-        }
-    }
-
-    /// What is told next; nothing once all jobs have ended.
-    fn next(&mut self) -> Option<(usize, TransferEvent)> {
-        while self.ended < self.begun {
-            match self.inbox.recv_timeout(std::time::Duration::from_millis(500)) {
-                Ok((index, event)) => {
-                    self.ended +=
-                        usize::from(!matches!(event, TransferEvent::Started { .. } | TransferEvent::Progress { .. }));
-                    return Some((index, event));
-                }
-                Err(_) => self.sinks.tick(),
+    /// Receives one event, if there is one in half a second.
+    fn receive(&mut self) {
+        match self.inbox.recv_timeout(Duration::from_millis(500)) {
+            Ok((index, key, event)) => {
+                let is_final = !matches!(event, TransferEvent::Started { .. } | TransferEvent::Progress { .. });
+                self.pending -= usize::from(is_final);
+                self.handle(index, key, event);
             }
+            Err(_) => self.sinks.tick(),
         }
-        None
     }
 
-    /// What is told in the same way, whichever way files move.
-    fn report(&mut self, plan: &Plan, index: usize, event: TransferEvent) {
-        let Some(key) = self.keys.get(&index).copied() else { return };
-        let (label, direction) = (plan.cells[index].label.clone(), self.direction);
-        match event {
+    fn handle(&mut self, index: usize, key: Key, event: TransferEvent) {
+        let (label, direction) = (self.workspace.plan.cells[index].label.clone(), self.direction);
+        let (objects, bytes, seconds, missing) = match event {
             TransferEvent::Started { objects, bytes } => {
-                self.sinks.event(&RunEvent::Transferring { label, key, direction, objects, bytes });
+                return self.sinks.event(&RunEvent::Transferring { label, key, direction, objects, bytes });
             }
             TransferEvent::Progress { done, total } => {
                 let (total, unit) = (Some(total), "bytes".to_owned());
-                self.sinks.event(&RunEvent::Progress { label, done, total, unit });
+                return self.sinks.event(&RunEvent::Progress { label, done, total, unit });
             }
+            TransferEvent::Initialized(message) => {
+                return message.into_iter().for_each(|message| self.sinks.warn(message));
+            }
+            TransferEvent::RecordsFetched { new, errors } => {
+                // A key without a result here has none but the new ones.
+                let results = self.workspace.store.actions(&key).unwrap_or_default();
+                if new > 0 && results.len() > new {
+                    let message = format!(
+                        "{} of it came from the remotes, beside the one that is here ({}); `cwm ls --all {label}` lists them",
+                        plural(new as u64, "other result", "other results"),
+                        results[0].origin()
+                    );
+                    self.sinks.event(&RunEvent::Note { label, message });
+                }
+                return errors.into_iter().for_each(|(remote, error)| self.warn(remote, &error));
+            }
+            TransferEvent::Status(_) => return,
             TransferEvent::ContentFetched { objects, bytes, seconds, missing } => {
-                let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
-                self.moved(label, key, objects, bytes, seconds, missing);
+                (objects, bytes, seconds, missing.iter().map(ToString::to_string).collect())
             }
             TransferEvent::Uploaded { outcome: Ok(stats), seconds } => {
                 let stats = stats.unwrap_or_default();
-                self.moved(label, key, stats.objects, stats.bytes, seconds, Vec::new());
+                (stats.objects, stats.bytes, seconds, Vec::new())
             }
             TransferEvent::Uploaded { outcome: Err(error), seconds } => {
-                let remote = self.service.names().first().copied().unwrap_or_default().to_owned();
-                self.moved(label, key, 0, 0, seconds, vec![format!("the remote `{remote}` {error}")]);
+                let remote = self.service.names().first().copied().unwrap_or_default();
+                (0, 0, seconds, vec![format!("the remote `{remote}` {error}")])
             }
-            TransferEvent::Initialized(Some(message)) => self.sinks.event(&RunEvent::Warning { message }),
-            TransferEvent::Initialized(None) | TransferEvent::RecordsFetched { .. } | TransferEvent::Status(_) => {}
-        }
-    }
-
-    fn moved(&mut self, label: Label, key: Key, objects: u64, bytes: u64, seconds: f64, missing: Vec<String>) {
+        };
         self.results += usize::from(missing.is_empty());
         self.objects += objects;
         self.bytes += bytes;
         self.missing.extend(missing.iter().map(|line| format!("{label}: {line}")));
-        let direction = self.direction;
         self.sinks.event(&RunEvent::Transferred { label, key, direction, objects, bytes, seconds, missing });
     }
 
-    /// Tells the end; whether all went well.
-    fn end(self) -> bool {
-        let is_whole = self.faults.is_empty() && self.missing.is_empty();
+    /// Warns about a remote, once of each error.
+    fn warn(&mut self, remote: String, error: &RemoteError) {
+        let message = format!("the remote `{remote}`: {error}");
+        let is_first_report = self.service.is_first_report()(&remote, error);
+        if error.is_refusal() {
+            self.unavailable.insert(remote, "refused");
+        } else if matches!(error, RemoteError::Unreachable(_) | RemoteError::Panicked) {
+            self.unavailable.insert(remote, "was not reached");
+        }
+        if is_first_report && self.warnings.insert(message.clone()) {
+            // A remote that does not exist may be one of many that have the rest.
+            if *error != RemoteError::NotFound {
+                self.faults.push(message.clone());
+            }
+            self.sinks.warn(message);
+        }
+    }
+
+    /// Describes the remotes if none of them answered.
+    fn unavailable(&self) -> Option<String> {
+        let problem = |name: &&str| Some(format!("the remote `{name}` {}", self.unavailable.get(*name)?));
+        Some(self.service.names().iter().map(problem).collect::<Option<Vec<_>>>()?.join(", "))
+    }
+
+    /// Waits for all requests and emits the summary.
+    fn end(mut self) -> ExitCode {
+        self.wait();
+        let is_complete = self.faults.is_empty() && self.missing.is_empty();
         self.sinks.event(&RunEvent::TransferSummary {
             direction: self.direction,
             remotes: self.service.names().into_iter().map(str::to_owned).collect(),
             results: self.results,
             objects: self.objects,
             bytes: self.bytes,
-            seconds: self.began.elapsed().as_secs_f64(),
+            seconds: self.start.elapsed().as_secs_f64(),
             faults: self.faults,
             missing: self.missing,
         });
-        is_whole
+        if is_complete { ExitCode::OK } else { ExitCode::REMOTE }
     }
-}
-
-/// The cells that words name; all, without any.
-fn chosen(workspace: &Workspace, words: &[String]) -> Result<BTreeSet<usize>, Error> {
-    let mut cells = BTreeSet::new();
-    for word in words {
-        cells.extend(workspace.plan.select(word)?);
-    }
-    if words.is_empty() {
-        cells.extend(0..workspace.plan.cells.len());
-    }
-    Ok(cells)
-}
-
-/// Returns the sinks that show the progress of a transfer.
-fn sinks(verbose: bool) -> EventSinks {
-    EventSinks(vec![progress_sink(Output::Auto, verbose)])
 }

@@ -1,109 +1,76 @@
-//! `cwm push`: results go to a remote.
+//! `cwm push`: uploads results to a remote.
 
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::{Transfer, chosen, sinks};
-use crate::cli::PushArguments;
+use super::Transfer;
+use crate::cli::{Output, PushArguments};
+use crate::commands::progress::progress_sink;
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode, plural};
-use cwm_engine::KeyStatus;
-use cwm_engine::{Direction, EventSink, EventSinks, RunEvent};
-use cwm_pipeline::plan::Plan;
+use cwm_engine::{Direction, EventSink, EventSinks};
 use cwm_remote::{ResultBundle, TransferRequest, TransferService};
-use cwm_store::external_files::DigestCache;
-use cwm_store::{ActionRecord, EvictionReason, Store};
+use cwm_store::{ActionRecord, EvictionReason};
 
-/// Runs `cwm push`: what is named with its files, and the records of what that rests on, without which its keys could not be told.
+/// Runs `cwm push`: uploads the named stages with their files, and the records of all that they depend on, without which others
+/// could not determine their keys.
 ///
 /// # Errors
-/// The pipeline, the store or the command line; what a remote does not take gives [`ExitCode::REMOTE`].
+/// The pipeline, the store or the command line is wrong; if a remote does not take everything, the code is
+/// [`ExitCode::REMOTE`].
 pub fn run(store: Option<&Path>, mut arguments: PushArguments) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.words)?;
-    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
-    let chosen = chosen(&workspace, &arguments.words)?;
+    let workspace = Workspace::open(store, &arguments.pipeline)?;
+    let chosen = workspace.plan.select_all(&arguments.words)?;
     let service = TransferService::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, true)?;
-    let mut sinks = sinks(arguments.verbose);
-    let _shared = workspace.store.lock_shared(|holder| {
-        sinks.event(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
-    })?;
+    let mut sinks = EventSinks(vec![progress_sink(Output::Auto, arguments.json, arguments.verbose)]);
+    let _lock = workspace.lock_shared(&mut sinks)?;
     let cache_status = workspace.cache_status()?;
-    let Workspace { plan, store, files, .. } = &workspace;
-    let all = plan.ancestors(&chosen.iter().copied().collect::<Vec<_>>());
-    let record = |index: &usize| match &cache_status.states[*index] {
-        KeyStatus::Cached(record) => Some((*index, record.as_ref(), chosen.contains(index))),
-        _ => None,
-    };
-    let undone = chosen.iter().filter(|index| record(index).is_none()).count();
-    if undone > 0 {
-        let cells = plural(undone as u64, "cell has", "cells have");
-        sinks.event(&RunEvent::Warning { message: format!("{cells} no result yet, and nothing to push") });
+    let absent = chosen.iter().filter(|index| cache_status.record(**index).is_none()).count();
+    if absent > 0 {
+        let cells = plural(absent as u64, "cell has", "cells have");
+        sinks.warn(format!("{cells} no result yet, and nothing to push"));
     }
-    let results: Vec<_> = all.iter().filter_map(record).collect();
-    let is_whole = send(&service, plan, store, files, results, arguments.force, &mut sinks)?;
-    Ok(if is_whole { ExitCode::OK } else { ExitCode::REMOTE })
+    let needed = workspace.plan.ancestors(&chosen).into_iter();
+    let results =
+        needed.filter_map(|index| Some((index, cache_status.record(index)?, chosen.binary_search(&index).is_ok())));
+    push(&workspace, &service, results, arguments.force, &mut sinks)
 }
 
-/// Sends what is done after a run; whether all went well.
+/// Uploads results, each with its files if that is wanted and they are in the store; with `force` also what the remote has.
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn results(
+pub fn push<'r>(
+    workspace: &Workspace,
     service: &TransferService,
-    plan: &Plan,
-    store: &Store,
-    files: &DigestCache,
-    records: &[Option<ActionRecord>],
+    results: impl Iterator<Item = (usize, &'r ActionRecord, bool)>,
+    force: bool,
     sinks: &mut EventSinks,
-) -> Result<bool, Error> {
-    let done = records.iter().enumerate().filter_map(|(index, record)| Some((index, record.as_ref()?, true)));
-    send(service, plan, store, files, done.collect(), false, sinks)
-}
-
-/// Sends results, each with its files if that is wanted and they are here.
-fn send(
-    service: &TransferService,
-    plan: &Plan,
-    store: &Store,
-    files: &DigestCache,
-    results: Vec<(usize, &ActionRecord, bool)>,
-    anew: bool,
-    sinks: &mut EventSinks,
-) -> Result<bool, Error> {
-    let mut transfer = Transfer::new(service, Direction::Push, sinks);
-    // A folder that was mistyped, or a disk that is not mounted, would otherwise be filled without a word.
-    if let Some((index, record, _)) = results.first() {
-        transfer.start(*index, record.key, TransferRequest::Initialize);
-        while let Some((cell, event)) = transfer.next() {
-            transfer.report(plan, cell, event);
-        }
-    }
-    let mut sent = HashSet::new();
-    let mut lacking = Vec::new();
+) -> Result<ExitCode, Error> {
+    let mut transfer = Transfer::new(workspace, service, Direction::Push, sinks);
+    let mut seen = HashSet::new();
     for (index, record, with_files) in results {
-        if !sent.insert((record.key, with_files)) {
+        // A remote that is new is reported before anything is uploaded: it may be a mistyped folder.
+        if seen.is_empty() {
+            transfer.start(index, record.key, TransferRequest::Initialize);
+            transfer.wait();
+        }
+        if !seen.insert((record.key, with_files)) {
             continue;
         }
-        transfer.make_room(plan);
-        let bundle = ResultBundle::of(store, files, record, with_files)?;
-        if with_files && !bundle.has_files {
-            match record.evicted {
-                None => lacking.push((plan.cells[index].label.to_string(), "are missing here")),
-                Some(EvictionReason::NotPulled) => {
-                    lacking.push((plan.cells[index].label.to_string(), "were not pulled"))
-                }
-                // As somebody wanted it.
-                Some(EvictionReason::Collected | EvictionReason::NotKept) => {}
-            }
+        let bundle = ResultBundle::of(&workspace.store, &workspace.files, record, with_files)?;
+        let problem = match record.evicted {
+            _ if bundle.has_files || !with_files => None,
+            None => Some("are missing here"),
+            Some(EvictionReason::NotPulled) => Some("were not pulled"),
+            Some(EvictionReason::Collected | EvictionReason::NotKept) => None,
+        };
+        if let Some(problem) = problem {
+            let label = &workspace.plan.cells[index].label;
+            transfer.sinks.warn(format!("{label}: files of it {problem}, so only its record is pushed"));
         }
-        transfer.start(index, record.key, TransferRequest::Upload { bundle: Box::new(bundle), force: anew });
-    }
-    while let Some((cell, event)) = transfer.next() {
-        transfer.report(plan, cell, event);
-    }
-    for (label, what) in lacking {
-        let message = format!("{label}: files of it {what}, so its record went alone");
-        transfer.sinks.event(&RunEvent::Warning { message });
+        transfer.start(index, record.key, TransferRequest::Upload { bundle: Box::new(bundle), force });
     }
     Ok(transfer.end())
 }

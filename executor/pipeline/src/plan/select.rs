@@ -1,5 +1,6 @@
 //! Selects cells and outputs by the addresses that people type.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use cwm_contract::Format;
@@ -49,6 +50,21 @@ impl Plan {
                     .map(|stage| format!("leave the output out: `{}`", stage.trim_end_matches('.'))),
             }),
         }
+    }
+
+    /// Returns the cells that any of `words` selects, in the plan's order, each once. Without words it returns all cells.
+    ///
+    /// # Errors
+    /// As [`Plan::select`].
+    pub fn select_all(&self, words: &[String]) -> Result<Vec<usize>, SelectError> {
+        if words.is_empty() {
+            return Ok((0..self.cells.len()).collect());
+        }
+        let mut cells = BTreeSet::new();
+        for word in words {
+            cells.extend(self.select(word)?);
+        }
+        Ok(cells.into_iter().collect())
     }
 
     /// The outputs that `stage.port` or `stage[…].port` means: cell and port. Without a port it is the only output.

@@ -1,0 +1,95 @@
+//! Compares the results in the store with those that the lock file names.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::workspace::Workspace;
+use cwm_action::source_key::has_unpinned_url;
+use cwm_contract::Label;
+use cwm_core::Error;
+use cwm_engine::{CacheStatus, Resolved, sources};
+use cwm_store::ActionRecord;
+
+impl Workspace {
+    /// Returns true if the lock file names another result of the key of `record`.
+    pub(super) fn differs_from_lock(&self, index: usize, record: &ActionRecord) -> bool {
+        let line = self.inputs().locked_line(index, &record.key);
+        line.is_some_and(|line| line.outputs != record.output_digests())
+    }
+
+    /// Returns the result that the lock file names for a cell, if its record is in the store.
+    pub(super) fn locked_record(&self, label: &Label) -> Result<Option<ActionRecord>, Error> {
+        let Some(line) = self.locked.get(label) else { return Ok(None) };
+        let record = self.store.preferred_record(&line.key, Some(&line.outputs))?;
+        Ok(record.filter(|record| record.output_digests() == line.outputs))
+    }
+
+    /// Returns those of `cells` whose result in the lock file is still the right one: their key is that of the lock file if all
+    /// that they depend on has the lock file's results, as far as that is known. `cells` are in the plan's order and include their
+    /// ancestors.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(super) fn locked_cells(&self, cache_status: &CacheStatus, cells: &[usize]) -> Result<BTreeSet<usize>, Error> {
+        let mut locked_cells = BTreeSet::new();
+        let mut results: BTreeMap<usize, ActionRecord> = BTreeMap::new();
+        for &index in cells {
+            let cell = &self.plan.cells[index];
+            let mut result = cache_status.record(index).cloned();
+            if let Some(line) = self.locked.get(&cell.label) {
+                let is_locked = match self.inputs().resolve(index, |source| results.get(&source)) {
+                    _ if sources(cell).any(|source| !results.contains_key(&source)) => {
+                        sources(cell).all(|source| locked_cells.contains(&source))
+                    }
+                    Ok(Resolved { components, .. }) => {
+                        let mut older = self.accepted.equivalent_keys(&components);
+                        // The key of an unpinned download is known once it is downloaded.
+                        has_unpinned_url(&components)
+                            || components.key() == line.key
+                            || older.any(|older| older.key() == line.key)
+                    }
+                    Err(_) => true,
+                };
+                if is_locked {
+                    locked_cells.insert(index);
+                    for (port, output) in result.iter_mut().flat_map(|result| &mut result.outputs) {
+                        output.digest = line.outputs.get(port).copied().unwrap_or(output.digest);
+                    }
+                    result = self.locked_record(&cell.label)?.or(result);
+                }
+            }
+            results.extend(result.map(|result| (index, result)));
+        }
+        Ok(locked_cells)
+    }
+
+    /// Returns a message about results of `cells` that the lock file names and that are not in the store, if there are remotes;
+    /// `how` is how to get them. Nothing is requested of the remotes.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(super) fn results_elsewhere(&self, cells: &[usize], how: &str) -> Result<Option<String>, Error> {
+        let mut absent = Vec::new();
+        for &index in cells.iter().filter(|_| !self.site.remotes.is_empty()) {
+            if let Some(line) = self.locked.get(&self.plan.cells[index].label)
+                && self.store.actions(&line.key)?.is_empty()
+            {
+                absent.push(index);
+            }
+        }
+        if absent.is_empty() {
+            return Ok(None);
+        }
+        let cache_status = self.cache_status()?;
+        let locked_cells = self.locked_cells(&cache_status, cells)?;
+        absent.retain(|index| locked_cells.contains(index));
+        let lock = self.locked.path().file_name().unwrap_or_default().to_string_lossy();
+        let (results, them) = match absent.len() {
+            0 => return Ok(None),
+            1 => (format!("1 result that {lock} names is"), "it"),
+            count => (format!("{count} results that {lock} names are"), "them"),
+        };
+        let names: Vec<&str> = self.site.remotes.iter().map(|remote| remote.name.as_str()).collect();
+        let remotes = if names.len() == 1 { "the remote" } else { "the remotes" };
+        Ok(Some(format!("{results} not here; {remotes} {} may have {them}: {how}", names.join(", "))))
+    }
+}

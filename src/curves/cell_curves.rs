@@ -1,0 +1,166 @@
+//! The curves of one cell, read as they grow and to their end.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::{CurvePoint, Format, Inspector, Shape};
+
+use super::Tail;
+use cwm_core::{Error, Key};
+use cwm_pipeline::plan::OutputPlan;
+use cwm_store::external_files::DigestCache;
+use cwm_store::{ActionRecord, Store};
+
+/// The curves of one cell for one key.
+pub struct CellCurves {
+    key: Key,
+    inspector: &'static dyn Inspector,
+    outputs: Vec<CurveOutput>,
+    /// The last step of each curve that was read.
+    last: BTreeMap<String, u64>,
+}
+
+/// An output that holds curves.
+struct CurveOutput {
+    port: String,
+    /// The name of its file while it grows.
+    file: String,
+    format: Format,
+    tail: Option<Tail>,
+}
+
+/// Returns true if one of these outputs holds curves.
+pub fn has_curves(outputs: &[OutputPlan], inspector: &dyn Inspector) -> bool {
+    outputs.iter().any(|output| inspector.has_points(&output.format))
+}
+
+impl CellCurves {
+    /// Makes the curves of a cell with these outputs, of which steps up to `last` are known.
+    pub fn new(
+        key: Key,
+        outputs: &[OutputPlan],
+        inspector: &'static dyn Inspector,
+        last: BTreeMap<String, u64>,
+    ) -> CellCurves {
+        let outputs = outputs.iter().filter(|output| inspector.has_points(&output.format)).map(|output| {
+            let (port, format) = (output.name.clone(), output.format.clone());
+            let file = match output.shape {
+                Shape::File(extension) if !extension.is_empty() => format!("{port}.{extension}"),
+                _ => port.clone(),
+            };
+            CurveOutput { port, file, format, tail: None }
+        });
+        CellCurves { key, inspector, outputs: outputs.collect(), last }
+    }
+
+    /// The key of the cell.
+    pub fn key(&self) -> Key {
+        self.key
+    }
+
+    /// Reads the lines that were added since the last call, each as its points: from the result `record`, or from the files that
+    /// the running stage keeps. Every step is returned once, also if an interrupted stage made it again; a line without new
+    /// steps is left out.
+    ///
+    /// # Errors
+    /// A file cannot be read, or holds other lines.
+    pub fn read_new(
+        &mut self,
+        store: &Store,
+        files: &DigestCache,
+        record: Option<&ActionRecord>,
+    ) -> Result<Vec<Vec<CurvePoint>>, Error> {
+        let mut lines = Vec::new();
+        for CurveOutput { port, file, format, tail } in &mut self.outputs {
+            let path = match record.and_then(|record| record.outputs.get(port)) {
+                Some(output) => store.path_of(output, files)?,
+                None => store.work(&self.key).keep().join(file),
+            };
+            let tail = match tail {
+                Some(tail) if tail.path() == path => tail,
+                // A result is read from its start: another attempt may have made it.
+                other => other.insert(Tail::of(path)),
+            };
+            loop {
+                let bytes = tail.more(false).map_err(|error| Error::io("read", tail.path(), error))?;
+                if bytes.is_empty() {
+                    break;
+                }
+                for line in String::from_utf8_lossy(&bytes).lines() {
+                    let points = self.inspector.points(format, line);
+                    let mut points = points
+                        .map_err(|failure| Error::store(format!("{}: {}", tail.path().display(), failure.message)))?;
+                    points.retain(|point| self.last.get(&point.curve).is_none_or(|last| point.step > *last));
+                    self.last.extend(points.iter().map(|point| (point.curve.clone(), point.step)));
+                    if !points.is_empty() {
+                        lines.push(points);
+                    }
+                }
+            }
+        }
+        Ok(lines)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use cwm_contract::{DescribeOptions, Description, ExportFormat, ExportOptions, ExportTarget, Failure};
+
+    use super::*;
+
+    /// Lines `STEP VALUE` of one curve.
+    struct Plain;
+
+    impl Inspector for Plain {
+        fn describe(&self, _: &Format, _: &Path, _: DescribeOptions) -> Result<Option<Description>, Failure> {
+            Ok(None)
+        }
+        fn related_formats(&self, _: &Format) -> Vec<Format> {
+            Vec::new()
+        }
+        fn export_format(&self, _: &Format, _: &ExportOptions) -> Result<ExportFormat, Failure> {
+            Err(Failure::input("none"))
+        }
+        fn export_as(&self, _: &Format, _: &Path, _: &ExportOptions, _: ExportTarget<'_>) -> Result<(), Failure> {
+            Err(Failure::input("none"))
+        }
+        fn has_points(&self, format: &Format) -> bool {
+            *format == Format::CURVES
+        }
+        fn points(&self, _: &Format, line: &str) -> Result<Vec<CurvePoint>, Failure> {
+            let numbers =
+                line.split_once(' ').and_then(|(step, value)| Some((step.parse().ok()?, value.parse().ok()?)));
+            let (step, value) = numbers.ok_or_else(|| Failure::input(format!("no point: {line}")))?;
+            Ok(vec![CurvePoint { curve: "loss".into(), step, value }])
+        }
+    }
+
+    #[test]
+    fn steps_come_once_though_an_interrupted_stage_makes_them_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(folder.path()).unwrap();
+        let files = DigestCache::of_store(&store);
+        let key: Key = "ab".repeat(32).parse().unwrap();
+        let keep = store.work(&key).keep();
+        fs::create_dir_all(&keep).unwrap();
+        let output =
+            CurveOutput { port: "curves".into(), file: "curves.jsonl".into(), format: Format::CURVES, tail: None };
+        let mut curves = CellCurves { key, inspector: &Plain, outputs: vec![output], last: BTreeMap::new() };
+        let mut steps_after = |text: &str| {
+            fs::write(keep.join("curves.jsonl"), text).unwrap();
+            let lines = curves.read_new(&store, &files, None).map_err(|error| error.message)?;
+            Ok::<_, String>(lines.concat().into_iter().map(|point| point.step).collect::<Vec<_>>())
+        };
+        assert!(steps_after("").unwrap().is_empty());
+        assert_eq!(steps_after("1 0.5\n2 0.5\n3 0").unwrap(), [1, 2]);
+        assert_eq!(steps_after("1 0.5\n2 0.5\n3 0.5\n").unwrap(), [3]);
+        // Killed, and gone on with after the first step.
+        assert!(steps_after("1 0.5\n").unwrap().is_empty());
+        assert_eq!(steps_after("1 0.5\n2 0.5\n3 0.5\n4 0.5\n").unwrap(), [4]);
+        assert!(
+            steps_after("1 0.5\n2 0.5\n3 0.5\n4 0.5\nfive\n").unwrap_err().ends_with("curves.jsonl: no point: five")
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! The curves of one cell in a folder, for TensorBoard and for programs that read JSON lines.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cwm_contract::Inspector;
+
+use super::cell_curves::CellCurves;
+use super::event_file::{self, EventFile};
+use super::metrics_file::{MetricsFile, last_steps};
+use crate::workspace::Workspace;
+use cwm_core::{Error, Key};
+use cwm_pipeline::plan::Cell;
+
+/// The name of the file of JSON lines.
+const METRICS: &str = "metrics.jsonl";
+/// The name of the file with the key of the curves.
+const KEY: &str = ".cwm-key";
+
+/// A folder with the curves of one cell.
+pub struct CurveFolder {
+    path: PathBuf,
+    curves: CellCurves,
+    files: Option<(EventFile, MetricsFile)>,
+}
+
+impl CurveFolder {
+    /// Opens the folder of a cell in `folder`. Curves of the same key are continued, others are removed.
+    ///
+    /// # Errors
+    /// The folder cannot be read or written.
+    pub fn open(folder: &Path, cell: &Cell, key: Key, inspector: &'static dyn Inspector) -> Result<Self, Error> {
+        let path = folder.join(cell.label.to_string().replace('/', "_"));
+        let key_file = path.join(KEY);
+        let text = format!("{key}\n");
+        let previous = fs::read_to_string(&key_file).ok();
+        if previous.as_ref() != Some(&text) {
+            if previous.is_some() {
+                remove_curves(&path).map_err(|error| Error::io("empty", &path, error))?;
+            }
+            fs::create_dir_all(&path).map_err(|error| Error::io("make", &path, error))?;
+            fs::write(&key_file, text).map_err(|error| Error::io("write", &key_file, error))?;
+        }
+        let metrics = path.join(METRICS);
+        let last = last_steps(&metrics).map_err(|error| Error::io("read", &metrics, error))?;
+        Ok(CurveFolder { path, curves: CellCurves::new(key, &cell.outputs, inspector, last), files: None })
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The key of the cell.
+    pub fn key(&self) -> Key {
+        self.curves.key()
+    }
+
+    /// Writes the steps that are new. Returns true if there are any.
+    ///
+    /// # Errors
+    /// The curves cannot be read, or the folder cannot be written.
+    pub fn update(&mut self, workspace: &Workspace) -> Result<bool, Error> {
+        let record = workspace.finished_record(&self.key())?;
+        let lines = self.curves.read_new(&workspace.store, &workspace.files, record.as_ref())?;
+        // Seconds since 1970: now, or the time at which the result was made.
+        let time = match record.map(|record| record.circumstances) {
+            Some(made) => made.started.as_millisecond() as f64 / 1e3 + made.wall_seconds,
+            None => jiff::Timestamp::now().as_millisecond() as f64 / 1e3,
+        };
+        if lines.is_empty() {
+            return Ok(false);
+        }
+        let (path, files) = (&self.path, &mut self.files);
+        let write = || {
+            let (events, metrics) = match files {
+                Some(files) => files,
+                none => none.insert((EventFile::begin(path, time)?, MetricsFile::open(&path.join(METRICS))?)),
+            };
+            lines.iter().try_for_each(|points| events.push(points, time).and_then(|()| metrics.push(points, time)))
+        };
+        write().map_err(|error| Error::io("write into", path, error))?;
+        Ok(true)
+    }
+}
+
+/// Removes the files that cwm wrote into the folder of a cell, and nothing else.
+fn remove_curves(folder: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name == METRICS || (name.starts_with(event_file::PREFIX) && name.ends_with(".cwm")) {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}

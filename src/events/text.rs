@@ -1,0 +1,263 @@
+//! The text of events for people. Plain lines and the live terminal show the same.
+
+use std::fmt::Display;
+use std::path::Path;
+
+use cwm_contract::{Label, amount};
+
+use crate::events::failures::failures;
+use cwm_core::text::duration;
+use cwm_core::{escape_controls_in_lines, list_some, plural, short_path};
+use cwm_engine::{Direction, Estimate, RunEvent, TotalEstimate};
+
+/// The most differences that a check lists.
+const MAX_DIFFERENCES: usize = 20;
+
+/// The most missing objects that are listed.
+const MAX_MISSING: usize = 50;
+
+/// Formats events. Many cache hits in a row become one line.
+pub struct EventText {
+    /// True if progress and each cache hit are shown.
+    verbose: bool,
+    /// The most cache hits in a row that are listed.
+    max_hits: usize,
+    /// Cache hits that are not shown yet, with the user and the time of their run.
+    hits: Vec<(Label, String)>,
+}
+
+impl EventText {
+    /// Makes a formatter that lists up to `max_hits` cache hits in a row, or all if it is `verbose`.
+    pub fn new(verbose: bool, max_hits: usize) -> Self {
+        EventText { verbose, max_hits, hits: Vec::new() }
+    }
+
+    /// Returns the lines of an event, after those of the cache hits before it. Control characters are escaped, since notes, files and
+    /// logs may hold any.
+    pub fn lines(&mut self, event: &RunEvent) -> Vec<String> {
+        match event {
+            RunEvent::Cached { label, origin, .. } if !self.verbose => {
+                self.hits.push((label.clone(), origin.clone()));
+                return Vec::new();
+            }
+            RunEvent::Progress { .. } | RunEvent::Doing { .. } if !self.verbose => return Vec::new(),
+            _ => {}
+        }
+        let mut lines = self.take_hits();
+        lines.extend(text(event).iter().map(|line| escape_controls_in_lines(line)));
+        lines
+    }
+
+    /// Returns the lines of the cache hits since the last call.
+    pub fn take_hits(&mut self) -> Vec<String> {
+        let hits = std::mem::take(&mut self.hits);
+        let lines = match hits.first() {
+            Some((first, origin)) if hits.len() > self.max_hits => {
+                // The cells of a stage come one after the other, except for those that waited for others.
+                let stages = hits.chunk_by(|(one, _), (other, _)| one.stage == other.stage).count();
+                let stages = plural(stages as u64, "stage", "stages");
+                let cells = hits.len();
+                vec![format!("  cached   {cells} cells of {stages}, the first {first}  ({origin}); `-v` lists them")]
+            }
+            _ => hits.iter().map(|(label, origin)| format!("  cached   {label}  ({origin})")).collect(),
+        };
+        lines.iter().map(|line| escape_controls_in_lines(line)).collect()
+    }
+}
+
+fn text(event: &RunEvent) -> Vec<String> {
+    let head = match event {
+        RunEvent::Planned { .. } => return Vec::new(),
+        RunEvent::Warning { message } => format!("warning: {message}"),
+        RunEvent::Reading { path } => format!("  reading  {} into the store", path.display()),
+        RunEvent::Read { path, bytes, .. } => {
+            format!("  read     {}  ({})", path.display(), amount::format_bytes(*bytes))
+        }
+        RunEvent::Cached { label, origin, .. } => format!("  cached   {label}  ({origin})"),
+        RunEvent::WouldRun { label, cause, uncertain, estimate } => {
+            let verb = if *uncertain { "may run  " } else { "would run" };
+            return block(format!("{verb}  {label}"), cause.iter().cloned().chain(estimate.as_ref().map(cost)));
+        }
+        RunEvent::Started { label, cause, attempt, .. } => {
+            let retry = if *attempt > 1 { format!("  (attempt {attempt})") } else { String::new() };
+            return block(format!("  running  {label}{retry}"), cause.clone());
+        }
+        RunEvent::Submitted { job, labels, asks, found } => {
+            let verb = if *found { "found    " } else { "submitted" };
+            let cells = match &labels[..] {
+                [only] => only.to_string(),
+                [first, ..] => format!("{} of {}", plural(labels.len() as u64, "cell", "cells"), first.stage),
+                [] => "nothing".to_owned(),
+            };
+            format!("  {verb} job {job}: {cells}  ({asks})")
+        }
+        RunEvent::Queue { pending, running, reasons } => {
+            let reasons = reasons.iter().filter(|(reason, _)| !reason.is_empty());
+            let reasons: Vec<String> = reasons.map(|(reason, count)| format!("{reason} {count}")).collect();
+            let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
+            format!("  queue     {pending} pending{reasons}, {running} running")
+        }
+        RunEvent::Retrying { label, attempt, attempts, reason, wait_seconds, log_tail, log, .. } => {
+            let next = format!("attempt {} of {attempts} follows in {}", attempt + 1, duration(*wait_seconds));
+            return block(format!("  retrying {label}: {reason}; {next}"), end_of_log(log_tail, log));
+        }
+        RunEvent::Waiting { label, holder } => format!("  waiting  {label}: {holder} has it"),
+        RunEvent::Progress { label, done, total, unit } => {
+            let total = total.map_or_else(String::new, |total| format!(" of {total}"));
+            format!("           {label}: {done}{total} {unit}")
+        }
+        RunEvent::Doing { label, what } => format!("           {label}: {what}"),
+        RunEvent::Note { label, message } => format!("  note     {label}: {message}"),
+        RunEvent::Finished { label, seconds, bytes, note, .. } => {
+            let note = note.as_ref().map(|note| format!(", {note}")).unwrap_or_default();
+            format!("  done     {label}  ({}, {}{note})", duration(*seconds), amount::format_bytes(*bytes))
+        }
+        RunEvent::Failed { label, reason, hint, log_tail, log, .. } => {
+            let hint = hint.iter().map(|hint| format!("hint: {hint}"));
+            let log = log.iter().flat_map(|log| end_of_log(log_tail, log));
+            return block(format!("  FAILED   {label}: {reason}"), hint.chain(log));
+        }
+        RunEvent::Skipped { label, because } => format!("  skipped  {label}: needs {because}"),
+        RunEvent::Exported { source, path } => format!("{source}: {}", short_path(path)),
+        RunEvent::DrySummary { would_run, may_run, cached, would_fail, total } => {
+            let costs = (total.estimated + total.unknown > 0).then(|| total_cost(total));
+            let counts = format!("would run {would_run}, may run {may_run}, cached {cached}, would fail {would_fail}");
+            return costs.into_iter().chain([counts]).collect();
+        }
+        RunEvent::Watching { files } => {
+            format!("watching {} (Ctrl-C ends it)", plural(*files as u64, "file", "files"))
+        }
+        RunEvent::Changed { paths } => format!("changed: {}", list_some(paths.iter().map(|path| short_path(path)), 4)),
+        RunEvent::Checked { label, seconds, differences, .. } => {
+            let verb = if differences.is_empty() { "same    " } else { "DIFFERS " };
+            let head = format!("  {verb} {label}  ({})", duration(*seconds));
+            return block(head, first_lines(differences, MAX_DIFFERENCES));
+        }
+        RunEvent::CheckSummary { same, different, failed, skipped } => {
+            format!("same {same}, different {different}, failed {failed}, skipped {skipped}")
+        }
+        RunEvent::Failures { failed, skipped, again } => return failures(failed, skipped, again),
+        RunEvent::Transferring { label, direction, objects, bytes, .. } => {
+            let files = plural(*objects, "file", "files");
+            format!("  {}ing  {label}  ({files}, {})", verb(*direction), amount::format_bytes(*bytes))
+        }
+        RunEvent::Transferred { label, direction, objects, bytes, seconds, missing, .. } => {
+            let outcome = match (objects, direction) {
+                (0, _) if !missing.is_empty() => ": nothing".to_owned(),
+                (0, Direction::Pull) => "  (all of it was there)".to_owned(),
+                (0, Direction::Push) => "  (nothing had to go)".to_owned(),
+                _ => format!("  ({})", throughput(*objects, *bytes, *seconds)),
+            };
+            let head = format!("  {}ed   {label}{outcome}", verb(*direction));
+            return block(head, first_lines(missing, MAX_MISSING));
+        }
+        RunEvent::TransferSummary { direction, results, objects, bytes, seconds, faults, missing, .. } => {
+            let mut lines = first_lines(faults, MAX_MISSING);
+            let mut results = plural(*results as u64, "result", "results");
+            results += &format!(": {}", throughput(*objects, *bytes, *seconds));
+            if !missing.is_empty() {
+                lines.push("missing:".to_owned());
+                lines.extend(first_lines(missing, MAX_MISSING).iter().map(|line| format!("  {line}")));
+                results += &format!(", {} missing", missing.len());
+            }
+            lines.push(format!("{}ed {results}", verb(*direction)));
+            return lines;
+        }
+        RunEvent::Summary { ran, cached, failed, skipped } => {
+            format!("ran {ran}, cached {cached}, failed {failed}, skipped {skipped}")
+        }
+    };
+    vec![head]
+}
+
+/// Returns a line with further lines below it.
+fn block(head: String, details: impl IntoIterator<Item = String>) -> Vec<String> {
+    let details = details.into_iter().map(|line| format!("             {line}"));
+    [head].into_iter().chain(details).collect()
+}
+
+/// Returns a line for each of the first `max` items, and one with the number of the others.
+fn first_lines<T: Display>(items: &[T], max: usize) -> Vec<String> {
+    let others = items.len().saturating_sub(max);
+    let others = (others > 0).then(|| format!("and {others} more"));
+    items.iter().take(max).map(ToString::to_string).chain(others).collect()
+}
+
+/// Returns the last lines of a log with a heading.
+fn end_of_log(tail: &[String], log: &Path) -> Vec<String> {
+    let count = plural(tail.len() as u64, "line", "lines");
+    let heading = (!tail.is_empty()).then(|| format!("last {count} of its log ({}):", short_path(log)));
+    heading.into_iter().chain(tail.iter().map(|line| format!("| {line}"))).collect()
+}
+
+fn verb(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Pull => "pull",
+        Direction::Push => "push",
+    }
+}
+
+/// Formats a transfer: `3 files, 5.0 MB, 2.1 s, 2.4 MB/s`.
+fn throughput(objects: u64, bytes: u64, seconds: f64) -> String {
+    let (files, size) = (plural(objects, "file", "files"), amount::format_bytes(bytes));
+    let rate = match seconds > 0.1 && bytes > 0 {
+        true => format!(", {}/s", amount::format_bytes((bytes as f64 / seconds) as u64)),
+        false => String::new(),
+    };
+    format!("{files}, {size}, {}{rate}", duration(seconds))
+}
+
+/// Describes the estimate of a cell.
+fn cost(estimate: &Estimate) -> String {
+    format!(
+        "about {}, {} of memory, {} of disk, by {} of its kind",
+        duration(estimate.seconds),
+        amount::format_bytes(estimate.memory_bytes),
+        amount::format_bytes(estimate.disk_bytes),
+        plural(estimate.runs, "earlier run", "earlier runs")
+    )
+}
+
+/// Describes the estimates of all cells.
+fn total_cost(total: &TotalEstimate) -> String {
+    let cells = plural(total.unknown as u64, "cell", "cells");
+    let unknown =
+        format!("no estimate for {cells}: no earlier run of the kind, or an input whose size is not known yet");
+    let known = format!(
+        "about {} on this machine, {} of disk, up to {} of memory a cell",
+        duration(total.seconds),
+        amount::format_bytes(total.disk_bytes),
+        amount::format_bytes(total.memory_bytes)
+    );
+    match (total.estimated, total.unknown) {
+        (0, _) => unknown,
+        (_, 0) => known,
+        _ => format!("{known}; {unknown}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines_of(max_hits: usize, labels: &[&str]) -> Vec<String> {
+        let hits = labels.iter().map(|label| (label.parse().unwrap(), "ada@host, today".to_owned())).collect();
+        let mut text = EventText { verbose: false, max_hits, hits };
+        let lines = text.take_hits();
+        assert_eq!(text.take_hits(), [""; 0], "each is printed once");
+        lines
+    }
+
+    #[test]
+    fn few_are_printed_one_by_one_and_many_are_counted() {
+        assert_eq!(lines_of(2, &[]), [""; 0]);
+        assert_eq!(
+            lines_of(2, &["a", "b[x=1]"]),
+            ["  cached   a  (ada@host, today)", "  cached   b[x=1]  (ada@host, today)"]
+        );
+        assert_eq!(
+            lines_of(2, &["a", "b[x=1]", "b[x=2]", "b[x=3]"]),
+            ["  cached   4 cells of 2 stages, the first a  (ada@host, today); `-v` lists them"]
+        );
+    }
+}
