@@ -17,6 +17,9 @@ use cwm_history::provenance::{self, Disclosure};
 /// # Errors
 /// The output is not made yet, has no such form, or the destination cannot be written.
 pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode, Error> {
+    if arguments.is_stream() {
+        reject_json_with("-")?;
+    }
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let (index, port) = workspace.output(&arguments.source)?;
     let cache_status = workspace.cache_status()?;

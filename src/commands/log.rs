@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::cli::LogArguments;
-use crate::output::{is_json, print, print_json, reject_json_with};
+use crate::output::{is_json, print, print_answer, print_json, reject_json_with};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode, strip_ansi};
 use cwm_engine::{CacheStatus, KeyStatus, describe_unread_pipe};
@@ -36,14 +36,17 @@ struct Row {
 /// # Errors
 /// There is no log, or it cannot be read.
 pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, Error> {
+    if arguments.follow {
+        reject_json_with("--follow")?;
+    }
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline())?;
     match &arguments.stage {
         Some(stage) if arguments.follow => follow::run(&workspace, workspace.cell(stage)?),
-        Some(stage) => show(&workspace, stage, arguments.json),
+        Some(stage) => show(&workspace, stage),
         None if arguments.follow => {
             Err(Error::usage("`--follow` needs a stage").hint("`cwm log` lists those that have a log"))
         }
-        None => list(&workspace, arguments.json),
+        None => list(&workspace),
     }
 }
 
@@ -64,7 +67,7 @@ fn last_log(
     Ok(recorded.map(|path| (path, "done")))
 }
 
-fn show(workspace: &Workspace, stage: &str, as_json: bool) -> Result<ExitCode, Error> {
+fn show(workspace: &Workspace, stage: &str) -> Result<ExitCode, Error> {
     let index = workspace.cell(stage)?;
     let cache_status = workspace.cache_status()?;
     let Some((path, _)) = last_log(workspace, &cache_status, index)? else {
@@ -79,7 +82,7 @@ fn show(workspace: &Workspace, stage: &str, as_json: bool) -> Result<ExitCode, E
     };
     let bytes = std::fs::read(&path).map_err(|error| Error::io("read the log", &path, error))?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    if as_json {
+    if is_json() {
         let label = workspace.plan.cells[index].label.to_string();
         print_json(&Log { label, path: path.display().to_string(), text })?;
     } else if std::io::stdout().is_terminal() {
@@ -90,7 +93,7 @@ fn show(workspace: &Workspace, stage: &str, as_json: bool) -> Result<ExitCode, E
     Ok(ExitCode::OK)
 }
 
-fn list(workspace: &Workspace, as_json: bool) -> Result<ExitCode, Error> {
+fn list(workspace: &Workspace) -> Result<ExitCode, Error> {
     let cache_status = workspace.cache_status()?;
     let mut rows = Vec::new();
     for (index, cell) in workspace.plan.cells.iter().enumerate() {
@@ -98,13 +101,9 @@ fn list(workspace: &Workspace, as_json: bool) -> Result<ExitCode, Error> {
             rows.push(Row { label: cell.label.to_string(), state });
         }
     }
-    if as_json {
-        print_json(&rows)?;
-        return Ok(ExitCode::OK);
-    }
-    if rows.is_empty() {
+    if rows.is_empty() && !is_json() {
         return Err(Error::usage("no stage of this pipeline has a log yet").hint("`cwm run` makes them"));
     }
-    print(&rows.iter().map(|row| format!("{:<8} {}\n", row.state, row.label)).collect::<String>())?;
+    print_answer(&rows, || rows.iter().map(|row| format!("{:<8} {}\n", row.state, row.label)).collect())?;
     Ok(ExitCode::OK)
 }

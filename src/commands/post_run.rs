@@ -99,7 +99,7 @@ pub fn evict_unkept(
             return Ok(());
         }
         Ok(EvictionOutcome::Busy) => "another process uses the store".to_owned(),
-        Err(error) if matches!(error.trouble(), FileErrorKind::Damaged | FileErrorKind::Refused) => {
+        Err(error) if matches!(error.kind(), FileErrorKind::Damaged | FileErrorKind::Refused) => {
             format!("{error}; {}", error.hint().unwrap_or_default())
         }
         Err(error) => return Err(error.into()),

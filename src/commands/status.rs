@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::StatusArguments;
 use crate::commands::remote_hints::print_hints;
-use crate::output::{print_json, print_text};
+use crate::output::{is_json, print_json, print_text};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 use cwm_engine::{CacheStatus, Cause, CellStatus, Explainer, KeyStatus};

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::TensorboardArguments;
 use crate::curves::{CurveFolder, has_curves};
-use crate::output::print;
+use crate::output::{is_json, print, print_json_line};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 
@@ -49,10 +49,7 @@ pub fn run(store: Option<&Path>, arguments: &TensorboardArguments) -> Result<Exi
             };
             if folder.update(&workspace)? && !std::mem::replace(is_shown, true) {
                 let row = Row { label: cell.label.to_string(), folder: folder.path().display().to_string() };
-                match arguments.json {
-                    true => print(&serde_json::to_string(&row).map_err(|error| Error::internal(error.to_string()))?)?,
-                    false => print(&row.folder)?,
-                }
+                if is_json() { print_json_line(&row)? } else { print(&row.folder)? }
             }
         }
         if !arguments.follow {

@@ -46,7 +46,7 @@ pub fn run(store: Option<&Path>, mut arguments: WatchArguments) -> Result<ExitCo
         signal_hook::flag::register(signal, stopped.clone())
             .map_err(|error| Error::system(format!("cannot watch for signals: {error}")))?;
     }
-    let mut sinks = progress_sink(arguments.output, arguments.json, false);
+    let mut sinks = progress_sink(arguments.output, false);
     let mut watched = Watched::new(&file, &arguments, &Stats::new());
     loop {
         match run_once(store, arguments.run(), &watched.files) {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::WhyArguments;
 use crate::commands::remote_hints::print_hints;
-use crate::output::{print_json, print_text};
+use crate::output::{is_json, print_answer};
 use crate::workspace::Workspace;
 use cwm_action::probe::ProbeRunner;
 use cwm_core::{Error, ExitCode};
@@ -38,12 +38,12 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
         }
         reasons.push(reason);
     }
-    if is_json() {
-        print_json(&reasons)?;
-    } else {
+    print_answer(&reasons, || {
         let mut text = String::new();
         reasons.iter().for_each(|reason| write_reason(reason, 0, &mut text));
-        print_text(&text)?;
+        text
+    })?;
+    if !is_json() {
         print_hints(&workspace, &cells, reasons.iter().flat_map(|reason| &reason.causes));
     }
     Ok(ExitCode::OK)

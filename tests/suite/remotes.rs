@@ -252,10 +252,10 @@ fn not_there_and_not_reached_are_told_apart() {
     assert!(run.raw.stdout.contains("is it mounted?"), "{}", run.raw.stdout);
     // Once more where whoever comes back looks, above the counts.
     let last: Vec<&str> = run.raw.stdout.lines().rev().take(2).collect();
-    let again = "and what did not come was made: the remote `lab`: could not be reached: ";
+    let again = "and what was not fetched was built: the remote `lab`: could not be reached: ";
     assert!(last[0].contains("\"summary\"") && last[1].contains(again), "{last:?}");
     let pulled = lab.person().cwm(&["pull", "games"]);
-    assert!(pulled.code == 9 && pulled.stderr.contains("games: no remote was reached"), "{}", pulled.stderr);
+    assert!(pulled.code == 9 && pulled.stderr.contains("games: the remote `lab` was not reached"), "{}", pulled.stderr);
     // What is said of the remote is no result that is missing.
     assert!(pulled.stderr.trim_end().ends_with("1 missing"), "{}", pulled.stderr);
     let pushed = ben.cwm(&["push", "--remote", "nobody"]);

@@ -37,7 +37,7 @@ fn what_rests_on_a_result_that_is_nowhere_is_pulled_by_the_lock_files_keys() {
     git_pull(&ada, &cleo);
     let pulled = cleo.cwm(&["pull", "report"]);
     assert!(pulled.code == 9 && pulled.stderr.contains("pulled 1 result"), "{}", pulled.stderr);
-    let told = "games: no remote that was reached has its record, by which the keys of what rests on it are told";
+    let told = "games: no remote that was reached has a result of it";
     assert!(pulled.stderr.contains(told) && pulled.stderr.contains("1 missing"), "{}", pulled.stderr);
     cleo.run(&[]).ran_just(&["games"]);
     assert_eq!(cleo.read("exported/out"), ada.read("exported/out"));
@@ -58,12 +58,16 @@ fn what_cannot_be_had_by_the_lock_files_keys_is_told_as_it_is() {
     // It has none of it.
     ben.write("pipeline.lock", &lock.replace(&format!("{line}\n"), ""));
     let pulled = ben.cwm(&["pull", "report"]);
-    let told = "report: what it rests on has no result here, so its key is not known, and the lock file has none of it";
+    let told = "report: its key is not known, as what it depends on has no result here, and the lock file has none";
     assert!(pulled.code == 9 && pulled.stderr.contains(told), "{}", pulled.stderr);
     // Nobody was asked at all.
     ben.write("pipeline.lock", &lock);
     fs::rename(lab.remote(), lab.folder.path().join("elsewhere")).unwrap();
     fs::remove_dir_all(ben.path("artifacts")).unwrap();
     let pulled = ben.cwm(&["pull", "report"]);
-    assert!(pulled.code == 9 && pulled.stderr.contains("report: no remote was reached"), "{}", pulled.stderr);
+    assert!(
+        pulled.code == 9 && pulled.stderr.contains("report: the remote `lab` was not reached"),
+        "{}",
+        pulled.stderr
+    );
 }
