@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::workspace::Workspace;
+use cwm_action::ActionFile;
 use cwm_action::source_key::has_unpinned_url;
 use cwm_contract::Label;
 use cwm_core::Error;
-use cwm_engine::{CacheStatus, Resolved, sources};
+use cwm_engine::{CacheStatus, sources};
 use cwm_store::ActionRecord;
 
 impl Workspace {
@@ -40,7 +41,7 @@ impl Workspace {
                     _ if sources(cell).any(|source| !results.contains_key(&source)) => {
                         sources(cell).all(|source| locked_cells.contains(&source))
                     }
-                    Ok(Resolved { components, .. }) => {
+                    Ok(ActionFile { components, .. }) => {
                         let mut older = self.accepted.equivalent_keys(&components);
                         // The key of an unpinned download is known once it is downloaded.
                         has_unpinned_url(&components)
