@@ -1,4 +1,4 @@
-//! A pipeline opened with its store and lock files, and what commands ask of it.
+//! A pipeline opened with its store and lock files, for all commands.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -117,8 +117,7 @@ impl Workspace {
 
     /// Returns the one cell that `text` names.
     pub fn cell(&self, text: &str) -> Result<usize, Error> {
-        let cells = self.plan.select(text)?;
-        self.single_cell(text, cells.into_iter())
+        self.single_cell(text, &self.plan.select(text)?)
     }
 
     /// Returns the record of a cell whose result is in the store with all its files.
@@ -164,13 +163,12 @@ impl Workspace {
         Err(Error::store(problem).hint(rebuild_hint(record)))
     }
 
-    pub fn single_cell(&self, text: &str, cells: impl Iterator<Item = usize> + Clone) -> Result<usize, Error> {
-        if let (Some(only), None) = (cells.clone().next(), cells.clone().nth(1)) {
-            return Ok(only);
+    fn single_cell(&self, text: &str, cells: &[usize]) -> Result<usize, Error> {
+        if let [only] = cells {
+            return Ok(*only);
         }
-        let count = cells.clone().count();
-        let labels = list_some(cells.map(|index| format!("'{}'", self.plan.cells[index].label)), 8);
-        Err(Error::usage(format!("`{text}` has {count} cells; name one of them: {labels}")))
+        let labels = list_some(cells.iter().map(|index| format!("'{}'", self.plan.cells[*index].label)), 8);
+        Err(Error::usage(format!("`{text}` has {} cells; name one of them: {labels}", cells.len())))
     }
 
     /// Returns the cell and the output that `text` names: `stage`, `stage.port`, `stage[axis=value].port`.
@@ -178,8 +176,9 @@ impl Workspace {
         self.single_output(text, self.plan.select_outputs(text)?)
     }
 
+    /// Returns the only one of the outputs that `text` names.
     pub fn single_output(&self, text: &str, outputs: Vec<(usize, String)>) -> Result<(usize, String), Error> {
-        self.single_cell(text, outputs.iter().map(|(index, _)| *index))?;
+        self.single_cell(text, &outputs.iter().map(|(index, _)| *index).collect::<Vec<_>>())?;
         outputs.into_iter().next().ok_or_else(|| Error::usage(format!("`{text}` has no output")))
     }
 }

@@ -17,7 +17,7 @@ pub fn run() -> Result<ExitCode, Error> {
     Ok(ExitCode::OK)
 }
 
-/// Why nothing can be computed on `device` here; `None` if it can, or if this build cannot tell.
+/// Returns the reason why `device` cannot be used on this machine. None means that it can, or that this build has no models.
 pub fn missing(device: DeviceChoice) -> Option<String> {
     let DeviceChoice::Cuda(_) = device else { return None };
     let devices = crate::registry::model_tools()?.devices();

@@ -1,4 +1,4 @@
-//! Who does the work of a run: this machine, or Slurm.
+//! The executor of a run: this machine, or Slurm.
 
 use crate::cli::{Executor, RunArguments};
 use crate::commands::retry_command;
@@ -9,10 +9,10 @@ use cwm_project::site::{ExecutorKind, JobStore, Remote, Site};
 use cwm_slurm::Settings;
 use cwm_slurm::isolated::RemoteStoreConfig;
 
-/// How jobs are to be, if the cells of this run are done as jobs.
+/// Returns the settings of Slurm if it executes the cells of this run.
 ///
 /// # Errors
-/// An option has no meaning there.
+/// An option has no meaning with this executor.
 pub fn cluster(arguments: &RunArguments, site: &Site) -> Result<Option<Settings>, Error> {
     let is_slurm = match arguments.executor {
         Some(chosen) => chosen == Executor::Slurm,
@@ -36,10 +36,10 @@ pub fn cluster(arguments: &RunArguments, site: &Site) -> Result<Option<Settings>
     Ok(Some(Settings { remote_store, ..Settings::from(&site.slurm) }))
 }
 
-/// The remotes that jobs exchange content with if they do not share the run's store.
+/// Returns the remotes through which jobs that do not share the run's store exchange content.
 ///
 /// # Errors
-/// No remote can be written; or what is asked for needs content in the run's store.
+/// No remote can be written, or the run needs content in its own store.
 fn remote_store(arguments: &RunArguments, site: &Site) -> Result<RemoteStoreConfig, Error> {
     const WHERE: &str = "`store = \"remote\"` under [slurm] in cwm.toml";
     if arguments.check {
@@ -59,19 +59,19 @@ fn remote_store(arguments: &RunArguments, site: &Site) -> Result<RemoteStoreConf
             "`cwm remote add NAME URL` writes one into cwm.toml; or leave `store` out, if the nodes see the store",
         ));
     };
-    // The order of the others stays.
+    // Jobs push to the first remote. The others keep their order.
     remotes[..=to].rotate_right(1);
     Ok(RemoteStoreConfig { remotes, scratch: site.slurm.scratch.clone() })
 }
 
-/// `cwm run --detach`: the same run as a job.
+/// Runs `cwm run --detach`: submits the same run as a job.
 ///
 /// # Errors
-/// Slurm does not take it.
+/// Slurm refuses the job.
 pub fn detach(workspace: &Workspace, settings: &Settings) -> Result<ExitCode, Error> {
     let folder = std::env::current_dir();
-    let folder = folder.map_err(|error| Error::system(format!("cannot tell the current folder: {error}")))?;
-    // The program's own name aside. What the file says today, and not what it says when the job starts.
+    let folder = folder.map_err(|error| Error::system(format!("cannot determine the current folder: {error}")))?;
+    // The executor is that of today's `cwm.toml`, even if the file changes before the job starts.
     let words = std::env::args().skip(1).filter(|word| word != "--detach");
     let words: Vec<String> = words.chain(["--executor=slurm".to_owned()]).collect();
     let pipeline = std::fs::canonicalize(&workspace.plan.file).unwrap_or_else(|_| workspace.plan.file.clone());

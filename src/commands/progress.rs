@@ -1,4 +1,4 @@
-//! Shows the events of a run or a transfer while it goes on.
+//! Shows the events of a run or a transfer while they happen.
 
 use std::io::{IsTerminal, stderr};
 
@@ -8,7 +8,7 @@ use crate::cli::Output;
 use crate::events::{Json, Plain, Terminal};
 use crate::output::{EventOutput, is_json};
 
-/// Returns the sink that shows events as `--output` or `--json` asks.
+/// Returns the sink that shows events in the form of `--output` or `--json`.
 pub fn progress_sink(output: Output, verbose: bool) -> Box<dyn EventSink> {
     let output = match output {
         _ if is_json() => Output::Json,

@@ -7,24 +7,21 @@ use serde::Serialize;
 use crate::adapters::{REMOTE_KINDS, check_is_no_store};
 use crate::cli::{RemoteArguments, RemoteCommand};
 use crate::locate::{pipeline_file, store_folder};
-use crate::output::{is_json, print, print_json};
+use crate::output::{is_json, print_answer};
 use cwm_core::{Error, ExitCode, visible};
 use cwm_project::site::{NewRemote, Site, add_remote, remove_remote};
 
-/// A remote, as people see it.
+/// A remote of `cwm.toml`.
 #[derive(Serialize)]
 struct Row {
-    /// Its name.
     name: String,
-    /// Where it is.
     url: String,
-    /// True if nothing is written to it.
     read_only: bool,
     /// True if a push goes there unless another one is named.
     pushed_to: bool,
 }
 
-/// Runs `cwm remote`. Nothing is asked of the remotes themselves.
+/// Runs `cwm remote`. It sends no request to a remote.
 ///
 /// # Errors
 /// There is no pipeline, `cwm.toml` is wrong or cannot be written, or the remote is not as it should be.
@@ -59,11 +56,7 @@ fn list_remotes(file: &Path) -> Result<ExitCode, Error> {
         pushed_to: Some(at) == pushed_to,
     };
     let rows: Vec<Row> = site.remotes.into_iter().enumerate().map(row).collect();
-    if is_json() {
-        print_json(&rows)?;
-        return Ok(ExitCode::OK);
-    }
-    if rows.is_empty() {
+    if rows.is_empty() && !is_json() {
         return Err(Error::usage("there are no remotes").hint("`cwm remote add NAME URL` writes one into cwm.toml"));
     }
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
@@ -75,6 +68,6 @@ fn list_remotes(file: &Path) -> Result<ExitCode, Error> {
         };
         format!("{:<width$}  {}{about}\n", row.name, visible(&row.url))
     };
-    print(&rows.iter().map(line).collect::<String>())?;
+    print_answer(&rows, || rows.iter().map(line).collect())?;
     Ok(ExitCode::OK)
 }

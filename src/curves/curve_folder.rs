@@ -7,7 +7,7 @@ use cwm_contract::Inspector;
 
 use super::cell_curves::CellCurves;
 use super::event_file::{self, EventFile};
-use super::metrics_file::{MetricsFile, last_steps};
+use super::metrics_file::MetricsFile;
 use crate::workspace::Workspace;
 use cwm_core::{Error, Key};
 use cwm_pipeline::plan::Cell;
@@ -21,7 +21,8 @@ const KEY: &str = ".cwm-key";
 pub struct CurveFolder {
     path: PathBuf,
     curves: CellCurves,
-    files: Option<(EventFile, MetricsFile)>,
+    metrics: MetricsFile,
+    events: Option<EventFile>,
 }
 
 impl CurveFolder {
@@ -41,9 +42,9 @@ impl CurveFolder {
             fs::create_dir_all(&path).map_err(|error| Error::io("make", &path, error))?;
             fs::write(&key_file, text).map_err(|error| Error::io("write", &key_file, error))?;
         }
-        let metrics = path.join(METRICS);
-        let last = last_steps(&metrics).map_err(|error| Error::io("read", &metrics, error))?;
-        Ok(CurveFolder { path, curves: CellCurves::new(key, &cell.outputs, inspector, last), files: None })
+        let (metrics, last) =
+            MetricsFile::open(&path.join(METRICS)).map_err(|error| Error::io("write into", &path, error))?;
+        Ok(CurveFolder { path, curves: CellCurves::new(key, &cell.outputs, inspector, last), metrics, events: None })
     }
 
     /// The folder.
@@ -71,15 +72,17 @@ impl CurveFolder {
         if lines.is_empty() {
             return Ok(false);
         }
-        let (path, files) = (&self.path, &mut self.files);
-        let write = || {
-            let (events, metrics) = match files {
-                Some(files) => files,
-                none => none.insert((EventFile::begin(path, time)?, MetricsFile::open(&path.join(METRICS))?)),
+        let mut write = || {
+            let events = match &mut self.events {
+                Some(events) => events,
+                none => none.insert(EventFile::begin(&self.path, time)?),
             };
-            lines.iter().try_for_each(|points| events.push(points, time).and_then(|()| metrics.push(points, time)))
+            lines.iter().try_for_each(|points| {
+                events.push(points, time)?;
+                self.metrics.push(points, time)
+            })
         };
-        write().map_err(|error| Error::io("write into", path, error))?;
+        write().map_err(|error| Error::io("write into", &self.path, error))?;
         Ok(true)
     }
 }

@@ -10,10 +10,10 @@ use std::path::Path;
 
 use cwm_contract::CurvePoint;
 
-/// How TensorBoard knows them.
+/// The prefix of file names by which TensorBoard finds event files.
 pub const PREFIX: &str = "events.out.tfevents.";
 
-/// What the first record of a file says.
+/// The version in the first record of a file.
 const VERSION: &str = "brain.Event:2";
 
 /// A file of events.
@@ -21,8 +21,8 @@ const VERSION: &str = "brain.Event:2";
 pub struct EventFile(File);
 
 impl EventFile {
-    /// Begins a file in `folder`, after those that are there, as of `time` (seconds since 1970). TensorBoard reads all of
-    /// a folder in the order of their names; one that is gone on with by another process it might have given up.
+    /// Creates a file in `folder` after the existing ones, with `time` in seconds since 1970. TensorBoard reads the files of a
+    /// folder in the order of their names, and may no longer read an older one, so no file is continued.
     ///
     /// # Errors
     /// The disk refuses.

@@ -27,22 +27,19 @@ pub fn run(workspace: &Workspace, index: usize) -> Result<ExitCode, Error> {
     let mut is_reported = false;
     loop {
         workspace.refresh_cache_status(&mut cache_status, &needed)?;
-        match &cache_status.states[index] {
-            KeyStatus::Cached(record) => return follow(workspace, index, &record.key),
-            KeyStatus::Absent(resolved) => {
-                let key = resolved.components.key();
-                if workspace.store.holder(&key)?.is_some() || workspace.store.work(&key).log().exists() {
-                    return follow(workspace, index, &key);
-                }
-            }
-            KeyStatus::KeyUnknown => {
-                if let Some(failed) = failed_cell(workspace, &cache_status, &needed)? {
-                    eprintln!("{label} has not run, for {failed} failed: `cwm log {}`", shell_quote(&failed));
-                    return Ok(ExitCode::STAGE_FAILED);
-                }
-            }
-            KeyStatus::PipeUnread(_) => {}
-            KeyStatus::Unreadable(error) => return Err(Error::usage(error.message.clone())),
+        if let Some(key) = cache_status.key(index)
+            && (cache_status.record(index).is_some()
+                || workspace.store.holder(&key)?.is_some()
+                || workspace.store.work(&key).log().exists())
+        {
+            return follow(workspace, index, &key);
+        }
+        if let KeyStatus::Unreadable(error) = &cache_status.states[index] {
+            return Err(Error::usage(error.message.clone()));
+        }
+        if let Some(failed) = failed_cell(workspace, &cache_status, &needed)? {
+            eprintln!("{label} has not run, for {failed} failed: `cwm log {}`", shell_quote(&failed));
+            return Ok(ExitCode::STAGE_FAILED);
         }
         if !std::mem::replace(&mut is_reported, true) {
             eprintln!("{label} does not run: waiting for it to begin");
