@@ -70,6 +70,7 @@ pub fn run_until(
         workspace.skip_damaged_records();
         return dry_run::run(&workspace, &targets, &force, &arguments, remote_store.is_some(), &mut sinks);
     }
+    workspace.store = workspace.store.quarantining_records();
     let open_remotes = |site: &Site, remote, to_write| TransferService::open(site, remote, &workspace.store, to_write);
     let remote = arguments.remote.as_deref();
     let pushing = arguments.push.then(|| open_remotes(&workspace.site, remote, true)).transpose()?;
@@ -81,7 +82,6 @@ pub fn run_until(
         None if arguments.pull => (Some(Box::new(Remotes(open_remotes(&workspace.site, remote, false)?))), None),
         None => (None, None),
     };
-    workspace.store = workspace.store.quarantining_records();
     // A store that cannot be made is an error before anything runs.
     if !arguments.check && !workspace.store.exists() {
         workspace.store.create()?;
@@ -137,7 +137,7 @@ pub fn run_until(
     drop(store_lock);
     let evicted = post_run::evict_unkept(&workspace, &outcome.records, &mut sinks);
     let (summary, remote_warnings) = (outcome.summary, outcome.remote_warnings);
-    if failed > 0 {
+    if !outcome.report.failed.is_empty() {
         sinks.event(&outcome.report.event(retry));
     }
     // Once more, since many lines may have followed.

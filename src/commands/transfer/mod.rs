@@ -25,6 +25,16 @@ struct Transfer<'a> {
     inbox: Receiver<(usize, Key, TransferEvent)>,
     pending: usize,
     start: Instant,
+    totals: Totals,
+    /// Warnings about remotes, each printed once.
+    warnings: BTreeSet<String>,
+    /// Remotes that did not answer, or refused, in words.
+    unavailable: BTreeMap<String, &'static str>,
+}
+
+/// The results and objects that were transferred, and those that were not.
+#[derive(Default)]
+struct Totals {
     results: usize,
     objects: u64,
     bytes: u64,
@@ -32,10 +42,6 @@ struct Transfer<'a> {
     faults: Vec<String>,
     /// The objects that were not transferred, with the reason.
     missing: Vec<String>,
-    /// Warnings about remotes, each printed once.
-    warnings: BTreeSet<String>,
-    /// Remotes that did not answer, or refused, in words.
-    unavailable: BTreeMap<String, &'static str>,
 }
 
 impl<'a> Transfer<'a> {
@@ -55,11 +61,7 @@ impl<'a> Transfer<'a> {
             inbox,
             pending: 0,
             start: Instant::now(),
-            results: 0,
-            objects: 0,
-            bytes: 0,
-            faults: Vec::new(),
-            missing: Vec::new(),
+            totals: Totals::default(),
             warnings: BTreeSet::new(),
             unavailable: BTreeMap::new(),
         }
@@ -136,10 +138,10 @@ impl<'a> Transfer<'a> {
                 (0, 0, seconds, vec![format!("the remote `{remote}` {error}")])
             }
         };
-        self.results += usize::from(missing.is_empty());
-        self.objects += objects;
-        self.bytes += bytes;
-        self.missing.extend(missing.iter().map(|line| format!("{label}: {line}")));
+        self.totals.results += usize::from(missing.is_empty());
+        self.totals.objects += objects;
+        self.totals.bytes += bytes;
+        self.totals.missing.extend(missing.iter().map(|line| format!("{label}: {line}")));
         self.sinks.event(&RunEvent::Transferred { label, key, direction, objects, bytes, seconds, missing });
     }
 
@@ -155,7 +157,7 @@ impl<'a> Transfer<'a> {
         if is_first_report && self.warnings.insert(message.clone()) {
             // A remote that does not exist may be one of many that have the rest.
             if *error != RemoteError::NotFound {
-                self.faults.push(message.clone());
+                self.totals.faults.push(message.clone());
             }
             self.sinks.warn(message);
         }
@@ -170,16 +172,17 @@ impl<'a> Transfer<'a> {
     /// Waits for all requests and emits the summary.
     fn end(mut self) -> ExitCode {
         self.wait();
-        let is_complete = self.faults.is_empty() && self.missing.is_empty();
+        let Totals { results, objects, bytes, faults, missing } = self.totals;
+        let is_complete = faults.is_empty() && missing.is_empty();
         self.sinks.event(&RunEvent::TransferSummary {
             direction: self.direction,
             remotes: self.service.names().into_iter().map(str::to_owned).collect(),
-            results: self.results,
-            objects: self.objects,
-            bytes: self.bytes,
+            results,
+            objects,
+            bytes,
             seconds: self.start.elapsed().as_secs_f64(),
-            faults: self.faults,
-            missing: self.missing,
+            faults,
+            missing,
         });
         if is_complete { ExitCode::OK } else { ExitCode::REMOTE }
     }

@@ -58,7 +58,7 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
                 "its key is not known, as what it depends on has no result here, and the lock file has none".to_owned(),
             ),
         };
-        transfer.missing.extend(problem.map(|problem| format!("{}: {problem}", cell.label)));
+        transfer.totals.missing.extend(problem.map(|problem| format!("{}: {problem}", cell.label)));
         // With the lock file's result of an input, the keys of what depends on it are those of the lock file.
         if let Some(record) = locked.as_ref().or(found).filter(|_| cell.keep && (is_chosen || differs))
             && seen.insert(record.key)
