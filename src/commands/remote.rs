@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::adapters::{REMOTE_KINDS, check_is_no_store};
+use crate::adapters::REMOTE_KINDS;
 use crate::cli::{RemoteArguments, RemoteCommand};
 use crate::locate::{pipeline_file, store_folder};
 use crate::output::{is_json, print_answer};
@@ -34,7 +34,7 @@ pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<ExitCode
             let new = NewRemote { name: &add.name, url: &add.url, read_only: add.read_only, options };
             let folder = file.parent().unwrap_or(Path::new("."));
             add_remote(&Site::path_for(&file), REMOTE_KINDS, &new, |site, remote| {
-                check_is_no_store(remote, &store_folder(store, site, folder))
+                cwm_remote::check_is_no_store(remote, Some(&store_folder(store, site, folder)))
             })?;
         }
         RemoteCommand::Remove { name } => remove_remote(&Site::path_for(&file), REMOTE_KINDS, name)?,

@@ -86,19 +86,17 @@ pub fn run(store: Option<&Path>, mut arguments: WatchArguments) -> Result<ExitCo
 
 /// Runs once. If one of `files` changes meanwhile, running cells end and no other one starts.
 fn run_once(store: Option<&Path>, arguments: RunArguments, files: &Stats) -> Result<ExitCode, Error> {
-    let (drain_requested, ended) = (Arc::new(AtomicBool::new(false)), AtomicBool::new(false));
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !pause(&ended) {
-                drain_requested.fetch_or(have_changed(files), Ordering::SeqCst);
-            }
-        });
-        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            run::run_until(store, arguments, drain_requested.clone())
-        }));
-        ended.store(true, Ordering::SeqCst);
-        result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
+    let drain_requested = Arc::new(AtomicBool::new(false));
+    let (flag, files) = (Arc::downgrade(&drain_requested), files.clone());
+    std::thread::spawn(move || {
+        // The run holds the flag to its end.
+        while let Some(flag) = flag.upgrade() {
+            flag.fetch_or(have_changed(&files), Ordering::SeqCst);
+            drop(flag);
+            std::thread::sleep(INTERVAL);
+        }
+    });
+    run::run_until(store, arguments, drain_requested)
 }
 
 /// Sleeps for [`INTERVAL`], or until `flag` is set. Returns the flag.
