@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use cwm_core::{Error, Key, escape_controls_in_lines, list_some, shell_quote};
-use cwm_engine::{CacheStatus, EventSink, KeyStatus, RunInputs, RunPrediction};
+use cwm_engine::{CacheStatus, EventSinks, KeyStatus, RunInputs, RunPrediction};
 use cwm_gc::tags::Tag;
 use cwm_pipeline::plan::{self, Plan};
 use cwm_project::accepted::Accepted;
@@ -97,7 +97,7 @@ impl Workspace {
     }
 
     /// Takes the shared lock of the store, so that `gc` keeps what is not in the lock file yet. `sinks` show for whom it waits.
-    pub fn lock_shared(&self, sinks: &mut dyn EventSink) -> Result<StoreLock, Error> {
+    pub fn lock_shared(&self, sinks: &mut EventSinks) -> Result<StoreLock, Error> {
         Ok(self.store.lock_shared(|holder| sinks.warn(format!("waiting for the store: {holder}")))?)
     }
 

@@ -354,11 +354,6 @@ pub trait EventSink {
     /// Takes one event. A sink that cannot write must not fail the run.
     fn event(&mut self, event: &RunEvent);
 
-    /// Takes a warning.
-    fn warn(&mut self, message: String) {
-        self.event(&RunEvent::Warning { message });
-    }
-
     /// Is called a few times a second, for animations.
     fn tick(&mut self) {}
 }

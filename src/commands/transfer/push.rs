@@ -8,7 +8,7 @@ use crate::cli::{Output, PushArguments};
 use crate::commands::progress::progress_sink;
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode, plural};
-use cwm_engine::{Direction, EventSink, EventSinks};
+use cwm_engine::{Direction, EventSinks};
 use cwm_remote::{ResultBundle, TransferRequest, TransferService};
 use cwm_store::{ActionRecord, EvictionReason};
 
