@@ -52,7 +52,7 @@ impl Workspace {
         let locked = LockFile::read(&LockFile::path_for(&plan.file))?;
         warn_about_lock_file(&locked);
         let accepted = Accepted::beside(&plan.file)?;
-        for warning in accepted.warnings() {
+        for warning in accepted.problems() {
             eprintln!("warning: {warning}");
         }
         Ok(Workspace { plan, site, store, files, locked, pins, accepted, skipped_records: None })
@@ -185,7 +185,7 @@ impl Workspace {
 
 /// Prints the warnings of a lock file.
 pub fn warn_about_lock_file(lock: &LockFile) {
-    for warning in lock.warnings() {
+    for warning in lock.problems() {
         eprintln!("warning: {}", escape_controls_in_lines(&warning.to_string()));
     }
 }

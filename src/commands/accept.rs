@@ -83,7 +83,7 @@ fn listed(accepted: &Accepted) -> Answer {
         alias: alias.clone(),
         cells: Vec::new(),
     };
-    Answer { changes: accepted.aliases().map(change).collect(), ..Answer::default() }
+    Answer { changes: accepted.changes().map(change).collect(), ..Answer::default() }
 }
 
 /// Takes back all that lets older results stand for those of today's code of these cells.
@@ -101,7 +101,7 @@ fn undo(workspace: &Workspace, cells: &[usize]) -> Result<Answer, Error> {
             .hint("`cwm accept --list` lists what was accepted"));
     }
     workspace.accepted.save(Vec::new(), &names.keys().cloned().collect::<Vec<_>>())?;
-    let all: BTreeMap<&str, &AcceptedChange> = workspace.accepted.aliases().collect();
+    let all: BTreeMap<&str, &AcceptedChange> = workspace.accepted.changes().collect();
     let change = |(name, cells): (String, Vec<String>)| {
         let alias = (*all.get(name.as_str())?).clone();
         Some(Change { name, alias, cells })

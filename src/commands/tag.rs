@@ -78,10 +78,7 @@ fn select(store: &Store, arguments: &TagArguments) -> Result<Vec<(Label, LockLin
     if arguments.what.is_empty() || !stages.is_empty() {
         let lock = lock?;
         warn_about_lock_file(&lock);
-        if let Some(warning) = lock.lost_line() {
-            return Err(Error::store(format!("{warning}: its result is not known, and is not tagged"))
-                .hint("take the lock file from git, or correct the line; or name results by their hashes"));
-        }
+        lock.must_be_readable()?;
         let cells = lock.cells().filter_map(|(label, line)| Some((label.parse().ok()?, line.clone())));
         let cells: Vec<(Label, LockLine)> = cells.collect();
         if cells.is_empty() {

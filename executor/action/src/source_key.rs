@@ -162,7 +162,7 @@ mod tests {
 
     fn components(external: &[ExternalSource]) -> Components {
         let (value, _) =
-            key_value(external, "games", &Pins::none(), &DigestCache::without_cache(), &mut Vec::new()).unwrap();
+            key_value(external, "games", &Pins::default(), &DigestCache::without_cache(), &mut Vec::new()).unwrap();
         Components {
             key_format: KEY_FORMAT,
             contract: 1,

@@ -130,7 +130,7 @@ fn refresh(store: &Store, lock: &Path, changed: bool) -> Result<bool> {
     }
     let Some(text) = read_project_file(&path)? else { return Ok(false) };
     // The last text that was whole is worth more than the rest of it now.
-    if is_usable && LockFile::of(path.clone(), text.clone()).is_ok_and(|lock| !lock.warnings().is_empty()) {
+    if is_usable && LockFile::parse(path.clone(), text.clone()).is_ok_and(|lock| !lock.problems().is_empty()) {
         return Ok(false);
     }
     write(store, &path, text)?;
@@ -227,10 +227,10 @@ fn lock_file_root(store: &Store, path: PathBuf, now: Timestamp) -> Result<Root> 
     let place = places.find(|place| fs::symlink_metadata(place).is_ok());
     let day = root.seen.strftime("%Y-%m-%d");
     let (note, lock) = match place.map(|place| LockFile::read(&place)) {
-        Some(Ok(lock)) => match lock.warnings().first() {
+        Some(Ok(lock)) => match lock.problems().first() {
             None => return Ok(Root::of(name, results([&lock]))),
             Some(warning) => {
-                let problem = format!("cannot be read as a whole (line {}: {})", warning.line, warning.message);
+                let problem = format!("cannot be read as a whole (line {}: {})", warning.place.line, warning.message);
                 (format!("{problem}; what can be read of it stays, and what it named on {day}"), Some(lock))
             }
         },
@@ -242,7 +242,7 @@ fn lock_file_root(store: &Store, path: PathBuf, now: Timestamp) -> Result<Root> 
         }
         None => (format!("is gone; what it named on {day} stays until 30 days after that"), None),
     };
-    let noted = LockFile::of(root.lock_file, root.text)?;
+    let noted = LockFile::parse(root.lock_file, root.text)?;
     Ok(Root { note: Some(note), ..Root::of(name, results(lock.iter().chain([&noted]))) })
 }
 

@@ -30,8 +30,8 @@ pub struct Tag {
 impl Tag {
     /// Returns the damage of its file, which cwm alone writes.
     pub fn damage(&self) -> Option<String> {
-        match self.lock.warnings().first() {
-            Some(warning) => Some(format!("line {}: {}", warning.line, warning.message)),
+        match self.lock.problems().first() {
+            Some(warning) => Some(format!("line {}: {}", warning.place.line, warning.message)),
             None => self.lock.cells().next().is_none().then(|| "it names nothing".to_owned()),
         }
     }

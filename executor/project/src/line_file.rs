@@ -1,111 +1,267 @@
 //! Text files beside a pipeline with one entry a line, so that git merges them line by line.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cwm_core::files::Result;
-use cwm_core::{DurableFs, Error, FileError};
+use cwm_core::files::{Result, read_project_file};
+use cwm_core::{DurableFs, Error, FileError, Place, read_regular_file};
 
-/// A kind of file.
-pub struct Format {
+/// An entry of a file: a line of it.
+pub trait LineEntry: Clone + PartialEq {
+    /// The key of an entry. Lines are sorted by it.
+    type Key: Clone + Ord;
     /// The name of the format in the file: `cwm-lock`.
-    pub name: &'static str,
-    /// The name of the file in messages: `the lock file`.
-    pub what: &'static str,
+    const FORMAT: &'static str;
     /// The newest version of the format that this program reads.
-    pub version: u32,
+    const VERSION: u32 = 1;
+    /// The name of an entry in messages: `a pin`.
+    const ENTRY: &'static str;
+    /// The comment that begins the file.
+    const INTRODUCTION: &'static str;
+    /// The line before the entries.
+    const HEADING: &'static str = "";
+    /// The rule for a merge conflict, in messages.
+    const CONFLICT_RULE: &'static str;
+
+    /// Parses a line.
+    ///
+    /// # Errors
+    /// The problem with it.
+    fn parse(line: &str) -> Result<(Self::Key, Self), String>;
+
+    /// Appends the line to `text`.
+    fn write(&self, key: &Self::Key, text: &mut String);
 }
 
-/// A line that is neither empty nor a comment, nor one of the common ancestor in a merge conflict.
-pub struct Line<'t> {
-    /// Its number, from 1.
-    pub number: usize,
-    /// The byte of the text at which it begins.
-    pub start: usize,
-    /// The line itself, without spaces around it.
-    pub text: &'t str,
-    /// Its meaning.
-    pub content: Content,
-    /// True between the markers of a merge conflict.
-    pub in_conflict: bool,
+/// A file of entries.
+#[derive(Clone, Debug)]
+pub struct LineFile<E: LineEntry> {
+    pub(crate) path: PathBuf,
+    pub(crate) entries: BTreeMap<E::Key, E>,
+    /// Further entries with the same keys, which are not used.
+    pub(crate) duplicates: Vec<E>,
+    /// The text of the file on disk.
+    pub(crate) text: Option<String>,
+    problems: Vec<LineProblem>,
 }
 
-/// The meaning of a line.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Content {
-    /// The beginning of a merge conflict.
+/// A problem of a file that was read all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineProblem {
+    /// The file.
+    pub path: PathBuf,
+    /// The line.
+    pub place: Place,
+    /// The kind of problem.
+    pub kind: ProblemKind,
+    /// The problem.
+    pub message: String,
+}
+
+/// The kind of a [`LineProblem`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProblemKind {
+    /// A merge conflict begins.
     Conflict,
-    /// The version of the format; false if it is none.
-    Version(bool),
-    /// An entry.
-    Entry,
+    /// A line is not what it should be, and would be lost if the file were written again.
+    Unreadable,
+    /// A line has the key of an earlier one, and differs from it.
+    Contradiction,
+    /// The file does not have the version of its format.
+    NoVersion,
 }
 
-/// Splits `text`, which `path` holds or held, into lines. git's markers of merge conflicts are no lines, but for the first.
-///
-/// # Errors
-/// A newer cwm wrote it.
-pub fn lines<'t>(path: &Path, text: &'t str, format: &Format) -> Result<Vec<Line<'t>>> {
-    let mut lines = Vec::new();
-    let mut start = 0;
-    let (mut in_conflict, mut in_ancestor) = (false, false);
-    for (index, whole) in text.split_inclusive('\n').enumerate() {
-        let at = start;
-        start += whole.len();
-        let text = whole.trim();
-        let is_marker = |marker: &str| {
-            let rest = whole.strip_prefix(marker);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\r', '\n']))
-        };
-        let mut content = Content::Entry;
-        if is_marker("<<<<<<<") {
-            (in_conflict, in_ancestor, content) = (true, false, Content::Conflict);
-        } else if in_conflict && (is_marker("|||||||") || is_marker("=======")) {
-            in_ancestor = is_marker("|||||||");
-            continue;
-        } else if in_conflict && is_marker(">>>>>>>") {
-            (in_conflict, in_ancestor) = (false, false);
-            continue;
-        } else if in_ancestor || text.is_empty() || text.starts_with('#') {
-            continue;
-        } else if let Some(version) = text.strip_prefix(format.name).and_then(|rest| rest.strip_prefix(':')) {
-            let version: Option<u64> = version.trim().parse().ok();
-            if let Some(found) = version.filter(|found| *found > format.version.into()) {
-                let (path, what, known) = (path.to_owned(), format.what, format.version);
-                return Err(FileError::TooNew { path, what, found, known });
-            }
-            content = Content::Version(version.is_some());
+impl fmt::Display for LineProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path.display(), self.place.line, self.message)?;
+        match self.kind {
+            ProblemKind::Unreadable | ProblemKind::Contradiction => f.write_str("; the line is ignored"),
+            ProblemKind::Conflict | ProblemKind::NoVersion => Ok(()),
         }
-        lines.push(Line { number: index + 1, start: at, text, content, in_conflict });
     }
-    Ok(lines)
 }
 
-/// Returns the path of the file called `name` beside the pipeline in `yaml`.
-///
-/// # Errors
-/// It is also that of the pipeline's lock file.
-pub fn path_beside(yaml: &Path, name: &str) -> Result<PathBuf, Error> {
-    let path = yaml.with_file_name(name);
-    if yaml.with_extension("lock") == path {
-        let problem = format!("{} cannot be the name of a pipeline: {name} is no lock file of results", yaml.display());
-        return Err(Error::usage(problem).hint("rename it"));
+impl<E: LineEntry> Default for LineFile<E> {
+    fn default() -> Self {
+        let (entries, duplicates, problems) = (BTreeMap::new(), Vec::new(), Vec::new());
+        LineFile { path: PathBuf::new(), entries, duplicates, text: None, problems }
     }
-    Ok(path)
 }
 
-/// Replaces the file at `path` in one instant, if `text` differs from what it holds (`old`; nothing if it is not there). A file
-/// is not made only to be empty. Returns true if it was written.
-///
-/// # Errors
-/// The disk refuses; the file is then what it was.
-pub fn replace(path: &Path, old: Option<&str>, text: &str, is_empty: bool) -> Result<bool> {
-    if old == Some(text) || (old.is_none() && is_empty) {
-        return Ok(false);
+impl<E: LineEntry> LineFile<E> {
+    /// Reads a file; one that is not there is empty. Of a merge conflict both sides are read, and of two lines with one key the
+    /// first counts. Lines that cannot be read are ignored, and the file is then not written: [`LineFile::problems`] has all of it.
+    ///
+    /// # Errors
+    /// It cannot be read, or a newer cwm wrote it.
+    pub fn read(path: &Path) -> Result<Self> {
+        let path = std::path::absolute(path).map_err(FileError::io("find", path))?;
+        match read_project_file(&path)? {
+            Some(text) => Self::parse(path, text),
+            None => Ok(LineFile { path, ..LineFile::default() }),
+        }
     }
-    DurableFs::default().replace(&through_link(path), text.as_bytes(), true)?;
-    Ok(true)
+
+    /// Reads the file called `name` beside the pipeline in `yaml`.
+    ///
+    /// # Errors
+    /// As [`LineFile::read`], or it is also the pipeline's lock file.
+    pub fn beside(yaml: &Path, name: &str) -> Result<Self, Error> {
+        let path = yaml.with_file_name(name);
+        if yaml.with_extension("lock") == path {
+            let problem =
+                format!("{} cannot be the name of a pipeline: {name} is no lock file of results", yaml.display());
+            return Err(Error::usage(problem).hint("rename it"));
+        }
+        Ok(Self::read(&path)?)
+    }
+
+    /// Reads the file again: as it was when this was read, or as someone else changed it since.
+    ///
+    /// # Errors
+    /// As [`LineFile::read`].
+    pub fn read_again(&self) -> Result<Self> {
+        let is_same = |text: &String| read_regular_file(&self.path).is_ok_and(|now| now == text.as_bytes());
+        if self.text.as_ref().is_some_and(is_same) { Ok(self.clone()) } else { Self::read(&self.path) }
+    }
+
+    /// Parses `text`, which `path` held: now, or in an earlier version of it.
+    ///
+    /// # Errors
+    /// A newer cwm wrote it.
+    pub fn parse(path: PathBuf, text: String) -> Result<Self> {
+        let mut file = LineFile { path, ..LineFile::default() };
+        let mut line_numbers = BTreeMap::new();
+        let (mut has_version, mut in_conflict, mut in_ancestor) = (false, false, false);
+        let mut next = 0;
+        for (index, whole) in text.split_inclusive('\n').enumerate() {
+            let (start, line) = (next, whole.trim());
+            next += whole.len();
+            let is_marker = |marker: &str| {
+                let rest = whole.strip_prefix(marker);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\r', '\n']))
+            };
+            let (kind, message) = if is_marker("<<<<<<<") {
+                (in_conflict, in_ancestor) = (true, false);
+                (ProblemKind::Conflict, format!("a merge conflict (`{line}`): {}", E::CONFLICT_RULE))
+            } else if in_conflict && ["|||||||", "=======", ">>>>>>>"].into_iter().any(is_marker) {
+                (in_conflict, in_ancestor) = (!is_marker(">>>>>>>"), is_marker("|||||||"));
+                continue;
+            } else if in_ancestor || line.is_empty() || line.starts_with('#') || line == E::HEADING {
+                continue;
+            } else if let Some(version) = line.strip_prefix(E::FORMAT).and_then(|rest| rest.strip_prefix(':')) {
+                match version.trim().parse() {
+                    Ok(found) if found > u64::from(E::VERSION) => {
+                        return Err(FileError::TooNew { path: file.path, what: E::FORMAT, found, known: E::VERSION });
+                    }
+                    Ok(_) => {
+                        has_version = true;
+                        continue;
+                    }
+                    Err(_) => (ProblemKind::Unreadable, "this is not a format version".to_owned()),
+                }
+            } else {
+                match E::parse(line).map(|(key, entry)| (file.entries.get(&key), key, entry)) {
+                    Err(error) => (ProblemKind::Unreadable, format!("this is not {}: {error}", E::ENTRY)),
+                    Ok((None, key, entry)) => {
+                        line_numbers.insert(key.clone(), index + 1);
+                        file.entries.insert(key, entry);
+                        continue;
+                    }
+                    Ok((Some(first), key, entry)) => {
+                        let is_fine = in_conflict || *first == entry;
+                        file.duplicates.push(entry);
+                        if is_fine {
+                            continue;
+                        }
+                        (ProblemKind::Contradiction, format!("this contradicts line {}", line_numbers[&key]))
+                    }
+                }
+            };
+            let place = Place::in_text(0, &text, start..start + line.len());
+            file.problems.push(LineProblem { path: file.path.clone(), place, kind, message });
+        }
+        if !has_version {
+            let (path, place) = (file.path.clone(), Place::in_text(0, &text, 0..0));
+            let message = format!("`{}: {}` is missing", E::FORMAT, E::VERSION);
+            file.problems.push(LineProblem { path, place, kind: ProblemKind::NoVersion, message });
+        }
+        Ok(LineFile { text: Some(text), ..file })
+    }
+
+    /// Returns its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the problems of the file, in the order of its lines.
+    pub fn problems(&self) -> &[LineProblem] {
+        &self.problems
+    }
+
+    /// Returns the text of a file with these entries.
+    pub fn text(&self) -> String {
+        let mut text = String::with_capacity(self.text.as_ref().map_or(0, String::len) + E::INTRODUCTION.len() + 64);
+        text += &format!("{}{}: {}\n", E::INTRODUCTION, E::FORMAT, E::VERSION);
+        if !E::HEADING.is_empty() {
+            text += &format!("{}\n", E::HEADING);
+        }
+        self.entries.iter().for_each(|(key, entry)| entry.write(key, &mut text));
+        text
+    }
+
+    /// Refuses a file of which lines cannot be read, before it would be written without them.
+    ///
+    /// # Errors
+    /// There is such a line.
+    pub fn must_be_readable(&self) -> Result<()> {
+        let unreadable = self.problems.iter().find(|problem| problem.kind == ProblemKind::Unreadable);
+        let Some(LineProblem { place, message, .. }) = unreadable else { return Ok(()) };
+        let hint = "take the file from git, or correct the line or remove it";
+        Err(FileError::refused(&self.path, format!("cannot be read in line {} ({message})", place.line), hint))
+    }
+
+    /// Writes the file in one instant, if it differs from what is on disk: true if it did. A file without entries is not made.
+    ///
+    /// # Errors
+    /// The disk refuses, or what is there cannot be read; the file is then what it was.
+    pub fn save(&mut self) -> Result<bool> {
+        self.must_be_readable()?;
+        let text = self.text();
+        if self.text.as_ref().map_or(self.entries.is_empty(), |old| *old == text) {
+            return Ok(false);
+        }
+        DurableFs::default().replace(&through_link(&self.path), text.as_bytes(), true)?;
+        *self = LineFile {
+            path: self.path.clone(),
+            entries: std::mem::take(&mut self.entries),
+            text: Some(text),
+            ..LineFile::default()
+        };
+        Ok(true)
+    }
+
+    /// Locks the folder of the file until the returned file is dropped, for a change of this file. The kernel's lock is on the
+    /// folder itself: the file is replaced by each change, and there is nothing to be deleted by hand.
+    ///
+    /// # Errors
+    /// The folder cannot be opened or locked.
+    pub fn lock_folder(&self) -> Result<File, Error> {
+        let path = through_link(&self.path);
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        let file = File::open(folder).map_err(|error| Error::io("open", folder, error))?;
+        loop {
+            match file.lock() {
+                Ok(()) => return Ok(file),
+                // A signal whose handler only notes it.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Error::io("lock", folder, error)),
+            }
+        }
+    }
 }
 
 /// Returns the path of the file itself, so that a link to it stays one.
@@ -113,21 +269,13 @@ fn through_link(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Locks the folder of the file at `path` until the returned file is dropped, for a change of the file. The kernel's lock is on
-/// the folder itself: the file is replaced by each change, and there is nothing to be deleted by hand.
+/// Parses the inside of a JSON object with one member.
 ///
 /// # Errors
-/// The folder cannot be opened or locked.
-pub fn lock_folder(path: &Path) -> Result<File, Error> {
-    let path = through_link(path);
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    let file = File::open(folder).map_err(|error| Error::io("open", folder, error))?;
-    loop {
-        match file.lock() {
-            Ok(()) => return Ok(file),
-            // A signal whose handler only notes it.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(Error::io("lock", folder, error)),
-        }
-    }
+/// It is something else.
+pub fn json_member<T: serde::de::DeserializeOwned>(line: &str) -> Result<(String, T), String> {
+    let mut key = serde_json::Deserializer::from_str(line).into_iter::<String>();
+    let name = key.next().transpose().map_err(|error| error.to_string())?.unwrap_or_default();
+    let value = line[key.byte_offset()..].trim_start().strip_prefix(':').unwrap_or_default();
+    Ok((name, serde_json::from_str(value).map_err(|error| error.to_string())?))
 }

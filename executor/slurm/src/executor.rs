@@ -100,7 +100,7 @@ impl Executor for SlurmExecutor {
 
     fn start_queued(&mut self) -> Vec<Start> {
         let open = locked(&self.jobs).open.len();
-        let room = self.settings.site.max_jobs.map_or(usize::MAX, |most| (most as usize).saturating_sub(open));
+        let room = self.settings.site.max_jobs.map_or(usize::MAX, |most| most.get().saturating_sub(open));
         let (mut tasks, mut starts) = (Vec::new(), Vec::new());
         while tasks.len() < room
             && let Some((cell, task)) = self.queued.pop_first()

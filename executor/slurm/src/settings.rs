@@ -1,5 +1,6 @@
 //! The settings of jobs: those of `cwm.toml`, and defaults.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use super::isolated::RemoteStoreConfig;
@@ -25,7 +26,7 @@ pub struct Settings {
 impl From<&site::Slurm> for Settings {
     fn from(site: &site::Slurm) -> Self {
         Settings {
-            cpus: site.cpus.unwrap_or(8),
+            cpus: site.cpus.map_or(8, NonZeroU32::get),
             poll: site.poll.unwrap_or(Duration::from_secs(5)),
             // A network file system may hide new files for a minute.
             visibility_timeout: site.visibility_timeout.unwrap_or(Duration::from_secs(60)),

@@ -215,7 +215,7 @@ impl Watcher<'_> {
             let words = "this Slurm has arrays of jobs switched off (MaxArraySize is 0)".to_owned();
             return Err(SubmitError::Slurm(SlurmCliError::Refused(words)));
         }
-        let size = self.settings.site.array_size.map_or(limit, |size| limit.min(size as usize));
+        let size = self.settings.site.array_size.map_or(limit, |size| limit.min(size.get()));
         self.array_size = Some(size);
         Ok(size)
     }

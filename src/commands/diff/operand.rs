@@ -102,7 +102,7 @@ impl Operand {
 
 /// Checks that a lock file is one: of another file every line would be ignored, and two of them be the same.
 fn checked(lock: LockFile) -> Result<LockFile, Error> {
-    match lock.warnings().first() {
+    match lock.problems().first() {
         Some(warning) if lock.cells().next().is_none() => Err(Error::usage(format!("this is no lock file: {warning}"))),
         _ => Ok(lock),
     }
@@ -145,7 +145,7 @@ fn revision(text: &str, places: &Places) -> Result<Result<LockFile, String>, Err
         return Err(Error::usage(format!("{path} is not in git at {revision}"))
             .hint("is the lock file committed there? `REV:path/to/pipeline.lock` names another"));
     };
-    let lock = LockFile::of(PathBuf::from(object), String::from_utf8_lossy(&bytes).into_owned())?;
+    let lock = LockFile::parse(PathBuf::from(object), String::from_utf8_lossy(&bytes).into_owned())?;
     checked(lock).map(Ok)
 }
 

@@ -34,6 +34,13 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
     Duration::try_from(time).ok()
 }
 
+/// Reads the time of a setting, from a millisecond to a thousand days: whole seconds, or as [`parse_duration`] reads it.
+pub fn parse_setting_duration(text: &str) -> Option<Duration> {
+    let seconds = text.parse().ok().map(Duration::from_secs);
+    let limits = Duration::from_millis(1)..=Duration::from_secs(1000 * 86_400);
+    seconds.or_else(|| parse_duration(text)).filter(|time| limits.contains(time))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,15 +3,12 @@
 //! It knows kinds of stages and digests of code; it knows no plan and no store. What a change of code does is a matter of
 //! the code, so all pipelines of a folder share one file.
 
-mod text;
-
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::line_file;
-use cwm_core::files::read_project_file;
+use crate::line_file::{LineEntry, LineFile, LineProblem, ProblemKind, json_member};
 use cwm_core::{CanonicalBytes, Components, Error};
 
 /// The name of the file.
@@ -27,7 +24,7 @@ pub type Code = BTreeMap<String, String>;
 ///
 /// It names what changed and, as what all the rest is known by, `base`. So it says nothing of any other state of the code
 /// than these two, but holds for all parameters that select other parts, which it does not name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcceptedChange {
     /// Kind of stage.
     pub kind: String,
@@ -54,14 +51,7 @@ impl AcceptedChange {
         let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         let entry = |name: &String| (name.clone(), (old.get(name).cloned(), new.get(name).cloned()));
         let code = names.into_iter().map(entry).filter(|(name, (old, new))| old != new || name == BASE).collect();
-        Some(AcceptedChange {
-            kind: kind.to_owned(),
-            code,
-            by: String::new(),
-            at: String::new(),
-            why: None,
-            probed: false,
-        })
+        Some(AcceptedChange { kind: kind.to_owned(), code, ..AcceptedChange::default() })
     }
 
     /// Its name in the file: the same for the same change, by whomever it is accepted.
@@ -98,55 +88,63 @@ impl AcceptedChange {
     }
 }
 
-/// All that was accepted in a folder of pipelines.
-#[derive(Clone, Debug, Default)]
-pub struct Accepted {
-    path: PathBuf,
-    aliases: BTreeMap<String, AcceptedChange>,
-    /// The text of the file on disk.
-    text: Option<String>,
-    warnings: Vec<String>,
+impl LineEntry for AcceptedChange {
+    type Key = String;
+    const FORMAT: &'static str = "cwm-accepted";
+    const ENTRY: &'static str = "an accepted change of code";
+    const INTRODUCTION: &'static str = "\
+# Changes of code that change no result, as given to `cwm accept`; kept in git. In a merge conflict both sides will do.
+";
+    const CONFLICT_RULE: &'static str = "both sides are taken";
+
+    fn parse(line: &str) -> Result<(String, AcceptedChange), String> {
+        let (name, change): (String, AcceptedChange) = json_member(line)?;
+        // A line that was edited would accept something else than its name says.
+        if change.name() == name { Ok((name, change)) } else { Err("its name is not that of its content".to_owned()) }
+    }
+
+    fn write(&self, name: &String, text: &mut String) {
+        let json = serde_json::to_string(self).unwrap_or_default();
+        *text += &format!("{}: {json}\n", serde_json::Value::from(name.as_str()));
+    }
 }
 
+/// The changes that were accepted in a folder of pipelines, by name.
+///
+/// # Format, version 1
+/// YAML, one line a change of code, sorted by name, so that git merges it line by line. The name is the kind of stage and
+/// the beginning of a digest of the change itself. Everything is quoted: a bare digest such as `12e4567` would be a number.
+///
+/// ```yaml
+/// cwm-accepted: 1
+/// "split 9f31c06a44d2": {"kind": "split", "code": {"base": ["1a…", "7b…"], "crate cwm-split": ["c0…", "3d…"]}, "by": …}
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Accepted(LineFile<AcceptedChange>);
+
 impl Accepted {
-    /// Reads what was accepted beside the pipeline in `yaml`; nothing if there is no file. Of a merge conflict both sides are
-    /// taken, and a line that cannot be read is passed over: [`Accepted::warnings`] has them.
+    /// Reads the changes that were accepted beside the pipeline in `yaml`; none if there is no file. Of a merge conflict both
+    /// sides are taken.
     ///
     /// # Errors
     /// The file cannot be read, or a newer cwm wrote it.
     pub fn beside(yaml: &Path) -> Result<Accepted, Error> {
-        Accepted::read(line_file::path_beside(yaml, FILE_NAME)?)
+        Ok(Accepted(LineFile::beside(yaml, FILE_NAME)?))
     }
 
-    fn read(path: PathBuf) -> Result<Accepted, Error> {
-        let Some(text) = read_project_file(&path)? else { return Ok(Accepted { path, ..Accepted::default() }) };
-        let (aliases, warnings) = text::parse(&path, &text)?;
-        Ok(Accepted { path, aliases, text: Some(text), warnings })
+    /// Returns the problems of the file. Two who accept one change differ in their names only, which is none.
+    pub fn problems(&self) -> impl Iterator<Item = &LineProblem> {
+        self.0.problems().iter().filter(|problem| problem.kind != ProblemKind::Contradiction)
     }
 
-    /// Returns the warnings of reading the file.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
+    /// All changes, by name.
+    pub fn changes(&self) -> impl Iterator<Item = (&str, &AcceptedChange)> {
+        self.0.entries.iter().map(|(name, change)| (name.as_str(), change))
     }
 
-    /// All of it, by name.
-    pub fn aliases(&self) -> impl Iterator<Item = (&str, &AcceptedChange)> {
-        self.aliases.iter().map(|(name, alias)| (name.as_str(), alias))
-    }
-
-    /// Adds one in memory; false if it is there already.
-    pub fn add(&mut self, alias: AcceptedChange) -> bool {
-        let name = alias.name();
-        let is_new = !self.aliases.contains_key(&name);
-        if is_new {
-            self.aliases.insert(name, alias);
-        }
-        is_new
-    }
-
-    /// Takes one back in memory; false if it is not there.
-    pub fn remove(&mut self, name: &str) -> bool {
-        self.aliases.remove(name).is_some()
+    /// Adds a change in memory.
+    pub fn add(&mut self, change: AcceptedChange) {
+        self.0.entries.entry(change.name()).or_insert(change);
     }
 
     /// The older codes whose results stand for those of `code`, the nearest first, each once and never `code` itself.
@@ -155,8 +153,8 @@ impl Accepted {
         let mut next = 0;
         while next < found.len() {
             let now = found[next].clone();
-            for alias in self.aliases.values().filter(|alias| alias.kind == kind) {
-                found.extend(alias.before(&now).filter(|older| !found.contains(older)));
+            for change in self.0.entries.values().filter(|change| change.kind == kind) {
+                found.extend(change.before(&now).filter(|older| !found.contains(older)));
             }
             next += 1;
         }
@@ -167,7 +165,7 @@ impl Accepted {
     /// The components that results are looked up by in place of `components`, the nearest code first.
     pub fn equivalent_keys(&self, components: &Components) -> impl Iterator<Item = Components> {
         // A key without code depends on none.
-        let older = if components.code.is_empty() || self.aliases.is_empty() {
+        let older = if components.code.is_empty() || self.0.entries.is_empty() {
             Vec::new()
         } else {
             self.older(&components.kind, &components.code)
@@ -180,8 +178,8 @@ impl Accepted {
         let mut codes = self.older(kind, code);
         codes.push(code.clone());
         let leads =
-            |alias: &&AcceptedChange| alias.kind == kind && codes.iter().any(|code| alias.before(code).is_some());
-        self.aliases.values().filter(leads).map(AcceptedChange::name).collect()
+            |change: &&AcceptedChange| change.kind == kind && codes.iter().any(|code| change.before(code).is_some());
+        self.0.entries.values().filter(leads).map(AcceptedChange::name).collect()
     }
 
     /// Adds and takes back in the file as it is now: what others (git, another `cwm accept`) changed in it since it was read
@@ -190,16 +188,11 @@ impl Accepted {
     /// # Errors
     /// It cannot be read or written; it is then what it was.
     pub fn save(&self, added: Vec<AcceptedChange>, removed: &[String]) -> Result<(), Error> {
-        let _lock = line_file::lock_folder(&self.path)?;
-        let mut now = Accepted::read(self.path.clone())?;
-        for alias in added {
-            now.add(alias);
-        }
-        for name in removed {
-            now.remove(name);
-        }
-        let text = text::write(&now.aliases);
-        line_file::replace(&self.path, now.text.as_deref(), &text, now.aliases.is_empty())?;
+        let _lock = self.0.lock_folder()?;
+        let mut now = Accepted(LineFile::read(self.0.path())?);
+        added.into_iter().for_each(|change| now.add(change));
+        now.0.entries.retain(|name, _| !removed.contains(name));
+        now.0.save()?;
         Ok(())
     }
 }

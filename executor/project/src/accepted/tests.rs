@@ -14,19 +14,19 @@ fn code(base: u8, parts: &[(&str, u8)]) -> Code {
         .collect()
 }
 
-fn alias(old: &Code, new: &Code) -> AcceptedChange {
-    let alias = AcceptedChange::between("split", old, new).unwrap();
+fn change(old: &Code, new: &Code) -> AcceptedChange {
+    let change = AcceptedChange::between("split", old, new).unwrap();
     AcceptedChange {
         by: "ada@host".into(),
         at: "2026-11-21T18:02:00Z".into(),
         why: Some("a \"comment\"".into()),
-        ..alias
+        ..change
     }
 }
 
 fn accepted(changes: &[(Code, Code)]) -> Accepted {
     let mut accepted = Accepted::default();
-    changes.iter().for_each(|(old, new)| _ = accepted.add(alias(old, new)));
+    changes.iter().for_each(|(old, new)| accepted.add(change(old, new)));
     accepted
 }
 
@@ -42,12 +42,12 @@ fn chains_are_followed_the_nearest_first_and_only_backwards() {
 
 #[test]
 fn a_shared_change_holds_for_all_parts_and_a_part_s_change_for_that_one_in_that_state() {
-    let shared = alias(&code(1, &[("slice", 1)]), &code(2, &[("slice", 1)]));
+    let shared = change(&code(1, &[("slice", 1)]), &code(2, &[("slice", 1)]));
     assert_eq!(shared.changed(), ["crate cwm-split"]);
     assert_eq!(shared.before(&code(2, &[("mamba2", 7)])), Some(code(1, &[("mamba2", 7)])));
     assert_eq!(shared.before(&code(3, &[("mamba2", 7)])), None);
 
-    let part = alias(&code(1, &[("slice", 1)]), &code(1, &[("slice", 2)]));
+    let part = change(&code(1, &[("slice", 1)]), &code(1, &[("slice", 2)]));
     assert_eq!(part.changed(), ["part slice"]);
     assert_eq!(part.before(&code(1, &[("slice", 2)])), Some(code(1, &[("slice", 1)])));
     assert_eq!(part.before(&code(1, &[("mamba2", 2)])), None, "another part");
@@ -58,8 +58,8 @@ fn a_shared_change_holds_for_all_parts_and_a_part_s_change_for_that_one_in_that_
 fn a_crate_that_came_or_went_is_a_change() {
     let (old, mut new) = (code(1, &[]), code(2, &[]));
     new.insert("crate cwm-new".into(), "n".into());
-    assert_eq!(alias(&old, &new).before(&new), Some(old.clone()));
-    assert_eq!(alias(&new, &old).before(&old), Some(new));
+    assert_eq!(change(&old, &new).before(&new), Some(old.clone()));
+    assert_eq!(change(&new, &old).before(&old), Some(new));
     assert_eq!(AcceptedChange::between("split", &old, &old), None);
 }
 
@@ -72,25 +72,25 @@ fn the_file_is_a_line_a_change_and_both_sides_of_a_conflict_count() {
     let accepted = Accepted::beside(&yaml).unwrap();
     accepted.save(Vec::new(), &[]).unwrap();
     assert!(!path.exists(), "nothing is no file");
-    let (first, second) = (alias(&one, &two), alias(&two, &three));
+    let (first, second) = (change(&one, &two), change(&two, &three));
     accepted.save(vec![first.clone()], &[]).unwrap();
     accepted.save(vec![second.clone()], &[]).unwrap();
     let text = fs::read_to_string(&path).unwrap();
     assert_eq!(text.lines().filter(|line| line.starts_with("\"split ")).count(), 2, "{text}");
     let read = Accepted::beside(&yaml).unwrap();
-    assert_eq!(read.aliases().map(|(_, alias)| alias.clone()).collect::<Vec<_>>().len(), 2);
-    assert!(read.aliases().any(|(_, alias)| *alias == first) && read.warnings().is_empty());
+    assert_eq!(read.changes().map(|(_, change)| change.clone()).collect::<Vec<_>>().len(), 2);
+    assert!(read.changes().any(|(_, change)| *change == first) && read.problems().next().is_none());
 
     let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('"')).collect();
     let conflict = format!("cwm-accepted: 1\n<<<<<<< ours\n{}\n=======\n{}\n>>>>>>> theirs\n", lines[0], lines[1]);
     fs::write(&path, conflict).unwrap();
     let both = Accepted::beside(&yaml).unwrap();
-    assert_eq!((both.aliases().count(), both.warnings().len()), (2, 1), "{:?}", both.warnings());
+    assert_eq!((both.changes().count(), both.problems().count()), (2, 1), "{:?}", both);
 
     // What was edited by hand says something else than it is called.
     fs::write(&path, text.replace("\"b1\"", "\"b9\"")).unwrap();
     let edited = Accepted::beside(&yaml).unwrap();
-    assert_eq!((edited.aliases().count(), edited.warnings().len()), (1, 1), "{:?}", edited.warnings());
+    assert_eq!((edited.changes().count(), edited.problems().count()), (1, 1), "{:?}", edited);
     fs::write(&path, "cwm-accepted: 2\n").unwrap();
     assert!(Accepted::beside(&yaml).unwrap_err().message.contains("format 2"));
     assert!(Accepted::beside(&PathBuf::from("accepted.yaml")).is_err(), "its lock file would be this one");
@@ -116,7 +116,7 @@ proptest! {
         prop_assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), expected);
 
         for name in accepted.changes_leading_to("split", &code(from, &[])) {
-            prop_assert!(accepted.remove(&name));
+            prop_assert!(accepted.0.entries.remove(&name).is_some());
         }
         prop_assert!(accepted.older("split", &code(from, &[])).is_empty());
         prop_assert!(accepted.changes_leading_to("split", &code(from, &[])).is_empty());
@@ -127,8 +127,8 @@ proptest! {
         let changes: Vec<_> =
             edges.iter().filter(|(a, b)| a != b).map(|(a, b)| (code(*a, &[]), code(*b, &[("slice", *a)]))).collect();
         let accepted = accepted(&changes);
-        let (read, warnings) = text::parse(Path::new("accepted.lock"), &text::write(&accepted.aliases)).unwrap();
-        prop_assert_eq!(read, accepted.aliases);
-        prop_assert!(warnings.is_empty());
+        let read = LineFile::<AcceptedChange>::parse("accepted.lock".into(), accepted.0.text()).unwrap();
+        prop_assert_eq!(&read.entries, &accepted.0.entries);
+        prop_assert!(read.problems().is_empty());
     }
 }

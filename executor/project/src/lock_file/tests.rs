@@ -16,7 +16,7 @@ fn label(text: &str) -> Label {
 }
 
 /// A lock file with these cells, read from `text`.
-fn read(folder: &Path, text: &str) -> Result<LockFile> {
+fn read(folder: &Path, text: &str) -> Result<LockFile, cwm_core::FileError> {
     let path = folder.join("pipeline.lock");
     fs::write(&path, text).unwrap();
     LockFile::read(&path)
@@ -28,8 +28,8 @@ fn text_of(cells: &[(&str, &str)]) -> String {
     file.text()
 }
 
-fn messages(file: &LockFile) -> Vec<(usize, String)> {
-    file.warnings().iter().map(|warning| (warning.line, warning.message.clone())).collect()
+fn messages(file: &LockFile) -> Vec<(u32, String)> {
+    file.problems().iter().map(|problem| (problem.place.line, problem.message.clone())).collect()
 }
 
 #[test]
@@ -40,9 +40,10 @@ fn the_text_is_what_it_was_and_is_yaml_with_one_line_a_cell() {
     assert_eq!(
         text,
         format!(
-            "{INTRODUCTION}cwm-lock: 1\n\
+            "{}cwm-lock: 1\n\
              \"games\": {{\"key\": \"{b}\", \"outputs\": {{\"out\": \"{b}\"}}}}\n\
-             \"model[size=d32/l1]\": {{\"key\": \"{a}\", \"outputs\": {{\"out\": \"{a}\"}}}}\n"
+             \"model[size=d32/l1]\": {{\"key\": \"{a}\", \"outputs\": {{\"out\": \"{a}\"}}}}\n",
+            LockLine::INTRODUCTION
         )
     );
 }
@@ -73,7 +74,7 @@ fn it_is_written_only_when_it_changes_and_others_lines_stay() {
 }
 
 #[test]
-fn in_a_merge_conflict_the_first_side_is_taken_and_told() {
+fn in_a_merge_conflict_the_first_side_is_taken_with_a_warning() {
     let folder = tempfile::tempdir().unwrap();
     let whole = text_of(&[("a", "1"), ("b", "ours")]);
     let (head, ours) = whole.trim_end().rsplit_once('\n').unwrap();
@@ -85,21 +86,21 @@ fn in_a_merge_conflict_the_first_side_is_taken_and_told() {
     assert_eq!(file.get(&label("a")), Some(&line("1")));
     assert_eq!(file.get(&label("b")), Some(&line("ours")));
     assert_eq!(file.get(&label("c")), Some(&line("new")), "what only the other side has is kept");
-    let told = messages(&file);
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!(told[0].0, 5);
-    assert!(told[0].1.contains("merge conflict") && told[0].1.contains("HEAD"), "{told:?}");
+    let found = messages(&file);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].0, 5);
+    assert!(found[0].1.contains("merge conflict") && found[0].1.contains("HEAD"), "{found:?}");
 }
 
 #[test]
-fn a_line_that_cannot_be_read_is_told_with_its_number_and_ignored() {
+fn a_line_that_cannot_be_read_has_a_warning_with_its_number() {
     let folder = tempfile::tempdir().unwrap();
     let text = text_of(&[("a", "1"), ("b", "2")]);
     let text = text.replace("\"b\": {", "\"b\": ");
     let file = read(folder.path(), &format!("{text}\"a\": {{\"key\": 12e4567}}\n")).unwrap();
     assert_eq!(file.cells().map(|(label, _)| label).collect::<Vec<_>>(), ["a"]);
-    let told = messages(&file);
-    assert_eq!(told.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [5, 6], "{told:?}");
+    let found = messages(&file);
+    assert_eq!(found.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [5, 6], "{found:?}");
 
     // Written, it would be without them.
     let mut file = file;
@@ -119,15 +120,15 @@ fn a_newer_version_is_refused_in_words() {
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in "([<>=|]{7}( x)?|cwm-lock: ?[0-9]{0,2}|\"[a-z]\": \\{\\}|.{0,12}|\n){0,8}") {
-        drop(parse(Path::new("x"), &text));
+        drop(LockFile::parse("x".into(), text));
     }
 
     #[test]
     fn what_is_written_reads_back(cells in prop::collection::btree_map("[a-zé\"\\\\ ]{1,8}", ".{0,3}", 0..5)) {
         let cells = cells.iter().map(|(name, content)| (name.clone(), line(content))).collect();
-        let file = LockFile { cells, ..LockFile::default() };
-        let read = parse(Path::new("x"), &file.text()).unwrap();
-        prop_assert_eq!(&read.cells, &file.cells);
-        prop_assert!(read.warnings.is_empty(), "{:?}", read.warnings);
+        let file = LockFile { entries: cells, ..LockFile::default() };
+        let read = LockFile::parse("x".into(), file.text()).unwrap();
+        prop_assert_eq!(&read.entries, &file.entries);
+        prop_assert!(read.problems().is_empty(), "{:?}", read.problems());
     }
 }

@@ -1,6 +1,7 @@
 //! Parses `cwm.toml` into a [`Site`].
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use std::time::Duration;
@@ -37,91 +38,79 @@ type RemoteTable = BTreeMap<Spanned<String>, Spanned<Value>>;
 /// # Errors
 /// The file cannot be read, or something in it is wrong.
 pub fn read(path: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
-    let name = path.display().to_string();
     let text = text_of(path).map_err(|message| {
-        let mut problems = problems_of(&name);
+        let mut problems = problems_of(path);
         problems.push(Diagnostic::nowhere(message));
         problems
     })?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    text.map_or_else(|| Ok(Site::default()), |text| site(&text, &name, folder, kinds))
+    site(&text, path, kinds)
 }
 
-/// Returns the text of the file, if it exists.
+/// Returns the text of the file; of one that does not exist none.
 ///
 /// # Errors
 /// It cannot be read.
-pub fn text_of(path: &Path) -> Result<Option<String>, String> {
-    let shown = path.display();
+pub fn text_of(path: &Path) -> Result<String, String> {
     let bytes = match read_regular_file(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && std::fs::read_link(path).is_err() => {
-            return Ok(None);
-        }
-        read => read.map_err(|error| format!("cannot read {shown}: {error}"))?,
+        Err(error) if error.kind() == ErrorKind::NotFound && std::fs::read_link(path).is_err() => Vec::new(),
+        bytes => bytes.map_err(|error| format!("cannot read {}: {error}", path.display()))?,
     };
-    String::from_utf8(bytes).map(Some).map_err(|error| format!("{shown}: {}", error.utf8_error()))
+    String::from_utf8(bytes).map_err(|error| format!("{}: {}", path.display(), error.utf8_error()))
 }
 
-/// Parses `text`. Paths in it are relative to `folder`.
+/// Parses `text`, which `path` holds.
 ///
 /// # Errors
 /// The first problem of the file as a whole, else all problems of its remotes.
-pub fn site(text: &str, name: &str, folder: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
-    let mut problems = problems_of(name);
+pub fn site(text: &str, path: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
+    let mut problems = problems_of(path);
     let file: SiteFile = match toml::from_str(text) {
         Ok(file) => file,
         Err(error) => {
-            // Each marker of a conflict is also an error of TOML.
-            problems.push(conflict(text).unwrap_or_else(|| problem(text, &error)));
+            problems.push(problem(text, &error));
             return problems.into_result(Site::default());
         }
     };
+    let folder = path.parent().unwrap_or(Path::new("."));
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let mut remotes: Vec<_> = file.remotes.iter().collect();
     remotes.sort_by_key(|(name, _)| name.span().start);
     if let Some(store) = file.store.as_ref().filter(|store| store.get_ref().is_empty()) {
-        problems.push(Diagnostic::at(place(text, store.span()), "`store` must be a path"));
+        problems.push(Diagnostic::at(Place::in_text(0, text, store.span()), "`store` must be a path"));
     }
-    let site = Site {
-        store: file.store.map(|store| folder.join(store.into_inner())),
-        executor: file.executor,
-        remotes: Vec::new(),
-        slurm: file.slurm,
-    };
-    if site.slurm.scratch.is_some() && site.slurm.store == JobStore::Shared {
+    if file.slurm.scratch.is_some() && file.slurm.store == JobStore::Shared {
         let start = text.find("scratch").unwrap_or_default();
         problems.push(
-            Diagnostic::at(place(text, start..start), "`scratch` is for jobs that do not read the run's store")
-                .hint("add `store = \"remote\"`, or leave it out"),
+            Diagnostic::at(
+                Place::in_text(0, text, start..start),
+                "`scratch` is for jobs that do not read the run's store",
+            )
+            .hint("add `store = \"remote\"`, or leave it out"),
         );
     }
     let mut report = |span: Range<usize>, message: String, hint: Option<String>| {
-        problems.push(Diagnostic::at(place(text, span), message).maybe_hint(hint));
+        problems.push(Diagnostic::at(Place::in_text(0, text, span), message).maybe_hint(hint));
     };
     let remotes = remotes.into_iter().filter_map(|(name, table)| remote(name, table, &folder, kinds, &mut report));
-    let site = Site { remotes: remotes.collect(), ..site };
-    problems.into_result(site)
+    let remotes = remotes.collect();
+    let store = file.store.map(|store| folder.join(store.into_inner()));
+    problems.into_result(Site { store, executor: file.executor, remotes, slurm: file.slurm })
 }
 
-/// Returns an empty list of problems of the file called `name`. Without its text, they show places and no excerpts: a line may
-/// hold a credential.
-fn problems_of(name: &str) -> Diagnostics {
-    Diagnostics::new(Sources::new(vec![Source { name: name.to_owned(), text: String::new() }]))
+/// Returns an empty list of problems of the file. Without its text, they show places and no excerpts: a line may hold a
+/// credential.
+fn problems_of(path: &Path) -> Diagnostics {
+    Diagnostics::new(Sources::new(vec![Source { name: path.display().to_string(), text: String::new() }]))
 }
 
 /// Describes an error of serde or TOML without the value, which may be a credential.
 fn problem(text: &str, error: &toml::de::Error) -> Diagnostic {
-    let place = place(text, error.span().unwrap_or(0..0));
+    let place = Place::in_text(0, text, error.span().unwrap_or(0..0));
     let message = error.message();
     if let Some(rest) = message.strip_prefix("unknown field `") {
-        let mut words = rest.split('`').step_by(2);
-        let key = words.next().unwrap_or_default();
-        let known: Vec<&str> = rest.split('`').skip(2).step_by(2).collect();
-        let hint = match is_secret(key) {
-            true => Some(WHERE_CREDENTIALS_ARE.to_owned()),
-            false => suggest(key, "keys", known),
-        };
-        return Diagnostic::at(place, format!("cwm.toml has no key `{key}` here")).maybe_hint(hint);
+        let mut names = rest.split('`').step_by(2);
+        let (key, known) = (names.next().unwrap_or_default(), Vec::from_iter(names));
+        return Diagnostic::at(place, format!("cwm.toml has no key `{key}` here")).maybe_hint(key_hint(key, &known));
     }
     let line = text.lines().nth(place.line.saturating_sub(1) as usize).unwrap_or_default();
     let key = line.split_once('=').map(|(key, _)| key.trim());
@@ -131,28 +120,9 @@ fn problem(text: &str, error: &toml::de::Error) -> Diagnostic {
     Diagnostic::at(place, format!("{key}{}", message.replace('\n', ", ")))
 }
 
-/// Returns the place of a range of bytes.
-fn place(text: &str, span: Range<usize>) -> Place {
-    let start = text.floor_char_boundary(span.start);
-    let end = text.floor_char_boundary(span.end).max(start);
-    let before = &text[..start];
-    Place {
-        source: 0,
-        start: start as u32,
-        end: end as u32,
-        line: before.matches('\n').count() as u32 + 1,
-        column: before.rsplit('\n').next().map_or(0, |line| line.chars().count()) as u32 + 1,
-    }
-}
-
-/// Returns the first merge conflict in the file.
-fn conflict(text: &str) -> Option<Diagnostic> {
-    let start = match text.starts_with("<<<<<<< ") {
-        true => 0,
-        false => text.find("\n<<<<<<< ")? + 1,
-    };
-    let hint = "keep one side of it, or both, without the lines that begin with `<<<<<<<`, `=======` and `>>>>>>>`";
-    Some(Diagnostic::at(place(text, start..start + 7), "a conflict that git could not merge begins here").hint(hint))
+/// Returns a hint about a key that is none of the `known` ones.
+fn key_hint(key: &str, known: &[&str]) -> Option<String> {
+    if is_secret(key) { Some(WHERE_CREDENTIALS_ARE.to_owned()) } else { suggest(key, "keys", known.iter().copied()) }
 }
 
 /// Reads a remote, or reports its problems.
@@ -195,11 +165,7 @@ fn remote(
                 None => report(value.span(), format!("`{key}` must be text"), None),
             },
             (word, _) => {
-                let hint = match is_secret(word) {
-                    true => Some(WHERE_CREDENTIALS_ARE.to_owned()),
-                    false => suggest(word, "keys", known.iter().copied()),
-                };
-                report(key.span(), format!("remote `{label}` has no key `{word}`"), hint);
+                report(key.span(), format!("remote `{label}` has no key `{word}`"), key_hint(word, &known));
             }
         }
     }

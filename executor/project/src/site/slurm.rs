@@ -1,12 +1,13 @@
 //! `[slurm]`: the settings of batch jobs.
 
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use toml::Value;
 
-use cwm_core::text::parse_duration;
+use cwm_core::text::parse_setting_duration;
 
 /// The settings under `[slurm]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -28,28 +29,22 @@ pub struct Slurm {
     #[serde(deserialize_with = "sbatch_options")]
     pub lines: Vec<String>,
     /// Lines of shell that a job begins with, such as `module load cuda`.
-    #[serde(deserialize_with = "lines")]
     pub setup: Vec<String>,
     /// Stages that are done where `cwm run` runs: a download, where nodes have no network.
-    #[serde(deserialize_with = "lines")]
     pub here: Vec<String>,
     /// Cores of a stage that takes whatever there is (`cpu: all`).
-    #[serde(deserialize_with = "number::<_, 1, MOST_CPUS>")]
-    pub cpus: Option<u32>,
+    pub cpus: Option<NonZeroU32>,
     /// The most jobs in the queue at a time; of an array, each task counts.
-    #[serde(deserialize_with = "number::<_, 1, MOST_JOBS>")]
-    pub max_jobs: Option<u32>,
+    pub max_jobs: Option<NonZeroUsize>,
     /// The most tasks of an array; the controller's own limit holds in any case.
-    #[serde(deserialize_with = "number::<_, 1, MOST_JOBS>")]
-    pub array_size: Option<u32>,
+    pub array_size: Option<NonZeroUsize>,
     /// The shortest time between two queries of the queue.
-    #[serde(deserialize_with = "poll")]
+    #[serde(deserialize_with = "time")]
     pub poll: Option<Duration>,
     /// The time after which a job that is neither in the queue nor in the store counts as lost.
     #[serde(deserialize_with = "time")]
     pub visibility_timeout: Option<Duration>,
     /// The number of times that a cell is submitted again whose job was lost or whose node failed.
-    #[serde(deserialize_with = "number::<_, 0, MOST_RESUBMISSIONS>")]
     pub resubmit: Option<u32>,
     /// `--time` of the job of `cwm run --detach`.
     #[serde(deserialize_with = "time")]
@@ -72,39 +67,21 @@ pub enum JobStore {
     Remote,
 }
 
-const MOST_JOBS: u32 = 10_000_000;
-const MOST_CPUS: u32 = 1 << 20;
-const MOST_RESUBMISSIONS: u32 = 100;
+/// The shortest of these times: a query of the queue costs the controller, which serves all users.
+const SHORTEST: Duration = Duration::from_millis(100);
 
-/// The shortest interval of queries; the controller serves all users.
-const SHORTEST_POLL: Duration = Duration::from_millis(100);
-
-/// Returns the time of a value: whole seconds, or text with units. It is from a millisecond to a thousand days.
+/// Returns the time of a value, if it is one.
 pub(super) fn time_of(value: &Value) -> Option<Duration> {
-    let time = match value {
-        Value::Integer(seconds) => Duration::from_secs(u64::try_from(*seconds).ok()?),
-        Value::String(text) => parse_duration(text)?,
-        _ => return None,
-    };
-    (Duration::from_millis(1)..=Duration::from_secs(1000 * 86_400)).contains(&time).then_some(time)
+    match value {
+        Value::Integer(seconds) => parse_setting_duration(&seconds.to_string()),
+        Value::String(text) => parse_setting_duration(text),
+        _ => None,
+    }
 }
 
 fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    let time = time_of(&Value::deserialize(deserializer)?);
-    time.map(Some).ok_or_else(|| Error::custom("must be a time such as \"30m\", \"4h\" or \"1d12h\""))
-}
-
-fn poll<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    let must_be = "must be at least 100ms; 5s is gentle to the controller, which serves all users";
-    time(deserializer)?.filter(|poll| *poll >= SHORTEST_POLL).map(Some).ok_or_else(|| Error::custom(must_be))
-}
-
-fn number<'de, D: Deserializer<'de>, const LEAST: u32, const MOST: u32>(
-    deserializer: D,
-) -> Result<Option<u32>, D::Error> {
-    let number = Value::deserialize(deserializer)?.as_integer().and_then(|number| u32::try_from(number).ok());
-    let number = number.filter(|number| (LEAST..=MOST).contains(number));
-    number.map(Some).ok_or_else(|| Error::custom(format!("must be a whole number from {LEAST} to {MOST}")))
+    let time = time_of(&Value::deserialize(deserializer)?).filter(|time| *time >= SHORTEST);
+    time.map(Some).ok_or_else(|| Error::custom("must be a time such as \"5s\", \"30m\", \"4h\" or \"1d12h\""))
 }
 
 fn text<'de, D: Deserializer<'de>>(
@@ -129,32 +106,11 @@ fn folder<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, 
     text(deserializer, must_be, is_folder).map(Some)
 }
 
-/// One line of text.
-#[derive(Deserialize)]
-struct Line(#[serde(deserialize_with = "line")] String);
-
-fn line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let is_line = |text: &str| !text.contains(['\n', '\0']);
-    text(deserializer, "must be one line, such as \"module load cuda\"", is_line)
-}
-
-fn lines<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    Ok(Vec::<Line>::deserialize(deserializer)?.into_iter().map(|Line(line)| line).collect())
-}
-
-/// An option of sbatch, with or without the `#SBATCH ` that it gets in the job's script.
-#[derive(Deserialize)]
-struct SbatchOption(#[serde(deserialize_with = "sbatch_option")] String);
-
-fn sbatch_option<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    let option = text.strip_prefix("#SBATCH").map_or(text.as_str(), str::trim_start).trim_end();
-    let is_option = option.starts_with('-') && !option.contains(char::is_control);
-    is_option
-        .then(|| option.to_owned())
-        .ok_or_else(|| Error::custom("must be one option, such as \"--constraint=h100\""))
-}
-
+/// Options of sbatch, with or without the `#SBATCH ` that they get in the job's script.
 fn sbatch_options<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    Ok(Vec::<SbatchOption>::deserialize(deserializer)?.into_iter().map(|SbatchOption(option)| option).collect())
+    let lines = Vec::<String>::deserialize(deserializer)?.into_iter();
+    let options: Vec<String> = lines.map(|line| line.trim_start_matches("#SBATCH").trim().to_owned()).collect();
+    let is_option = |text: &String| text.starts_with('-') && !text.contains(char::is_control);
+    let must_be = "must be options, each such as \"--constraint=h100\"";
+    if options.iter().all(is_option) { Ok(options) } else { Err(Error::custom(must_be)) }
 }

@@ -322,12 +322,12 @@ fn a_mutated_lock_file_or_pin_is_read_or_refused_in_words() {
         fs_err::write(&lock, change(&lock_text, &of_lock)).unwrap();
         match LockFile::read(&lock) {
             Ok(read) => {
-                prop_assert!(read.warnings().iter().all(|warning| warning.line >= 1 && !warning.message.is_empty()));
+                prop_assert!(read.problems().iter().all(|warning| warning.place.line >= 1 && !warning.message.is_empty()));
                 // What is written of it reads back, without a warning.
                 fs_err::write(&lock, read.text()).unwrap();
                 let again = LockFile::read(&lock).unwrap();
                 prop_assert_eq!(again.cells().collect::<Vec<_>>(), read.cells().collect::<Vec<_>>());
-                prop_assert!(again.warnings().is_empty(), "{:?}", again.warnings());
+                prop_assert!(again.problems().is_empty(), "{:?}", again.problems());
             }
             Err(error) => prop_assert!(error.to_string().len() > 10),
         }
