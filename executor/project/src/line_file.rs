@@ -45,7 +45,7 @@ pub struct LineFile<E: LineEntry> {
     pub(crate) duplicates: Vec<E>,
     /// The text of the file on disk.
     pub(crate) text: Option<String>,
-    problems: Vec<LineProblem>,
+    pub(crate) problems: Vec<LineProblem>,
 }
 
 /// A problem of a file that was read all the same.

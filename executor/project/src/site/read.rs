@@ -117,7 +117,9 @@ fn problem(text: &str, error: &toml::de::Error) -> Diagnostic {
     let is_bare = |key: &&str| key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
     let key = key.filter(is_bare).map(|key| format!("`{key}`: ")).unwrap_or_default();
     let message = message.split_once(", expected ").map_or(message.to_owned(), |(_, what)| format!("expected {what}"));
-    Diagnostic::at(place, format!("{key}{}", message.replace('\n', ", ")))
+    let conflict = "git left a merge conflict here: keep one side of it, or both, without its markers";
+    let conflict = line.starts_with("<<<<<<<").then(|| conflict.to_owned());
+    Diagnostic::at(place, format!("{key}{}", message.replace('\n', ", "))).maybe_hint(conflict)
 }
 
 /// Returns a hint about a key that is none of the `known` ones.

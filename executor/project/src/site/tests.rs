@@ -128,7 +128,7 @@ fn a_conflict_of_git_is_reported_with_its_line() {
     let message = faults(
         "[remotes.lab]\n<<<<<<< HEAD\nurl = '../lab'\n=======\nurl = '../other'\n>>>>>>> ben\n[slurm]\nqos = 'low'\n",
     );
-    assert!(message.contains("--> cwm.toml:2:1\n"), "{message}");
+    assert!(message.contains("--> cwm.toml:2:9\n = hint: git left a merge conflict"), "{message}");
     assert_eq!(message.matches("error").count(), 1, "{message}");
 }
 
