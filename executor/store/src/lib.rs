@@ -4,6 +4,7 @@
 //! At any instant, also after `kill -9` or a power loss, a store is valid and has lost only unfinished work:
 //! [`durable`] has the order of writes, [`commit`] keeps it. Reading needs no lock and works on a read-only store.
 
+mod cache_file;
 mod commit;
 mod compare;
 mod completeness;

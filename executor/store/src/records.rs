@@ -163,7 +163,7 @@ impl Store {
         // Records do not say that they were evicted. Those that were skipped are to be found damaged again.
         let is_cacheable = files.iter().all(|file| file.evicted.is_none()) && records.len() == files.len();
         if let Some(cache) = self.record_cache.as_ref().filter(|_| is_cacheable) {
-            cache.insert(key, CachedRecords { folder: before, records: seen });
+            cache.insert(CachedRecords { key: *key, folder: before, records: seen });
         }
         Ok(records)
     }

@@ -116,6 +116,17 @@ impl FileError {
         }
     }
 
+    /// Turns the absence of a file into nothing.
+    ///
+    /// # Errors
+    /// `result` is any other error.
+    pub fn optional<T>(result: Result<T>) -> Result<Option<T>> {
+        match result {
+            Err(error) if error.kind() == FileErrorKind::Missing => Ok(None),
+            result => result.map(Some),
+        }
+    }
+
     /// Returns the remedy.
     pub fn hint(&self) -> Option<&'static str> {
         match self {

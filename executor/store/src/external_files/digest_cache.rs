@@ -1,25 +1,27 @@
 //! Digests of files from outside, computed once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
-use super::cache_file::{self, Entries};
 use super::fingerprint::FileFingerprint;
-use crate::Store;
 use crate::hashing::read_full;
+use crate::{Store, cache_file};
 use cwm_core::files::Result;
-use cwm_core::{Digest, DurableFs, FileError, FileErrorKind, Stat};
+use cwm_core::{Digest, FileError, Stat};
+
+/// The first line of the cache; the rest is a list in JSON.
+const FORMAT: &str = "cwm outside files 3\n";
+
+/// Fingerprints by absolute path.
+type Entries = BTreeMap<PathBuf, FileFingerprint>;
 
 /// A file changed less than this before it was hashed is hashed again next time: within it, a change may leave no
 /// trace in the times of a coarse file system.
 const SETTLED_AFTER: Duration = Duration::from_secs(2);
-
-/// From this size on, waiting for a young file to settle is cheaper than hashing it twice.
-const WORTH_WAITING: u64 = 1 << 30;
 
 /// Bytes read at once: enough for all cores to hash at a time.
 const BLOCK: usize = 4 << 20;
@@ -30,53 +32,35 @@ pub struct DigestCache {
     cache: Option<PathBuf>,
     known: Mutex<Known>,
     hashed: AtomicU64,
-    clock: Box<dyn Clock>,
+    now: Clock,
 }
+
+/// The time, by the clock of the file system.
+pub(crate) type Clock = Box<dyn Fn() -> SystemTime + Send + Sync>;
 
 #[derive(Default)]
 struct Known {
     entries: Entries,
-    /// Those that were added since the cache was read.
-    new: Entries,
-}
-
-/// Time, so that tests need none.
-pub trait Clock: Send + Sync {
-    /// The time, by the clock of the file system.
-    fn now(&self) -> SystemTime;
-    /// Waits for this time.
-    fn wait(&self, time: Duration);
-}
-
-/// The system's time.
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    fn now(&self) -> SystemTime {
-        SystemTime::now()
-    }
-
-    fn wait(&self, time: Duration) {
-        std::thread::sleep(time);
-    }
+    /// True if some were added since the cache was read or written.
+    has_new: bool,
 }
 
 impl DigestCache {
     /// With the cache of `store`. A cache that cannot be read is replaced.
     pub fn of_store(store: &Store) -> DigestCache {
-        DigestCache::with(Some(store.outside_cache()), Box::new(SystemClock))
+        DigestCache::with(Some(store.outside_cache()), Box::new(SystemTime::now))
     }
 
     /// Without a cache on disk.
     pub fn without_cache() -> DigestCache {
-        DigestCache::with(None, Box::new(SystemClock))
+        DigestCache::with(None, Box::new(SystemTime::now))
     }
 
     /// With a cache file, which is beside a store's `format`, and a clock of one's own.
-    pub fn with(cache: Option<PathBuf>, clock: Box<dyn Clock>) -> DigestCache {
-        let entries = cache.as_deref().map(cache_file::read).unwrap_or_default();
-        let known = Mutex::new(Known { entries, new: Entries::new() });
-        DigestCache { cache, known, hashed: AtomicU64::new(0), clock }
+    pub(crate) fn with(cache: Option<PathBuf>, now: Clock) -> DigestCache {
+        let entries = cache.as_deref().map(read).unwrap_or_default();
+        let known = Mutex::new(Known { entries, has_new: false });
+        DigestCache { cache, known, hashed: AtomicU64::new(0), now }
     }
 
     /// The number of files that were read so far.
@@ -102,14 +86,11 @@ impl DigestCache {
         if let Some(entry) = self.known().entries.get(&path).filter(|entry| entry.stat == stat) {
             return Ok(entry.clone());
         }
-        if stat.size >= WORTH_WAITING && stat.modified_recently(self.clock.now(), SETTLED_AFTER) {
-            self.clock.wait(SETTLED_AFTER);
-        }
         let snapshot = self.hash(path)?;
         let mut known = self.known();
         if snapshot.is_stable {
             known.entries.insert(snapshot.path.clone(), snapshot.clone());
-            known.new.insert(snapshot.path.clone(), snapshot.clone());
+            known.has_new = true;
         }
         Ok(snapshot)
     }
@@ -127,23 +108,17 @@ impl DigestCache {
     /// The disk is full or fails.
     pub fn save(&self) -> Result<bool> {
         let mut known = self.known();
-        let Some(path) = self.cache.as_deref().filter(|_| !known.new.is_empty()) else {
-            return Ok(false);
-        };
-        if !path.with_file_name("format").is_file() {
-            return Ok(false);
-        }
-        let mut entries = cache_file::read(path);
-        entries.extend(known.new.clone());
-        entries.retain(|path, _| path.exists());
-        match DurableFs::default().replace(path, cache_file::encode(&entries).as_bytes(), false) {
-            Ok(()) => {
-                known.new.clear();
-                Ok(true)
-            }
-            Err(error) if matches!(error.kind(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => Ok(false),
-            Err(error) => Err(error),
-        }
+        let is_of_store = |path: &&Path| known.has_new && path.with_file_name("format").is_file();
+        let Some(path) = self.cache.as_deref().filter(is_of_store) else { return Ok(false) };
+        let mut entries = read(path);
+        entries.extend(known.entries.clone());
+        // A path that is not UTF-8 has no JSON form.
+        entries.retain(|path, _| path.to_str().is_some() && path.exists());
+        let list = serde_json::to_vec(&entries.values().collect::<Vec<_>>());
+        let list = list.map_err(|error| FileError::io("write", path)(error.into()))?;
+        let is_written = cache_file::write(path, FORMAT, &list)?;
+        known.has_new &= !is_written;
+        Ok(is_written)
     }
 
     /// As [`DigestCache::save`]; a failure is ignored, since it costs only time.
@@ -172,7 +147,7 @@ impl DigestCache {
         let mut file = File::open(&path).map_err(FileError::io("open", &path))?;
         // Before and after, of the open file: what is written meanwhile shows.
         let stat = Stat::from(&file.metadata().map_err(reading)?);
-        let is_stable = !stat.modified_recently(self.clock.now(), SETTLED_AFTER);
+        let is_stable = !stat.modified_recently((self.now)(), SETTLED_AFTER);
         self.hashed.fetch_add(1, Ordering::Relaxed);
         let mut hasher = blake3::Hasher::new();
         let mut block = vec![0; BLOCK.min(usize::try_from(stat.size).unwrap_or(BLOCK).max(1))];
@@ -192,4 +167,11 @@ impl DigestCache {
         }
         Ok(FileFingerprint { path, stat, digest: Digest(*hasher.finalize().as_bytes()), is_stable })
     }
+}
+
+/// Reads the cache at `path`; it is empty if that is not a cache of this format.
+fn read(path: &Path) -> Entries {
+    let list: Option<Vec<FileFingerprint>> =
+        cache_file::read(path, FORMAT).and_then(|list| serde_json::from_slice(&list).ok());
+    list.unwrap_or_default().into_iter().map(|entry| (entry.path.clone(), entry)).collect()
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::digest_cache::DigestCache;
 use cwm_core::files::Result;
-use cwm_core::{Digest, Stat};
+use cwm_core::{Digest, FileError, Stat};
 
 /// A file as it was at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,12 +29,11 @@ impl FileFingerprint {
     /// # Errors
     /// The file is there but cannot be read.
     pub fn is_unchanged(&self) -> Result<bool> {
-        match Stat::of(&self.path) {
-            Ok(stat) if stat == self.stat && self.is_stable => Ok(true),
-            Ok(stat) if stat.size != self.stat.size => Ok(false),
-            Ok(_) => Ok(DigestCache::without_cache().snapshot(&self.path)?.digest == self.digest),
-            Err(error) if error.kind() == cwm_core::FileErrorKind::Missing => Ok(false),
-            Err(error) => Err(error),
+        match FileError::optional(Stat::of(&self.path))? {
+            None => Ok(false),
+            Some(stat) if stat == self.stat && self.is_stable => Ok(true),
+            Some(stat) if stat.size != self.stat.size => Ok(false),
+            Some(_) => Ok(DigestCache::without_cache().snapshot(&self.path)?.digest == self.digest),
         }
     }
 }

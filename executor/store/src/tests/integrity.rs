@@ -5,22 +5,13 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use super::*;
-use crate::external_files::{Clock, DigestCache, SystemClock};
-
-/// An hour later, so that nothing is young.
-struct Later;
-
-impl Clock for Later {
-    fn now(&self) -> SystemTime {
-        SystemTime::now() + Duration::from_secs(3600)
-    }
-
-    fn wait(&self, _: Duration) {}
-}
+use crate::external_files::DigestCache;
 
 /// As a process that begins now has them.
 fn files(store: &Store) -> DigestCache {
-    DigestCache::with(Some(store.outside_cache()), Box::new(Later))
+    // An hour later, so that nothing is young.
+    let later = || SystemTime::now() + Duration::from_secs(3600);
+    DigestCache::with(Some(store.outside_cache()), Box::new(later))
 }
 
 /// Returns the missing content of a record, and the number of files that were hashed; the digests are cached.
@@ -210,7 +201,7 @@ fn a_young_change_is_seen_as_well() {
     let record = stored(&store, "a");
     for _ in 0..2 {
         overwrite(&store.object_path(&of("hello")), "hallo");
-        let files = DigestCache::with(Some(store.outside_cache()), Box::new(SystemClock));
+        let files = DigestCache::of_store(&store);
         assert_eq!(store.missing_or_corrupt(&record, &files).unwrap().len(), 1);
         overwrite(&store.object_path(&of("hello")), "hello");
         assert_eq!(store.missing_or_corrupt(&record, &files).unwrap(), []);

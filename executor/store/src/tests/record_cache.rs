@@ -104,7 +104,7 @@ fn a_damaged_cache_vouches_for_nothing_and_is_made_anew() {
     let good = fs::read(&cache).unwrap();
     let mut flipped = good.clone();
     flipped[good.len() / 2] ^= 1;
-    let newer = [b"cwm records 2\n".as_slice(), &good[14..]].concat();
+    let newer = [b"cwm records 3\n".as_slice(), &good[14..]].concat();
     for damaged in [flipped, good[..good.len() - 1].to_vec(), good[..20].to_vec(), newer, Vec::new()] {
         fs::write(&cache, &damaged).unwrap();
         assert!(next_run(&store, &keys).1);

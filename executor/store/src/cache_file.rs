@@ -1,0 +1,28 @@
+//! Files that spare work from run to run: a line that names the format, the BLAKE3 of the rest, and the rest.
+//!
+//! The loss of such a file costs only time: one that is damaged or of another format is ignored, and written anew.
+
+use std::path::Path;
+
+use cwm_core::files::Result;
+use cwm_core::{Digest, DurableFs, FileErrorKind, read_regular_file};
+
+/// Reads the cache at `path`; nothing if it is not a whole cache of this format.
+pub(crate) fn read(path: &Path, format: &str) -> Option<Vec<u8>> {
+    let bytes = read_regular_file(path).ok()?;
+    let (digest, content) = bytes.strip_prefix(format.as_bytes())?.split_first_chunk::<32>()?;
+    (Digest::of(content).0 == *digest).then(|| content.to_vec())
+}
+
+/// Writes the cache at `path`; false where the store cannot be written.
+///
+/// # Errors
+/// The disk is full or fails.
+pub(crate) fn write(path: &Path, format: &str, content: &[u8]) -> Result<bool> {
+    let bytes = [format.as_bytes(), &Digest::of(content).0, content].concat();
+    match DurableFs::default().replace(path, &bytes, false) {
+        Ok(()) => Ok(true),
+        Err(error) if matches!(error.kind(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
