@@ -35,7 +35,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
     };
     let report = match named {
         None => {
-            let mut report = store.verify(progress)?;
+            let mut report = store.verify(None, progress)?;
             report.findings.extend(cwm_gc::check(&store)?);
             report.findings.sort_by(|a, b| a.path.cmp(&b.path));
             report
@@ -45,7 +45,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
             let mut results = locked_records(&store, &lock)?;
             let selected = selection::stages(&arguments.stages, results.iter().map(|record| &record.label))?;
             results.retain(|record| selection::matches_selection(&record.label, &selected));
-            store.verify_results(&results, progress)?
+            store.verify(Some(&results), progress)?
         }
     };
     bar.finish_and_clear();

@@ -100,7 +100,7 @@ impl AttemptContext<'_> {
             }
             return Err(fault);
         }
-        inputs.verify_unchanged(store, files, action, &self.work.out())?;
+        inputs.verify_unchanged(store, action, &self.work.out())?;
         let events = std::mem::take(&mut *kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
         Ok((inputs, events))
     }

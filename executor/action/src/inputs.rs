@@ -27,7 +27,7 @@ struct StoredInput {
     path: PathBuf,
     output: OutputRecord,
     /// Its state in the file system at the start.
-    stamp: OutputSnapshot,
+    snapshot: OutputSnapshot,
 }
 
 /// Adds the name of the input to an error about content of the store.
@@ -54,14 +54,15 @@ impl Inputs {
                     }
                     Artifact::Output(output) => {
                         let path = store.path_of(output, files).map_err(|error| of_input(name, error))?;
-                        if output.outside.is_some() && !store.contains(&path) {
+                        if store.contains(&path) {
+                            let snapshot = store.snapshot(output).map_err(|error| of_input(name, error))?;
+                            // After the snapshot: what is changed from here on shows when the action has ended.
+                            store.verify_intact(&snapshot, files).map_err(|error| of_input(name, error))?;
+                            let (name, output) = (name.clone(), output.clone());
+                            found.stored.push(StoredInput { name, path: path.clone(), output, snapshot });
+                        } else {
                             found.outside.push(files.snapshot(&path)?);
                         }
-                        let stamp = store.stamp(output, files).map_err(|error| of_input(name, error))?;
-                        // After the stamp: what is changed from here on shows when the action has ended.
-                        store.verify_intact(&stamp, files).map_err(|error| of_input(name, error))?;
-                        let (name, output) = (name.clone(), output.clone());
-                        found.stored.push(StoredInput { name, path: path.clone(), output, stamp });
                         path
                     }
                 };
@@ -78,7 +79,7 @@ impl Inputs {
     /// The store cannot be read or written.
     pub fn quarantine_rewritten(&self, store: &Store) -> Result<(), Error> {
         for input in &self.stored {
-            store.quarantine_rewritten(&input.stamp)?;
+            store.quarantine_rewritten(&input.snapshot)?;
         }
         Ok(())
     }
@@ -101,13 +102,7 @@ impl Inputs {
     ///
     /// # Errors
     /// One changed, or cannot be read.
-    pub fn verify_unchanged(
-        &self,
-        store: &Store,
-        files: &DigestCache,
-        action: &ActionFile,
-        out: &Path,
-    ) -> Result<(), ActionFailure> {
+    pub fn verify_unchanged(&self, store: &Store, action: &ActionFile, out: &Path) -> Result<(), ActionFailure> {
         let is_command = matches!(action.body, ActionBody::Command { .. });
         // A command has copies of its other dependencies.
         let is_read = |file: &&FileFingerprint| !is_command || command_stage::is_linked(file);
@@ -120,20 +115,20 @@ impl Inputs {
                 return Err(ActionFailure::new(ActionFailureKind::Input, problem).hint(hint));
             }
         }
-        for StoredInput { name, output, stamp, .. } in &self.stored {
-            let now = store.stamp(output, files);
-            if now.as_ref().is_ok_and(|now| now == stamp) {
+        for StoredInput { name, output, snapshot, .. } in &self.stored {
+            let now = store.snapshot(output);
+            if now.as_ref().is_ok_and(|now| now == snapshot) {
                 continue;
             }
-            if let Some(link) = stamp.linked_below(out) {
+            if let Some(link) = snapshot.linked_below(out) {
                 let shown = link.strip_prefix(out).unwrap_or(&link).display();
                 let problem =
                     format!("it wrote `{shown}` as a hard link to its input in the store; its result is not recorded");
                 let failure = ActionFailure::new(ActionFailureKind::Output, problem);
                 return Err(failure.hint("write a copy: `cp` in place of `ln`"));
             }
-            if !now.is_ok_and(|now| stamp.unmodified_since(&now)) {
-                store.quarantine_rewritten(stamp)?;
+            if !now.is_ok_and(|now| store.is_unmodified(snapshot, &now)) {
+                store.quarantine_rewritten(snapshot)?;
                 let problem =
                     format!("its input `{name}` was changed in the store while it ran; its result is not recorded");
                 let hint = "a command wrote into it, this one or another that reads the same: inputs are read-only, copy what \

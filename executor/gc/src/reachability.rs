@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::roots::Root;
 use cwm_core::{Digest, Key};
-use cwm_store::{Inventory, LARGEST_MANIFEST, RecordEntry, Store};
+use cwm_store::{Inventory, LARGEST_MANIFEST, Manifest, RecordEntry, Store};
 
 /// The reason for which the content of a result stays, the strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -87,6 +87,6 @@ fn pin(store: &Store, inventory: &Inventory, digest: Digest, pinned: &mut HashSe
     let may_be_folder = inventory.objects.get(&digest).is_some_and(|size| *size <= LARGEST_MANIFEST);
     if may_be_folder && !inventory.folders.contains_key(&digest) {
         let manifest = store.manifest(&digest).ok();
-        pinned.extend(manifest.iter().flat_map(|manifest| manifest.files().values()).map(|file| file.digest));
+        pinned.extend(manifest.iter().flat_map(Manifest::digests));
     }
 }

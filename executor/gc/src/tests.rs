@@ -136,7 +136,7 @@ fn is_whole(store: &Store, record: &ActionRecord) -> bool {
 }
 
 fn assert_clean(store: &Store) {
-    let report = store.verify(|_| {}).unwrap();
+    let report = store.verify(None, |_| {}).unwrap();
     assert!(report.is_clean(), "{:?}", report.findings);
 }
 

@@ -113,7 +113,7 @@ impl Store {
         for file in &numbered {
             match file.read(&key) {
                 Ok(record) if record.outputs == outputs => {
-                    if log.is_some() && self.has_lost_log(&record)? {
+                    if log.is_some() && self.has_lost_log(&record) {
                         without_log = Some(file);
                         break;
                     }

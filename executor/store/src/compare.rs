@@ -1,21 +1,19 @@
 //! The differences between the outputs of a stage and its recorded result.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::Store;
 use super::commit::{Content, NewOutput};
-use super::hashing::hash_own_file;
+use super::hashing::{common_prefix, hash_own_file};
 use super::manifest::ManifestFile;
 use super::objects::survey;
-use super::record::{OutputRecord, OutputShape};
-use crate::external_files::DigestCache;
-use cwm_core::FileError;
+use super::record::OutputRecord;
+use crate::external_files::{DigestCache, FileFingerprint};
 use cwm_core::files::Result;
 
 /// One difference.
@@ -82,22 +80,20 @@ impl Store {
         recorded: &OutputRecord,
         files: &DigestCache,
     ) -> Result<Vec<Difference>> {
-        let of = |file: Option<&str>, how, place: Option<(u64, u64)>| Difference {
-            output: name.to_owned(),
-            file: file.map(str::to_owned),
-            how,
-            byte: place.map(|(byte, _)| byte),
-            line: place.map(|(_, line)| line),
+        let difference = |file: &str, how, place: Option<(u64, u64)>| {
+            let (byte, line) = place.unzip();
+            Difference { output: name.to_owned(), file: (!file.is_empty()).then(|| file.to_owned()), how, byte, line }
         };
         let path = match &made.content {
             Content::Local(path) => path,
-            Content::External(snapshot) if snapshot.digest == recorded.digest => return Ok(Vec::new()),
-            Content::InStore(stored) if stored.digest == recorded.digest => return Ok(Vec::new()),
-            Content::External(_) | Content::InStore(_) => return Ok(vec![of(None, DifferenceKind::Content, None)]),
+            Content::External(FileFingerprint { digest, .. }) | Content::InStore(OutputRecord { digest, .. }) => {
+                let is_equal = *digest == recorded.digest;
+                return Ok(if is_equal { Vec::new() } else { vec![difference("", DifferenceKind::Content, None)] });
+            }
         };
-        let is_folder = made.shape == OutputShape::Folder;
-        if is_folder != (recorded.shape == OutputShape::Folder) {
-            return Ok(vec![of(None, DifferenceKind::Shape, None)]);
+        let is_folder = made.shape.is_folder();
+        if is_folder != recorded.shape.is_folder() {
+            return Ok(vec![difference("", DifferenceKind::Shape, None)]);
         }
         let found = survey(path, &made.shape)?;
         if !is_folder {
@@ -105,53 +101,38 @@ impl Store {
                 return Ok(Vec::new());
             }
             let before = self.path_of(recorded, files).ok();
-            let place = before.map(|before| first_difference(&before, path)).transpose()?.flatten();
-            return Ok(vec![of(None, DifferenceKind::Content, place)]);
+            let place = before.and_then(|before| first_difference(&before, path));
+            return Ok(vec![difference("", DifferenceKind::Content, place)]);
         }
         let recorded = self.manifest(&recorded.digest)?;
         let found: BTreeMap<&str, _> = found.iter().map(|file| (file.name.as_str(), file)).collect();
-        let names: BTreeSet<&str> = found.keys().copied().chain(recorded.files().keys().map(String::as_str)).collect();
         let mut differences = Vec::new();
-        for name in names {
-            match (recorded.files().get(name), found.get(name)) {
-                (Some(ManifestFile { digest, executable, .. }), Some(file)) => {
-                    if hash_own_file(&file.path)? != *digest {
-                        let before = self.object_path(digest);
-                        let place = if before.is_file() { first_difference(&before, &file.path)? } else { None };
-                        differences.push(of(Some(name), DifferenceKind::Content, place));
-                    } else if file.executable != *executable {
-                        differences.push(of(Some(name), DifferenceKind::Mode, None));
-                    }
+        for (name, ManifestFile { digest, executable, .. }) in recorded.files() {
+            match found.get(name.as_str()) {
+                None => differences.push(difference(name, DifferenceKind::Missing, None)),
+                Some(file) if hash_own_file(&file.path)? != *digest => {
+                    let place = first_difference(&self.object_path(digest), &file.path);
+                    differences.push(difference(name, DifferenceKind::Content, place));
                 }
-                (Some(_), None) => differences.push(of(Some(name), DifferenceKind::Missing, None)),
-                (None, _) => differences.push(of(Some(name), DifferenceKind::Extra, None)),
+                Some(file) if file.executable != *executable => {
+                    differences.push(difference(name, DifferenceKind::Mode, None));
+                }
+                Some(_) => {}
             }
         }
+        let extra = found.into_keys().filter(|name| !recorded.files().contains_key(*name));
+        differences.extend(extra.map(|name| difference(name, DifferenceKind::Extra, None)));
+        differences.sort_by(|a, b| a.file.cmp(&b.file));
         Ok(differences)
     }
 }
 
-/// The first byte in which two files differ, and its line; nothing if they are the same.
-fn first_difference(one: &Path, other: &Path) -> Result<Option<(u64, u64)>> {
-    let open = |path: &Path| File::open(path).map(BufReader::new).map_err(FileError::io("open", path));
-    let (mut first, mut second) = (open(one)?, open(other)?);
-    let (mut byte, mut line) = (0u64, 1u64);
-    loop {
-        let a = first.fill_buf().map_err(FileError::io("read", one))?;
-        let b = second.fill_buf().map_err(FileError::io("read", other))?;
-        let common = a.len().min(b.len());
-        let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-        line += a[..same].iter().filter(|byte| **byte == b'\n').count() as u64;
-        byte += same as u64;
-        if same < common || (common == 0 && a.len() != b.len()) {
-            return Ok(Some((byte, line)));
-        }
-        if common == 0 {
-            return Ok(None);
-        }
-        first.consume(common);
-        second.consume(common);
-    }
+/// Returns the first byte in which two files differ, and its line; nothing if they are the same, or one cannot be read.
+fn first_difference(one: &Path, other: &Path) -> Option<(u64, u64)> {
+    let (mut first, mut second) = (File::open(one).ok()?, File::open(other).ok()?);
+    let (bytes, breaks) = common_prefix(&mut first, &mut second).ok()?;
+    let is_end = |file: &File| file.metadata().is_ok_and(|metadata| metadata.len() == bytes);
+    (!is_end(&first) || !is_end(&second)).then_some((bytes, breaks + 1))
 }
 
 #[cfg(test)]
@@ -174,8 +155,8 @@ mod tests {
         ] {
             std::fs::write(&one, a).unwrap();
             std::fs::write(&other, b).unwrap();
-            assert_eq!(first_difference(&one, &other).unwrap(), expected);
-            assert_eq!(first_difference(&other, &one).unwrap(), expected);
+            assert_eq!(first_difference(&one, &other), expected);
+            assert_eq!(first_difference(&other, &one), expected);
         }
     }
 }

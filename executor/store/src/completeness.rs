@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use super::Store;
 use super::damage::{Check, Corruption, ObjectState};
-use super::record::{ActionRecord, ExternalReference, OutputRecord};
+use super::record::{ActionRecord, ExternalReference, OutputRecord, OutputShape};
 use crate::external_files::DigestCache;
 use cwm_core::files::Result;
-use cwm_core::{Digest, FileError, FileErrorKind, Key};
+use cwm_core::{Digest, FileError, Key};
 
 /// Content that a record names and that is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,22 +64,22 @@ impl Store {
     fn unusable(&self, record: &ActionRecord, outside: &DigestCache, check: Check) -> Result<Vec<MissingContent>> {
         let mut missing = Vec::new();
         for (name, output) in &record.outputs {
-            if let Some(path) = self.missing_outside(output, outside)? {
-                let (output, digest) = (name.clone(), output.digest);
-                missing.push(MissingContent { output, digest, outside: Some(path), damage: None });
-            } else if output.outside.is_none() {
+            let Some(reference) = &output.outside else {
                 missing.extend(self.unusable_objects(name, output, check)?);
+                continue;
+            };
+            let is_stored = self.object_size(&output.digest)? == Some(output.size);
+            if !is_stored && self.find_outside(output, outside)?.is_none() {
+                let (output, digest, path) = (name.clone(), output.digest, reference.path.clone());
+                missing.push(MissingContent { output, digest, outside: Some(path), damage: None });
             }
         }
         Ok(missing)
     }
 
     /// Returns true if a record has a log that is not in the store.
-    pub(super) fn has_lost_log(&self, record: &ActionRecord) -> Result<bool> {
-        match &record.log {
-            Some(log) => Ok(self.object_size(log)?.is_none()),
-            None => Ok(false),
-        }
+    pub(super) fn has_lost_log(&self, record: &ActionRecord) -> bool {
+        record.log.is_some_and(|log| !self.object_path(&log).is_file())
     }
 
     /// Returns the result of `key` to use: the first of [`Store::candidates`] whose content is available.
@@ -103,48 +103,35 @@ impl Store {
     /// Returns the objects of the output `name` that are missing or corrupt; only the manifest, if it is among them.
     fn unusable_objects(&self, name: &str, output: &OutputRecord, check: Check) -> Result<Vec<MissingContent>> {
         let missing = |digest, damage| MissingContent { output: name.to_owned(), digest, outside: None, damage };
-        let problem = |digest: Digest, size: Option<u64>| {
-            Ok(match self.object_state(&digest, size, check)? {
-                ObjectState::Intact => None,
-                ObjectState::Missing => Some(missing(digest, None)),
-                ObjectState::Corrupt(damage) => Some(missing(digest, Some(damage))),
-            })
+        let seen = self.object_stat(&output.digest)?;
+        let objects: BTreeMap<Digest, u64> = match &output.shape {
+            OutputShape::File { .. } => BTreeMap::from([(output.digest, output.size)]),
+            OutputShape::Folder => match FileError::optional(self.manifest(&output.digest)) {
+                Ok(Some(manifest)) => manifest.files().values().map(|file| (file.digest, file.size)).collect(),
+                Ok(None) => return Ok(vec![missing(output.digest, None)]),
+                Err(FileError::Damaged { path, what }) => {
+                    let damage = Corruption { path, seen, what: format!("is damaged: {what}") };
+                    return Ok(vec![missing(output.digest, Some(damage))]);
+                }
+                Err(error) => return Err(error),
+            },
         };
-        let is_folder = output.shape.is_folder();
-        let own = problem(output.digest, (!is_folder).then_some(output.size))?;
-        if own.is_some() || !is_folder {
-            return Ok(own.into_iter().collect());
-        }
-        match self.manifest(&output.digest) {
-            Ok(manifest) => {
-                let files: BTreeMap<Digest, u64> =
-                    manifest.files().values().map(|file| (file.digest, file.size)).collect();
-                files.into_iter().filter_map(|(digest, size)| problem(digest, Some(size)).transpose()).collect()
+        let mut found = Vec::new();
+        for (digest, size) in objects {
+            match self.object_state(&digest, Some(size), check)? {
+                ObjectState::Intact => {}
+                ObjectState::Missing => found.push(missing(digest, None)),
+                ObjectState::Corrupt(damage) => found.push(missing(digest, Some(damage))),
             }
-            Err(FileError::Damaged { path, what }) => {
-                let damage = Corruption { path, seen: None, what: format!("is damaged: {what}") };
-                Ok(vec![missing(output.digest, Some(damage))])
-            }
-            Err(error) => Err(error),
         }
-    }
-
-    /// Returns the recorded path of a file from outside, if neither it nor an equal object is there.
-    fn missing_outside(&self, output: &OutputRecord, outside: &DigestCache) -> Result<Option<PathBuf>> {
-        let Some(reference) = &output.outside else { return Ok(None) };
-        let is_stored = self.object_size(&output.digest)? == Some(output.size);
-        let is_there = is_stored || self.find_outside(output, outside)?.is_some();
-        Ok((!is_there).then(|| reference.path.clone()))
+        Ok(found)
     }
 
     /// Returns the path of a file from outside that still has the recorded content.
     pub(super) fn find_outside(&self, output: &OutputRecord, outside: &DigestCache) -> Result<Option<PathBuf>> {
         for path in output.outside.iter().flat_map(|reference| self.places_of(reference)) {
-            match outside.snapshot(&path) {
-                Ok(snapshot) if snapshot.digest == output.digest => return Ok(Some(path)),
-                Ok(_) => {}
-                Err(error) if error.kind() == FileErrorKind::Missing => {}
-                Err(error) => return Err(error),
+            if FileError::optional(outside.digest(&path))? == Some(output.digest) {
+                return Ok(Some(path));
             }
         }
         Ok(None)

@@ -5,17 +5,15 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::Store;
 use super::hashing::hash_own_file;
-use super::layout::digest_of_path;
 use super::locks;
 use super::mtime_seal;
-use super::output_snapshot::OutputSnapshot;
+use super::walk::metadata;
 use crate::external_files::DigestCache;
 use cwm_core::files::Result;
 use cwm_core::{Digest, FileError, FileErrorKind, Stat};
@@ -84,10 +82,7 @@ impl Store {
     /// The system refuses.
     pub(super) fn object_state(&self, digest: &Digest, size: Option<u64>, check: Check) -> Result<ObjectState> {
         let path = self.object_path(digest);
-        let metadata = match fs::symlink_metadata(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(ObjectState::Missing),
-            metadata => metadata.map_err(FileError::io("look at", &path))?,
-        };
+        let Some(metadata) = metadata(&path)? else { return Ok(ObjectState::Missing) };
         let seen = Stat::from(&metadata);
         let found = match check {
             _ if !metadata.is_file() => Err("is not a plain file".to_owned()),
@@ -146,12 +141,18 @@ impl Store {
     /// The disk refuses.
     pub fn quarantine(&self, path: PathBuf, what: String) -> Result<Finding> {
         let folder = self.quarantine_folder();
+        // Something else in its place is moved into it, too.
+        let beside = self.root().join(".cwm-no-quarantine");
+        let (source, freed) = match path == folder {
+            true => (&beside, self.disk.rename(&path, &beside)),
+            false => (&path, Ok(())),
+        };
         let name = self.flat_name(&path);
         // Earlier files may have the same name.
         let numbered = (1u32..).map(|number| folder.join(format!("{name}-{number}")));
         let mut names = std::iter::once(folder.join(&name)).chain(numbered);
         let place = names.find(|place| fs::symlink_metadata(place).is_err()).unwrap_or_else(|| folder.join(&name));
-        let moved = self.disk.make_folders(&folder).and_then(|()| self.disk.rename(&path, &place));
+        let moved = freed.and_then(|()| self.disk.make_folders(&folder)).and_then(|()| self.disk.rename(source, &place));
         match moved.and_then(|()| self.disk.sync_folder(&folder)) {
             Ok(()) => Ok(Finding { path, what, quarantined: Some(place) }),
             Err(error) if error.kind() == FileErrorKind::ReadOnly => Ok(Finding::about(path, what)),
@@ -165,49 +166,14 @@ impl Store {
         let parts: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();
         parts.join("-")
     }
-
-    /// Moves the objects that were written since the snapshot `before` to the quarantine, so that they are made again. All that
-    /// differ are hashed, since the process that wrote may have set the seal back.
-    ///
-    /// # Errors
-    /// The system refuses.
-    pub fn quarantine_rewritten(&self, before: &OutputSnapshot) -> Result<()> {
-        for digest in before.changed_paths()?.into_iter().filter_map(digest_of_path) {
-            if let ObjectState::Corrupt(damage) = self.object_state(&digest, None, Check::Hash)? {
-                self.quarantine_corrupt(&damage)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Checks that the objects of a snapshot are what their names say. To be called after the snapshot was made: a later change
-    /// shows in the next snapshot.
-    ///
-    /// # Errors
-    /// An object is missing or corrupt, or the system refuses.
-    pub fn verify_intact(&self, snapshot: &OutputSnapshot, outside: &DigestCache) -> Result<()> {
-        for path in snapshot.objects() {
-            let Some(digest) = digest_of_path(path) else { continue };
-            match self.object_state(&digest, None, Check::Seal(outside))? {
-                ObjectState::Intact => {}
-                // The content of a file from outside need not be in the store.
-                ObjectState::Missing if snapshot.is_of_outside() => {}
-                ObjectState::Missing => {
-                    return Err(FileError::Missing { path: path.to_owned(), what: "is not in the store".into() });
-                }
-                ObjectState::Corrupt(damage) => return Err(FileError::damaged(path, format!("it {}", damage.what))),
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Compares the digest of an object's content with its name; the error is the problem.
 fn compare_content(digest: &Digest, content: Result<Digest>) -> Result<ObjectState, String> {
-    match content {
-        Ok(found) if found == *digest => Ok(ObjectState::Intact),
-        Ok(found) => Err(format!("is damaged: its content has the digest {found}")),
-        Err(error) if error.kind() == FileErrorKind::Missing => Ok(ObjectState::Missing),
+    match FileError::optional(content) {
+        Ok(Some(found)) if found == *digest => Ok(ObjectState::Intact),
+        Ok(Some(found)) => Err(format!("is damaged: its content has the digest {found}")),
+        Ok(None) => Ok(ObjectState::Missing),
         Err(error) => Err(format!("cannot be checked: {error}")),
     }
 }

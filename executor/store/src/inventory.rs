@@ -83,7 +83,7 @@ impl Store {
             .into_par_iter()
             .map(|digest| {
                 let manifest = self.manifest(&digest)?;
-                Ok((digest, manifest.files().values().map(|file| file.digest).collect()))
+                Ok((digest, manifest.digests().collect()))
             })
             .collect::<Result<_>>()?;
         let work = self.work_folders()?.into_iter().map(|folder| self.work_folder_entry(folder));

@@ -27,7 +27,6 @@ mod partial_object;
 mod record;
 mod record_cache;
 mod records;
-mod tainted_results;
 #[cfg(test)]
 mod tests;
 mod trees;

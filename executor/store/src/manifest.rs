@@ -48,6 +48,11 @@ impl Manifest {
         &self.files
     }
 
+    /// Digests of all files.
+    pub fn digests(&self) -> impl Iterator<Item = Digest> {
+        self.files.values().map(|file| file.digest)
+    }
+
     /// Bytes of all files.
     pub fn size(&self) -> u64 {
         self.files.values().map(|file| file.size).fold(0, u64::saturating_add)

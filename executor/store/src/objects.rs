@@ -12,9 +12,9 @@ use super::hashing::read_own_file;
 use super::manifest::Manifest;
 use super::mtime_seal;
 use super::record::OutputShape;
-use super::walk::files_below;
+use super::walk::{files_below, metadata};
 use cwm_core::files::Result;
-use cwm_core::{Digest, FileError, FileErrorKind};
+use cwm_core::{Digest, FileError};
 
 impl Store {
     /// The size of an object, or nothing if it is not there.
@@ -23,11 +23,9 @@ impl Store {
     /// The system refuses.
     pub fn object_size(&self, digest: &Digest) -> Result<Option<u64>> {
         let path = self.object_path(digest);
-        match fs::symlink_metadata(&path) {
-            Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
-            Ok(_) => Err(FileError::damaged(&path, "it is not a file")),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(FileError::io("look at", &path)(error)),
+        match metadata(&path)? {
+            Some(metadata) if !metadata.is_file() => Err(FileError::damaged(&path, "it is not a file")),
+            metadata => Ok(metadata.map(|metadata| metadata.len())),
         }
     }
 
@@ -37,13 +35,10 @@ impl Store {
     /// It is not there, is damaged, or cannot be read.
     pub fn read_checked(&self, digest: &Digest) -> Result<Vec<u8>> {
         let path = self.object_path(digest);
-        match read_own_file(&path) {
-            Ok(bytes) if Digest::of(&bytes) == *digest => Ok(bytes),
-            Ok(_) => Err(FileError::damaged(&path, "its content does not have the digest that names it")),
-            Err(error) if error.kind() == FileErrorKind::Missing => {
-                Err(FileError::Missing { path, what: "is not in the store".into() })
-            }
-            Err(error) => Err(error),
+        match FileError::optional(read_own_file(&path))? {
+            Some(bytes) if Digest::of(&bytes) == *digest => Ok(bytes),
+            Some(_) => Err(FileError::damaged(&path, "its content does not have the digest that names it")),
+            None => Err(FileError::Missing { path, what: "is not in the store".into() }),
         }
     }
 
@@ -144,32 +139,23 @@ const MAKE_FILES: &str = "an output consists of plain files that belong to it al
 /// # Errors
 /// It is not there or not of the declared shape, or has files that cannot be stored.
 pub(super) fn survey(output: &Path, shape: &OutputShape) -> Result<Vec<ProducedFile>> {
-    let metadata = match fs::symlink_metadata(output) {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(FileError::Missing { path: output.to_owned(), what: "was declared but not made".into() });
-        }
-        Err(error) => return Err(FileError::io("look at", output)(error)),
+    let Some(metadata) = metadata(output)? else {
+        return Err(FileError::Missing { path: output.to_owned(), what: "was declared but not made".into() });
     };
-    match shape {
-        OutputShape::File { .. } if metadata.is_dir() => {
-            Err(FileError::refused(output, "is a folder, but was declared as a file", "make a file of that name"))
-        }
-        OutputShape::File { .. } => Ok(vec![produced_file(output, String::new(), &metadata)?]),
-        OutputShape::Folder if metadata.is_file() => {
-            Err(FileError::refused(output, "is a file, but was declared as a folder", "make a folder of that name"))
-        }
-        OutputShape::Folder if !metadata.is_dir() => Ok(vec![produced_file(output, String::new(), &metadata)?]),
-        OutputShape::Folder => {
-            let files = files_below(output)?.into_iter().map(|(path, metadata)| {
-                let Some(name) = path.strip_prefix(output).unwrap_or(&path).to_str() else {
-                    return Err(FileError::refused(&path, "has a name that is not UTF-8", "give it a name in UTF-8"));
-                };
-                produced_file(&path, name.to_owned(), &metadata)
-            });
-            files.collect()
-        }
+    let is_folder = shape.is_folder();
+    if is_folder && metadata.is_file() {
+        let problem = "is a file, but was declared as a folder";
+        return Err(FileError::refused(output, problem, "make a folder of that name"));
     }
+    if !is_folder && metadata.is_dir() {
+        return Err(FileError::refused(output, "is a folder, but was declared as a file", "make a file of that name"));
+    }
+    let files = if metadata.is_dir() { files_below(output)? } else { vec![(output.to_owned(), metadata)] };
+    let files = files.into_iter().map(|(path, metadata)| match path.strip_prefix(output).unwrap_or(&path).to_str() {
+        Some(name) => produced_file(&path, name.to_owned(), &metadata),
+        None => Err(FileError::refused(&path, "has a name that is not UTF-8", "give it a name in UTF-8")),
+    });
+    files.collect()
 }
 
 /// A plain file with no second name: a link would bring content into the store that others can still change.

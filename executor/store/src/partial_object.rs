@@ -8,16 +8,13 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use super::hashing::{hash_own_file, read_full};
+use super::hashing::{common_prefix, hash_own_file};
 use cwm_core::Digest;
 use cwm_core::files::Result;
 use cwm_core::files::durable::TEMPORARY;
 
 /// The number of times that a file may be replaced before it is locked.
 const ATTEMPTS: u32 = 100;
-
-/// Bytes that are compared at a time.
-const BLOCK: usize = 256 << 10;
 
 /// The file name of the partial object of this content. It begins as all temporary names do.
 pub fn partial_name(digest: &Digest) -> String {
@@ -108,7 +105,7 @@ impl PartialObject {
     /// # Errors
     /// The disk refuses, or `source` cannot be read.
     pub fn resume_from(&mut self, source: &mut (impl Read + Seek)) -> io::Result<()> {
-        let same = common_prefix(&mut self.file, source)?;
+        let (same, _) = common_prefix(&mut self.file, source)?;
         self.file.set_len(same)?;
         self.file.seek(SeekFrom::Start(same))?;
         source.seek(SeekFrom::Start(same)).map(drop)
@@ -128,20 +125,5 @@ fn is_at(file: &File, path: &Path) -> bool {
     match (file.metadata(), fs::symlink_metadata(path)) {
         (Ok(ours), Ok(there)) => there.is_file() && (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
         _ => false,
-    }
-}
-
-/// The number of bytes from the beginning that are equal.
-fn common_prefix(one: &mut impl Read, other: &mut impl Read) -> io::Result<u64> {
-    let (mut ours, mut theirs) = (vec![0; BLOCK], vec![0; BLOCK]);
-    let mut same = 0;
-    loop {
-        let left = read_full(one, &mut ours)?;
-        let right = read_full(other, &mut theirs)?;
-        let equal = ours[..left].iter().zip(&theirs[..right]).take_while(|(a, b)| a == b).count();
-        same += equal as u64;
-        if equal < BLOCK {
-            return Ok(same);
-        }
     }
 }

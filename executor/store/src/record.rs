@@ -151,6 +151,13 @@ pub struct RunInfo {
     pub cwm_version: String,
 }
 
+impl RunInfo {
+    /// The time at which the stage ended, in nanoseconds since 1970.
+    pub(super) fn ended_ns(&self) -> i128 {
+        self.started.as_nanosecond().saturating_add((self.wall_seconds * 1e9) as i128)
+    }
+}
+
 /// A machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {

@@ -1,6 +1,5 @@
 //! The check of everything in a store.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
@@ -12,9 +11,9 @@ use serde::Serialize;
 use super::Store;
 use super::damage::{Check, Finding, ObjectState};
 use super::layout::digest_of_path;
+use super::manifest::Manifest;
 use super::mtime_seal;
-use super::record::{ActionRecord, OutputShape};
-use super::tainted_results::DamageTimes;
+use super::record::ActionRecord;
 use super::walk::list;
 use cwm_core::files::Result;
 use cwm_core::{Digest, FileError, Key};
@@ -53,25 +52,30 @@ impl VerifyReport {
 }
 
 impl Store {
-    /// Hashes every object again, on all cores, and checks every manifest, tree and record. Damaged files are moved to
-    /// `quarantine/`, never deleted; the next run then makes them again. On a store that cannot be written, they are only
-    /// reported.
+    /// Hashes every object again, on all cores, and checks every manifest, tree and record; or those of `results` alone. Damaged
+    /// files are moved to `quarantine/`, never deleted; the next run then makes them again. On a store that cannot be written, they
+    /// are only reported.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn verify(&self, progress: impl Fn(VerifyProgress) + Sync) -> Result<VerifyReport> {
-        self.verify_part(None, progress)
-    }
-
-    /// As [`Store::verify`], for the records, outputs and logs of these results alone.
-    ///
-    /// # Errors
-    /// As [`Store::verify`].
-    pub fn verify_results(
+    pub fn verify(
         &self,
-        results: &[ActionRecord],
+        results: Option<&[ActionRecord]>,
         progress: impl Fn(VerifyProgress) + Sync,
     ) -> Result<VerifyReport> {
+        // First, since the lock's own file may be wrong.
+        let findings = self.verify_layout()?;
+        let _shared = self.lock_shared(|_| {})?;
+        let mut report = VerifyReport { findings, ..VerifyReport::default() };
+        let part = results.map(|results| self.part(results));
+        let (mut intact, damaged) = self.verify_objects(&mut report, part.as_ref(), progress)?;
+        self.verify_records(&mut report, part.as_ref(), &mut intact, &damaged)?;
+        report.findings.sort_by(|a, b| a.path.cmp(&b.path));
+        report.notes.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(report)
+    }
+
+    fn part(&self, results: &[ActionRecord]) -> Part {
         let mut part = Part::default();
         for record in results {
             part.keys.insert(record.key);
@@ -79,27 +83,11 @@ impl Store {
             for output in record.outputs.values() {
                 part.objects.insert(output.digest);
                 // A manifest that cannot be read is found as damaged.
-                if output.shape == OutputShape::Folder
-                    && let Ok(manifest) = self.manifest(&output.digest)
-                {
-                    part.objects.extend(manifest.files().values().map(|file| file.digest));
-                }
+                let manifest = output.shape.is_folder().then(|| self.manifest(&output.digest).ok()).flatten();
+                part.objects.extend(manifest.iter().flat_map(Manifest::digests));
             }
         }
-        self.verify_part(Some(&part), progress)
-    }
-
-    fn verify_part(&self, part: Option<&Part>, progress: impl Fn(VerifyProgress) + Sync) -> Result<VerifyReport> {
-        // First, since the lock's own file may be wrong.
-        let findings = self.verify_layout()?;
-        let _shared = self.lock_shared(|_| {})?;
-        let mut report = VerifyReport { findings, ..VerifyReport::default() };
-        let (mut intact, damaged) = self.verify_objects(&mut report, part, progress)?;
-        self.verify_actions(&mut report, part, &mut intact)?;
-        report.notes.extend(self.tainted_results(&damaged)?);
-        report.findings.sort_by(|a, b| a.path.cmp(&b.path));
-        report.notes.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(report)
+        part
     }
 
     /// Returns the intact objects, and the damaged ones.
@@ -140,8 +128,8 @@ impl Store {
                     let Some(finding) = self.quarantine_corrupt(&damage)? else { continue };
                     report.findings.push(finding);
                     // A valid seal is that of a failing disk.
-                    let mut times = damage.seen.iter().map(|stat| stat.mtime_ns);
-                    damaged.insert(digest, times.find(|time| !mtime_seal::has_valid_seal(&digest, *time)));
+                    let time = damage.seen.map(|stat| stat.mtime_ns);
+                    damaged.insert(digest, time.filter(|time| !mtime_seal::has_valid_seal(&digest, *time)));
                 }
                 Err(error) => {
                     let problem = format!("cannot be checked: {error}");
@@ -152,50 +140,70 @@ impl Store {
         Ok((intact, damaged))
     }
 
-    fn verify_actions(
+    /// Checks the records, and that all that they name is intact. Notes every result that may depend on damaged content: its stage
+    /// ran after the damage was done, or the time of the damage is unknown. Since no stage reads an object without its seal, that
+    /// is mostly the work of a failing disk.
+    fn verify_records(
         &self,
         report: &mut VerifyReport,
         part: Option<&Part>,
         intact: &mut BTreeSet<Digest>,
+        damaged: &DamageTimes,
     ) -> Result<()> {
-        // Lost content is reported once for each record that names it, but a manifest is read once.
-        let mut folders: BTreeMap<Digest, Vec<Digest>> = BTreeMap::new();
-        for key in self.keys()?.into_iter().filter(|key| part.is_none_or(|part| part.keys.contains(key))) {
+        let is_in_part = |key: &Key| part.is_none_or(|part| part.keys.contains(key));
+        let mut records = Vec::new();
+        // Any result may have read damaged content.
+        for key in self.keys()?.into_iter().filter(|key| !damaged.is_empty() || is_in_part(key)) {
             for file in self.record_files(&key)? {
-                report.actions += 1;
-                let record = match file.read(&key) {
-                    Ok(record) => record,
-                    Err(error) => {
-                        report.findings.extend(self.unreadable(file.path, error)?);
-                        continue;
-                    }
-                };
-                let mut lost = BTreeSet::new();
-                for output in record.outputs.values().filter(|output| output.outside.is_none()) {
-                    if !self.is_intact(intact, &output.digest) {
-                        lost.insert(output.digest);
-                    } else if output.shape == OutputShape::Folder {
-                        let children = match folders.entry(output.digest) {
-                            Entry::Occupied(known) => known.into_mut(),
-                            Entry::Vacant(new) => new.insert(self.verify_folder(report, &output.digest)?),
-                        };
-                        lost.extend(children.iter().filter(|child| !self.is_intact(intact, child)));
-                    }
-                }
-                if record.evicted.is_some() {
-                    // It was evicted on purpose.
-                    report.dropped += u64::from(!lost.is_empty());
-                    continue;
-                }
-                if let Some(log) = record.log.filter(|log| !self.is_intact(intact, log)) {
-                    let what = format!("has lost its log {log}; a run of `{}` with `--force` writes one", record.label);
-                    report.notes.push(Finding::about(file.path.clone(), what));
-                }
-                for digest in lost {
-                    let what = format!("names {digest}, which is not in the store (`{}` makes it)", record.label);
-                    report.findings.push(Finding::about(file.path.clone(), what));
+                match file.read(&key) {
+                    Ok(record) => records.push((file.path, record)),
+                    Err(error) => report.findings.extend(self.unreadable(file.path, error)?),
                 }
             }
+        }
+        // Lost content is reported once for each record that names it, but a manifest is read once.
+        let mut folders: BTreeMap<Digest, Vec<Digest>> = BTreeMap::new();
+        for output in records.iter().flat_map(|(_, record)| record.outputs.values()) {
+            if output.shape.is_folder()
+                && !folders.contains_key(&output.digest)
+                && self.is_intact(intact, &output.digest)
+            {
+                folders.insert(output.digest, self.verify_folder(report, &output.digest)?);
+            }
+        }
+        let with_files =
+            |digest: Digest| std::iter::once(digest).chain(folders.get(&digest).into_iter().flatten().copied());
+        for (path, record) in records {
+            let label = &record.label;
+            let is_after = |time: i64| i128::from(time) <= record.circumstances.ended_ns();
+            let read: BTreeSet<Digest> = record.input_digests().flat_map(|digest| with_files(*digest)).collect();
+            for digest in read.iter().filter(|digest| damaged.get(digest).is_some_and(|time| time.is_none_or(is_after)))
+            {
+                let what = format!(
+                    "read {digest}, which is damaged now: if it was so then, this result of `{label}` is wrong; when a run has \
+                     made that again, `cwm run --check` compares, and `cwm run --force` makes this again"
+                );
+                report.notes.push(Finding::about(path.clone(), what));
+            }
+            if !is_in_part(&record.key) {
+                continue;
+            }
+            report.actions += 1;
+            let stored = record.outputs.values().filter(|output| output.outside.is_none());
+            let content: BTreeSet<Digest> = stored.flat_map(|output| with_files(output.digest)).collect();
+            let lost: Vec<Digest> = content.into_iter().filter(|digest| !self.is_intact(intact, digest)).collect();
+            if record.evicted.is_some() {
+                // It was evicted on purpose.
+                report.dropped += u64::from(!lost.is_empty());
+                continue;
+            }
+            if let Some(log) = record.log.filter(|log| !self.is_intact(intact, log)) {
+                let what = format!("has lost its log {log}; a run of `{label}` with `--force` writes one");
+                report.notes.push(Finding::about(path.clone(), what));
+            }
+            let lost =
+                lost.iter().map(|digest| format!("names {digest}, which is not in the store (`{label}` makes it)"));
+            report.findings.extend(lost.map(|what| Finding::about(path.clone(), what)));
         }
         Ok(())
     }
@@ -233,9 +241,12 @@ impl Store {
         if fs::symlink_metadata(&tree).is_ok() && !self.tree_is_right(digest, &manifest) {
             report.findings.push(self.quarantine(tree, "does not hold the links that its manifest says".into())?);
         }
-        Ok(manifest.files().values().map(|file| file.digest).collect())
+        Ok(manifest.digests().collect())
     }
 }
+
+/// Damaged objects with the time of the damage, in nanoseconds since 1970; nothing where that is not known, as on a failing disk.
+type DamageTimes = BTreeMap<Digest, Option<i64>>;
 
 /// The part of a store to check.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! The check of a store's folders, of lock files and of the names of keys.
 
-use std::fs;
-use std::path::Path;
+use std::fs::{self, Metadata};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use super::walk::list;
@@ -13,54 +13,33 @@ impl Store {
     /// Quarantines everything that is in the place of a folder or of a lock file: nothing could be written there any more, and
     /// nobody should have to find out by hand what is in the way.
     pub(super) fn verify_layout(&self) -> Result<Vec<Finding>> {
-        let mut findings = Vec::new();
         let root = self.root();
-        let quarantine = self.quarantine_folder();
-        if is_other(&quarantine, fs::Metadata::is_dir) {
-            // It cannot be moved into itself.
-            let beside = root.join(".cwm-no-quarantine");
-            self.disk.rename(&quarantine, &beside)?;
-            findings.push(self.quarantine(beside, "stood where the folder `quarantine` belongs".into())?);
-        }
-        for folder in STORE_FOLDERS.map(|name| root.join(name)) {
-            if is_other(&folder, fs::Metadata::is_dir) {
-                findings.push(self.quarantine(folder, "is not a folder".into())?);
-            }
-        }
-        let mut folders = Vec::new();
-        for name in ["objects", "trees", "actions"] {
-            let shards = list(&root.join(name))?.into_iter().filter(|(shard, _)| shard.len() == 2);
-            folders.extend(shards.map(|(_, path)| path));
-        }
-        let actions = root.join("actions");
-        for shard in folders.clone().into_iter().filter(|shard| shard.starts_with(&actions) && shard.is_dir()) {
-            for (name, path) in list(&shard)? {
-                // As a file system leaves it that knows no small letters: its records are not found.
-                if path.is_dir() && name.parse::<Key>().is_err() {
-                    findings.push(Finding::about(path, "is not named like a key"));
-                } else {
-                    folders.push(path);
+        let mut findings = Vec::new();
+        let mut check = |paths: Vec<(String, PathBuf)>, is_right: fn(&Metadata) -> bool, what: &str| {
+            for (_, path) in paths {
+                if fs::symlink_metadata(&path).is_ok_and(|found| !is_right(&found)) {
+                    findings.push(self.quarantine(path, what.to_owned())?);
                 }
             }
+            Result::Ok(())
+        };
+        let folders = STORE_FOLDERS.map(|name| (name.to_owned(), root.join(name)));
+        check(folders.into(), Metadata::is_dir, "is not a folder")?;
+        for folder in ["objects", "trees", "actions"] {
+            let mut shards = list(&root.join(folder))?;
+            shards.retain(|(name, _)| name.len() == 2);
+            check(shards, Metadata::is_dir, "is not a folder")?;
         }
-        folders.extend(list(&root.join("work"))?.into_iter().map(|(_, path)| path));
-        for folder in folders.into_iter().filter(|folder| is_other(folder, fs::Metadata::is_dir)) {
-            findings.push(self.quarantine(folder, "is not a folder".into())?);
-        }
-        for (_, file) in list(&root.join("locks"))? {
-            if is_other(&file, fs::Metadata::is_file) {
-                findings.push(self.quarantine(file, "is not a lock's file".into())?);
-            }
-        }
+        check(list(&root.join("work"))?, Metadata::is_dir, "is not a folder")?;
+        check(self.in_shards("actions")?, Metadata::is_dir, "is not a folder")?;
+        check(list(&root.join("locks"))?, Metadata::is_file, "is not a lock's file")?;
         if findings.iter().any(|finding| finding.quarantined.is_some()) {
             // It is missing now: the next write makes it.
             self.whole.store(false, Ordering::Release);
         }
+        // As a file system leaves it that knows no small letters: its records are not found.
+        let others = self.in_shards("actions")?.into_iter().filter(|(name, _)| name.parse::<Key>().is_err());
+        findings.extend(others.map(|(_, path)| Finding::about(path, "is not named like a key")));
         Ok(findings)
     }
-}
-
-/// Returns true if something is there, and is of another kind.
-fn is_other(path: &Path, is_right: fn(&fs::Metadata) -> bool) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|metadata| !is_right(&metadata))
 }

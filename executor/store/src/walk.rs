@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +21,11 @@ pub(super) fn list(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     Ok(names)
 }
 
+/// Returns the metadata of what is at `path`, itself if it is a link; nothing if nothing is there.
+pub(super) fn metadata(path: &Path) -> Result<Option<Metadata>> {
+    FileError::optional(fs::symlink_metadata(path).map_err(FileError::io("look at", path)))
+}
+
 /// Returns the names of the folders in a folder.
 pub(super) fn folders_in(folder: &Path) -> Result<BTreeSet<String>> {
     let folders = entries(folder)?.into_iter().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
@@ -29,10 +33,8 @@ pub(super) fn folders_in(folder: &Path) -> Result<BTreeSet<String>> {
 }
 
 fn entries(folder: &Path) -> Result<Vec<fs::DirEntry>> {
-    match fs::read_dir(folder).and_then(Iterator::collect) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        entries => entries.map_err(FileError::io("read the folder", folder)),
-    }
+    let entries = fs::read_dir(folder).and_then(Iterator::collect).map_err(FileError::io("read the folder", folder));
+    Ok(FileError::optional(entries)?.unwrap_or_default())
 }
 
 /// Returns everything below a folder that is not itself a folder, sorted by path. Links are not followed.

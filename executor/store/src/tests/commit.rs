@@ -42,7 +42,7 @@ fn a_result_is_moved_in_and_can_be_read_in_place() {
     assert_eq!(missing(&again, &record), []);
     store.work(&key("a")).remove().unwrap();
     assert_eq!(names_in(&store.root().join("work")), Vec::<String>::new());
-    assert!(again.verify(|_| {}).unwrap().is_clean());
+    assert!(again.verify(None, |_| {}).unwrap().is_clean());
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn the_same_content_is_stored_once() {
     assert!(other.new, "another key has its own record");
     assert_eq!(other.record.outputs, record.outputs);
     // "same", the manifest and two logs.
-    assert_eq!(store.verify(|_| {}).unwrap().objects, 4);
+    assert_eq!(store.verify(None, |_| {}).unwrap().objects, 4);
     assert_eq!(names_in(&store.work(&key("b")).out().join("folder")), Vec::<String>::new(), "the doubles are dropped");
 }
 
@@ -231,7 +231,7 @@ fn a_file_from_outside_is_referenced_and_found_where_it_moved_with_the_store() {
     let record = store.record(action).unwrap().record;
     assert_eq!(path_of(&store, &record, "pgn"), data);
     assert_eq!(missing(&store, &record), []);
-    assert!(store.verify(|_| {}).unwrap().is_clean(), "what is outside is not the store's to check");
+    assert!(store.verify(None, |_| {}).unwrap().is_clean(), "what is outside is not the store's to check");
 
     fs::write(&data, "1. d4").unwrap();
     assert_eq!(missing(&store, &record)[0].outside.as_deref(), Some(data.as_path()));
@@ -268,7 +268,7 @@ fn two_who_record_one_key_under_its_lock_leave_one_record() {
     });
     assert_eq!(new, 1);
     assert_eq!(store.actions(&key("a")).unwrap().len(), 1);
-    assert!(store.verify(|_| {}).unwrap().is_clean());
+    assert!(store.verify(None, |_| {}).unwrap().is_clean());
 }
 
 #[test]
@@ -286,5 +286,5 @@ fn many_who_store_the_same_content_under_other_keys_do_no_harm() {
     });
     let store = Store::at(store.root()).unwrap();
     assert_eq!(store.keys().unwrap().len(), 4);
-    assert!(store.verify(|_| {}).unwrap().is_clean());
+    assert!(store.verify(None, |_| {}).unwrap().is_clean());
 }

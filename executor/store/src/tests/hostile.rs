@@ -181,7 +181,7 @@ fn a_store_that_lost_folders_gets_them_back_at_the_next_write() {
             cwm_core::DurableFs::default().remove(&store.root().join(folder)).unwrap();
         }
         let store = Store::at(store.root()).unwrap();
-        assert!(store.verify(|_| {}).unwrap().is_clean(), "{lost:?}");
+        assert!(store.verify(None, |_| {}).unwrap().is_clean(), "{lost:?}");
         assert_eq!(store.actions(&key("a")).unwrap().len(), usize::from(keeps_results), "{lost:?}");
         let again = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap();
         assert_eq!(again.new, !keeps_results);
@@ -189,7 +189,7 @@ fn a_store_that_lost_folders_gets_them_back_at_the_next_write() {
         assert_eq!(missing(&store, &record), []);
         assert_eq!(fs::read_to_string(path_of(&store, &record, "folder").join("x")).unwrap(), "one");
         assert!(store.try_lock_key(&key("a"), "test").unwrap().is_some());
-        assert!(store.verify(|_| {}).unwrap().is_clean());
+        assert!(store.verify(None, |_| {}).unwrap().is_clean());
     }
 }
 
@@ -209,5 +209,5 @@ fn shards_that_a_copy_left_out_are_made_at_the_next_write() {
         assert!(store.record(finished(&store, name, name, &[("x", name)])).unwrap().new);
     }
     assert!(folders.iter().all(|folder| names_in(folder).len() == 256));
-    assert!(store.verify(|_| {}).unwrap().is_clean());
+    assert!(store.verify(None, |_| {}).unwrap().is_clean());
 }

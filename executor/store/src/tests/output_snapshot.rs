@@ -3,10 +3,9 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
-use crate::external_files::DigestCache;
 
-fn stamp(store: &Store, record: &ActionRecord, output: &str) -> OutputSnapshot {
-    store.stamp(&record.outputs[output], &DigestCache::without_cache()).unwrap()
+fn snapshot(store: &Store, record: &ActionRecord, output: &str) -> OutputSnapshot {
+    store.snapshot(&record.outputs[output]).unwrap()
 }
 
 /// Changes an object as one who owns it can: the same size, the mode and the time of change set back.
@@ -20,16 +19,16 @@ fn rewrite(object: &Path, content: &str) {
 }
 
 #[test]
-fn reading_leaves_a_stamp_as_it_was() {
+fn reading_leaves_a_snapshot_as_it_was() {
     let (_folder, store) = new_store();
     let record = store.record(finished(&store, "a", "hello", &[("x", "one"), ("deep/y", "two")])).unwrap().record;
     for output in ["text", "folder"] {
         let path = path_of(&store, &record, output);
-        let before = stamp(&store, &record, output);
+        let before = snapshot(&store, &record, output);
         fs::read(if output == "text" { path } else { path.join("deep/y") }).unwrap();
         // Another key with the same content, meanwhile.
         store.record(finished(&store, output, "hello", &[("x", "one"), ("deep/y", "two")])).unwrap();
-        assert_eq!(stamp(&store, &record, output), before);
+        assert_eq!(snapshot(&store, &record, output), before);
     }
 }
 
@@ -50,11 +49,11 @@ fn an_object_or_a_link_that_was_changed_shows() {
     ];
     for (index, (output, change)) in changes.iter().enumerate() {
         cwm_core::files::durable::allow_changes(&tree);
-        let before = stamp(&store, &record, output);
+        let before = snapshot(&store, &record, output);
         // The times of a file are as coarse as the kernel's tick.
         std::thread::sleep(std::time::Duration::from_millis(20));
         change();
-        assert_ne!(stamp(&store, &record, output), before, "change {index}");
+        assert_ne!(snapshot(&store, &record, output), before, "change {index}");
     }
 }
 
@@ -65,40 +64,16 @@ fn a_second_name_or_another_mode_is_no_change_and_a_write_whose_time_is_set_back
     let object = store.object_path(&Digest::of(b"hello"));
     let out = folder.path().join("out");
     fs::create_dir(&out).unwrap();
-    let before = stamp(&store, &record, "text");
+    let before = snapshot(&store, &record, "text");
     std::thread::sleep(std::time::Duration::from_millis(20));
     fs::set_permissions(&object, fs::Permissions::from_mode(0o644)).unwrap();
     fs::hard_link(&object, out.join("linked")).unwrap();
-    let now = stamp(&store, &record, "text");
-    assert!(before != now && before.unmodified_since(&now));
+    let now = snapshot(&store, &record, "text");
+    assert!(before != now && store.is_unmodified(&before, &now));
     assert_eq!(before.linked_below(&out), Some(out.join("linked")));
     rewrite(&object, "hallo");
-    assert!(!before.unmodified_since(&stamp(&store, &record, "text")));
+    assert!(!store.is_unmodified(&before, &snapshot(&store, &record, "text")));
     // Its number alone, as a new file may have it.
     fs::remove_file(&object).unwrap();
     assert_eq!(before.linked_below(&out), None);
-}
-
-#[test]
-fn a_file_from_outside_is_stamped_by_its_content() {
-    let (folder, store) = new_store();
-    let data = folder.path().join("data.pgn");
-    fs::write(&data, "1. e4").unwrap();
-    let mut action = finished(&store, "a", "unused", &[]);
-    action.outputs = BTreeMap::from([(
-        "pgn".to_owned(),
-        NewOutput {
-            format: Format::PGN,
-            shape: OutputShape::File { extension: "pgn".into() },
-            content: Content::External(DigestCache::without_cache().snapshot(&data).unwrap()),
-        },
-    )]);
-    let record = store.record(action).unwrap().record;
-    let before = stamp(&store, &record, "pgn");
-    fs::write(&data, "1. e4").unwrap();
-    assert_eq!(stamp(&store, &record, "pgn"), before);
-    fs::write(&data, "1. d4").unwrap();
-    assert_ne!(stamp(&store, &record, "pgn"), before);
-    fs::remove_file(&data).unwrap();
-    assert_ne!(stamp(&store, &record, "pgn"), before);
 }

@@ -200,9 +200,9 @@ impl Whole {
                 }
             }
         }
-        let first = store.verify(|_| {});
+        let first = store.verify(None, |_| {});
         prop_assert!(first.is_ok(), "{done:?}: {first:?}");
-        let again = store.verify(|_| {}).unwrap();
+        let again = store.verify(None, |_| {}).unwrap();
         let is_lost = |finding: &Finding| finding.what.contains("which is not in the store");
         // Files that people put there are reported and stay.
         let is_foreign = |finding: &Finding| {
@@ -217,7 +217,7 @@ impl Whole {
             prop_assert!(store.missing_or_corrupt(made, &files).unwrap().is_empty(), "{done:?}");
             self.reads_right(&store, made, &files, true, done)?;
         }
-        let last = store.verify(|_| {}).unwrap();
+        let last = store.verify(None, |_| {}).unwrap();
         prop_assert!(last.findings.iter().all(is_foreign), "{done:?}: {last:?} after {first:?}");
         Ok(())
     }
@@ -239,8 +239,8 @@ impl Whole {
                     continue;
                 }
             };
-            let stamp = store.stamp(output, files).unwrap();
-            prop_assert!(store.verify_intact(&stamp, files).is_ok(), "{done:?}");
+            let snapshot = store.snapshot(output).unwrap();
+            prop_assert!(store.verify_intact(&snapshot, files).is_ok(), "{done:?}");
             let contents: Vec<(PathBuf, Digest)> = match output.shape {
                 OutputShape::File { .. } => vec![(path, output.digest)],
                 OutputShape::Folder => {
