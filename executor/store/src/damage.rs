@@ -152,7 +152,8 @@ impl Store {
         let numbered = (1u32..).map(|number| folder.join(format!("{name}-{number}")));
         let mut names = std::iter::once(folder.join(&name)).chain(numbered);
         let place = names.find(|place| fs::symlink_metadata(place).is_err()).unwrap_or_else(|| folder.join(&name));
-        let moved = freed.and_then(|()| self.disk.make_folders(&folder)).and_then(|()| self.disk.rename(source, &place));
+        let moved =
+            freed.and_then(|()| self.disk.make_folders(&folder)).and_then(|()| self.disk.rename(source, &place));
         match moved.and_then(|()| self.disk.sync_folder(&folder)) {
             Ok(()) => Ok(Finding { path, what, quarantined: Some(place) }),
             Err(error) if error.kind() == FileErrorKind::ReadOnly => Ok(Finding::about(path, what)),
