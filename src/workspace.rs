@@ -83,7 +83,7 @@ impl Workspace {
     /// Looks up the result of every cell.
     pub fn cache_status(&self) -> Result<CacheStatus, Error> {
         let cache_status = CacheStatus::query(self.inputs())?;
-        self.files.save_if_possible();
+        self.files.save();
         self.store.save_record_cache();
         Ok(cache_status)
     }
@@ -111,7 +111,7 @@ impl Workspace {
     /// Looks up the results again of those of `cells` that had no result when `cache_status` was taken.
     pub fn refresh_cache_status(&self, cache_status: &mut CacheStatus, cells: &[usize]) -> Result<(), Error> {
         cache_status.refresh(cells, self.inputs())?;
-        self.files.save_if_possible();
+        self.files.save();
         Ok(())
     }
 

@@ -32,7 +32,7 @@ pub fn run(
     let mut estimates = Estimates::of(&workspace.store, &registry, machine, arguments.device, &workspace.files)?;
     let cache_status = workspace.cache_status()?;
     let prediction = RunPrediction::of(workspace.inputs(), &cache_status, &targets, force, fetches)?;
-    workspace.files.save_if_possible();
+    workspace.files.save();
     let explainer = Explainer::new(workspace.inputs(), &cache_status, &prediction);
     let (mut would_run, mut may_run, mut cached, mut would_fail) = (0, 0, 0, 0);
     for index in cells {

@@ -113,7 +113,7 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
     let cwm_engine::Outcome { records, ran: ran_now, summary, .. } =
         cwm_engine::run(workspace.inputs(), options, &mut sinks)?;
     cwm_engine::update_pins(&workspace.plan, &workspace.pins, &records, &ran_now)?;
-    workspace.files.save_if_possible();
+    workspace.files.save();
     Ok(match summary {
         summary if summary.interrupted => ExitCode::INTERRUPTED,
         summary if summary.failed > 0 => ExitCode::STAGE_FAILED,

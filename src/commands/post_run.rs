@@ -23,7 +23,7 @@ pub fn record(workspace: &Workspace, outcome: &Outcome, whole: bool, sinks: &mut
     let pinned = cwm_engine::update_pins(plan, pins, records, ran);
     let written = cwm_engine::update_lock_file(plan, locked, records, whole);
     let exported = export_all(workspace, records, sinks);
-    files.save_if_possible();
+    files.save();
     let lock = (!plan.sets).then(|| locked.path());
     let is_written = *written.as_ref().unwrap_or(&false) || plan.sets;
     let noted = cwm_gc::record_run(store, lock, records, is_written, !ran.is_empty());

@@ -169,31 +169,24 @@ fn record(
         outputs.insert(name.clone(), NewOutput { format: format.clone(), shape, content: Content::Local(copy) });
         taken_from.insert(name.clone(), from);
     }
-    let recorded = workspace.store.record(NewAction {
-        pipeline: workspace.plan.file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-        label: cell.label.clone(),
-        components,
-        outputs,
-        cause: vec!["taken over from files".to_owned()],
-        metrics: BTreeMap::new(),
-        probe: BTreeMap::new(),
-        fetched: Vec::new(),
-        log: None,
-        circumstances: RunInfo {
-            started: Timestamp::now(),
-            wall_seconds: 0.0,
-            user_seconds: 0.0,
-            system_seconds: 0.0,
-            peak_memory_bytes: 0,
-            machine: Machine::here(),
-            devices: Vec::new(),
-            computed_on: None,
-            is_resumed: false,
-            taken_from,
-            user: cwm_action::user(),
-            cwm_version: env!("CARGO_PKG_VERSION").to_owned(),
-        },
-    })?;
+    let circumstances = RunInfo {
+        started: Timestamp::now(),
+        wall_seconds: 0.0,
+        user_seconds: 0.0,
+        system_seconds: 0.0,
+        peak_memory_bytes: 0,
+        machine: Machine::here(),
+        devices: Vec::new(),
+        computed_on: None,
+        is_resumed: false,
+        taken_from,
+        user: cwm_action::user(),
+        cwm_version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let pipeline = workspace.plan.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let record = ActionRecord::new(pipeline, cell.label.clone(), components, circumstances);
+    let record = ActionRecord { cause: vec!["taken over from files".to_owned()], ..record };
+    let recorded = workspace.store.record(NewAction { record, outputs, log: None })?;
     Ok((recorded.record, recorded.new))
 }
 

@@ -154,7 +154,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let key: Key = "a".repeat(64).parse().unwrap();
         let work = Store::at(folder.path()).unwrap().work(&key);
-        work.prepare().unwrap();
+        work.prepare(1).unwrap();
         prepare(&work, &owner_of("a", "cpu")).unwrap();
         files.iter().for_each(|name| std::fs::write(work.keep().join(name), name).unwrap());
         (folder, work)
@@ -182,7 +182,7 @@ mod tests {
             prepare(&work, &owner_of("a", "cpu")).unwrap();
             // What the hint says is enough.
             std::fs::remove_dir_all(work.keep()).unwrap();
-            work.prepare().unwrap();
+            work.prepare(1).unwrap();
             prepare(&work, &owner_of("a", "cuda")).unwrap();
             std::fs::write(work.keep().join("a"), "").unwrap();
             let failure = prepare(&work, &owner_of("a", "cpu")).unwrap_err();
@@ -203,7 +203,7 @@ mod tests {
         let granted = CheckpointOwner { is_certain: false, ..owner_of("a", "cuda") };
         let folder = tempfile::tempdir().unwrap();
         let work = Store::at(folder.path()).unwrap().work(&"a".repeat(64).parse().unwrap());
-        work.prepare().unwrap();
+        work.prepare(1).unwrap();
         for _ in 0..2 {
             // And once more, when something was kept.
             prepare(&work, &granted).unwrap();

@@ -124,11 +124,7 @@ pub fn perform(
         return Ok(already_recorded(&work));
     }
     check_components(registry, &action, &files)?;
-    if terms.attempt > 1 {
-        work.prepare_again()?
-    } else {
-        work.prepare()?
-    }
+    work.prepare(terms.attempt)?;
     messages.log_to(&log)?;
     let _ = terms.heading().map(|heading| writeln!(std::io::stderr(), "{heading}"));
     // A command keeps nothing, and need not wait for a stamp to reach the disk.

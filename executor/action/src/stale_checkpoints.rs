@@ -91,7 +91,7 @@ mod tests {
             .map(|n| {
                 let other = action(n);
                 let work = store.work(&other.key);
-                work.prepare().unwrap();
+                work.prepare(1).unwrap();
                 work.write_action(&other).unwrap();
                 work.keep()
             })

@@ -10,7 +10,7 @@ use crate::inputs::Inputs;
 use crate::protocol::{ActionFailure, ActionFailureKind};
 use crate::source_key;
 use cwm_core::{Digest, Error, FileErrorKind, os, visible};
-use cwm_store::{Content, Machine, NewAction, NewOutput, OutputShape, RunInfo, Store, WorkFolder};
+use cwm_store::{ActionRecord, Content, Machine, NewAction, NewOutput, OutputShape, RunInfo, Store, WorkFolder};
 
 /// The start of an action.
 #[derive(Clone, Copy)]
@@ -144,18 +144,17 @@ pub fn record(
     if has_unpinned_url && with_checksums.is_none() {
         return Err(Error::internal("it did not report the checksum of everything that it fetched").into());
     }
-    let recorded = store.record(NewAction {
-        pipeline: action.pipeline.clone(),
-        label: action.label.clone(),
-        components: with_checksums.unwrap_or_else(|| action.components.clone()),
-        outputs,
+    let components = with_checksums.unwrap_or_else(|| action.components.clone());
+    let circumstances = RunInfo { computed_on: computed_on.map(|device| visible(&device)), ..cost };
+    let record = ActionRecord {
         cause: action.cause.clone(),
         metrics,
         fetched: fetched.clone(),
         probe,
-        log: work.log().exists().then(|| work.log()),
-        circumstances: RunInfo { computed_on: computed_on.map(|device| visible(&device)), ..cost },
-    });
+        ..ActionRecord::new(action.pipeline.clone(), action.label.clone(), components, circumstances)
+    };
+    let log = work.log().exists().then(|| work.log());
+    let recorded = store.record(NewAction { record, outputs, log });
     let recorded = recorded.map_err(|error| {
         let is_refused = error.kind() == FileErrorKind::Refused;
         let failure = ActionFailure::from(error);

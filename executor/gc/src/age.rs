@@ -31,8 +31,7 @@ impl FromStr for Age {
             "0" => Some(Duration::ZERO),
             text => parse_duration(text),
         };
-        let longest = Duration::from_secs(10_000 * 365 * 24 * 60 * 60);
-        let span = span.filter(|span| *span < longest).and_then(|span| SignedDuration::try_from(span).ok());
+        let span = span.and_then(|span| SignedDuration::try_from(span).ok());
         span.map(Age).ok_or_else(|| format!("`{text}` is not a span of time such as 30d, 12h, 2w or 90min"))
     }
 }

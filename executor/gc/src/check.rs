@@ -5,7 +5,7 @@ use super::tags::{self, Tag};
 use cwm_core::files::Result;
 use cwm_core::{FileError, FileErrorKind};
 use cwm_project::lock_file::LockFile;
-use cwm_store::{Finding, Store};
+use cwm_store::{Finding, Store, list_folder};
 
 /// Returns what is wrong with the notes of lock files, which are set aside, and with tags, which stay: a tag names results that
 /// nothing else may name.
@@ -16,7 +16,7 @@ pub fn check(store: &Store) -> Result<Vec<Finding>> {
     const TOO_NEW: &str = "was not checked: a newer cwm wrote it";
     let _shared = store.lock_shared(|_| {})?;
     let mut findings = Vec::new();
-    for (name, path) in store.files_in(&store.roots_folder())? {
+    for (name, path) in list_folder(&store.folder("roots"))? {
         if !name.ends_with(".json") {
             continue;
         }

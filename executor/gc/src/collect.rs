@@ -173,7 +173,7 @@ pub fn plan(store: &Store, jobs: &dyn BatchJobs, options: GcOptions, now: Timest
         plan.quarantine_bytes += bytes_below(&path)?;
         plan.garbage.others.push(path);
     }
-    plan.aside_bytes = bytes_below(&store.garbage_folder())?;
+    plan.aside_bytes = bytes_below(&store.folder("garbage"))?;
     plan.ended = plan.roots.iter().filter_map(|root| root.ended.clone()).collect();
     plan.staying_bytes = plan.stays.values().sum();
     let stages: u64 = plan.stages.iter().map(|stage| stage.bytes).sum();

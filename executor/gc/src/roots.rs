@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -13,9 +12,9 @@ use super::jobs::BatchJobs;
 use super::tags;
 use cwm_action::ActionFile;
 use cwm_core::files::{Result, read_project_file};
-use cwm_core::{Digest, DurableFs, FileError, FileErrorKind, Key, read_regular_file};
+use cwm_core::{Digest, DurableFs, FileError, FileErrorKind, Key};
 use cwm_project::lock_file::LockFile;
-use cwm_store::{ActionRecord, Machine, Store};
+use cwm_store::{ActionRecord, Machine, Store, list_folder, read_own_file};
 
 /// Version of the format of a root's file.
 const ROOT_FORMAT: u32 = 1;
@@ -54,18 +53,15 @@ impl RootFile {
     /// # Errors
     /// It cannot be read, is damaged, or a newer cwm wrote it.
     pub(super) fn read(path: &Path) -> Result<RootFile> {
-        let bytes = read_regular_file(path).map_err(|error| match error.kind() {
-            io::ErrorKind::InvalidData => FileError::damaged(path, error.to_string()),
-            _ => FileError::io("read", path)(error),
-        })?;
+        let bytes = read_own_file(path)?;
         // A newer version may miss fields of this one.
-        if let Ok(Version { format }) = serde_json::from_slice(&bytes)
-            && format > ROOT_FORMAT
-        {
-            let (path, found) = (path.to_owned(), format.into());
-            return Err(FileError::TooNew { path, what: "a root", found, known: ROOT_FORMAT });
+        match serde_json::from_slice(&bytes) {
+            Ok(Version { format }) if format > ROOT_FORMAT => {
+                let (path, found) = (path.to_owned(), format.into());
+                Err(FileError::TooNew { path, what: "a root", found, known: ROOT_FORMAT })
+            }
+            _ => serde_json::from_slice(&bytes).map_err(|error| FileError::damaged(path, error.to_string())),
         }
-        serde_json::from_slice(&bytes).map_err(|error| FileError::damaged(path, error.to_string()))
     }
 }
 
@@ -140,7 +136,7 @@ fn refresh(store: &Store, lock: &Path, changed: bool) -> Result<bool> {
 fn root_path(store: &Store, lock: &Path) -> PathBuf {
     use std::os::unix::ffi::OsStrExt;
     let name = Digest::of(lock.as_os_str().as_bytes()).to_string();
-    store.roots_folder().join(format!("{}.json", &name[..16]))
+    store.folder("roots").join(format!("{}.json", &name[..16]))
 }
 
 fn write(store: &Store, lock: &Path, text: String) -> Result<()> {
@@ -157,7 +153,7 @@ fn write(store: &Store, lock: &Path, text: String) -> Result<()> {
     let mut bytes = serde_json::to_vec_pretty(&root).map_err(|error| FileError::io("write", &file)(error.into()))?;
     bytes.push(b'\n');
     let disk = DurableFs::default();
-    disk.make_folders(&store.roots_folder())?;
+    disk.make_folders(&store.folder("roots"))?;
     disk.replace(&file, &bytes, true)
 }
 
@@ -182,7 +178,7 @@ pub fn forget(store: &Store, lock: &Path) -> Result<bool> {
 /// The store cannot be read, or a root or tag is of a newer version or damaged.
 pub fn roots(store: &Store, jobs: &dyn BatchJobs, now: Timestamp) -> Result<Vec<Root>> {
     let mut roots = Vec::new();
-    for (name, path) in store.files_in(&store.roots_folder())? {
+    for (name, path) in list_folder(&store.folder("roots"))? {
         if name.ends_with(".json") {
             roots.push(lock_file_root(store, path, now)?);
         }

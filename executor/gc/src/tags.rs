@@ -7,7 +7,7 @@ use cwm_contract::Label;
 use cwm_core::files::Result;
 use cwm_core::{DurableFs, Error, FileError};
 use cwm_project::lock_file::{LockFile, LockLine};
-use cwm_store::Store;
+use cwm_store::{Store, list_folder};
 
 /// The prefix of a tag's name where other things may be named too.
 pub const PREFIX: &str = "tag:";
@@ -82,21 +82,16 @@ pub fn list(store: &Store) -> Result<Vec<Tag>> {
 /// # Errors
 /// The store cannot be read.
 pub fn files(store: &Store) -> Result<Vec<(String, PathBuf)>> {
-    let mut tags = Vec::new();
-    for (file, path) in store.files_in(&store.tags_folder())? {
-        if let Some(name) = file.strip_suffix(EXTENSION).and_then(|name| name.strip_suffix('.'))
-            && check_name(name).is_ok()
-        {
-            tags.push((name.to_owned(), path));
-        }
-    }
-    tags.sort();
-    Ok(tags)
+    let tag = |(file, path): (String, PathBuf)| {
+        let name = file.strip_suffix(EXTENSION)?.strip_suffix('.')?;
+        check_name(name).is_ok().then(|| (name.to_owned(), path))
+    };
+    Ok(list_folder(&store.folder("tags"))?.into_iter().filter_map(tag).collect())
 }
 
 /// Returns the path of the tag of this name.
 pub fn path(store: &Store, name: &str) -> PathBuf {
-    store.tags_folder().join(format!("{name}.{EXTENSION}"))
+    store.folder("tags").join(format!("{name}.{EXTENSION}"))
 }
 
 /// Reads the tag of this name.

@@ -57,7 +57,7 @@ fn made(store: &Store, name: &str, text: &str, folder: &[String], fetched: bool)
         inputs: BTreeMap::new(),
     };
     let work = store.work(&components.key());
-    work.prepare().unwrap();
+    work.prepare(1).unwrap();
     fs::write(work.out().join("text"), text).unwrap();
     fs::create_dir(work.out().join("folder")).unwrap();
     for (index, content) in folder.iter().enumerate() {
@@ -69,34 +69,28 @@ fn made(store: &Store, name: &str, text: &str, folder: &[String], fetched: bool)
         |file: &str, shape| NewOutput { format: Format::ANY, shape, content: Content::Local(work.out().join(file)) };
     let fetch = FetchRequest { url: "https://example.org/x".into(), first_bytes: None };
     let came = FetchResult { fetch, sha256: "0".repeat(64), bytes: 1 };
-    let recorded = store.record(NewAction {
-        pipeline: "pipeline".into(),
-        label: Label::stage(name),
-        components,
-        outputs: BTreeMap::from([
-            ("text".into(), output("text", OutputShape::File { extension: String::new() })),
-            ("folder".into(), output("folder", OutputShape::Folder)),
-        ]),
-        cause: Vec::new(),
-        metrics: BTreeMap::new(),
-        probe: BTreeMap::new(),
-        fetched: if fetched { vec![came] } else { Vec::new() },
-        log: Some(work.log()),
-        circumstances: RunInfo {
-            started: Timestamp::UNIX_EPOCH,
-            wall_seconds: 0.0,
-            user_seconds: 0.0,
-            system_seconds: 0.0,
-            peak_memory_bytes: 0,
-            machine: Machine::here(),
-            devices: Vec::new(),
-            computed_on: None,
-            is_resumed: false,
-            taken_from: BTreeMap::new(),
-            user: "someone".into(),
-            cwm_version: "0".into(),
-        },
-    });
+    let circumstances = RunInfo {
+        started: Timestamp::UNIX_EPOCH,
+        wall_seconds: 0.0,
+        user_seconds: 0.0,
+        system_seconds: 0.0,
+        peak_memory_bytes: 0,
+        machine: Machine::here(),
+        devices: Vec::new(),
+        computed_on: None,
+        is_resumed: false,
+        taken_from: BTreeMap::new(),
+        user: "someone".into(),
+        cwm_version: "0".into(),
+    };
+    let fetched = if fetched { vec![came] } else { Vec::new() };
+    let record = ActionRecord::new("pipeline".into(), Label::stage(name), components, circumstances);
+    let outputs = BTreeMap::from([
+        ("text".into(), output("text", OutputShape::File { extension: String::new() })),
+        ("folder".into(), output("folder", OutputShape::Folder)),
+    ]);
+    let record = ActionRecord { fetched, ..record };
+    let recorded = store.record(NewAction { record, outputs, log: Some(work.log()) });
     work.remove().unwrap();
     recorded.unwrap().record
 }
@@ -250,8 +244,8 @@ fn a_collection_killed_at_any_step_leaves_a_valid_store_and_the_next_one_ends_it
         killed += 1;
         collect(&store, &NoJobs, wish(), NOW(), |_| {}).unwrap();
         assert_eq!(objects(&store), reachable);
-        assert!(store.files_in(&store.root().join("garbage")).unwrap().is_empty());
-        assert!(store.files_in(&store.root().join("temporary")).unwrap().is_empty());
+        assert!(cwm_store::list_folder(&store.root().join("garbage")).unwrap().is_empty());
+        assert!(cwm_store::list_folder(&store.root().join("temporary")).unwrap().is_empty());
         assert_clean(&store);
         let again = made(&store, "gone", "c", &["d".into(), "shared".into()], false);
         assert!(is_whole(&store, &again));
@@ -471,7 +465,7 @@ fn a_damaged_note_of_a_lock_file_is_set_aside_or_written_anew() {
     let record = made(&store, "a", "a", &[], false);
     lock(&store, "pipeline.lock", &[&record]);
     let path = store.root().with_file_name("pipeline.lock");
-    let root = store.files_in(&store.roots_folder()).unwrap().remove(0).1;
+    let root = cwm_store::list_folder(&store.folder("roots")).unwrap().remove(0).1;
     assert_eq!(check(&store).unwrap(), []);
     let damage = || {
         let bytes = fs::read(&root).unwrap();
@@ -502,7 +496,7 @@ fn a_noted_run_writes_nothing_within_the_day() {
     let record = made(&store, "a", "a", &[], false);
     lock(&store, "pipeline.lock", &[&record]);
     let path = store.root().with_file_name("pipeline.lock");
-    let root = store.files_in(&store.roots_folder()).unwrap().remove(0).1;
+    let root = cwm_store::list_folder(&store.folder("roots")).unwrap().remove(0).1;
     let noted = fs::metadata(&root).unwrap().modified().unwrap();
     let records = [Some(record.clone())];
     record_run(&store, Some(&path), &records, false, false).unwrap();
@@ -520,7 +514,7 @@ fn a_running_stage_and_its_inputs_stay_and_one_that_ended_long_ago_goes() {
     let old = made(&store, "old", "o", &[], false);
     let components = Components { kind: "other".into(), ..input.components.clone() };
     let work = store.work(&components.key());
-    work.prepare().unwrap();
+    work.prepare(1).unwrap();
     let action = serde_json::json!({
         "format": cwm_action::ACTION_FILE_FORMAT, "key": components.key(), "label": "reader", "pipeline": "pipeline",
         "components": components, "body": {"command": {"run": "", "environment": {}, "inherited": [], "deps": {}}},
@@ -529,7 +523,7 @@ fn a_running_stage_and_its_inputs_stay_and_one_that_ended_long_ago_goes() {
     });
     // A check that failed leaves its folder as well.
     let check = store.checking(&components.key());
-    check.prepare().unwrap();
+    check.prepare(1).unwrap();
     for folder in [&work, &check] {
         fs::write(folder.action_file(), serde_json::to_vec(&action).unwrap()).unwrap();
     }

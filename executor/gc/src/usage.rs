@@ -91,7 +91,7 @@ impl Usage {
         }
         usage.stages = stages.into_iter().map(|(stage, usage)| StageUsage { stage, ..usage }).collect();
         usage.stages.sort_by(|a, b| b.bytes().cmp(&a.bytes()).then_with(|| a.stage.cmp(&b.stage)));
-        for folder in [store.temporary_folder(), store.quarantine_folder(), store.garbage_folder()] {
+        for folder in [store.folder("temporary"), store.folder("quarantine"), store.folder("garbage")] {
             usage.other_bytes += bytes_below(&folder)?;
         }
         Ok(usage)

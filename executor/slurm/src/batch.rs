@@ -254,7 +254,7 @@ const OVER: &str = "over";
 
 /// The batches of a store that are not over, the oldest first. A folder that is no batch is left out.
 pub fn open(store: &Store) -> Vec<Batch> {
-    let names = store.files_in(&folder(store)).unwrap_or_default();
+    let names = cwm_store::list_folder(&folder(store)).unwrap_or_default();
     let open = names.into_iter().filter(|(_, path)| !path.join(OVER).exists());
     open.filter_map(|(name, _)| Batch::read(store, &name).ok()).collect()
 }
@@ -273,7 +273,7 @@ pub fn pending_keys(store: &Store) -> HashSet<Key> {
 /// Folders of batches of which nothing more comes, that were made before `time`; and what never became one.
 pub fn ended_batches(store: &Store, time: Timestamp) -> Vec<PathBuf> {
     let mut ended = Vec::new();
-    for (name, path) in store.files_in(&folder(store)).unwrap_or_default() {
+    for (name, path) in cwm_store::list_folder(&folder(store)).unwrap_or_default() {
         let is_over = match Batch::read(store, &name) {
             Ok(batch) if batch.file.made >= time => false,
             Ok(batch) if batch.file.run_of.is_some() => batch.is_old() || path.join(OVER).exists(),
@@ -292,7 +292,7 @@ pub fn ended_batches(store: &Store, time: Timestamp) -> Vec<PathBuf> {
 pub fn unused_job_binaries(store: &Store, going: &[PathBuf], time: Timestamp) -> Vec<PathBuf> {
     let staying = open(store).into_iter().filter(|batch| !going.contains(&batch.folder));
     let used: BTreeSet<String> = staying.map(|batch| batch.file.binary.to_string()).collect();
-    let copies = store.files_in(&binary::folder(store)).unwrap_or_default();
+    let copies = cwm_store::list_folder(&binary::folder(store)).unwrap_or_default();
     // A young one may be of a batch that is not written yet.
     let unused = copies.into_iter().filter(|(name, path)| !used.contains(name) && is_older(path, time));
     unused.map(|(_, path)| path).collect()

@@ -128,7 +128,7 @@ impl<'t> Watcher<'t> {
         // One listing of a batch's folder says which tasks have written events.
         let mut writing: HashMap<&str, Vec<u32>> = HashMap::new();
         for (id, watched) in &self.batches {
-            let names = self.store.files_in(&watched.batch.folder).unwrap_or_default();
+            let names = cwm_store::list_folder(&watched.batch.folder).unwrap_or_default();
             let indices = names.iter().filter_map(|(name, _)| name.strip_suffix(".events")?.parse().ok());
             let mut indices: Vec<u32> = indices.collect();
             indices.sort_unstable();

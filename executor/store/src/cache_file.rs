@@ -4,8 +4,7 @@
 
 use std::path::Path;
 
-use cwm_core::files::Result;
-use cwm_core::{Digest, DurableFs, FileErrorKind, read_regular_file};
+use cwm_core::{Digest, DurableFs, read_regular_file};
 
 /// Reads the cache at `path`; nothing if it is not a whole cache of this format.
 pub(crate) fn read(path: &Path, format: &str) -> Option<Vec<u8>> {
@@ -14,15 +13,8 @@ pub(crate) fn read(path: &Path, format: &str) -> Option<Vec<u8>> {
     (Digest::of(content).0 == *digest).then(|| content.to_vec())
 }
 
-/// Writes the cache at `path`; false where the store cannot be written.
-///
-/// # Errors
-/// The disk is full or fails.
-pub(crate) fn write(path: &Path, format: &str, content: &[u8]) -> Result<bool> {
+/// Writes the cache at `path`; true if it was written. A failure is ignored.
+pub(crate) fn write(path: &Path, format: &str, content: &[u8]) -> bool {
     let bytes = [format.as_bytes(), &Digest::of(content).0, content].concat();
-    match DurableFs::default().replace(path, &bytes, false) {
-        Ok(()) => Ok(true),
-        Err(error) if matches!(error.kind(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => Ok(false),
-        Err(error) => Err(error),
-    }
+    DurableFs::default().replace(path, &bytes, false).is_ok()
 }

@@ -8,45 +8,29 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use cwm_contract::{FetchResult, Format, Label};
+use cwm_contract::{FetchResult, Format};
 use rayon::prelude::*;
 
 use super::Store;
 use super::hashing::hash_own_file;
 use super::manifest::{Manifest, ManifestFile};
 use super::objects::{ProducedFile, shard_of, survey};
-use super::record::{
-    ActionRecord, ExternalReference, OutputRecord, OutputShape, RECORD_FORMAT, RunInfo, record_file_name,
-};
+use super::record::{ActionRecord, ExternalReference, OutputRecord, OutputShape, record_file_name};
+use super::records::next_number;
 use super::trees::PreparedTree;
 use crate::external_files::FileFingerprint;
 use cwm_core::files::Result;
-use cwm_core::files::durable::Temporary;
-use cwm_core::{Components, Digest, FileError, FileErrorKind, Key, visible};
+use cwm_core::{Components, Digest, FileError, Key, visible};
 
 /// A finished action, before it is in the store.
 #[derive(Clone, Debug)]
 pub struct NewAction {
-    /// The pipeline's file name without extension.
-    pub pipeline: String,
-    /// The cell that made it.
-    pub label: Label,
-    /// The components of its key.
-    pub components: Components,
+    /// Its record without the outputs and the log.
+    pub record: ActionRecord,
     /// Its outputs, by name.
     pub outputs: BTreeMap<String, NewOutput>,
-    /// The causes for which it ran, one a line.
-    pub cause: Vec<String>,
-    /// The metrics that the stage reported.
-    pub metrics: BTreeMap<String, f64>,
-    /// The downloads.
-    pub fetched: Vec<FetchResult>,
-    /// The digests of the stage's probe, by name.
-    pub probe: BTreeMap<String, Digest>,
     /// The stage's log, a file in its work folder; it is moved into the store.
     pub log: Option<PathBuf>,
-    /// Its time, machine, user and cost.
-    pub circumstances: RunInfo,
 }
 
 /// One output of a finished action.
@@ -91,9 +75,8 @@ impl Store {
         self.create()?;
         // Against `gc`, which must not find the content before its record.
         let _shared = self.lock_shared(|_| {})?;
-        let key = action.components.key();
+        let key = action.record.components.key();
         let mut commit = Commit { store: self, touched: BTreeSet::new(), trees: Vec::new() };
-
         let surveyed = action.outputs.values().map(|output| match &output.content {
             Content::Local(path) => survey(path, &output.shape),
             Content::External(_) | Content::InStore(_) => Ok(Vec::new()),
@@ -108,54 +91,37 @@ impl Store {
         }
 
         let numbered = self.record_files(&key)?;
-        // An equal record whose log is gone.
-        let mut without_log = None;
+        let mut equal = None;
         for file in &numbered {
             match file.read(&key) {
                 Ok(record) if record.outputs == outputs => {
-                    if log.is_some() && self.has_lost_log(&record) {
-                        without_log = Some(file);
-                        break;
-                    }
-                    // Its content may have been lost or evicted; then it has just been put back.
-                    commit.finish_content(None)?;
-                    if file.evicted.is_some() {
-                        self.unmark_evicted(&file.path)?;
-                    }
-                    let record = ActionRecord { evicted: None, ..record };
-                    return Ok(RecordedAction { record, new: false });
+                    equal = Some((file, record));
+                    break;
                 }
                 // A damaged or newer record is no reason to lose this result; a lookup reports it.
-                Ok(_) => {}
-                Err(error) if matches!(error.kind(), FileErrorKind::Damaged | FileErrorKind::TooNew) => {}
+                Ok(_) | Err(FileError::Damaged { .. } | FileError::TooNew { .. }) => {}
                 Err(error) => return Err(error),
             }
+        }
+        if let Some((file, record)) = &equal
+            && (log.is_none() || !self.has_lost_log(record))
+        {
+            // Its content may have been lost or evicted; then it has just been put back.
+            commit.finish_content(None)?;
+            if file.evicted.is_some() {
+                self.unmark_evicted(&file.path)?;
+            }
+            return Ok(RecordedAction { record: ActionRecord { evicted: None, ..record.clone() }, new: false });
         }
         if let Some(log) = &log {
             commit.place_object(&log.file.path, log.file.size, &log.digest, log.synced)?;
         }
-        let record = ActionRecord {
-            format: RECORD_FORMAT,
-            key,
-            pipeline: action.pipeline,
-            label: action.label,
-            components: action.components,
-            outputs,
-            cause: action.cause.iter().map(|line| visible(line)).collect(),
-            metrics: action.metrics,
-            fetched: action.fetched,
-            probe: action.probe,
-            log: log.map(|log| log.digest),
-            circumstances: action.circumstances,
-            evicted: None,
-        };
-        let number = without_log.or(numbered.last());
-        let number = number.map_or(1, |last| last.number.saturating_add(u32::from(without_log.is_none())));
-        let written = StagedRecord::new(self, &key, number, &record.encode()?)?;
-        commit.finish_content(Some(written.path()))?;
-        let place = written.place()?;
+        let cause = action.record.cause.iter().map(|line| visible(line)).collect();
+        let record = ActionRecord { key, outputs, cause, log: log.map(|log| log.digest), ..action.record };
+        let number = equal.as_ref().map_or(next_number(&numbered), |(file, _)| file.number);
+        let place = self.place_record(&key, number, &record.encode()?, |file, _| commit.finish_content(Some(file)))?;
         // First the new one: if we end between the two, both stand for the same outputs.
-        if let Some(old) = without_log {
+        if let Some((old, _)) = equal {
             if old.path != place {
                 self.disk.remove(&old.path)?;
             }
@@ -179,10 +145,29 @@ impl Store {
             return if last.evicted.is_some() { self.unmark_evicted(&last.path) } else { Ok(()) };
         }
         let record = ActionRecord { key, components, fetched, evicted: None, ..record.clone() };
-        let number = numbered.last().map_or(1, |last| last.number.saturating_add(1));
-        let written = StagedRecord::new(self, &key, number, &record.encode()?)?;
-        self.disk.sync_file(written.path())?;
-        written.place().map(drop)
+        let sync = |file: &Path, _: &Path| self.disk.sync_file(file);
+        self.place_record(&key, next_number(&numbered), &record.encode()?, sync).map(drop)
+    }
+
+    /// Writes the bytes of a record of `key` to a temporary file, and gives it its name, durably, after `sync` has brought to the disk
+    /// that file (the first path) and all that it names. Returns the path of the record (the second).
+    pub(super) fn place_record(
+        &self,
+        key: &Key,
+        number: u32,
+        bytes: &[u8],
+        sync: impl FnOnce(&Path, &Path) -> Result<()>,
+    ) -> Result<PathBuf> {
+        let (_, file) = self.disk.write_unsynced(&self.folder("temporary"), bytes)?;
+        self.disk.make_read_only(file.path())?;
+        let folder = self.action_folder(key);
+        let place = folder.join(record_file_name(number, &Digest::of(bytes)));
+        sync(file.path(), &place)?;
+        self.disk.make_folder(&folder)?;
+        file.persist(&place)?;
+        // The shard also if the folder was there: the process that made it may have been killed before this.
+        self.disk.sync_together(&[], &BTreeSet::from([shard_of(&folder).to_owned(), folder]))?;
+        Ok(place)
     }
 
     /// Makes the reference to a file from outside.
@@ -284,7 +269,7 @@ impl Commit<'_> {
     fn place_manifest(&mut self, manifest: &Manifest) -> Result<Digest> {
         let bytes = manifest.encode().into_bytes();
         let digest = Digest::of(&bytes);
-        let (_, file) = self.store.disk.write_unsynced(&self.store.temporary_folder(), &bytes)?;
+        let (_, file) = self.store.disk.write_unsynced(&self.store.folder("temporary"), &bytes)?;
         // Moved away by this; the guard then finds nothing to remove.
         self.place_object(file.path(), bytes.len() as u64, &digest, false)?;
         self.trees.extend(self.store.prepare_tree(&digest, manifest)?);
@@ -297,39 +282,5 @@ impl Commit<'_> {
         folders.extend(self.trees.iter().flat_map(|tree| tree.folders.iter().cloned()));
         self.store.disk.sync_together(record.as_slice(), &folders)?;
         self.trees.into_iter().try_for_each(|tree| self.store.place_tree(tree))
-    }
-}
-
-/// A record that is written to a temporary file, but is neither synced nor renamed.
-pub(super) struct StagedRecord<'store> {
-    store: &'store Store,
-    file: Temporary<'store>,
-    /// The path that [`StagedRecord::place`] gives the record.
-    pub destination: PathBuf,
-}
-
-impl<'store> StagedRecord<'store> {
-    /// Writes the bytes of a record of `key` to a temporary file.
-    pub fn new(store: &'store Store, key: &Key, number: u32, bytes: &[u8]) -> Result<Self> {
-        let (_, file) = store.disk.write_unsynced(&store.temporary_folder(), bytes)?;
-        store.disk.make_read_only(file.path())?;
-        let destination = store.action_folder(key).join(record_file_name(number, &Digest::of(bytes)));
-        Ok(StagedRecord { store, file, destination })
-    }
-
-    /// The path of the temporary file.
-    pub fn path(&self) -> &Path {
-        self.file.path()
-    }
-
-    /// Gives the record its name, durably, and returns its path. Its content, and all that it names, is on the disk before this.
-    pub fn place(self) -> Result<PathBuf> {
-        let disk = &self.store.disk;
-        let folder = shard_of(&self.destination).to_owned();
-        disk.make_folder(&folder)?;
-        self.file.persist(&self.destination)?;
-        // The shard also if the folder was there: the process that made it may have been killed before this.
-        disk.sync_together(&[], &BTreeSet::from([shard_of(&folder).to_owned(), folder]))?;
-        Ok(self.destination)
     }
 }

@@ -140,7 +140,7 @@ impl Store {
     /// # Errors
     /// The disk refuses.
     pub fn quarantine(&self, path: PathBuf, what: String) -> Result<Finding> {
-        let folder = self.quarantine_folder();
+        let folder = self.folder("quarantine");
         // Something else in its place is moved into it, too.
         let beside = self.root().join(".cwm-no-quarantine");
         let (source, freed) = match path == folder {

@@ -17,7 +17,7 @@ use super::Store;
 use super::hashing::hash_own_file;
 use super::locks;
 use super::record::{OutputRecord, OutputShape};
-use super::walk::{files_below, list};
+use super::walk::{files_below, list_folder, metadata};
 use crate::external_files::DigestCache;
 use cwm_core::files::durable::{TEMPORARY, Temporary};
 use cwm_core::files::{EXPORT_LIST, Result};
@@ -91,30 +91,23 @@ impl Store {
             return self.export_file(&destination, &format!("{name}{dot}{extension}"), &source, output.digest);
         }
         let manifest = self.manifest(&output.digest)?;
-        let files = manifest.files().iter().filter(|(name, _)| !added.contains_key(*name));
-        let own = files.clone().map(|(name, file)| (name.clone(), (file.digest, file.executable)));
-        let others = added.iter().map(|(name, bytes)| (name.clone(), (Digest::of(bytes), false)));
-        let contents: Contents = own.chain(others).collect();
+        let own = manifest.files().iter().map(|(name, file)| (name.clone(), (file.digest, file.executable)));
+        let added_contents = added.iter().map(|(name, bytes)| (name.clone(), (Digest::of(bytes), false)));
+        let contents: Contents = own.chain(added_contents).collect();
         if contents.contains_key(EXPORT_LIST) {
             let problem = format!("would hold a file named `{EXPORT_LIST}` of its own");
             return Err(FileError::refused(&destination, problem, "that name is cwm's; have the stage choose another"));
         }
         self.export_folder(&destination, Some(&contents), |folder| {
-            let place = |name: &String| {
+            for (name, (digest, _)) in &contents {
                 let path = folder.join(name);
-                self.disk.make_folders(path.parent().unwrap_or(folder)).map(|()| path)
-            };
-            let mut made = BTreeMap::new();
-            for (name, file) in files {
-                let copy = copy_file(&self.object_path(&file.digest), &place(name)?, file.digest, file.executable)?;
-                made.insert(name.clone(), copy);
+                self.disk.make_folders(path.parent().unwrap_or(folder))?;
+                match added.get(name) {
+                    Some(bytes) => fs::write(&path, bytes).map_err(FileError::io("write", &path))?,
+                    None => copy(&self.object_path(digest), &path)?,
+                }
             }
-            for (name, bytes) in added {
-                let path = place(name)?;
-                fs::write(&path, bytes).map_err(FileError::io("write", &path))?;
-                made.insert(name.clone(), ExportedFile::of(&path, false)?);
-            }
-            Ok(made)
+            Ok(())
         })
     }
 
@@ -130,13 +123,7 @@ impl Store {
         fill: impl FnOnce(&Path) -> std::result::Result<(), E>,
     ) -> std::result::Result<Export, E> {
         let destination = std::path::absolute(destination).map_err(FileError::io("find", destination))?;
-        self.export_folder(&destination, None, |folder| {
-            fill(folder)?;
-            let made = files_below(folder)?.into_iter();
-            Ok(made
-                .map(|(path, _)| Ok((name_in(folder, &path), ExportedFile::of(&path, false)?)))
-                .collect::<Result<_>>()?)
-        })
+        self.export_folder(&destination, None, fill)
     }
 
     /// Reports what will keep anything from being exported to the folder `destination`, before there is anything to export: a
@@ -163,21 +150,23 @@ impl Store {
         if earlier.is_some_and(|copy| copy.digest == digest && copy.is_unchanged(&path)) {
             return Ok(Export { path, written: false, replaced: false });
         }
-        let there = fs::symlink_metadata(&path);
-        if there.as_ref().is_ok_and(|there| earlier.is_none() || !there.is_file()) {
+        let there = metadata(&path)?;
+        if there.as_ref().is_some_and(|there| earlier.is_none() || !there.is_file()) {
             return Err(in_the_way(&path));
         }
         self.disk.make_folders(folder)?;
         let aside = self.disk.temporary_folder(folder, &prefix(&path))?;
-        let copy = aside.path().join("copy");
-        list.files.insert(name.to_owned(), copy_file(source, &copy, digest, false)?);
+        let temporary = aside.path().join(name);
+        copy(source, &temporary)?;
+        list.files
+            .extend(self.exported_files(aside.path(), Some(&Contents::from([(name.to_owned(), (digest, false))])))?);
         list.write(&aside)?;
         self.disk.sync_all(aside.path())?;
         // The list first: a copy that is not in it could never be replaced. After a kill between the two, the file at the target
         // does not have the times of the copy in the list, and the next export replaces it.
         self.disk.rename(&aside.path().join(EXPORT_LIST), &list_path)?;
-        self.disk.rename(&copy, &path)?;
-        Ok(Export { path, written: true, replaced: there.is_ok() })
+        self.disk.rename(&temporary, &path)?;
+        Ok(Export { path, written: true, replaced: there.is_some() })
     }
 
     /// Puts a folder that `fill` fills in the place of an earlier export, unless that has the same content. `contents` are those
@@ -186,7 +175,7 @@ impl Store {
         &self,
         target: &Path,
         contents: Option<&Contents>,
-        fill: impl FnOnce(&Path) -> std::result::Result<BTreeMap<String, ExportedFile>, E>,
+        fill: impl FnOnce(&Path) -> std::result::Result<(), E>,
     ) -> std::result::Result<Export, E> {
         let _turn = self.lock_exports(target)?;
         let earlier = replaceable(target)?;
@@ -200,7 +189,9 @@ impl Store {
         let parent = target.parent().unwrap_or(target);
         self.disk.make_folders(parent)?;
         let aside = self.disk.temporary_folder(parent, &prefix(target))?;
-        let made = ExportList { whole: true, files: fill(aside.path())?, ..ExportList::default() };
+        fill(aside.path())?;
+        let files = self.exported_files(aside.path(), contents)?;
+        let made = ExportList { whole: true, files, ..ExportList::default() };
         if is_current(&made.contents()) {
             return Ok(unchanged);
         }
@@ -212,6 +203,27 @@ impl Store {
             None => aside.persist(target)?,
         }
         Ok(Export { written: true, replaced: earlier.is_some_and(|list| list.whole), ..unchanged })
+    }
+
+    /// Sets the modes of the files that are about to be exported, and describes them. Their digests are computed, since the copies
+    /// are what people get, and compared with `contents`.
+    fn exported_files(&self, folder: &Path, contents: Option<&Contents>) -> Result<BTreeMap<String, ExportedFile>> {
+        let mut files = BTreeMap::new();
+        for (path, _) in files_below(folder)? {
+            let name = name_in(folder, &path);
+            let expected = contents.and_then(|contents| contents.get(&name));
+            let executable = expected.is_some_and(|(_, executable)| *executable);
+            let mode = Permissions::from_mode(if executable { 0o755 } else { 0o644 });
+            fs::set_permissions(&path, mode).map_err(FileError::io("make writable", &path))?;
+            let digest = hash_own_file(&path)?;
+            if let Some((expected, _)) = expected.filter(|(expected, _)| *expected != digest) {
+                let what = format!("its content has the digest {digest}, not {expected}; nothing was exported");
+                return Err(FileError::damaged(&self.object_path(expected), what));
+            }
+            let Stat { size, mtime_ns, .. } = Stat::of(&path)?;
+            files.insert(name, ExportedFile { digest, size, mtime_ns, executable });
+        }
+        Ok(files)
     }
 
     /// Waits until no other process exports, since exports read and write a list, and removes what killed exports to this target
@@ -229,7 +241,7 @@ impl Store {
             }
             lock => lock?,
         };
-        for (name, path) in list(parent)? {
+        for (name, path) in list_folder(parent)? {
             if name.starts_with(&prefix(target)) {
                 self.disk.remove(&path)?;
             }
@@ -247,41 +259,20 @@ impl Store {
 }
 
 impl ExportedFile {
-    /// Sets the mode of a copy, and describes it.
-    fn of(path: &Path, executable: bool) -> Result<ExportedFile> {
-        let mode = if executable { 0o755 } else { 0o644 };
-        fs::set_permissions(path, Permissions::from_mode(mode)).map_err(FileError::io("make writable", path))?;
-        let digest = hash_own_file(path)?;
-        let Stat { size, mtime_ns, .. } = Stat::of(path)?;
-        Ok(ExportedFile { digest, size, mtime_ns, executable })
-    }
-
     /// Returns true if the copy at `path` was not written since.
     fn is_unchanged(&self, path: &Path) -> bool {
-        let Ok(found) = fs::symlink_metadata(path) else { return false };
-        let stat = Stat::from(&found);
-        found.is_file() && (stat.size, stat.mtime_ns) == (self.size, self.mtime_ns)
+        let is_same = |stat: Stat| (stat.size, stat.mtime_ns) == (self.size, self.mtime_ns);
+        fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && is_same(Stat::from(&found)))
     }
 }
 
 impl ExportList {
     /// Reads a list; one without files if there is none.
     fn read(path: &Path) -> Result<ExportList> {
-        let bytes = match read_regular_file(path) {
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Ok(ExportList::default());
-            }
-            read => read.map_err(FileError::io("read", path))?,
-        };
-        let list: ExportList = serde_json::from_slice(&bytes)
-            .map_err(|error| FileError::refused(path, format!("is not a list of exported files: {error}"), MOVE_IT))?;
-        match u64::from(list.cwm_export) {
-            found if found > u64::from(LIST_FORMAT) => {
-                let (path, what) = (path.to_owned(), "the list of exported files");
-                Err(FileError::TooNew { path, what, found, known: LIST_FORMAT })
-            }
-            _ => Ok(list),
-        }
+        let bytes = FileError::optional(read_regular_file(path).map_err(FileError::io("read", path)))?;
+        let Some(bytes) = bytes else { return Ok(ExportList::default()) };
+        let list = serde_json::from_slice(&bytes).ok().filter(|list: &ExportList| list.cwm_export == LIST_FORMAT);
+        list.ok_or_else(|| FileError::refused(path, "is not a list of exported files that this cwm knows", MOVE_IT))
     }
 
     /// Writes the list into the folder of an export.
@@ -302,28 +293,21 @@ impl ExportList {
     }
 }
 
-/// Makes a copy and checks that its content is right: the copy's, since that is what people get, and its bytes are still in
-/// memory.
-fn copy_file(from: &Path, to: &Path, digest: Digest, executable: bool) -> Result<ExportedFile> {
-    fs::copy(from, to).map_err(|error| match error.kind() {
+/// Makes a copy, or a reflink where the file system can.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::copy(from, to).map(drop).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => FileError::Missing { path: from.to_owned(), what: "is not in the store".to_owned() },
         _ => FileError::io("copy to", to)(error),
-    })?;
-    let copy = ExportedFile::of(to, executable)?;
-    if copy.digest != digest {
-        let what = format!("its content has the digest {}, not {digest}; nothing was exported", copy.digest);
-        return Err(FileError::damaged(from, what));
-    }
-    Ok(copy)
+    })
 }
 
 /// Returns the list of the folder at `target`, which an export may replace since exports made all of its files; nothing if
 /// nothing is there.
 fn replaceable(target: &Path) -> Result<Option<ExportList>> {
-    match fs::symlink_metadata(target) {
-        Err(_) => return Ok(None),
-        Ok(there) if there.is_dir() => {}
-        Ok(_) => return Err(FileError::refused(target, "is not a folder", MOVE_IT)),
+    match metadata(target)? {
+        None => return Ok(None),
+        Some(there) if !there.is_dir() => return Err(FileError::refused(target, "is not a folder", MOVE_IT)),
+        Some(_) => {}
     }
     let list = ExportList::read(&target.join(EXPORT_LIST))?;
     if !list.whole && !list.files.is_empty() {

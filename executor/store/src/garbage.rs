@@ -17,8 +17,8 @@ use super::Store;
 use super::eviction::EvictionReason;
 use super::layout::digest_of_path;
 use super::locks::StoreLock;
-use super::partial_object::partial_name;
-use super::walk::{list, size_and_time};
+use super::partial_object::PART;
+use super::walk::{list_folder, size_and_time};
 use super::work::WorkFolder;
 use cwm_core::files::Result;
 use cwm_core::files::durable::TEMPORARY;
@@ -36,7 +36,7 @@ pub struct StaleTemporary {
     pub bytes: u64,
     /// The time of its last change.
     pub changed: Timestamp,
-    /// True if the transfer can be resumed: a download whose content is not here yet, or an upload of content that still is.
+    /// True if it is of a transfer with a remote, which the next one resumes.
     pub is_transfer: bool,
 }
 
@@ -73,7 +73,7 @@ impl Store {
     }
 
     fn move_aside(&self, garbage: &Garbage) -> Result<()> {
-        let folder = self.garbage_folder();
+        let folder = self.folder("garbage");
         self.disk.make_folders(&folder)?;
         // Not a folder of its own, which may be too much for a full disk.
         let collection = format!("{}-{}", Timestamp::now().as_nanosecond(), std::process::id());
@@ -103,7 +103,7 @@ impl Store {
     /// # Errors
     /// The disk refuses; the next collection resumes.
     pub fn delete_garbage(&self) -> Result<()> {
-        list(&self.garbage_folder())?.par_iter().try_for_each(|(_, path)| self.disk.remove(path))
+        list_folder(&self.folder("garbage"))?.par_iter().try_for_each(|(_, path)| self.disk.remove(path))
     }
 
     /// Returns the files that were quarantined before `time`.
@@ -111,7 +111,7 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub fn quarantined_before(&self, time: Timestamp) -> Result<Vec<PathBuf>> {
-        let quarantined = list(&self.quarantine_folder())?.into_iter().map(|(_, path)| path);
+        let quarantined = list_folder(&self.folder("quarantine"))?.into_iter().map(|(_, path)| path);
         // A rename changes the ctime alone.
         let is_old = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|found| found.ctime() < time.as_second());
         Ok(quarantined.filter(is_old).collect())
@@ -122,27 +122,20 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub fn leftovers(&self) -> Result<Vec<StaleTemporary>> {
-        let left = list(&self.temporary_folder())?.into_iter().map(|(name, path)| {
-            let (bytes, changed) = size_and_time(&path, None)?;
-            Ok(StaleTemporary { path, bytes, changed, is_transfer: self.is_transfer(&name) })
+        let is_transfer = |name: &str| {
+            let name = name.strip_prefix(TEMPORARY).unwrap_or_default();
+            name.starts_with(PART) || name.starts_with(UPLOAD)
+        };
+        let left = list_folder(&self.folder("temporary"))?.into_iter().map(|(name, path)| {
+            let (bytes, changed) = size_and_time(&path)?;
+            Ok(StaleTemporary { path, bytes, changed, is_transfer: is_transfer(&name) })
         });
         left.collect()
     }
 
-    fn is_transfer(&self, name: &str) -> bool {
-        let Some(digest) = name.rsplit_once('-').and_then(|(_, digest)| digest.parse::<Digest>().ok()) else {
-            return false;
-        };
-        let is_upload = name.strip_prefix(TEMPORARY).is_some_and(|name| name.starts_with(UPLOAD));
-        match self.object_path(&digest).exists() {
-            true => is_upload,
-            false => name == partial_name(&digest),
-        }
-    }
-
     /// The path of the journal of the upload of this content to `remote`.
     pub fn upload_path(&self, remote: &str, digest: &Digest) -> PathBuf {
-        self.temporary_folder().join(format!("{TEMPORARY}{UPLOAD}{remote}-{digest}"))
+        self.folder("temporary").join(format!("{TEMPORARY}{UPLOAD}{remote}-{digest}"))
     }
 
     /// Returns the trees whose manifests are not there.
@@ -166,5 +159,5 @@ impl Store {
 /// # Errors
 /// A folder cannot be read.
 pub fn bytes_below(path: &Path) -> Result<u64> {
-    Ok(size_and_time(path, None)?.0)
+    Ok(size_and_time(path)?.0)
 }

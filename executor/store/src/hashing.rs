@@ -20,7 +20,10 @@ pub fn hash_own_file(path: &Path) -> Result<Digest> {
 }
 
 /// Reads a file of our own, which is damaged if it is no plain file.
-pub(crate) fn read_own_file(path: &Path) -> Result<Vec<u8>> {
+///
+/// # Errors
+/// It is damaged, or cannot be read.
+pub fn read_own_file(path: &Path) -> Result<Vec<u8>> {
     read_regular_file(path).map_err(|error| match error.kind() {
         ErrorKind::InvalidData => FileError::damaged(path, error.to_string()),
         _ => FileError::io("read", path)(error),

@@ -10,12 +10,11 @@ use std::fs::File;
 use std::path::Path;
 
 use super::Store;
-use super::commit::StagedRecord;
 use super::eviction::EvictionReason;
 use super::objects::shard_of;
 use super::partial_object::{OpenedPartial, PartialObject, partial_name};
 use super::record::ActionRecord;
-use super::records::RecordFile;
+use super::records::{RecordFile, next_number};
 use crate::external_files::DigestCache;
 use cwm_core::files::Result;
 use cwm_core::{Digest, FileError, Key, is_name, read_regular_file};
@@ -30,14 +29,11 @@ impl Store {
     /// The disk refuses.
     pub fn partial_object(&self, digest: &Digest) -> Result<Option<PartialObject>> {
         self.create()?;
-        let path = self.temporary_folder().join(partial_name(digest));
+        let path = self.folder("temporary").join(partial_name(digest));
         match PartialObject::open(path.clone(), digest).map_err(FileError::io("write", &path))? {
             OpenedPartial::Ours(partial) => Ok(Some(partial)),
             OpenedPartial::Busy(_) => Ok(None),
-            OpenedPartial::NotAFile => {
-                Err(FileError::io("write", &path)(std::io::Error::other("it is not a file of its own")))
-            }
-            OpenedPartial::Unlockable(error) => Err(FileError::io("lock", &path)(error)),
+            OpenedPartial::Unusable(error) => Err(FileError::io("write", &path)(error)),
         }
     }
 
@@ -76,11 +72,10 @@ impl Store {
         // Two processes that import at once would give the same numbers; both records would stay, so nothing is lost.
         let mut known: BTreeSet<BTreeMap<String, Digest>> =
             self.actions(key)?.iter().map(ActionRecord::output_digests).collect();
-        let mut number = self.record_files(key)?.last().map_or(0, |last| last.number);
+        let first = next_number(&self.record_files(key)?);
         arrived.sort_by_key(|(record, bytes)| (record.circumstances.started, Digest::of(bytes)));
         arrived.retain(|(record, _)| known.insert(record.output_digests()));
-        for (_, bytes) in &arrived {
-            number = number.saturating_add(1);
+        for (number, (_, bytes)) in (first..).zip(&arrived) {
             self.import_record(key, number, bytes, from)?;
         }
         Ok(arrived.len())
@@ -93,15 +88,14 @@ impl Store {
     /// As [`Store::import_records`].
     pub fn import_latest(&self, key: &Key, record: &ActionRecord, bytes: Vec<u8>, from: &str) -> Result<()> {
         self.create()?;
-        let last = self.record_files(key)?.pop();
-        if let Some(last) = &last {
+        let numbered = self.record_files(key)?;
+        if let Some(last) = numbered.last() {
             let found = last.read(key)?;
             if found.fetched == record.fetched && found.output_digests() == record.output_digests() {
                 return Ok(());
             }
         }
-        let number = last.map_or(0, |last| last.number).saturating_add(1);
-        self.import_record(key, number, &bytes, from)
+        self.import_record(key, next_number(&numbered), &bytes, from)
     }
 
     /// Places a record with this number, marked as not pulled `from` a remote.
@@ -109,10 +103,11 @@ impl Store {
         let folder = self.action_folder(key);
         self.disk.make_folder(shard_of(&folder))?;
         self.disk.make_folder(&folder)?;
-        let staged = StagedRecord::new(self, key, number, bytes)?;
-        self.disk.write_marker(&EvictionReason::NotPulled.path(&staged.destination), &format!("{from}\n"))?;
-        self.disk.sync_together(&[staged.path()], &BTreeSet::from([folder]))?;
-        staged.place().map(drop)
+        let mark_and_sync = |file: &Path, place: &Path| {
+            self.disk.write_marker(&EvictionReason::NotPulled.path(place), &format!("{from}\n"))?;
+            self.disk.sync_together(&[file], &BTreeSet::from([folder]))
+        };
+        self.place_record(key, number, bytes, mark_and_sync).map(drop)
     }
 
     /// Marks the files of this result as with the remote `from`, so that missing ones do not count as damage.
@@ -120,9 +115,8 @@ impl Store {
     /// # Errors
     /// The store cannot be read or written.
     pub fn mark_remote_only(&self, record: &ActionRecord, outside: &DigestCache, from: &str) -> Result<()> {
-        for equal in self.equal_records(record, |file| file.evicted.is_none())? {
-            let (file, found) = equal?;
-            if !self.missing(&found, outside)?.is_empty() {
+        for (file, found) in self.equal_records(record)? {
+            if file.evicted.is_none() && !self.missing(&found, outside)?.is_empty() {
                 self.disk.write_marker(&EvictionReason::NotPulled.path(&file.path), &format!("{from}\n"))?;
                 self.disk.sync_folder(&self.action_folder(&record.key))?;
             }
@@ -155,10 +149,8 @@ impl Store {
     /// # Errors
     /// The disk refuses.
     pub fn mark_local(&self, record: &ActionRecord) -> Result<()> {
-        for equal in self.equal_records(record, |file| file.evicted.is_some())? {
-            self.unmark_evicted(&equal?.0.path)?;
-        }
-        Ok(())
+        let evicted = self.equal_records(record)?.into_iter().filter(|(file, _)| file.evicted.is_some());
+        evicted.map(|(file, _)| self.unmark_evicted(&file.path)).collect()
     }
 
     /// Returns the name of the remote that a result came from without its files, if it is known.
@@ -166,11 +158,11 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub fn remote_of_unpulled(&self, record: &ActionRecord) -> Result<Option<String>> {
-        let is_unpulled = |file: &RecordFile| file.evicted == Some(EvictionReason::NotPulled);
-        let Some((file, _)) = self.equal_records(record, is_unpulled)?.next().transpose()? else { return Ok(None) };
-        let marker = read_regular_file(&EvictionReason::NotPulled.path(&file.path)).unwrap_or_default();
-        let name = String::from_utf8(marker).unwrap_or_default();
-        Ok(Some(name.trim().to_owned()).filter(|name| is_name(name)))
+        let mut unpulled = self.equal_records(record)?.into_iter().map(|(file, _)| file);
+        let file = unpulled.find(|file| file.evicted == Some(EvictionReason::NotPulled));
+        let marker = file.and_then(|file| read_regular_file(&EvictionReason::NotPulled.path(&file.path)).ok());
+        let name = marker.and_then(|marker| String::from_utf8(marker).ok()).map(|name| name.trim().to_owned());
+        Ok(name.filter(|name| is_name(name)))
     }
 
     /// Returns the bytes of a result's record for a remote: those of its file, but without paths of this machine, which the record
@@ -179,7 +171,7 @@ impl Store {
     /// # Errors
     /// It is not recorded any more, or cannot be read.
     pub fn shared_record(&self, record: &ActionRecord) -> Result<Vec<u8>> {
-        let Some((file, mut shared)) = self.equal_records(record, |_| true)?.next().transpose()? else {
+        let Some((file, mut shared)) = self.equal_records(record)?.into_iter().next() else {
             let path = self.action_folder(&record.key);
             return Err(FileError::Missing { path, what: format!("does not hold the result of {}", record.label) });
         };
@@ -190,15 +182,13 @@ impl Store {
         shared.encode()
     }
 
-    /// Reads the records of the same key with the same outputs, among the record files that `is_wanted` selects.
-    fn equal_records(
-        &self,
-        record: &ActionRecord,
-        is_wanted: impl Fn(&RecordFile) -> bool,
-    ) -> Result<impl Iterator<Item = Result<(RecordFile, ActionRecord)>>> {
-        let (key, digests) = (record.key, record.output_digests());
-        let files = self.record_files(&key)?.into_iter().filter(is_wanted);
-        let read = files.map(move |file| file.read(&key).map(|found| (file, found)));
-        Ok(read.filter(move |read| read.as_ref().map_or(true, |(_, found)| found.output_digests() == digests)))
+    /// Reads the records of the same key with the same outputs.
+    fn equal_records(&self, record: &ActionRecord) -> Result<Vec<(RecordFile, ActionRecord)>> {
+        let files = self.record_files(&record.key)?.into_iter();
+        let mut records: Vec<_> =
+            files.map(|file| file.read(&record.key).map(|found| (file, found))).collect::<Result<_>>()?;
+        let digests = record.output_digests();
+        records.retain(|(_, found)| found.output_digests() == digests);
+        Ok(records)
     }
 }

@@ -103,11 +103,10 @@ impl Store {
     }
 
     fn work_folder_entry(&self, folder: WorkFolder) -> Result<WorkFolderEntry> {
-        let kept = folder.keep();
-        let (kept_bytes, kept_changed) = size_and_time(&kept, None)?;
-        let (bytes, changed) = size_and_time(folder.path(), Some(&kept))?;
+        let (kept_bytes, _) = size_and_time(&folder.keep())?;
+        let (bytes, changed) = size_and_time(folder.path())?;
         let is_running = self.holder(folder.key())?.is_some();
-        Ok(WorkFolderEntry { folder, bytes, kept_bytes, changed: changed.max(kept_changed), is_running })
+        Ok(WorkFolderEntry { folder, bytes: bytes.saturating_sub(kept_bytes), kept_bytes, changed, is_running })
     }
 
     /// Notes that the results of `keys` were used now, at most once a day each. Of keys without results nothing is noted.

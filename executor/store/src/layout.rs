@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::Store;
-use super::walk::list;
+use super::walk::list_folder;
 use cwm_core::files::{Result, STORE_FOLDERS};
 use cwm_core::{Digest, Key};
 
@@ -54,34 +54,9 @@ impl Store {
         self.root.join("locks").join(name)
     }
 
-    /// `temporary`: files and folders before they get their names.
-    pub fn temporary_folder(&self) -> PathBuf {
-        self.root.join("temporary")
-    }
-
-    /// `quarantine`: damaged files.
-    pub fn quarantine_folder(&self) -> PathBuf {
-        self.root.join("quarantine")
-    }
-
-    /// `roots`: the lock files that the store has seen.
-    pub fn roots_folder(&self) -> PathBuf {
-        self.root.join("roots")
-    }
-
-    /// `tags`: results that people named.
-    pub fn tags_folder(&self) -> PathBuf {
-        self.root.join("tags")
-    }
-
-    /// `garbage`: what is to be deleted.
-    pub fn garbage_folder(&self) -> PathBuf {
-        self.root.join("garbage")
-    }
-
-    /// `outside.cache`: digests of files from outside.
-    pub(super) fn outside_cache(&self) -> PathBuf {
-        self.root.join("outside.cache")
+    /// A folder of the store, one of [`STORE_FOLDERS`].
+    pub fn folder(&self, name: &str) -> PathBuf {
+        self.root.join(name)
     }
 
     /// Returns everything in the shards of `objects`, `trees` or `actions`.
@@ -89,8 +64,8 @@ impl Store {
     /// # Errors
     /// A shard cannot be read.
     pub(super) fn in_shards(&self, folder: &str) -> Result<Vec<(String, PathBuf)>> {
-        let shards = list(&self.root.join(folder))?.into_par_iter().filter(|(name, _)| name.len() == 2);
-        let inside: Vec<_> = shards.map(|(_, shard)| list(&shard)).collect::<Result<_>>()?;
+        let shards = list_folder(&self.root.join(folder))?.into_par_iter().filter(|(name, _)| name.len() == 2);
+        let inside: Vec<_> = shards.map(|(_, shard)| list_folder(&shard)).collect::<Result<_>>()?;
         Ok(inside.into_iter().flatten().collect())
     }
 }

@@ -49,7 +49,7 @@ pub use damage::{Corruption, Finding};
 pub use eviction::EvictionReason;
 pub use export::Export;
 pub use garbage::{Garbage, StaleTemporary, bytes_below};
-pub use hashing::hash_own_file;
+pub use hashing::{hash_own_file, read_own_file};
 pub use import::LARGEST_MANIFEST;
 pub use inventory::{Inventory, RecordEntry, WorkFolderEntry};
 pub use layout::STORE_FORMAT;
@@ -62,6 +62,7 @@ pub use partial_object::{OpenedPartial, PartialObject, partial_name};
 pub use record::{ActionRecord, ExternalReference, Machine, OutputRecord, OutputShape, RunInfo};
 pub use untrusted_record::{LARGEST_RECORD, check_record};
 pub use verify::{VerifyProgress, VerifyReport};
+pub use walk::list_folder;
 pub use work::{CheckpointStamp, WorkFolder};
 
 use cwm_core::files::STORE_FOLDERS;
@@ -125,16 +126,6 @@ impl Store {
         self.created.load(Ordering::Acquire)
     }
 
-    /// Returns names and paths in a folder of the store, sorted; none if it is not there.
-    ///
-    /// # Errors
-    /// It cannot be read.
-    pub fn files_in(&self, folder: &Path) -> Result<Vec<(String, PathBuf)>> {
-        let mut files = walk::list(folder)?;
-        files.sort();
-        Ok(files)
-    }
-
     /// Returns true if `path` lies in this store.
     pub fn contains(&self, path: &Path) -> bool {
         path.starts_with(self.root())
@@ -192,7 +183,8 @@ impl Store {
                 self.disk.sync_folder(parent)?;
             }
             self.disk.sync_folder(root)?;
-            let format = self.disk.write_temporary(&self.temporary_folder(), format!("{STORE_FORMAT}\n").as_bytes())?;
+            let format =
+                self.disk.write_temporary(&self.folder("temporary"), format!("{STORE_FORMAT}\n").as_bytes())?;
             format.persist(&self.root.join("format"))?;
             self.disk.sync_folder(root)?;
         }
@@ -228,7 +220,7 @@ impl Store {
         if 2 * ours > STORE_FOLDERS.len() {
             return Ok(());
         }
-        for (name, _) in walk::list(root)? {
+        for (name, _) in walk::list_folder(root)? {
             // A command that only reads may have left digests of outside files before there was a store.
             let files = ["README.md", "format", "outside.cache"];
             let ours = STORE_FOLDERS.contains(&name.as_str()) || files.contains(&name.as_str());

@@ -28,20 +28,22 @@ pub struct LockOwner {
 }
 
 impl LockOwner {
-    pub(super) fn this(command: &str) -> LockOwner {
-        LockOwner {
-            pid: std::process::id(),
-            host: host_name(),
-            command: command.to_owned(),
-            since: Timestamp::now(),
-            abandoned: None,
-        }
+    /// Writes this process as the owner of a lock into the lock's file.
+    pub(super) fn write(mut file: &File, command: &str) -> io::Result<()> {
+        let (pid, host, command) = (std::process::id(), host_name(), command.to_owned());
+        let owner = LockOwner { pid, host, command, since: Timestamp::now(), abandoned: None };
+        let text = serde_json::to_string(&owner)?;
+        file.set_len(0)?;
+        file.rewind()?;
+        file.write_all(format!("{text}\n").as_bytes())
     }
 
     /// Reads the owner of the lock at `path`, if it is known. Where it has ended, a background child of a command has inherited the
     /// lock.
     pub(super) fn of(path: &Path) -> Option<LockOwner> {
-        let owner = read_lock_owner(path)?;
+        let mut text = String::new();
+        File::open(path).ok()?.take(65536).read_to_string(&mut text).ok()?;
+        let owner: LockOwner = serde_json::from_str(&text).ok()?;
         let has_ended = owner.host == host_name() && !is_running(owner.pid);
         Some(LockOwner { abandoned: has_ended.then(|| path.to_owned()), ..owner })
     }
@@ -57,22 +59,7 @@ impl std::fmt::Display for LockOwner {
     }
 }
 
-/// Reads the owner in the file of the lock at `path`.
-pub(super) fn read_lock_owner(path: &Path) -> Option<LockOwner> {
-    let mut text = String::new();
-    File::open(path).ok()?.take(65536).read_to_string(&mut text).ok()?;
-    serde_json::from_str(&text).ok()
-}
-
-/// Writes the owner of a lock into its file.
-pub(super) fn write_lock_owner(file: &mut File, owner: &LockOwner) -> io::Result<()> {
-    let text = serde_json::to_string(owner)?;
-    file.set_len(0)?;
-    file.rewind()?;
-    file.write_all(format!("{text}\n").as_bytes())
-}
-
-/// True if a process of this number runs on this machine; a zombie does not.
+/// Returns true if a process of this number runs on this machine; a zombie does not.
 fn is_running(pid: u32) -> bool {
     i32::try_from(pid).ok().and_then(Pid::from_raw).is_some_and(os::is_running)
 }

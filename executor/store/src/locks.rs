@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Store;
-use super::lock_owner::{LockOwner, read_lock_owner, write_lock_owner};
+use super::lock_owner::LockOwner;
 use cwm_core::files::Result;
 use cwm_core::{FileError, FileErrorKind, Key};
 
@@ -69,8 +69,8 @@ impl Store {
     pub fn try_lock_key(&self, key: &Key, command: &str) -> Result<Option<KeyLock>> {
         self.create()?;
         let path = self.lock_path(&key.to_string());
-        let Some(mut file) = take(&path, Mode::Exclusive, true, false)? else { return Ok(None) };
-        write_lock_owner(&mut file, &LockOwner::this(command)).map_err(FileError::io("write", &path))?;
+        let Some(file) = take(&path, Mode::Exclusive, true, false)? else { return Ok(None) };
+        LockOwner::write(&file, command).map_err(FileError::io("write", &path))?;
         Ok(Some(KeyLock { file }))
     }
 
@@ -162,9 +162,8 @@ impl Store {
     }
 
     /// Writes the owner of the store's lock. Not on a full disk: the lock is taken to free space.
-    fn owned(&self, mut file: File, command: &str) -> Result<StoreLock> {
-        let owner = LockOwner::this(command);
-        match self.disk.write_into(&self.lock_path(STORE_LOCK), || write_lock_owner(&mut file, &owner)) {
+    fn owned(&self, file: File, command: &str) -> Result<StoreLock> {
+        match self.disk.write_into(&self.lock_path(STORE_LOCK), || LockOwner::write(&file, command)) {
             Err(error) if error.kind() != FileErrorKind::DiskFull => Err(error),
             _ => Ok(StoreLock { _file: Some(file) }),
         }
@@ -225,7 +224,7 @@ fn lock(path: &Path, mode: Mode, writing: bool, waiting: impl FnOnce(&str)) -> R
     if let Some(file) = take(path, mode, writing, false)? {
         return Ok(file);
     }
-    match (mode, read_lock_owner(path)) {
+    match (mode, LockOwner::of(path)) {
         (Mode::Shared, Some(owner)) => waiting(&owner.to_string()),
         _ => waiting("another process"),
     }

@@ -70,7 +70,7 @@ impl Store {
     /// `source` cannot be read (`path` is its path), or the disk refuses.
     pub fn ingest(&self, path: &Path, source: &mut impl Read) -> Result<IngestedFile> {
         self.create()?;
-        let (mut file, temporary) = self.disk.new_file(&self.temporary_folder())?;
+        let (mut file, temporary) = self.disk.new_file(&self.folder("temporary"))?;
         let mut hasher = blake3::Hasher::new();
         let mut size = 0;
         let mut piece = vec![0; 1 << 20];

@@ -16,9 +16,12 @@ use cwm_core::files::durable::TEMPORARY;
 /// The number of times that a file may be replaced before it is locked.
 const ATTEMPTS: u32 = 100;
 
+/// Begins the names of partial objects, after that of all temporary files.
+pub(super) const PART: &str = "part-";
+
 /// The file name of the partial object of this content. It begins as all temporary names do.
 pub fn partial_name(digest: &Digest) -> String {
-    format!("{TEMPORARY}part-{digest}")
+    format!("{TEMPORARY}{PART}{digest}")
 }
 
 /// A partial object that this process alone writes, as it holds the lock of the file.
@@ -36,10 +39,8 @@ pub enum OpenedPartial {
     Ours(PartialObject),
     /// Another process writes it.
     Busy(File),
-    /// There is something that is no file of its own, such as a link.
-    NotAFile,
-    /// Files cannot be locked there.
-    Unlockable(io::Error),
+    /// Files cannot be locked there, or there is something that is no file of its own, such as a link.
+    Unusable(io::Error),
 }
 
 impl PartialObject {
@@ -48,6 +49,7 @@ impl PartialObject {
     /// # Errors
     /// The disk refuses.
     pub fn open(path: PathBuf, digest: &Digest) -> io::Result<OpenedPartial> {
+        let unusable = |problem: &str| Ok(OpenedPartial::Unusable(io::Error::other(problem)));
         for _ in 0..ATTEMPTS {
             let (file, is_writable) = match open(&path, true) {
                 Ok(file) => (file, true),
@@ -58,14 +60,14 @@ impl PartialObject {
                     Err(_) => return Err(denied),
                 },
                 Err(_) if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) => {
-                    return Ok(OpenedPartial::NotAFile);
+                    return unusable("it is not a plain file");
                 }
                 Err(error) => return Err(error),
             };
             let metadata = file.metadata()?;
             // A file with other names would be changed under these, too.
             if is_writable && (!metadata.is_file() || metadata.nlink() > 1) {
-                return Ok(OpenedPartial::NotAFile);
+                return unusable("it is not a file of its own");
             }
             match file.try_lock() {
                 // The owner of the lock has placed or removed it meanwhile.
@@ -79,11 +81,11 @@ impl PartialObject {
                     if is_writable && metadata.len() == 0 {
                         fs::remove_file(&path)?;
                     }
-                    return Ok(OpenedPartial::Unlockable(error));
+                    return Ok(OpenedPartial::Unusable(error));
                 }
             }
         }
-        Ok(OpenedPartial::Unlockable(io::Error::other("a file that was locked is not the one at its path")))
+        unusable("a file that was locked is not the one at its path")
     }
 
     /// The path of the file.

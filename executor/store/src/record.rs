@@ -186,6 +186,25 @@ pub(super) fn host_name() -> String {
 }
 
 impl ActionRecord {
+    /// The record of a result without outputs and log, to which a caller adds what it knows.
+    pub fn new(pipeline: String, label: Label, components: Components, circumstances: RunInfo) -> ActionRecord {
+        ActionRecord {
+            format: RECORD_FORMAT,
+            key: components.key(),
+            pipeline,
+            label,
+            components,
+            outputs: BTreeMap::new(),
+            cause: Vec::new(),
+            metrics: BTreeMap::new(),
+            fetched: Vec::new(),
+            probe: BTreeMap::new(),
+            log: None,
+            circumstances,
+            evicted: None,
+        }
+    }
+
     /// Its user, host and time: `ada@host, 2026-11-21 09:20`; of a result that was not computed, `taken over from FILE by …`.
     pub fn origin(&self) -> String {
         let made = &self.circumstances;

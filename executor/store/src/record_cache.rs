@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 
 use super::cache_file;
 use super::record::record_file_name;
-use cwm_core::files::Result;
 use cwm_core::{Digest, Key, Stat};
 
 /// The first line of the cache.
@@ -113,22 +112,19 @@ impl RecordCache {
         }
     }
 
-    /// Writes the cache if it has enough new records; true if it was written. It is not where the store cannot be written.
-    ///
-    /// # Errors
-    /// The disk is full or fails.
-    pub fn save(&self) -> Result<bool> {
+    /// Writes the cache if it has enough new records; true if it was written.
+    pub fn save(&self) -> bool {
         let mut state = self.state();
         if state.new < WORTH_WRITING {
-            return Ok(false);
+            return false;
         }
         let (used, unused): (Vec<_>, Vec<_>) = state.entries.values().partition(|seen| state.used.contains(&seen.key));
         let content: Vec<u8> = used.into_iter().chain(unused.into_iter().take(MOST_UNUSED)).flat_map(encode).collect();
-        let is_written = cache_file::write(&self.path, FORMAT, &content)?;
+        let is_written = cache_file::write(&self.path, FORMAT, &content);
         if is_written {
             state.new = 0;
         }
-        Ok(is_written)
+        is_written
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

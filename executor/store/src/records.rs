@@ -1,8 +1,7 @@
 //! Records, read by key.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
@@ -13,7 +12,7 @@ use super::eviction::EvictionReason;
 use super::hashing::read_own_file;
 use super::record::ActionRecord;
 use super::record_cache::{CachedRecord, CachedRecords, RecordCache};
-use super::walk::list;
+use super::walk::{list_folder, metadata};
 use cwm_core::files::Result;
 use cwm_core::{Digest, FileError, Key, Stat};
 
@@ -45,23 +44,22 @@ impl RecordFile {
     }
 }
 
+/// Returns the number of the next record of a key.
+pub(super) fn next_number(files: &[RecordFile]) -> u32 {
+    files.last().map_or(1, |last| last.number.saturating_add(1))
+}
+
 /// The handling of records that turn out damaged when they are read.
 #[derive(Clone)]
 pub(super) struct DamagedRecords {
     /// True if they are moved to the quarantine; false if they stay and are skipped.
     are_moved: bool,
-    found: Arc<Mutex<FoundDamage>>,
-}
-
-#[derive(Default)]
-struct FoundDamage {
-    /// Those that were not reported yet.
-    findings: Vec<Finding>,
-    keys: BTreeSet<Key>,
+    /// By key, those that were not reported yet.
+    found: Arc<Mutex<BTreeMap<Key, Vec<Finding>>>>,
 }
 
 impl DamagedRecords {
-    fn found(&self) -> MutexGuard<'_, FoundDamage> {
+    fn found(&self) -> MutexGuard<'_, BTreeMap<Key, Vec<Finding>>> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -78,9 +76,9 @@ impl Store {
         Store { record_cache: Some(Arc::new(cache)), ..self }
     }
 
-    /// Writes the cache of records, if that is worth it; true if it was written. A failure is ignored, since it costs only time.
+    /// Writes the cache of records, if that is worth it; true if it was written.
     pub fn save_record_cache(&self) -> bool {
-        self.record_cache.as_ref().is_some_and(|cache| cache.save().unwrap_or(false))
+        self.record_cache.as_ref().is_some_and(|cache| cache.save())
     }
 
     /// Returns this store such that a damaged record is moved to the quarantine when it is read, as if it were not there: for runs,
@@ -97,33 +95,34 @@ impl Store {
 
     /// Returns the records that were quarantined or skipped since the last call.
     pub fn take_damaged_records(&self) -> Vec<Finding> {
-        self.damaged_records.as_ref().map_or_else(Vec::new, |damaged| std::mem::take(&mut damaged.found().findings))
+        let damaged = self.damaged_records.iter();
+        damaged.flat_map(|damaged| damaged.found().values_mut().flat_map(std::mem::take).collect::<Vec<_>>()).collect()
     }
 
     /// Returns true if a damaged record of `key` was quarantined or skipped.
     pub fn has_damaged_record(&self, key: &Key) -> bool {
-        self.damaged_records.as_ref().is_some_and(|damaged| damaged.found().keys.contains(key))
+        self.damaged_records.as_ref().is_some_and(|damaged| damaged.found().contains_key(key))
     }
 
     /// Returns a record of `key` that was read from `path`; nothing if it is damaged and was quarantined or is skipped.
     fn unless_damaged<T>(&self, key: &Key, path: &Path, record: Result<T>) -> Result<Option<T>> {
-        let (path, what, damaged) = match (record, &self.damaged_records) {
-            (Err(FileError::Damaged { path: at, what }), Some(damaged)) if at == path => (at, what, damaged),
+        let (what, damaged) = match (record, &self.damaged_records) {
+            (Err(FileError::Damaged { what, .. }), Some(damaged)) => (what, damaged),
             (record, _) => return record.map(Some),
         };
         let problem = format!("is damaged: {what}");
         let finding = match damaged.are_moved {
-            true => self.quarantine(path.clone(), problem)?,
-            false => Finding::about(path.clone(), problem),
+            true => self.quarantine(path.to_owned(), problem)?,
+            false => Finding::about(path.to_owned(), problem),
         };
         if damaged.are_moved && finding.quarantined.is_none() {
-            return Err(FileError::Damaged { path, what });
+            return Err(FileError::damaged(path, what));
         }
         let mut found = damaged.found();
-        if !found.findings.contains(&finding) {
-            found.findings.push(finding);
+        let of_key = found.entry(*key).or_default();
+        if !of_key.contains(&finding) {
+            of_key.push(finding);
         }
-        found.keys.insert(*key);
         Ok(None)
     }
 
@@ -147,10 +146,7 @@ impl Store {
             return files.iter().map(|(path, bytes)| decode_record(key, path, bytes)).collect();
         }
         // Before the folder is listed and the files are read: after a change meanwhile, this is out of date.
-        let before = match fs::symlink_metadata(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            before => Stat::from(&before.map_err(FileError::io("look at", &folder))?),
-        };
+        let Some(before) = metadata(&folder)?.map(|before| Stat::from(&before)) else { return Ok(Vec::new()) };
         let (mut records, mut seen) = (Vec::new(), Vec::new());
         let files = self.record_files(key)?;
         for file in &files {
@@ -229,7 +225,7 @@ impl Store {
 
     /// Returns the files of the records of `key`, by number.
     pub(super) fn record_files(&self, key: &Key) -> Result<Vec<RecordFile>> {
-        let names = list(&self.action_folder(key))?;
+        let names = list_folder(&self.action_folder(key))?;
         let evicted: BTreeMap<&str, EvictionReason> =
             names.iter().filter_map(|(name, _)| EvictionReason::read(name)).collect();
         let mut files: Vec<RecordFile> = names

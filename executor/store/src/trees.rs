@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::Store;
 use super::manifest::Manifest;
-use super::record::{OutputRecord, OutputShape};
+use super::record::OutputRecord;
 use crate::external_files::DigestCache;
 use cwm_core::files::Result;
 use cwm_core::files::durable::{TEMPORARY, Temporary};
@@ -26,28 +26,22 @@ impl Store {
     /// # Errors
     /// It is not in the store, or its tree is missing or wrong and cannot be made.
     pub fn path_of(&self, output: &OutputRecord, outside: &DigestCache) -> Result<PathBuf> {
-        match output.shape {
-            OutputShape::Folder => {
-                self.make_tree(&output.digest)?;
-                Ok(self.tree_folder(&output.digest))
-            }
-            OutputShape::File { .. } => {
-                let object = self.object_path(&output.digest);
-                if object.is_file() {
-                    return Ok(object);
-                }
-                if let Ok(Some(path)) = self.find_outside(output, outside) {
-                    return Ok(path);
-                }
-                Err(match &output.outside {
-                    Some(reference) => FileError::Missing {
-                        path: reference.path.clone(),
-                        what: "is gone, or is not what it was".into(),
-                    },
-                    None => FileError::Missing { path: object, what: "is not in the store".into() },
-                })
-            }
+        if output.shape.is_folder() {
+            self.make_tree(&output.digest)?;
+            return Ok(self.tree_folder(&output.digest));
         }
+        let object = self.object_path(&output.digest);
+        if object.is_file() {
+            return Ok(object);
+        }
+        if let Ok(Some(path)) = self.find_outside(output, outside) {
+            return Ok(path);
+        }
+        let (path, what) = match &output.outside {
+            Some(reference) => (reference.path.clone(), "is gone, or is not what it was"),
+            None => (object, "is not in the store"),
+        };
+        Err(FileError::Missing { path, what: what.into() })
     }
 
     /// Makes the tree, unless it is there and right.
@@ -85,7 +79,7 @@ impl Store {
         if self.tree_is_right(digest, manifest) {
             return Ok(None);
         }
-        let root = self.disk.temporary_folder(&self.temporary_folder(), TEMPORARY)?;
+        let root = self.disk.temporary_folder(&self.folder("temporary"), TEMPORARY)?;
         let mut folders = BTreeSet::from([root.path().to_owned()]);
         let entries = self.tree_entries(manifest);
         for (name, target) in &entries {

@@ -14,7 +14,7 @@ use super::layout::digest_of_path;
 use super::manifest::Manifest;
 use super::mtime_seal;
 use super::record::ActionRecord;
-use super::walk::list;
+use super::walk::list_folder;
 use cwm_core::files::Result;
 use cwm_core::{Digest, FileError, Key};
 
@@ -97,7 +97,7 @@ impl Store {
         part: Option<&Part>,
         progress: impl Fn(VerifyProgress) + Sync,
     ) -> Result<(BTreeSet<Digest>, DamageTimes)> {
-        let others = list(&self.root().join("objects"))?.into_iter().filter(|(shard, _)| shard.len() != 2);
+        let others = list_folder(&self.root().join("objects"))?.into_iter().filter(|(shard, _)| shard.len() != 2);
         report.findings.extend(others.map(|(_, path)| Finding::about(path, "is not part of a store")));
         let mut objects = Vec::new();
         for (_, path) in self.in_shards("objects")? {

@@ -4,7 +4,7 @@ use std::fs::{self, Metadata};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use super::walk::list;
+use super::walk::list_folder;
 use super::{Finding, Store};
 use cwm_core::Key;
 use cwm_core::files::{Result, STORE_FOLDERS};
@@ -26,13 +26,13 @@ impl Store {
         let folders = STORE_FOLDERS.map(|name| (name.to_owned(), root.join(name)));
         check(folders.into(), Metadata::is_dir, "is not a folder")?;
         for folder in ["objects", "trees", "actions"] {
-            let mut shards = list(&root.join(folder))?;
+            let mut shards = list_folder(&root.join(folder))?;
             shards.retain(|(name, _)| name.len() == 2);
             check(shards, Metadata::is_dir, "is not a folder")?;
         }
-        check(list(&root.join("work"))?, Metadata::is_dir, "is not a folder")?;
+        check(list_folder(&root.join("work"))?, Metadata::is_dir, "is not a folder")?;
         check(self.in_shards("actions")?, Metadata::is_dir, "is not a folder")?;
-        check(list(&root.join("locks"))?, Metadata::is_file, "is not a lock's file")?;
+        check(list_folder(&root.join("locks"))?, Metadata::is_file, "is not a lock's file")?;
         if findings.iter().any(|finding| finding.quarantined.is_some()) {
             // It is missing now: the next write makes it.
             self.whole.store(false, Ordering::Release);

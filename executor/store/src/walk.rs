@@ -10,14 +10,14 @@ use jiff::Timestamp;
 use cwm_core::FileError;
 use cwm_core::files::Result;
 
-/// Returns names and paths in a folder, unsorted; none if the folder is not there. Names that are not UTF-8 are not ours.
-pub(super) fn list(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
-    let mut names = Vec::new();
-    for entry in entries(folder)? {
-        if let Ok(name) = entry.file_name().into_string() {
-            names.push((name, entry.path()));
-        }
-    }
+/// Returns names and paths in a folder, sorted; none if the folder is not there. Names that are not UTF-8 are not ours.
+///
+/// # Errors
+/// It cannot be read.
+pub fn list_folder(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let named = |entry: fs::DirEntry| Some((entry.file_name().into_string().ok()?, entry.path()));
+    let mut names: Vec<_> = entries(folder)?.into_iter().filter_map(named).collect();
+    names.sort();
     Ok(names)
 }
 
@@ -56,17 +56,15 @@ pub(super) fn files_below(folder: &Path) -> Result<Vec<(PathBuf, Metadata)>> {
     Ok(files)
 }
 
-/// Returns the bytes below a path and the time when the last of it changed, `without` one folder in it. What goes away
-/// meanwhile is not counted.
-pub(super) fn size_and_time(path: &Path, without: Option<&Path>) -> Result<(u64, Timestamp)> {
+/// Returns the bytes below a path and the time when the last of it changed. What goes away meanwhile is not counted.
+pub(super) fn size_and_time(path: &Path) -> Result<(u64, Timestamp)> {
     let (mut bytes, mut changed) = (0, Timestamp::MIN);
     let mut front = vec![path.to_owned()];
     while let Some(path) = front.pop() {
         let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
         changed = changed.max(Timestamp::from_second(metadata.mtime()).unwrap_or(Timestamp::MIN));
         if metadata.is_dir() {
-            let inside = list(&path)?.into_iter().map(|(_, path)| path);
-            front.extend(inside.filter(|path| Some(path.as_path()) != without));
+            front.extend(list_folder(&path)?.into_iter().map(|(_, path)| path));
         } else {
             bytes += metadata.len();
         }

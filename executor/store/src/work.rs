@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Store;
 use super::hashing::read_own_file;
-use super::walk::list;
+use super::walk::list_folder;
 use cwm_core::files::Result;
 use cwm_core::{FileError, FileErrorKind, Key};
 
@@ -71,7 +71,7 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub fn work_folders(&self) -> Result<Vec<WorkFolder>> {
-        let names = list(&self.root().join("work"))?;
+        let names = list_folder(&self.root().join("work"))?;
         let folder = |name: &str| match name.strip_prefix(CHECKING) {
             Some(key) => Some(self.checking(&key.parse().ok()?)),
             None => Some(self.work(&name.parse().ok()?)),
@@ -134,27 +134,16 @@ impl WorkFolder {
         self.path.is_dir()
     }
 
-    /// Makes the folder ready for a start: everything is emptied but `keep/` and the action file. A log that an
-    /// earlier attempt left is removed.
+    /// Makes the folder ready for an attempt, counted from 1: everything is emptied but `keep/` and the action file. A later
+    /// attempt of the same run appends to the log of the one before.
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn prepare(&self) -> Result<()> {
-        self.empty_but(&["keep", "action.json"])
-    }
-
-    /// As [`WorkFolder::prepare`] for another attempt of the same run, which appends to the log of the one before.
-    ///
-    /// # Errors
-    /// The disk refuses.
-    pub fn prepare_again(&self) -> Result<()> {
-        self.empty_but(&["keep", "action.json", "log"])
-    }
-
-    fn empty_but(&self, kept: &[&str]) -> Result<()> {
+    pub fn prepare(&self, attempt: u32) -> Result<()> {
+        let kept = ["keep", "action.json", if attempt > 1 { "log" } else { "" }];
         self.store.create()?;
         self.store.disk.make_folders(&self.path)?;
-        for (name, path) in list(&self.path)? {
+        for (name, path) in list_folder(&self.path)? {
             if !kept.contains(&name.as_str()) {
                 self.store.disk.remove(&path)?;
             }
@@ -172,18 +161,11 @@ impl WorkFolder {
     /// The disk refuses.
     pub fn discard_output(&self) -> Result<()> {
         for folder in [self.out(), self.tmp()] {
-            for (_, path) in list(&folder)? {
+            for (_, path) in list_folder(&folder)? {
                 self.store.disk.remove(&path)?;
             }
         }
         Ok(())
-    }
-
-    /// As [`WorkFolder::discard_output`], if the key's lock is free; true if it was done.
-    fn discard_abandoned_output(&self) -> Result<bool> {
-        let Some(_held) = self.store.try_lock_key_silently(&self.key)? else { return Ok(false) };
-        self.discard_output()?;
-        Ok(true)
     }
 
     /// Removes the checkpoints of earlier attempts.
@@ -209,7 +191,7 @@ impl WorkFolder {
             self.store.disk.rename(&self.path, &aside)?;
             self.store.disk.remove(&aside)?;
         }
-        for (name, path) in list(&parent)? {
+        for (name, path) in list_folder(&parent)? {
             if name.starts_with(REMOVING) {
                 // Other processes may be removing it. If it stays, it does no harm.
                 drop(self.store.disk.remove(&path));
@@ -236,7 +218,8 @@ impl WorkFolder {
                 Err(error) if error.kind() == FileErrorKind::Missing && attempts < 10 => {}
                 Err(error) if error.kind() == FileErrorKind::DiskFull && !discarded => {
                     // A failure to free space is reported as the full disk that caused it.
-                    discarded = self.discard_abandoned_output().unwrap_or(false);
+                    let lock = self.store.try_lock_key_silently(&self.key).unwrap_or_default();
+                    discarded = lock.is_some_and(|_held| self.discard_output().is_ok());
                     if !discarded {
                         return Err(error);
                     }
@@ -290,9 +273,8 @@ impl WorkFolder {
     /// # Errors
     /// The disk refuses.
     pub fn checkpoints(&self) -> Result<Vec<String>> {
-        let mut names: Vec<String> = list(&self.keep())?.into_iter().map(|(name, _)| name).collect();
+        let mut names: Vec<String> = list_folder(&self.keep())?.into_iter().map(|(name, _)| name).collect();
         names.retain(|name| name != CheckpointStamp::NAME);
-        names.sort();
         Ok(names)
     }
 }
@@ -306,8 +288,6 @@ fn json<T: Serialize>(path: &Path, value: &T) -> Result<Vec<u8>> {
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
-    match read_own_file(path) {
-        Err(error) if error.kind() == FileErrorKind::Missing => Ok(None),
-        read => serde_json::from_slice(&read?).map(Some).map_err(|error| FileError::damaged(path, error.to_string())),
-    }
+    let Some(bytes) = FileError::optional(read_own_file(path))? else { return Ok(None) };
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| FileError::damaged(path, error.to_string()))
 }

@@ -261,7 +261,7 @@ impl Engine<'_> {
     /// Starts the queued cells that there is room for.
     fn start_queued(&mut self) {
         // Then their processes need not hash external files again.
-        self.inputs.files.save_if_possible();
+        self.inputs.files.save();
         let starts: Vec<Start> = self.executors.all.iter_mut().flat_map(|executor| executor.start_queued()).collect();
         for Start { cell, warning, started } in starts {
             if let Some(warning) = warning {

@@ -60,11 +60,7 @@ pub fn perform(
     }
     // What precedes the work is part of the attempt: a remote that cannot be reached now may answer the next attempt.
     messages.send(&ActionMessage::Start);
-    if terms.attempt > 1 {
-        home_work.prepare_again()?
-    } else {
-        home_work.prepare()?
-    }
+    home_work.prepare(terms.attempt)?;
     messages.log_to(&home_work.log())?;
     let node = NodeStore::open(config.scratch.as_deref(), &home)?;
     let own = &node.store;

@@ -49,7 +49,7 @@ impl StagedFiles {
     /// # Errors
     /// The disk refuses.
     pub fn of(store: &Store, action: &ActionFile) -> Result<StagedFiles, Error> {
-        let below = store.temporary_folder();
+        let below = store.folder("temporary");
         let folder = tempfile::Builder::new().prefix(".cwm-outside-").tempdir_in(&below);
         let staged = StagedFiles { folder: folder.map_err(|error| Error::io("make a folder below", &below, error))? };
         for file in action.external_files() {
@@ -189,7 +189,7 @@ mod tests {
         let registry = Registry::new(Vec::new(), &[], |_, _| Ok(BTreeMap::new()));
         let moved = staged.with_staged_paths(&registry, action()).unwrap();
         let files = files(&moved);
-        let is_below = |path: &Path| path.starts_with(store.temporary_folder()) && !path.ends_with("..");
+        let is_below = |path: &Path| path.starts_with(store.folder("temporary")) && !path.ends_with("..");
         for (file, (name, text)) in files.iter().zip([("a.pgn", "a"), ("a.pgn", "b"), ("shout.sh", "#!/bin/sh")]) {
             assert!(is_below(&file.path) && file.path.ends_with(name), "{}", file.path.display());
             assert_eq!(fs::read_to_string(&file.path).unwrap(), text);

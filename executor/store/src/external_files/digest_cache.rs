@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
-use super::fingerprint::FileFingerprint;
+use serde::{Deserialize, Serialize};
+
 use crate::hashing::read_full;
 use crate::{Store, cache_file};
 use cwm_core::files::Result;
@@ -48,7 +49,7 @@ struct Known {
 impl DigestCache {
     /// With the cache of `store`. A cache that cannot be read is replaced.
     pub fn of_store(store: &Store) -> DigestCache {
-        DigestCache::with(Some(store.outside_cache()), Box::new(SystemTime::now))
+        DigestCache::with(Some(store.root().join("outside.cache")), Box::new(SystemTime::now))
     }
 
     /// Without a cache on disk.
@@ -101,29 +102,20 @@ impl DigestCache {
     }
 
     /// Writes the cache, if it has new entries: true if it was written. Entries of files that are gone are dropped, those that
-    /// another process added meanwhile stay. Nothing is written where there is no store (a folder without `format` is none), or
-    /// it cannot be written.
-    ///
-    /// # Errors
-    /// The disk is full or fails.
-    pub fn save(&self) -> Result<bool> {
+    /// another process added meanwhile stay. Nothing is written where there is no store (a folder without `format` is none). A
+    /// failure is ignored, since it costs only time.
+    pub fn save(&self) -> bool {
         let mut known = self.known();
         let is_of_store = |path: &&Path| known.has_new && path.with_file_name("format").is_file();
-        let Some(path) = self.cache.as_deref().filter(is_of_store) else { return Ok(false) };
+        let Some(path) = self.cache.as_deref().filter(is_of_store) else { return false };
         let mut entries = read(path);
         entries.extend(known.entries.clone());
         // A path that is not UTF-8 has no JSON form.
         entries.retain(|path, _| path.to_str().is_some() && path.exists());
         let list = serde_json::to_vec(&entries.values().collect::<Vec<_>>());
-        let list = list.map_err(|error| FileError::io("write", path)(error.into()))?;
-        let is_written = cache_file::write(path, FORMAT, &list)?;
+        let is_written = list.is_ok_and(|list| cache_file::write(path, FORMAT, &list));
         known.has_new &= !is_written;
-        Ok(is_written)
-    }
-
-    /// As [`DigestCache::save`]; a failure is ignored, since it costs only time.
-    pub fn save_if_possible(&self) {
-        drop(self.save());
+        is_written
     }
 
     /// Adds the digest of a file that the caller has just written, and that no other process writes.
@@ -174,4 +166,34 @@ fn read(path: &Path) -> Entries {
     let list: Option<Vec<FileFingerprint>> =
         cache_file::read(path, FORMAT).and_then(|list| serde_json::from_slice(&list).ok());
     list.unwrap_or_default().into_iter().map(|entry| (entry.path.clone(), entry)).collect()
+}
+
+/// A file as it was at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileFingerprint {
+    /// Absolute.
+    pub path: PathBuf,
+    /// Its metadata.
+    pub stat: Stat,
+    /// The digest of its content.
+    pub digest: Digest,
+    /// True if the file was old enough, when it was hashed, for `stat` to prove the content.
+    #[serde(rename = "settled")]
+    pub is_stable: bool,
+}
+
+impl FileFingerprint {
+    /// Returns true if the file still has this content: a run whose inputs changed meanwhile is not recorded. Reads the file only
+    /// where its metadata is not enough; a file that was touched but has the same content is the same, one that is gone is not.
+    ///
+    /// # Errors
+    /// The file is there but cannot be read.
+    pub fn is_unchanged(&self) -> Result<bool> {
+        match FileError::optional(Stat::of(&self.path))? {
+            None => Ok(false),
+            Some(stat) if stat == self.stat && self.is_stable => Ok(true),
+            Some(stat) if stat.size != self.stat.size => Ok(false),
+            Some(_) => Ok(DigestCache::without_cache().snapshot(&self.path)?.digest == self.digest),
+        }
+    }
 }

@@ -4,9 +4,7 @@
 //! not computed again: it is cached by path and [`Stat`](cwm_core::Stat) in one file, whose loss costs only time.
 
 mod digest_cache;
-mod fingerprint;
 #[cfg(test)]
 mod tests;
 
-pub use digest_cache::DigestCache;
-pub use fingerprint::FileFingerprint;
+pub use digest_cache::{DigestCache, FileFingerprint};

@@ -73,7 +73,7 @@ fn the_same_result_twice_is_recorded_once() {
     let (_folder, store) = new_store();
     let first = store.record(finished(&store, "a", "hello", &[])).unwrap().record;
     let mut again = finished(&store, "a", "hello", &[]);
-    again.circumstances.user = "someone else".into();
+    again.record.circumstances.user = "someone else".into();
     let again = store.record(again).unwrap();
     assert!(!again.new);
     assert_eq!(again.record, first);

@@ -63,7 +63,7 @@ fn content_is_copied_in_if_it_is_what_it_is_called() {
     store.import_file(&digest, &log).unwrap();
     store.import_file(&digest, &log).unwrap();
     assert_eq!(fs::read(store.object_path(&digest)).unwrap(), b"of the log");
-    assert!(names_in(&store.temporary_folder()).is_empty());
+    assert!(names_in(&store.folder("temporary")).is_empty());
 }
 
 #[test]

@@ -11,14 +11,14 @@ use crate::external_files::DigestCache;
 fn files(store: &Store) -> DigestCache {
     // An hour later, so that nothing is young.
     let later = || SystemTime::now() + Duration::from_secs(3600);
-    DigestCache::with(Some(store.outside_cache()), Box::new(later))
+    DigestCache::with(Some(store.root().join("outside.cache")), Box::new(later))
 }
 
 /// Returns the missing content of a record, and the number of files that were hashed; the digests are cached.
 fn missing_or_corrupt(store: &Store, record: &ActionRecord) -> (Vec<MissingContent>, u64) {
     let files = files(store);
     let found = store.missing_or_corrupt(record, &files).unwrap();
-    files.save_if_possible();
+    files.save();
     (found, files.hashed())
 }
 

@@ -91,7 +91,7 @@ fn made(path: PathBuf, shape: OutputShape) -> NewOutput {
 /// these files.
 fn finished(store: &Store, name: &str, text: &str, folder: &[(&str, &str)]) -> NewAction {
     let work = store.work(&key(name));
-    work.prepare().unwrap();
+    work.prepare(1).unwrap();
     let (file, tree) = (work.out().join("text.txt"), work.out().join("folder"));
     fs::write(&file, text).unwrap();
     fs::create_dir(&tree).unwrap();
@@ -102,19 +102,17 @@ fn finished(store: &Store, name: &str, text: &str, folder: &[(&str, &str)]) -> N
     }
     fs::write(work.log(), format!("the log of {name}\n")).unwrap();
     NewAction {
-        fetched: Vec::new(),
-        probe: BTreeMap::from([("run/text".to_owned(), Digest::of(text.as_bytes()))]),
-        pipeline: "pipeline".into(),
-        label: Label::stage(name),
-        components: components(name),
+        record: ActionRecord {
+            cause: vec!["never ran".into()],
+            metrics: BTreeMap::from([("loss".to_owned(), 0.5), ("worst".to_owned(), f64::INFINITY)]),
+            probe: BTreeMap::from([("run/text".to_owned(), Digest::of(text.as_bytes()))]),
+            ..ActionRecord::new("pipeline".into(), Label::stage(name), components(name), circumstances())
+        },
         outputs: BTreeMap::from([
             ("text".to_owned(), made(file, text_file())),
             ("folder".to_owned(), made(tree, OutputShape::Folder)),
         ]),
-        cause: vec!["never ran".into()],
-        metrics: BTreeMap::from([("loss".to_owned(), 0.5), ("worst".to_owned(), f64::INFINITY)]),
         log: Some(work.log()),
-        circumstances: circumstances(),
     }
 }
 

@@ -246,7 +246,7 @@ fn results_that_may_rest_on_damage_are_noted() {
     let source = store.record(finished(&store, "a", "hello", &[("x", "one"), ("y", "two")])).unwrap().record;
     let reader = |name: &str, output: &str| {
         let mut action = finished(&store, name, name, &[]);
-        action.components.inputs =
+        action.record.components.inputs =
             BTreeMap::from([("in".into(), vec![(String::new(), source.outputs[output].digest)])]);
         store.record(action).unwrap();
     };

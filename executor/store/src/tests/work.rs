@@ -10,7 +10,7 @@ fn a_start_finds_out_and_tmp_empty_and_keep_as_it_was() {
     let work = store.work(&key("a"));
     assert!(!work.exists());
     work.write_action(&BTreeMap::from([("stage", "parse")])).unwrap();
-    work.prepare().unwrap();
+    work.prepare(1).unwrap();
     assert_eq!(names_in(work.path()), ["action.json", "keep", "out", "tmp"]);
     for folder in [work.out(), work.tmp(), work.keep()] {
         fs::create_dir(folder.join("deep")).unwrap();
@@ -20,7 +20,7 @@ fn a_start_finds_out_and_tmp_empty_and_keep_as_it_was() {
     fs::write(work.log(), "of an earlier attempt").unwrap();
     // A stage may leave folders that even their owner cannot write.
     fs::set_permissions(work.out().join("deep"), fs::Permissions::from_mode(0o555)).unwrap();
-    work.prepare().unwrap();
+    work.prepare(1).unwrap();
     assert_eq!(names_in(work.path()), ["action.json", "keep", "out", "tmp"]);
     assert_eq!(names_in(&work.out()), Vec::<String>::new());
     assert_eq!(names_in(&work.tmp()), Vec::<String>::new());
@@ -34,11 +34,11 @@ fn a_start_finds_out_and_tmp_empty_and_keep_as_it_was() {
 fn a_stamp_says_who_wrote_what_is_kept() {
     let (_folder, store) = new_store();
     let work = store.work(&key("a"));
-    work.prepare().unwrap();
+    work.prepare(1).unwrap();
     assert_eq!(work.read_stamp().unwrap(), None);
     let stamp = CheckpointStamp { format: 1, binary: "abc".into(), device: "cpu".into() };
     work.write_stamp(&stamp).unwrap();
-    work.prepare().unwrap();
+    work.prepare(1).unwrap();
     assert_eq!(work.read_stamp().unwrap(), Some(stamp));
     fs::write(work.keep().join(".stamp"), "{").unwrap();
     assert_eq!(work.read_stamp().unwrap_err().kind(), FileErrorKind::Damaged);
@@ -48,11 +48,11 @@ fn a_stamp_says_who_wrote_what_is_kept() {
 fn what_was_kept_in_another_store_is_known_until_the_next_start() {
     let (_folder, store) = new_store();
     let work = store.work(&key("a"));
-    work.prepare().unwrap();
+    work.prepare(1).unwrap();
     assert!(!work.has_checkpoints_elsewhere());
     work.mark_checkpoints_elsewhere().unwrap();
     assert!(work.has_checkpoints_elsewhere() && work.checkpoints().unwrap().is_empty());
-    work.prepare_again().unwrap();
+    work.prepare(2).unwrap();
     assert!(!work.has_checkpoints_elsewhere());
 }
 
@@ -60,8 +60,8 @@ fn what_was_kept_in_another_store_is_known_until_the_next_start() {
 fn a_removal_is_whole_and_takes_away_what_a_killed_one_left() {
     let (_folder, store) = new_store();
     let (a, b) = (store.work(&key("a")), store.work(&key("b")));
-    a.prepare().unwrap();
-    b.prepare().unwrap();
+    a.prepare(1).unwrap();
+    b.prepare(1).unwrap();
     fs::write(a.keep().join("checkpoint"), "x").unwrap();
     let hook: cwm_core::files::durable::Hook = Arc::new(|step, path, _| match step {
         cwm_core::files::durable::Step::Remove if path.is_dir() => Err(io::Error::other("killed")),
@@ -80,7 +80,7 @@ fn a_failed_stage_s_output_goes_and_what_it_kept_stays() {
     let (_folder, store) = new_store();
     let work = store.work(&key("a"));
     work.discard_output().unwrap();
-    work.prepare().unwrap();
+    work.prepare(1).unwrap();
     for folder in [work.out(), work.tmp(), work.keep()] {
         fs::create_dir(folder.join("deep")).unwrap();
         fs::write(folder.join("deep/half-written"), "x").unwrap();
@@ -97,7 +97,7 @@ fn a_failed_stage_s_output_goes_and_what_it_kept_stays() {
 fn an_action_that_a_full_disk_refuses_is_written_where_an_abandoned_output_stood() {
     let (_folder, store) = new_store();
     let work = store.work(&key("a"));
-    work.prepare().unwrap();
+    work.prepare(1).unwrap();
     fs::write(work.out().join("partial"), "x").unwrap();
     fs::write(work.keep().join("checkpoint"), "x").unwrap();
     // A disk that has room for nothing as long as the partial output is there.
@@ -163,7 +163,7 @@ fn what_somebody_removed_after_it_was_seen_to_be_a_folder_is_removed() {
 fn a_leftover_of_the_same_process_number_is_in_nobody_s_way() {
     let (_folder, store) = new_store();
     let work = store.work(&key("a"));
-    work.prepare().unwrap();
+    work.prepare(1).unwrap();
     let name = format!(".removing-{}-{}", key("a"), std::process::id());
     let leftover = store.root().join("work").join(&name);
     fs::create_dir_all(leftover.join("keep")).unwrap();
@@ -177,7 +177,7 @@ fn a_leftover_of_the_same_process_number_is_in_nobody_s_way() {
     store.clone().with_fault_injection(hook).work(&key("a")).remove().unwrap();
     assert!(!work.exists());
     assert_eq!(names_in(&store.root().join("work")), [name]);
-    work.prepare().unwrap();
+    work.prepare(1).unwrap();
     work.remove().unwrap();
     assert_eq!(names_in(&store.root().join("work")), Vec::<String>::new());
 }
