@@ -173,7 +173,7 @@ impl Workspace {
 
     /// Returns the cell and the output that `text` names: `stage`, `stage.port`, `stage[axis=value].port`.
     pub fn output(&self, text: &str) -> Result<(usize, String), Error> {
-        self.single_output(text, self.plan.select_outputs(text)?)
+        self.single_output(text, self.plan.select_outputs(text, None)?)
     }
 
     /// Returns the only one of the outputs that `text` names.

@@ -11,7 +11,7 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathComplete
 
 use super::{Cli, PipelineArguments};
 use crate::locate::{open_store, pipeline_file};
-use cwm_core::Diagnostics;
+use cwm_core::Problems;
 use cwm_gc::tags;
 use cwm_pipeline::plan::{self, Plan};
 use cwm_pipeline::spec;
@@ -126,7 +126,7 @@ pub fn variables(_word: &str) -> Candidates {
         return Vec::new();
     };
     let root = std::fs::read_to_string(file).ok().and_then(|text| spec::parse_yaml(&text, 0).ok());
-    let spec = root.and_then(|root| spec::read(&root, &mut Diagnostics::default()));
+    let spec = root.and_then(|root| spec::read(&root, &Problems::default()));
     let variables = spec.into_iter().flat_map(|spec| spec.vars);
     variables.map(|(name, value)| (format!("{}=", name.text), value.value().to_string())).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cwm_contract::Label;
 use cwm_core::{Error, list_some};
-use cwm_pipeline::plan::{Plan, SelectError};
+use cwm_pipeline::plan::Plan;
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::{ActionRecord, Store};
 
@@ -12,10 +12,10 @@ use cwm_store::{ActionRecord, Store};
 ///
 /// # Errors
 /// The pipeline has no such stage, cell or output.
-pub fn cells_or_outputs(plan: &Plan, word: &str) -> Result<Vec<(usize, Option<String>)>, SelectError> {
+pub fn cells_or_outputs(plan: &Plan, word: &str) -> Result<Vec<(usize, Option<String>)>, Error> {
     match plan.select(word) {
         Ok(cells) => Ok(cells.into_iter().map(|cell| (cell, None)).collect()),
-        Err(_) => Ok(plan.select_outputs(word)?.into_iter().map(|(cell, port)| (cell, Some(port))).collect()),
+        Err(_) => Ok(plan.select_outputs(word, None)?.into_iter().map(|(cell, port)| (cell, Some(port))).collect()),
     }
 }
 

@@ -73,7 +73,7 @@ fn select(workspace: &Workspace, cache_status: &CacheStatus, word: &str) -> Resu
             let found = by_hash(&workspace.store, word)?.into_iter();
             return Ok(found.map(|(record, ports)| selected(record, ports)).collect());
         }
-        Err(unknown) => return Err(unknown.into()),
+        Err(unknown) => return Err(unknown),
     };
     let mut results = Vec::new();
     for (cell, port) in &named {

@@ -281,9 +281,9 @@ fn wrong_keys_are_told_with_their_places() {
         "`retry` must be a number of further attempts up to 100, or `{ times: 2, wait: 10s }`, not many",
         "`limits` has no key `tim`",
         "did you mean `time`?",
-        "`memory` must be an amount such as `8GiB` or `500MB`, not lots",
+        "`memory` must be an amount such as `4GiB` or `500MB`, not lots",
         "`wait` must be a time such as `90s`, `10m` or `1h30m`, not soon",
-        "`limits` must be a map such as `{ time: 2h, memory: 8GiB }`, not text",
+        "`limits` must be a map, not text",
     ] {
         assert!(ran.stderr.contains(words), "{words}\n{}", ran.stderr);
     }

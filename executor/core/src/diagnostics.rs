@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub use json::{DiagnosticReport, NamedPlace};
 
 /// A stretch of text in one of the [`Sources`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// The number of the text: 0 is the pipeline file, then each `--set` in its order.
     pub source: u32,
@@ -111,14 +111,6 @@ impl Diagnostic {
         self
     }
 
-    /// The same with another place, if there is one.
-    pub fn maybe_related(self, place: Option<Place>, label: impl Into<String>) -> Self {
-        match place {
-            Some(place) => self.related(place, label),
-            None => self,
-        }
-    }
-
     /// The same with advice.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -146,6 +138,13 @@ impl Diagnostics {
     /// None yet, about these texts.
     pub fn new(sources: Sources) -> Self {
         Diagnostics { sources, ..Self::default() }
+    }
+
+    /// One problem about these texts.
+    pub fn of(problem: Diagnostic, sources: Sources) -> Self {
+        let mut problems = Self::new(sources);
+        problems.push(problem);
+        problems
     }
 
     /// Adds one, unless it is there already: a fault that every cell of a matrix shares is reported once.

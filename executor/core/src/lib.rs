@@ -24,7 +24,7 @@ pub use exit_code::ExitCode;
 pub use files::durable::DurableFs;
 pub use files::{FileError, FileErrorKind, Stat, read_regular_file};
 pub use key::{CanonicalBytes, Components, KEY_FORMAT};
-pub use located::{Content, Node, NodeReader, SpannedStr};
+pub use located::{Content, Node, Problems, SpannedStr};
 pub use names::{NAME_RULE, is_label, is_name, nearest, suggest};
 pub use registry::{CodeOf, Registry};
 pub use text::{escape_controls_in_lines, is_hidden, list_some, plural, shell_quote, short_path, strip_ansi, visible};

@@ -1,5 +1,7 @@
 //! The rules for names, and the name that was probably meant.
 
+use std::fmt::Display;
+
 use crate::text::{is_hidden, list_some};
 
 /// The rule, for messages.
@@ -40,9 +42,10 @@ pub fn suggest<'a>(word: &str, what: &str, candidates: impl IntoIterator<Item = 
 }
 
 /// The names in words, the first twelve of them; `None` without any.
-pub fn list(names: &[&str]) -> Option<String> {
+pub fn list(names: impl IntoIterator<Item = impl Display>) -> Option<String> {
     const SHOWN: usize = 12;
-    (!names.is_empty()).then(|| list_some(names.iter().map(|name| format!("`{name}`")), SHOWN))
+    let mut names = names.into_iter().map(|name| format!("`{name}`")).peekable();
+    names.peek().is_some().then(|| list_some(names, SHOWN))
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ pub fn run(arguments: &InitArguments) -> Result<ExitCode, Error> {
 /// Returns the kind of the first stage that is not compiled in.
 fn left_out(pipeline: &str, registry: &Registry) -> Option<String> {
     let root = spec::parse_yaml(pipeline, 0).ok()?;
-    let spec = spec::read(&root, &mut Default::default())?;
+    let spec = spec::read(&root, &Default::default())?;
     let kinds = spec.stages.into_iter().filter_map(|stage| stage.kind);
     kinds.map(|kind| kind.text).find(|kind| registry.is_compiled_out(kind))
 }

@@ -58,7 +58,7 @@ fn model(store: Option<&Path>, arguments: &TrackArguments) -> Result<PathBuf, Er
         return Err(Error::usage(format!("{} is no checkpoint: it has no model.json", path.display())));
     }
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
-    let outputs = workspace.plan.select_outputs_of(&arguments.checkpoint, &Format::CHECKPOINT)?;
+    let outputs = workspace.plan.select_outputs(&arguments.checkpoint, Some(&Format::CHECKPOINT))?;
     let (index, port) = workspace.single_output(&arguments.checkpoint, outputs)?;
     let cache_status = workspace.cache_status()?;
     let record = workspace.complete_result(&arguments.checkpoint, &cache_status, index)?;

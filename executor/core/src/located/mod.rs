@@ -2,8 +2,8 @@
 
 mod duration;
 mod node;
-mod reader;
+mod problems;
 
 pub use duration::{DURATION, duration};
 pub use node::{Content, Node, SpannedStr};
-pub use reader::NodeReader;
+pub use problems::Problems;

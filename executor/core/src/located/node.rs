@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cwm_contract::Value;
 
-use crate::diagnostics::Place;
+use crate::diagnostics::{Diagnostic, Place};
 
 /// One piece of a document.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,7 @@ pub enum Content {
 }
 
 /// Text that was written: a key, a name, a reference.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpannedStr {
     /// The text.
     pub text: String,
@@ -57,6 +57,12 @@ impl Node {
             Content::Scalar(value) => Some(value),
             _ => None,
         }
+    }
+
+    /// A problem of this value, which also shows the variable or the axis that it comes from.
+    pub fn problem(&self, message: impl Into<String>) -> Diagnostic {
+        let problem = Diagnostic::at(self.place, message);
+        self.origin.into_iter().fold(problem, |problem, origin| problem.related(origin, "its value comes from here"))
     }
 
     /// Returns the name of this kind of content, with an article.

@@ -1,12 +1,13 @@
 //! Resolves the axes of a stage's own matrix, with their values and labels.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::substitute::Scope;
 use super::variables::Variables;
-use crate::spec::{AxisSpec, AxisValueSpec, StageSpec, bad_label};
-use cwm_core::{Content, Diagnostic, Diagnostics, Node, Place, SpannedStr, is_label};
+use crate::spec::StageSpec;
+use cwm_core::{Content, Diagnostic, Node, Place, Problems, SpannedStr, is_label, visible};
 
 /// An axis, shared by the stage that declares it and those that have a cell for each of that stage's.
 #[derive(Debug)]
@@ -17,8 +18,10 @@ pub struct Axis {
     pub place: Place,
     /// The stage that declares it, by number.
     pub owner: usize,
-    /// Its values, in order.
+    /// Its values, in order. None if it is wrong, which was reported.
     pub values: Vec<AxisValue>,
+    /// True if a stage uses it.
+    pub is_used: Cell<bool>,
 }
 
 /// A value of an axis.
@@ -26,111 +29,68 @@ pub struct Axis {
 pub struct AxisValue {
     /// Its label.
     pub label: String,
-    /// A number for the label, equal for equal labels anywhere in the pipeline.
-    pub id: u32,
     /// The value of `$axis`.
     pub node: Node,
 }
 
-/// Numbers labels.
-#[derive(Default)]
-pub struct Labels(HashMap<String, u32>);
-
-impl Labels {
-    /// Returns the number of a label.
-    pub fn id(&mut self, label: &str) -> u32 {
-        let next = self.0.len() as u32;
-        *self.0.entry(label.to_owned()).or_insert(next)
-    }
-
-    /// Returns the number of a label, if it has one.
-    pub fn find(&self, label: &str) -> Option<u32> {
-        self.0.get(label).copied()
-    }
-}
-
-/// Returns the axes that `stage` (by number `owner`) declares, without those that have no right value.
-pub fn own_axes(
-    stage: &StageSpec,
-    owner: usize,
-    variables: &Variables,
-    labels: &mut Labels,
-    problems: &mut Diagnostics,
-) -> Vec<Rc<Axis>> {
-    let mut axes = Vec::new();
-    for spec in &stage.matrix {
-        if let Some(variable) = variables.get(&spec.name.text) {
+/// Returns the axes that `stage` (by number `owner`) declares.
+pub fn own_axes(stage: &StageSpec, owner: usize, variables: &Variables, problems: &Problems) -> Vec<Rc<Axis>> {
+    let axis = |(name, written): &(SpannedStr, Node)| {
+        let mut values = values(name, written, &Scope::of_variables(variables, problems));
+        if let Some(variable) = variables.get(&name.text) {
+            let message = format!("`{}` is a variable and cannot be an axis as well", name.text);
             problems.push(
-                Diagnostic::at(
-                    spec.name.place,
-                    format!("`{}` is a variable and cannot be an axis as well", spec.name.text),
-                )
-                .related(variable.place, "the variable")
-                .hint(format!("rename one of them: `${}` would mean both", spec.name.text)),
+                Diagnostic::at(name.place, message)
+                    .related(variable.value.place, "the variable")
+                    .hint(format!("rename one of them: `${}` would mean both", name.text)),
             );
-            continue;
+            values.clear();
         }
-        let values = values(spec, variables, labels, problems);
-        if !values.is_empty() {
-            axes.push(Rc::new(Axis { name: spec.name.text.clone(), place: spec.name.place, owner, values }));
-        }
-    }
-    axes
+        Rc::new(Axis { name: name.text.clone(), place: name.place, owner, values, is_used: Cell::new(false) })
+    };
+    stage.matrix.iter().map(axis).collect()
 }
 
-fn values(spec: &AxisSpec, variables: &Variables, labels: &mut Labels, problems: &mut Diagnostics) -> Vec<AxisValue> {
+/// Returns the values of an axis: those of a list, or those of a map, whose keys are the labels.
+fn values(name: &SpannedStr, written: &Node, scope: &Scope) -> Vec<AxisValue> {
+    let problems = scope.problems;
+    let is_variable = written.text().is_some_and(|text| text.starts_with('$'));
+    let Some(node) = (if is_variable { scope.node(written) } else { Some(written.clone()) }) else { return Vec::new() };
+    let written: Vec<(Option<&SpannedStr>, &Node)> = match &node.content {
+        Content::List(items) => items.iter().map(|item| (None, item)).collect(),
+        Content::Map(_) => {
+            problems.map(&node, "an axis", "labels").into_iter().map(|(label, value)| (Some(label), value)).collect()
+        }
+        Content::Scalar(_) => {
+            let message = format!("axis `{}` must be a list of values or a map from label to value", name.text);
+            problems.push(node.problem(message).hint("one value is written `[value]`"));
+            return Vec::new();
+        }
+    };
+    if written.is_empty() {
+        problems.push(node.problem(format!("axis `{}` has no values", name.text)));
+    }
     let mut seen: HashMap<String, Place> = HashMap::new();
     let mut values = Vec::new();
-    let of_variable = match &spec.variable {
-        Some(variable) => of_variable(spec, variable, variables, problems),
-        None => Vec::new(),
-    };
-    for value in spec.values.iter().chain(&of_variable) {
-        let Some(node) = Scope::new(variables).node(&value.value, problems) else { continue };
-        let label =
-            value.label.clone().unwrap_or_else(|| SpannedStr { text: node.value().to_string(), place: node.place });
-        if !is_label(&label.text) {
-            problems.push(bad_label(&label));
+    for (label, value) in written {
+        if label.is_none() && value.scalar().is_none() {
+            let message = format!("{} as a value of an axis needs a label", value.kind());
+            problems.push(value.problem(message).hint("write the axis as a map: `{ label: value }`"));
             continue;
         }
-        if let Some(first) = seen.insert(label.text.clone(), label.place) {
-            problems.push(
-                Diagnostic::at(label.place, format!("axis `{}` has `{}` twice", spec.name.text, label.text))
-                    .related(first, "the first"),
-            );
-            continue;
+        let Some(node) = scope.node(value) else { continue };
+        let own = || SpannedStr { text: node.value().to_string(), place: node.place };
+        let SpannedStr { text: label, place } = label.cloned().unwrap_or_else(own);
+        if !is_label(&label) {
+            problems.push(Diagnostic::at(place, format!("`{}` cannot be a label", visible(&label))).hint(
+                "a label has no `[`, `]`, `,`, `=`, no control characters, and no space around it: `{ label: value }`",
+            ));
+        } else if let Some(first) = seen.insert(label.clone(), place) {
+            let message = format!("axis `{}` has `{label}` twice", name.text);
+            problems.push(Diagnostic::at(place, message).related(first, "the first"));
+        } else {
+            values.push(AxisValue { label, node });
         }
-        values.push(AxisValue { id: labels.id(&label.text), label: label.text, node });
     }
     values
-}
-
-/// Returns the values of an axis that is written as `$name`.
-fn of_variable(
-    spec: &AxisSpec,
-    variable: &Node,
-    variables: &Variables,
-    problems: &mut Diagnostics,
-) -> Vec<AxisValueSpec> {
-    let Some(node) = Scope::new(variables).node(variable, problems) else { return Vec::new() };
-    let from = node.origin.unwrap_or(node.place);
-    match node.content {
-        Content::List(items) if !items.is_empty() => {
-            items.into_iter().map(|value| AxisValueSpec { label: None, value }).collect()
-        }
-        Content::List(_) => {
-            let message = format!("axis `{}` has no values", spec.name.text);
-            problems.push(Diagnostic::at(variable.place, message).related(from, "the list"));
-            Vec::new()
-        }
-        Content::Scalar(_) | Content::Map(_) => {
-            let message = format!("axis `{}` must be given a list, and this is {}", spec.name.text, node.kind());
-            problems.push(
-                Diagnostic::at(variable.place, message)
-                    .related(from, "its value")
-                    .hint("a list of one is written `[value]`"),
-            );
-            Vec::new()
-        }
-    }
 }

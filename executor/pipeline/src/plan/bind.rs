@@ -1,18 +1,15 @@
 //! Binds each input of a stage to outputs, by name and by format. Cells come later.
 
-use std::path::PathBuf;
-use std::rc::Rc;
-
 use cwm_contract::Count;
 
-use super::OutputPlan;
-use super::build::PlannedStage;
-use super::input_sources::InputSource;
-use super::ports::{Kind, Slot, output};
+use super::build::Planner;
+use super::input_sources::{InputSource, Sources};
+use super::ports::{Kind, Slot};
 use super::references::Reference;
-use crate::spec::{FromSpec, SourceSpec, StageSpec};
+use super::substitute::all;
+use crate::spec::StageSpec;
 use cwm_core::names::list;
-use cwm_core::{Diagnostic, Diagnostics, Place, SpannedStr, suggest, visible};
+use cwm_core::{Diagnostic, Place, SpannedStr, suggest, visible};
 
 /// An input with its sources.
 #[derive(Clone, Debug)]
@@ -23,146 +20,141 @@ pub struct BoundInput {
     pub place: Place,
     /// True if a list was written.
     pub is_list: bool,
-    /// Its sources.
-    pub sources: Vec<BoundSource>,
+    /// Its sources, each with the output of the stage that a reference names; empty for a file.
+    pub sources: Vec<(InputSource, String)>,
 }
 
-/// A source with its output.
-#[derive(Clone, Debug)]
-pub enum BoundSource {
-    /// An output of the cells that a reference means.
-    Output(Rc<Reference>, String),
-    /// A file from outside, and the place of its path.
-    File(PathBuf, Place),
-}
-
-/// Binds the inputs of the stage with this number to `given`, its sources in the order of the file. None if that is not possible
-/// because of a problem, which is reported.
-pub fn bind(
-    number: usize,
-    kind: &Kind,
-    given: &[Option<InputSource>],
-    stages: &[PlannedStage],
-    problems: &mut Diagnostics,
-) -> Option<Vec<BoundInput>> {
-    let stage = stages[number].spec;
-    let inputs = &kind.inputs;
-    let find = |name: &SpannedStr| inputs.iter().find(|input| input.name == name.text);
-    let (mut bound, complete, all_known) = match &stage.from {
-        FromSpec::Inputs(named) => {
-            let mut given = given.iter();
-            let mut bound = Vec::new();
-            // An input without sources was reported.
-            let mut complete = named.iter().all(|(_, spec)| !spec.sources.is_empty());
-            for (name, spec) in named {
-                let sources: Vec<_> = given.by_ref().take(spec.sources.len()).collect();
-                let Some(input) = find(name) else {
-                    problems.push(unknown_input(stage, name, inputs));
-                    complete = false;
-                    continue;
-                };
-                let found =
-                    sources.into_iter().zip(&spec.sources).map(|(source, written)| match (source.as_ref()?, written) {
-                        (InputSource::File(path), SourceSpec::File(node)) => {
-                            Some(BoundSource::File(path.clone(), node.place))
-                        }
-                        (InputSource::File(_), _) => None,
-                        (InputSource::Reference(reference), _) => bind_output(reference, input, stages, problems),
-                    });
-                let found: Vec<Option<BoundSource>> = found.collect();
-                complete &= found.iter().all(Option::is_some);
-                let sources = found.into_iter().collect::<Option<_>>().unwrap_or_default();
-                bound.push(BoundInput { input: input.clone(), place: name.place, is_list: spec.is_list, sources });
-            }
-            (bound, complete, named.iter().all(|(name, _)| find(name).is_some()))
-        }
-        FromSpec::Outputs(_) => {
-            let (bound, complete) = bind_by_name(stage, inputs, given, stages, problems);
-            (bound, complete, complete)
-        }
-    };
-    // An input of a wrong name may be the missing one.
-    for input in inputs.iter().filter(|input| all_known && input.count.is_some_and(Count::is_required)) {
-        if !bound.iter().any(|bound| bound.input.name == input.name) {
-            problems.push(missing_input(stage, input, stages));
-        }
-    }
-    if let Some(built) = kind.stage {
-        let names: Vec<&str> = bound.iter().map(|bound| bound.input.name.as_str()).collect();
-        if let Some(fault) = built.check_inputs(&names).filter(|_| complete) {
-            let message = format!("stage `{}` {fault}", stage.name.text);
-            problems.push(Diagnostic::at(stage.name.place, message));
-            return None;
-        }
-        bound.sort_by_key(|bound| inputs.iter().position(|input| input.name == bound.input.name));
-    }
-    complete.then_some(bound)
-}
-
-/// Binds every input to the outputs of the same name; if there are none, the only required input to the only output that fits
-/// it. Returns false if something is wrong.
-fn bind_by_name(
-    stage: &StageSpec,
-    inputs: &[Slot],
-    given: &[Option<InputSource>],
-    stages: &[PlannedStage],
-    problems: &mut Diagnostics,
-) -> (Vec<BoundInput>, bool) {
-    let mut bound: Vec<BoundInput> = Vec::new();
-    let mut complete = true;
-    for source in given {
-        let Some(InputSource::Reference(reference)) = source else {
-            complete = false;
-            continue;
-        };
-        let Some(outputs) = &stages[reference.stage].outputs else {
-            complete = false;
-            continue;
-        };
-        let is_meant = |name: &str| reference.port.as_deref().is_none_or(|port| port == name);
-        let has_name = |input: &&Slot| outputs.iter().any(|output| output.name == input.name);
-        let of_same_name: Vec<&Slot> = inputs.iter().filter(|input| is_meant(&input.name)).filter(has_name).collect();
-        let required: Vec<_> = inputs.iter().filter(|input| input.count.is_none_or(Count::is_required)).collect();
-        let chosen = match (&of_same_name[..], &required[..]) {
-            ([], [only]) => vec![*only],
-            ([], _) => {
-                problems.push(no_output_fits(stage, reference, inputs, outputs, stages));
-                complete = false;
-                continue;
-            }
-            _ => of_same_name,
-        };
-        for input in chosen {
-            let Some(source) = bind_output(reference, input, stages, problems) else {
-                complete = false;
+impl Planner<'_> {
+    /// Binds the inputs of a stage to `sources`. None if that is not possible because of a problem, which is reported.
+    pub fn bind(&self, stage: &StageSpec, kind: &Kind, sources: &Sources) -> Option<Vec<BoundInput>> {
+        let inputs = &kind.inputs;
+        let mut bound = Vec::new();
+        let (mut is_complete, mut all_known) = (true, true);
+        for (spec, sources) in stage.from.iter().zip(sources) {
+            let Some(name) = &spec.name else {
+                is_complete = self.bind_by_name(stage, inputs, sources, &mut bound);
+                all_known = is_complete;
                 continue;
             };
-            match bound.iter_mut().find(|bound| bound.input.name == input.name) {
-                Some(bound) => bound.sources.push(source),
-                None => {
-                    let (input, place, is_list) = (input.clone(), reference.place, given.len() > 1);
-                    bound.push(BoundInput { input, place, is_list, sources: vec![source] });
+            let Some(input) = inputs.iter().find(|input| input.name == name.text) else {
+                self.problems.push(unknown_input(stage, name, inputs));
+                (is_complete, all_known) = (false, false);
+                continue;
+            };
+            let sources = all(sources.iter().map(|source| self.bind_source(source.as_ref()?, input)));
+            // An input without sources was reported.
+            is_complete &= sources.as_ref().is_some_and(|sources| !sources.is_empty());
+            let (place, sources) = (name.place, sources.unwrap_or_default());
+            bound.push(BoundInput { input: input.clone(), place, is_list: spec.is_list, sources });
+        }
+        // An input of a wrong name may be the missing one.
+        for input in inputs.iter().filter(|input| all_known && input.count.is_some_and(Count::is_required)) {
+            if !bound.iter().any(|bound| bound.input.name == input.name) {
+                self.problems.push(self.missing_input(stage, input));
+            }
+        }
+        if let Some(built) = kind.stage {
+            let names: Vec<&str> = bound.iter().map(|bound| bound.input.name.as_str()).collect();
+            if let Some(problem) = built.check_inputs(&names).filter(|_| is_complete) {
+                let message = format!("stage `{}` {problem}", stage.name.text);
+                self.problems.push(Diagnostic::at(stage.name.place, message));
+                return None;
+            }
+            bound.sort_by_key(|bound| inputs.iter().position(|input| input.name == bound.input.name));
+        }
+        is_complete.then_some(bound)
+    }
+
+    /// Binds every input to the outputs of the same name; if there are none, the only required input to the only output that
+    /// fits it. Returns false if something is wrong.
+    fn bind_by_name(
+        &self,
+        stage: &StageSpec,
+        inputs: &[Slot],
+        sources: &[Option<InputSource>],
+        bound: &mut Vec<BoundInput>,
+    ) -> bool {
+        let mut is_complete = true;
+        for source in sources {
+            let Some(InputSource::Reference(reference)) = source else {
+                is_complete = false;
+                continue;
+            };
+            let chosen = self.inputs_of_same_name(stage, inputs, reference);
+            is_complete &= chosen.is_some();
+            for input in chosen.unwrap_or_default() {
+                let Some(source) = self.bind_source(&InputSource::Reference(reference.clone()), input) else {
+                    is_complete = false;
+                    continue;
+                };
+                match bound.iter_mut().find(|bound| bound.input.name == input.name) {
+                    Some(bound) => bound.sources.push(source),
+                    None => {
+                        let (input, place, is_list) = (input.clone(), reference.place, sources.len() > 1);
+                        bound.push(BoundInput { input, place, is_list, sources: vec![source] });
+                    }
                 }
             }
         }
+        is_complete
     }
-    (bound, complete)
-}
 
-/// Binds an input to an output of the cells that a reference means.
-fn bind_output(
-    reference: &Rc<Reference>,
-    input: &Slot,
-    stages: &[PlannedStage],
-    problems: &mut Diagnostics,
-) -> Option<BoundSource> {
-    let from = &stages[reference.stage];
-    match output(reference, &from.spec.name.text, from.outputs.as_ref()?, input) {
-        Ok(found) => Some(BoundSource::Output(reference.clone(), found.name.clone())),
-        Err(problem) => {
-            problems.push(*problem);
-            None
+    /// Returns the inputs that have the names of outputs which a reference means; if there are none, the only required input.
+    fn inputs_of_same_name<'s>(
+        &self,
+        stage: &StageSpec,
+        inputs: &'s [Slot],
+        reference: &Reference,
+    ) -> Option<Vec<&'s Slot>> {
+        let outputs = self.stages[reference.stage].outputs.as_ref()?;
+        let names: Vec<&str> = outputs.iter().map(|output| output.name.as_str()).collect();
+        let meant: Vec<&str> = match &reference.port {
+            Some(port) => names.into_iter().filter(|name| name == port).collect(),
+            None => names,
+        };
+        let of_same_name: Vec<_> = inputs.iter().filter(|input| meant.contains(&input.name.as_str())).collect();
+        let required: Vec<_> = inputs.iter().filter(|input| input.count.is_none_or(Count::is_required)).collect();
+        match (&of_same_name[..], &required[..]) {
+            ([], [only]) => Some(vec![only]),
+            ([], _) => {
+                self.problems.push(self.no_output_fits(stage, reference, inputs, &meant));
+                None
+            }
+            _ => Some(of_same_name),
         }
+    }
+
+    /// Binds an input to a source.
+    fn bind_source(&self, source: &InputSource, input: &Slot) -> Option<(InputSource, String)> {
+        let port = match source {
+            InputSource::Reference(reference) => self.output(reference, input)?.name.clone(),
+            InputSource::File(..) => String::new(),
+        };
+        Some((source.clone(), port))
+    }
+
+    fn missing_input(&self, stage: &StageSpec, input: &Slot) -> Diagnostic {
+        let others = self.stages.iter().filter(|from| from.spec.name.text != stage.name.text);
+        let outputs =
+            others.flat_map(|from| from.outputs.iter().flatten().map(|output| (&from.spec.name.text, output)));
+        let fitting = outputs.filter(|(_, output)| output.format == input.format);
+        let candidates = list(fitting.map(|(from, output)| format!("{from}.{}", output.name)));
+        let (stage, Slot { name, format, .. }) = (&stage.name, input);
+        let message = format!("stage `{}` is missing its input `{name}` (format `{format}`)", stage.text);
+        Diagnostic::at(stage.place, message)
+            .maybe_hint(candidates.map(|list| format!("of that format there is {list}")))
+    }
+
+    fn no_output_fits(&self, stage: &StageSpec, reference: &Reference, inputs: &[Slot], meant: &[&str]) -> Diagnostic {
+        let (kind, from) = (kind_name(stage), &self.stages[reference.stage].spec.name.text);
+        let Some(names) = list(inputs.iter().map(|input| &input.name)) else {
+            return Diagnostic::at(reference.place, format!("`{kind}` takes no inputs")).hint("remove `from`");
+        };
+        let outputs = list(meant).unwrap_or("none that is known".into());
+        let message =
+            format!("no output of `{from}` has the name of an input of `{kind}`: outputs {outputs}; inputs {names}");
+        Diagnostic::at(reference.place, message)
+            .hint(format!("name the input: `from: {{ {}: {} }}`", inputs[0].name, reference.text))
     }
 }
 
@@ -179,45 +171,4 @@ fn unknown_input(stage: &StageSpec, name: &SpannedStr, inputs: &[Slot]) -> Diagn
     };
     Diagnostic::at(name.place, format!("`{}` has no input `{}`", kind_name(stage), visible(&name.text)))
         .maybe_hint(hint)
-}
-
-fn missing_input(stage: &StageSpec, input: &Slot, stages: &[PlannedStage]) -> Diagnostic {
-    let candidates: Vec<_> = stages
-        .iter()
-        .filter(|from| from.spec.name.text != stage.name.text)
-        .flat_map(|from| from.outputs.iter().flatten().map(|output| (&from.spec.name.text, output)))
-        .filter(|(_, output)| output.format == input.format)
-        .map(|(from, output)| format!("{from}.{}", output.name))
-        .collect();
-    let candidates: Vec<_> = candidates.iter().map(String::as_str).collect();
-    Diagnostic::at(
-        stage.name.place,
-        format!("stage `{}` is missing its input `{}` (format `{}`)", stage.name.text, input.name, input.format),
-    )
-    .maybe_hint(list(&candidates).map(|list| format!("of that format there is {list}")))
-}
-
-fn no_output_fits(
-    stage: &StageSpec,
-    reference: &Reference,
-    inputs: &[Slot],
-    outputs: &[OutputPlan],
-    stages: &[PlannedStage],
-) -> Diagnostic {
-    let names: Vec<_> = inputs.iter().map(|input| input.name.as_str()).collect();
-    let from = &stages[reference.stage].spec.name.text;
-    let message = match list(&names) {
-        None => format!("`{}` takes no inputs", kind_name(stage)),
-        Some(names) => {
-            let is_meant = |name: &&str| reference.port.as_deref().is_none_or(|port| port == *name);
-            let outputs: Vec<_> = outputs.iter().map(|output| output.name.as_str()).filter(is_meant).collect();
-            let outputs = list(&outputs).unwrap_or("none that is known".into());
-            format!(
-                "no output of `{from}` has the name of an input of `{}`: outputs {outputs}; inputs {names}",
-                kind_name(stage)
-            )
-        }
-    };
-    let example = names.first().map(|input| format!("name the input: `from: {{ {input}: {} }}`", reference.text));
-    Diagnostic::at(reference.place, message).maybe_hint(example.or(Some("remove `from`".into())))
 }

@@ -7,29 +7,72 @@ use cwm_contract::{Format, Shape, Value, Values};
 
 use super::parameters::{Complete, Written};
 use super::{CommandPlan, Dependency, OutputPlan};
-use crate::spec::{OutputSpec, StageSpec, is_given, is_variable};
-use cwm_core::{Diagnostic, Diagnostics, Node, SpannedStr, nearest, visible};
+use crate::spec::{StageSpec, check_name, is_given, is_variable};
+use cwm_core::{Content, Diagnostic, Node, Problems, SpannedStr, is_name, nearest, visible};
 
 /// The parameter that holds the command.
 pub const RUN: &str = "run";
 
 /// The outputs that a command declares; without any, the file `out`.
-pub fn outputs(declared: &[OutputSpec]) -> Vec<OutputPlan> {
-    if declared.is_empty() {
+pub fn outputs(declared: Option<&Node>, problems: &Problems) -> Vec<OutputPlan> {
+    let Some(declared) = declared else {
         return vec![OutputPlan { name: "out".into(), format: Format::ANY, shape: Shape::File("") }];
+    };
+    if matches!(&declared.content, Content::Map(entries) if entries.is_empty()) {
+        problems.push(
+            declared
+                .problem("`outputs` names none, and a stage without an output has no result")
+                .hint("leave it out, and write the file `$out`; or name one: `outputs: { table: file }`"),
+        );
     }
-    declared
-        .iter()
-        .map(|output| OutputPlan {
-            name: output.name.text.clone(),
-            format: output.format.as_ref().map_or(Format::ANY, |format| Format::from_name(format.text.clone())),
-            shape: match &output.extension {
-                _ if output.folder => Shape::Folder,
-                Some(extension) => Shape::File(kept(&extension.text)),
-                None => Shape::File(""),
+    let output = |(name, node): &(SpannedStr, Node)| {
+        check_name(name, "an output", problems);
+        let mut output = OutputPlan { name: name.text.clone(), format: Format::ANY, shape: Shape::File("") };
+        match (&node.content, node.text()) {
+            (_, Some("folder")) => output.shape = Shape::Folder,
+            (_, Some("file")) => (),
+            (Content::Map(_), _) => declare(&mut output, node, problems),
+            _ => problems.push(
+                node.problem(format!("output `{}` must be `file`, `folder` or a map", name.text))
+                    .hint("for example `{ format: scores, ext: parquet }`"),
+            ),
+        }
+        output
+    };
+    problems.map(declared, "`outputs`", "outputs").into_iter().map(output).collect()
+}
+
+/// Reads an output that is declared by a map.
+fn declare(output: &mut OutputPlan, node: &Node, problems: &Problems) {
+    let (mut extension, mut is_folder) = (None, false);
+    for (key, value) in problems.map(node, "an output", "keys of an output") {
+        match (key.text.as_str(), value.scalar()) {
+            ("format", _) => match problems.text(value, "the format of an output") {
+                Some(format) if is_name(&format.text) => output.format = Format::from_name(format.text),
+                Some(_) => problems.push(value.problem("this cannot name a format")),
+                None => {}
             },
-        })
-        .collect()
+            ("ext", _) => extension = problems.text(value, "an extension"),
+            ("folder", Some(Value::Bool(folder))) => is_folder = *folder,
+            ("folder", _) => problems.push(value.problem("`folder` must be true or false")),
+            _ => problems.unknown_key(key, "an output", &["format", "ext", "folder"]),
+        }
+    }
+    if is_folder {
+        output.shape = Shape::Folder;
+    }
+    let Some(SpannedStr { text, place }) = extension else { return };
+    let is_word = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if is_folder {
+        problems.push(Diagnostic::at(place, "a folder has no extension"));
+    } else if text.len() <= 32 && text.split('.').all(is_word) {
+        output.shape = Shape::File(kept(&text));
+    } else {
+        problems.push(
+            Diagnostic::at(place, format!("`{}` cannot be an extension", visible(&text)))
+                .hint("letters and digits, without a dot in front: `csv`, `pgn.zst`"),
+        );
+    }
 }
 
 /// The contract knows extensions that are part of a program; one that was read lives as long as the program instead.
@@ -57,7 +100,7 @@ pub fn command(
     stage: &StageSpec,
     with: &[(SpannedStr, Node)],
     deps: &[Dependency],
-    problems: &mut Diagnostics,
+    problems: &Problems,
 ) -> Option<(CommandPlan, Complete)> {
     let mut run = None;
     let mut environment = BTreeMap::new();

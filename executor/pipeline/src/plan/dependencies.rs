@@ -9,7 +9,7 @@ use globset::GlobBuilder;
 use super::Dependency;
 use super::generated_files::{holds_results, is_own_file};
 use cwm_core::files::exported_files;
-use cwm_core::{Diagnostic, Diagnostics, SpannedStr, visible};
+use cwm_core::{Diagnostic, Problems, SpannedStr, visible};
 
 /// Folders that others write beside what is meant: what Python compiled from it, and git's own. A run by hand, or a commit, would
 /// change what every command rests on.
@@ -20,7 +20,7 @@ const MOST_ENTRIES: usize = 200_000;
 
 /// The files that `written` names, relative to `folder`, sorted, none twice. `None` if something is wrong, which is
 /// reported.
-pub fn dependencies(written: &[SpannedStr], folder: &Path, problems: &mut Diagnostics) -> Option<Vec<Dependency>> {
+pub fn dependencies(written: &[SpannedStr], folder: &Path, problems: &Problems) -> Option<Vec<Dependency>> {
     let mut found = BTreeSet::new();
     let mut right = true;
     for word in written {

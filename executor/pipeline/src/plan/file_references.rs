@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use cwm_contract::{SourceLocation, Type, Value};
+use cwm_contract::{Type, Values};
 
+use super::parameters::each_path;
 use super::{Body, Origin, Plan};
 use cwm_core::files::{is_stream, path_of_descriptor};
 use cwm_core::{Diagnostic, Diagnostics, Place};
@@ -28,27 +29,21 @@ impl Plan {
             reference.may_be_piped &= may_be_piped;
         };
         for cell in cells.iter().filter_map(|&cell| self.cells.get(cell)) {
-            for input in &cell.inputs {
-                for source in &input.sources {
-                    if let Origin::File(path) = &source.from {
-                        add(path.clone(), source.place, true);
-                    }
+            for source in cell.inputs.iter().flat_map(|input| &input.sources) {
+                if let Origin::File(path) = &source.from {
+                    add(path.clone(), source.place, true);
                 }
             }
-            match &cell.body {
-                Body::Command(command) => {
-                    command.deps.iter().for_each(|dependency| add(dependency.path.clone(), cell.place, false));
-                }
-                Body::Stage(stage) => {
-                    for spec in stage.parameters() {
-                        let place = cell.given.get(spec.name).map_or(cell.place, |written| written.place);
-                        let Some(value) = cell.values.get(spec.name) else { continue };
-                        named(&spec.kind, &mut value.clone(), &mut |path, is_secret| {
-                            add(path.as_str().into(), place, !is_secret);
-                        });
-                    }
-                }
+            if let Body::Command(command) = &cell.body {
+                command.deps.iter().for_each(|dependency| add(dependency.path.clone(), cell.place, false));
             }
+            each_parameter_path(&cell.body, &mut cell.values.clone(), |name, kind, path| {
+                // A folder's files are listed when the key is made, which says what is wrong with them.
+                if folder_endings(kind, path).is_none() {
+                    let place = cell.given.get(name).map_or(cell.place, |written| written.place);
+                    add(path.as_str().into(), place, !matches!(kind, Type::Secret { .. }));
+                }
+            });
         }
         files
     }
@@ -57,12 +52,9 @@ impl Plan {
     pub fn external_folders(&self, cells: &[usize]) -> BTreeMap<PathBuf, &'static [&'static str]> {
         let mut folders = BTreeMap::new();
         for cell in cells.iter().filter_map(|&cell| self.cells.get(cell)) {
-            let Body::Stage(stage) = &cell.body else { continue };
-            for spec in stage.parameters() {
-                if let Some(value) = cell.values.get(spec.name) {
-                    named_folders(&spec.kind, value, &mut folders);
-                }
-            }
+            each_parameter_path(&cell.body, &mut cell.values.clone(), |_, kind, path| {
+                folders.extend(folder_endings(kind, path).map(|endings| (path.as_str().into(), endings)));
+            });
         }
         folders
     }
@@ -124,49 +116,29 @@ impl Plan {
                     path.clone_from(other);
                 }
             }
-            let Body::Stage(stage) = &cell.body else { continue };
-            for spec in stage.parameters() {
-                let Some(value) = cell.values.get_mut(spec.name) else { continue };
-                named(&spec.kind, value, &mut |path, is_secret| {
-                    if let (Some(other), false) = (files.get(Path::new(path)), is_secret) {
-                        *path = other.to_string_lossy().into_owned();
-                    }
-                });
-            }
+            each_parameter_path(&cell.body, &mut cell.values, |_, kind, path| {
+                if let (Some(other), false) = (files.get(Path::new(path)), matches!(kind, Type::Secret { .. })) {
+                    *path = other.to_string_lossy().into_owned();
+                }
+            });
         }
     }
 }
 
-/// Finds every folder in a value that means the files in it.
-fn named_folders(kind: &Type, value: &Value, found: &mut BTreeMap<PathBuf, &'static [&'static str]>) {
-    match (kind, value) {
-        (Type::Files { endings }, Value::Text(path)) if Path::new(path).is_dir() => {
-            found.insert(path.into(), endings);
+/// Visits each path in the parameters of a cell: the name of the parameter, its type and the path.
+fn each_parameter_path(body: &Body, values: &mut Values, mut visit: impl FnMut(&str, &Type, &mut String)) {
+    let Body::Stage(stage) = body else { return };
+    for spec in stage.parameters() {
+        if let Some(value) = values.get_mut(spec.name) {
+            each_path(&spec.kind, None, value, &mut |kind, _, path| visit(spec.name, kind, path));
         }
-        (Type::List(inner) | Type::OneOrMany(inner), Value::List(values)) => {
-            values.iter().for_each(|value| named_folders(inner, value, found));
-        }
-        (Type::Optional(inner) | Type::OneOrMany(inner), value) => named_folders(inner, value, found),
-        (Type::Map(inner), Value::Map(values)) => {
-            values.values().for_each(|value| named_folders(inner, value, found));
-        }
-        _ => (),
     }
 }
 
-/// Finds every path in a value. The flag is true for a secret.
-fn named(kind: &Type, value: &mut Value, found: &mut dyn FnMut(&mut String, bool)) {
-    match (kind, value) {
-        (Type::File, Value::Text(path)) => found(path, false),
-        // A folder's files are listed when the key is made, which says what is wrong with them.
-        (Type::Files { .. }, Value::Text(path)) if !Path::new(path).is_dir() => found(path, false),
-        (Type::Secret { .. }, Value::Text(path)) => found(path, true),
-        (Type::FileOrUrl, Value::Text(path)) if !SourceLocation::is_url(path) => found(path, false),
-        (Type::List(inner) | Type::OneOrMany(inner), Value::List(values)) => {
-            values.iter_mut().for_each(|value| named(inner, value, found));
-        }
-        (Type::Optional(inner) | Type::OneOrMany(inner), value) => named(inner, value, found),
-        (Type::Map(inner), Value::Map(values)) => values.values_mut().for_each(|value| named(inner, value, found)),
-        _ => (),
+/// Returns the endings of the files that are meant by a folder. None for the path of a file.
+fn folder_endings(kind: &Type, path: &str) -> Option<&'static [&'static str]> {
+    match kind {
+        Type::Files { endings } if Path::new(path).is_dir() => Some(endings),
+        _ => None,
     }
 }

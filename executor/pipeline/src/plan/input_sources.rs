@@ -1,120 +1,62 @@
-//! Resolves the sources in `from:` of a stage, cell by cell.
+//! Resolves the sources in `from:` of a stage.
 
-use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use super::build::PlannedStage;
-use super::parameters::Folders;
-use super::references::{Reference, References};
+use super::build::{PlannedStage, Planner};
+use super::references::Reference;
 use super::substitute::Scope;
-use super::variables::Variables;
-use crate::spec::{FromSpec, SourceSpec};
-use cwm_core::{Diagnostics, SpannedStr};
+use crate::spec::SourceSpec;
+use cwm_core::{Place, SpannedStr};
 
 /// A source of an input.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub enum InputSource {
     /// A reference.
     Reference(Rc<Reference>),
-    /// A file from outside, absolute.
-    File(PathBuf),
+    /// A file from outside, absolute, and the place of its path.
+    File(PathBuf, Place),
 }
 
-/// The sources of a stage in the order of the file. Most cells have the same; they differ where a reference holds an `$axis`.
-#[derive(Debug, Default)]
-pub struct Sources {
-    /// The different lists of sources. None: the source is wrong, which was reported.
-    pub variants: Vec<Vec<Option<InputSource>>>,
-    /// The variant of each cell; empty if all have the first.
-    cells: Vec<usize>,
-    /// The names of the axes that they use.
-    pub used: BTreeSet<String>,
-}
+/// The sources of each input in the order of the file. A source is none if it is wrong, which was reported.
+pub type Sources = Vec<Vec<Option<InputSource>>>;
 
-impl Sources {
-    /// Returns the number of the variant that a cell has.
-    pub fn of_cell(&self, cell: usize) -> usize {
-        self.cells.get(cell).copied().unwrap_or(0)
-    }
-
-    /// Returns the references among them.
-    pub fn references(&self) -> impl Iterator<Item = &Rc<Reference>> {
-        self.variants.iter().flatten().flatten().filter_map(|source| match source {
-            InputSource::Reference(reference) => Some(reference),
-            InputSource::File(_) => None,
-        })
-    }
-}
-
-/// Resolves the sources of the stage with this number.
-pub fn sources(
-    number: usize,
-    stages: &[PlannedStage],
-    variables: &Variables,
-    folders: &Folders,
-    references: &mut References,
-    problems: &mut Diagnostics,
-) -> Sources {
-    let stage = stages[number].spec;
-    let written: Vec<&SourceSpec> = match &stage.from {
-        FromSpec::Outputs(sources) => sources.iter().collect(),
-        FromSpec::Inputs(inputs) => inputs.iter().flat_map(|(_, input)| &input.sources).collect(),
-    };
-    let Some(grid) = &stages[number].grid else {
-        // Its references are checked although its cells are not known.
-        for source in &written {
-            if let SourceSpec::Reference(node) = source
-                && let Some(word) = node.spanned_text().filter(|word| !word.text.contains('$') && !word.text.is_empty())
-            {
-                references.resolve(&word, stages, problems);
-            }
+impl Planner<'_> {
+    /// Resolves the sources of a stage: those of each cell, or those of all cells where no source has an `$axis`.
+    pub fn sources(&self, number: usize) -> Vec<Sources> {
+        let PlannedStage { spec: stage, matrix, .. } = &self.stages[number];
+        let mut written = stage.from.iter().flat_map(|input| &input.sources).flatten();
+        let cells = match written.any(|source| source.text.text().is_some_and(|text| text.contains('$'))) {
+            true => matrix.cells.len(),
+            false => matrix.cells.len().min(1),
+        };
+        let of_cell = |cell| {
+            let scope = self.scope(matrix, cell);
+            let source = |source: &Option<SourceSpec>| self.source(source.as_ref()?, &scope);
+            stage.from.iter().map(|input| input.sources.iter().map(source).collect()).collect()
+        };
+        match cells {
+            0 => vec![of_cell(None)],
+            cells => (0..cells).map(|cell| of_cell(Some(cell))).collect(),
         }
-        return Sources { variants: vec![vec![None; written.len()]], ..Sources::default() };
-    };
-    let mut variants: Vec<Vec<Option<InputSource>>> = Vec::new();
-    let mut known: HashMap<Vec<Option<InputSource>>, usize> = HashMap::new();
-    let (mut cells, mut used) = (Vec::new(), BTreeSet::new());
-    for cell in 0..grid.cells.len() {
-        let mut scope = Scope::with_axes(variables, grid.bindings(cell));
-        let sources: Vec<Option<InputSource>> = written
-            .iter()
-            .map(|&source| {
-                let (node, is_file) = match source {
-                    SourceSpec::Reference(node) => (scope.node(node, problems)?, false),
-                    SourceSpec::File(node) => (scope.node(node, problems)?, true),
-                    SourceSpec::Unreadable => return None,
-                };
-                let Some(text) = node.text().filter(|text| !text.is_empty()) else {
-                    problems.push(
-                        cwm_core::Diagnostic::at(node.place, format!("a reference must be text, not {}", node.kind()))
-                            .maybe_related(node.origin, "its value comes from here"),
-                    );
-                    return None;
-                };
-                if is_file {
-                    return Some(InputSource::File(folders.absolute(text, node.origin)));
-                }
-                // A reference that is the value of an axis or a variable is shown where that stands.
-                let place = node.origin.unwrap_or(node.place);
-                let word = SpannedStr { text: text.to_owned(), place };
-                references.resolve(&word, stages, problems).map(InputSource::Reference)
-            })
-            .collect();
-        if scope.used.is_empty() && cell == 0 {
-            variants.push(sources);
-            break;
+    }
+
+    fn source(&self, source: &SourceSpec, scope: &Scope) -> Option<InputSource> {
+        let node = scope.node(&source.text)?;
+        let text = self.problems.text(&node, "a reference")?.text;
+        if source.is_file {
+            return Some(InputSource::File(self.folders.absolute(&text, node.origin), node.place));
         }
-        let next = variants.len();
-        let variant = *known.entry(sources).or_insert_with_key(|sources| {
-            variants.push(sources.clone());
-            next
-        });
-        used.extend(scope.used.into_iter().map(str::to_owned));
-        cells.push(variant);
+        // A reference that is the value of an axis or a variable is shown where that stands.
+        let place = node.origin.unwrap_or(node.place);
+        self.reference(&SpannedStr { text, place }).map(InputSource::Reference)
     }
-    if variants.is_empty() {
-        variants.push(vec![None; written.len()]);
-    }
-    Sources { variants, cells, used }
+}
+
+/// Returns the references among these sources.
+pub fn references(sources: &[Sources]) -> impl Iterator<Item = &Rc<Reference>> {
+    sources.iter().flatten().flatten().flatten().filter_map(|source| match source {
+        InputSource::Reference(reference) => Some(reference),
+        InputSource::File(..) => None,
+    })
 }

@@ -40,7 +40,6 @@ use parameters::Written;
 
 pub use command::RUN as COMMAND_RUN;
 pub use load::load;
-pub use select::SelectError;
 pub use settings::RetryOptions;
 pub use unused_variables::UnusedVariable;
 

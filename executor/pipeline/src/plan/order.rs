@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
 use crate::spec::Spec;
-use cwm_core::{Diagnostic, Diagnostics, Place};
+use cwm_core::{Diagnostic, Place, Problems};
 
 /// The stages that each stage depends on, with the place in the file.
 pub type Edges = Vec<BTreeMap<usize, Place>>;
@@ -27,7 +27,7 @@ pub struct Order {
 }
 
 /// Orders all stages. Circles are reported; their stages have places in the order, so that other problems are found as well.
-pub fn order(spec: &Spec, edges: &Edges, relation: Relation, problems: &mut Diagnostics) -> Order {
+pub fn order(spec: &Spec, edges: &Edges, relation: Relation, problems: &Problems) -> Order {
     let mut in_circles = HashSet::new();
     let mut waiting: Vec<usize> = edges.iter().map(BTreeMap::len).collect();
     let mut readers: Vec<Vec<usize>> = vec![Vec::new(); edges.len()];
@@ -39,32 +39,27 @@ pub fn order(spec: &Spec, edges: &Edges, relation: Relation, problems: &mut Diag
     let mut order = Vec::with_capacity(edges.len());
     let mut next_stuck = 0;
     loop {
-        while let Some(Reverse(stage)) = ready.pop() {
-            if !std::mem::replace(&mut done[stage], true) {
-                order.push(stage);
-            }
-            for &reader in &readers[stage] {
-                waiting[reader] = waiting[reader].saturating_sub(1);
-                if waiting[reader] == 0 && !done[reader] {
-                    ready.push(Reverse(reader));
+        let next = match ready.pop() {
+            Some(Reverse(stage)) => vec![stage],
+            None => {
+                // The other stages wait for a circle: report one, and remove it.
+                while next_stuck < edges.len() && done[next_stuck] {
+                    next_stuck += 1;
                 }
+                if next_stuck == edges.len() {
+                    return Order { stages: order, in_circles };
+                }
+                let circle = circle(next_stuck, edges, &done);
+                report(spec, edges, &circle, relation, problems);
+                in_circles.extend(&circle);
+                circle
             }
-        }
-        // The other stages wait for a circle: report one, and remove it.
-        while next_stuck < edges.len() && done[next_stuck] {
-            next_stuck += 1;
-        }
-        if next_stuck == edges.len() {
-            return Order { stages: order, in_circles };
-        }
-        let circle = circle(next_stuck, edges, &done);
-        report(spec, edges, &circle, relation, problems);
-        in_circles.extend(&circle);
-        for stage in circle {
-            done[stage] = true;
+        };
+        next.iter().for_each(|&stage| done[stage] = true);
+        for stage in next {
             order.push(stage);
             for &reader in &readers[stage] {
-                waiting[reader] = waiting[reader].saturating_sub(1);
+                waiting[reader] -= 1;
                 if waiting[reader] == 0 && !done[reader] {
                     ready.push(Reverse(reader));
                 }
@@ -95,7 +90,7 @@ fn circle(start: usize, edges: &Edges, done: &[bool]) -> Vec<usize> {
     }
 }
 
-fn report(spec: &Spec, edges: &Edges, circle: &[usize], (verb, message): Relation, problems: &mut Diagnostics) {
+fn report(spec: &Spec, edges: &Edges, circle: &[usize], (verb, message): Relation, problems: &Problems) {
     let name = |stage: usize| spec.stages[stage].name.text.as_str();
     let step = |index: usize| {
         let (stage, below) = (circle[index], circle[(index + 1) % circle.len()]);

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-use cwm_contract::{ParameterSpec, SourceLocation, Stage, Type, Value, Values};
+use cwm_contract::{ParameterError, ParameterSpec, SourceLocation, Stage, Type, Value, Values};
 
-use cwm_core::{Content, Diagnostic, Diagnostics, Node, Place, SpannedStr, nearest, suggest, visible};
+use super::build::Planner;
+use super::substitute::all;
+use cwm_core::{Content, Diagnostic, Node, Place, SpannedStr, nearest, suggest, visible};
 
 /// The folders that paths are relative to.
 #[derive(Clone, Debug)]
@@ -60,63 +62,53 @@ impl Written {
     }
 }
 
-/// Checks `with` (names already substituted) against what `stage` declares; the parameters `wrong` were given, and what
-/// is wrong with them was reported. `None` if something is wrong, which is
-/// reported.
-pub fn complete(
-    stage: &dyn Stage,
-    name: &SpannedStr,
-    specs: &[ParameterSpec],
-    with: &[(SpannedStr, Node)],
-    wrong: &[&str],
-    folders: &Folders,
-    problems: &mut Diagnostics,
-) -> Option<Complete> {
-    let mut values = Values::new();
-    let mut right = wrong.is_empty();
-    // The parameter that a misspelt key means is not reported as missing as well.
-    let mut meant = Vec::new();
-    for (key, _) in with {
-        if !specs.iter().any(|spec| spec.name == key.text) {
-            right = false;
-            let known = specs.iter().map(|spec| spec.name);
-            meant.extend(nearest(&key.text, known.clone()));
-            problems.push(
-                Diagnostic::at(key.place, format!("`{}` has no parameter `{}`", stage.kind(), visible(&key.text)))
-                    .maybe_hint(suggest(&key.text, "parameters", known).or(Some("it has none".into()))),
-            );
-        }
-    }
-    for spec in specs.iter().filter(|spec| !wrong.contains(&spec.name)) {
-        let node = with.iter().find(|(key, _)| key.text == spec.name).map(|(_, node)| node);
-        if node.is_none() && meant.contains(&spec.name) {
-            continue;
-        }
-        match value(spec, node, name, folders) {
-            Ok(value) => {
-                values.insert(spec.name.to_owned(), value);
+impl Planner<'_> {
+    /// Completes the values `with` (names already substituted) by what `stage` declares. None if something is wrong, which is
+    /// reported; the values of the parameters `wrong` are wrong already.
+    pub fn complete(
+        &self,
+        stage: &dyn Stage,
+        name: &SpannedStr,
+        specs: &[ParameterSpec],
+        with: &[(SpannedStr, Node)],
+        wrong: &[&str],
+    ) -> Option<Complete> {
+        let find = |name: &str| with.iter().find(|(key, _)| key.text == name).map(|(_, node)| node);
+        let known = || specs.iter().map(|spec| spec.name);
+        // The parameter that a misspelt key means is not reported as missing as well.
+        let mut meant = Vec::new();
+        let unknown = with.iter().filter(|(key, _)| !known().any(|name| name == key.text));
+        let is_known = unknown.map(|(key, _)| {
+            meant.extend(nearest(&key.text, known()));
+            let message = format!("`{}` has no parameter `{}`", stage.kind(), visible(&key.text));
+            let hint = suggest(&key.text, "parameters", known()).or(Some("it has none".into()));
+            self.problems.push(Diagnostic::at(key.place, message).maybe_hint(hint));
+        });
+        let is_known = is_known.count() == 0;
+        let value = |spec: &ParameterSpec| {
+            let node = find(spec.name);
+            if wrong.contains(&spec.name) || node.is_none() && meant.contains(&spec.name) {
+                return None;
             }
-            Err(problem) => {
-                right = false;
-                problems.push(*problem);
-            }
+            let value = value(spec, node, name, self.folders).map_err(Box::new);
+            Some((spec.name.to_owned(), self.problems.ok(value)?))
+        };
+        let values: Values = all(specs.iter().map(value)).filter(|_| is_known)?.into_iter().collect();
+        let mut is_right = true;
+        for ParameterError { parameter, message } in stage.check(&values) {
+            is_right = false;
+            let message = format!("parameter `{parameter}` {message}");
+            self.problems.push(match (find(&parameter), values.get(&parameter)) {
+                (Some(node), _) => node.problem(message),
+                (None, None) => Diagnostic::at(name.place, message),
+                (None, Some(value)) => {
+                    Diagnostic::at(name.place, message).hint(format!("it is not given here; its default is {value}"))
+                }
+            });
         }
+        let given = with.iter().map(|(key, node)| (key.text.clone(), Written::of(node)));
+        is_right.then(|| Complete { values, given: given.collect() })
     }
-    if !right {
-        return None;
-    }
-    let given: BTreeMap<_, _> = with.iter().map(|(key, node)| (key.text.clone(), Written::of(node))).collect();
-    for fault in stage.check(&values) {
-        right = false;
-        let node = with.iter().find(|(key, _)| key.text == fault.parameter).map(|(_, node)| node);
-        let place = node.map_or(name.place, |node| node.place);
-        let mut problem = Diagnostic::at(place, format!("parameter `{}` {}", fault.parameter, fault.message));
-        if let (None, Some(value)) = (node, values.get(&fault.parameter)) {
-            problem = problem.hint(format!("it is not given here; its default is {value}"));
-        }
-        problems.push(problem.maybe_related(node.and_then(|node| node.origin), "its value comes from here"));
-    }
-    right.then_some(Complete { values, given })
 }
 
 fn value(
@@ -124,33 +116,28 @@ fn value(
     node: Option<&Node>,
     stage: &SpannedStr,
     folders: &Folders,
-) -> Result<Value, Box<Diagnostic>> {
+) -> Result<Value, Diagnostic> {
     let Some(node) = node else {
         let mut value = spec.default.clone().ok_or_else(|| {
-            Box::new(
-                Diagnostic::at(stage.place, format!("stage `{}` is missing its parameter `{}`", stage.text, spec.name))
-                    .hint(format!("it must be {}: {}", spec.kind.describe(), first_sentence(&spec.doc))),
-            )
+            Diagnostic::at(stage.place, format!("stage `{}` is missing its parameter `{}`", stage.text, spec.name))
+                .hint(format!("it must be {}: {}", spec.kind.describe(), first_sentence(&spec.doc)))
         })?;
         paths(&spec.kind, None, &mut value, folders).map_err(|message| Diagnostic::at(stage.place, message))?;
         return Ok(value);
     };
-    let wrong = |message: String| {
-        let hint = match (&spec.kind, node.text()) {
-            (Type::Choice(words), Some(text)) => {
-                nearest(text, words.iter().copied()).map(|near| format!("did you mean `{near}`?"))
-            }
+    let read = || {
+        let mut value = spec.kind.normalise(&node.value())?;
+        paths(&spec.kind, Some(node), &mut value, folders)?;
+        Ok(value)
+    };
+    read().map_err(|message: String| {
+        let meant = match (&spec.kind, node.text()) {
+            (Type::Choice(words), Some(text)) => nearest(text, words.iter().copied()),
             _ => None,
         };
-        Box::new(
-            Diagnostic::at(node.place, format!("parameter `{}` {message}", spec.name))
-                .maybe_related(node.origin, "its value comes from here")
-                .maybe_hint(hint),
-        )
-    };
-    let mut value = spec.kind.normalise(&node.value()).map_err(wrong)?;
-    paths(&spec.kind, Some(node), &mut value, folders).map_err(wrong)?;
-    Ok(value)
+        node.problem(format!("parameter `{}` {message}", spec.name))
+            .maybe_hint(meant.map(|near| format!("did you mean `{near}`?")))
+    })
 }
 
 fn first_sentence(doc: &str) -> String {
@@ -160,37 +147,43 @@ fn first_sentence(doc: &str) -> String {
 
 /// Makes the paths in a value absolute; `node` is what it was read from, of the same form.
 fn paths(kind: &Type, node: Option<&Node>, value: &mut Value, folders: &Folders) -> Result<(), String> {
+    let mut done = Ok(());
+    each_path(kind, node, value, &mut |_, node, path| match absolute(path, node, folders) {
+        Ok(absolute) => *path = absolute,
+        Err(message) => done = Err(message),
+    });
+    done
+}
+
+/// Visits each path in a value of this type: its own type, the node that it was read from, and itself.
+pub fn each_path(
+    kind: &Type,
+    node: Option<&Node>,
+    value: &mut Value,
+    visit: &mut dyn FnMut(&Type, Option<&Node>, &mut String),
+) {
+    let content = node.map(|node| &node.content);
     match (kind, value) {
-        (Type::File | Type::Files { .. } | Type::Secret { .. }, Value::Text(text)) => {
-            *text = absolute(text, node, folders)?
-        }
-        (Type::FileOrUrl, Value::Text(text)) if !SourceLocation::is_url(text) => {
-            *text = absolute(text, node, folders)?;
+        (Type::FileOrUrl, Value::Text(text)) if SourceLocation::is_url(text) => {}
+        (Type::File | Type::Files { .. } | Type::Secret { .. } | Type::FileOrUrl, Value::Text(path)) => {
+            visit(kind, node, path);
         }
         (Type::List(inner) | Type::OneOrMany(inner), Value::List(values)) => {
             for (index, value) in values.iter_mut().enumerate() {
-                let item = match node.map(|node| &node.content) {
-                    Some(Content::List(items)) => items.get(index),
-                    _ => None,
-                };
-                paths(inner, item, value, folders)?;
+                let item = if let Some(Content::List(items)) = content { items.get(index) } else { None };
+                each_path(inner, item, value, visit);
             }
         }
-        (Type::Optional(inner) | Type::OneOrMany(inner), value) => paths(inner, node, value, folders)?,
         (Type::Map(inner), Value::Map(values)) => {
-            for (key, value) in values {
-                let item = match node.map(|node| &node.content) {
-                    Some(Content::Map(entries)) => {
-                        entries.iter().rev().find(|(other, _)| other.text == *key).map(|(_, item)| item)
-                    }
-                    _ => None,
-                };
-                paths(inner, item, value, folders)?;
+            for (name, value) in values {
+                let entries = if let Some(Content::Map(entries)) = content { &entries[..] } else { &[] };
+                let entry = entries.iter().rfind(|(key, _)| key.text == *name);
+                each_path(inner, entry.map(|(_, item)| item), value, visit);
             }
         }
-        _ => (),
+        (Type::Optional(inner) | Type::OneOrMany(inner), value) => each_path(inner, node, value, visit),
+        _ => {}
     }
-    Ok(())
 }
 
 fn absolute(text: &str, node: Option<&Node>, folders: &Folders) -> Result<String, String> {

@@ -2,11 +2,12 @@
 
 use cwm_contract::{Count, Format, Input, Output, ParameterSpec, Stage};
 
-use super::OutputPlan;
+use super::build::Planner;
 use super::references::Reference;
-use crate::spec::{COMMAND, FromSpec, StageSpec};
+use super::{OutputPlan, command};
+use crate::spec::{COMMAND, StageSpec};
 use cwm_core::names::list;
-use cwm_core::{Diagnostic, Diagnostics, Place, Registry, suggest, visible};
+use cwm_core::{Diagnostic, Problems, Registry, suggest, visible};
 
 /// A kind of stage, with its declarations.
 pub struct Kind {
@@ -14,8 +15,8 @@ pub struct Kind {
     pub stage: Option<&'static dyn Stage>,
     /// Its inputs.
     pub inputs: Vec<Slot>,
-    /// Its outputs; those of a command are in the file.
-    pub outputs: Vec<Output>,
+    /// Its outputs, each with the optional input without which it has none.
+    pub outputs: Vec<(OutputPlan, Option<&'static str>)>,
     /// Its parameters.
     pub parameters: Vec<ParameterSpec>,
 }
@@ -39,14 +40,18 @@ impl Slot {
 }
 
 /// Looks up the kind of a stage. None if there is none, which is reported.
-pub fn kind(stage: &StageSpec, registry: &Registry, problems: &mut Diagnostics) -> Option<Kind> {
+pub fn kind(stage: &StageSpec, registry: &Registry, problems: &Problems) -> Option<Kind> {
     let word = stage.kind.as_ref()?;
     if word.text == COMMAND {
-        let inputs = match &stage.from {
-            FromSpec::Inputs(named) => named.iter().map(|(name, _)| Slot::any(&name.text)).collect(),
-            FromSpec::Outputs(_) => vec![Slot::any("in")],
-        };
-        return Some(Kind { stage: None, inputs, outputs: Vec::new(), parameters: Vec::new() });
+        let input = |name: Option<&str>| Slot::any(name.unwrap_or("in"));
+        let inputs = stage.from.iter().map(|from| input(from.name.as_ref().map(|name| name.text.as_str())));
+        let outputs = command::outputs(stage.outputs.as_ref(), problems).into_iter().map(|output| (output, None));
+        return Some(Kind {
+            stage: None,
+            inputs: inputs.collect(),
+            outputs: outputs.collect(),
+            parameters: Vec::new(),
+        });
     }
     let Some(found) = registry.get(&word.text) else {
         let problem = if registry.is_compiled_out(&word.text) {
@@ -61,87 +66,78 @@ pub fn kind(stage: &StageSpec, registry: &Registry, problems: &mut Diagnostics) 
         return None;
     };
     let slot = |input: Input| Slot { name: input.name.to_owned(), format: input.format, count: Some(input.count) };
-    let inputs = found.inputs().into_iter().map(slot).collect();
-    Some(Kind { stage: Some(found), inputs, outputs: found.outputs(), parameters: found.parameters() })
+    let output = |Output { name, format, shape, when, .. }| (OutputPlan { name: name.to_owned(), format, shape }, when);
+    Some(Kind {
+        stage: Some(found),
+        inputs: found.inputs().into_iter().map(slot).collect(),
+        outputs: found.outputs().into_iter().map(output).collect(),
+        parameters: found.parameters(),
+    })
 }
 
-/// Returns the output of `stage` that `input` takes.
-///
-/// # Errors
-/// There is none, or it does not fit, or several might be meant.
-pub fn output<'o>(
+impl Planner<'_> {
+    /// Returns the output that `input` takes of the stage that a reference names. None if there is none, or it does not fit, or
+    /// several may be meant, which is reported.
+    pub fn output(&self, reference: &Reference, input: &Slot) -> Option<&OutputPlan> {
+        let stage = &self.stages[reference.stage];
+        self.problems.ok(output(reference, &stage.spec.name.text, stage.outputs.as_ref()?, input).map_err(Box::new))
+    }
+}
+
+fn output<'o>(
     reference: &Reference,
     stage: &str,
     outputs: &'o [OutputPlan],
     input: &Slot,
-) -> Result<&'o OutputPlan, Box<Diagnostic>> {
+) -> Result<&'o OutputPlan, Diagnostic> {
+    let wrong = |message: String| Diagnostic::at(reference.place, message);
+    let named = |name: &str| outputs.iter().find(|output| output.name == name);
     let found = match &reference.port {
-        Some(port) => match outputs.iter().find(|output| output.name == *port) {
+        Some(port) => named(port).ok_or_else(|| {
+            let names = outputs.iter().map(|output| output.name.as_str());
+            wrong(format!("stage `{stage}` has no output `{}`", visible(port)))
+                .maybe_hint(suggest(port, "outputs", names))
+        })?,
+        None => match named(&input.name) {
             Some(output) => output,
-            None => {
-                let names = outputs.iter().map(|output| output.name.as_str());
-                return Err(Box::new(
-                    Diagnostic::at(reference.place, format!("stage `{stage}` has no output `{}`", visible(port)))
-                        .maybe_hint(suggest(port, "outputs", names)),
-                ));
-            }
-        },
-        None => match outputs.iter().find(|output| output.name == input.name) {
-            Some(output) => output,
-            None => by_format(reference.place, stage, outputs, input)?,
+            None => by_format(stage, outputs, input).map_err(|(message, hint)| wrong(message).hint(hint))?,
         },
     };
     if found.format.fits(&input.format) {
         return Ok(found);
     }
-    let fitting: Vec<_> = outputs
-        .iter()
-        .filter(|output| output.format == input.format)
-        .map(|output| format!("{stage}.{}", output.name))
-        .collect();
-    let fitting: Vec<_> = fitting.iter().map(String::as_str).collect();
-    Err(Box::new(
-        Diagnostic::at(
-            reference.place,
-            format!(
-                "input `{}` takes format `{}`, and `{stage}.{}` has format `{}`",
-                input.name, input.format, found.name, found.format
-            ),
-        )
-        .maybe_hint(list(&fitting).map(|list| format!("of that format is {list}"))),
-    ))
+    let fitting = outputs.iter().filter(|output| output.format == input.format);
+    let message = format!(
+        "input `{}` takes format `{}`, and `{stage}.{}` has format `{}`",
+        input.name, input.format, found.name, found.format
+    );
+    let hint = list(fitting.map(|output| format!("{stage}.{}", output.name)));
+    Err(wrong(message).maybe_hint(hint.map(|list| format!("of that format is {list}"))))
 }
 
-/// Returns the only output of the right format.
-fn by_format<'o>(
-    place: Place,
-    stage: &str,
-    outputs: &'o [OutputPlan],
-    input: &Slot,
-) -> Result<&'o OutputPlan, Box<Diagnostic>> {
-    let exact: Vec<_> = outputs.iter().filter(|output| output.format == input.format).collect();
-    let fitting = if exact.is_empty() || input.format == Format::ANY {
-        outputs.iter().filter(|output| output.format.fits(&input.format)).collect()
-    } else {
-        exact
-    };
+/// Returns the only output of the right format; else what is wrong, and a hint.
+fn by_format<'o>(stage: &str, outputs: &'o [OutputPlan], input: &Slot) -> Result<&'o OutputPlan, (String, String)> {
+    let is_exact = |output: &&OutputPlan| input.format != Format::ANY && output.format == input.format;
+    let mut fitting: Vec<_> = outputs.iter().filter(is_exact).collect();
+    if fitting.is_empty() {
+        fitting = outputs.iter().filter(|output| output.format.fits(&input.format)).collect();
+    }
     let described = |outputs: &[&OutputPlan]| {
-        let words: Vec<_> =
-            outputs.iter().map(|output| format!("`{stage}.{}` ({})", output.name, output.format)).collect();
-        if words.is_empty() { "it has no outputs here".to_owned() } else { format!("it has {}", words.join(", ")) }
+        let described = outputs.iter().map(|output| format!("`{stage}.{}` ({})", output.name, output.format));
+        described.collect::<Vec<_>>().join(", ")
     };
     match fitting[..] {
         [only] => Ok(only),
-        [] => Err(Box::new(
-            Diagnostic::at(
-                place,
-                format!("no output of `{stage}` fits input `{}`, which takes format `{}`", input.name, input.format),
-            )
-            .hint(described(&outputs.iter().collect::<Vec<_>>())),
+        [] => Err((
+            format!("no output of `{stage}` fits input `{}`, which takes format `{}`", input.name, input.format),
+            match &outputs.iter().collect::<Vec<_>>()[..] {
+                [] => "it has no outputs here".into(),
+                all => format!("it has {}", described(all)),
+            },
         )),
-        _ => Err(Box::new(
-            Diagnostic::at(place, format!("several outputs of `{stage}` fit input `{}`", input.name))
-                .hint(format!("name one of them: {}", described(&fitting).trim_start_matches("it has "))),
+        _ => Err((
+            format!("several outputs of `{stage}` fit input `{}`", input.name),
+            format!("name one of them: {}", described(&fitting)),
         )),
     }
 }

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::axes::Labels;
-use super::build::PlannedStage;
+use cwm_contract::Label;
+
+use super::axes::Axis;
+use super::build::Planner;
 use super::cells::Matrix;
-use cwm_core::{Diagnostic, Diagnostics, Place, SpannedStr, suggest, visible};
+use cwm_core::{Diagnostic, Place, SpannedStr, suggest, visible};
 
 /// A reference as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,8 +52,39 @@ pub fn address(text: &str) -> Result<Address<'_>, String> {
     Ok(Address { stage, coordinates, port })
 }
 
+impl Address<'_> {
+    /// Finds the axes that it fixes among those of its stage, each with the labels of its values. Returns their positions and
+    /// labels.
+    ///
+    /// # Errors
+    /// The problem, without a place; and the position of the axis that has no such label.
+    pub fn fixed(&self, axes: &[(&str, Vec<&str>)]) -> Result<Vec<(usize, String)>, (Diagnostic, Option<usize>)> {
+        let stage = self.stage;
+        let mut fixed: Vec<(usize, String)> = Vec::new();
+        for (axis, label) in &self.coordinates {
+            let Some(position) = axes.iter().position(|(name, _)| name == axis) else {
+                let names = axes.iter().map(|(name, _)| *name);
+                let hint = suggest(axis, "axes", names).or(Some("it has no axes at all".into()));
+                let problem = Diagnostic::nowhere(format!("stage `{stage}` has no axis `{}`", visible(axis)));
+                return Err((problem.maybe_hint(hint), None));
+            };
+            let labels = &axes[position].1;
+            if !labels.contains(label) {
+                let message = format!("axis `{axis}` of stage `{stage}` has no value `{}`", visible(label));
+                let hint = suggest(label, "values", labels.iter().copied());
+                return Err((Diagnostic::nowhere(message).maybe_hint(hint), Some(position)));
+            }
+            if fixed.iter().any(|(other, _)| *other == position) {
+                return Err((Diagnostic::nowhere(format!("axis `{axis}` is fixed twice")), None));
+            }
+            fixed.push((position, (*label).to_owned()));
+        }
+        Ok(fixed)
+    }
+}
+
 /// A reference, resolved but for its port.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug)]
 pub struct Reference {
     /// Its text after substitution.
     pub text: String,
@@ -59,107 +92,67 @@ pub struct Reference {
     pub place: Place,
     /// The stage, by number.
     pub stage: usize,
-    /// The position of each fixed axis, with the number of the label.
-    pub fixed: Vec<(usize, u32)>,
+    /// The position of each fixed axis, with the label.
+    pub fixed: Vec<(usize, String)>,
     /// The output, if named.
     pub port: Option<String>,
 }
 
-/// All references of a pipeline, each resolved once.
-pub struct References<'a> {
-    names: &'a HashMap<&'a str, usize>,
-    labels: &'a Labels,
-    known: HashMap<(Place, String), Option<Rc<Reference>>>,
-}
+/// The references of a pipeline by place and text. None: the reference is wrong, which was reported.
+pub type References = HashMap<(Place, String), Option<Rc<Reference>>>;
 
-impl<'a> References<'a> {
-    /// Resolves references to the stages of these `names`, by number.
-    pub fn new(names: &'a HashMap<&'a str, usize>, labels: &'a Labels) -> Self {
-        References { names, labels, known: HashMap::new() }
-    }
-
-    /// Resolves a reference. None if something is wrong with it, which is reported.
-    pub fn resolve(
-        &mut self,
-        word: &SpannedStr,
-        stages: &[PlannedStage],
-        problems: &mut Diagnostics,
-    ) -> Option<Rc<Reference>> {
+impl Planner<'_> {
+    /// Resolves a reference, each once. None if something is wrong with it, or with its stage, which is reported.
+    pub fn reference(&self, word: &SpannedStr) -> Option<Rc<Reference>> {
         let key = (word.place, word.text.clone());
-        if let Some(known) = self.known.get(&key) {
+        if let Some(known) = self.references.borrow().get(&key) {
             return known.clone();
         }
-        let resolved = match self.look_up(word, stages) {
-            Ok(reference) => reference.map(Rc::new),
-            Err(problem) => {
-                problems.push(*problem);
-                None
-            }
-        };
-        self.known.insert(key, resolved.clone());
+        let resolved = self.problems.ok(self.look_up(word).map_err(Box::new)).flatten().map(Rc::new);
+        self.references.borrow_mut().insert(key, resolved.clone());
         resolved
     }
 
     /// Looks up a reference. `Ok(None)`: the stage itself is wrong, which was reported.
-    fn look_up(&self, word: &SpannedStr, stages: &[PlannedStage]) -> Result<Option<Reference>, Box<Diagnostic>> {
+    fn look_up(&self, word: &SpannedStr) -> Result<Option<Reference>, Diagnostic> {
         let wrong = |message: String| Diagnostic::at(word.place, message);
         let address = address(&word.text).map_err(|message| {
             wrong(message).hint("references are `stage`, `stage.port`, `stage[axis=value]`, `stage[axis=value].port`")
         })?;
-        let Some(&stage) = self.names.get(address.stage) else {
-            let names = stages.iter().map(|stage| stage.spec.name.text.as_str());
-            return Err(Box::new(
-                wrong(format!("there is no stage `{}`", visible(address.stage))).maybe_hint(suggest(
-                    address.stage,
-                    "stages",
-                    names,
-                )),
-            ));
+        let Some(&stage) = self.numbers.get(address.stage) else {
+            let names = self.stages.iter().map(|stage| stage.spec.name.text.as_str());
+            let message = format!("there is no stage `{}`", visible(address.stage));
+            return Err(wrong(message).maybe_hint(suggest(address.stage, "stages", names)));
         };
-        let Some(grid) = &stages[stage].grid else { return Ok(None) };
-        let mut fixed = Vec::new();
-        for (axis, label) in address.coordinates {
-            let Some(position) = grid.axis(axis) else {
-                let names = grid.axes.iter().map(|axis| axis.name.as_str());
-                return Err(Box::new(
-                    wrong(format!("stage `{}` has no axis `{}`", address.stage, visible(axis)))
-                        .maybe_hint(suggest(axis, "axes", names).or(Some("it has no axes at all".into()))),
-                ));
-            };
-            let values = &grid.axes[position].values;
-            match self.labels.find(label).filter(|id| values.iter().any(|value| value.id == *id)) {
-                Some(id) if fixed.iter().all(|(other, _)| *other != position) => fixed.push((position, id)),
-                Some(_) => return Err(Box::new(wrong(format!("axis `{axis}` is fixed twice")))),
-                None => {
-                    let labels = values.iter().map(|value| value.label.as_str());
-                    return Err(Box::new(
-                        wrong(format!("axis `{axis}` of stage `{}` has no value `{}`", address.stage, visible(label)))
-                            .related(grid.axes[position].place, "the axis")
-                            .maybe_hint(suggest(label, "values", labels)),
-                    ));
-                }
-            }
+        let matrix = &self.stages[stage].matrix;
+        if matrix.cells.is_empty() {
+            return Ok(None);
         }
-        Ok(Some(Reference {
-            text: word.text.clone(),
-            place: word.place,
-            stage,
-            fixed,
-            port: address.port.map(str::to_owned),
-        }))
+        let axes = matrix.axes.iter().map(|axis| {
+            let labels = axis.values.iter().map(|value| value.label.as_str());
+            (axis.name.as_str(), labels.collect())
+        });
+        let axes: Vec<(&str, Vec<&str>)> = axes.collect();
+        let fixed = address.fixed(&axes).map_err(|(problem, axis)| {
+            let related = axis.map(|axis| (matrix.axes[axis].place, "the axis".to_owned()));
+            Diagnostic { place: Some(word.place), related: related.into_iter().collect(), ..problem }
+        })?;
+        let (text, port) = (word.text.clone(), address.port.map(str::to_owned));
+        Ok(Some(Reference { text, place: word.place, stage, fixed, port }))
     }
 }
 
 impl Reference {
     /// Returns the cells of its stage that it means.
-    pub fn cells(&self, grid: &Matrix) -> Vec<usize> {
-        let is_meant = |cell: &usize| self.fixed.iter().all(|&(axis, id)| grid.id(*cell, axis) == id);
-        (0..grid.cells.len()).filter(is_meant).collect()
+    pub fn cells(&self, matrix: &Matrix) -> Vec<usize> {
+        let is_meant = |label: &Label| self.fixed.iter().all(|(axis, fixed)| label.coordinates[*axis].1 == *fixed);
+        (0..matrix.labels.len()).filter(|&cell| is_meant(&matrix.labels[cell])).collect()
     }
 
-    /// Returns true if it fixes the axis at this position.
-    pub fn fixes(&self, position: usize) -> bool {
-        self.fixed.iter().any(|(fixed, _)| *fixed == position)
+    /// Returns the axes that it does not fix, with their positions.
+    pub fn free_axes<'m>(&self, matrix: &'m Matrix) -> impl Iterator<Item = (usize, &'m Rc<Axis>)> {
+        let is_free = |position: &usize| self.fixed.iter().all(|(fixed, _)| fixed != position);
+        matrix.axes.iter().enumerate().filter(move |(position, _)| is_free(position))
     }
 }
 

@@ -3,32 +3,23 @@
 //! Text that is exactly `$name` or `${name}` becomes the typed value; inside longer text the value is inserted as text;
 //! `${name.key}` is what the map that is the value of an axis holds under that key; `$$` is a dollar. A `$` before anything but a letter, `_`, `{` or `$` is itself.
 
-use std::collections::BTreeSet;
-
 use cwm_contract::Value;
 
+use super::cells::Matrix;
 use super::variables::Variables;
 use cwm_core::names::list;
-use cwm_core::{Content, Diagnostic, Diagnostics, Node, Place, nearest, suggest};
+use cwm_core::{Content, Diagnostic, Node, Place, Problems, nearest, suggest};
 
 /// The names that are defined at one place: the variables, and the axes of one cell.
 pub struct Scope<'a> {
-    variables: &'a Variables,
-    axes: Vec<(&'a str, &'a Node)>,
-    /// Names of the axes that were used so far.
-    pub used: BTreeSet<&'a str>,
-    inside_variable: bool,
-    /// Names that stand for something which is not known because of another fault.
-    lost: Lost<'a>,
-}
-
-/// Names that are not known because of another problem, which was reported.
-enum Lost<'a> {
-    Nothing,
-    /// The values of these axes.
-    Values(BTreeSet<&'a str>),
-    /// Which axes there are.
-    Axes,
+    /// The variables. None in the value of a variable, which cannot use another one.
+    pub variables: Option<&'a Variables>,
+    /// The matrix whose axes are defined.
+    pub matrix: Option<&'a Matrix>,
+    /// The cell that has their values. Without one the values are not known because of a problem, which was reported.
+    pub cell: Option<usize>,
+    /// The problems so far.
+    pub problems: &'a Problems,
 }
 
 enum Piece<'t> {
@@ -38,150 +29,106 @@ enum Piece<'t> {
 
 impl<'a> Scope<'a> {
     /// Only variables.
-    pub fn new(variables: &'a Variables) -> Self {
-        Scope { variables, axes: Vec::new(), used: BTreeSet::new(), inside_variable: false, lost: Lost::Nothing }
+    pub fn of_variables(variables: &'a Variables, problems: &'a Problems) -> Self {
+        Scope { variables: Some(variables), matrix: None, cell: None, problems }
     }
 
-    /// Variables and axes.
-    pub fn with_axes(variables: &'a Variables, axes: Vec<(&'a str, &'a Node)>) -> Self {
-        Scope { axes, ..Scope::new(variables) }
-    }
-
-    /// Variables, and axes whose values are not known because of another fault; `None`: nor is it known which axes there are.
-    /// Their values are `None` without a report.
-    pub fn with_lost_axes(variables: &'a Variables, axes: Option<BTreeSet<&'a str>>) -> Self {
-        Scope { lost: axes.map_or(Lost::Axes, Lost::Values), ..Scope::new(variables) }
-    }
-
-    /// For the value of a variable, where there are no others.
-    pub fn inside_variable(mut self) -> Self {
-        self.inside_variable = true;
-        self
-    }
-
-    /// `node` with every name in its texts (not in its keys) replaced; `None` when something was wrong, which is
-    /// reported.
-    pub fn node(&mut self, node: &Node, problems: &mut Diagnostics) -> Option<Node> {
+    /// Returns a value with every name in its texts (not in its keys) replaced. None if something is wrong, which is reported.
+    pub fn node(&self, node: &Node) -> Option<Node> {
         let content = match &node.content {
-            Content::Scalar(Value::Text(text)) if text.contains('$') => return self.text(text, node, problems),
+            Content::Scalar(Value::Text(text)) if text.contains('$') => return self.text(text, node),
             Content::Scalar(_) => return Some(node.clone()),
-            // No `collect` into an `Option`: every item is resolved, so that all problems are reported.
-            Content::List(items) => {
-                let done: Vec<_> = items.iter().map(|item| self.node(item, problems)).collect();
-                Content::List(done.into_iter().collect::<Option<_>>()?)
-            }
+            Content::List(items) => Content::List(all(items.iter().map(|item| self.node(item)))?),
             Content::Map(entries) => {
-                let done: Vec<_> =
-                    entries.iter().map(|(key, item)| Some((key.clone(), self.node(item, problems)?))).collect();
-                Content::Map(done.into_iter().collect::<Option<_>>()?)
+                Content::Map(all(entries.iter().map(|(key, item)| Some((key.clone(), self.node(item)?))))?)
             }
         };
         Some(Node { content, ..node.clone() })
     }
 
-    fn text(&mut self, text: &str, node: &Node, problems: &mut Diagnostics) -> Option<Node> {
-        let pieces = match pieces(text) {
-            Ok(pieces) => pieces,
-            Err(message) => {
-                self.may_mean_any();
-                problems.push(Diagnostic::at(node.place, message).hint("`$$` stands for a dollar"));
-                return None;
-            }
+    fn text(&self, text: &str, node: &Node) -> Option<Node> {
+        let pieces = pieces(text).map_err(|message| {
+            self.may_mean_any();
+            Box::new(Diagnostic::at(node.place, message).hint("`$$` stands for a dollar"))
+        });
+        let pieces = self.problems.ok(pieces)?;
+        let value = |name| {
+            let found = self.get(name, node.place)?;
+            Some((found, found.origin.unwrap_or(found.place)))
         };
         if let [Piece::Name(name)] = pieces[..] {
-            let bound = self.get(name, node.place, problems)?;
-            return Some(Node {
-                place: node.place,
-                origin: bound.origin.or(Some(bound.place)),
-                content: bound.content.clone(),
-            });
+            let (found, origin) = value(name)?;
+            return Some(Node { place: node.place, origin: Some(origin), content: found.content.clone() });
         }
-        let mut out = String::with_capacity(text.len());
+        // A text that begins with a name has the origin of its value.
         let mut origin = None;
-        let mut whole = true;
-        for (index, piece) in pieces.iter().enumerate() {
+        let texts = pieces.iter().enumerate().map(|(index, piece)| {
             let name = match piece {
-                Piece::Text(text) => {
-                    out.push_str(text);
-                    continue;
-                }
+                Piece::Text(text) => return Some((*text).to_owned()),
                 Piece::Name(name) => name,
             };
-            let Some(bound) = self.get(name, node.place, problems) else {
-                whole = false;
-                continue;
-            };
-            match bound.scalar() {
-                Some(value) => out.push_str(&value.to_string()),
-                None => {
-                    problems.push(
-                        Diagnostic::at(
-                            node.place,
-                            format!("`${name}` is {} and cannot stand inside text", bound.kind()),
-                        )
-                        .related(bound.place, "its value"),
-                    );
-                    whole = false;
-                }
-            }
+            let (found, from) = value(name)?;
             if index == 0 {
-                origin = bound.origin.or(Some(bound.place));
+                origin = Some(from);
             }
-        }
-        whole.then_some(Node { place: node.place, origin, content: Content::Scalar(Value::Text(out)) })
+            if found.scalar().is_none() {
+                let message = format!("`${name}` is {} and cannot stand inside text", found.kind());
+                self.problems.push(Diagnostic::at(node.place, message).related(found.place, "its value"));
+                return None;
+            }
+            Some(found.value().to_string())
+        });
+        let text = all(texts)?.concat();
+        Some(Node { place: node.place, origin, content: Content::Scalar(Value::Text(text)) })
     }
 
-    /// After a fault: what was meant may be any of the axes, so none is called unused.
-    fn may_mean_any(&mut self) {
-        self.used.extend(self.axes.iter().map(|(axis, _)| *axis));
+    /// Calls no axis unused after a problem: each of them may be meant.
+    fn may_mean_any(&self) {
+        self.matrix.iter().flat_map(|matrix| &matrix.axes).for_each(|axis| axis.is_used.set(true));
     }
 
-    /// The value of `name`, or of `name.key`.
-    fn get(&mut self, name: &str, place: Place, problems: &mut Diagnostics) -> Option<&'a Node> {
+    /// Returns the value of `name`, or of `name.key`.
+    fn get(&self, name: &str, place: Place) -> Option<&'a Node> {
         let mut keys = name.split('.');
-        let mut found = self.whole(keys.next().unwrap_or_default(), place, problems)?;
-        for key in keys {
-            match entry(found, name, key, place) {
-                Ok(inner) => found = inner,
-                Err(problem) => {
-                    problems.push(*problem);
-                    return None;
-                }
-            }
-        }
-        Some(found)
+        let found = self.whole(keys.next().unwrap_or_default(), place)?;
+        keys.try_fold(found, |map, key| self.problems.ok(entry(map, name, key, place)))
     }
 
-    /// The value of a variable or an axis.
-    fn whole(&mut self, name: &str, place: Place, problems: &mut Diagnostics) -> Option<&'a Node> {
-        if let Some((axis, value)) = self.axes.iter().find(|(axis, _)| *axis == name) {
-            self.used.insert(axis);
-            return Some(value);
-        }
-        if let Some(value) = self.variables.get(name) {
-            return Some(value);
-        }
-        match &self.lost {
-            Lost::Axes => return None,
-            Lost::Values(axes) if axes.contains(name) => return None,
-            Lost::Nothing | Lost::Values(_) => self.may_mean_any(),
+    /// Returns the value of a variable or an axis.
+    fn whole(&self, name: &str, place: Place) -> Option<&'a Node> {
+        if let Some((matrix, position)) = self.matrix.and_then(|matrix| Some((matrix, matrix.axis(name)?))) {
+            matrix.axes[position].is_used.set(true);
+            return self.cell.map(|cell| matrix.value(cell, position));
         }
         let problem = Diagnostic::at(place, format!("nothing here is named `${name}`"));
-        problems.push(if self.inside_variable {
-            problem.hint("a variable cannot use another one; `$$` stands for a dollar")
-        } else {
-            let mut names: Vec<&str> = self.axes.iter().map(|(axis, _)| *axis).collect();
-            let mut variables: Vec<&str> = self.variables.keys().map(String::as_str).collect();
-            variables.sort_unstable();
-            names.extend(variables);
-            problem.hint(match (nearest(name, names.iter().copied()), list(&names)) {
+        let Some(variables) = self.variables else {
+            self.problems.push(problem.hint("a variable cannot use another one; `$$` stands for a dollar"));
+            return None;
+        };
+        if let Some(variable) = variables.get(name) {
+            variable.is_used.set(true);
+            return Some(&variable.value);
+        }
+        self.may_mean_any();
+        // Where not all axes are known, it may be one of them.
+        if self.matrix.is_none_or(|matrix| !matrix.is_open) {
+            let mut names: Vec<&str> = variables.keys().map(String::as_str).collect();
+            names.sort_unstable();
+            let axes = self.matrix.iter().flat_map(|matrix| &matrix.axes).map(|axis| axis.name.as_str());
+            let names: Vec<&str> = axes.chain(names).collect();
+            self.problems.push(problem.hint(match (nearest(name, names.iter().copied()), list(&names)) {
                 (Some(near), _) => format!("did you mean `${near}`?"),
                 (None, Some(list)) => format!("there are {list}; `$$` stands for a dollar"),
                 (None, None) => "there are no variables or axes; `$$` stands for a dollar".into(),
-            })
-        });
+            }));
+        }
         None
     }
+}
+
+/// Returns all items, if there are all. Every one is taken, so that all problems are reported.
+pub fn all<T>(items: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
+    items.collect::<Vec<_>>().into_iter().collect()
 }
 
 /// Returns the entry of the map that `${name}` means.

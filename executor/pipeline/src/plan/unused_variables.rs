@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use super::Plan;
 use super::command::RUN;
 use super::substitute::names;
-use crate::spec::COMMAND;
-use cwm_core::{Content, Node, Place, SpannedStr};
+use super::variables::Variables;
+use crate::spec::Spec;
+use cwm_core::{Place, SpannedStr};
 
 /// A variable that nothing uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,55 +34,15 @@ impl UnusedVariable {
     }
 }
 
-/// Returns the variables that nothing in the file at `root` uses.
-pub fn find_unused(root: &Node, variables: &[(SpannedStr, Node)]) -> Vec<UnusedVariable> {
-    if variables.is_empty() {
-        return Vec::new();
-    }
-    let mut used = Used::default();
-    if let Content::Map(entries) = &root.content {
-        entries.iter().filter(|(key, _)| key.text != "vars").for_each(|(_, node)| used.node(node));
-    }
-    let idle = variables.iter().filter(|(name, _)| !used.names.contains(name.text.as_str()));
-    idle.map(|(name, _)| UnusedVariable {
-        name: name.text.clone(),
-        place: name.place,
-        in_command: used.by_shells.contains(name.text.as_str()),
-    })
-    .collect()
-}
-
-/// Names behind a `$`.
-#[derive(Default)]
-struct Used<'n> {
-    names: HashSet<&'n str>,
-    /// In the texts of commands, which are the shell's.
-    by_shells: HashSet<&'n str>,
-}
-
-impl<'n> Used<'n> {
-    fn node(&mut self, node: &'n Node) {
-        match &node.content {
-            Content::List(items) => items.iter().for_each(|item| self.node(item)),
-            Content::Map(entries) => {
-                let is_command = entries.iter().any(|(key, node)| key.text == "stage" && node.text() == Some(COMMAND));
-                for (key, node) in entries {
-                    match &node.content {
-                        Content::Map(with) if is_command && key.text == "with" => self.of_command(with),
-                        _ => self.node(node),
-                    }
-                }
-            }
-            Content::Scalar(_) => self.names.extend(node.text().map(names).unwrap_or_default()),
-        }
-    }
-
-    fn of_command(&mut self, with: &'n [(SpannedStr, Node)]) {
-        for (key, node) in with {
-            match node.text() {
-                Some(text) if key.text == RUN => self.by_shells.extend(names(text)),
-                _ => self.node(node),
-            }
-        }
-    }
+/// Returns the variables of a planned pipeline that nothing used.
+pub fn find_unused(spec: &Spec, variables: &Variables) -> Vec<UnusedVariable> {
+    let commands = spec.stages.iter().filter(|stage| stage.is_command()).flat_map(|stage| &stage.with);
+    let texts = commands.filter(|(key, _)| key.text == RUN).filter_map(|(_, node)| node.text());
+    let in_commands: HashSet<&str> = texts.flat_map(names).collect();
+    let is_unused = |name: &SpannedStr| variables.get(&name.text).is_some_and(|variable| !variable.is_used.get());
+    let unused = spec.vars.iter().map(|(name, _)| name).filter(|name| is_unused(name));
+    let in_command = |name: &SpannedStr| in_commands.contains(name.text.as_str());
+    unused
+        .map(|name| UnusedVariable { name: name.text.clone(), place: name.place, in_command: in_command(name) })
+        .collect()
 }

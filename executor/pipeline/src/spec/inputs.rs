@@ -1,91 +1,77 @@
 //! `from:` of a stage.
 
-use cwm_core::{Content, Diagnostic, Node, NodeReader, SpannedStr};
+use cwm_core::{Content, Node, Problems, SpannedStr};
 
-/// The inputs of a stage, as written.
-#[derive(Clone, Debug)]
-pub enum FromSpec {
-    /// Sources without the names of inputs: outputs are joined to inputs by name. Empty: it reads nothing.
-    Outputs(Vec<SourceSpec>),
-    /// Sources by input.
-    Inputs(Vec<(SpannedStr, InputSpec)>),
-}
-
-/// The sources of one input, as written.
+/// The sources of one input, or of all inputs by the names of outputs.
 #[derive(Clone, Debug)]
 pub struct InputSpec {
-    /// One or more.
-    pub sources: Vec<SourceSpec>,
-    /// True if a list was written: then it is a group, whatever is in it.
+    /// The name of the input. Without one, outputs are joined to inputs by name.
+    pub name: Option<SpannedStr>,
+    /// The sources. A source is none if it cannot be read, which was reported.
+    pub sources: Vec<Option<SourceSpec>>,
+    /// True if they are a list: then the input is a group, whatever is in it.
     pub is_list: bool,
 }
 
 /// One source of an input.
 #[derive(Clone, Debug)]
-pub enum SourceSpec {
-    /// A reference such as `split.train` (text).
-    Reference(Node),
-    /// The path of a file from outside (text).
-    File(Node),
-    /// Something else, which was reported.
-    Unreadable,
+pub struct SourceSpec {
+    /// A reference such as `split.train`, or the path of a file from outside.
+    pub text: Node,
+    /// True for a file.
+    pub is_file: bool,
 }
 
-pub(super) fn from(node: &Node, reader: &mut NodeReader) -> FromSpec {
-    match &node.content {
-        Content::Map(_) => {
-            let mut inputs = Vec::new();
-            for (name, value) in reader.map(node, "`from`", "inputs") {
-                let (items, is_list) = match &value.content {
-                    Content::List(items) => (items.iter().collect(), true),
-                    _ => (vec![value], false),
-                };
-                if items.is_empty() {
-                    reader.report(
-                        Diagnostic::at(value.place, format!("input `{}` is given nothing", name.text))
-                            .hint("leave the input out"),
-                    );
-                }
-                let sources = items.into_iter().map(|item| source(item, reader)).collect();
-                inputs.push((name.clone(), InputSpec { sources, is_list }));
-            }
-            FromSpec::Inputs(inputs)
-        }
-        Content::List(items) => FromSpec::Outputs(items.iter().map(|item| bare(item, reader)).collect()),
-        Content::Scalar(_) => FromSpec::Outputs(vec![bare(node, reader)]),
-    }
-}
-
-fn bare(node: &Node, reader: &mut NodeReader) -> SourceSpec {
-    if matches!(node.content, Content::Map(_)) {
-        reader.report(
-            Diagnostic::at(node.place, "each item of this list must be a reference to a stage")
-                .hint("name the input: `from: { input: { file: path } }`"),
-        );
-        return SourceSpec::Unreadable;
-    }
-    reference(node, reader)
-}
-
-fn reference(node: &Node, reader: &mut NodeReader) -> SourceSpec {
-    reader.text(node, "a reference").map_or(SourceSpec::Unreadable, |_| SourceSpec::Reference(node.clone()))
-}
-
-fn source(node: &Node, reader: &mut NodeReader) -> SourceSpec {
+pub(super) fn from(node: &Node, problems: &Problems) -> Vec<InputSpec> {
     if !matches!(node.content, Content::Map(_)) {
-        return reference(node, reader);
+        return vec![input(None, node, |item| bare(item, problems))];
     }
-    let mut source = SourceSpec::Unreadable;
-    let entries = reader.map(node, "a source", "keys of a source");
+    let mut inputs = Vec::new();
+    for (name, value) in problems.map(node, "`from`", "inputs") {
+        let input = input(Some(name.clone()), value, |item| source(item, problems));
+        if input.sources.is_empty() {
+            let message = format!("input `{}` is given nothing", name.text);
+            problems.push(value.problem(message).hint("leave the input out"));
+        }
+        inputs.push(input);
+    }
+    inputs
+}
+
+fn input(name: Option<SpannedStr>, node: &Node, source: impl Fn(&Node) -> Option<SourceSpec>) -> InputSpec {
+    match &node.content {
+        Content::List(items) => InputSpec { name, sources: items.iter().map(source).collect(), is_list: true },
+        _ => InputSpec { name, sources: vec![source(node)], is_list: false },
+    }
+}
+
+/// Reads a source that has no input beside it.
+fn bare(node: &Node, problems: &Problems) -> Option<SourceSpec> {
+    if matches!(node.content, Content::Map(_)) {
+        let message = "each item of this list must be a reference to a stage";
+        problems.push(node.problem(message).hint("name the input: `from: { input: { file: path } }`"));
+        return None;
+    }
+    source(node, problems)
+}
+
+fn source(node: &Node, problems: &Problems) -> Option<SourceSpec> {
+    if !matches!(node.content, Content::Map(_)) {
+        return problems.text(node, "a reference").map(|_| SourceSpec { text: node.clone(), is_file: false });
+    }
+    let mut source = None;
+    let entries = problems.map(node, "a source", "keys of a source");
     for (key, value) in &entries {
         match key.text.as_str() {
-            "file" if reader.text(value, "the path of a file").is_some() => source = SourceSpec::File(value.clone()),
-            "file" => (),
-            _ => reader.unknown_key(key, "a source", &["file"]),
+            "file" => {
+                let path = problems.text(value, "the path of a file");
+                source = path.map(|_| SourceSpec { text: value.clone(), is_file: true });
+            }
+            _ => problems.unknown_key(key, "a source", &["file"]),
         }
     }
     if entries.is_empty() {
-        reader.report(Diagnostic::at(node.place, "this source names nothing").hint("write `{ file: path }`"));
+        problems.push(node.problem("this source names nothing").hint("write `{ file: path }`"));
     }
     source
 }

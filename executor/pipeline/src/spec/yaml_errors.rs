@@ -21,8 +21,8 @@ pub fn not_yaml(error: &ScanError, text: &str, source: u32) -> Box<Diagnostic> {
         ErrorKind::RecursionLimitExceeded => return too_large(place, "more than 64 levels of nesting"),
         _ => format!("this is not YAML: {}", visible(&error.info())),
     };
-    let hint = usual_cause(text, start).or_else(|| cause_in_file(&message, text, start, source));
-    Box::new(Diagnostic::at(place, message).maybe_hint(hint))
+    let hint = usual_cause(&message, text, start, source);
+    Box::new(Diagnostic::at(place, message).maybe_hint(hint.map(str::to_owned)))
 }
 
 /// Reports a pipeline that is too large.
@@ -30,43 +30,30 @@ pub fn too_large(place: Place, what: &str) -> Box<Diagnostic> {
     Box::new(Diagnostic::at(place, format!("this is no pipeline: it has {what}")))
 }
 
-/// Recognises frequent mistakes: tabs, and `${name}` inside braces.
-fn usual_cause(text: &str, at: usize) -> Option<String> {
+/// Recognises frequent mistakes: tabs, and `${name}` inside braces; in a file also references inside braces, colons in text, and
+/// wrong indentation.
+fn usual_cause(message: &str, text: &str, at: usize, source: u32) -> Option<&'static str> {
     let before = text.get(..at)?;
     let from = before.rfind('\n').map_or(0, |newline| newline + 1);
     let mut lines = text.get(from..)?.lines();
     let (line, next) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-    let tab = |line: &str| line.trim_start_matches(' ').starts_with('\t');
-    if line.contains("${") {
-        Some("a brace ends a plain value inside braces: write `$name` or quote \"${name}\"".into())
-    } else if tab(line) || tab(next) {
-        Some("YAML is indented with spaces, never with tabs".into())
-    } else {
-        None
-    }
-}
-
-/// Recognises frequent mistakes in a file: references inside braces, colons in text, wrong indentation.
-fn cause_in_file(message: &str, text: &str, at: usize, source: u32) -> Option<String> {
-    let before = text.get(..at)?;
-    let from = before.rfind('\n').map_or(0, |newline| newline + 1);
-    let line = text.get(from..)?.lines().next().unwrap_or_default();
-    let (in_braces, in_block) =
-        (message.contains("while parsing a flow"), message.contains("mapping values are not allowed"));
-    if source > 0 || !(in_braces || in_block) {
-        return None;
-    }
-    if holds_reference(line) {
-        return Some("a reference with brackets is quoted inside braces: \"stage[axis=value]\"".into());
-    }
+    let is_tab = |line: &str| line.trim_start_matches(' ').starts_with('\t');
     // The entry that the fault is in, or behind.
     let entry = before.get(from..)?.rsplit(['{', '[', ',']).next().unwrap_or_default();
-    if entry.trim_end().trim_end_matches(':').contains(": ") {
-        Some("quote text that holds `: `, as in 'echo a: b'; inside braces a comma separates entries".into())
-    } else if in_block {
-        Some("the keys of one map begin in the same column".into())
-    } else {
+    let in_braces = message.contains("while parsing a flow");
+    let in_block = message.contains("mapping values are not allowed");
+    if line.contains("${") {
+        Some("a brace ends a plain value inside braces: write `$name` or quote \"${name}\"")
+    } else if is_tab(line) || is_tab(next) {
+        Some("YAML is indented with spaces, never with tabs")
+    } else if source > 0 || !(in_braces || in_block) {
         None
+    } else if holds_reference(line) {
+        Some("a reference with brackets is quoted inside braces: \"stage[axis=value]\"")
+    } else if entry.trim_end().trim_end_matches(':').contains(": ") {
+        Some("quote text that holds `: `, as in 'echo a: b'; inside braces a comma separates entries")
+    } else {
+        in_block.then_some("the keys of one map begin in the same column")
     }
 }
 

@@ -256,16 +256,16 @@ fn addresses_are_selected_and_what_they_lack_is_said() {
     assert_eq!(plan.select("model").unwrap().len(), 8);
     assert_eq!(plan.select("model[size=d64/l1]").unwrap().len(), 4);
     assert_eq!(plan.select("evaluation[test=held_out, size=d64/l1]").unwrap().len(), 4);
-    assert_eq!(plan.select_outputs("model[size=d64/l1].curves").unwrap().len(), 4);
-    assert_eq!(plan.select_outputs("report").unwrap()[0].1, "report");
-    let checkpoints = |text: &str| plan.select_outputs_of(text, &Format::CHECKPOINT);
+    assert_eq!(plan.select_outputs("model[size=d64/l1].curves", None).unwrap().len(), 4);
+    assert_eq!(plan.select_outputs("report", None).unwrap()[0].1, "report");
+    let checkpoints = |text: &str| plan.select_outputs(text, Some(&Format::CHECKPOINT));
     let ports: Vec<String> = checkpoints("model[size=d64/l1]").unwrap().into_iter().map(|(_, port)| port).collect();
     assert_eq!(ports, ["checkpoint"; 4]);
     assert_eq!(checkpoints("model[size=d64/l1].curves").unwrap()[0].1, "curves");
     assert_eq!((checkpoints("report").unwrap()[0].1.as_str(), checkpoints("split").is_err()), ("report", true));
     let told = |text: &str| {
-        let error = plan.select_outputs(text).err().or(plan.select(text).err()).unwrap();
-        format!("{text}: {error} ({})", error.hint.as_deref().unwrap_or_default())
+        let error = plan.select_outputs(text, None).err().or(plan.select(text).err()).unwrap();
+        format!("{text}: {error} ({})", error.hints.concat())
     };
     let all = [
         "modle",

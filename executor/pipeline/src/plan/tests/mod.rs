@@ -21,9 +21,8 @@ fn plan_with(text: &str, sets: &[(&str, &str)]) -> Result<Plan, Diagnostics> {
     let sets: Vec<_> = sets.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let mut sources = vec![Source { name: "pipeline.yaml".into(), text: text.into() }];
     sources.extend(set_sources(&sets));
-    let problems = Diagnostics::new(Sources::new(sources));
     let folders = Folders { file: "/here".into(), current: "/current".into() };
-    resolve(PathBuf::from("/here/pipeline.yaml"), folders, &sets, &stages::registry(), problems)
+    resolve(PathBuf::from("/here/pipeline.yaml"), folders, &sets, &stages::registry(), Sources::new(sources))
 }
 
 /// Plans a text that is right.

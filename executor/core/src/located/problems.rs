@@ -1,31 +1,45 @@
-//! Reading maps, lists and text out of a tree, and saying what is wrong with them.
+//! Collects the problems of a file while its tree is read: maps, lists and text are taken out of it, or reported.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::node::{Content, Node, SpannedStr};
-use crate::diagnostics::{Diagnostic, Diagnostics, Place};
+use crate::diagnostics::{Diagnostic, Diagnostics, Place, Sources};
 use crate::names::suggest;
 
-/// Collects what is wrong while a tree is read.
-pub struct NodeReader<'a> {
-    /// The faults so far.
-    pub problems: &'a mut Diagnostics,
-}
+/// The problems of a file so far. All that read and plan it share one of these.
+#[derive(Debug, Default)]
+pub struct Problems(RefCell<Diagnostics>);
 
-impl NodeReader<'_> {
-    /// Reports one fault.
-    pub fn report(&mut self, diagnostic: Diagnostic) {
-        self.problems.push(diagnostic);
+impl Problems {
+    /// None yet, about these texts.
+    pub fn new(sources: Sources) -> Self {
+        Problems(RefCell::new(Diagnostics::new(sources)))
+    }
+
+    /// Reports a problem.
+    pub fn push(&self, problem: Diagnostic) {
+        self.0.borrow_mut().push(problem);
+    }
+
+    /// The value of a result; none if it is a problem, which is reported.
+    pub fn ok<T>(&self, result: Result<T, Box<Diagnostic>>) -> Option<T> {
+        result.map_err(|problem| self.push(*problem)).ok()
+    }
+
+    /// Returns all of them.
+    pub fn into_diagnostics(self) -> Diagnostics {
+        self.0.into_inner()
     }
 
     /// The entries of a map, each key once; `what` names the map in messages (`vars`), `entry` one entry (`variable`).
     /// Null is an empty map: a key with nothing after it.
-    pub fn map<'n>(&mut self, node: &'n Node, what: &str, entry: &str) -> Vec<&'n (SpannedStr, Node)> {
+    pub fn map<'n>(&self, node: &'n Node, what: &str, entry: &str) -> Vec<&'n (SpannedStr, Node)> {
         let entries = match &node.content {
             Content::Map(entries) => entries,
             _ if node.scalar() == Some(&cwm_contract::Value::Null) => return Vec::new(),
             _ => {
-                self.report(Diagnostic::at(node.place, format!("{what} must be a map, not {}", node.kind())));
+                self.push(node.problem(format!("{what} must be a map, not {}", node.kind())));
                 return Vec::new();
             }
         };
@@ -38,7 +52,7 @@ impl NodeReader<'_> {
                     known.insert(text, *place);
                     kept.push(pair);
                 }
-                Some(earlier) => self.report(
+                Some(earlier) => self.push(
                     Diagnostic::at(*place, format!("two {entry} are named `{text}`"))
                         .label("the second")
                         .related(*earlier, "the first")
@@ -49,31 +63,31 @@ impl NodeReader<'_> {
         kept
     }
 
-    /// Says that a key is not one of those that are known here.
-    pub fn unknown_key(&mut self, key: &SpannedStr, whose: &str, known: &[&str]) {
+    /// Reports a key that is not one of those that are known here.
+    pub fn unknown_key(&self, key: &SpannedStr, whose: &str, known: &[&str]) {
         let hint = suggest(&key.text, "keys", known.iter().copied());
-        self.report(Diagnostic::at(key.place, format!("{whose} has no key `{}`", key.text)).maybe_hint(hint));
+        self.push(Diagnostic::at(key.place, format!("{whose} has no key `{}`", key.text)).maybe_hint(hint));
     }
 
-    /// Text, or a report.
-    pub fn text(&mut self, node: &Node, what: &str) -> Option<SpannedStr> {
+    /// The text of a node. Anything but text that is not empty is reported.
+    pub fn text(&self, node: &Node, what: &str) -> Option<SpannedStr> {
         let word = node.spanned_text().filter(|word| !word.text.is_empty());
         if word.is_none() {
             let found = if node.text().is_some() { "empty text" } else { node.kind() };
-            self.report(Diagnostic::at(node.place, format!("{what} must be text, not {found}")));
+            self.push(node.problem(format!("{what} must be text, not {found}")));
         }
         word
     }
 
-    /// A list of texts, or one text.
-    pub fn text_list(&mut self, node: &Node, what: &str) -> Vec<SpannedStr> {
+    /// The texts of a list, or one text.
+    pub fn text_list(&self, node: &Node, what: &str) -> Vec<SpannedStr> {
         match &node.content {
             Content::List(items) => {
                 items.iter().filter_map(|item| self.text(item, &format!("each of {what}"))).collect()
             }
             Content::Scalar(cwm_contract::Value::Text(_)) => self.text(node, what).into_iter().collect(),
             _ => {
-                self.report(Diagnostic::at(node.place, format!("{what} must be a list, not {}", node.kind())));
+                self.push(node.problem(format!("{what} must be a list, not {}", node.kind())));
                 Vec::new()
             }
         }
