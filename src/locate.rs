@@ -16,11 +16,8 @@ pub fn open_store(store: Option<&Path>, file: Option<&Path>) -> Result<Store, Er
         return Ok(Store::at(root)?);
     }
     let file = pipeline_file(file)?;
-    Ok(Store::at(&store_folder(
-        None,
-        &Site::of(&file, crate::adapters::REMOTE_KINDS)?,
-        file.parent().unwrap_or(Path::new(".")),
-    ))?)
+    let site = Site::of(&file, crate::adapters::REMOTE_KINDS)?;
+    Ok(Store::at(&store_folder(None, &site, file.parent().unwrap_or(Path::new("."))))?)
 }
 
 /// Opens a store as [`open_store`] does, and requires that it exists if the command line names it: a mistyped name must not pass
@@ -45,24 +42,24 @@ pub fn open_existing_store(store: Option<&Path>, file: Option<&Path>) -> Result<
 }
 
 /// Returns the folder of the store: that of the command line, else of `cwm.toml`, else `artifacts` beside the pipeline.
-pub fn store_folder(given: Option<&Path>, site: &Site, folder: &Path) -> PathBuf {
-    given.or(site.store.as_deref()).map_or_else(|| folder.join("artifacts"), Path::to_owned)
+pub fn store_folder(store: Option<&Path>, site: &Site, folder: &Path) -> PathBuf {
+    store.or(site.store.as_deref()).map_or_else(|| folder.join("artifacts"), Path::to_owned)
 }
 
-/// Finds the pipeline file: the given one, else `pipeline.yaml` in the current folder or one above it.
+/// Finds the pipeline file: `file`, else `pipeline.yaml` in the current folder or one above it.
 ///
 /// # Errors
 /// There is none.
-pub fn pipeline_file(given: Option<&Path>) -> Result<PathBuf, Error> {
-    if let Some(given) = given {
-        let shown = given.display();
-        let wrong = match std::fs::metadata(given) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => format!("there is no pipeline file {shown}"),
-            Ok(found) if found.is_dir() => format!("{shown} is a folder, and a pipeline is a file"),
+pub fn pipeline_file(file: Option<&Path>) -> Result<PathBuf, Error> {
+    if let Some(file) = file {
+        let path = file.display();
+        let problem = match std::fs::metadata(file) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => format!("there is no pipeline file {path}"),
+            Ok(metadata) if metadata.is_dir() => format!("{path} is a folder, and a pipeline is a file"),
             // Other errors are those of reading it.
-            _ => return Ok(given.to_owned()),
+            _ => return Ok(file.to_owned()),
         };
-        return Err(Error::usage(wrong)
+        return Err(Error::usage(problem)
             .hint("name it: `cwm run FILE.yaml`; without a name it is pipeline.yaml here or in a folder above"));
     }
     let here =

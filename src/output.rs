@@ -1,10 +1,11 @@
-//! What commands print: data and events on standard output, errors on standard error.
+//! Prints data and events to standard output, and errors to standard error.
 
 use std::io::{self, IsTerminal, Stdout, Write, stdout};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
+use serde_json::json;
 
 use cwm_core::{DiagnosticReport, Error, escape_controls_in_lines};
 
@@ -107,18 +108,6 @@ fn width() -> usize {
     terminal_size::terminal_size_of(std::io::stderr()).map_or(120, |(width, _)| width.0.into())
 }
 
-/// An error, as `--json` prints it.
-#[derive(Serialize)]
-struct JsonError {
-    /// `refused`, among the events of a run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    event: Option<&'static str>,
-    /// All errors of a pipeline file, in the order of the text; else the one error.
-    errors: Vec<DiagnosticReport>,
-    /// The exit code of the process.
-    exit_code: u8,
-}
-
 /// Prints an error to standard output as one line of JSON, which fits among the events of a run (`is_event`). A closed or full
 /// standard output is no error here, since standard error has the message.
 pub fn print_error_as_json(error: &Error, is_event: bool) {
@@ -127,7 +116,10 @@ pub fn print_error_as_json(error: &Error, is_event: bool) {
         let hint = (!error.hints.is_empty()).then(|| error.hints.join("; "));
         errors.push(DiagnosticReport { message: error.message.clone(), at: None, related: Vec::new(), hint });
     }
-    let line = JsonError { event: is_event.then_some("refused"), errors, exit_code: error.exit_code().0 };
+    let mut line = json!({ "errors": errors, "exit_code": error.exit_code().0 });
+    if is_event {
+        line["event"] = "refused".into();
+    }
     let _ = print_json_line(&line);
 }
 

@@ -57,10 +57,12 @@ pub fn model_tools() -> Option<&'static dyn ModelTools> {
 /// # Errors
 /// They are not compiled in.
 pub fn require_model_tools() -> Result<&'static dyn ModelTools, Error> {
-    model_tools().ok_or_else(|| {
-        Error::usage("this build of cwm has no models")
-            .hint("build it with the cargo feature `model-tools`, which is on by default")
-    })
+    model_tools().ok_or_else(|| not_compiled_in("this build of cwm has no models", "model-tools"))
+}
+
+/// Returns the error of a command that needs a cargo feature.
+pub fn not_compiled_in(problem: &str, feature: &str) -> Error {
+    Error::usage(problem).hint(format!("build it with the cargo feature `{feature}`, which is on by default"))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::{ModelHintArguments, PipelineArguments};
 /// Arguments of `dag`.
 #[derive(Debug, Args)]
 pub struct DagArguments {
-    /// Which pipeline
+    /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
     /// The notation [default: text]
@@ -64,13 +64,13 @@ pub struct SqlArguments {
     /// Comma-separated values
     #[arg(long, conflicts_with = "tables")]
     pub csv: bool,
-    /// Which pipeline
+    /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
 }
 
 impl SqlArguments {
-    /// What is asked, and the query unless only the tables are listed.
+    /// Returns the words that name artifacts, and the query unless only the tables are listed.
     ///
     /// # Errors
     /// One of them is missing.
@@ -96,16 +96,16 @@ pub struct TrackArguments {
     /// Read them from this file, as moves or as PGN; `-` is standard input
     #[arg(short = 'i', long, value_name = "FILE", conflicts_with = "moves")]
     pub input: Option<PathBuf>,
-    /// Which game of the PGN
+    /// The number of the game in the PGN
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub game: u64,
-    /// Only how it went: positions and labels that were right, and the first error
+    /// Only a summary: positions and labels that were right, and the first error
     #[arg(long)]
     pub summary: bool,
-    /// What is known of a model from a file
+    /// Facts about a model from a file
     #[command(flatten)]
     pub hints: ModelHintArguments,
-    /// Which pipeline
+    /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
 }
@@ -117,13 +117,13 @@ pub struct ParityArguments {
     /// Fixtures (.safetensors), lr-schedules.json, metrics.json, param-counts.json, or folders of them
     #[arg(value_name = "FILE|DIR", required = true)]
     pub files: Vec<PathBuf>,
-    /// The family of the fixtures [default: what their manifest.json, names and shapes tell]
+    /// The family of the fixtures [default: found by their manifest.json, names and shapes]
     #[arg(long, value_name = "NAME")]
     pub family: Option<String>,
     /// An option of the family, such as heads=2 or rope=standard (may be repeated)
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = assignment)]
     pub options: Vec<(String, String)>,
-    /// Where to compute
+    /// The device to compute on
     #[arg(long, value_name = "NAME", default_value = "cpu")]
     pub device: String,
 }
@@ -131,7 +131,7 @@ pub struct ParityArguments {
 /// Arguments of `tensorboard`.
 #[derive(Debug, Args)]
 pub struct TensorboardArguments {
-    /// Where to: a folder for each training, with event files and metrics.jsonl
+    /// The destination: a folder for each training, with event files and metrics.jsonl
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     /// Only these stages
@@ -140,7 +140,7 @@ pub struct TensorboardArguments {
     /// Go on until interrupted, with whatever is trained meanwhile
     #[arg(long)]
     pub follow: bool,
-    /// Which pipeline
+    /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
 }

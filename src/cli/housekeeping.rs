@@ -23,16 +23,16 @@ pub struct DuArguments {
 /// Arguments of `gc`.
 #[derive(Debug, Args)]
 pub struct GcArguments {
-    /// Delete it; without this it is only said what would go
+    /// Delete it; without this it is only listed
     #[arg(long)]
     pub delete: bool,
     /// Keep what was made or used within this time: 30d, 12h, 2 weeks
     #[arg(long, value_name = "AGE", default_value = "0")]
     pub keep: Age,
-    /// Let go only as much as brings the results to this size (200GB, 1.5TiB), the least recently used first
+    /// Delete only as much as brings the results to this size (200GB, 1.5TiB), the least recently used first
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_size: Option<u64>,
-    /// Also what was fetched from the network, read from a pipe or taken over from a file, if nothing names it
+    /// Also results that were fetched from the network, read from a pipe or taken over from a file, if nothing names them
     #[arg(long)]
     pub sources: bool,
     /// Forget a lock file that the store has seen, so that what only it names may go
@@ -54,7 +54,7 @@ pub struct VerifyArguments {
     /// Only the results of these stages or cells, as the lock file names them
     #[arg(value_name = "STAGE", add = complete(stages))]
     pub stages: Vec<String>,
-    /// Which pipeline's store
+    /// The pipeline whose store is meant
     #[command(flatten)]
     pub pipeline: PipelineArguments,
 }

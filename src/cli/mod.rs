@@ -32,7 +32,7 @@ pub use sharing::*;
 #[command(name = "cwm", version, about, long_about = None, arg_required_else_help = true)]
 #[command(after_long_help = cwm_core::ExitCode::help())]
 pub struct Cli {
-    /// Where results are kept [default: artifacts/ beside the pipeline]
+    /// The store of results [default: artifacts/ beside the pipeline]
     #[arg(long, global = true, env = "CWM_STORE", value_name = "DIR")]
     pub store: Option<PathBuf>,
     /// Print JSON: one value, or one object a line (docs/json.md)
@@ -61,11 +61,11 @@ pub enum Command {
     Watch(WatchArguments),
     /// Show, stage by stage, what is cached and what would run
     Status(StatusArguments),
-    /// Say why a stage would run, or where its result comes from
+    /// Explain why a stage would run, or where its result comes from
     Why(WhyArguments),
-    /// Say that a change of a stage's code changes no result: those of the older code stay (accepted.lock)
+    /// Accept that a change of a stage's code changes no result: those of the older code stay (accepted.lock)
     Accept(AcceptArguments),
-    /// Say how two runs differ: by their lock files, here or in git, and by their reports; exit code 7 if they do
+    /// Compare two runs: by their lock files, here or in git, and by their reports; exit code 7 if they differ
     Diff(DiffArguments),
     /// Draw the graph of stages
     Dag(DagArguments),
@@ -73,17 +73,17 @@ pub enum Command {
     Log(LogArguments),
     /// Write the curves of trainings for TensorBoard, and as JSON lines
     Tensorboard(TensorboardArguments),
-    /// Describe a stage's result and what is in it, or what a digest or key stands for
+    /// Describe a stage's result and its content, or the result of a digest or key
     Show(ShowArguments),
-    /// Print where a stage's output lies in the store (read-only)
+    /// Print the path of a stage's output in the store (read-only)
     Path(PathArguments),
     /// Copy a stage's output to a folder; or a dataset with its labels, or as a stream
     Export(ExportArguments),
-    /// Ask the tables that stages wrote (Parquet, Arrow, JSON lines) a query in SQL (docs/sql.md)
+    /// Query the tables that stages wrote (Parquet, Arrow, JSON lines) in SQL (docs/sql.md)
     Sql(SqlArguments),
     /// List what downloads are pinned to (sources.lock), or fetch anew and pin what comes
     Pin(PinArguments),
-    /// Say where results are shared: a folder, S3, Google, Azure, a web server (cwm.toml)
+    /// List or change the remotes that share results: a folder, S3, Google, Azure, a web server (cwm.toml)
     Remote(RemoteArguments),
     /// Send results to a remote: files first, then what names them; what is there is not sent again
     Push(PushArguments),
@@ -95,23 +95,23 @@ pub enum Command {
     Ls(LsArguments),
     /// Give results a name, under which they stay; without one, list the names
     Tag(TagArguments),
-    /// Say how much room each stage takes in the store
+    /// Print the size of each stage in the store
     Du(DuArguments),
-    /// Say what the store holds that nothing names any more, by stage; with --delete, let it go
+    /// List what nothing in the store names any more, by stage; with --delete, delete it
     Gc(GcArguments),
-    /// Hold our models against fixtures of the authors' code: a line a file; exit code 6 if one differs too much
+    /// Compare our models with fixtures of the authors' code: a line a file; exit code 6 if one differs too much
     Parity(ParityArguments),
-    /// Take over a model of another program: a PyTorch checkpoint or safetensors, as a checkpoint of ours
+    /// Convert a model of another program, a PyTorch checkpoint or safetensors, to a checkpoint
     Import(ImportArguments),
-    /// Take files over as a stage's result, in place of computing it
+    /// Record files as a stage's result, in place of computing it
     Take(TakeArguments),
     /// Follow a game with a model: the board that it believes in beside the true one, ply by ply
     Track(TrackArguments),
-    /// List what models can be computed on here, and what keeps GPUs from being used
+    /// List the devices for models here, and the reasons why GPUs cannot be used
     Devices,
     /// Print the JSON Schema of pipeline files, for editors; --markdown: a page of all stages and parameters, for people
     Schema(SchemaArguments),
-    /// Print what a shell reads to complete words of cwm, with the stages and cells of the pipeline at hand
+    /// Print the script by which a shell completes words of cwm, with the stages and cells of the pipeline
     Completions(CompletionsArguments),
     /// Write manual pages into a folder
     Man(ManArguments),

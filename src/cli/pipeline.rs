@@ -1,4 +1,4 @@
-//! Which pipeline a command is about.
+//! The options that name a pipeline.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::Args;
 use super::completers::{complete, variables};
 use cwm_core::Error;
 
-/// Which pipeline.
+/// The options that name a pipeline.
 #[derive(Clone, Debug, Default, Args)]
 pub struct PipelineArguments {
     /// The pipeline [default: pipeline.yaml here or in a folder above]

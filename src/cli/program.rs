@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap_complete::Shell;
 
 /// Arguments of `init`.
 #[derive(Debug, Args)]
 pub struct InitArguments {
-    /// Where to, made if absent
+    /// The folder, created if absent
     #[arg(value_name = "DIR", default_value = ".")]
     pub folder: PathBuf,
     /// A pipeline of shell commands alone, of any subject
@@ -26,43 +27,17 @@ pub struct SchemaArguments {
 /// Arguments of `completions`.
 #[derive(Debug, Args)]
 pub struct CompletionsArguments {
-    /// For which shell
+    /// The shell, which runs `source <(cwm completions bash)`, `source <(cwm completions zsh)` after compinit,
+    /// `cwm completions fish | source`, `eval (cwm completions elvish | slurp)`, or
+    /// `cwm completions powershell | Out-String | Invoke-Expression`
     #[arg(value_enum)]
     pub shell: Shell,
-}
-
-/// Shells that words can be completed in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Shell {
-    /// source <(cwm completions bash)
-    Bash,
-    /// source <(cwm completions zsh), after compinit
-    Zsh,
-    /// cwm completions fish | source
-    Fish,
-    /// eval (cwm completions elvish | slurp)
-    Elvish,
-    /// cwm completions powershell | Out-String | Invoke-Expression
-    Powershell,
-}
-
-impl Shell {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Shell::Bash => "bash",
-            Shell::Zsh => "zsh",
-            Shell::Fish => "fish",
-            Shell::Elvish => "elvish",
-            Shell::Powershell => "powershell",
-        }
-    }
 }
 
 /// Arguments of `man`.
 #[derive(Debug, Args)]
 pub struct ManArguments {
-    /// Where to, made if absent: a page for cwm and one for each command
+    /// The folder, created if absent: a page for cwm and one for each command
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
 }

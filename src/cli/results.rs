@@ -15,10 +15,10 @@ pub struct ShowArguments {
     /// digest
     #[arg(value_name = "STAGE[.PORT]|tag:NAME|HASH", add = complete(outputs_and_tags))]
     pub what: String,
-    /// How many games to show of games and datasets
+    /// The number of games to show of games and datasets
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub games: usize,
-    /// Which pipeline
+    /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
 }
@@ -29,7 +29,7 @@ pub struct PathArguments {
     /// A stage, with `.port` for one of several outputs: tokens.train
     #[arg(value_name = "STAGE[.PORT]", add = complete(outputs))]
     pub source: String,
-    /// Which pipeline
+    /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
 }
@@ -66,7 +66,7 @@ pub struct LogArguments {
 }
 
 impl LogArguments {
-    /// Which pipeline.
+    /// Returns the pipeline.
     pub fn pipeline(&self) -> PipelineArguments {
         PipelineArguments { file: self.file.clone(), sets: self.sets.clone() }
     }
@@ -78,7 +78,7 @@ pub struct ExportArguments {
     /// A stage, with `.port` for one of several outputs
     #[arg(value_name = "STAGE[.PORT]", add = complete(outputs))]
     pub source: String,
-    /// Where to, made if absent; or `-`: a dataset goes to standard output as an Arrow IPC stream
+    /// The destination, created if absent; or `-`: a dataset goes to standard output as an Arrow IPC stream
     #[arg(value_name = "DIR|-")]
     pub destination: PathBuf,
     /// With the 75 labels of every position (of a dataset)
@@ -87,16 +87,16 @@ pub struct ExportArguments {
     /// At most so many games, from the first (of a dataset)
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
-    /// Tell in a report who made its results and on which hosts; left out otherwise, as reports are published
+    /// Include in a report who made its results and on which hosts; left out otherwise, as reports are published
     #[arg(long)]
     pub names: bool,
-    /// Which pipeline
+    /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
 }
 
 impl ExportArguments {
-    /// Whether it goes to standard output.
+    /// Returns true if the export goes to standard output.
     pub fn is_stream(&self) -> bool {
         self.destination.as_os_str() == "-"
     }
@@ -108,7 +108,7 @@ pub struct TagArguments {
     /// The name: letters, digits, `.`, `_`, `-`; without one, all tags are listed
     #[arg(value_name = "NAME", add = complete(tag_names))]
     pub name: Option<String>,
-    /// What it names: stages or cells as the lock file has them now, or (the beginning of) keys or digests [default: all
+    /// The results: stages or cells as the lock file has them now, or (the beginning of) keys or digests [default: all
     /// that the lock file names]
     #[arg(value_name = "STAGE|HASH", add = complete(stages))]
     pub what: Vec<String>,
@@ -135,13 +135,13 @@ pub struct TakeArguments {
     /// A file or folder for its only output, or for each of several one as PORT=FILE; they are copied
     #[arg(value_name = "[PORT=]FILE", required_unless_present = "before")]
     pub files: Vec<String>,
-    /// Its result of before, which the lock file names: where the text of a command, or a script, changed and its result would not
+    /// Its previous result, which the lock file names: where the text of a command, or a script, changed and its result would not
     #[arg(long, conflicts_with = "files")]
     pub before: bool,
     /// Have the lock file name this result in place of the one that is recorded; that one stays
     #[arg(long)]
     pub replace: bool,
-    /// Which pipeline
+    /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
 }
@@ -152,10 +152,10 @@ pub struct ImportArguments {
     /// A file of torch.save (.pt, .pth) or of safetensors
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The checkpoint that is made of it
+    /// The folder of the new checkpoint
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// What is known of the model
+    /// Facts about the model
     #[command(flatten)]
     pub hints: ModelHintArguments,
 }
@@ -169,7 +169,7 @@ pub struct PinArguments {
     /// Forget their pins, fetch anew, and pin what comes
     #[arg(long)]
     pub update: bool,
-    /// Which pipeline
+    /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
 }

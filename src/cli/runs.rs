@@ -15,14 +15,14 @@ pub struct RunArguments {
     /// A pipeline file (if it ends in .yaml or .yml), then stages, such as model or 'model[size=d32/l1]'
     #[arg(value_name = "FILE|STAGE", add = files_and_stages())]
     pub words: Vec<String>,
-    /// Which pipeline, and with which variables
+    /// The pipeline and its variables
     #[command(flatten)]
     pub pipeline: PipelineArguments,
-    /// Say what would run, and why; run nothing
+    /// List what would run, and why; run nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
-    /// Do these stages anew, beside what is recorded of them, and say whether the same bytes come out; nothing is changed.
-    /// Exit code 8 if others do
+    /// Run these stages again, beside their recorded results, and compare the bytes; nothing is changed.
+    /// Exit code 8 if they differ
     #[arg(long, conflicts_with_all = ["dry_run", "force"])]
     pub check: bool,
     /// Run these stages even if they are cached (may be repeated)
@@ -40,24 +40,24 @@ pub struct RunArguments {
     /// Cores to use [default: all]
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,
-    /// Who does the work, in place of what `cwm.toml` says
-    #[arg(long, value_enum, value_name = "WHO")]
+    /// The executor, in place of the one in `cwm.toml`
+    #[arg(long, value_enum, value_name = "NAME")]
     pub executor: Option<Executor>,
-    /// Leave the run itself to a job of Slurm, and end
+    /// Submit the run itself as a job of Slurm, and end
     #[arg(long, conflicts_with = "dry_run")]
     pub detach: bool,
-    /// Where train and evaluate compute, in place of what the pipeline says: auto, cpu, cuda:0, cuda:1, …
+    /// The device of train and evaluate, in place of the one in the pipeline: auto, cpu, cuda:0, cuda:1, …
     #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = complete(devices))]
     pub device: Option<cwm_contract::DeviceChoice>,
     /// Show each cached cell, however many there are, and in plain lines all progress
     #[arg(short = 'v', long)]
     pub verbose: bool,
-    /// How to show what happens
+    /// The form of the events
     #[arg(long, value_enum, default_value_t = Output::Auto)]
     pub output: Output,
 }
 
-/// Who does the work of a run.
+/// The executor of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Executor {
     /// Processes on this machine
@@ -66,7 +66,7 @@ pub enum Executor {
     Slurm,
 }
 
-/// How a run shows what happens.
+/// The form in which a run shows its events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Output {
     /// Live on a terminal, plain lines elsewhere
@@ -86,16 +86,16 @@ pub struct WatchArguments {
     /// A pipeline file (if it ends in .yaml or .yml), then stages, such as model or 'model[size=d32/l1]'
     #[arg(value_name = "FILE|STAGE")]
     pub words: Vec<String>,
-    /// Which pipeline, and with which variables
+    /// The pipeline and its variables
     #[command(flatten)]
     pub pipeline: PipelineArguments,
     /// Cores to use [default: all]
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,
-    /// Where train and evaluate compute, in place of what the pipeline says: auto, cpu, cuda:0, cuda:1, …
+    /// The device of train and evaluate, in place of the one in the pipeline: auto, cpu, cuda:0, cuda:1, …
     #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = complete(devices))]
     pub device: Option<cwm_contract::DeviceChoice>,
-    /// How to show what happens
+    /// The form of the events
     #[arg(long, value_enum, default_value_t = Output::Auto)]
     pub output: Output,
 }
@@ -120,10 +120,10 @@ pub struct StatusArguments {
     /// A pipeline file (if it ends in .yaml or .yml), then only these stages
     #[arg(value_name = "FILE|STAGE", add = files_and_stages())]
     pub stages: Vec<String>,
-    /// Which pipeline
+    /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
-    /// Ask the remotes of cwm.toml, too, what they have
+    /// Query the remotes of cwm.toml, too
     #[arg(long)]
     pub remote: bool,
 }
@@ -134,7 +134,7 @@ pub struct WhyArguments {
     /// A pipeline file (if it ends in .yaml or .yml), then stages, or one cell: 'model[size=d32/l1]'
     #[arg(value_name = "FILE|STAGE", required = true, add = files_and_stages())]
     pub stages: Vec<String>,
-    /// Which pipeline
+    /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
 }
@@ -145,13 +145,13 @@ pub struct AcceptArguments {
     /// A pipeline file (if it ends in .yaml or .yml), then stages or cells whose change of code changes no result
     #[arg(value_name = "FILE|STAGE")]
     pub stages: Vec<String>,
-    /// Which pipeline
+    /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
     /// Accept only where the probe gives the same with today's code; of all stages, if none is named
     #[arg(long)]
     pub probed: bool,
-    /// Why, for who reads accepted.lock
+    /// The reason, for readers of accepted.lock
     #[arg(short, long, value_name = "TEXT", conflicts_with_all = ["undo", "list"])]
     pub message: Option<String>,
     /// Take back what was accepted of these stages' code
@@ -167,10 +167,10 @@ pub struct AcceptArguments {
 pub struct ExecArguments {
     /// The key of the action
     pub key: Key,
-    /// Which attempt it is
+    /// The number of the attempt
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub attempt: u32,
-    /// How many attempts there may be
+    /// The greatest number of attempts
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub attempts: u32,
     /// Seconds that it may run
@@ -182,13 +182,13 @@ pub struct ExecArguments {
     /// Compare the result with the recorded one, and change nothing
     #[arg(long)]
     pub check: bool,
-    /// Who asked for it, for those who wait for it
+    /// The command line that waits for it, shown to others that wait
     #[arg(long, value_name = "WHO")]
     pub requested_by: Option<String>,
-    /// The batch of which it is a task: its terms stand there, and it tells there how it goes
+    /// The batch of which it is a task, which has its options and receives its events
     #[arg(long, value_name = "BATCH", requires = "task")]
     pub batch: Option<String>,
-    /// Which task of the batch
+    /// The index of the task in the batch
     #[arg(long, value_name = "N", requires = "batch")]
     pub task: Option<u32>,
 }

@@ -56,7 +56,7 @@ pub struct PushArguments {
     /// A pipeline file (if it ends in .yaml or .yml), then only these stages or cells [default: all]
     #[arg(value_name = "FILE|STAGE", add = files_and_stages())]
     pub words: Vec<String>,
-    /// Which pipeline
+    /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
     /// Only this remote of cwm.toml [default: the first that can be written]
@@ -76,7 +76,7 @@ pub struct PullArguments {
     /// A pipeline file (if it ends in .yaml or .yml), then only these stages or cells [default: all]
     #[arg(value_name = "FILE|STAGE", add = files_and_stages())]
     pub words: Vec<String>,
-    /// Which pipeline
+    /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
     /// Only this remote of cwm.toml [default: all, in their order]

@@ -55,12 +55,9 @@ pub fn run(store: Option<&Path>, mut arguments: AcceptArguments) -> Result<ExitC
     }
     if arguments.stages.is_empty() {
         if !arguments.probed && !arguments.list {
-            let hint = if arguments.undo {
-                "`cwm accept --list` lists what was accepted, `cwm accept --undo STAGE` takes it back"
-            } else {
-                "`cwm accept --probed` accepts whatever its probe allows"
-            };
-            return Err(Error::usage("no stage is named").hint(hint));
+            return Err(Error::usage("no stage is named").hint(
+                "`cwm accept --probed` accepts all changes that probes allow, `cwm accept --list` lists those accepted",
+            ));
         }
         cells.extend(0..workspace.plan.cells.len());
     }

@@ -16,9 +16,9 @@ const BASH_FUNCTION: &str = include_str!("completions.bash");
 /// # Errors
 /// Standard output cannot be written.
 pub fn run(arguments: &CompletionsArguments) -> Result<ExitCode, Error> {
-    let name = arguments.shell.name();
+    let name = arguments.shell.to_string();
     let shells = Shells::builtins();
-    let shell = shells.completer(name).ok_or_else(|| Error::internal(format!("no completions for {name}")))?;
+    let shell = shells.completer(&name).ok_or_else(|| Error::internal(format!("no completions for {name}")))?;
     let mut script = Vec::new();
     shell
         .write_registration(COMPLETION_VARIABLE, "cwm", "cwm", "cwm", &mut script)

@@ -1,16 +1,22 @@
 //! `cwm export`: copies an output to a folder, or converts it for other programs.
 
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
 
+use cwm_contract::{ExportOptions, ExportTarget, Inspector};
 use serde_json::json;
 
 use crate::cli::ExportArguments;
-use crate::commands::expand;
+use crate::commands::contents::store_error;
 use crate::output::{is_json, print, print_json, reject_json_with};
+use crate::registry::not_compiled_in;
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 use cwm_engine::{KeyStatus, output_of};
 use cwm_history::provenance::{self, Disclosure};
+use cwm_store::{Export, OutputRecord};
 
 /// Runs `cwm export`.
 ///
@@ -26,14 +32,14 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
     let record = workspace.complete_result(&arguments.source, &cache_status, index)?;
     let output = output_of(record, &port)?;
     if arguments.is_stream() {
-        expand::to_stdout(&workspace, output, arguments)?;
+        to_stdout(&workspace, output, arguments)?;
         return Ok(ExitCode::OK);
     }
     if let Some((problem, hint)) = workspace.store.export_preflight(&arguments.destination) {
         return Err(Error::usage(problem).hint(hint));
     }
     let exported = if arguments.labels || arguments.limit.is_some() {
-        expand::to_folder(&workspace, output, arguments)?
+        to_folder(&workspace, output, arguments)?
     } else {
         let record = |index: usize| match &cache_status.states[index] {
             KeyStatus::Cached(record) => Some(record.as_ref()),
@@ -54,4 +60,67 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
     }
     print(&path)?;
     Ok(ExitCode::OK)
+}
+
+/// Writes the output to a folder, in another form.
+fn to_folder(workspace: &Workspace, output: &OutputRecord, arguments: &ExportArguments) -> Result<Export, Error> {
+    let (inspector, options) = inspector(output, arguments)?;
+    let path = workspace.store.path_of(output, &workspace.files)?;
+    workspace.store.export_generated(&arguments.destination, |folder| {
+        inspector.export_as(&output.format, &path, &options, ExportTarget::Folder(folder)).map_err(store_error)
+    })
+}
+
+/// Writes the output to standard output as one stream. A reader that closes it ends the work, and is no error.
+fn to_stdout(workspace: &Workspace, output: &OutputRecord, arguments: &ExportArguments) -> Result<(), Error> {
+    let (inspector, options) = inspector(output, arguments)?;
+    let stdout = io::stdout();
+    if stdout.is_terminal() {
+        return Err(Error::usage("an Arrow stream is not for a terminal").hint(
+            "send it to a program or a file: `cwm export tokens.train - | …`; or name a folder in place of `-`",
+        ));
+    }
+    let path = workspace.store.path_of(output, &workspace.files)?;
+    // Without the buffer of `Stdout`, which looks for line ends.
+    let file = stdout
+        .as_fd()
+        .try_clone_to_owned()
+        .map_err(|error| Error::system(format!("cannot use standard output: {error}")))?;
+    let mut stream = Stream { file: File::from(file), closed: false };
+    let written = inspector.export_as(&output.format, &path, &options, ExportTarget::Stream(&mut stream));
+    if stream.closed { Ok(()) } else { written.map_err(store_error) }
+}
+
+/// Returns the inspector and its options, if it can convert the output.
+fn inspector(
+    output: &OutputRecord,
+    arguments: &ExportArguments,
+) -> Result<(&'static dyn Inspector, ExportOptions), Error> {
+    let inspector = crate::registry::inspector()
+        .ok_or_else(|| not_compiled_in("this build of cwm exports outputs only as they are, to a folder", "inspect"))?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let options = ExportOptions { labels: arguments.labels, limit: arguments.limit, cores };
+    inspector.export_format(&output.format, &options).map_err(|failure| {
+        let error = Error::usage(failure.message);
+        failure.hint.into_iter().fold(error, Error::hint)
+    })?;
+    Ok((inspector, options))
+}
+
+/// Standard output. It records if its reader closes it.
+struct Stream {
+    file: File,
+    closed: bool,
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes);
+        self.closed |= written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
+        written
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }

@@ -24,13 +24,13 @@ struct Row {
     label: String,
     /// The output.
     output: String,
-    /// What it holds. Nothing of this and of what else a record tells where the store has none.
+    /// Its format. This and the other facts of a record are absent if the store has none.
     format: Option<String>,
     /// Bytes, of all files together.
     bytes: Option<u64>,
     /// BLAKE3 of the file, or of the folder's manifest.
     digest: Digest,
-    /// What it is a result of.
+    /// The key of the result.
     key: Key,
     /// When it was made, in UTC.
     made: Option<String>,

@@ -9,7 +9,6 @@ pub mod diff;
 mod dry_run;
 pub mod du;
 mod executor;
-mod expand;
 pub mod export;
 pub mod gc;
 pub mod import;

@@ -8,6 +8,7 @@ use cwm_contract::{Artifact, QueryEngine, QueryOutput, TableSchema};
 use crate::cli::SqlArguments;
 use crate::commands::results::cells_or_outputs;
 use crate::output::{columns, is_json, print_answer, reject_json_with};
+use crate::registry::{not_compiled_in, query_engine};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode, list_some, visible};
 use cwm_engine::KeyStatus;
@@ -21,10 +22,7 @@ const MAX_ROWS: usize = 1_000;
 /// There is no such output, none is made yet, or they hold no table; the query cannot be answered; or this build answers
 /// none.
 pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<ExitCode, Error> {
-    let query_engine = crate::registry::query_engine().ok_or_else(|| {
-        Error::usage("this build of cwm answers no queries")
-            .hint("build it with the cargo feature `sql`, which is on by default")
-    })?;
+    let query_engine = query_engine().ok_or_else(|| not_compiled_in("this build of cwm answers no queries", "sql"))?;
     if arguments.csv {
         reject_json_with("--csv")?;
     }

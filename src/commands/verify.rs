@@ -1,7 +1,6 @@
 //! `cwm verify`: rehashes the objects of the store.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use cwm_contract::amount;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -10,7 +9,6 @@ use crate::cli::VerifyArguments;
 use crate::commands::results::locked_records;
 use crate::locate::{open_existing_store, pipeline_file};
 use crate::output::{is_json, print_answer};
-use cwm_core::text::duration;
 use cwm_core::{Error, ExitCode, plural};
 use cwm_gc::selection;
 use cwm_project::lock_file::LockFile;
@@ -24,7 +22,6 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
     let named =
         (!arguments.stages.is_empty()).then(|| pipeline_file(arguments.pipeline.file.as_deref())).transpose()?;
     let store = open_existing_store(store, arguments.pipeline.file.as_deref())?;
-    let started = Instant::now();
     let style = ProgressStyle::with_template("{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left")
         .map_err(|error| Error::internal(error.to_string()))?;
     // Shown on a terminal only.
@@ -49,7 +46,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
         }
     };
     bar.finish_and_clear();
-    print_answer(&report, || text(&report, started.elapsed()))?;
+    print_answer(&report, || text(&report))?;
     if !report.findings.is_empty() && !is_json() {
         eprintln!(
             "hint: a run makes again what it reads of that; `cwm run STAGE` makes all of a stage's result again, also what \
@@ -59,7 +56,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
     Ok(if report.findings.is_empty() { ExitCode::OK } else { ExitCode::DAMAGED })
 }
 
-fn text(report: &VerifyReport, elapsed: Duration) -> String {
+fn text(report: &VerifyReport) -> String {
     let findings = report.findings.iter().map(|finding| format!("{finding}\n"));
     let notes = report.notes.iter().map(|note| format!("note: {note}\n"));
     let outcome = match report.findings.len() as u64 {
@@ -67,20 +64,10 @@ fn text(report: &VerifyReport, elapsed: Duration) -> String {
         count => plural(count, "finding", "findings"),
     };
     let summary = format!(
-        "{}, {} checked{}; {}, {outcome}",
+        "{}, {} checked; {}, {outcome}",
         plural(report.objects, "object", "objects"),
         amount::format_bytes(report.bytes),
-        rate(report.bytes, elapsed),
         plural(report.actions, "action", "actions"),
     );
     findings.chain(notes).chain([summary]).collect()
-}
-
-/// Describes the time that a check took and its rate; short checks are not measured.
-fn rate(bytes: u64, elapsed: Duration) -> String {
-    if elapsed < Duration::from_secs(1) {
-        return String::new();
-    }
-    let rate = (bytes as f64 / elapsed.as_secs_f64()) as u64;
-    format!(" in {}, {} a second", duration(elapsed.as_secs_f64()), amount::format_bytes(rate))
 }
