@@ -49,20 +49,13 @@ struct Change {
 pub fn run(store: Option<&Path>, mut arguments: AcceptArguments) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.stages)?;
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
-    let mut cells = Vec::new();
-    for word in &arguments.stages {
-        cells.extend(workspace.plan.select(word)?);
+    if arguments.stages.is_empty() && !arguments.probed && !arguments.list {
+        return Err(Error::usage("no stage is named").hint(
+            "`cwm accept --probed` accepts all changes that probes allow; `--list` lists what was accepted, and \
+             `cwm accept --undo STAGE` takes it back",
+        ));
     }
-    if arguments.stages.is_empty() {
-        if !arguments.probed && !arguments.list {
-            return Err(Error::usage("no stage is named").hint(
-                "`cwm accept --probed` accepts all changes that probes allow, `cwm accept --list` lists those accepted",
-            ));
-        }
-        cells.extend(0..workspace.plan.cells.len());
-    }
-    cells.sort_unstable();
-    cells.dedup();
+    let cells = workspace.plan.select_all(&arguments.stages)?;
     let answer = if arguments.list {
         listed(&workspace.accepted)
     } else if arguments.undo {

@@ -1,8 +1,8 @@
-//! `cwm devices`: what models can be computed on here.
+//! `cwm devices`: lists the devices for models.
 
 use cwm_contract::{DeviceChoice, DeviceInfo};
 
-use crate::output::print_answer;
+use crate::output::{columns, print_answer};
 use crate::registry::require_model_tools;
 use cwm_core::{Error, ExitCode};
 
@@ -32,13 +32,10 @@ pub fn missing(device: DeviceChoice) -> Option<String> {
 }
 
 fn table(devices: &[DeviceInfo]) -> String {
-    let width = devices.iter().map(|device| device.name.len()).max().unwrap_or(0);
-    let line = |device: &DeviceInfo| {
-        let about =
-            if device.usable { device.description.clone() } else { format!("not usable: {}", device.description) };
-        format!("{:width$}  {about}", device.name)
-    };
-    devices.iter().map(line).collect::<Vec<_>>().join("\n")
+    columns(devices.iter().map(|DeviceInfo { name, description, usable }| {
+        let state = if *usable { "" } else { "not usable: " };
+        [name.clone(), format!("{state}{description}")]
+    }))
 }
 
 #[cfg(test)]
@@ -51,11 +48,11 @@ mod tests {
             |name: &str, about: &str, usable| DeviceInfo { name: name.into(), description: about.into(), usable };
         assert_eq!(
             table(&[device("cpu", "2 cores", true), device("cuda:0", "NVIDIA X, 8 GiB", true)]),
-            "cpu     2 cores\ncuda:0  NVIDIA X, 8 GiB"
+            "cpu     2 cores\ncuda:0  NVIDIA X, 8 GiB\n"
         );
         assert_eq!(
             table(&[device("cpu", "1 core", true), device("cuda", "no driver", false)]),
-            "cpu   1 core\ncuda  not usable: no driver"
+            "cpu   1 core\ncuda  not usable: no driver\n"
         );
     }
 }

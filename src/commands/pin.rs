@@ -12,7 +12,7 @@ use crate::events::{Plain, RunLog, Terminal};
 use crate::output::print_answer;
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
-use cwm_engine::{EventSink, EventSinks, RunEvent};
+use cwm_engine::{EventSink, EventSinks};
 use cwm_engine::{Machine, Options};
 use cwm_project::pins::Pins;
 
@@ -38,7 +38,12 @@ struct Row {
 /// [`ExitCode::STAGE_FAILED`].
 pub fn run(store: Option<&Path>, arguments: &PinArguments) -> Result<ExitCode, Error> {
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
-    let cells = select(&workspace, &arguments.stages)?;
+    let mut cells = workspace.plan.select_all(&arguments.stages)?;
+    cells.retain(|&index| !cwm_engine::fetch_requests(&workspace.plan.cells[index]).is_empty());
+    if cells.is_empty() && !arguments.stages.is_empty() {
+        let stages = arguments.stages.join(", ");
+        return Err(Error::usage(format!("{stages} fetches nothing from the network, so there is nothing to pin")));
+    }
     let sources: BTreeSet<(String, FetchRequest)> = cells
         .iter()
         .map(|&index| &workspace.plan.cells[index])
@@ -67,23 +72,6 @@ pub fn run(store: Option<&Path>, arguments: &PinArguments) -> Result<ExitCode, E
     Ok(code)
 }
 
-/// Selects the cells that fetch anything: all of them, or those of the named stages.
-fn select(workspace: &Workspace, stages: &[String]) -> Result<Vec<usize>, Error> {
-    let fetches = |index: &usize| !cwm_engine::fetch_requests(&workspace.plan.cells[*index]).is_empty();
-    if stages.is_empty() {
-        return Ok((0..workspace.plan.cells.len()).filter(fetches).collect());
-    }
-    let mut cells = BTreeSet::new();
-    for word in stages {
-        let named: Vec<usize> = workspace.plan.select(word)?.into_iter().filter(fetches).collect();
-        if named.is_empty() {
-            return Err(Error::usage(format!("{word} fetches nothing from the network, so there is nothing to pin")));
-        }
-        cells.extend(named);
-    }
-    Ok(cells.into_iter().collect())
-}
-
 /// Fetches anew, with nothing pinned, and pins the new content.
 fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error> {
     let missing = workspace.plan.missing_files(&workspace.plan.ancestors(cells));
@@ -94,9 +82,7 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
         if stderr().is_terminal() { Box::new(Terminal::new(false)) } else { Box::new(Plain::new(stderr(), false)) };
     let mut sinks = EventSinks(vec![shown, Box::new(RunLog::new(workspace.store.root().join("runs")))]);
     workspace.store.create()?;
-    let _guard = workspace.store.lock_shared(|holder| {
-        sinks.event(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
-    })?;
+    let _lock = workspace.lock_shared(&mut sinks)?;
     let options = Options {
         batch: None,
         fetcher: None,
@@ -114,11 +100,7 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
         cwm_engine::run(workspace.inputs(), options, &mut sinks)?;
     cwm_engine::update_pins(&workspace.plan, &workspace.pins, &records, &ran_now)?;
     workspace.files.save();
-    Ok(match summary {
-        summary if summary.interrupted => ExitCode::INTERRUPTED,
-        summary if summary.failed > 0 => ExitCode::STAGE_FAILED,
-        _ => ExitCode::OK,
-    })
+    Ok(super::run::exit_code(&summary, ExitCode::OK))
 }
 
 fn show(rows: &[Row]) -> Result<(), Error> {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::adapters::REMOTE_KINDS;
 use crate::cli::{RemoteArguments, RemoteCommand};
 use crate::locate::{pipeline_file, store_folder};
-use crate::output::{is_json, print_answer};
+use crate::output::{columns, is_json, print_answer};
 use cwm_core::{Error, ExitCode, visible};
 use cwm_project::site::{NewRemote, Site, add_remote, remove_remote};
 
@@ -59,15 +59,14 @@ fn list_remotes(file: &Path) -> Result<ExitCode, Error> {
     if rows.is_empty() && !is_json() {
         return Err(Error::usage("there are no remotes").hint("`cwm remote add NAME URL` writes one into cwm.toml"));
     }
-    let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
     let line = |row: &Row| {
-        let about = match row {
+        let note = match row {
             Row { read_only: true, .. } => "  (read only)",
             Row { pushed_to: true, .. } => "  (pushes go there)",
             Row { .. } => "",
         };
-        format!("{:<width$}  {}{about}\n", row.name, visible(&row.url))
+        [row.name.clone(), visible(&row.url) + note]
     };
-    print_answer(&rows, || rows.iter().map(line).collect())?;
+    print_answer(&rows, || columns(rows.iter().map(line)))?;
     Ok(ExitCode::OK)
 }

@@ -155,7 +155,7 @@ pub fn run_until(
 }
 
 /// Returns the exit code of a run; it is `complete` if no cell failed.
-fn exit_code(summary: &Summary, complete: ExitCode) -> ExitCode {
+pub(super) fn exit_code(summary: &Summary, complete: ExitCode) -> ExitCode {
     match complete {
         _ if summary.interrupted => ExitCode::INTERRUPTED,
         _ if summary.store_refused => ExitCode::STORE,

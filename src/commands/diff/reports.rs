@@ -15,16 +15,9 @@ const TABLES: &str = "tables";
 /// The file in that folder that is no table.
 const INDEX: &str = "index.json";
 
-const NO_TABLES: &str = "an earlier cwm made it; `cwm run` makes one with tables/*.json";
-
 /// Returns true if a folder is that of a report.
 pub fn is_folder(folder: &Path) -> bool {
     folder.join(TABLES).join(INDEX).is_file()
-}
-
-/// Returns true if a file in a report is a table.
-fn is_table(name: &str) -> bool {
-    name.strip_suffix(".json").is_some_and(|stem| !stem.is_empty() && !stem.contains('/')) && name != INDEX
 }
 
 /// Reads the tables of a report in a folder.
@@ -32,21 +25,11 @@ fn is_table(name: &str) -> bool {
 /// # Errors
 /// It cannot be read, or has none.
 pub fn in_folder(folder: &Path) -> Result<Vec<TableFile>, Error> {
-    let place = folder.join(TABLES);
-    let cannot = |error| Error::io("read the folder", &place, error);
-    let mut tables = Vec::new();
-    for entry in std::fs::read_dir(&place).map_err(cannot)? {
-        let path = entry.map_err(cannot)?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if is_table(&name) {
-            let bytes = std::fs::read(&path).map_err(|error| Error::io("read", &path, error))?;
-            tables.push(TableFile::read(&path.to_string_lossy(), &bytes)?);
-        }
-    }
-    if tables.is_empty() {
-        return Err(Error::usage(format!("{} holds no tables as JSON", place.display())).hint(NO_TABLES));
-    }
-    Ok(tables)
+    let tables = folder.join(TABLES);
+    let entries = std::fs::read_dir(&tables).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+    let entries = entries.map_err(|error| Error::io("read the folder", &tables, error))?;
+    let files = entries.iter().map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()));
+    read(&folder.to_string_lossy(), files, |path| std::fs::read(&path).map_err(|error| Error::io("read", &path, error)))
 }
 
 /// Reads the tables of the report with this digest, which messages call `name`.
@@ -54,16 +37,29 @@ pub fn in_folder(folder: &Path) -> Result<Vec<TableFile>, Error> {
 /// # Errors
 /// It is not in the store, is damaged, or has none.
 pub fn in_store(name: &str, digest: &Digest, store: &Store) -> Result<Vec<TableFile>, Error> {
-    let mut tables = Vec::new();
-    for (file, content) in store.manifest(digest)?.files() {
-        if let Some(table) = file.strip_prefix(TABLES).and_then(|rest| rest.strip_prefix('/'))
-            && is_table(table)
-        {
-            tables.push(TableFile::read(&format!("{name}/{file}"), &store.read_checked(&content.digest)?)?);
-        }
-    }
+    let manifest = store.manifest(digest)?;
+    let files = manifest
+        .files()
+        .iter()
+        .filter_map(|(path, file)| Some((path.strip_prefix(TABLES)?.strip_prefix('/')?.to_owned(), file.digest)));
+    read(name, files, |digest| Ok(store.read_checked(&digest)?))
+}
+
+/// Reads those files of the folder `tables` of a report that are tables.
+fn read<F>(
+    report: &str,
+    files: impl Iterator<Item = (String, F)>,
+    content: impl Fn(F) -> Result<Vec<u8>, Error>,
+) -> Result<Vec<TableFile>, Error> {
+    let is_table = |name: &str| {
+        name.strip_suffix(".json").is_some_and(|stem| !stem.is_empty() && !stem.contains('/')) && name != INDEX
+    };
+    let tables = files.filter(|(name, _)| is_table(name));
+    let tables = tables.map(|(name, file)| TableFile::read(&format!("{report}/{TABLES}/{name}"), &content(file)?));
+    let tables: Vec<TableFile> = tables.collect::<Result<_, Error>>()?;
     if tables.is_empty() {
-        return Err(Error::usage(format!("{name} holds no tables as JSON")).hint(NO_TABLES));
+        return Err(Error::usage(format!("{report} holds no tables as JSON"))
+            .hint("an earlier cwm made it; `cwm run` makes one with tables/*.json"));
     }
     Ok(tables)
 }
