@@ -23,8 +23,8 @@ impl Problems {
     }
 
     /// The value of a result; none if it is a problem, which is reported.
-    pub fn ok<T>(&self, result: Result<T, Box<Diagnostic>>) -> Option<T> {
-        result.map_err(|problem| self.push(*problem)).ok()
+    pub fn ok<T>(&self, result: Result<T, Diagnostic>) -> Option<T> {
+        result.map_err(|problem| self.push(problem)).ok()
     }
 
     /// Returns all of them.

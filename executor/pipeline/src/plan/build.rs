@@ -140,12 +140,11 @@ impl<'a> Planner<'a> {
     fn stage(&mut self, number: usize) {
         let PlannedStage { spec: stage, kind, matrix, sources, .. } = &self.stages[number];
         let deps = dependencies::dependencies(&stage.deps, &self.folders.file, self.problems);
-        let deps = deps.as_deref().unwrap_or_default();
         let Some(kind) = kind.as_ref().filter(|_| !matrix.cells.is_empty()) else {
             // Its values are checked all the same.
             for cell in 0..matrix.cells.len().max(1) {
                 let cell = Some(cell).filter(|_| !matrix.cells.is_empty());
-                self.resolve(stage, kind.as_ref(), deps, &self.scope(matrix, cell));
+                self.resolve(stage, kind.as_ref(), &deps, &self.scope(matrix, cell));
             }
             return;
         };
@@ -154,7 +153,7 @@ impl<'a> Planner<'a> {
         let cell = |cell: usize| {
             let bound = bound[if bound.len() == 1 { 0 } else { cell }].as_ref();
             let inputs = bound.and_then(|bound| all(bound.iter().map(|bound| self.input(number, cell, bound))));
-            let resolved = self.resolve(stage, Some(kind), deps, &self.scope(matrix, Some(cell)));
+            let resolved = self.resolve(stage, Some(kind), &deps, &self.scope(matrix, Some(cell)));
             let (body, Complete { values, given }, settings) = resolved?;
             let Settings { needs, time, device, retry } = settings;
             Some(Cell {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, Path};
 
-use globset::GlobBuilder;
+use globset::{GlobBuilder, GlobMatcher};
 
 use super::Dependency;
 use super::generated_files::{holds_results, is_own_file};
@@ -18,26 +18,18 @@ const BESIDE: [&str; 2] = ["__pycache__", ".git"];
 /// A glob that walks past more entries than this was meant otherwise.
 const MOST_ENTRIES: usize = 200_000;
 
-/// The files that `written` names, relative to `folder`, sorted, none twice. `None` if something is wrong, which is
-/// reported.
-pub fn dependencies(written: &[SpannedStr], folder: &Path, problems: &Problems) -> Option<Vec<Dependency>> {
-    let mut found = BTreeSet::new();
-    let mut right = true;
-    for word in written {
-        match files(&word.text, folder) {
-            Ok(files) => found.extend(files),
-            Err((message, hint)) => {
-                right = false;
-                problems.push(Diagnostic::at(word.place, message).maybe_hint(hint));
-            }
-        }
-    }
-    right.then(|| found.into_iter().map(|name| Dependency { path: folder.join(&name), name }).collect())
+/// The files that `written` names, relative to `folder`, sorted, none twice.
+pub fn dependencies(written: &[SpannedStr], folder: &Path, problems: &Problems) -> Vec<Dependency> {
+    let files = written.iter().filter_map(|word| {
+        let files = files(&word.text, folder);
+        problems.ok(files.map_err(|problem| Diagnostic { place: Some(word.place), ..problem }))
+    });
+    let names: BTreeSet<String> = files.flatten().collect();
+    names.into_iter().map(|name| Dependency { path: folder.join(&name), name }).collect()
 }
 
-type Fault = (String, Option<String>);
-
-fn files(text: &str, folder: &Path) -> Result<Vec<String>, Fault> {
+/// The files that a path or a glob names. A problem has no place yet.
+fn files(text: &str, folder: &Path) -> Result<Vec<String>, Diagnostic> {
     let shown = visible(text);
     let mut parts = Vec::new();
     for part in Path::new(text).components() {
@@ -45,10 +37,8 @@ fn files(text: &str, folder: &Path) -> Result<Vec<String>, Fault> {
             (Component::Normal(_), Some(part)) => parts.push(part),
             (Component::CurDir, _) => (),
             _ => {
-                return Err((
-                    format!("`{shown}` leaves the pipeline's folder"),
-                    Some("a dependency is in that folder or below it".into()),
-                ));
+                return Err(Diagnostic::nowhere(format!("`{shown}` leaves the pipeline's folder"))
+                    .hint("a dependency is in that folder or below it"));
             }
         }
     }
@@ -57,82 +47,63 @@ fn files(text: &str, folder: &Path) -> Result<Vec<String>, Fault> {
     if !is_glob(&name) {
         return match std::fs::metadata(folder.join(&name)) {
             Ok(metadata) if metadata.is_dir() => {
-                Err((format!("`{shown}` is a folder"), Some(format!("its files are `{name}/**`"))))
+                Err(Diagnostic::nowhere(format!("`{shown}` is a folder")).hint(format!("its files are `{name}/**`")))
             }
             Ok(_) => Ok(vec![name]),
-            Err(error) => Err((format!("cannot read `{shown}`: {error}"), None)),
+            Err(error) => Err(Diagnostic::nowhere(format!("cannot read `{shown}`: {error}"))),
         };
     }
     let glob = GlobBuilder::new(&name)
         .literal_separator(true)
         .build()
-        .map_err(|error| (format!("`{shown}` is not a glob: {}", error.kind()), None))?
+        .map_err(|error| Diagnostic::nowhere(format!("`{shown}` is not a glob: {}", error.kind())))?
         .compile_matcher();
     let literal = parts.iter().take_while(|part| !is_glob(part)).copied().collect::<Vec<_>>();
-    let passed_over = BESIDE.into_iter().filter(|one| !name.contains(one)).collect();
-    let mut walk = Walk { names: Vec::new(), entries: 0, passed_over, exported: BTreeSet::new() };
-    walk.folder(folder, &literal.join("/"), &|name| glob.is_match(name)).map_err(|error| match error.kind() {
-        io::ErrorKind::FileTooLarge => (
-            format!("`{shown}` walks past more than {MOST_ENTRIES} files"),
-            Some("begin it with the folder that is meant".into()),
-        ),
-        _ => (format!("cannot read what `{shown}` matches: {error}"), None),
+    let names = matches(folder, literal.join("/"), &name, &glob).map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => {
+            Diagnostic::nowhere(format!("`{shown}` walks past more than {MOST_ENTRIES} files"))
+                .hint("begin it with the folder that is meant")
+        }
+        _ => Diagnostic::nowhere(format!("cannot read what `{shown}` matches: {error}")),
     })?;
-    if walk.names.is_empty() {
-        return Err((format!("`{shown}` matches no file"), Some("globs are relative to the pipeline's folder".into())));
+    match names.is_empty() {
+        true => Err(Diagnostic::nowhere(format!("`{shown}` matches no file"))
+            .hint("globs are relative to the pipeline's folder")),
+        false => Ok(names),
     }
-    Ok(walk.names)
 }
 
-struct Walk {
-    names: Vec<String>,
-    entries: usize,
-    /// Names of folders that are not meant.
-    passed_over: Vec<&'static str>,
-    /// Files that cwm exported.
-    exported: BTreeSet<String>,
-}
-
-impl Walk {
-    /// Links to folders are not followed: they may lead anywhere. Nothing that cwm itself writes is walked past.
-    fn folder(&mut self, root: &Path, name: &str, wanted: &dyn Fn(&str) -> bool) -> io::Result<()> {
-        let (mut files, mut folders) = (BTreeSet::new(), BTreeSet::new());
-        let entries = match fs_err::read_dir(root.join(name)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+/// Returns the files in the folder `start` below `root`, and in its folders, that `glob` matches. Links to folders are not
+/// followed: they may lead anywhere. Nothing that cwm itself writes is matched.
+fn matches(root: &Path, start: String, text: &str, glob: &GlobMatcher) -> io::Result<Vec<String>> {
+    let (mut names, mut entries, mut exported) = (Vec::new(), 0, BTreeSet::new());
+    let mut waiting = vec![start];
+    while let Some(folder) = waiting.pop() {
+        let path_of = |last: &str| if folder.is_empty() { last.to_owned() } else { format!("{folder}/{last}") };
+        exported.extend(exported_files(&root.join(&folder)).iter().map(|name| path_of(name)));
+        let listed = match fs_err::read_dir(root.join(&folder)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             other => other?,
         };
-        for entry in entries {
+        for entry in listed {
             let entry = entry?;
-            self.entries += 1;
-            if self.entries > MOST_ENTRIES {
+            entries += 1;
+            if entries > MOST_ENTRIES {
                 return Err(io::ErrorKind::FileTooLarge.into());
             }
             // A name that is not UTF-8 cannot be matched by a glob written in YAML.
             let Some(last) = entry.file_name().to_str().map(str::to_owned) else { continue };
+            let (name, path) = (path_of(&last), entry.path());
             if entry.file_type()?.is_dir() {
-                folders.insert(last)
-            } else {
-                files.insert(last)
-            };
-        }
-        let whole = |last: &String| if name.is_empty() { last.clone() } else { format!("{name}/{last}") };
-        self.exported.extend(exported_files(&root.join(name)).iter().map(whole));
-        for last in &files {
-            let name = whole(last);
-            let path = root.join(&name);
-            if wanted(&name) && path.is_file() && !self.exported.contains(&name) && !is_own_file(&path, last) {
-                self.names.push(name);
+                let is_meant = !BESIDE.contains(&last.as_str()) || text.contains(&last);
+                waiting.extend((is_meant && !holds_results(&path)).then_some(name));
+            } else if glob.is_match(&name) && path.is_file() && !exported.contains(&name) && !is_own_file(&path, &last)
+            {
+                names.push(name);
             }
         }
-        for name in
-            folders.iter().filter(|last| !self.passed_over.contains(&last.as_str())).map(whole).collect::<Vec<_>>()
-        {
-            if !holds_results(&root.join(&name)) {
-                self.folder(root, &name, wanted)?;
-            }
-        }
-        Ok(())
     }
+    Ok(names)
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ impl Planner<'_> {
                     let place = bound.place;
                     let stage = &self.stages[reference.stage];
                     let join = self.join(number, reference);
-                    for there in self.problems.ok(self.joined(&join, number, cell, reference).map_err(Box::new))? {
+                    for there in self.problems.ok(self.joined(&join, number, cell, reference))? {
                         // Stages come before their readers. If one did not, that is a problem which was reported.
                         let from = Origin::Cell { index: stage.first_cell? + there, port: port.clone() };
                         sources.push(Source { label: stage.matrix.labels[there].clone(), place, from });

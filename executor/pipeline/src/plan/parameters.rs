@@ -90,7 +90,7 @@ impl Planner<'_> {
             if wrong.contains(&spec.name) || node.is_none() && meant.contains(&spec.name) {
                 return None;
             }
-            let value = value(spec, node, name, self.folders).map_err(Box::new);
+            let value = value(spec, node, name, self.folders);
             Some((spec.name.to_owned(), self.problems.ok(value)?))
         };
         let values: Values = all(specs.iter().map(value)).filter(|_| is_known)?.into_iter().collect();

@@ -80,7 +80,7 @@ impl Planner<'_> {
     /// several may be meant, which is reported.
     pub fn output(&self, reference: &Reference, input: &Slot) -> Option<&OutputPlan> {
         let stage = &self.stages[reference.stage];
-        self.problems.ok(output(reference, &stage.spec.name.text, stage.outputs.as_ref()?, input).map_err(Box::new))
+        self.problems.ok(output(reference, &stage.spec.name.text, stage.outputs.as_ref()?, input))
     }
 }
 

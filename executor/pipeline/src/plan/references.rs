@@ -108,7 +108,7 @@ impl Planner<'_> {
         if let Some(known) = self.references.borrow().get(&key) {
             return known.clone();
         }
-        let resolved = self.problems.ok(self.look_up(word).map_err(Box::new)).flatten().map(Rc::new);
+        let resolved = self.problems.ok(self.look_up(word)).flatten().map(Rc::new);
         self.references.borrow_mut().insert(key, resolved.clone());
         resolved
     }

@@ -49,7 +49,7 @@ impl<'a> Scope<'a> {
     fn text(&self, text: &str, node: &Node) -> Option<Node> {
         let pieces = pieces(text).map_err(|message| {
             self.may_mean_any();
-            Box::new(Diagnostic::at(node.place, message).hint("`$$` stands for a dollar"))
+            Diagnostic::at(node.place, message).hint("`$$` stands for a dollar")
         });
         let pieces = self.problems.ok(pieces)?;
         let value = |name| {
@@ -132,20 +132,18 @@ pub fn all<T>(items: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
 }
 
 /// Returns the entry of the map that `${name}` means.
-fn entry<'a>(map: &'a Node, name: &str, key: &str, place: Place) -> Result<&'a Node, Box<Diagnostic>> {
+fn entry<'a>(map: &'a Node, name: &str, key: &str, place: Place) -> Result<&'a Node, Diagnostic> {
     let Content::Map(entries) = &map.content else {
         let problem =
             Diagnostic::at(place, format!("`${{{name}}}` is the key `{key}` of {}, not of a map", map.kind()));
-        return Err(Box::new(
-            problem
-                .related(map.place, "its value")
-                .hint("an axis whose values are maps has keys: `{ label: { key: value } }`"),
-        ));
+        return Err(problem
+            .related(map.place, "its value")
+            .hint("an axis whose values are maps has keys: `{ label: { key: value } }`"));
     };
     entries.iter().find(|(word, _)| word.text == key).map(|(_, node)| node).ok_or_else(|| {
         let names = entries.iter().map(|(word, _)| word.text.as_str());
         let problem = Diagnostic::at(place, format!("`${{{name}}}`: there is no `{key}`"));
-        Box::new(problem.related(map.place, "in here").maybe_hint(suggest(key, "keys", names)))
+        problem.related(map.place, "in here").maybe_hint(suggest(key, "keys", names))
     })
 }
 

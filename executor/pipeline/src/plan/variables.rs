@@ -43,7 +43,7 @@ pub fn variables(written: &[(SpannedStr, Node)], sets: &[(String, String)], prob
             continue;
         }
         let value = parse_yaml(text, source).and_then(|node| match unfit_for_variable(&node) {
-            Some(unfit) => Err(Box::new(Diagnostic::at(node.place, format!("a variable cannot be {unfit}")))),
+            Some(unfit) => Err(Diagnostic::at(node.place, format!("a variable cannot be {unfit}"))),
             None => Ok(Node { place: shifted(node.place, name), ..node }),
         });
         let value = value.map_err(|mut problem| {

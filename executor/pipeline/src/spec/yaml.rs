@@ -24,7 +24,7 @@ pub const LARGEST: usize = 16 << 20;
 const MAX_DEPTH: usize = 64;
 const MAX_VALUES: usize = 1_000_000;
 
-type Result<T> = std::result::Result<T, Box<Diagnostic>>;
+type Result<T> = std::result::Result<T, Diagnostic>;
 
 /// The tree of one document that is the text numbered `source`. An empty text is null.
 ///
@@ -32,11 +32,11 @@ type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 /// The problem of a text that is not one YAML document.
 pub fn parse(text: &str, source: u32) -> Result<Node> {
     if text.len() > LARGEST {
-        return Err(Box::new(Diagnostic::nowhere(format!(
+        return Err(Diagnostic::nowhere(format!(
             "a text of {} MiB is too long for a pipeline file: at most {} MiB are read",
             text.len() >> 20,
             LARGEST >> 20
-        ))));
+        )));
     }
     let mut options = granit_parser::Options::default();
     options.set_emit_comments(false);
@@ -73,7 +73,7 @@ impl<'t> Reading<'t> {
             (Event::StreamEnd, _) => Ok(node),
             (_, span) => {
                 let message = "a pipeline file is one YAML document, and here a second one begins";
-                Err(Box::new(Diagnostic::at(self.place(&span), message).hint("remove the `---`")))
+                Err(Diagnostic::at(self.place(&span), message).hint("remove the `---`"))
             }
         }
     }
@@ -82,7 +82,7 @@ impl<'t> Reading<'t> {
         match self.parser.next_event() {
             Some(Ok(event)) => Ok(event),
             Some(Err(error)) => Err(not_yaml(&error, self.text, self.source)),
-            None => Err(Box::new(Diagnostic::nowhere("this is not YAML: it ends before its document does"))),
+            None => Err(Diagnostic::nowhere("this is not YAML: it ends before its document does")),
         }
     }
 
@@ -94,7 +94,7 @@ impl<'t> Reading<'t> {
             &event
         {
             let message = format!("the tag `{}` has no meaning here", tag.original());
-            return Err(Box::new(Diagnostic::at(place, message).hint("remove it, or quote text that begins with `!`")));
+            return Err(Diagnostic::at(place, message).hint("remove it, or quote text that begins with `!`"));
         }
         if depth >= MAX_DEPTH && matches!(event, Event::SequenceStart(..) | Event::MappingStart(..)) {
             return Err(too_large(place, "more than 64 levels of nesting"));
@@ -117,7 +117,7 @@ impl<'t> Reading<'t> {
             }
             Event::MappingStart(_, anchor, _) => (Content::Map(self.entries(depth + 1)?), anchor),
             Event::Alias(anchor) => return self.alias(anchor, depth, place),
-            _ => return Err(Box::new(Diagnostic::at(place, "this is not YAML: a value is missing here"))),
+            _ => return Err(Diagnostic::at(place, "this is not YAML: a value is missing here")),
         };
         let node = Node { place, origin: None, content };
         if anchor != 0 {
@@ -166,13 +166,13 @@ impl<'t> Reading<'t> {
             other => other,
         };
         let key = self.node((event, span), depth)?.spanned_text();
-        key.map(Some).ok_or_else(|| Box::new(Diagnostic::at(place, "a key must be text").hint("quote it")))
+        key.map(Some).ok_or_else(|| Diagnostic::at(place, "a key must be text").hint("quote it"))
     }
 
     /// A copy of the value that an alias refers to.
     fn alias(&mut self, anchor: usize, depth: usize, place: Place) -> Result<Node> {
         let Some(node) = self.anchors.get(&anchor) else {
-            return Err(Box::new(Diagnostic::at(place, "this alias is inside the value that it refers to")));
+            return Err(Diagnostic::at(place, "this alias is inside the value that it refers to"));
         };
         let (node, (values, levels)) = (node.clone(), extent(node));
         if depth + levels > MAX_DEPTH {
@@ -212,7 +212,7 @@ fn merge(value: Node, merged: &mut Vec<Vec<(SpannedStr, Node)>>) -> Result<()> {
         Content::Scalar(Value::Null) => {}
         Content::Scalar(_) => {
             let message = "what `<<` brings in must be a map or a list of maps";
-            return Err(Box::new(Diagnostic::at(value.place, message)));
+            return Err(Diagnostic::at(value.place, message));
         }
     }
     Ok(())
@@ -257,7 +257,7 @@ fn number(text: &str, place: Place) -> Result<Option<Value>> {
         // A longer one is more likely a digest.
         number.filter(|number| (i64::MIN.into()..=u64::MAX.into()).contains(number)).map(Value::Int)
     };
-    let too_large = |what: &str, hint: &str| Err(Box::new(Diagnostic::at(place, what).hint(hint)));
+    let too_large = |what: &str, hint: &str| Err(Diagnostic::at(place, what).hint(hint));
     match digits.as_bytes() {
         [b'0', b'x' | b'X', ..] => Ok(radix(16)),
         [b'0', b'o' | b'O', ..] => Ok(radix(8)),

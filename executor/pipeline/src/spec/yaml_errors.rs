@@ -5,7 +5,7 @@ use granit_parser::{ErrorKind, ScanError};
 use cwm_core::{Diagnostic, Place, visible};
 
 /// The parser's error at its place in `text`, with a hint where the cause is a usual one.
-pub fn not_yaml(error: &ScanError, text: &str, source: u32) -> Box<Diagnostic> {
+pub fn not_yaml(error: &ScanError, text: &str, source: u32) -> Diagnostic {
     let at = error.marker();
     let start = at.byte_offset().or_else(|| text.char_indices().nth(at.index()).map(|(byte, _)| byte));
     let start = start.map_or(text.len(), |start| start.min(text.len()));
@@ -16,18 +16,18 @@ pub fn not_yaml(error: &ScanError, text: &str, source: u32) -> Box<Diagnostic> {
     let message = match error.kind() {
         ErrorKind::UnknownAnchor => {
             let hint = "define it above with `&name`, or quote text with a `*`";
-            return Box::new(Diagnostic::at(place, "this alias refers to no anchor").hint(hint));
+            return Diagnostic::at(place, "this alias refers to no anchor").hint(hint);
         }
         ErrorKind::RecursionLimitExceeded => return too_large(place, "more than 64 levels of nesting"),
         _ => format!("this is not YAML: {}", visible(&error.info())),
     };
     let hint = usual_cause(&message, text, start, source);
-    Box::new(Diagnostic::at(place, message).maybe_hint(hint.map(str::to_owned)))
+    Diagnostic::at(place, message).maybe_hint(hint.map(str::to_owned))
 }
 
 /// Reports a pipeline that is too large.
-pub fn too_large(place: Place, what: &str) -> Box<Diagnostic> {
-    Box::new(Diagnostic::at(place, format!("this is no pipeline: it has {what}")))
+pub fn too_large(place: Place, what: &str) -> Diagnostic {
+    Diagnostic::at(place, format!("this is no pipeline: it has {what}"))
 }
 
 /// Recognises frequent mistakes: tabs, and `${name}` inside braces; in a file also references inside braces, colons in text, and
