@@ -6,7 +6,7 @@ use crate::cli::RunArguments;
 use crate::commands::devices::missing;
 use crate::workspace::{SkippedRecordsWarning, Workspace};
 use cwm_core::{Error, ExitCode};
-use cwm_engine::{CellStatus, Estimates, Explainer, IncompleteResult, Machine, Reason, RunPrediction};
+use cwm_engine::{CellStatus, Estimates, Explainer, Machine, Reason, RunPrediction};
 use cwm_engine::{EventSink, EventSinks, RunEvent};
 use cwm_pipeline::plan::Body;
 
@@ -42,12 +42,7 @@ pub fn run(
         if let Some(record) = cache_status.record(index).filter(|_| state.is_cached()) {
             cached += 1;
             estimates.add_cached(index, record);
-            let mut origin = vec![cache_status.origin(index, record)];
-            if prediction.incomplete(index).is_some() {
-                origin.push(IncompleteResult::describe(&workspace.store, record)?);
-            }
-            origin.extend(prediction.rebuilt_input_note(plan, index));
-            sinks.event(&RunEvent::Cached { label, key: record.key, origin: origin.join("; ") });
+            sinks.event(&RunEvent::Cached { label, key: record.key, origin: origin.unwrap_or_default() });
             continue;
         }
         let uncertain = matches!(state, CellStatus::MayRun | CellStatus::Waits);

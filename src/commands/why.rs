@@ -52,13 +52,12 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
 fn write_reason(reason: &Reason, depth: usize, text: &mut String) {
     let indent = "  ".repeat(depth);
     let origin = reason.origin.as_deref().unwrap_or_default();
-    let accepted = if reason.accepted { ", of older code, accepted" } else { "" };
     let state = match reason.state {
         state if state.is_cached() => "cached",
         CellStatus::Waits => "may run, when what it depends on has run",
         other => other.as_verb(),
     };
-    let origin = if origin.is_empty() { String::new() } else { format!(": {origin}{accepted}") };
+    let origin = if origin.is_empty() { String::new() } else { format!(": {origin}") };
     *text += &format!("{indent}{}: {state}{origin}\n", reason.label);
     let made_because = reason.made_because.iter().map(|line| format!("it ran then because: {line}"));
     let causes = reason.causes.iter().map(Cause::to_string);

@@ -62,12 +62,7 @@ fn what_is_accepted_stays_until_it_is_taken_back() {
     age(&context, "split", |_| {});
     age(&context, "half", |_| {});
     let why = context.cwm(&["why", "split"]).stdout;
-    assert!(why.contains("code changed: crate cwm-chess since ") && why.contains("; crate cwm-split since "), "{why}");
-    assert!(why.contains(" last ran with the old (cwm "), "{why}");
-    assert!(
-        why.contains(", corpus first with the new at "),
-        "what rests on that crate too, and was not made older: {why}"
-    );
+    assert!(why.contains("code changed: crate cwm-chess, crate cwm-split\n"), "{why}");
 
     let accepted = accept(&context, &["split", "-m", "a \"comment\""]);
     assert_eq!(accepted.code, 0, "{}", accepted.stderr);

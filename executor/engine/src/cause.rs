@@ -8,7 +8,6 @@ use cwm_contract::Value;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::history::CodeChangeHistory;
 use cwm_core::{Digest, FileError};
 use cwm_store::{ActionRecord, EvictionReason, MissingContent, Store};
 
@@ -117,9 +116,6 @@ pub enum Cause {
         /// The same with their digests, before and now.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         changes: Vec<CodeChange>,
-        /// The dates of the changes, as far as the store's records have them; only in `cwm why`.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        since: Vec<CodeChangeHistory>,
     },
     /// A stage of another kind has this name.
     Kind {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::process::Pid;
 
-use crate::executor::{ActionUpdate, Cancel, ExecutorEvent, ExecutorEvents, Task};
+use crate::executor::{Cancel, ExecutorEvent, ExecutorEvents, Task};
 use cwm_action::{ActionFailure, ActionFailureKind, describe_signal, kill_descendants, out_of_memory};
 use cwm_core::{Error, os};
 use cwm_store::Store;
@@ -62,7 +62,7 @@ impl ActionProcess {
             if let Some(stdout) = stdout {
                 for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                     if let Ok(line) = serde_json::from_str(&line) {
-                        events(ExecutorEvent::Update(cell, ActionUpdate::Message(line)));
+                        events(ExecutorEvent::Message(cell, line));
                     }
                 }
             }
@@ -77,7 +77,7 @@ impl ActionProcess {
                     Err(describe_exit(&status, was_killed_for_memory, logged.as_deref()))
                 }
             };
-            events(ExecutorEvent::Update(cell, ActionUpdate::Exited(exited)));
+            events(ExecutorEvent::Exited(cell, exited));
         });
         Ok(ActionProcess { child, _parent_pipe: parent_pipe })
     }
@@ -121,8 +121,7 @@ fn describe_exit(
     let status = match status {
         Ok(status) => status,
         Err(error) => {
-            let reason = format!("its process was lost: {error}");
-            return ActionFailure { kind: ActionFailureKind::System, message: reason, hint: None };
+            return ActionFailure::new(ActionFailureKind::System, format!("its process was lost: {error}"));
         }
     };
     let (kind, reason, hint) = match (status.signal(), memory_error) {

@@ -21,7 +21,7 @@ pub trait Executor {
     /// Starts the queued actions that there is room for. Returns the outcome of each start.
     fn start_queued(&mut self) -> Vec<Start>;
 
-    /// Releases the resources of a cell. The engine calls it when it has received [`ActionUpdate::Exited`].
+    /// Releases the resources of a cell. The engine calls it when it has received [`ExecutorEvent::Exited`].
     fn release(&mut self, cell: usize);
 
     /// Requests all actions that were started to stop, or kills them. Returns how many there were.
@@ -72,17 +72,8 @@ pub struct Start {
     pub cell: usize,
     /// A warning, for example that it gets less than it needs.
     pub warning: Option<String>,
-    /// The time of its start, or the error.
-    pub started: Result<Started, Error>,
-}
-
-/// The time at which an action starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Started {
-    /// At once.
-    Now,
-    /// Later, when the batch system has room for it. [`ActionMessage::Start`] is sent then.
-    Later,
+    /// Whether it was started. One that outlives the run may begin later: [`ActionMessage::Start`] is sent then.
+    pub started: Result<(), Error>,
 }
 
 /// The way to end actions early.
@@ -97,19 +88,12 @@ pub enum Cancel {
 /// Something that happened to the actions of an executor.
 #[derive(Debug)]
 pub enum ExecutorEvent {
-    /// Something that happened to the action of a cell.
-    Update(usize, ActionUpdate),
+    /// The action of a cell sent a message.
+    Message(usize, ActionMessage),
+    /// It ended. A success should have left a result.
+    Exited(usize, Result<(), ActionFailure>),
     /// An event of the run.
     Emit(RunEvent),
-}
-
-/// Something that happened to an action.
-#[derive(Debug)]
-pub enum ActionUpdate {
-    /// A message of the action.
-    Message(ActionMessage),
-    /// It ended. A success should have left a result.
-    Exited(Result<(), ActionFailure>),
 }
 
 /// Sends events to the engine, from any thread.

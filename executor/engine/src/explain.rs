@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 use crate::cause::Cause;
 use crate::history::History;
 use crate::lookup::{RunInputs, sources};
-use crate::predict::{IncompleteResult, Rebuild, RunPrediction};
+use crate::predict::{CellPrediction, RunPrediction};
 use crate::reasons::{changes, differences_of, known_causes, mark_repinned, rerun_causes};
-use crate::status::{CacheStatus, KeyStatus, describe_unread_pipe};
+use crate::status::{CacheStatus, CellStatus, KeyStatus, describe_unread_pipe};
 use cwm_action::{ActionFile, source_key};
-use cwm_core::{Error, list_some};
-use cwm_store::ActionRecord;
-pub use reason::{CellStatus, Reason};
+use cwm_core::{Error, list_some, shell_quote};
+use cwm_store::{ActionRecord, EvictionReason, Store};
+pub use reason::Reason;
 
 /// The most changed inputs in a row that are followed.
 const DEPTH: usize = 64;
@@ -72,52 +72,47 @@ impl<'a> Explainer<'a> {
         self.follow(index, 0, &mut BTreeSet::new())
     }
 
-    fn new_reason(&self, index: usize) -> Reason {
+    fn new_reason(&self, index: usize, state: CellStatus) -> Reason {
         let label = self.inputs.cell(index).label.to_string();
-        Reason { label, accepted: self.cache_status.is_accepted(index), ..Reason::default() }
+        Reason { label, state, accepted: self.cache_status.is_accepted(index), ..Reason::default() }
     }
 
     /// Explains a cell, and up to `depth` cells behind it. Cells that were `explained` are not explained again.
     fn follow(&self, index: usize, depth: usize, explained: &mut BTreeSet<usize>) -> Result<Reason, Error> {
-        let mut reason = self.new_reason(index);
-        let prediction = self.prediction;
-        let is_forced = prediction.is_forced(index);
+        let CellPrediction { status, is_forced, missing, note } = &self.prediction.cells[index];
+        let mut reason = self.new_reason(index, *status);
+        let store = self.inputs.store;
+        let previous = || self.inputs.previous_record(index);
         match &self.cache_status.states[index] {
-            KeyStatus::Cached(_) if is_forced => reason.state = CellStatus::WouldRun,
-            KeyStatus::Cached(record) => match prediction.incomplete(index) {
-                Some(incomplete) if incomplete.rebuild > Rebuild::No => {
-                    let is_certain = incomplete.rebuild == Rebuild::Yes;
-                    reason.state = if is_certain { CellStatus::WouldRun } else { CellStatus::MayRun };
-                    reason.causes = vec![incomplete.cause(self.inputs.store, record)?];
-                    reason.advice = IncompleteResult::advice(record);
+            KeyStatus::Cached(record) if status.is_cached() => {
+                let incomplete =
+                    if *status == CellStatus::Cached { None } else { Some(describe_incomplete(store, record)?) };
+                let notes = incomplete.iter().chain(note).map(|note| format!("; {note}"));
+                reason.origin = Some(self.cache_status.origin(index, record) + &notes.collect::<String>());
+                // A taken result did not run.
+                reason.made_because = if record.is_taken() { Vec::new() } else { record.cause.clone() };
+            }
+            KeyStatus::Cached(record) => {
+                if !missing.is_empty() {
+                    reason.causes = vec![Cause::from_missing(store, record, missing)?];
                 }
-                incomplete => {
-                    let mut origin = record.origin();
-                    if incomplete.is_some() {
-                        reason.state = CellStatus::without_files(record);
-                        origin += &format!("; {}", IncompleteResult::describe(self.inputs.store, record)?);
-                    }
-                    reason.origin = Some(origin);
-                    // A taken result did not run.
-                    reason.made_because = if record.is_taken() { Vec::new() } else { record.cause.clone() };
-                    if let Some(note) = prediction.forced_input_note(self.inputs.plan, index) {
-                        (reason.state, reason.advice) = (CellStatus::MayRun, Some(note));
-                        (reason.origin, reason.made_because) = (None, Vec::new());
-                    }
+                if !missing.is_empty() && record.evicted == Some(EvictionReason::NotPulled) {
+                    let label = shell_quote(&record.label.to_string());
+                    reason.advice = Some(format!(
+                        "`cwm pull {label}` fetches them, and `cwm run --pull` does not make again what others have"
+                    ));
                 }
-            },
+            }
             KeyStatus::Absent(action) => {
-                reason.state = CellStatus::WouldRun;
                 reason.causes = self.causes(index, action)?;
-                self.follow_causes(&mut reason, index, self.inputs.previous_record(index)?.as_ref(), depth, explained)?;
+                self.follow_causes(&mut reason, index, previous()?.as_ref(), depth, explained)?;
             }
             KeyStatus::KeyUnknown => {
-                reason.state = CellStatus::Waits;
                 match known_causes(self.inputs, index, self.cache_status) {
                     Ok(causes) => reason.causes = causes,
                     Err(error) => (reason.state, reason.origin) = (CellStatus::WouldFail, Some(error.message)),
                 }
-                self.follow_causes(&mut reason, index, self.inputs.previous_record(index)?.as_ref(), depth, explained)?;
+                self.follow_causes(&mut reason, index, previous()?.as_ref(), depth, explained)?;
                 for source in sources(self.inputs.cell(index)) {
                     let is_cause = self.cache_status.record(source).is_none();
                     if depth > 0 && is_cause && explained.insert(source) {
@@ -125,21 +120,14 @@ impl<'a> Explainer<'a> {
                     }
                 }
             }
-            KeyStatus::PipeUnread(path) => {
-                reason.state = CellStatus::MayRun;
-                reason.origin = Some(describe_unread_pipe(path));
-            }
-            KeyStatus::Unreadable(error) => {
-                reason.state = CellStatus::WouldFail;
-                reason.origin = Some(error.message.clone());
-            }
+            KeyStatus::PipeUnread(path) => reason.origin = Some(describe_unread_pipe(path)),
+            KeyStatus::Unreadable(error) => reason.origin = Some(error.message.clone()),
         }
-        if is_forced && reason.state != CellStatus::WouldFail {
-            reason.state = CellStatus::WouldRun;
+        if *is_forced && reason.state != CellStatus::WouldFail {
             reason.causes.insert(0, Cause::Forced);
         }
-        if let Some(note) = prediction.shared_key_note(self.inputs.plan, index) {
-            (reason.state, reason.advice) = (CellStatus::MayRun, Some(note));
+        if !status.is_cached() {
+            reason.advice = note.clone().or(reason.advice);
         }
         Ok(reason)
     }
@@ -163,8 +151,7 @@ impl<'a> Explainer<'a> {
         Ok(causes)
     }
 
-    /// Adds the dates of changes of code, and explains the cells behind inputs that changed since the result `reader`: they have
-    /// other results than before.
+    /// Explains the cells behind inputs that changed since the result `reader`: they have other results than before.
     fn follow_causes(
         &self,
         reason: &mut Reason,
@@ -173,13 +160,7 @@ impl<'a> Explainer<'a> {
         depth: usize,
         explained: &mut BTreeSet<usize>,
     ) -> Result<(), Error> {
-        for cause in &mut reason.causes {
-            if let Cause::Code { changes, since, .. } = cause {
-                let history = self.history()?;
-                let dated =
-                    changes.iter().map(|one| history.code_change(&one.what, one.old.as_ref(), one.new.as_ref()));
-                *since = dated.collect();
-            }
+        for cause in &reason.causes {
             // A new input, or another output of the same cell, says nothing of a run of the source.
             let Cause::Input { source, old: Some(old), new: Some(_), old_output: None, .. } = cause else { continue };
             let label_of = |read: &usize| self.inputs.cell(*read).label.to_string();
@@ -226,8 +207,7 @@ impl<'a> Explainer<'a> {
         depth: usize,
         explained: &mut BTreeSet<usize>,
     ) -> Result<Reason, Error> {
-        let mut reason =
-            Reason { state: CellStatus::RanAgain, origin: Some(record.origin()), ..self.new_reason(index) };
+        let mut reason = Reason { origin: Some(record.origin()), ..self.new_reason(index, CellStatus::RanAgain) };
         match before {
             Some(before) => {
                 // An unpinned download has its checksum since it was fetched.
@@ -242,4 +222,21 @@ impl<'a> Explainer<'a> {
         }
         Ok(reason)
     }
+}
+
+/// Describes a result that is not built again.
+fn describe_incomplete(store: &Store, record: &ActionRecord) -> Result<String, Error> {
+    Ok(match record.evicted {
+        None => "files of its result are missing; made again when needed".to_owned(),
+        Some(EvictionReason::Collected) => "`cwm gc` let its files go; made again when needed".to_owned(),
+        Some(EvictionReason::NotPulled) => {
+            let remote = store.remote_of_unpulled(record)?;
+            let remote = remote.map_or_else(|| "a remote".to_owned(), |name| format!("the remote `{name}`"));
+            let label = shell_quote(&record.label.to_string());
+            format!(
+                "known from {remote}, its files not pulled; `cwm pull {label}` fetches them, `cwm run --pull` when they are needed"
+            )
+        }
+        Some(EvictionReason::NotKept) => "done, and not kept (`keep: false`); made again when needed".to_owned(),
+    })
 }

@@ -25,16 +25,14 @@ pub use action::output_of;
 pub use cause::{Cause, CodeChange, differences};
 pub use estimate::{Estimate, Estimates, TotalEstimate};
 pub use event::{Direction, EventSink, EventSinks, FailedCell, RunEvent, SkippedCell};
-pub use executor::{
-    ActionUpdate, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, Start, Started, Task,
-};
-pub use explain::{CellStatus, Explainer, Reason};
+pub use executor::{BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, Start, Task};
+pub use explain::{Explainer, Reason};
 pub use fetch::{InputUploader, ResultFetcher, TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome};
 pub use lock_updates::{checksum_conflicts, fetch_requests, update_lock_file, update_pins};
 pub use lookup::{RunInputs, previous_record, sources};
 pub use machine::Machine;
 pub use pipes::ingest_pipes;
-pub use predict::{IncompleteResult, Rebuild, RunPrediction};
+pub use predict::{CellPrediction, RunPrediction};
 pub use reasons::differences_of;
 pub use run::{Options, Outcome, RunReport, Summary, run, stop_signals};
-pub use status::{CacheStatus, KeyStatus, describe_unread_pipe};
+pub use status::{CacheStatus, CellStatus, KeyStatus, describe_unread_pipe};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use cwm_contract::{DeviceChoice, Needs, Resources};
 
 use crate::child::ActionProcess;
-use crate::executor::{Cancel, Executor, ExecutorEvents, Start, Started, Task};
+use crate::executor::{Cancel, Executor, ExecutorEvents, Start, Task};
 use crate::machine::{Allocation, Machine, ResourcePool};
 use cwm_store::Store;
 
@@ -77,7 +77,7 @@ impl Executor for LocalExecutor {
             let started = match ActionProcess::start(&task, &self.store, visible_devices, self.events.clone()) {
                 Ok(process) => {
                     self.running.insert(cell, (process, allocation));
-                    Ok(Started::Now)
+                    Ok(())
                 }
                 Err(error) => {
                     self.pool.release(allocation);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use cwm_contract::{FetchRequest, FetchResult, Origin};
+use cwm_contract::{ExternalSource, FetchRequest, FetchResult, Origin};
 
 use cwm_core::Error;
 use cwm_pipeline::plan::{Body, Cell, Plan};
@@ -62,25 +62,28 @@ pub fn update_pins(
     pins.save(new)
 }
 
+/// Returns the external sources that a cell declares.
+pub(crate) fn external_sources(cell: &Cell) -> Vec<ExternalSource> {
+    match &cell.body {
+        Body::Stage(stage) => stage.external_sources(&cell.values).unwrap_or_default(),
+        Body::Command(_) => Vec::new(),
+    }
+}
+
 /// Returns the requests of a cell to the network.
 pub fn fetch_requests(cell: &Cell) -> Vec<FetchRequest> {
-    let Body::Stage(stage) = &cell.body else { return Vec::new() };
-    let sources = stage.external_sources(&cell.values).unwrap_or_default();
-    sources
-        .into_iter()
-        .filter_map(|one| match one.from {
-            Origin::Url(fetch) => Some(fetch),
-            Origin::File { .. } => None,
-        })
-        .collect()
+    let fetch = |source: ExternalSource| match source.from {
+        Origin::Url(fetch) => Some(fetch),
+        Origin::File { .. } => None,
+    };
+    external_sources(cell).into_iter().filter_map(fetch).collect()
 }
 
 /// Describes each checksum in the pipeline that differs from the pin of its URL. The pipeline has priority.
 pub fn checksum_conflicts(plan: &Plan, pins: &Pins) -> BTreeSet<String> {
     let mut conflicts = BTreeSet::new();
     for cell in &plan.cells {
-        let Body::Stage(stage) = &cell.body else { continue };
-        for one in stage.external_sources(&cell.values).unwrap_or_default() {
+        for one in external_sources(cell) {
             if let (Origin::Url(fetch), Some(sum)) = (&one.from, &one.sha256)
                 && let Some(pin) = pins.get(fetch).filter(|pin| pin.sha256 != *sum)
             {

@@ -7,45 +7,32 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use crate::cause::Cause;
+use cwm_contract::Label;
+
 use crate::lookup::{RunInputs, sources};
 use crate::scheduler::{CompletionKind, Decision, Effect, Event, Scheduler};
-use crate::status::{CacheStatus, KeyStatus};
-use cwm_core::{Error, Key, shell_quote};
-use cwm_pipeline::plan::Plan;
-use cwm_store::{ActionRecord, EvictionReason, MissingContent, Store};
+use crate::status::{CacheStatus, CellStatus, KeyStatus};
+use cwm_core::{Error, Key};
+use cwm_store::{ActionRecord, EvictionReason, MissingContent};
 
-/// A recorded result of which files are missing or damaged.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IncompleteResult {
-    missing: Vec<MissingContent>,
-    /// The prediction if a run rebuilds it.
-    pub rebuild: Rebuild,
-}
-
-/// The prediction if a run rebuilds a result of which files are missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rebuild {
-    /// No cell of the run reads them.
-    No,
-    /// The cells that read them may be cached.
-    Perhaps,
-    /// A cell that runs reads them, or they are wanted themselves.
-    Yes,
+/// The prediction for a cell.
+#[derive(Clone, Debug, Default)]
+pub struct CellPrediction {
+    /// Its status.
+    pub status: CellStatus,
+    /// True if it runs even if it is cached.
+    pub is_forced: bool,
+    /// The files of its result for which it is built again.
+    pub missing: Vec<MissingContent>,
+    /// A note that names the cell on which its status depends.
+    pub note: Option<String>,
 }
 
 /// The prediction of a run.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct RunPrediction {
-    force: BTreeSet<usize>,
-    /// Results of which files are missing.
-    incomplete: BTreeMap<usize, IncompleteResult>,
-    /// Cells that take the result of another cell with their key, with that cell.
-    same_key: BTreeMap<usize, usize>,
-    /// Cells that are not forced and depend on one that is, with that cell.
-    on_forced: BTreeMap<usize, usize>,
-    /// Cells that are not rebuilt and depend on one that is, or may be, with that cell.
-    on_rebuilt: BTreeMap<usize, usize>,
+    /// By cell index.
+    pub cells: Vec<CellPrediction>,
 }
 
 /// The state of a prediction.
@@ -58,6 +45,7 @@ struct Predictor<'a> {
     /// Cells that were submitted. None has ended before every ready cell is decided.
     submitted: Vec<usize>,
     has_begun: bool,
+    /// Cells that are not forced and depend on one that is, with that cell.
     on_forced: BTreeMap<usize, usize>,
     /// The missing files of the results that were looked at.
     missing: HashMap<usize, Vec<MissingContent>>,
@@ -100,40 +88,6 @@ impl RunPrediction {
         };
         predictor.run()?;
         predictor.into_prediction(cells)
-    }
-
-    /// Returns true if a cell runs even if it is cached.
-    pub fn is_forced(&self, index: usize) -> bool {
-        self.force.contains(&index)
-    }
-
-    /// Returns the note on a cell that takes the result of another cell with its key.
-    pub fn shared_key_note(&self, plan: &Plan, index: usize) -> Option<String> {
-        let other = &plan.cells[*self.same_key.get(&index)?].label;
-        Some(format!("does the same as {other}: one of them runs, for both"))
-    }
-
-    /// Returns the note on a cached cell that depends on a forced one.
-    pub fn forced_input_note(&self, plan: &Plan, index: usize) -> Option<String> {
-        let forced = &plan.cells[*self.on_forced.get(&index)?].label;
-        Some(format!("depends on {forced}, which is forced: runs if that comes out differently"))
-    }
-
-    /// Returns the note on a cached cell that depends on one that is rebuilt, most often with the same result.
-    pub fn rebuilt_input_note(&self, plan: &Plan, index: usize) -> Option<String> {
-        let rebuilt = *self.on_rebuilt.get(&index)?;
-        let verb = if self.rebuilt(rebuilt)?.rebuild == Rebuild::Yes { "is" } else { "may be" };
-        Some(format!("runs if {}, which {verb} made again, comes out differently", plan.cells[rebuilt].label))
-    }
-
-    /// Returns the files of the cell's recorded result that are gone, if any are.
-    pub fn incomplete(&self, index: usize) -> Option<&IncompleteResult> {
-        self.incomplete.get(&index)
-    }
-
-    /// Returns the same if the cell runs, or may run, because of that.
-    pub fn rebuilt(&self, index: usize) -> Option<&IncompleteResult> {
-        self.incomplete(index).filter(|result| result.rebuild > Rebuild::No)
     }
 }
 
@@ -239,34 +193,65 @@ impl Predictor<'_> {
             runs && (others(*cell).len() < 2 || self.runs.get(cell) == Some(&true))
         };
         let certain: BTreeSet<usize> = cells.iter().copied().filter(is_certain).collect();
-        let mut same_key = BTreeMap::new();
-        for &cell in cells.iter().filter(|cell| self.runs_anyway(**cell) && !certain.contains(cell)) {
-            let mut running = others(cell).iter().copied().filter(|other| self.runs_anyway(*other));
-            let first = running.clone().next();
-            let builder = running.rfind(|other| certain.contains(other)).or(first);
-            same_key.extend(builder.filter(|other| *other != cell).map(|other| (cell, other)));
-        }
-        let mut incomplete = BTreeMap::new();
+        let mut predictions = vec![CellPrediction::default(); self.inputs.plan.cells.len()];
         for &index in &cells {
-            let Some(record) = cache_status.record(index).filter(|_| !self.force.contains(&index)) else { continue };
-            // Files that no cell is about to read need not be hashed.
-            let missing = match self.missing.remove(&index) {
-                Some(missing) => missing,
-                None => self.inputs.store.missing(record, self.inputs.files)?,
+            let predicted = &mut predictions[index];
+            predicted.is_forced = self.force.contains(&index);
+            predicted.status = match &cache_status.states[index] {
+                KeyStatus::Unreadable(_) => CellStatus::WouldFail,
+                KeyStatus::Absent(_) => CellStatus::WouldRun,
+                _ if predicted.is_forced => CellStatus::WouldRun,
+                KeyStatus::KeyUnknown => CellStatus::Waits,
+                KeyStatus::PipeUnread(_) => CellStatus::MayRun,
+                KeyStatus::Cached(record) => {
+                    // Files that no cell is about to read need not be hashed.
+                    let missing = match self.missing.remove(&index) {
+                        Some(missing) => missing,
+                        None => self.inputs.store.missing(record, self.inputs.files)?,
+                    };
+                    let is_needed = !missing.is_empty() && self.needed.contains_key(&index);
+                    let status = match self.on_forced.get(&index) {
+                        _ if is_needed && certain.contains(&index) => CellStatus::WouldRun,
+                        _ if is_needed => CellStatus::MayRun,
+                        Some(forced) => {
+                            let forced = self.label(*forced);
+                            let note =
+                                format!("depends on {forced}, which is forced: runs if that comes out differently");
+                            predicted.note = Some(note);
+                            CellStatus::MayRun
+                        }
+                        None if missing.is_empty() => CellStatus::Cached,
+                        None => CellStatus::without_files(record),
+                    };
+                    predicted.missing = if is_needed { missing } else { Vec::new() };
+                    status
+                }
             };
-            let rebuild = match self.needed.contains_key(&index) {
-                true if certain.contains(&index) => Rebuild::Yes,
-                true => Rebuild::Perhaps,
-                false => Rebuild::No,
-            };
-            if !missing.is_empty() {
-                incomplete.insert(index, IncompleteResult { missing, rebuild });
+            if self.runs_anyway(index) && !certain.contains(&index) {
+                let mut running = others(index).iter().copied().filter(|other| self.runs_anyway(*other));
+                let first = running.clone().next();
+                let builder = running.rfind(|other| certain.contains(other)).or(first);
+                if let Some(other) = builder.filter(|other| *other != index) {
+                    predicted.status = CellStatus::MayRun;
+                    predicted.note =
+                        Some(format!("does the same as {}: one of them runs, for both", self.label(other)));
+                }
             }
         }
-        let is_rebuilt =
-            |index: usize| incomplete.get(&index).is_some_and(|result: &IncompleteResult| result.rebuild > Rebuild::No);
-        let on_rebuilt = depending_on(self.inputs, &cells, is_rebuilt);
-        Ok(RunPrediction { force: self.force.clone(), incomplete, same_key, on_forced: self.on_forced, on_rebuilt })
+        let on_rebuilt = depending_on(self.inputs, &cells, |index| !predictions[index].missing.is_empty());
+        for (index, rebuilt) in on_rebuilt {
+            if !predictions[index].status.is_cached() {
+                continue;
+            }
+            let verb = if predictions[rebuilt].status == CellStatus::WouldRun { "is" } else { "may be" };
+            let note = format!("runs if {}, which {verb} made again, comes out differently", self.label(rebuilt));
+            predictions[index].note = Some(note);
+        }
+        Ok(RunPrediction { cells: predictions })
+    }
+
+    fn label(&self, index: usize) -> &Label {
+        &self.inputs.cell(index).label
     }
 
     /// Returns true if the cell runs even if no file of its result is missing.
@@ -287,42 +272,4 @@ fn depending_on(inputs: RunInputs<'_>, cells: &[usize], which: impl Fn(usize) ->
         }
     }
     depending
-}
-
-impl IncompleteResult {
-    /// Returns the cause of a cell that is built again.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn cause(&self, store: &Store, record: &ActionRecord) -> Result<Cause, Error> {
-        Ok(Cause::from_missing(store, record, &self.missing)?)
-    }
-
-    /// Returns another way to the files of a cell that would be rebuilt.
-    pub fn advice(record: &ActionRecord) -> Option<String> {
-        let label = shell_quote(&record.label.to_string());
-        (record.evicted == Some(EvictionReason::NotPulled)).then(|| {
-            format!("`cwm pull {label}` fetches them, and `cwm run --pull` does not make again what others have")
-        })
-    }
-
-    /// Describes a result that is not built again.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn describe(store: &Store, record: &ActionRecord) -> Result<String, Error> {
-        Ok(match record.evicted {
-            None => "files of its result are missing; made again when needed".to_owned(),
-            Some(EvictionReason::Collected) => "`cwm gc` let its files go; made again when needed".to_owned(),
-            Some(EvictionReason::NotPulled) => {
-                let remote = store.remote_of_unpulled(record)?;
-                let remote = remote.map_or_else(|| "a remote".to_owned(), |name| format!("the remote `{name}`"));
-                let label = shell_quote(&record.label.to_string());
-                format!(
-                    "known from {remote}, its files not pulled; `cwm pull {label}` fetches them, `cwm run --pull` when they are needed"
-                )
-            }
-            Some(EvictionReason::NotKept) => "done, and not kept (`keep: false`); made again when needed".to_owned(),
-        })
-    }
 }

@@ -7,11 +7,12 @@ use jiff::Timestamp;
 
 use crate::action::resolve;
 use crate::cause::{Cause, differences};
+use crate::lock_updates::external_sources;
 use crate::lookup::{RunInputs, sources};
 use crate::status::CacheStatus;
 use cwm_action::{ActionBody, ActionFile, source_key};
 use cwm_core::{Components, Error, Key};
-use cwm_pipeline::plan::{Body, Cell, Origin, Plan};
+use cwm_pipeline::plan::{Cell, Origin, Plan};
 use cwm_project::pins::Pins;
 use cwm_store::{ActionRecord, Store};
 
@@ -155,16 +156,14 @@ pub fn differences_of(plan: &Plan, index: usize, old: &Components, new: &Compone
 
 /// Marks the source of a download as repinned, if its pin changed since the result `before`.
 pub fn mark_repinned(causes: &mut [Cause], cell: &Cell, before: &ActionRecord, pins: &Pins) {
-    let Body::Stage(stage) = &cell.body else { return };
     let is_other = |fetch: &FetchRequest| {
         let came = before.fetched.iter().find(|one| one.fetch == *fetch);
         came.zip(pins.get(fetch)).is_some_and(|(came, pin)| came.sha256 != pin.sha256)
     };
     // A checksum in the pipeline has priority over a pin.
-    let is_repinned = stage.external_sources(&cell.values).into_iter().flatten().any(|one| match &one.from {
-        Brings::Url(fetch) => one.sha256.is_none() && is_other(fetch),
-        Brings::File { .. } => false,
-    });
+    let is_repinned = external_sources(cell)
+        .iter()
+        .any(|one| matches!(&one.from, Brings::Url(fetch) if one.sha256.is_none() && is_other(fetch)));
     for cause in causes {
         if let (Cause::Source { pinned, repinned, .. }, true) = (cause, is_repinned) {
             (*pinned, *repinned) = (true, true);

@@ -248,68 +248,54 @@ impl Scheduler {
     pub fn on(&mut self, event: Event, now: Duration) -> Vec<Effect> {
         let mut effects = Vec::new();
         match event {
-            Event::Begin => {}
             Event::Decided(cell, decision) => {
-                if self.deciding == Some(cell) {
-                    self.deciding = None;
-                }
+                self.deciding = self.deciding.filter(|deciding| *deciding != cell);
                 if self.state(cell) == CellState::Deciding {
                     self.decided(cell, decision, &mut effects);
                 }
             }
-            Event::Fetched(cell) => {
-                if let CellState::Fetching(key) = self.state(cell) {
-                    self.requeue(cell, &mut effects);
-                    self.release(key, &mut effects);
-                }
+            Event::Fetched(cell) if let CellState::Fetching(key) = self.state(cell) => {
+                self.requeue(cell, &mut effects);
+                self.release(key, &mut effects);
             }
-            Event::Uploaded(cell) => {
-                if let CellState::Uploading(key) = self.state(cell) {
-                    self.set(cell, CellState::Queued(key), &mut effects);
-                    effects.push(Effect::Submit(cell));
-                }
+            Event::Uploaded(cell) if let CellState::Uploading(key) = self.state(cell) => {
+                self.set(cell, CellState::Queued(key), &mut effects);
+                effects.push(Effect::Submit(cell));
             }
-            Event::NotUploaded(cell, lost) => {
-                if let CellState::Uploading(key) = self.state(cell) {
-                    match lost {
-                        Some(lost) => {
-                            self.invalidate(lost, &mut effects);
-                            // Another cell may have had it invalidated and built since.
-                            if let CellState::Uploading(_) = self.state(cell) {
-                                self.requeue(cell, &mut effects);
-                            }
+            Event::NotUploaded(cell, lost) if let CellState::Uploading(key) = self.state(cell) => {
+                match lost {
+                    Some(lost) => {
+                        self.invalidate(lost, &mut effects);
+                        // Another cell may have had it invalidated and built since.
+                        if let CellState::Uploading(_) = self.state(cell) {
+                            self.requeue(cell, &mut effects);
                         }
-                        None => self.end(cell, CellState::Failed, &mut effects),
                     }
-                    self.release(key, &mut effects);
+                    None => self.end(cell, CellState::Failed, &mut effects),
                 }
+                self.release(key, &mut effects);
             }
-            Event::Accepted(cell) => {
-                if let CellState::Queued(key) = self.state(cell) {
-                    self.set(cell, CellState::Running { key, has_begun: false }, &mut effects);
-                }
+            Event::Accepted(cell) if let CellState::Queued(key) = self.state(cell) => {
+                self.set(cell, CellState::Running { key, has_begun: false }, &mut effects);
             }
-            Event::Began(cell) => {
-                if let CellState::Running { key, .. } = self.state(cell) {
-                    self.keys.entry(key).or_default().attempts += 1;
-                    self.cells[cell].state = CellState::Running { key, has_begun: true };
-                }
+            Event::Began(cell) if let CellState::Running { key, .. } = self.state(cell) => {
+                self.keys.entry(key).or_default().attempts += 1;
+                self.cells[cell].state = CellState::Running { key, has_begun: true };
             }
-            Event::Finished { cell, how, has_changed, is_fetched } => {
-                if let CellState::Running { key, .. } = self.state(cell) {
-                    self.finished(cell, key, how, has_changed, is_fetched, &mut effects);
-                }
+            Event::Finished { cell, how, has_changed, is_fetched }
+                if let CellState::Running { key, .. } = self.state(cell) =>
+            {
+                self.finished(cell, key, how, has_changed, is_fetched, &mut effects);
             }
-            Event::Failed { cell, is_transient, was_stopped } => match self.state(cell) {
-                CellState::Running { key, has_begun } => {
-                    self.failed(cell, key, has_begun && is_transient, was_stopped, now, &mut effects);
-                }
-                CellState::Queued(key) => {
-                    self.end(cell, CellState::Failed, &mut effects);
-                    self.release(key, &mut effects);
-                }
-                _ => {}
-            },
+            Event::Failed { cell, is_transient, was_stopped }
+                if let CellState::Running { key, has_begun } = self.state(cell) =>
+            {
+                self.failed(cell, key, has_begun && is_transient, was_stopped, now, &mut effects);
+            }
+            Event::Failed { cell, .. } if let CellState::Queued(key) = self.state(cell) => {
+                self.end(cell, CellState::Failed, &mut effects);
+                self.release(key, &mut effects);
+            }
             Event::Timer => {
                 for cell in 0..self.cells.len() {
                     if let CellState::Backoff { key, until } = self.state(cell)
@@ -339,6 +325,8 @@ impl Scheduler {
                     }
                 }
             }
+            // Outdated, or only a reason to look for the next cell.
+            _ => {}
         }
         if self.deciding.is_none()
             && self.run == RunState::Running

@@ -15,9 +15,7 @@ use super::task::{JobUpdate, TaskSpec};
 use super::watch::Watcher;
 use cwm_action::{ActionFailure, ActionFailureKind, ActionMessage, AttemptOptions};
 use cwm_core::plural;
-use cwm_engine::{
-    ActionUpdate, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, RunEvent, Start, Started, Task,
-};
+use cwm_engine::{BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, RunEvent, Start, Task};
 use cwm_store::Store;
 
 /// Carries out actions as batch jobs.
@@ -110,7 +108,6 @@ impl Executor for SlurmExecutor {
                 jobs.open.insert(cell);
                 jobs.labels.insert(cell, task.task.label.clone());
                 tasks.push(task);
-                Started::Later
             });
             starts.push(Start { cell, warning: None, started });
         }
@@ -161,16 +158,15 @@ fn locked(jobs: &Mutex<Jobs>) -> MutexGuard<'_, Jobs> {
 
 /// Translates an update of the watching thread into events of the engine.
 fn translate(jobs: &mut Jobs, update: JobUpdate) -> Vec<ExecutorEvent> {
-    let of_action = |cell, update| vec![ExecutorEvent::Update(cell, update)];
     let emit = |event| vec![ExecutorEvent::Emit(event)];
     match update {
         JobUpdate::Message(cell, line) => {
             if matches!(line, ActionMessage::Start) {
                 jobs.running.insert(cell);
             }
-            of_action(cell, ActionUpdate::Message(line))
+            vec![ExecutorEvent::Message(cell, line)]
         }
-        JobUpdate::Ended(cell, ended) => of_action(cell, ActionUpdate::Exited(ended)),
+        JobUpdate::Ended(cell, ended) => vec![ExecutorEvent::Exited(cell, ended)],
         JobUpdate::Submitted { job, cells, request: asks, adopted: found } => {
             let labels = cells.iter().filter_map(|cell| jobs.labels.get(cell).cloned()).collect();
             jobs.ids.insert(job.clone());
@@ -185,7 +181,7 @@ fn translate(jobs: &mut Jobs, update: JobUpdate) -> Vec<ExecutorEvent> {
         JobUpdate::Warning(message) => emit(RunEvent::Warning { message }),
         JobUpdate::WatcherFailed(reason) => {
             let failure = ActionFailure::new(ActionFailureKind::Internal, reason);
-            let failed = |cell: &usize| ExecutorEvent::Update(*cell, ActionUpdate::Exited(Err(failure.clone())));
+            let failed = |cell: &usize| ExecutorEvent::Exited(*cell, Err(failure.clone()));
             jobs.open.iter().map(failed).collect()
         }
     }

@@ -43,7 +43,7 @@ pub fn differences(old: &Components, new: &Components) -> Vec<Cause> {
             new: new.code.get(*what).cloned(),
         };
         let changes = what.iter().map(change).collect();
-        causes.push(Cause::Code { what: what.into_iter().cloned().collect(), changes, since: Vec::new() });
+        causes.push(Cause::Code { what: what.into_iter().cloned().collect(), changes });
     }
     causes
 }

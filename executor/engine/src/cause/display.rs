@@ -6,7 +6,7 @@ use cwm_contract::{Format, Value};
 
 use super::Cause;
 use super::values::{change, readable};
-use crate::history::{CodeChangeHistory, format_time};
+use crate::history::format_time;
 use cwm_action::key_parameters::{OUTPUT, VARIABLE};
 use cwm_store::EvictionReason;
 
@@ -106,11 +106,7 @@ impl fmt::Display for Cause {
                 }
             }
             Cause::Code { what, .. } if what.is_empty() => f.write_str("its code changed"),
-            Cause::Code { what, since, .. } if since.is_empty() => write!(f, "code changed: {}", what.join(", ")),
-            Cause::Code { since, .. } => {
-                let text: Vec<String> = since.iter().map(CodeChangeHistory::describe).collect();
-                write!(f, "code changed: {}", text.join("; "))
-            }
+            Cause::Code { what, .. } => write!(f, "code changed: {}", what.join(", ")),
             Cause::Kind { old, new } => write!(f, "it was a `{old}` stage and is a `{new}` stage now"),
             Cause::KeyFormat => f.write_str("this version of cwm computes keys in another way"),
         }

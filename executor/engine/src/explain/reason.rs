@@ -1,11 +1,9 @@
 //! The explanation of a cell, as data and as sentences.
 
-use std::fmt;
-
 use serde::Serialize;
 
 use crate::cause::Cause;
-use cwm_store::{ActionRecord, EvictionReason};
+use crate::status::CellStatus;
 
 /// The most causes that one sentence names.
 const NAMED: usize = 3;
@@ -41,81 +39,6 @@ pub struct Reason {
     /// The cells that it depends on and that would run, or ran again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub because_of: Vec<Reason>,
-}
-
-/// The predicted status of a cell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-pub enum CellStatus {
-    /// It has a result.
-    #[default]
-    #[serde(rename = "cached")]
-    Cached,
-    /// It is done, and files of its result are missing.
-    #[serde(rename = "incomplete")]
-    Incomplete,
-    /// It is done, and `cwm gc` evicted its files.
-    #[serde(rename = "collected")]
-    Collected,
-    /// Its result is known from a remote, and its files were not pulled.
-    #[serde(rename = "not pulled")]
-    NotPulled,
-    /// It is done, and its files are not kept.
-    #[serde(rename = "dropped")]
-    Dropped,
-    /// It ran again with another result than the one that its reader had read.
-    #[serde(rename = "ran again")]
-    RanAgain,
-    /// It has another result than the one that its reader had read, and did not run since.
-    #[serde(rename = "has another result")]
-    Differs,
-    /// It would run.
-    #[serde(rename = "would run")]
-    WouldRun,
-    /// Its inputs have no results yet.
-    #[serde(rename = "waits")]
-    Waits,
-    /// It may run: that depends on the content of a pipe, or on the results of other cells.
-    #[serde(rename = "may run")]
-    MayRun,
-    /// A file that it depends on cannot be read.
-    #[serde(rename = "would fail")]
-    WouldFail,
-}
-
-impl CellStatus {
-    /// Returns the status of a cell with missing files that no cell needs.
-    pub fn without_files(record: &ActionRecord) -> CellStatus {
-        match record.evicted {
-            None => CellStatus::Incomplete,
-            Some(EvictionReason::Collected) => CellStatus::Collected,
-            Some(EvictionReason::NotPulled) => CellStatus::NotPulled,
-            Some(EvictionReason::NotKept) => CellStatus::Dropped,
-        }
-    }
-
-    /// Returns true if the cell is done and would not run.
-    pub fn is_cached(self) -> bool {
-        use CellStatus::{Cached, Collected, Dropped, Incomplete, NotPulled};
-        matches!(self, Cached | Incomplete | Collected | NotPulled | Dropped)
-    }
-
-    /// Returns the status as a verb.
-    pub fn as_verb(self) -> &'static str {
-        match self {
-            CellStatus::RanAgain => "ran again",
-            CellStatus::Differs => "has another result",
-            CellStatus::WouldRun => "would run",
-            CellStatus::Waits | CellStatus::MayRun => "may run",
-            CellStatus::WouldFail => "would fail",
-            _ => "is cached",
-        }
-    }
-}
-
-impl fmt::Display for CellStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(f)
-    }
 }
 
 impl Reason {

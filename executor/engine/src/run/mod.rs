@@ -20,7 +20,7 @@ use cwm_contract::Label;
 
 use crate::action::{executable_files, needs_of};
 use crate::event::{EventSink, EventSinks, RunEvent};
-use crate::executor::{ActionUpdate, Cancel, ExecutorEvent, Start, Started, Task};
+use crate::executor::{Cancel, ExecutorEvent, Start, Task};
 use crate::fetch::TransferUpdate;
 use crate::lookup::RunInputs;
 use crate::retry::RetryPolicy;
@@ -43,8 +43,8 @@ struct Work {
     /// Results of which files may be fetched.
     candidates: Vec<ActionRecord>,
     action: Option<ActionFile>,
-    causes: Vec<String>,
-    attempt: u32,
+    /// The event of its start.
+    started: Option<RunEvent>,
     /// When its work began: it may wait for another process first.
     began: Option<Instant>,
     /// The outcome that its action reported.
@@ -122,8 +122,6 @@ pub fn run(inputs: RunInputs<'_>, mut options: Options, sinks: &mut EventSinks) 
 impl Engine<'_> {
     fn event_loop(&mut self, inbox: &Receiver<Message>) {
         self.on(Event::Begin);
-        // Most messages of an action free no resources.
-        let mut may_start = true;
         loop {
             if self.options.drain_requested.load(Ordering::SeqCst) {
                 self.on(Event::DrainRequested);
@@ -131,21 +129,15 @@ impl Engine<'_> {
             let due = self.scheduler.next_timer().map(|due| due.saturating_sub(self.began.elapsed()));
             if due == Some(Duration::ZERO) {
                 self.on(Event::Timer);
-                may_start = true;
             }
-            if std::mem::take(&mut may_start) && self.scheduler.run_state() == RunState::Running {
+            if self.scheduler.run_state() == RunState::Running {
                 self.start_queued();
             }
             if self.scheduler.is_over() {
                 break;
             }
             const TICK: Duration = Duration::from_millis(500);
-            let received = inbox.recv_timeout(due.unwrap_or(TICK).min(TICK));
-            may_start = match &received {
-                Ok(Message::Executor(event)) => matches!(event, ExecutorEvent::Update(_, ActionUpdate::Exited(_))),
-                _ => true,
-            };
-            match received {
+            match inbox.recv_timeout(due.unwrap_or(TICK).min(TICK)) {
                 Ok(Message::Signal) => self.stop(),
                 Ok(Message::Transfer(update)) => self.on_transfer_update(update),
                 Ok(Message::Executor(event)) => self.on_executor_event(event),
@@ -230,9 +222,9 @@ impl Engine<'_> {
         let work = self.work.entry(cell).or_default();
         let mut action =
             work.action.take().ok_or_else(|| Error::internal("a cell that is submitted was not resolved"))?;
-        work.causes = action.cause.clone();
         let attempts = self.scheduler.key(&action.key).map_or(0, |known| known.attempts);
-        work.attempt = attempts + 1;
+        let (label, key, cause) = (self.inputs.cell(cell).label.clone(), action.key, action.cause.clone());
+        work.started = Some(RunEvent::Started { label, key, cause, attempt: attempts + 1 });
         let is_remote = self.scheduler.spec(cell).needs_upload;
         if is_remote {
             action.executable = executable_files(&action);
@@ -268,8 +260,8 @@ impl Engine<'_> {
                 self.sinks.warn(format!("{} {warning}", self.label(cell)));
             }
             match started {
-                Ok(started) => {
-                    if started == Started::Now {
+                Ok(()) => {
+                    if !self.scheduler.spec(cell).outlives_run {
                         self.report_start(cell);
                     }
                     self.on(Event::Accepted(cell));

@@ -34,8 +34,6 @@ pub struct Options {
     pub batch: Option<BatchExecutor>,
     /// Fetches results from remotes before they are built here.
     pub fetcher: Option<Box<dyn ResultFetcher>>,
-    /// True if remotes may have the results that the lock file names.
-    pub has_remotes: bool,
     /// Uploads the inputs of jobs that do not share the store.
     pub uploader: Option<Box<dyn InputUploader>>,
 }
@@ -74,6 +72,11 @@ pub struct RunReport {
 }
 
 impl RunReport {
+    /// Returns the seconds that all attempts at a key took.
+    pub(super) fn seconds(&self, key: &Key) -> f64 {
+        self.run_time.get(key).copied().unwrap_or_default().as_secs_f64()
+    }
+
     /// Returns the table of failed and skipped cells. The command `again` retries them.
     pub fn event(self, again: String) -> RunEvent {
         RunEvent::Failures {

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use cwm_contract::{Event as StageEvent, Failure};
+use cwm_contract::Event as StageEvent;
 
 use super::{Engine, Work};
 use crate::event::{EventSink, FailedCell, RunEvent, SkippedCell};
-use crate::executor::{ActionUpdate, ExecutorEvent};
+use crate::executor::ExecutorEvent;
 use crate::lookup::{by_checksum, latest_by_checksum};
 use crate::retry::{self, RetryPolicy};
 use crate::scheduler::{CellState, CompletionKind, Event, RunState};
@@ -21,8 +21,8 @@ impl Engine<'_> {
     pub(super) fn on_executor_event(&mut self, event: ExecutorEvent) {
         match event {
             ExecutorEvent::Emit(event) => self.sinks.event(&event),
-            ExecutorEvent::Update(cell, ActionUpdate::Message(line)) => self.on_message(cell, line),
-            ExecutorEvent::Update(cell, ActionUpdate::Exited(exited)) => {
+            ExecutorEvent::Message(cell, message) => self.on_message(cell, message),
+            ExecutorEvent::Exited(cell, exited) => {
                 self.executors.of(cell).release(cell);
                 self.on_exit(cell, exited);
             }
@@ -54,9 +54,9 @@ impl Engine<'_> {
 
     /// Reports that a cell runs now.
     pub(super) fn report_start(&mut self, cell: usize) {
-        let label = self.label(cell);
-        let Some(Work { key: Some(key), causes, attempt, .. }) = self.work.get(&cell) else { return };
-        self.sinks.event(&RunEvent::Started { label, key: *key, cause: causes.clone(), attempt: *attempt });
+        if let Some(started) = self.work_of(cell).started.take() {
+            self.sinks.event(&started);
+        }
     }
 
     /// Ends an attempt. The record in the store counts, not the message of the action.
@@ -67,11 +67,8 @@ impl Engine<'_> {
         if let Some(began) = work.began.take() {
             *self.report.run_time.entry(key).or_default() += began.elapsed();
         }
-        let system_failure = |message: &str, hint: &str| ActionFailure {
-            kind: ActionFailureKind::System,
-            message: message.to_owned(),
-            hint: Some(hint.to_owned()),
-        };
+        let system_failure =
+            |message: &str, hint: &str| ActionFailure::new(ActionFailureKind::System, message).hint(hint);
         let failure = match (reported, exited) {
             (Some(failure), _) => failure,
             (None, Ok(())) if self.options.check => match outcome {
@@ -96,7 +93,7 @@ impl Engine<'_> {
                 }
             }
             (None, Err(failure)) if failure.kind == ActionFailureKind::Cancelled && self.is_stopping() => {
-                ActionFailure { message: Failure::cancelled().message, hint: None, ..failure }
+                ActionFailure::cancelled()
             }
             (None, Err(failure)) => failure,
         };
@@ -193,13 +190,12 @@ impl Engine<'_> {
 
     pub(super) fn report_retry(&mut self, cell: usize, attempt: u32, wait: Duration) {
         let Some(Work { key: Some(key), failure: Some(failure), .. }) = self.work.get(&cell) else { return };
-        let planned = self.inputs.cell(cell);
         let log = self.work_folder(key).log();
         self.sinks.event(&RunEvent::Retrying {
-            label: planned.label.clone(),
+            label: self.label(cell),
             key: *key,
             attempt,
-            attempts: RetryPolicy(planned.retry).max_attempts(),
+            attempts: RetryPolicy(self.inputs.cell(cell).retry).max_attempts(),
             kind: failure.kind,
             reason: failure.message.clone(),
             wait_seconds: wait.as_secs_f64(),
@@ -209,18 +205,15 @@ impl Engine<'_> {
     }
 
     pub(super) fn report_failure(&mut self, cell: usize) {
-        let Some(work) = self.work.get(&cell) else { return };
-        let Some(ActionFailure { kind, message: reason, hint }) = work.failure.clone() else { return };
-        let label = self.label(cell);
-        let key = work.key;
+        let Some(Work { key, failure: Some(failure), .. }) = self.work.get(&cell) else { return };
+        let (key, ActionFailure { kind, message: reason, hint }, label) = (*key, failure.clone(), self.label(cell));
         let log = key.map(|key| self.work_folder(&key).log()).filter(|log| log.is_file());
+        let log_tail = log.as_deref().map(|log| log_tail(log, &reason)).unwrap_or_default();
         let attempts = key.and_then(|key| self.scheduler.key(&key)).map_or(0, |known| known.attempts);
-        let run_time = key.and_then(|key| self.report.run_time.get(&key).copied()).unwrap_or_default();
-        let seconds = run_time.as_secs_f64();
+        let seconds = key.map_or(0.0, |key| self.report.seconds(&key));
         let failed =
             FailedCell { label: label.clone(), kind, reason: reason.clone(), attempts, seconds, log: log.clone() };
         self.report.failed.insert(cell, failed);
-        let log_tail = log.as_deref().map(|log| log_tail(log, &reason)).unwrap_or_default();
         self.sinks.event(&RunEvent::Failed { label, key, kind, reason, hint, log_tail, log, attempts, seconds });
     }
 

@@ -37,8 +37,6 @@ pub struct FetchFailure {
 struct PendingUpload {
     /// The cell that made it; of an external file, one that reads it.
     cell: usize,
-    /// The key of that cell.
-    key: Key,
     /// Cells that wait for it.
     waiting: BTreeSet<usize>,
 }
@@ -86,12 +84,12 @@ impl Transfers {
     }
 
     /// Uploads an item for a reader, unless the remote has it.
-    fn upload(&mut self, reader: usize, cell: usize, key: Key, item: UploadItem) {
+    fn upload(&mut self, reader: usize, cell: usize, item: UploadItem) {
         let id = item.id();
         let Some(uploader) = self.uploader.as_ref().filter(|_| !self.present.contains(&id)) else { return };
         let pending = self.uploading.entry(id).or_insert_with(|| {
             uploader.upload(cell, item, self.updates.clone());
-            PendingUpload { cell, key, waiting: BTreeSet::new() }
+            PendingUpload { cell, waiting: BTreeSet::new() }
         });
         pending.waiting.insert(reader);
     }
@@ -121,12 +119,11 @@ impl Engine<'_> {
     pub(super) fn upload_inputs(&mut self, reader: usize) -> Option<Event> {
         let action = self.work.get(&reader)?.action.as_ref()?;
         for file in action.external_files() {
-            self.transfers.upload(reader, reader, action.key, UploadItem::File(file.clone()));
+            self.transfers.upload(reader, reader, UploadItem::File(file.clone()));
         }
         for source in &self.scheduler.spec(reader).inputs {
             if let Some(record) = &self.records[*source] {
-                let item = UploadItem::Result(Box::new(record.clone()));
-                self.transfers.upload(reader, *source, record.key, item);
+                self.transfers.upload(reader, *source, UploadItem::Result(Box::new(record.clone())));
             }
         }
         (!self.transfers.is_waiting(reader)).then_some(Event::Uploaded(reader))
@@ -140,7 +137,7 @@ impl Engine<'_> {
             }
             TransferUpdate::Begun { cell, direction, objects, bytes } => {
                 let label = self.label(cell);
-                if let Some(key) = self.transfer_key(cell, direction) {
+                if let Some(key) = self.transfer_key(cell) {
                     self.sinks.event(&RunEvent::Transferring { label, key, direction, objects, bytes });
                 }
             }
@@ -154,11 +151,7 @@ impl Engine<'_> {
                     let failure = FetchFailure { all_remotes_answered, missing: missing.clone() };
                     self.transfers.failures.insert(cell, failure);
                 }
-                let (label, direction) = (self.label(cell), Direction::Pull);
-                if let Some(key) = self.transfer_key(cell, direction) {
-                    let end = RunEvent::Transferred { label, key, direction, objects, bytes, seconds, missing };
-                    self.sinks.event(&end);
-                }
+                self.report_transfer(cell, Direction::Pull, objects, bytes, seconds, missing);
                 self.on(Event::Fetched(cell));
             }
             TransferUpdate::Warning(message) => self.warn_of_remote(message),
@@ -166,14 +159,28 @@ impl Engine<'_> {
         }
     }
 
-    /// Returns the key of the result that a cell fetches, or that is uploaded.
-    fn transfer_key(&self, cell: usize, direction: Direction) -> Option<Key> {
-        match (direction, self.scheduler.state(cell)) {
-            (Direction::Pull, CellState::Fetching(key)) => Some(key),
-            (Direction::Pull, _) => None,
-            (Direction::Push, _) => {
-                self.transfers.uploading.values().find(|upload| upload.cell == cell).map(|upload| upload.key)
-            }
+    /// Returns the key of a cell that fetches its result, uploads its inputs, or has a result.
+    fn transfer_key(&self, cell: usize) -> Option<Key> {
+        match self.scheduler.state(cell) {
+            CellState::Fetching(key) | CellState::Uploading(key) => Some(key),
+            _ => self.records[cell].as_ref().map(|record| record.key),
+        }
+    }
+
+    /// Reports the end of a transfer.
+    fn report_transfer(
+        &mut self,
+        cell: usize,
+        direction: Direction,
+        objects: u64,
+        bytes: u64,
+        seconds: f64,
+        missing: Vec<String>,
+    ) {
+        let label = self.label(cell);
+        if let Some(key) = self.transfer_key(cell) {
+            let end = RunEvent::Transferred { label, key, direction, objects, bytes, seconds, missing };
+            self.sinks.event(&end);
         }
     }
 
@@ -185,46 +192,34 @@ impl Engine<'_> {
 
     /// Ends an upload. Cells that waited for nothing else are submitted.
     fn uploaded(&mut self, id: &UploadId, outcome: UploadOutcome) {
-        let Some(PendingUpload { cell, key, waiting }) = self.transfers.uploading.remove(id) else { return };
-        let (label, direction) = (self.label(cell), Direction::Push);
-        let end = |objects, bytes, seconds, missing| RunEvent::Transferred {
-            label,
-            key,
-            direction,
-            objects,
-            bytes,
-            seconds,
-            missing,
-        };
-        // The input that is to be built again, or the failure of the readers.
-        let failed = match outcome {
+        let Some(PendingUpload { cell, waiting }) = self.transfers.uploading.remove(id) else { return };
+        let failure = match outcome {
             UploadOutcome::Present { objects, bytes, seconds } => {
                 self.transfers.present.insert(id.clone());
                 if objects > 0 {
-                    self.sinks.event(&end(objects, bytes, seconds, Vec::new()));
+                    self.report_transfer(cell, Direction::Push, objects, bytes, seconds, Vec::new());
                 }
-                Ok(())
+                for reader in waiting {
+                    if !self.transfers.is_waiting(reader) {
+                        self.on(Event::Uploaded(reader));
+                    }
+                }
+                return;
             }
-            UploadOutcome::Unavailable => Err(self.rebuild_unavailable(cell, id).err().map(ActionFailure::from)),
+            // The input is built again, unless that fails.
+            UploadOutcome::Unavailable => self.rebuild_unavailable(cell, id).err().map(ActionFailure::from),
             UploadOutcome::Failed(reason) => {
-                self.sinks.event(&end(0, 0, 0.0, vec![reason.clone()]));
-                Err(Some(ActionFailure {
-                    kind: ActionFailureKind::System,
-                    message: format!("what its job is to read could not be sent to a remote: {reason}"),
-                    hint: Some("`cwm run` tries it again; nothing is made or sent twice".to_owned()),
-                }))
+                self.report_transfer(cell, Direction::Push, 0, 0, 0.0, vec![reason.clone()]);
+                let message = format!("what its job is to read could not be sent to a remote: {reason}");
+                let failure = ActionFailure::new(ActionFailureKind::System, message);
+                Some(failure.hint("`cwm run` tries it again; nothing is made or sent twice"))
             }
         };
         for reader in waiting {
-            match &failed {
-                Ok(()) if self.transfers.is_waiting(reader) => {}
-                Ok(()) => self.on(Event::Uploaded(reader)),
-                Err(None) => self.on(Event::NotUploaded(reader, Some(cell))),
-                Err(Some(failure)) => {
-                    self.work_of(reader).failure = Some(failure.clone());
-                    self.on(Event::NotUploaded(reader, None));
-                }
+            if let Some(failure) = &failure {
+                self.work_of(reader).failure = Some(failure.clone());
             }
+            self.on(Event::NotUploaded(reader, failure.is_none().then_some(cell)));
         }
     }
 
