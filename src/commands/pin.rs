@@ -86,6 +86,7 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
     let options = Options {
         batch: None,
         fetcher: None,
+        has_remotes: false,
         uploader: None,
         targets: cells.iter().copied().collect(),
         check: false,

@@ -97,6 +97,7 @@ pub fn run_until(
     }
     let options = Options {
         fetcher,
+        has_remotes: !workspace.site.remotes.is_empty(),
         uploader,
         targets,
         check: arguments.check,

@@ -13,7 +13,7 @@ use crate::cli::TakeArguments;
 use crate::output::{is_json, print_json};
 use crate::workspace::Workspace;
 use cwm_core::{Components, Error, ExitCode, shell_quote};
-use cwm_engine::{CacheStatus, KeyStatus, previous_record};
+use cwm_engine::{CacheStatus, KeyStatus};
 use cwm_pipeline::plan::{Cell, OutputPlan};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::{ActionRecord, Content, Machine, NewAction, NewOutput, OutputShape, RunInfo, WorkFolder};
@@ -93,9 +93,9 @@ fn output_files(cell: &Cell, words: &[String]) -> Result<BTreeMap<String, PathBu
 
 /// Finds the outputs of the result that the lock file names.
 fn previous_outputs(workspace: &Workspace, cell: &Cell) -> Result<BTreeMap<String, PathBuf>, Error> {
-    let Workspace { store, files, locked, .. } = workspace;
+    let Workspace { store, files, .. } = workspace;
     let label = &cell.label;
-    let Some(record) = previous_record(store, label, locked)? else {
+    let Some(record) = workspace.inputs().previous_record(label)? else {
         let problem =
             format!("{label} has no result of before: the lock file names none, or the store does not have it");
         return Err(Error::usage(problem).hint("give files, or `cwm pull` it before anything changes"));

@@ -8,7 +8,7 @@ use crate::output::{is_json, print_answer};
 use crate::workspace::Workspace;
 use cwm_action::probe::ProbeRunner;
 use cwm_core::{Error, ExitCode};
-use cwm_engine::{Cause, CellStatus, Explainer, KeyStatus, Reason, previous_record};
+use cwm_engine::{Cause, CellStatus, Explainer, KeyStatus, Reason};
 
 /// Runs `cwm why`.
 ///
@@ -23,14 +23,14 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     let cells = workspace.plan.select_all(&arguments.stages)?;
     let cache_status = workspace.cache_status()?;
     let prediction = workspace.prediction(&cache_status)?;
-    let Workspace { plan, store, locked, .. } = &workspace;
+    let Workspace { plan, .. } = &workspace;
     let explainer = Explainer::new(workspace.inputs(), &cache_status, &prediction);
     let mut probes = ProbeRunner::default();
     let mut reasons = Vec::new();
     for &index in &cells {
         let mut reason = explainer.reason(index)?;
         if let (KeyStatus::Absent(resolved), [Cause::Code { .. }]) = (&cache_status.states[index], &reason.causes[..])
-            && let Some(record) = previous_record(store, &plan.cells[index].label, locked)?
+            && let Some(record) = workspace.inputs().previous_record(&plan.cells[index].label)?
         {
             let cell = &plan.cells[index];
             let verdict = probes.verdict(cell.stage(), &cell.values, &resolved.components, &record);

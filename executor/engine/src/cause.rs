@@ -82,7 +82,7 @@ pub enum Cause {
         old: Option<Value>,
         /// Its value now; nothing if it is gone.
         new: Option<Value>,
-        /// True if a pin says what it is.
+        /// True if it is pinned.
         pinned: bool,
         /// True if the pin is what changed: the same URL, and other bytes.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]

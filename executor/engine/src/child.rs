@@ -16,7 +16,7 @@ use cwm_store::Store;
 pub struct ActionProcess {
     /// The process, until its exit status was taken: then its id may be another's.
     child: Arc<Mutex<Option<Pid>>>,
-    /// Is held open as long as this executor lives.
+    /// It is open as long as this executor lives.
     _parent_pipe: Option<ChildStdin>,
 }
 
@@ -82,7 +82,7 @@ impl ActionProcess {
         Ok(ActionProcess { child, _parent_pipe: parent_pipe })
     }
 
-    /// Asks it to stop at a safe point, or kills it and all that it started, also what has left its process group.
+    /// Requests it to stop at a safe point, or kills it and all that it started, also what has left its process group.
     pub fn cancel(&self, how: Cancel) {
         let child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(pid) = *child else { return };
@@ -111,8 +111,8 @@ fn reap_process_group(pid: libc::pid_t) {
     }
 }
 
-/// Says how a process ended that said nothing itself. `out_of_memory` is whether the kernel killed for memory meanwhile,
-/// `memory_error` the line of its log that says that it could get no memory.
+/// Describes the exit of a process that reported no failure. `out_of_memory` is true if the kernel has killed for memory meanwhile;
+/// `memory_error` is the line of its log about memory that it could not get.
 fn describe_exit(
     status: &std::io::Result<ExitStatus>,
     out_of_memory: bool,
@@ -138,7 +138,7 @@ fn describe_exit(
             format!("its process was stopped from outside: {}", describe_signal(signal)),
             Some("`cwm run` goes on from there"),
         ),
-        // Rust's own way to say it.
+        // Rust aborts then.
         (Some(libc::SIGABRT), Some(memory_error)) => {
             (ActionFailureKind::OutOfMemory, format!("out of memory: {memory_error}"), Some(out_of_memory::HINT))
         }

@@ -1,13 +1,13 @@
 //! Estimates the cost of cells from earlier runs of their kind.
 //!
-//! The rule: a stage says how much work there is ([`Stage::work`]), in units of its own and of a *sort*: only runs of
-//! one sort are compared, and of those only such as computed on the same device. Of all records of that kind, sort and
-//! device in the store, time and bytes written are added up and divided by their units; that rate times the cell's units
-//! is the estimate. Bytes of an output may have units of their own. Memory is what the stage says that this work takes by
-//! its size, and what the run that held most beyond that held beyond it. A run that went on from what an earlier attempt
-//! had kept is left out: the time of all its attempts is not known.
-//! A cell of which no run of its sort was recorded, or whose work is not known, has no estimate, and neither has what
-//! depends on the size of its result, unless the stage knows that by itself. Nothing is made up.
+//! A stage declares its amount of work ([`Stage::work`]), in units of its own and with a *sort*: only runs of one sort on the same
+//! device are compared. Time and bytes written of all such records in the store are added up and divided by their units; that rate
+//! times the units of the cell is the estimate. Bytes of an output may have units of their own. Memory is what the stage declares
+//! for this work, and the most that a run held beyond that. A run that resumed an earlier attempt is left out: the time of all its
+//! attempts is not known.
+//!
+//! A cell has no estimate if no run of its sort was recorded, or its work is not known. Neither has a cell that depends on the size
+//! of its result, unless the stage declares that size.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -96,7 +96,7 @@ pub struct Estimates {
 }
 
 impl Estimates {
-    /// From all records in the store; with the device that `--device` names, if it does.
+    /// Measures all records in the store. `device` is the value of `--device`.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -114,7 +114,7 @@ impl Estimates {
         Ok(Estimates::by(&records, files.sizes(), registry, machine, device))
     }
 
-    /// By these records; `outside` are sizes of files from outside the store, by what is in them.
+    /// Measures these records. `outside` are the sizes of external files by content.
     fn by(
         records: &[ActionRecord],
         outside: HashMap<Digest, u64>,
@@ -126,7 +126,7 @@ impl Estimates {
         let outputs = records.iter().flat_map(|record| record.outputs.values());
         sizes.extend(outputs.map(|output| (output.digest, output.size)));
         let mut measured: HashMap<Group, Measured> = HashMap::new();
-        // What was not computed took no time.
+        // A result that was taken over took no time.
         let computed = |record: &&ActionRecord| !record.circumstances.is_resumed && !record.is_taken();
         for record in records.iter().filter(computed) {
             let stage = registry.get(&record.components.kind);
@@ -148,25 +148,17 @@ impl Estimates {
         let on_gpu = records.iter().filter(|record| device_of(record) != PROCESSOR);
         let last = on_gpu.max_by_key(|record| record.circumstances.started);
         let gpu = last.map_or("", device_of).to_owned();
-        let has_gpu_support = registry.has_gpu_support;
-        Estimates {
-            measured,
-            gpu,
-            outputs: HashMap::new(),
-            machine,
-            device,
-            has_gpu_support,
-            total: TotalEstimate::default(),
-        }
+        let (has_gpu_support, outputs, total) = (registry.has_gpu_support, HashMap::new(), TotalEstimate::default());
+        Estimates { measured, gpu, outputs, machine, device, has_gpu_support, total }
     }
 
-    /// Takes note of a cell that is cached.
+    /// Adds the sizes of the outputs of a cached cell.
     pub fn add_cached(&mut self, index: usize, record: &ActionRecord) {
         let sizes = record.outputs.iter().map(|(name, output)| (name.clone(), output.size));
         self.outputs.insert(index, sizes.collect());
     }
 
-    /// Estimates the cost of the cell `index`; its sources were looked at before. It counts in the total.
+    /// Estimates the cost of a cell, after its sources, and adds it to the total.
     pub fn add_cell(&mut self, plan: &Plan, index: usize) -> Option<Estimate> {
         let Some(estimate) = self.estimate(plan, index) else {
             self.total.unknown += 1;
@@ -179,19 +171,15 @@ impl Estimates {
         Some(estimate)
     }
 
-    /// All cells that were estimated.
+    /// Returns the sum of all cells that were estimated.
     pub fn total(&self) -> TotalEstimate {
         self.total
     }
 
-    /// The part of the machine that a cell keeps busy: the larger of its parts of the cores and of the accelerators.
+    /// Returns the part of the machine that a cell keeps busy: the larger of its parts of the cores and of the accelerators.
     fn share(&self, needs: &Needs) -> f64 {
-        let cores = f64::from(self.machine.cores);
-        let cores = needs.cpu.map_or(1.0, |wanted| f64::from(wanted) / cores);
-        let devices = match self.machine.devices.len() {
-            0 => 0.0,
-            devices => needs.gpu / devices as f64,
-        };
+        let cores = needs.cpu.map_or(1.0, |cores| f64::from(cores) / f64::from(self.machine.cores));
+        let devices = if self.machine.devices.is_empty() { 0.0 } else { needs.gpu / self.machine.devices.len() as f64 };
         cores.max(devices).min(1.0)
     }
 
@@ -204,14 +192,13 @@ impl Estimates {
         let work = work(stage, &cell.values, &self.inputs(cell))?;
         let device = if self.on_gpu(cell, stage) { self.gpu.clone() } else { PROCESSOR.to_owned() };
         let Some(measured) = self.measured.get(&(cell.kind.clone(), work.sort.clone(), device)) else {
-            // What is made of them may have been measured nevertheless.
+            // Its readers may have been measured nevertheless.
             let expected_bytes = work.bytes.iter().map(|(name, bytes)| (name.clone(), *bytes as u64));
             self.outputs.insert(index, expected_bytes.collect());
             return None;
         };
-        let outputs = measured.outputs.iter();
-        let outputs = outputs.filter_map(|(name, bytes)| Some((name.clone(), bytes.of(units(&work, name))?)));
-        let outputs: BTreeMap<String, u64> = outputs.collect();
+        let bytes_of = |(name, bytes): (&String, &Bytes)| Some((name.clone(), bytes.of(units(&work, name))?));
+        let outputs: BTreeMap<String, u64> = measured.outputs.iter().filter_map(bytes_of).collect();
         let estimate = Estimate {
             seconds: measured.seconds * (work.units / measured.units),
             memory_bytes: measured.memory.saturating_add(work.memory),
@@ -270,7 +257,7 @@ fn work(stage: Option<&dyn Stage>, values: &Values, inputs: &BTreeMap<String, Op
     (work.units.is_finite() && work.units > 0.0).then_some(work)
 }
 
-/// The parameters of a recorded action with those that are not in its key: as they are by default.
+/// Returns the parameters of a recorded action, with defaults for those that are not in its key.
 fn complete(stage: Option<&dyn Stage>, recorded: &Values) -> Values {
     let specs = stage.map(|stage| stage.parameters()).unwrap_or_default();
     let mut values = recorded.clone();
@@ -282,7 +269,7 @@ fn complete(stage: Option<&dyn Stage>, recorded: &Values) -> Values {
     values
 }
 
-/// Bytes of each input of a recorded action, as far as their sizes are known.
+/// Returns the bytes of each input of a recorded action, if they are known.
 fn input_sizes(record: &ActionRecord, sizes: &HashMap<Digest, u64>) -> BTreeMap<String, Option<u64>> {
     let of_input = |(name, artifacts): (&String, &Vec<(String, Digest)>)| {
         let bytes = artifacts.iter().map(|(_, digest)| sizes.get(digest).copied()).sum::<Option<u64>>();

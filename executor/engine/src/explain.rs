@@ -82,7 +82,7 @@ impl<'a> Explainer<'a> {
         let CellPrediction { status, is_forced, missing, note } = &self.prediction.cells[index];
         let mut reason = self.new_reason(index, *status);
         let store = self.inputs.store;
-        let previous = || self.inputs.previous_record(index);
+        let previous = || self.inputs.previous_record(&self.inputs.cell(index).label);
         match &self.cache_status.states[index] {
             KeyStatus::Cached(record) if status.is_cached() => {
                 let incomplete =
@@ -161,7 +161,7 @@ impl<'a> Explainer<'a> {
         explained: &mut BTreeSet<usize>,
     ) -> Result<(), Error> {
         for cause in &reason.causes {
-            // A new input, or another output of the same cell, says nothing of a run of the source.
+            // A new input, or another output of the same cell, does not mean that the source ran.
             let Cause::Input { source, old: Some(old), new: Some(_), old_output: None, .. } = cause else { continue };
             let label_of = |read: &usize| self.inputs.cell(*read).label.to_string();
             let Some(source) = sources(self.inputs.cell(index)).find(|read| label_of(read) == *source) else {

@@ -10,9 +10,9 @@ use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_project::pins::Pins;
 use cwm_store::ActionRecord;
 
-/// Writes the lines of the cells that are done. A run with `--set` writes nothing; a partial one (`whole` false) changes
-/// only its own lines; the file is touched only when it changes. What others (git, another run) changed in it since
-/// this run began stays. Returns whether it was written.
+/// Writes the lines of the cells that are done. A run with `--set` writes nothing. A partial run (`whole` is false) changes only its
+/// own lines. Changes that others (git, another run) made since this run began stay. Returns true if the file was written, which
+/// it is only if it changes.
 ///
 /// # Errors
 /// The lock file cannot be written.
@@ -37,8 +37,8 @@ pub fn update_lock_file(
     Ok(locked.save()?)
 }
 
-/// Pins what was fetched for the cells that are done: of those that `ran` in place of an older pin, of those that were
-/// done before only where there is none. Also in a run with `--set`, since a pin is a fact about a URL.
+/// Pins the downloads of the cells that are done. A cell that `ran` replaces an older pin; another cell does not. A run with `--set`
+/// pins as well, since a pin is a fact about a URL.
 ///
 /// # Errors
 /// The file of pins cannot be read or written.

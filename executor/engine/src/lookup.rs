@@ -67,12 +67,13 @@ impl<'a> RunInputs<'a> {
         self.locked.get(&self.cell(index).label).filter(|line| line.key == *key)
     }
 
-    /// Returns the last result of a cell that the lock file names, if the store still has its record.
+    /// Returns the last result of `label` that the lock file names, if the store still has its record.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn previous_record(&self, index: usize) -> Result<Option<ActionRecord>, Error> {
-        previous_record(self.store, &self.cell(index).label, self.locked)
+    pub fn previous_record(&self, label: &Label) -> Result<Option<ActionRecord>, Error> {
+        let Some(line) = self.locked.get(label) else { return Ok(None) };
+        Ok(self.store.preferred_record(&line.key, Some(&line.outputs))?)
     }
 
     /// Returns the recorded result of a cell: the one in the lock file if it is available, else the first that is, else the first.
@@ -119,15 +120,6 @@ pub fn sources(cell: &Cell) -> impl Iterator<Item = usize> + '_ {
         Origin::Cell { index, .. } => Some(index),
         Origin::File(_) => None,
     })
-}
-
-/// Returns the last result of `label` that the lock file names, if the store still has its record.
-///
-/// # Errors
-/// The store cannot be read.
-pub fn previous_record(store: &Store, label: &Label, locked: &LockFile) -> Result<Option<ActionRecord>, Error> {
-    let Some(line) = locked.get(label) else { return Ok(None) };
-    Ok(store.preferred_record(&line.key, Some(&line.outputs))?)
 }
 
 /// Returns true if a result that was found for `components` is one of older code.

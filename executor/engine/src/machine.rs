@@ -15,26 +15,26 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This machine, with at most `jobs` cores if given.
+    /// Returns this machine, with at most `jobs` cores.
     pub fn detect(jobs: Option<u32>) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
-        let given = std::env::var("CUDA_VISIBLE_DEVICES").ok();
+        let visible = std::env::var("CUDA_VISIBLE_DEVICES").ok();
         let files = std::fs::read_dir("/dev").into_iter().flatten().filter_map(Result::ok);
-        let devices = devices(given.as_deref(), files.map(|file| file.file_name().to_string_lossy().into_owned()));
+        let devices = devices(visible.as_deref(), files.map(|file| file.file_name().to_string_lossy().into_owned()));
         Machine { cores: jobs.unwrap_or(cores).max(1), memory: os::total_memory().unwrap_or(u64::MAX), devices }
     }
 }
 
-/// Returns the accelerators of a machine with these files in /dev. CUDA_VISIBLE_DEVICES (`given`) may restrict them.
-fn devices(given: Option<&str>, files: impl Iterator<Item = String>) -> Vec<String> {
-    if let Some(given) = given {
-        // CUDA reads as far as the first that is none, `-1` for one.
-        let ids = given.split(',').map(str::trim);
+/// Returns the accelerators of a machine with these files in /dev. CUDA_VISIBLE_DEVICES (`visible`) may restrict them.
+fn devices(visible: Option<&str>, files: impl Iterator<Item = String>) -> Vec<String> {
+    if let Some(visible) = visible {
+        // CUDA reads up to the first id that is invalid, such as `-1`.
+        let ids = visible.split(',').map(str::trim);
         return ids.take_while(|id| !id.is_empty() && !id.starts_with('-')).map(str::to_owned).collect();
     }
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let gpus = files.filter(|name| name.strip_prefix("nvidia").is_some_and(is_number)).count();
-    // A container may be given any of the machine's, and CUDA counts those from 0.
+    // A container may see any of the machine's GPUs, and CUDA counts those from 0.
     (0..gpus).map(|ordinal| ordinal.to_string()).collect()
 }
 
@@ -57,7 +57,7 @@ pub struct ResourcePool {
     devices: Vec<f64>,
 }
 
-/// A share taken from a [`ResourcePool`]; given back with [`ResourcePool::release`].
+/// A share of a [`ResourcePool`], until [`ResourcePool::release`].
 #[derive(Clone, Debug)]
 pub struct Allocation {
     cores: u32,
@@ -69,7 +69,7 @@ pub struct Allocation {
 }
 
 impl ResourcePool {
-    /// All of the machine.
+    /// Makes a pool of all of the machine.
     pub fn new(machine: Machine) -> Self {
         let devices = vec![1.0; machine.devices.len()];
         ResourcePool { cores: machine.cores, memory: machine.memory, devices, machine }
@@ -101,17 +101,14 @@ impl ResourcePool {
         (clamped, (!shortfalls.is_empty()).then(|| format!("asks for {}", shortfalls.join(" and "))))
     }
 
-    /// Takes a share, if there is room for these (clamped) needs. A GPU that `device` names is that share's device; one
-    /// that is not known of here hides none from the stage, which opens it or says what is missing.
+    /// Allocates a share for these (clamped) needs, if there is room. A GPU that `device` names is the device of the share. If this
+    /// machine does not know it, all stay visible: the stage opens it, or fails with what is missing.
     pub fn allocate(&mut self, needs: &Needs, device: DeviceChoice) -> Option<(Allocation, Resources)> {
         let cores = needs.cpu.unwrap_or(self.machine.cores);
         if cores > self.cores || needs.memory > self.memory {
             return None;
         }
-        let devices = match device {
-            DeviceChoice::Cuda(index) => self.this_device(index as usize, needs.gpu)?,
-            DeviceChoice::Auto | DeviceChoice::Cpu => self.pick_devices(needs.gpu)?,
-        };
+        let devices = self.pick_devices(needs.gpu, device)?;
         self.cores -= cores;
         self.memory -= needs.memory;
         for (index, part) in &devices {
@@ -127,32 +124,27 @@ impl ResourcePool {
         Some((Allocation { cores, memory: needs.memory, devices, visible_devices }, resources))
     }
 
-    /// The device of this number, or a part of it.
-    fn this_device(&self, index: usize, wanted: f64) -> Option<Vec<(usize, f64)>> {
-        let Some(free) = self.devices.get(index) else { return Some(Vec::new()) };
-        let wanted = wanted.min(1.0);
-        (*free + 1e-9 >= wanted).then(|| vec![(index, wanted)])
+    /// Picks the device that `device` names, or a part of it; else whole devices for whole numbers, and the fullest one with room
+    /// for a part of one.
+    fn pick_devices(&self, needed: f64, device: DeviceChoice) -> Option<Vec<(usize, f64)>> {
+        let mut with_room = (0..self.devices.len()).filter(|index| self.devices[*index] + 1e-9 >= needed.min(1.0));
+        match device {
+            DeviceChoice::Cuda(index) if index as usize >= self.devices.len() => Some(Vec::new()),
+            DeviceChoice::Cuda(named) => {
+                with_room.find(|index| *index == named as usize).map(|index| vec![(index, needed.min(1.0))])
+            }
+            _ if needed <= 0.0 => Some(Vec::new()),
+            _ if needed < 1.0 => with_room
+                .min_by(|a, b| self.devices[*a].total_cmp(&self.devices[*b]))
+                .map(|index| vec![(index, needed)]),
+            _ => {
+                let whole: Vec<_> = with_room.take(needed.ceil() as usize).map(|index| (index, 1.0)).collect();
+                (whole.len() == needed.ceil() as usize).then_some(whole)
+            }
+        }
     }
 
-    /// Whole devices for whole numbers, the fullest one with room for a part of one.
-    fn pick_devices(&self, wanted: f64) -> Option<Vec<(usize, f64)>> {
-        if wanted <= 0.0 {
-            return Some(Vec::new());
-        }
-        if wanted < 1.0 {
-            let fits = |free: &f64| *free + 1e-9 >= wanted;
-            let index = (0..self.devices.len())
-                .filter(|index| fits(&self.devices[*index]))
-                .min_by(|a, b| self.devices[*a].total_cmp(&self.devices[*b]))?;
-            return Some(vec![(index, wanted)]);
-        }
-        let whole = wanted.ceil() as usize;
-        let free: Vec<_> =
-            (0..self.devices.len()).filter(|index| self.devices[*index] > 1.0 - 1e-9).take(whole).collect();
-        (free.len() == whole).then(|| free.into_iter().map(|index| (index, 1.0)).collect())
-    }
-
-    /// Gives a share back.
+    /// Releases a share.
     pub fn release(&mut self, allocation: Allocation) {
         self.cores += allocation.cores;
         self.memory += allocation.memory;

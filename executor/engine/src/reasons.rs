@@ -35,7 +35,7 @@ pub fn rerun_causes(
     let open = action.components.parameters.get(source_key::SOURCE).map_or(0, source_key::unpinned_urls);
     let not_pinned = (open > 0).then_some(Cause::NotPinned { count: open });
     let unfinished = unfinished(store, &key)?;
-    let mut causes = match inputs.previous_record(index)? {
+    let mut causes = match inputs.previous_record(&cell.label)? {
         _ if store.has_damaged_record(&key) => vec![Cause::RecordDamaged],
         Some(previous) => changes(inputs, index, &previous, action, record),
         None => match locked.get(&cell.label) {
@@ -59,7 +59,7 @@ pub fn known_causes(inputs: RunInputs<'_>, index: usize, cache_status: &CacheSta
     let cell = inputs.cell(index);
     let record = |source: usize| cache_status.record(source);
     let (mut action, unknown) = resolve(plan, cell, files, pins, record)?;
-    let Some(previous) = inputs.previous_record(index)? else {
+    let Some(previous) = inputs.previous_record(&cell.label)? else {
         return Ok(vec![match locked.get(&cell.label) {
             Some(line) if store.has_damaged_record(&line.key) => Cause::RecordDamaged,
             Some(_) => Cause::RecordMissing { same: None },
@@ -157,8 +157,8 @@ pub fn differences_of(plan: &Plan, index: usize, old: &Components, new: &Compone
 /// Marks the source of a download as repinned, if its pin changed since the result `before`.
 pub fn mark_repinned(causes: &mut [Cause], cell: &Cell, before: &ActionRecord, pins: &Pins) {
     let is_other = |fetch: &FetchRequest| {
-        let came = before.fetched.iter().find(|one| one.fetch == *fetch);
-        came.zip(pins.get(fetch)).is_some_and(|(came, pin)| came.sha256 != pin.sha256)
+        let fetched = before.fetched.iter().find(|one| one.fetch == *fetch);
+        fetched.zip(pins.get(fetch)).is_some_and(|(fetched, pin)| fetched.sha256 != pin.sha256)
     };
     // A checksum in the pipeline has priority over a pin.
     let is_repinned = external_sources(cell)

@@ -14,7 +14,7 @@
 //! | `Deciding` | `Decided(Miss)` | `Queued`, or `Uploading` where the executor does not share the store | `Submit`, `Upload` |
 //! | `Deciding` | `Decided(Failed)` | `Failed`; descendants `Skipped` | `Failed`, `Skipped` |
 //! | `Deciding` | `Decided(Skipped)`, in a check | `Skipped` | `Skipped` |
-//! | `Fetching` | `Fetched` | `Ready` | `Decide`: it does not ask twice, the key remembers |
+//! | `Fetching` | `Fetched` | `Ready` | `Decide`: a key is fetched once |
 //! | `Uploading` | `Uploaded` | `Queued` | `Submit` |
 //! | `Uploading` | `NotUploaded(Some(input))` | `Blocked`; the input is invalidated | `Decide` for it |
 //! | `Uploading` | `NotUploaded(None)` | `Failed`; descendants `Skipped` | `Failed`, `Skipped` |
@@ -26,7 +26,7 @@
 //! | `Running` | `Failed`, another attempt follows | `Backoff` | `Retrying` |
 //! | `Running` | `Failed` | `Failed` or `Stopped`; descendants `Skipped` | `Failed`, `Skipped` |
 //! | `Backoff` | `Timer`, when it is over | `Ready` | `Decide`: another run may have built it |
-//! | `Done` | invalidated: a reader found its files lost | `Ready`; its descendants `Blocked` | `Decide` |
+//! | `Done` | invalidated: files that a reader needs are lost | `Ready`; its descendants `Blocked` | `Decide` |
 //! | `Done` | an input was rebuilt and differs | `Ready` or `Blocked` | `Decide` |
 //! | any but `Done`, `Failed`, `Stopped` | `End` | `Skipped`; `Backoff` becomes `Failed` | `Failed` |
 //!
@@ -41,7 +41,7 @@ use crate::retry::RetryPolicy;
 use cwm_core::Key;
 pub use events::{Decision, Effect, Event};
 
-/// A cell, as the scheduler knows it.
+/// The specification of a cell.
 #[derive(Default)]
 pub struct CellSpec {
     /// Cells whose outputs it reads, each once.
@@ -188,7 +188,7 @@ impl Scheduler {
         Scheduler { cells, keys: HashMap::new(), ready, deciding: None, run: RunState::Running }
     }
 
-    /// Returns what was given for a cell.
+    /// Returns the specification of a cell.
     pub fn spec(&self, cell: usize) -> &CellSpec {
         &self.cells[cell].spec
     }

@@ -6,7 +6,7 @@ use crate::workspace::Workspace;
 use cwm_action::key_parameters;
 use cwm_action::probe::{ProbeComparison, ProbeRunner};
 use cwm_core::Error;
-use cwm_engine::{CacheStatus, Cause, KeyStatus, differences_of, previous_record, sources};
+use cwm_engine::{CacheStatus, Cause, KeyStatus, differences_of, sources};
 use cwm_pipeline::plan::Body;
 use cwm_project::accepted::AcceptedChange;
 use cwm_store::ActionRecord;
@@ -26,7 +26,7 @@ pub enum Assessment {
 /// # Errors
 /// The store cannot be read.
 pub fn assess(workspace: &Workspace, cache_status: &CacheStatus, index: usize) -> Result<Assessment, Error> {
-    let Workspace { plan, store, locked, .. } = workspace;
+    let Workspace { plan, .. } = workspace;
     let cell = &plan.cells[index];
     let resolved = match &cache_status.states[index] {
         KeyStatus::Cached(_) => return Ok(Assessment::UpToDate),
@@ -41,7 +41,7 @@ pub fn assess(workspace: &Workspace, cache_status: &CacheStatus, index: usize) -
         KeyStatus::PipeUnread(path) => return Ok(Assessment::Refused(cwm_engine::describe_unread_pipe(path))),
         KeyStatus::Unreadable(error) => return Ok(Assessment::Refused(error.message.clone())),
     };
-    let Some(record) = previous_record(store, &cell.label, locked)? else {
+    let Some(record) = workspace.inputs().previous_record(&cell.label)? else {
         return Ok(Assessment::Refused("it never ran: there is no result that could stay".into()));
     };
     let causes = differences_of(plan, index, &record.components, &resolved.components);
@@ -66,11 +66,11 @@ pub fn assess(workspace: &Workspace, cache_status: &CacheStatus, index: usize) -
 /// # Errors
 /// The store cannot be read.
 pub fn affected(workspace: &Workspace, alias: &AcceptedChange) -> Result<Vec<(usize, ActionRecord)>, Error> {
-    let Workspace { plan, store, files, locked, .. } = workspace;
+    let Workspace { plan, files, .. } = workspace;
     let mut affected = Vec::new();
     for (index, cell) in plan.cells.iter().enumerate().filter(|(_, cell)| cell.kind == alias.kind) {
         let (Body::Stage(stage), Some(code)) = (&cell.body, cell.code()?) else { continue };
-        let Some(record) = previous_record(store, &cell.label, locked)? else { continue };
+        let Some(record) = workspace.inputs().previous_record(&cell.label)? else { continue };
         if alias.before(&code).as_ref() != Some(&record.components.code) {
             continue;
         }

@@ -1,6 +1,8 @@
 //! A check (`cwm run --check`) builds its targets beside their recorded results, and compares. Every cell reads the recorded
 //! results of its sources, so no cell waits for another. Nothing is recorded or changed.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::Engine;
 use crate::event::{EventSink, RunEvent};
 use crate::lookup::sources;
@@ -56,20 +58,27 @@ impl Engine<'_> {
     /// Fails if files of an input were evicted or lost, with the command that brings them back.
     fn require_inputs(&self, index: usize) -> Result<(), Error> {
         let inputs = self.inputs;
-        for source in sources(inputs.cell(index)) {
+        let mut commands: BTreeMap<&str, String> = BTreeMap::new();
+        let mut lost = Vec::new();
+        for source in sources(inputs.cell(index)).collect::<BTreeSet<_>>() {
             let Some(record) = &self.records[source] else { continue };
             let missing = inputs.store.missing_or_corrupt(record, inputs.files)?;
             if missing.is_empty() {
                 continue;
             }
-            let label = &inputs.cell(source).label;
+            let label = inputs.cell(source).label.to_string();
             let (command, what) = match record.evicted {
                 Some(EvictionReason::NotPulled) => ("cwm pull", "were not pulled"),
                 _ => ("cwm run", MissingContent::describe(&missing)),
             };
-            let error = Error::store(format!("files of {label}, which it reads, {what}"));
-            return Err(error.hint(format!("`{command} {}` brings them back", shell_quote(&label.to_string()))));
+            *commands.entry(command).or_default() += &format!(" {}", shell_quote(&label));
+            lost.push(format!("files of {label}, which it reads, {what}"));
         }
-        Ok(())
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let commands: Vec<String> =
+            commands.into_iter().map(|(command, labels)| command.to_owned() + &labels).collect();
+        Err(Error::store(lost.join("; ")).hint(format!("`{}` brings them back", commands.join(" && "))))
     }
 }

@@ -126,9 +126,15 @@ impl Engine<'_> {
             let label = self.label(index);
             let locked = self.inputs.locked_line(index, &record.key);
             if locked.is_some_and(|line| line.outputs != record.output_digests()) {
+                let pull = match self.options.has_remotes && !self.transfers.can_fetch() {
+                    true => {
+                        "; `cwm run --pull`, before that, asks the remotes for the lock file's (git has the lock file as it was)"
+                    }
+                    false => "",
+                };
                 self.sinks.warn(format!(
                     "{label}: the store has another result than the lock file; the store's is used, and the lock file names it \
-                     from now on (git has the lock file as it was; `cwm run --pull` of that asks remotes for its result)"
+                     from now on{pull}"
                 ));
             }
             self.sinks.event(&RunEvent::Cached { label, key: record.key, origin: origin(&record, is_accepted) });

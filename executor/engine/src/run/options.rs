@@ -34,6 +34,8 @@ pub struct Options {
     pub batch: Option<BatchExecutor>,
     /// Fetches results from remotes before they are built here.
     pub fetcher: Option<Box<dyn ResultFetcher>>,
+    /// True if remotes may have the results that the lock file names.
+    pub has_remotes: bool,
     /// Uploads the inputs of jobs that do not share the store.
     pub uploader: Option<Box<dyn InputUploader>>,
 }
