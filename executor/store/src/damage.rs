@@ -1,4 +1,4 @@
-//! Damage: objects that are not what their names say, and the quarantine for everything that is found damaged.
+//! Damage: objects whose content does not have the digest that names them, and the quarantine for everything that is found damaged.
 //!
 //! An object that bears its [seal](super::mtime_seal) was not written since it was stored. Any other is hashed before it is read, as
 //! a file from outside, and its digest is cached as those are.

@@ -26,17 +26,12 @@ pub enum EvictionReason {
 }
 
 impl EvictionReason {
-    /// Every reason, by its extension.
+    /// Every reason, in their order, with the extension of its marker.
     const ALL: [(EvictionReason, &str); 3] = [
         (EvictionReason::Collected, "collected"),
         (EvictionReason::NotKept, "not-kept"),
         (EvictionReason::NotPulled, "not-pulled"),
     ];
-
-    /// The extension of its marker.
-    fn extension(self) -> &'static str {
-        EvictionReason::ALL.into_iter().find(|(reason, _)| *reason == self).map_or("", |(_, extension)| extension)
-    }
 
     /// Reads the name of a marker: the name of its record without extension, and the reason.
     pub(super) fn read(name: &str) -> Option<(&str, EvictionReason)> {
@@ -46,7 +41,8 @@ impl EvictionReason {
 
     /// The path of the marker of the record in `file`.
     pub(super) fn path(self, file: &Path) -> PathBuf {
-        file.with_extension(self.extension())
+        let (_, extension) = EvictionReason::ALL[self as usize];
+        file.with_extension(extension)
     }
 }
 

@@ -84,7 +84,7 @@ impl Store {
                 placed => placed,
             }
         };
-        // Few objects are folders; to ask for the tree of each takes as long as to move it.
+        // Few objects are folders; to look for the tree of each takes as long as to move it.
         let trees = self.trees()?;
         garbage.objects.iter().filter_map(|digest| trees.get(digest)).try_for_each(|path| aside(path))?;
         garbage.others.iter().try_for_each(|path| aside(path))?;

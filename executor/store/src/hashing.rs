@@ -35,29 +35,16 @@ const BLOCK: usize = 256 << 10;
 
 /// Returns the number of bytes from the beginning that are equal, and of the line breaks among them.
 pub(crate) fn common_prefix(one: &mut impl Read, other: &mut impl Read) -> std::io::Result<(u64, u64)> {
-    let (mut ours, mut theirs) = (vec![0; BLOCK], vec![0; BLOCK]);
     let (mut bytes, mut breaks) = (0, 0);
     loop {
-        let (left, right) = (read_full(one, &mut ours)?, read_full(other, &mut theirs)?);
-        let equal = ours[..left].iter().zip(&theirs[..right]).take_while(|(a, b)| a == b).count();
+        let (mut ours, mut theirs) = (Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK));
+        one.take(BLOCK as u64).read_to_end(&mut ours)?;
+        other.take(BLOCK as u64).read_to_end(&mut theirs)?;
+        let equal = ours.iter().zip(&theirs).take_while(|(a, b)| a == b).count();
         bytes += equal as u64;
         breaks += ours[..equal].iter().filter(|byte| **byte == b'\n').count() as u64;
         if equal < BLOCK {
             return Ok((bytes, breaks));
         }
     }
-}
-
-/// Fills `buffer` as far as the file goes. Returns how many bytes were read.
-pub(crate) fn read_full(file: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match file.read(&mut buffer[filled..]) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }

@@ -22,7 +22,7 @@ use cwm_core::{Digest, FileError, Stat};
 pub struct OutputSnapshot {
     /// By object; nothing if it is not there or is no plain file.
     objects: BTreeMap<Digest, Option<Stat>>,
-    /// True if a folder's tree is as its manifest says, and for a file.
+    /// True if a folder's tree is that of its manifest, and for a file.
     tree_is_right: bool,
 }
 
@@ -93,7 +93,7 @@ impl Store {
         Ok(())
     }
 
-    /// Checks that the objects of a snapshot are what their names say. To be called after the snapshot was made: a later change
+    /// Checks that the objects of a snapshot have the digests that name them. To be called after the snapshot was made: a later change
     /// shows in the next snapshot.
     ///
     /// # Errors

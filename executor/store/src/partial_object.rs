@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 use super::hashing::{common_prefix, hash_own_file};
+use super::locks::is_still_there;
 use cwm_core::Digest;
 use cwm_core::files::Result;
 use cwm_core::files::durable::TEMPORARY;
@@ -71,7 +72,7 @@ impl PartialObject {
             }
             match file.try_lock() {
                 // The owner of the lock has placed or removed it meanwhile.
-                Ok(()) if !is_at(&file, &path) => {}
+                Ok(()) if !is_still_there(&path, &file) => {}
                 Ok(()) if is_writable => {
                     return Ok(OpenedPartial::Ours(PartialObject { digest: *digest, file, path }));
                 }
@@ -120,12 +121,4 @@ fn open(path: &Path, writing: bool) -> io::Result<File> {
     let mut options = File::options();
     options.read(true).write(writing).create(writing).truncate(false).custom_flags(flags.bits() as i32);
     options.open(path)
-}
-
-/// Returns true if `file` is the file at `path`.
-fn is_at(file: &File, path: &Path) -> bool {
-    match (file.metadata(), fs::symlink_metadata(path)) {
-        (Ok(ours), Ok(there)) => there.is_file() && (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
-        _ => false,
-    }
 }

@@ -186,7 +186,7 @@ pub(super) fn host_name() -> String {
 }
 
 impl ActionRecord {
-    /// The record of a result without outputs and log, to which a caller adds what it knows.
+    /// Creates a record without outputs, log, cause, metrics, downloads and probe.
     pub fn new(pipeline: String, label: Label, components: Components, circumstances: RunInfo) -> ActionRecord {
         ActionRecord {
             format: RECORD_FORMAT,

@@ -156,7 +156,7 @@ impl Store {
             records.push(ActionRecord { evicted: file.evicted, ..record });
             seen.push(CachedRecord { number: file.number, digest: file.digest, stat, bytes });
         }
-        // Records do not say that they were evicted. Those that were skipped are to be found damaged again.
+        // Records do not have the mark that they were evicted. Those that were skipped are to be found damaged again.
         let is_cacheable = files.iter().all(|file| file.evicted.is_none()) && records.len() == files.len();
         if let Some(cache) = self.record_cache.as_ref().filter(|_| is_cacheable) {
             cache.insert(CachedRecords { key: *key, folder: before, records: seen });

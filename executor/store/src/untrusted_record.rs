@@ -92,7 +92,7 @@ fn check_cost(made: &RunInfo) -> Result<(), String> {
     let seconds = [made.wall_seconds, made.user_seconds, made.system_seconds];
     match seconds.into_iter().all(|seconds| (0.0..=MOST_SECONDS).contains(&seconds)) {
         true => Ok(()),
-        false => Err(format!("says that it took {seconds:?} seconds")),
+        false => Err(format!("has a cost of {seconds:?} seconds")),
     }
 }
 

@@ -239,7 +239,7 @@ impl Store {
         };
         let tree = self.tree_folder(digest);
         if fs::symlink_metadata(&tree).is_ok() && !self.tree_is_right(digest, &manifest) {
-            report.findings.push(self.quarantine(tree, "does not hold the links that its manifest says".into())?);
+            report.findings.push(self.quarantine(tree, "does not hold the links of its manifest".into())?);
         }
         Ok(manifest.digests().collect())
     }

@@ -37,7 +37,7 @@ impl Store {
             // It is missing now: the next write makes it.
             self.whole.store(false, Ordering::Release);
         }
-        // As a file system leaves it that knows no small letters: its records are not found.
+        // As a file system without small letters leaves it: its records are not found.
         let others = self.in_shards("actions")?.into_iter().filter(|(name, _)| name.parse::<Key>().is_err());
         findings.extend(others.map(|(_, path)| Finding::about(path, "is not named like a key")));
         Ok(findings)

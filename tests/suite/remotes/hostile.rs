@@ -67,7 +67,7 @@ fn records_that_lie_are_refused_and_what_they_name_is_made() {
         ("\"user\":\"", "\"user\":\"\\u001b]0;pwn\\u0007\\u001b[31m", "characters in `user` that a terminal", "games"),
         ("\"user\":\"", "\"user\":\"\\u202eada", "characters in `user` that a terminal", "games"),
         ("\"user\":\"", &long, "is too long in `user`", "games"),
-        ("\"wall_seconds\":", "\"wall_seconds\":-1e300,\"was\":", "says that it took", "games"),
+        ("\"wall_seconds\":", "\"wall_seconds\":-1e300,\"was\":", "has a cost of", "games"),
         ("\"host\":\"", "\"host\":\"\\u009b2J", "characters in `host` that a terminal", "games"),
         ("\"cause\":[", "\"cause\":[\"\\u001b[2J it ran\\nFAKE LINE\",", "characters in `cause` that", "games"),
         ("\"outputs\":", "\"outputs\":{},\"was\":", "has no outputs", "games"),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -9,7 +10,6 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use crate::hashing::read_full;
 use crate::{Store, cache_file};
 use cwm_core::files::Result;
 use cwm_core::{Digest, FileError, Stat};
@@ -142,16 +142,12 @@ impl DigestCache {
         let is_stable = !stat.modified_recently((self.now)(), SETTLED_AFTER);
         self.hashed.fetch_add(1, Ordering::Relaxed);
         let mut hasher = blake3::Hasher::new();
-        let mut block = vec![0; BLOCK.min(usize::try_from(stat.size).unwrap_or(BLOCK).max(1))];
+        let mut block = Vec::with_capacity(BLOCK.min(usize::try_from(stat.size).unwrap_or(BLOCK)));
         let mut length = 0u64;
-        loop {
-            match read_full(&mut file, &mut block).map_err(reading)? {
-                0 => break,
-                n => {
-                    hasher.update_rayon(&block[..n]);
-                    length += n as u64;
-                }
-            }
+        while file.by_ref().take(BLOCK as u64).read_to_end(&mut block).map_err(reading)? > 0 {
+            hasher.update_rayon(&block);
+            length += block.len() as u64;
+            block.clear();
         }
         let after = Stat::from(&file.metadata().map_err(reading)?);
         if after != stat || length != stat.size {
