@@ -52,10 +52,10 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
     let path = exported.path.to_string_lossy().into_owned();
     if is_json() {
         let label = &workspace.plan.cells[index].label;
-        print_json(&json!({ "label": label, "output": port, "path": path, "replaced": exported.replaced }))?;
+        print_json(&json!({ "label": label, "output": port, "path": path, "replaced": exported.is_replacement }))?;
         return Ok(ExitCode::OK);
     }
-    if exported.replaced {
+    if exported.is_replacement {
         eprintln!("replaced what was exported there before");
     }
     print(&path)?;

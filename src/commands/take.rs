@@ -187,7 +187,7 @@ fn record(
     let record = ActionRecord::new(pipeline, cell.label.clone(), components, circumstances);
     let record = ActionRecord { cause: vec!["taken over from files".to_owned()], ..record };
     let recorded = workspace.store.record(NewAction { record, outputs, log: None })?;
-    Ok((recorded.record, recorded.new))
+    Ok((recorded.record, recorded.is_new))
 }
 
 /// Returns the shape of a file or folder, if the output can have it.

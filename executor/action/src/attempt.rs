@@ -75,7 +75,7 @@ impl AttemptContext<'_> {
         for (name, output) in &made.outputs {
             let recorded = self.action.recorded.as_ref().and_then(|recorded| recorded.get(name));
             let missing = || Error::store(format!("the recorded result has no output `{name}`"));
-            differences.extend(self.store.differences(name, output, recorded.ok_or_else(missing)?, &self.files)?);
+            differences.extend(self.store.differences(name, output, recorded.ok_or_else(missing)?)?);
         }
         Ok(differences)
     }

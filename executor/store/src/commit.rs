@@ -61,7 +61,7 @@ pub struct RecordedAction {
     /// The record of these outputs: the new one, or the equal one that was there.
     pub record: ActionRecord,
     /// True if it was written just now.
-    pub new: bool,
+    pub is_new: bool,
 }
 
 impl Store {
@@ -76,7 +76,7 @@ impl Store {
         // Against `gc`, which must not find the content before its record.
         let _shared = self.lock_shared(|_| {})?;
         let key = action.record.components.key();
-        let mut commit = Commit { store: self, touched: BTreeSet::new(), trees: Vec::new() };
+        let mut commit = Commit { store: self, unsynced: BTreeSet::new(), trees: Vec::new() };
         let surveyed = action.outputs.values().map(|output| match &output.content {
             Content::Local(path) => survey(path, &output.shape),
             Content::External(_) | Content::InStore(_) => Ok(Vec::new()),
@@ -111,7 +111,7 @@ impl Store {
             if file.evicted.is_some() {
                 self.unmark_evicted(&file.path)?;
             }
-            return Ok(RecordedAction { record: ActionRecord { evicted: None, ..record.clone() }, new: false });
+            return Ok(RecordedAction { record: ActionRecord { evicted: None, ..record.clone() }, is_new: false });
         }
         if let Some(log) = &log {
             commit.place_object(&log.file.path, log.file.size, &log.digest, log.synced)?;
@@ -127,7 +127,7 @@ impl Store {
             }
             self.unmark_evicted(&old.path)?;
         }
-        Ok(RecordedAction { record, new: true })
+        Ok(RecordedAction { record, is_new: true })
     }
 
     /// Records the same result under other components: a download by URL also under its checksum, and the other way round. It
@@ -194,7 +194,7 @@ struct Hashed {
 struct Commit<'store> {
     store: &'store Store,
     /// Folders with names that are not on the disk for good yet.
-    touched: BTreeSet<PathBuf>,
+    unsynced: BTreeSet<PathBuf>,
     /// Trees that are complete but not placed.
     trees: Vec<PreparedTree<'store>>,
 }
@@ -259,10 +259,10 @@ impl Commit<'_> {
             if !synced {
                 disk.sync_file(path)?;
             }
-            self.store.place_object(path, digest, &mut self.touched)?;
+            self.store.place_object(path, digest, &mut self.unsynced)?;
         }
         // Also for one that was there: the process that placed it may have been killed before this.
-        self.touched.insert(shard_of(&self.store.object_path(digest)).to_owned());
+        self.unsynced.insert(shard_of(&self.store.object_path(digest)).to_owned());
         Ok(())
     }
 
@@ -272,13 +272,15 @@ impl Commit<'_> {
         let (_, file) = self.store.disk.write_unsynced(&self.store.folder("temporary"), &bytes)?;
         // Moved away by this; the guard then finds nothing to remove.
         self.place_object(file.path(), bytes.len() as u64, &digest, false)?;
-        self.trees.extend(self.store.prepare_tree(&digest, manifest)?);
+        if !self.store.tree_is_right(&digest, manifest) {
+            self.trees.push(self.store.prepare_tree(&digest, manifest)?);
+        }
         Ok(digest)
     }
 
     /// Syncs all content and the record's file, and places the trees.
     fn finish_content(self, record: Option<&Path>) -> Result<()> {
-        let mut folders = self.touched;
+        let mut folders = self.unsynced;
         folders.extend(self.trees.iter().flat_map(|tree| tree.folders.iter().cloned()));
         self.store.disk.sync_together(record.as_slice(), &folders)?;
         self.trees.into_iter().try_for_each(|tree| self.store.place_tree(tree))

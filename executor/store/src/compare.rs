@@ -11,9 +11,9 @@ use super::Store;
 use super::commit::{Content, NewOutput};
 use super::hashing::{common_prefix, hash_own_file};
 use super::manifest::ManifestFile;
-use super::objects::survey;
+use super::objects::{ProducedFile, survey};
 use super::record::OutputRecord;
-use crate::external_files::{DigestCache, FileFingerprint};
+use crate::external_files::FileFingerprint;
 use cwm_core::files::Result;
 
 /// One difference.
@@ -73,13 +73,7 @@ impl Store {
     /// # Errors
     /// The output is not of its declared shape, or cannot be read. A recorded file that is gone is no error: its digest shows that
     /// the content differs.
-    pub fn differences(
-        &self,
-        name: &str,
-        made: &NewOutput,
-        recorded: &OutputRecord,
-        files: &DigestCache,
-    ) -> Result<Vec<Difference>> {
+    pub fn differences(&self, name: &str, made: &NewOutput, recorded: &OutputRecord) -> Result<Vec<Difference>> {
         let difference = |file: &str, how, place: Option<(u64, u64)>| {
             let (byte, line) = place.unzip();
             Difference { output: name.to_owned(), file: (!file.is_empty()).then(|| file.to_owned()), how, byte, line }
@@ -95,33 +89,30 @@ impl Store {
         if is_folder != recorded.shape.is_folder() {
             return Ok(vec![difference("", DifferenceKind::Shape, None)]);
         }
-        let found = survey(path, &made.shape)?;
-        if !is_folder {
-            if hash_own_file(path)? == recorded.digest {
-                return Ok(Vec::new());
+        let mut found: BTreeMap<String, ProducedFile> =
+            survey(path, &made.shape)?.into_iter().map(|file| (file.name.clone(), file)).collect();
+        let files = match is_folder {
+            true => self.manifest(&recorded.digest)?.files().clone(),
+            false => {
+                let file = ManifestFile { digest: recorded.digest, size: recorded.size, executable: false };
+                BTreeMap::from([(String::new(), file)])
             }
-            let before = self.path_of(recorded, files).ok();
-            let place = before.and_then(|before| first_difference(&before, path));
-            return Ok(vec![difference("", DifferenceKind::Content, place)]);
-        }
-        let recorded = self.manifest(&recorded.digest)?;
-        let found: BTreeMap<&str, _> = found.iter().map(|file| (file.name.as_str(), file)).collect();
+        };
         let mut differences = Vec::new();
-        for (name, ManifestFile { digest, executable, .. }) in recorded.files() {
-            match found.get(name.as_str()) {
+        for (name, ManifestFile { digest, executable, .. }) in &files {
+            match found.remove(name) {
                 None => differences.push(difference(name, DifferenceKind::Missing, None)),
                 Some(file) if hash_own_file(&file.path)? != *digest => {
                     let place = first_difference(&self.object_path(digest), &file.path);
                     differences.push(difference(name, DifferenceKind::Content, place));
                 }
-                Some(file) if file.executable != *executable => {
+                Some(file) if is_folder && file.executable != *executable => {
                     differences.push(difference(name, DifferenceKind::Mode, None));
                 }
                 Some(_) => {}
             }
         }
-        let extra = found.into_keys().filter(|name| !recorded.files().contains_key(*name));
-        differences.extend(extra.map(|name| difference(name, DifferenceKind::Extra, None)));
+        differences.extend(found.keys().map(|name| difference(name, DifferenceKind::Extra, None)));
         differences.sort_by(|a, b| a.file.cmp(&b.file));
         Ok(differences)
     }

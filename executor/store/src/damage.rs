@@ -69,8 +69,8 @@ pub(super) enum ObjectState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Corruption {
     pub(super) path: PathBuf,
-    /// The file that was checked, if that is known: another may have been put in its place since.
-    pub(super) seen: Option<Stat>,
+    /// The metadata of the file that was checked, if they are known: another may have been put in its place since.
+    pub(super) stat: Option<Stat>,
     /// The problem, as it follows the path.
     pub(super) what: String,
 }
@@ -83,20 +83,20 @@ impl Store {
     pub(super) fn object_state(&self, digest: &Digest, size: Option<u64>, check: Check) -> Result<ObjectState> {
         let path = self.object_path(digest);
         let Some(metadata) = metadata(&path)? else { return Ok(ObjectState::Missing) };
-        let seen = Stat::from(&metadata);
+        let stat = Stat::from(&metadata);
         let found = match check {
             _ if !metadata.is_file() => Err("is not a plain file".to_owned()),
-            _ if size.is_some_and(|size| size != seen.size) => {
-                Err(format!("has {} bytes in place of {}", seen.size, size.unwrap_or_default()))
+            _ if size.is_some_and(|size| size != stat.size) => {
+                Err(format!("has {} bytes in place of {}", stat.size, size.unwrap_or_default()))
             }
             Check::Size => return Ok(ObjectState::Intact),
-            Check::Seal(_) if mtime_seal::has_valid_seal(digest, seen.mtime_ns) => return Ok(ObjectState::Intact),
+            Check::Seal(_) if mtime_seal::has_valid_seal(digest, stat.mtime_ns) => return Ok(ObjectState::Intact),
             Check::Seal(cache) => compare_content(digest, cache.digest(&path)),
             Check::Hash => compare_content(digest, hash_own_file(&path)),
         };
         Ok(match found {
             Ok(state) => state,
-            Err(what) => ObjectState::Corrupt(Corruption { path, seen: Some(seen), what }),
+            Err(what) => ObjectState::Corrupt(Corruption { path, stat: Some(stat), what }),
         })
     }
 
@@ -121,7 +121,7 @@ impl Store {
     /// # Errors
     /// The disk refuses.
     pub fn quarantine_corrupt(&self, damage: &Corruption) -> Result<Option<Finding>> {
-        let Corruption { path, seen, what } = damage.clone();
+        let Corruption { path, stat, what } = damage.clone();
         let _lock = match self.lock_replacing(&path) {
             Err(error) if matches!(error.kind(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => {
                 return Ok(Some(Finding::about(path, what)));
@@ -129,7 +129,7 @@ impl Store {
             lock => lock?,
         };
         let now = fs::symlink_metadata(&path).ok().map(|metadata| Stat::from(&metadata));
-        if now.is_none() || seen.is_some() && now != seen {
+        if now.is_none() || stat.is_some() && now != stat {
             return Ok(None);
         }
         self.quarantine(path, what).map(Some)

@@ -2,7 +2,7 @@
 //!
 //! Copies or reflinks (what `std::fs::copy` makes where the file system can), never hard links, since those share mode
 //! and bytes with the store. All is made in a hidden folder beside the target and renamed, so that a reader never sees half an
-//! export. Only what an export made is ever replaced: the hidden file `.cwm-export` in the folder lists it. A file in that list
+//! export. Only what an export made is ever is_replacement: the hidden file `.cwm-export` in the folder lists it. A file in that list
 //! is overwritten also where people changed it; one that is not in it is never touched.
 
 use std::collections::BTreeMap;
@@ -39,9 +39,9 @@ pub struct Export {
     /// The file or folder, absolute.
     pub path: PathBuf,
     /// True if it was written; false if it was there already, unchanged.
-    pub written: bool,
+    pub is_written: bool,
     /// True if it took the place of an earlier export.
-    pub replaced: bool,
+    pub is_replacement: bool,
 }
 
 /// The content of `.cwm-export`, which is JSON.
@@ -70,7 +70,7 @@ type Contents = BTreeMap<String, (Digest, bool)>;
 
 impl Store {
     /// Copies the output `name` to the folder `destination`: a folder's files lie right in it, a file is called
-    /// `<name>.<extension>`. Files get mode 0644, or 0755 if they may be executed. An earlier export there is replaced: a folder
+    /// `<name>.<extension>`. Files get mode 0644, or 0755 if they may be executed. An earlier export there is is_replacement: a folder
     /// as a whole, a file by itself. The files in `added` lie in the copy of a folder beside its own, or replace them.
     ///
     /// # Errors
@@ -140,7 +140,7 @@ impl Store {
     /// Copies one file into a folder that may hold others.
     fn export_file(&self, folder: &Path, name: &str, source: &Path, digest: Digest) -> Result<Export> {
         let path = folder.join(name);
-        let _turn = self.lock_exports(&path)?;
+        let _lock = self.lock_exports(&path)?;
         let list_path = folder.join(EXPORT_LIST);
         let mut list = ExportList::read(&list_path)?;
         if list.whole {
@@ -148,7 +148,7 @@ impl Store {
         }
         let earlier = list.files.get(name);
         if earlier.is_some_and(|copy| copy.digest == digest && copy.is_unchanged(&path)) {
-            return Ok(Export { path, written: false, replaced: false });
+            return Ok(Export { path, is_written: false, is_replacement: false });
         }
         let there = metadata(&path)?;
         if there.as_ref().is_some_and(|there| earlier.is_none() || !there.is_file()) {
@@ -166,7 +166,7 @@ impl Store {
         // does not have the times of the copy in the list, and the next export replaces it.
         self.disk.rename(&aside.path().join(EXPORT_LIST), &list_path)?;
         self.disk.rename(&temporary, &path)?;
-        Ok(Export { path, written: true, replaced: there.is_some() })
+        Ok(Export { path, is_written: true, is_replacement: there.is_some() })
     }
 
     /// Puts a folder that `fill` fills in the place of an earlier export, unless that has the same content. `contents` are those
@@ -177,12 +177,12 @@ impl Store {
         contents: Option<&Contents>,
         fill: impl FnOnce(&Path) -> std::result::Result<(), E>,
     ) -> std::result::Result<Export, E> {
-        let _turn = self.lock_exports(target)?;
+        let _lock = self.lock_exports(target)?;
         let earlier = replaceable(target)?;
         let is_current = |contents: &Contents| {
             earlier.as_ref().is_some_and(|list| list.whole && list.contents() == *contents && list.is_unchanged(target))
         };
-        let unchanged = Export { path: target.to_owned(), written: false, replaced: false };
+        let unchanged = Export { path: target.to_owned(), is_written: false, is_replacement: false };
         if contents.is_some_and(is_current) {
             return Ok(unchanged);
         }
@@ -202,7 +202,7 @@ impl Store {
             Some(_) => aside.replace(target)?,
             None => aside.persist(target)?,
         }
-        Ok(Export { written: true, replaced: earlier.is_some_and(|list| list.whole), ..unchanged })
+        Ok(Export { is_written: true, is_replacement: earlier.is_some_and(|list| list.whole), ..unchanged })
     }
 
     /// Sets the modes of the files that are about to be exported, and describes them. Their digests are computed, since the copies

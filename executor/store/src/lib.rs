@@ -86,7 +86,7 @@ pub struct Store {
     disk: DurableFs,
     created: Arc<AtomicBool>,
     /// True once this process has seen that all its folders are there.
-    whole: Arc<AtomicBool>,
+    has_all_folders: Arc<AtomicBool>,
     /// Records that were read before, for processes that read many.
     record_cache: Option<Arc<RecordCache>>,
     /// The handling of records that turn out damaged, unless that is an error.
@@ -100,9 +100,9 @@ impl Store {
     /// The store has a newer format, or its `format` cannot be read; or it is a remote.
     pub fn at(root: &Path) -> Result<Store> {
         let root = std::path::absolute(root).map_err(FileError::io("find", root))?;
-        let (created, whole) = Default::default();
+        let (created, has_all_folders) = Default::default();
         let disk = DurableFs::default();
-        let store = Store { root, disk, created, whole, record_cache: None, damaged_records: None };
+        let store = Store { root, disk, created, has_all_folders, record_cache: None, damaged_records: None };
         let created = store.read_format()?;
         if created && layout::is_remote(store.root()) {
             return Err(FileError::refused(
@@ -117,7 +117,7 @@ impl Store {
 
     /// Returns this store, whose folders are all there, as the process that started this one has checked.
     pub fn assume_initialized(self) -> Store {
-        self.whole.store(self.exists(), Ordering::Release);
+        self.has_all_folders.store(self.exists(), Ordering::Release);
         self
     }
 
@@ -165,7 +165,7 @@ impl Store {
     /// # Errors
     /// The folder holds something else, or cannot be written.
     pub fn create(&self) -> Result<()> {
-        if self.whole.load(Ordering::Acquire) {
+        if self.has_all_folders.load(Ordering::Acquire) {
             return Ok(());
         }
         let root = self.root();
@@ -189,7 +189,7 @@ impl Store {
             self.disk.sync_folder(root)?;
         }
         self.created.store(true, Ordering::Release);
-        self.whole.store(true, Ordering::Release);
+        self.has_all_folders.store(true, Ordering::Release);
         Ok(())
     }
 

@@ -88,27 +88,27 @@ impl Store {
         let digest = Digest(*hasher.finalize().as_bytes());
         let place = self.object_path(&digest);
         // Also for content that was there: the process that placed it may have been killed before this sync.
-        let mut touched = BTreeSet::from([shard_of(&place).to_owned()]);
+        let mut unsynced = BTreeSet::from([shard_of(&place).to_owned()]);
         if !self.has_intact(&digest, size)? {
             self.disk.sync_file(temporary.path())?;
-            self.place_object(temporary.path(), &digest, &mut touched)?;
+            self.place_object(temporary.path(), &digest, &mut unsynced)?;
         }
-        self.disk.sync_together(&[], &touched)?;
+        self.disk.sync_together(&[], &unsynced)?;
         Ok(IngestedFile { path: place, digest, size })
     }
 
     /// Seals a synced file and gives it the name of its content. Adds the folders whose names must be synced afterwards to
-    /// `touched`.
-    pub(super) fn place_object(&self, path: &Path, digest: &Digest, touched: &mut BTreeSet<PathBuf>) -> Result<()> {
+    /// `unsynced`.
+    pub(super) fn place_object(&self, path: &Path, digest: &Digest, unsynced: &mut BTreeSet<PathBuf>) -> Result<()> {
         self.disk.seal(path, mtime_seal::second_of(digest, SystemTime::now()))?;
         let place = self.object_path(digest);
         let shard = shard_of(&place);
         if !shard.is_dir() {
             // Shards are made with the store; this one was removed since.
             self.disk.make_folder(shard)?;
-            touched.insert(shard_of(shard).to_owned());
+            unsynced.insert(shard_of(shard).to_owned());
         }
-        touched.insert(shard.to_owned());
+        unsynced.insert(shard.to_owned());
         let _only_one = self.lock_replacing(&place)?;
         self.disk.rename(path, &place)
     }

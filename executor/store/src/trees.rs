@@ -57,12 +57,10 @@ impl Store {
         if self.tree_is_right(digest, &manifest) {
             return Ok(());
         }
-        let made = self.create().and_then(|()| match self.prepare_tree(digest, &manifest)? {
-            Some(tree) => {
-                tree.folders.iter().try_for_each(|folder| self.disk.sync_folder(folder))?;
-                self.place_tree(tree)
-            }
-            None => Ok(()),
+        let made = self.create().and_then(|()| {
+            let tree = self.prepare_tree(digest, &manifest)?;
+            tree.folders.iter().try_for_each(|folder| self.disk.sync_folder(folder))?;
+            self.place_tree(tree)
         });
         made.map_err(|error| match error.kind() {
             FileErrorKind::ReadOnly => FileError::refused(
@@ -74,11 +72,8 @@ impl Store {
         })
     }
 
-    /// Makes the tree in `temporary/`, unless it is there and right.
-    pub(super) fn prepare_tree(&self, digest: &Digest, manifest: &Manifest) -> Result<Option<PreparedTree<'_>>> {
-        if self.tree_is_right(digest, manifest) {
-            return Ok(None);
-        }
+    /// Makes the tree in `temporary/`.
+    pub(super) fn prepare_tree(&self, digest: &Digest, manifest: &Manifest) -> Result<PreparedTree<'_>> {
         let root = self.disk.temporary_folder(&self.folder("temporary"), TEMPORARY)?;
         let mut folders = BTreeSet::from([root.path().to_owned()]);
         let entries = self.tree_entries(manifest);
@@ -92,7 +87,7 @@ impl Store {
                 }
             }
         }
-        Ok(Some(PreparedTree { root, folders, place: self.tree_folder(digest), entries }))
+        Ok(PreparedTree { root, folders, place: self.tree_folder(digest), entries })
     }
 
     /// Gives a tree its name, in the place of a wrong one. If another process was faster, this one is removed: the other may be in

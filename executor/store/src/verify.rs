@@ -128,7 +128,7 @@ impl Store {
                     let Some(finding) = self.quarantine_corrupt(&damage)? else { continue };
                     report.findings.push(finding);
                     // A valid seal is that of a failing disk.
-                    let time = damage.seen.map(|stat| stat.mtime_ns);
+                    let time = damage.stat.map(|stat| stat.mtime_ns);
                     damaged.insert(digest, time.filter(|time| !mtime_seal::has_valid_seal(&digest, *time)));
                 }
                 Err(error) => {

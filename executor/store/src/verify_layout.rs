@@ -35,7 +35,7 @@ impl Store {
         check(list_folder(&root.join("locks"))?, Metadata::is_file, "is not a lock's file")?;
         if findings.iter().any(|finding| finding.quarantined.is_some()) {
             // It is missing now: the next write makes it.
-            self.whole.store(false, Ordering::Release);
+            self.has_all_folders.store(false, Ordering::Release);
         }
         // As a file system without small letters leaves it: its records are not found.
         let others = self.in_shards("actions")?.into_iter().filter(|(name, _)| name.parse::<Key>().is_err());

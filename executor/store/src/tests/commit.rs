@@ -61,7 +61,7 @@ fn the_same_content_is_stored_once() {
     let (_folder, store) = new_store();
     let record = store.record(finished(&store, "a", "same", &[("x", "same"), ("y", "same")])).unwrap().record;
     let other = store.record(finished(&store, "b", "same", &[("x", "same"), ("y", "same")])).unwrap();
-    assert!(other.new, "another key has its own record");
+    assert!(other.is_new, "another key has its own record");
     assert_eq!(other.record.outputs, record.outputs);
     // "same", the manifest and two logs.
     assert_eq!(store.verify(None, |_| {}).unwrap().objects, 4);
@@ -75,7 +75,7 @@ fn the_same_result_twice_is_recorded_once() {
     let mut again = finished(&store, "a", "hello", &[]);
     again.record.circumstances.user = "someone else".into();
     let again = store.record(again).unwrap();
-    assert!(!again.new);
+    assert!(!again.is_new);
     assert_eq!(again.record, first);
     assert_eq!(store.actions(&key("a")).unwrap(), [first]);
 }
@@ -112,7 +112,7 @@ fn content_that_is_lost_is_missed_and_put_back_by_the_same_result() {
         fs::remove_file(store.object_path(&lost)).unwrap();
         let missed: Vec<Digest> = missing(&store, &record).into_iter().map(|missing| missing.digest).collect();
         assert_eq!(missed, [lost]);
-        assert!(!store.record(finished(&store, "a", "hello", files)).unwrap().new);
+        assert!(!store.record(finished(&store, "a", "hello", files)).unwrap().is_new);
         assert_eq!(missing(&store, &record), []);
     }
     // Cut short, as after a power loss on a disk that lies.
@@ -260,7 +260,7 @@ fn two_who_record_one_key_under_its_lock_leave_one_record() {
                     barrier.wait();
                     let _lock = store.lock_key(&key("a"), "test", |_| true).unwrap().unwrap();
                     let recorded = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap();
-                    usize::from(recorded.new)
+                    usize::from(recorded.is_new)
                 })
             })
             .collect();

@@ -18,7 +18,7 @@ fn a_folder_is_copied_as_a_whole_and_replaced_as_a_whole() {
     fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
     let first = store.record(action).unwrap().record;
     let exported = export(&store, &first, "folder", &report).unwrap();
-    assert_eq!(exported, Export { path: report.clone(), written: true, replaced: false });
+    assert_eq!(exported, Export { path: report.clone(), is_written: true, is_replacement: false });
     assert_eq!(names_in(&report), [".cwm-export", "index.html", "run.sh", "tables"]);
     assert_eq!(fs::read_to_string(report.join("tables/t.md")).unwrap(), "two");
     let mode = |name| fs::metadata(report.join(name)).unwrap().permissions().mode() & 0o777;
@@ -26,15 +26,15 @@ fn a_folder_is_copied_as_a_whole_and_replaced_as_a_whole() {
     assert_eq!(fs::metadata(report.join("index.html")).unwrap().nlink(), 1, "never a hard link");
     fs::write(report.join("index.html"), "mine").unwrap();
     assert_eq!(fs::read_to_string(path_of(&store, &first, "folder").join("index.html")).unwrap(), "one");
-    assert!(export(&store, &first, "folder", &report).unwrap().written, "an edited copy is made again");
+    assert!(export(&store, &first, "folder", &report).unwrap().is_written, "an edited copy is made again");
 
-    assert!(!export(&store, &first, "folder", &report).unwrap().written, "nothing to do");
+    assert!(!export(&store, &first, "folder", &report).unwrap().is_written, "nothing to do");
     let second = store.record(finished(&store, "b", "hello", &[("index.html", "new")])).unwrap().record;
-    assert!(export(&store, &second, "folder", &report).unwrap().replaced);
+    assert!(export(&store, &second, "folder", &report).unwrap().is_replacement);
     assert_eq!(names_in(&report), [".cwm-export", "index.html"], "what is no longer in it is gone");
     assert_eq!(fs::read_to_string(report.join("index.html")).unwrap(), "new");
     fs::remove_file(report.join("index.html")).unwrap();
-    assert!(export(&store, &second, "folder", &report).unwrap().written, "a removed copy is made again");
+    assert!(export(&store, &second, "folder", &report).unwrap().is_written, "a removed copy is made again");
     assert_eq!(names_in(&folder.path().join("deep")), ["report"], "nothing temporary stays");
 }
 
@@ -48,7 +48,7 @@ fn what_is_added_to_a_copy_stands_in_no_store() {
         store
             .export("folder", &record.outputs["folder"], &report, &added, &DigestCache::without_cache())
             .unwrap()
-            .written
+            .is_written
     };
     let added = [("index.html", "one and more"), ("c.json", "{}")];
     assert!(export(&added));
@@ -76,7 +76,7 @@ fn what_cwm_did_not_write_is_never_replaced() {
     let message = export(&store, &first, "folder", &report).unwrap_err().to_string();
     assert!(message.contains("thesis.tex is in the way"), "{message}");
     fs::remove_file(report.join("thesis.tex")).unwrap();
-    assert!(export(&store, &first, "folder", &report).unwrap().written, "an empty folder is nobody's");
+    assert!(export(&store, &first, "folder", &report).unwrap().is_written, "an empty folder is nobody's");
 
     fs::create_dir(report.join("mine")).unwrap();
     fs::write(report.join("mine/notes.txt"), "x").unwrap();
@@ -102,7 +102,7 @@ fn an_edited_copy_is_overwritten_as_the_list_says() {
         export(&store, &record, output, &to).unwrap();
         let before = fs::read_to_string(to.join(copy)).unwrap();
         fs::write(to.join(copy), "edited by hand").unwrap();
-        assert!(export(&store, &record, output, &to).unwrap().replaced);
+        assert!(export(&store, &record, output, &to).unwrap().is_replacement);
         assert_eq!(fs::read_to_string(to.join(copy)).unwrap(), before);
         assert!(fs::read_to_string(to.join(".cwm-export")).unwrap().contains("overwrites what is changed"));
     }
@@ -125,7 +125,7 @@ fn links_in_an_exported_folder_are_not_followed() {
     fs::remove_file(report.join("deep")).unwrap();
     fs::create_dir(report.join("deep")).unwrap();
     std::os::unix::fs::symlink(mine.join("x"), report.join("deep/x")).unwrap();
-    assert!(export(&store, &second, "folder", &report).unwrap().replaced);
+    assert!(export(&store, &second, "folder", &report).unwrap().is_replacement);
     assert_eq!(fs::read_to_string(report.join("deep/x")).unwrap(), "two");
     assert_eq!(fs::read_to_string(mine.join("x")).unwrap(), "mine");
 }
@@ -137,10 +137,10 @@ fn files_are_exported_side_by_side() {
     let first = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
     let second = store.record(finished(&store, "b", "changed", &[])).unwrap().record;
     let exported = export(&store, &first, "text", &to).unwrap();
-    assert_eq!(exported, Export { path: to.join("text.txt"), written: true, replaced: false });
-    assert!(!export(&store, &first, "text", &to).unwrap().written);
+    assert_eq!(exported, Export { path: to.join("text.txt"), is_written: true, is_replacement: false });
+    assert!(!export(&store, &first, "text", &to).unwrap().is_written);
     fs::write(to.join("notes.txt"), "mine").unwrap();
-    assert!(export(&store, &second, "text", &to).unwrap().replaced);
+    assert!(export(&store, &second, "text", &to).unwrap().is_replacement);
     assert_eq!(fs::read_to_string(to.join("text.txt")).unwrap(), "changed");
     assert_eq!(names_in(&to), [".cwm-export", "notes.txt", "text.txt"]);
     assert!(export(&store, &first, "folder", &to).unwrap_err().to_string().contains("single files"));
@@ -229,7 +229,7 @@ fn nothing_is_exported_into_the_store() {
     }
     assert_eq!(names_in(store.root()), before);
     assert!(store.verify(None, |_| {}).unwrap().is_clean());
-    assert!(export(&store, &record, "folder", &folder.path().join("artifacts-report")).unwrap().written);
+    assert!(export(&store, &record, "folder", &folder.path().join("artifacts-report")).unwrap().is_written);
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn what_a_killed_export_left_goes_also_when_there_is_nothing_to_export() {
         fs::create_dir(place.join(left)).unwrap();
         fs::write(place.join(left).join("x"), "one").unwrap();
     }
-    assert!(export_both().iter().all(|exported| !exported.written));
+    assert!(export_both().iter().all(|exported| !exported.is_written));
     assert_eq!(names_in(&place), ["folder", "text"]);
     assert_eq!(names_in(&place.join("text")), [".cwm-export", "text.txt"]);
 }

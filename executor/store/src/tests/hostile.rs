@@ -117,7 +117,7 @@ fn newer_formats_are_refused_in_words() {
     let error = store.actions(&key("a")).unwrap_err();
     assert_eq!(error.kind(), FileErrorKind::TooNew);
     assert!(error.to_string().contains("format 2 of an action record"), "{error}");
-    assert!(store.record(finished(&store, "a", "other", &[])).unwrap().new, "it is no reason to lose a result");
+    assert!(store.record(finished(&store, "a", "other", &[])).unwrap().is_new, "it is no reason to lose a result");
 
     fs::write(store.root().join("format"), "2\n").unwrap();
     let error = Store::at(store.root()).err().unwrap();
@@ -184,7 +184,7 @@ fn a_store_that_lost_folders_gets_them_back_at_the_next_write() {
         assert!(store.verify(None, |_| {}).unwrap().is_clean(), "{lost:?}");
         assert_eq!(store.actions(&key("a")).unwrap().len(), usize::from(keeps_results), "{lost:?}");
         let again = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap();
-        assert_eq!(again.new, !keeps_results);
+        assert_eq!(again.is_new, !keeps_results);
         assert_eq!(again.record.outputs, record.outputs);
         assert_eq!(missing(&store, &record), []);
         assert_eq!(fs::read_to_string(path_of(&store, &record, "folder").join("x")).unwrap(), "one");
@@ -206,7 +206,7 @@ fn shards_that_a_copy_left_out_are_made_at_the_next_write() {
     let store = Store::at(store.root()).unwrap();
     assert_eq!(missing(&store, &record), []);
     for name in ["b", "c", "d"] {
-        assert!(store.record(finished(&store, name, name, &[("x", name)])).unwrap().new);
+        assert!(store.record(finished(&store, name, name, &[("x", name)])).unwrap().is_new);
     }
     assert!(folders.iter().all(|folder| names_in(folder).len() == 256));
     assert!(store.verify(None, |_| {}).unwrap().is_clean());

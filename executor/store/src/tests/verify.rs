@@ -70,7 +70,7 @@ fn records_in_a_folder_that_is_not_named_like_a_key_are_told_of_and_made_again()
     let [finding] = &findings[..] else { panic!("{findings:?}") };
     assert_eq!((&finding.path, finding.what.as_str()), (&upper, "is not named like a key"));
     assert_eq!(store.actions(&record.key).unwrap(), []);
-    assert!(store.record(finished(&store, "a", "text", &[])).unwrap().new);
+    assert!(store.record(finished(&store, "a", "text", &[])).unwrap().is_new);
 }
 
 /// A run beside `verify`: what it stores after the objects were looked at is not called lost.
@@ -223,7 +223,7 @@ fn a_lost_log_is_noted_and_the_next_equal_result_brings_its_own() {
     let again = finished(&store, "a", "hello", &[("x", "one")]);
     fs::write(again.log.as_ref().unwrap(), "the log of another attempt\n").unwrap();
     let again = store.record(again).unwrap();
-    assert!(again.new);
+    assert!(again.is_new);
     assert_eq!(again.record.outputs, first.outputs);
     assert_eq!(store.actions(&key("a")).unwrap(), std::slice::from_ref(&again.record), "in the place of the first");
     assert_eq!(store.read_checked(&again.record.log.unwrap()).unwrap(), b"the log of another attempt\n");
