@@ -7,6 +7,7 @@ use std::fmt;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::Store;
@@ -147,11 +148,7 @@ impl Store {
             true => (&beside, self.disk.rename(&path, &beside)),
             false => (&path, Ok(())),
         };
-        let name = self.flat_name(&path);
-        // Earlier files may have the same name.
-        let numbered = (1u32..).map(|number| folder.join(format!("{name}-{number}")));
-        let mut names = std::iter::once(folder.join(&name)).chain(numbered);
-        let place = names.find(|place| fs::symlink_metadata(place).is_err()).unwrap_or_else(|| folder.join(&name));
+        let place = folder.join(self.unique_name(&path));
         let moved =
             freed.and_then(|()| self.disk.make_folders(&folder)).and_then(|()| self.disk.rename(source, &place));
         match moved.and_then(|()| self.disk.sync_folder(&folder)) {
@@ -161,11 +158,12 @@ impl Store {
         }
     }
 
-    /// Returns a name for a file of the store that is moved to another folder: `objects-ab-cdef…`.
-    pub(super) fn flat_name(&self, path: &Path) -> String {
+    /// Returns a name for something of the store that is moved to another folder: `objects-ab-cdef…`, the time and the process. Unique
+    /// also among machines that share the store.
+    pub(super) fn unique_name(&self, path: &Path) -> String {
         let inside = path.strip_prefix(self.root()).unwrap_or(path);
         let parts: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();
-        parts.join("-")
+        format!("{}-{}-{}", parts.join("-"), Timestamp::now().as_nanosecond(), std::process::id())
     }
 }
 

@@ -22,7 +22,7 @@ use super::walk::{list_folder, size_and_time};
 use super::work::WorkFolder;
 use cwm_core::files::Result;
 use cwm_core::files::durable::TEMPORARY;
-use cwm_core::{Digest, FileErrorKind};
+use cwm_core::{Digest, FileError, FileErrorKind};
 
 /// Begins the names of journals of uploads: the remote and the digest of the content follow.
 const UPLOAD: &str = "upload-";
@@ -76,14 +76,8 @@ impl Store {
         let folder = self.folder("garbage");
         self.disk.make_folders(&folder)?;
         // Not a folder of its own, which may be too much for a full disk.
-        let collection = format!("{}-{}", Timestamp::now().as_nanosecond(), std::process::id());
-        let aside = |path: &Path| {
-            let place = folder.join(format!("{collection}-{}", self.flat_name(path)));
-            match self.disk.rename(path, &place) {
-                Err(error) if error.kind() == FileErrorKind::Missing => Ok(()),
-                placed => placed,
-            }
-        };
+        let aside =
+            |path: &Path| FileError::optional(self.disk.rename(path, &folder.join(self.unique_name(path)))).map(drop);
         // Few objects are folders; to look for the tree of each takes as long as to move it.
         let trees = self.trees()?;
         garbage.objects.iter().filter_map(|digest| trees.get(digest)).try_for_each(|path| aside(path))?;

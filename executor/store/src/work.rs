@@ -4,7 +4,6 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -47,9 +46,6 @@ impl CheckpointStamp {
 
 /// The name of the file that marks checkpoints in another store.
 const KEPT_ELSEWHERE: &str = "kept-elsewhere";
-
-/// Prefix of a work folder that is being removed.
-const REMOVING: &str = ".removing-";
 
 /// Prefix of a folder in which a result is checked.
 const CHECKING: &str = ".checking-";
@@ -177,27 +173,19 @@ impl WorkFolder {
         self.store.disk.make_folder(&self.keep()).map(drop)
     }
 
-    /// Removes the folder. It gets another name first, so that nothing half removed can be taken for checkpoints. Folders that killed
-    /// processes were removing go too, where possible.
+    /// Removes the folder. It is garbage first, so that nothing half removed can be taken for checkpoints.
     ///
     /// # Errors
     /// The disk refuses.
     pub fn remove(&self) -> Result<()> {
-        let parent = self.store.root().join("work");
-        if self.exists() {
-            // Unique also among machines that share the store; a folder to move it into may be too much for a full disk.
-            let (now, process) = (Timestamp::now().as_nanosecond(), std::process::id());
-            let aside = parent.join(format!("{REMOVING}{}-{now}-{process}", self.key));
-            self.store.disk.rename(&self.path, &aside)?;
-            self.store.disk.remove(&aside)?;
+        if !self.exists() {
+            return Ok(());
         }
-        for (name, path) in list_folder(&parent)? {
-            if name.starts_with(REMOVING) {
-                // Other processes may be removing it. If it stays, it does no harm.
-                drop(self.store.disk.remove(&path));
-            }
-        }
-        Ok(())
+        let folder = self.store.folder("garbage");
+        self.store.disk.make_folders(&folder)?;
+        let garbage = folder.join(self.store.unique_name(&self.path));
+        self.store.disk.rename(&self.path, &garbage)?;
+        self.store.disk.remove(&garbage)
     }
 
     /// Writes the action file in one instant. The folder is made if needed. The process that has the key's lock may finish and

@@ -15,8 +15,8 @@ fn a_result_is_moved_in_and_can_be_read_in_place() {
         use std::os::unix::fs::MetadataExt;
         fs::metadata(store.work(&key("a")).out().join("text.txt")).unwrap().ino()
     };
-    let RecordedAction { record, new } = store.record(action).unwrap();
-    assert!(new);
+    let RecordedAction { record, is_new } = store.record(action).unwrap();
+    assert!(is_new);
 
     let text = path_of(&store, &record, "text");
     assert_eq!(fs::read_to_string(&text).unwrap(), "hello");

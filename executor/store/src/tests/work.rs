@@ -57,7 +57,7 @@ fn what_was_kept_in_another_store_is_known_until_the_next_start() {
 }
 
 #[test]
-fn a_removal_is_whole_and_takes_away_what_a_killed_one_left() {
+fn a_removal_is_whole_and_garbage_where_it_was_killed() {
     let (_folder, store) = new_store();
     let (a, b) = (store.work(&key("a")), store.work(&key("b")));
     a.prepare(1).unwrap();
@@ -69,9 +69,11 @@ fn a_removal_is_whole_and_takes_away_what_a_killed_one_left() {
     });
     assert!(store.clone().with_fault_injection(hook).work(&key("a")).remove().is_err());
     assert!(!a.exists(), "nothing half removed can be taken for kept work");
-    assert_eq!(names_in(&store.root().join("work")).len(), 2);
+    assert_eq!(names_in(&store.folder("garbage")).len(), 1);
     b.remove().unwrap();
-    assert_eq!(names_in(&store.root().join("work")), Vec::<String>::new());
+    assert_eq!(names_in(&store.folder("work")), Vec::<String>::new());
+    store.delete_garbage().unwrap();
+    assert_eq!(names_in(&store.folder("garbage")), Vec::<String>::new());
     b.remove().unwrap();
 }
 
@@ -157,27 +159,4 @@ fn what_somebody_removed_after_it_was_seen_to_be_a_folder_is_removed() {
     cwm_core::DurableFs::default().remove(&folder.path().join("nothing")).unwrap();
     let below_a_file = cwm_core::DurableFs::default().remove(&file.join("x"));
     assert!(below_a_file.is_err(), "a folder that is none is told");
-}
-
-#[test]
-fn a_leftover_of_the_same_process_number_is_in_nobody_s_way() {
-    let (_folder, store) = new_store();
-    let work = store.work(&key("a"));
-    work.prepare(1).unwrap();
-    let name = format!(".removing-{}-{}", key("a"), std::process::id());
-    let leftover = store.root().join("work").join(&name);
-    fs::create_dir_all(leftover.join("keep")).unwrap();
-    fs::write(leftover.join("keep/x"), "x").unwrap();
-    // It cannot be removed, and the folder goes all the same.
-    let cannot = leftover.clone();
-    let hook: cwm_core::files::durable::Hook = Arc::new(move |step, path, _| match step {
-        cwm_core::files::durable::Step::Remove if path == cannot => Err(io::Error::other("is in use")),
-        _ => Ok(()),
-    });
-    store.clone().with_fault_injection(hook).work(&key("a")).remove().unwrap();
-    assert!(!work.exists());
-    assert_eq!(names_in(&store.root().join("work")), [name]);
-    work.prepare(1).unwrap();
-    work.remove().unwrap();
-    assert_eq!(names_in(&store.root().join("work")), Vec::<String>::new());
 }
