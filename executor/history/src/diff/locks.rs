@@ -1,10 +1,10 @@
 //! Two lock files: which cells were added, removed, changed, and why, as far as the store has their records.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use cwm_core::{Digest, Error, Key};
+use cwm_core::{Error, Key};
 use cwm_engine::{Cause, differences};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::{ActionRecord, Store};
@@ -60,17 +60,15 @@ pub fn differ(
     store: &Store,
     named: impl Fn(&str, &str, &str) -> Option<NamedSource>,
 ) -> Result<LockDifference, Error> {
-    let mut found = LockDifference::default();
-    let (olds, news): (BTreeMap<&str, &LockLine>, BTreeMap<&str, &LockLine>) =
-        (old.cells().collect(), new.cells().collect());
-    found.removed = olds.keys().filter(|label| !news.contains_key(*label)).map(|label| (*label).to_owned()).collect();
-    let moved = |label: &str| olds.get(label) != news.get(label);
-    let (old_producers, new_producers) = (Producers::new(&olds, store, &moved), Producers::new(&news, store, &moved));
-    for (label, now) in &news {
-        let Some(before) = olds.get(label) else {
-            found.added.push((*label).to_owned());
-            continue;
-        };
+    let comparison = Comparison { old: old.cells().collect(), new: new.cells().collect(), store };
+    let only_in = |these: &Cells<'_>, others: &Cells<'_>| {
+        these.keys().filter(|label| !others.contains_key(*label)).map(ToString::to_string).collect()
+    };
+    let Comparison { old, new, .. } = &comparison;
+    let (added, removed) = (only_in(new, old), only_in(old, new));
+    let mut found = LockDifference { added, removed, ..LockDifference::default() };
+    for (label, now) in new {
+        let Some(before) = old.get(label) else { continue };
         if before == now {
             found.same += 1;
             continue;
@@ -85,50 +83,21 @@ pub fn differ(
             unknown: Vec::new(),
         };
         if before.key != now.key {
-            let (was, is) = (record_of(store, before)?, record_of(store, now)?);
-            changed.unknown.extend(was.is_none().then_some(before.key));
-            changed.unknown.extend(is.is_none().then_some(now.key));
-            if let (Some(was), Some(is)) = (was, is) {
-                let named = |input: &str, member: &str| named(label, input, member);
-                changed.causes = causes(&was, &is, (&old_producers, &new_producers), named)?;
-                changed.root = changed.causes.iter().any(|cause| !follows(cause, &moved));
+            match (comparison.record(before)?, comparison.record(now)?) {
+                (Some(was), Some(is)) => {
+                    changed.causes = comparison.causes(&was, &is, |input, member| named(label, input, member))?;
+                    changed.root = changed.causes.iter().any(|cause| !comparison.follows_a_change(cause));
+                }
+                (was, is) => {
+                    changed.unknown.extend(was.is_none().then_some(before.key));
+                    changed.unknown.extend(is.is_none().then_some(now.key));
+                }
             }
         }
         found.changed.push(changed);
     }
     found.changed.sort_by_key(|changed| !changed.root);
     Ok(found)
-}
-
-/// Returns true if the cause is a cell that changed itself.
-fn follows(cause: &Cause, moved: &impl Fn(&str) -> bool) -> bool {
-    matches!(cause, Cause::Input { source, .. } if moved(source))
-}
-
-fn causes(
-    old: &ActionRecord,
-    new: &ActionRecord,
-    (old_producers, new_producers): (&Producers<'_>, &Producers<'_>),
-    named: impl Fn(&str, &str) -> Option<NamedSource>,
-) -> Result<Vec<Cause>, Error> {
-    let mut causes = differences(&old.components, &new.components);
-    for cause in &mut causes {
-        let Cause::Input { name, label, source, old: before, new: now, .. } = cause else { continue };
-        // Content that is gone was made before.
-        let (producers, reader) = if now.is_some() { (new_producers, new) } else { (old_producers, old) };
-        let Some(content) = (*now).or(*before) else { continue };
-        *source = match named(name, label) {
-            Some(NamedSource::File(path)) => path,
-            // A pipeline may have been edited since it ran.
-            Some(NamedSource::Cell(producer)) if producers.of(&content).contains(&producer.as_str()) => producer,
-            _ => producers.before(&content, reader)?.unwrap_or("outside the pipeline").to_owned(),
-        };
-    }
-    Ok(causes)
-}
-
-fn record_of(store: &Store, line: &LockLine) -> Result<Option<ActionRecord>, Error> {
-    Ok(store.preferred_record(&line.key, Some(&line.outputs))?)
 }
 
 /// The source of an input that a pipeline names.
@@ -140,34 +109,67 @@ pub enum NamedSource {
     File(String),
 }
 
-/// The cells of a lock file that made each content, those that changed first.
-struct Producers<'l> {
-    lines: &'l BTreeMap<&'l str, &'l LockLine>,
+/// The cells of a lock file, by label.
+type Cells<'l> = BTreeMap<&'l str, &'l LockLine>;
+
+/// Two lock files, and the store with their records.
+struct Comparison<'l> {
+    old: Cells<'l>,
+    new: Cells<'l>,
     store: &'l Store,
-    of: HashMap<Digest, Vec<&'l str>>,
 }
 
-impl<'l> Producers<'l> {
-    fn new(lines: &'l BTreeMap<&'l str, &'l LockLine>, store: &'l Store, moved: &impl Fn(&str) -> bool) -> Self {
-        let mut of: HashMap<Digest, Vec<&str>> = HashMap::new();
-        for wanted in [true, false] {
-            for (label, line) in lines.iter().filter(|(label, _)| moved(label) == wanted) {
-                line.outputs.values().for_each(|digest| of.entry(*digest).or_default().push(*label));
-            }
+impl Comparison<'_> {
+    fn record(&self, line: &LockLine) -> Result<Option<ActionRecord>, Error> {
+        Ok(self.store.preferred_record(&line.key, Some(&line.outputs))?)
+    }
+
+    fn is_changed(&self, label: &str) -> bool {
+        self.old.get(label) != self.new.get(label)
+    }
+
+    /// Returns true if the cause is a cell that changed itself.
+    fn follows_a_change(&self, cause: &Cause) -> bool {
+        matches!(cause, Cause::Input { source, .. } if self.is_changed(source))
+    }
+
+    fn causes(
+        &self,
+        old: &ActionRecord,
+        new: &ActionRecord,
+        named: impl Fn(&str, &str) -> Option<NamedSource>,
+    ) -> Result<Vec<Cause>, Error> {
+        let mut causes = differences(&old.components, &new.components);
+        for cause in &mut causes {
+            let Cause::Input { name, label, source, old: before, new: now, .. } = cause else { continue };
+            // Content that is gone was made before.
+            let (cells, reader) = if now.is_some() { (&self.new, new) } else { (&self.old, old) };
+            let Some(content) = (*now).or(*before) else { continue };
+            let made_it = |line: &LockLine| line.outputs.values().any(|digest| *digest == content);
+            *source = match named(name, label) {
+                Some(NamedSource::File(path)) => path,
+                // A pipeline may have been edited since it ran.
+                Some(NamedSource::Cell(cell)) if cells.get(cell.as_str()).is_some_and(|line| made_it(line)) => cell,
+                _ => {
+                    let mut producers: Vec<_> = cells.iter().filter(|(_, line)| made_it(line)).collect();
+                    producers.sort_by_key(|(label, _)| !self.is_changed(label));
+                    self.earliest(&producers, reader)?.unwrap_or("outside the pipeline").to_owned()
+                }
+            };
         }
-        Producers { lines, store, of }
+        Ok(causes)
     }
 
-    fn of(&self, content: &Digest) -> &[&'l str] {
-        self.of.get(content).map(Vec::as_slice).unwrap_or_default()
-    }
-
-    /// Returns the first cell that made `content` before `reader` ran.
-    fn before(&self, content: &Digest, reader: &ActionRecord) -> Result<Option<&'l str>, Error> {
-        for producer in self.of(content) {
-            let record = record_of(self.store, self.lines[producer])?;
+    /// Returns the first of the `producers` that made its content before `reader` ran.
+    fn earliest<'l>(
+        &self,
+        producers: &[(&&'l str, &&LockLine)],
+        reader: &ActionRecord,
+    ) -> Result<Option<&'l str>, Error> {
+        for (label, line) in producers {
+            let record = self.record(line)?;
             if record.is_none_or(|record| record.circumstances.started < reader.circumstances.started) {
-                return Ok(Some(*producer));
+                return Ok(Some(**label));
             }
         }
         Ok(None)

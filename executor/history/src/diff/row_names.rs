@@ -16,15 +16,15 @@ const SOURCE: &str = "Source";
 /// The texts of empty cells.
 const NOTHING: [&str; 3] = ["", "–", "not run"];
 
-/// Names of the columns, each with its place.
-pub(super) fn columns(table: &TableFile) -> Vec<(String, usize)> {
+/// Names of rows or columns, each with its position.
+pub(super) type Names = Vec<(String, usize)>;
+
+/// Names of the columns.
+pub(super) fn columns(table: &TableFile) -> Names {
     numbered(table.columns.iter().map(Column::full_name).enumerate())
 }
 
-/// Names of rows, each with its place.
-type Names = Vec<(String, usize)>;
-
-/// Names of the rows of both tables that are compared, each with its place. Rows of one name are distinguished by their
+/// Names of the rows of both tables that are compared. Rows of one name are distinguished by their
 /// source, and those of one source are taken in their order.
 pub(super) fn rows(old: &TableFile, new: &TableFile) -> (Names, Names) {
     let (in_old, in_new): (Vec<usize>, Vec<usize>) = of_words(old, new).into_iter().unzip();
@@ -102,12 +102,12 @@ fn repeated(rows: &[Words<'_>]) -> BTreeSet<String> {
 }
 
 /// The second of a name gets a number.
-fn numbered(names: impl Iterator<Item = (usize, String)>) -> Vec<(String, usize)> {
+fn numbered(names: impl Iterator<Item = (usize, String)>) -> Names {
     let mut seen: HashMap<String, usize> = HashMap::new();
-    let number = |(at, name): (usize, String)| {
+    let number = |(position, name): (usize, String)| {
         let count = seen.entry(name.clone()).or_default();
         *count += 1;
-        (if *count > 1 { format!("{name} #{count}") } else { name }, at)
+        (if *count > 1 { format!("{name} #{count}") } else { name }, position)
     };
     names.map(number).collect()
 }

@@ -69,30 +69,24 @@ pub struct Cell {
 /// Numbers as JSON has them, with text for what it does not have.
 pub(super) mod json_number {
     use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serializer};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use serde_json::Value;
 
     pub fn serialize<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
-        match number {
-            None => serializer.serialize_none(),
-            Some(number) if number.is_finite() => serializer.serialize_f64(*number),
-            Some(number) if number.is_nan() => serializer.serialize_str("nan"),
-            Some(number) => serializer.serialize_str(if *number > 0.0 { "inf" } else { "-inf" }),
+        match number.filter(|number| !number.is_finite()) {
+            Some(number) => serializer.serialize_str(&number.to_string().to_lowercase()),
+            None => number.serialize(serializer),
         }
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-        match Value::deserialize(deserializer)? {
-            Value::Null => Ok(None),
-            Value::Number(number) => Ok(number.as_f64()),
-            Value::String(text) => match text.as_str() {
-                "inf" => Ok(Some(f64::INFINITY)),
-                "-inf" => Ok(Some(f64::NEG_INFINITY)),
-                "nan" => Ok(Some(f64::NAN)),
-                _ => Err(D::Error::custom(format!("`{text}` is not a number"))),
-            },
-            other => Err(D::Error::custom(format!("{other} is not a number"))),
-        }
+        let number = match Value::deserialize(deserializer)? {
+            Value::Null => return Ok(None),
+            Value::Number(number) => number.as_f64(),
+            Value::String(text) => text.parse().ok(),
+            _ => None,
+        };
+        number.map(Some).ok_or_else(|| D::Error::custom("this is not a number"))
     }
 }
 
@@ -102,23 +96,18 @@ impl TableFile {
     /// # Errors
     /// They are not such a table, or one of a newer version.
     pub fn read(name: &str, bytes: &[u8]) -> Result<TableFile, Error> {
-        #[derive(Deserialize)]
-        struct Version {
-            format: u64,
-        }
-        let wrong = |error: serde_json::Error| Error::usage(format!("{name} is not a table of a report: {error}"));
-        let Version { format } = serde_json::from_slice(bytes).map_err(wrong)?;
-        if format > TABLE_FORMAT {
+        let wrong = |problem: String| Error::usage(format!("{name} is not a table of a report: {problem}"));
+        let json: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
+        if let Some(format) = json["format"].as_u64().filter(|format| *format > TABLE_FORMAT) {
             return Err(Error::usage(format!("{name} has format {format}; this cwm reads up to {TABLE_FORMAT}"))
                 .hint("use the cwm that wrote it, or a newer one"));
         }
-        let table: TableFile = serde_json::from_slice(bytes).map_err(wrong)?;
-        match table.rows.iter().position(|row| row.cells.len() != table.columns.len()) {
+        let table: TableFile = serde_json::from_value(json).map_err(|error| wrong(error.to_string()))?;
+        let columns = table.columns.len();
+        match table.rows.iter().zip(1..).find(|(row, _)| row.cells.len() != columns) {
             None => Ok(table),
-            Some(row) => {
-                let (cells, columns) = (table.rows[row].cells.len(), table.columns.len());
-                let problem = format!("row {} has {cells} cells, and there are {columns} columns", row + 1);
-                Err(Error::usage(format!("{name} is not a table of a report: {problem}")))
+            Some((row, number)) => {
+                Err(wrong(format!("row {number} has {} cells, and there are {columns} columns", row.cells.len())))
             }
         }
     }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 
-use super::row_names::{columns, rows};
+use super::row_names::{Names, columns, rows};
 use super::table_file::{Cell, TableFile, json_number};
 
 /// The differences of two reports.
@@ -89,18 +89,16 @@ pub struct CellDifference {
 pub fn compare(old: &[TableFile], new: &[TableFile], tolerance: f64) -> ReportDifference {
     let (olds, news) = (by_id(old), by_id(new));
     let mut found = ReportDifference::default();
-    for id in olds.keys().chain(news.keys()).collect::<BTreeSet<_>>() {
+    for (id, table) in olds.iter().chain(&news).collect::<BTreeMap<_, _>>() {
         let difference = match (olds.get(id), news.get(id)) {
             (Some(old), Some(new)) => {
-                let difference = compare_tables(old, new, tolerance);
                 found.compared += 1;
-                found.cells += difference.compared;
-                difference
+                compare_tables(old, new, tolerance)
             }
-            (Some(table), None) => TableDifference::only(table, Only::Old),
-            (None, Some(table)) => TableDifference::only(table, Only::New),
-            (None, None) => continue,
+            (Some(_), None) => TableDifference { only: Some(Only::Old), ..TableDifference::of(table) },
+            _ => TableDifference { only: Some(Only::New), ..TableDifference::of(table) },
         };
+        found.cells += difference.compared;
         if !difference.is_empty() {
             found.tables.push(difference);
         }
@@ -113,33 +111,35 @@ fn by_id(tables: &[TableFile]) -> BTreeMap<&str, &TableFile> {
 }
 
 impl TableDifference {
-    /// The difference of a table that one report alone has.
-    fn only(table: &TableFile, only: Only) -> TableDifference {
-        let (id, title) = (table.id.clone(), table.title.clone());
-        TableDifference { id, title, only: Some(only), ..TableDifference::default() }
+    /// No difference of this table yet.
+    fn of(table: &TableFile) -> TableDifference {
+        TableDifference { id: table.id.clone(), title: table.title.clone(), ..TableDifference::default() }
     }
 
     fn is_empty(&self) -> bool {
-        let lists = [&self.columns_added, &self.columns_removed, &self.rows_added, &self.rows_removed];
-        self.only.is_none() && self.cells.is_empty() && lists.iter().all(|list| list.is_empty())
+        self.only.is_none() && self.cells.is_empty() && self.names().iter().all(|(_, names)| names.is_empty())
+    }
+
+    /// The names of rows and columns that one of the two has alone, with a heading.
+    pub(super) fn names(&self) -> [(&'static str, &Vec<String>); 4] {
+        [
+            ("columns added", &self.columns_added),
+            ("columns removed", &self.columns_removed),
+            ("rows added", &self.rows_added),
+            ("rows removed", &self.rows_removed),
+        ]
     }
 }
 
 fn compare_tables(old: &TableFile, new: &TableFile, tolerance: f64) -> TableDifference {
     let (old_columns, new_columns) = (columns(old), columns(new));
     let (old_rows, new_rows) = rows(old, new);
-    let missing = |these: &[(String, usize)], others: &[(String, usize)]| -> Vec<String> {
-        let others: BTreeSet<&String> = others.iter().map(|(name, _)| name).collect();
-        these.iter().map(|(name, _)| name).filter(|name| !others.contains(name)).cloned().collect()
-    };
     let mut found = TableDifference {
-        id: new.id.clone(),
-        title: new.title.clone(),
         columns_added: missing(&new_columns, &old_columns),
         columns_removed: missing(&old_columns, &new_columns),
         rows_added: missing(&new_rows, &old_rows),
         rows_removed: missing(&old_rows, &new_rows),
-        ..TableDifference::default()
+        ..TableDifference::of(new)
     };
     let old_columns: HashMap<String, usize> = old_columns.into_iter().collect();
     let old_rows: HashMap<String, usize> = old_rows.into_iter().collect();
@@ -161,6 +161,12 @@ fn compare_tables(old: &TableFile, new: &TableFile, tolerance: f64) -> TableDiff
     found
 }
 
+/// Returns those of `these` names that are not among the `others`.
+fn missing(these: &Names, others: &Names) -> Vec<String> {
+    let others: BTreeSet<&String> = others.iter().map(|(name, _)| name).collect();
+    these.iter().map(|(name, _)| name).filter(|name| !others.contains(name)).cloned().collect()
+}
+
 fn different(old: &Cell, new: &Cell, tolerance: f64) -> Vec<&'static str> {
     let numbers = [
         ("value", old.value, new.value),
@@ -168,22 +174,19 @@ fn different(old: &Cell, new: &Cell, tolerance: f64) -> Vec<&'static str> {
         ("low", old.low, new.low),
         ("high", old.high, new.high),
     ];
-    let mut what: Vec<&'static str> =
-        numbers.into_iter().filter(|(_, old, new)| !is_same(*old, *new, tolerance)).map(|(what, ..)| what).collect();
-    let printed = tolerance == 0.0 || old.value.is_none() || new.value.is_none();
-    if printed && old.text != new.text {
-        what.insert(0, "text");
-    }
-    what
+    let is_printed = tolerance == 0.0 || old.value.is_none() || new.value.is_none();
+    let text = (is_printed && old.text != new.text).then_some("text");
+    let numbers = numbers.into_iter().filter(|(_, old, new)| !is_same(*old, *new, tolerance)).map(|(what, ..)| what);
+    text.into_iter().chain(numbers).collect()
 }
 
 fn is_same(old: Option<f64>, new: Option<f64>, tolerance: f64) -> bool {
     match (old, new) {
-        (None, None) => true,
-        (Some(old), Some(new)) if old.is_nan() || new.is_nan() => old.is_nan() && new.is_nan(),
-        (Some(old), Some(new)) if old.is_infinite() || new.is_infinite() => old == new,
-        (Some(old), Some(new)) => (new - old).abs() <= tolerance * old.abs().max(new.abs()).max(1.0),
-        _ => false,
+        (Some(old), Some(new)) if old.is_finite() && new.is_finite() => {
+            (new - old).abs() <= tolerance * old.abs().max(new.abs()).max(1.0)
+        }
+        // Of what is not finite, NaN is equal to NaN.
+        _ => old == new || old.zip(new).is_some_and(|(old, new)| old.is_nan() && new.is_nan()),
     }
 }
 

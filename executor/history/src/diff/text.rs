@@ -137,13 +137,7 @@ impl TableDifference {
             None if self.cells.is_empty() => format!("{} ({}):\n", self.id, self.title),
             None => format!("{} ({}): {} of {} cells differ\n", self.id, self.title, self.cells.len(), self.compared),
         };
-        let lists = [
-            ("columns added", &self.columns_added),
-            ("columns removed", &self.columns_removed),
-            ("rows added", &self.rows_added),
-            ("rows removed", &self.rows_removed),
-        ];
-        for (what, names) in lists.into_iter().filter(|(_, names)| !names.is_empty()) {
+        for (what, names) in self.names().into_iter().filter(|(_, names)| !names.is_empty()) {
             text += &format!("  {what}: {}\n", list_some(names, MAX_NAMES));
         }
         for cell in &self.cells {

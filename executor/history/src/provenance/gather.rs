@@ -2,45 +2,49 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cwm_contract::Value;
-
 use super::public::{self, parameter};
 use super::{
     CellProvenance, Disclosure, FetchProvenance, InputProvenance, MachineProvenance, OutputProvenance,
     PROVENANCE_FORMAT, Provenance, RunProvenance, StageTotals,
 };
 use cwm_core::{Digest, Key};
-use cwm_pipeline::plan::{Cell, InputPlan, Origin, Plan, Source};
+use cwm_pipeline::plan::{Cell, Origin, Plan, StagePlan};
 use cwm_store::{ActionRecord, Machine};
 
-/// The plan with the records of its cells.
-struct Gatherer<'p, F> {
+/// The plan with the records of the cells that an output depends on.
+struct Gatherer<'p> {
     plan: &'p Plan,
+    records: BTreeMap<usize, &'p ActionRecord>,
     disclosure: Disclosure,
-    record: F,
+    /// The machines so far, each once, with its host.
+    machines: Vec<(&'p str, MachineProvenance)>,
 }
 
 /// Collects the provenance of the output `port` of `cell`. `record` gives the record of a cell; a cell whose result was lost
 /// since has none, and is left out.
-pub fn gather<'r>(
-    plan: &Plan,
+pub fn gather<'p>(
+    plan: &'p Plan,
     cell: usize,
     port: &str,
     disclosure: Disclosure,
-    record: impl Fn(usize) -> Option<&'r ActionRecord>,
+    record: impl Fn(usize) -> Option<&'p ActionRecord>,
 ) -> Provenance {
-    let gatherer = Gatherer { plan, disclosure, record };
-    let mut upstream: Vec<(usize, &ActionRecord)> =
-        plan.ancestors(&[cell]).into_iter().filter_map(|index| Some((index, (gatherer.record)(index)?))).collect();
-    let stages = totals(plan, &upstream);
-    let (mut machines, mut code, mut cells) = (Machines::default(), BTreeMap::new(), BTreeMap::new());
-    upstream.sort_by_key(|(index, _)| plan.cells[*index].label.to_string());
-    for (index, record) in upstream {
-        let machine = machines.add(&record.circumstances.machine, disclosure);
-        let fingerprint = fingerprint(&record.components.code);
-        code.extend(fingerprint.iter().map(|name| (name.clone(), record.components.code.clone())));
-        let cell = &plan.cells[index];
-        cells.insert(cell.label.to_string(), gatherer.cell(cell, record, machine, fingerprint));
+    let upstream = plan.ancestors(&[cell]).into_iter();
+    let records: BTreeMap<usize, &ActionRecord> = upstream.filter_map(|cell| Some((cell, record(cell)?))).collect();
+    let mut counted = BTreeSet::new();
+    let stages = plan.stages.iter().map(|stage| totals(stage, &records, &mut counted));
+    let stages = stages.filter(|stage| stage.cells > 0).collect();
+    let by_label: BTreeMap<String, (&Cell, &ActionRecord)> = records
+        .iter()
+        .map(|(cell, record)| (&plan.cells[*cell], *record))
+        .map(|of| (of.0.label.to_string(), of))
+        .collect();
+    let mut gatherer = Gatherer { plan, records, disclosure, machines: Vec::new() };
+    let (mut code, mut cells) = (BTreeMap::new(), BTreeMap::new());
+    for (label, (cell, record)) in by_label {
+        let cell = gatherer.cell(cell, record);
+        code.extend(cell.code.iter().map(|name| (name.clone(), record.components.code.clone())));
+        cells.insert(label, cell);
     }
     Provenance {
         format: PROVENANCE_FORMAT,
@@ -48,36 +52,9 @@ pub fn gather<'r>(
         pipeline: plan.file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
         report: format!("{}.{port}", plan.cells[cell].label),
         stages,
-        machines: machines.disclosed,
+        machines: gatherer.machines.into_iter().map(|(_, machine)| machine).collect(),
         code: Some(code),
         cells,
-    }
-}
-
-/// The machines of all cells, each once.
-#[derive(Default)]
-struct Machines<'r> {
-    recorded: Vec<&'r Machine>,
-    disclosed: Vec<MachineProvenance>,
-}
-
-impl<'r> Machines<'r> {
-    /// Adds the machine of a cell. Returns its name in the provenance.
-    fn add(&mut self, machine: &'r Machine, disclosure: Disclosure) -> String {
-        let is_same = |known: &&Machine| (&known.host, &known.os) == (&machine.host, &machine.os);
-        let number = self.recorded.iter().position(is_same).unwrap_or_else(|| {
-            let name = match disclosure {
-                Disclosure::Full => machine.host.clone(),
-                Disclosure::Public => format!("machine {}", self.recorded.len() + 1),
-            };
-            self.disclosed.push(MachineProvenance { name, os: machine.os.clone(), cores: 0 });
-            self.recorded.push(machine);
-            self.recorded.len() - 1
-        });
-        let disclosed = &mut self.disclosed[number];
-        // A stage is often given fewer cores than there are.
-        disclosed.cores = disclosed.cores.max(machine.cores);
-        disclosed.name.clone()
     }
 }
 
@@ -87,12 +64,13 @@ fn fingerprint(code: &BTreeMap<String, String>) -> Option<String> {
     (!code.is_empty()).then(|| Digest::of(text.as_bytes()).short())
 }
 
-impl<'r, F: Fn(usize) -> Option<&'r ActionRecord>> Gatherer<'_, F> {
-    fn cell(&self, cell: &Cell, record: &ActionRecord, on: String, code: Option<String>) -> CellProvenance {
-        let kind = &record.components.kind;
-        let shown = |(name, value): (&String, &Value)| (name.clone(), parameter(kind, name, value, self.disclosure));
-        let parameters: BTreeMap<String, Value> = record.components.parameters.iter().map(shown).collect();
-        let given = cell.given.keys().filter(|name| parameters.contains_key(*name)).cloned().collect();
+impl<'p> Gatherer<'p> {
+    fn cell(&mut self, cell: &Cell, record: &'p ActionRecord) -> CellProvenance {
+        let (components, run) = (&record.components, &record.circumstances);
+        let parameters = components.parameters.iter();
+        let parameters: BTreeMap<_, _> = parameters
+            .map(|(name, value)| (name.clone(), parameter(&components.kind, name, value, self.disclosure)))
+            .collect();
         let outputs = record.outputs.iter().map(|(name, output)| {
             let (format, digest) = (output.format.to_string(), output.digest.to_string());
             (name.clone(), OutputProvenance { format, digest, size: output.size })
@@ -106,100 +84,95 @@ impl<'r, F: Fn(usize) -> Option<&'r ActionRecord>> Gatherer<'_, F> {
         CellProvenance {
             stage: cell.kind.clone(),
             key: record.key.to_string(),
+            given: cell.given.keys().filter(|name| parameters.contains_key(*name)).cloned().collect(),
             parameters,
-            given,
-            code,
-            accepted: code_now.is_some_and(|now| now != record.components.code),
+            code: fingerprint(&components.code),
+            accepted: code_now.is_some_and(|now| now != components.code),
             inputs: self.inputs(cell, record),
             outputs: outputs.collect(),
             fetched: fetched.collect(),
-            made: self.run(record, on),
+            made: RunProvenance {
+                at: run.started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+                by: (self.disclosure == Disclosure::Full).then(|| run.user.clone()),
+                taken: record.is_taken(),
+                on: self.machine(&run.machine),
+                cores: run.machine.cores,
+                device: run.computed_on.clone(),
+                accelerators: run.devices.clone(),
+                cwm: run.cwm_version.clone(),
+                seconds: in_milliseconds(run.wall_seconds),
+                cpu_seconds: in_milliseconds(run.user_seconds + run.system_seconds),
+                peak_memory_bytes: run.peak_memory_bytes,
+            },
         }
+    }
+
+    /// Adds the machine of a cell. Returns its name in the provenance.
+    fn machine(&mut self, machine: &'p Machine) -> String {
+        let known = self.machines.iter().position(|(host, known)| (*host, &known.os) == (&machine.host, &machine.os));
+        let number = known.unwrap_or_else(|| {
+            let name = match self.disclosure {
+                Disclosure::Full => machine.host.clone(),
+                Disclosure::Public => format!("machine {}", self.machines.len() + 1),
+            };
+            self.machines.push((&machine.host, MachineProvenance { name, os: machine.os.clone(), cores: 0 }));
+            self.machines.len() - 1
+        });
+        let (_, known) = &mut self.machines[number];
+        // A stage is often given fewer cores than there are.
+        known.cores = known.cores.max(machine.cores);
+        known.name.clone()
     }
 
     fn inputs(&self, cell: &Cell, record: &ActionRecord) -> BTreeMap<String, Vec<InputProvenance>> {
+        let of_file = |name: String, digest: Option<&Digest>| {
+            let (file, digest) = (Some(name), digest.map(Digest::to_string));
+            InputProvenance { file, digest, ..InputProvenance::default() }
+        };
         let mut inputs = BTreeMap::new();
-        for input in &cell.inputs {
-            let sources = input.sources.iter().enumerate();
-            let sources = sources.map(|(ordinal, source)| self.input(input, ordinal, source, record));
-            inputs.insert(input.name.clone(), sources.collect());
-        }
+        // Dependencies that a command declares are beside its inputs.
         for (name, group) in &record.components.inputs {
-            // Dependencies that a command declares beside its inputs.
-            inputs.entry(name.clone()).or_insert_with(|| {
-                let dependency = |(name, digest): &(String, Digest)| {
-                    let (file, digest) = (Some(name.clone()), Some(digest.to_string()));
-                    InputProvenance { file, digest, ..InputProvenance::default() }
-                };
-                group.iter().map(dependency).collect()
+            let files = group.iter().map(|(name, digest)| of_file(name.clone(), Some(digest)));
+            inputs.insert(name.clone(), files.collect());
+        }
+        for input in &cell.inputs {
+            let keyed = record.components.inputs.get(&input.name);
+            let sources = input.sources.iter().enumerate().map(|(ordinal, source)| match &source.from {
+                Origin::Cell { index, port } => {
+                    let output = self.records.get(index).and_then(|record| record.outputs.get(port));
+                    InputProvenance {
+                        cell: Some(self.plan.cells[*index].label.to_string()),
+                        output: Some(port.clone()),
+                        digest: output.map(|output| output.digest.to_string()),
+                        file: None,
+                    }
+                }
+                Origin::File(path) => {
+                    let label = input.key_label(ordinal);
+                    let digest = keyed.and_then(|keyed| keyed.iter().find(|(name, _)| *name == label));
+                    of_file(public::file(path, self.disclosure), digest.map(|(_, digest)| digest))
+                }
             });
+            inputs.insert(input.name.clone(), sources.collect());
         }
         inputs
     }
-
-    fn input(&self, input: &InputPlan, ordinal: usize, source: &Source, record: &ActionRecord) -> InputProvenance {
-        match &source.from {
-            Origin::Cell { index, port } => {
-                let output = (self.record)(*index).and_then(|record| record.outputs.get(port));
-                InputProvenance {
-                    cell: Some(self.plan.cells[*index].label.to_string()),
-                    output: Some(port.clone()),
-                    digest: output.map(|output| output.digest.to_string()),
-                    ..InputProvenance::default()
-                }
-            }
-            Origin::File(path) => {
-                let label = input.key_label(ordinal);
-                let mut keyed = record.components.inputs.get(&input.name).into_iter().flatten();
-                let digest = keyed.find(|(name, _)| *name == label).map(|(_, digest)| digest.to_string());
-                let file = Some(public::file(path, self.disclosure));
-                InputProvenance { file, digest, ..InputProvenance::default() }
-            }
-        }
-    }
-
-    fn run(&self, record: &ActionRecord, on: String) -> RunProvenance {
-        let run = &record.circumstances;
-        RunProvenance {
-            at: run.started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-            by: (self.disclosure == Disclosure::Full).then(|| run.user.clone()),
-            taken: record.is_taken(),
-            on,
-            cores: run.machine.cores,
-            device: run.computed_on.clone(),
-            accelerators: run.devices.clone(),
-            cwm: run.cwm_version.clone(),
-            seconds: in_milliseconds(run.wall_seconds),
-            cpu_seconds: in_milliseconds(run.user_seconds + run.system_seconds),
-            peak_memory_bytes: run.peak_memory_bytes,
-        }
-    }
 }
 
-/// Sums over the cells of each stage, in the plan's order.
-fn totals(plan: &Plan, upstream: &[(usize, &ActionRecord)]) -> Vec<StageTotals> {
-    let records: BTreeMap<usize, &ActionRecord> = upstream.iter().copied().collect();
-    let mut counted: BTreeSet<Key> = BTreeSet::new();
-    let mut totals = Vec::new();
-    for stage in &plan.stages {
-        let mut sum = StageTotals { name: stage.name.clone(), kind: stage.kind.clone(), ..StageTotals::default() };
-        for record in stage.cells.iter().filter_map(|index| records.get(index)) {
-            sum.cells += 1;
-            if counted.insert(record.key) {
-                let run = &record.circumstances;
-                sum.seconds += run.wall_seconds;
-                sum.cpu_seconds += run.user_seconds + run.system_seconds;
-                sum.peak_memory_bytes = sum.peak_memory_bytes.max(run.peak_memory_bytes);
-                sum.bytes += record.outputs.values().map(|output| output.size).sum::<u64>();
-            }
-        }
-        sum.seconds = in_milliseconds(sum.seconds);
-        sum.cpu_seconds = in_milliseconds(sum.cpu_seconds);
-        if sum.cells > 0 {
-            totals.push(sum);
+/// Sums over the cells of a stage, but for results that are `counted` already.
+fn totals(stage: &StagePlan, records: &BTreeMap<usize, &ActionRecord>, counted: &mut BTreeSet<Key>) -> StageTotals {
+    let mut sum = StageTotals { name: stage.name.clone(), kind: stage.kind.clone(), ..StageTotals::default() };
+    for record in stage.cells.iter().filter_map(|index| records.get(index)) {
+        sum.cells += 1;
+        if counted.insert(record.key) {
+            let run = &record.circumstances;
+            sum.seconds += run.wall_seconds;
+            sum.cpu_seconds += run.user_seconds + run.system_seconds;
+            sum.peak_memory_bytes = sum.peak_memory_bytes.max(run.peak_memory_bytes);
+            sum.bytes += record.outputs.values().map(|output| output.size).sum::<u64>();
         }
     }
-    totals
+    StageTotals { seconds: in_milliseconds(sum.seconds), cpu_seconds: in_milliseconds(sum.cpu_seconds), ..sum }
 }
 
 /// Rounds to milliseconds: more digits say nothing about a run.
