@@ -22,12 +22,12 @@ struct Gatherer<'p> {
 
 /// Collects the provenance of the output `port` of `cell`. `record` gives the record of a cell; a cell whose result was lost
 /// since has none, and is left out.
-pub fn gather<'p>(
-    plan: &'p Plan,
+pub fn gather<'r>(
+    plan: &Plan,
     cell: usize,
     port: &str,
     disclosure: Disclosure,
-    record: impl Fn(usize) -> Option<&'p ActionRecord>,
+    record: impl Fn(usize) -> Option<&'r ActionRecord>,
 ) -> Provenance {
     let upstream = plan.ancestors(&[cell]).into_iter();
     let records: BTreeMap<usize, &ActionRecord> = upstream.filter_map(|cell| Some((cell, record(cell)?))).collect();
