@@ -25,7 +25,7 @@ pub fn update_lock_file(
     if plan.sets {
         return Ok(false);
     }
-    let mut locked = locked.read_again()?;
+    let mut locked = LockFile::read(locked.path())?;
     if whole {
         let known: HashSet<String> = plan.cells.iter().map(|cell| cell.label.to_string()).collect();
         locked.keep_only(|label| known.contains(label));

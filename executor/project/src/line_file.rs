@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use cwm_core::files::{Result, read_project_file};
-use cwm_core::{DurableFs, Error, FileError, Place, read_regular_file};
+use cwm_core::{DurableFs, Error, FileError, Place};
 
 /// An entry of a file: a line of it.
 pub trait LineEntry: Clone + PartialEq {
@@ -117,15 +117,6 @@ impl<E: LineEntry> LineFile<E> {
             return Err(Error::usage(problem).hint("rename it"));
         }
         Ok(Self::read(&path)?)
-    }
-
-    /// Reads the file again: as it was when this was read, or as someone else changed it since.
-    ///
-    /// # Errors
-    /// As [`LineFile::read`].
-    pub fn read_again(&self) -> Result<Self> {
-        let is_same = |text: &String| read_regular_file(&self.path).is_ok_and(|now| now == text.as_bytes());
-        if self.text.as_ref().is_some_and(is_same) { Ok(self.clone()) } else { Self::read(&self.path) }
     }
 
     /// Parses `text`, which `path` held: now, or in an earlier version of it.

@@ -129,21 +129,14 @@ impl FileError {
 
     /// Returns the remedy.
     pub fn hint(&self) -> Option<&'static str> {
-        match self {
-            FileError::Refused { hint, .. } => Some(hint),
-            _ => match self.kind() {
-                FileErrorKind::DiskFull => {
-                    Some("free space on that disk, then run again: nothing that was recorded is lost")
-                }
-                FileErrorKind::ReadOnly => {
-                    Some("the store cannot be written; name another one with `--store` or CWM_STORE")
-                }
-                FileErrorKind::Damaged => {
-                    Some("`cwm verify` sets damaged files aside; `cwm run STAGE` makes that stage's again")
-                }
-                FileErrorKind::TooNew => Some("use the cwm that wrote it, or a newer one"),
-                FileErrorKind::Missing | FileErrorKind::Refused | FileErrorKind::System => None,
-            },
-        }
+        use FileErrorKind as Kind;
+        Some(match (self, self.kind()) {
+            (FileError::Refused { hint, .. }, _) => hint,
+            (_, Kind::DiskFull) => "free space on that disk, then run again: nothing that was recorded is lost",
+            (_, Kind::ReadOnly) => "the store cannot be written; name another one with `--store` or CWM_STORE",
+            (_, Kind::Damaged) => "`cwm verify` sets damaged files aside; `cwm run STAGE` makes that stage's again",
+            (_, Kind::TooNew) => "use the cwm that wrote it, or a newer one",
+            (_, Kind::Missing | Kind::Refused | Kind::System) => return None,
+        })
     }
 }

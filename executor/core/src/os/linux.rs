@@ -55,46 +55,40 @@ pub fn wait_briefly_for(child: Pid) {
 /// Bytes of anonymous and shared memory that a process holds, in memory or swapped out. Memory that it shares with others
 /// counts in full.
 pub fn held_memory(process: Pid) -> Option<u64> {
-    kilobytes(process, "status", &["RssAnon:", "RssShmem:", "VmSwap:"])
+    kilobytes(&format!("/proc/{}/status", process.as_raw_nonzero()), &["RssAnon:", "RssShmem:", "VmSwap:"])
 }
 
 /// The same, with memory that it shares with others divided among them. This costs more to find out.
 pub fn proportional_memory(process: Pid) -> Option<u64> {
-    kilobytes(process, "smaps_rollup", &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"])
-}
-
-/// The sum of these lines of a file in /proc, in bytes; nothing where the first is not there.
-fn kilobytes(process: Pid, file: &str, names: &[&str]) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{}/{file}", process.as_raw_nonzero())).ok()?;
-    let lines: HashMap<&str, u64> = text
-        .lines()
-        .filter_map(|line| {
-            let mut words = line.split_whitespace();
-            Some((words.next()?, words.next()?.parse().ok()?))
-        })
-        .collect();
-    lines.get(names.first()?)?;
-    Some(names.iter().filter_map(|name| lines.get(name)).sum::<u64>() * 1024)
+    kilobytes(&format!("/proc/{}/smaps_rollup", process.as_raw_nonzero()), &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"])
 }
 
 /// Bytes of memory of this machine: the smaller of the machine's and the control group's.
 pub fn total_memory() -> Option<u64> {
-    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
-        Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
-    });
     let group = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
-    machine.into_iter().chain(group).min()
+    kilobytes("/proc/meminfo", &["MemTotal:"]).into_iter().chain(group).min()
+}
+
+/// The sum of these numbers of kilobytes in a file, in bytes; nothing where the first is not there.
+fn kilobytes(path: &str, names: &[&str]) -> Option<u64> {
+    let numbers = numbers(Path::new(path));
+    numbers.get(*names.first()?)?;
+    Some(names.iter().filter_map(|name| numbers.get(*name)).sum::<u64>() * 1024)
+}
+
+/// The numbers in a file that has one a line, each by the word before it.
+fn numbers(path: &Path) -> HashMap<String, u64> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let number = |line: &str| {
+        let mut words = line.split_whitespace();
+        Some((words.next()?.to_owned(), words.next()?.parse().ok()?))
+    };
+    text.lines().filter_map(number).collect()
 }
 
 /// The number of processes that the kernel has killed for lack of memory so far: on this machine, and in this process's control
 /// group. For comparison with an earlier number, nothing else.
 pub fn out_of_memory_kills() -> u64 {
-    let count = |path: &Path| {
-        let text = fs::read_to_string(path).ok()?;
-        let line = text.lines().find(|line| line.starts_with("oom_kill "))?;
-        line.split_whitespace().nth(1)?.parse::<u64>().ok()
-    };
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let own = groups.lines().filter_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);
@@ -105,8 +99,8 @@ pub fn out_of_memory_kills() -> u64 {
             _ => return None,
         })
     });
-    let machine = Path::new("/proc/vmstat").to_owned();
-    own.chain([machine]).filter_map(|path| count(&path)).fold(0, u64::saturating_add)
+    let kills = own.chain(["/proc/vmstat".into()]).filter_map(|path| numbers(&path).remove("oom_kill"));
+    kills.fold(0, u64::saturating_add)
 }
 
 /// The path of the running program. It stays valid if the file was replaced by a rebuild.
