@@ -91,7 +91,7 @@ impl From<Diagnostics> for Error {
     }
 }
 
-/// A failure at what the command line asks for, such as to read a file that it names.
+/// A failure outside a stage, such as at reading a file that the command line names.
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
         let error = match failure.kind {

@@ -58,13 +58,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_ascend_and_the_page_and_the_readme_tell_them_all() {
+    fn codes_ascend_and_the_page_lists_them_all() {
         let codes: Vec<u8> = ExitCode::ALL.iter().map(|(code, _)| code.0).collect();
         assert!(codes.is_sorted_by(|a, b| a < b), "{codes:?}");
         let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         let page = std::fs::read_to_string(root.join("docs/exit-codes.md")).expect("docs/exit-codes.md");
-        let told: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
+        let listed: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
         let expected = ExitCode::ALL.iter().map(|(code, meaning)| format!("| `{}` | {} |", code.0, meaning.trim()));
-        assert_eq!(told, expected.collect::<Vec<_>>(), "docs/exit-codes.md");
+        assert_eq!(listed, expected.collect::<Vec<_>>(), "docs/exit-codes.md");
     }
 }

@@ -30,7 +30,7 @@ pub struct Components {
     /// `{"$secret": digest}`.
     pub parameters: BTreeMap<String, Value>,
     /// Content of each input, by input name: label and digest, sorted by label. The label of an input that takes
-    /// exactly one artifact is empty, because its name in the pipeline says nothing about its content; those of a list
+    /// exactly one artifact is empty, because its name in the pipeline is no part of its content; those of a list
     /// are `0`, `1`, … in its order, or empty where it has one artifact.
     pub inputs: BTreeMap<String, Vec<(String, Digest)>>,
 }

@@ -310,7 +310,7 @@ mod tests {
         assert!(message.contains("this contradicts line 5") && message.contains("sources.lock:7:1"), "{message}");
         assert!(faults("cwm-sources: 2\nanything\n").contains("up to 1"));
         assert!(faults("pins:\n").contains("`cwm-sources: 1` is missing"));
-        // The same line twice, as a merge of two sides may leave it, says nothing wrong.
+        // The same line twice, as a merge of two sides may leave it, is no problem.
         let twice = format!("{text}{}\n", text.lines().last().unwrap());
         assert_eq!(parse(&twice).unwrap(), pins());
     }

@@ -1,4 +1,4 @@
-//! Files on disk: durable writes, regular files and pipes, what the file system says about them, and errors with a path.
+//! Files on disk: durable writes, regular files and pipes, their metadata, and errors with a path.
 
 pub mod durable;
 mod error;

@@ -1,7 +1,7 @@
 //! Text from files and stages, made harmless for a terminal.
 //!
-//! A column of somebody's table, a heading of a report, the words of a query's engine: a terminal must not obey what
-//! stands in them, nor show them in another order than they have.
+//! A column of somebody's table, a heading of a report, the words of a query's engine: a terminal must not obey control
+//! characters in them, nor show them in another order than they have.
 
 /// The text with every character written out (`\u{1b}`) that controls a terminal, reorders text or is not seen.
 pub fn visible(text: &str) -> String {
@@ -20,6 +20,7 @@ pub fn strip_ansi(line: &str) -> String {
     let last = text.split('\r').rfind(|part| !part.trim().is_empty()).unwrap_or_default();
     visible(&last.replace('\t', "    "))
 }
+
 fn escaped(text: &str, is_bad: impl Fn(char) -> bool) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
@@ -49,9 +50,9 @@ mod tests {
         let order = "\u{61c}\u{200f}\u{2028}\u{2029}\u{202e}\u{2066}\u{2069}";
         let unseen = "\u{ad}\u{180e}\u{200b}\u{feff}\u{e0000}\u{e0041}\u{e0fff}";
         for hidden in [terminal, order, unseen].concat().chars() {
-            let told = format!("a{}b", hidden.escape_default());
-            assert_eq!(visible(&format!("a{hidden}b")), told);
-            assert_eq!(escape_controls_in_lines(&format!("a{hidden}b")), told);
+            let escaped = format!("a{}b", hidden.escape_default());
+            assert_eq!(visible(&format!("a{hidden}b")), escaped);
+            assert_eq!(escape_controls_in_lines(&format!("a{hidden}b")), escaped);
         }
         assert_eq!(visible("\u{1b}[31m\u{202e}"), r"\u{1b}[31m\u{202e}");
     }

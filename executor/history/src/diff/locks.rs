@@ -49,8 +49,8 @@ pub struct ChangedCell {
     pub unknown: Vec<Key>,
 }
 
-/// Compares the cells of two lock files. Records are looked up in `store`; `named` says what the pipeline, where it is the one that
-/// `new` belongs to, names as the source of an input: by cell, input and label in the key.
+/// Compares the cells of two lock files. Records are looked up in `store`. `named` returns the source of an input by its
+/// cell, its name and its label in the key, where the pipeline of `new` is known.
 ///
 /// # Errors
 /// The store cannot be read.

@@ -33,11 +33,11 @@ impl LockDifference {
                 text += &format!("  {}: {why}\n", cells(&labels));
             }
         }
-        for (what, labels) in [("added", &self.added), ("removed", &self.removed)] {
+        for (heading, labels) in [("added:\n", &self.added), ("removed:\n", &self.removed)] {
+            text += if labels.is_empty() { "" } else { heading };
             let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-            for (index, of_stage) in labels.chunk_by(|a, b| stage_of(a) == stage_of(b)).enumerate() {
-                let heading = if index == 0 { format!("{what}:\n") } else { String::new() };
-                text += &format!("{heading}  {}\n", cells(of_stage));
+            for of_stage in labels.chunk_by(|a, b| stage_of(a) == stage_of(b)) {
+                text += &format!("  {}\n", cells(of_stage));
             }
         }
         let (changed, added, removed) = (self.changed.len(), self.added.len(), self.removed.len());

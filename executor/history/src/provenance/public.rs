@@ -13,7 +13,7 @@ use cwm_pipeline::spec::COMMAND;
 const FILE: &str = "file://";
 
 /// Returns a parameter of a key for people. Not even the digest of a secret is disclosed: a short one could be guessed from it.
-/// The text of a command keeps its paths, since it says what was done.
+/// The text of a command keeps its paths, since it is what was done.
 pub fn parameter(kind: &str, name: &str, value: &Value, disclosure: Disclosure) -> Value {
     match value {
         Value::Text(text) if (kind, name) == (COMMAND, COMMAND_RUN) => Value::Text(without_logins(text, false)),
@@ -112,8 +112,8 @@ mod tests {
         Value::Text(text.to_owned())
     }
 
-    fn parameter(value: &Value, telling: Disclosure) -> Value {
-        super::parameter("train", "data", value, telling)
+    fn parameter(value: &Value, disclosure: Disclosure) -> Value {
+        super::parameter("train", "data", value, disclosure)
     }
 
     fn map(name: &str, value: Value) -> Value {
@@ -121,23 +121,23 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_a_secret_is_never_told() {
+    fn what_may_be_a_secret_is_never_disclosed() {
         let digest = "ab".repeat(32);
-        for telling in [Disclosure::Public, Disclosure::Full] {
+        for disclosure in [Disclosure::Public, Disclosure::Full] {
             let nested = Value::List(vec![map("inner", map("$secret", text(&digest)))]);
-            assert_eq!(parameter(&nested, telling), Value::List(vec![map("inner", text("(secret)"))]));
+            assert_eq!(parameter(&nested, disclosure), Value::List(vec![map("inner", text("(secret)"))]));
             let address = "https://ada:pw@host.org:80/a/b.pgn?token=1#x";
-            assert_eq!(parameter(&text(address), telling), text("https://host.org:80/a/b.pgn"));
-            let open = parameter(&map("$url", text(address)), telling);
+            assert_eq!(parameter(&text(address), disclosure), text("https://host.org:80/a/b.pgn"));
+            let open = parameter(&map("$url", text(address)), disclosure);
             assert_eq!(open, map("$url", text("https://host.org:80/a/b.pgn")));
-            assert_eq!(parameter(&map("$file", text(&digest)), telling), map("$file", text(&digest)));
+            assert_eq!(parameter(&map("$file", text(&digest)), disclosure), map("$file", text(&digest)));
         }
         assert_eq!(url("https://ada@host"), "https://host");
     }
 
     #[test]
     fn what_logs_people_in_is_cut_wherever_it_stands() {
-        for (given, told) in [
+        for (given, public) in [
             ("https://ada:pw@host/my file.pgn", "https://host/my file.pgn"),
             ("https://ada:pw@host/my file.pgn?token=1", "https://host/my file.pgn"),
             ("src=https://ada:pw@host", "src=https://host"),
@@ -149,24 +149,24 @@ mod tests {
             ("ada@host is no address, is it?", "ada@host is no address, is it?"),
             ("://@", "://"),
         ] {
-            for telling in [Disclosure::Public, Disclosure::Full] {
-                assert_eq!(parameter(&text(given), telling), text(told), "{given}");
+            for disclosure in [Disclosure::Public, Disclosure::Full] {
+                assert_eq!(parameter(&text(given), disclosure), text(public), "{given}");
             }
         }
     }
 
     #[test]
-    fn a_command_is_told_but_for_what_logs_people_in() {
+    fn a_command_is_disclosed_but_for_what_logs_people_in() {
         let run = "/opt/my tool/run -q \"https://ada:pw@host/a?t=1\" | head; [ $? = 0 ]";
         let of = |kind, name| super::parameter(kind, name, &text(run), Disclosure::Public);
         assert_eq!(of("command", "run"), text("/opt/my tool/run -q \"https://host/a | head; [ $? = 0 ]"));
         for other in [of("command", "note"), of("train", "run")] {
-            assert!(matches!(&other, Value::Text(told) if !told.contains("/opt")), "{other:?}");
+            assert!(matches!(&other, Value::Text(text) if !text.contains("/opt")), "{other:?}");
         }
     }
 
     #[test]
-    fn folders_are_told_only_where_all_is() {
+    fn folders_are_disclosed_only_where_all_is() {
         let path = text("/data/ada/games.pgn");
         assert_eq!(parameter(&path, Disclosure::Public), text("games.pgn"));
         assert_eq!(parameter(&path, Disclosure::Full), path);

@@ -20,9 +20,9 @@ const BASE: &str = "base";
 /// The code of a stage, as it enters a key: digests by `base`, `crate …` and `part …`.
 pub type Code = BTreeMap<String, String>;
 
-/// A change of the code of one kind of stage: results of the older code stand for the newer.
+/// A change of the code of one kind of stage: results of the older code are used for the newer.
 ///
-/// It names what changed and, as what all the rest is known by, `base`. So it says nothing of any other state of the code
+/// It names what changed and, as what all the rest is known by, `base`. So it holds for no other state of the code
 /// than these two, but holds for all parameters that select other parts, which it does not name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcceptedChange {
@@ -99,7 +99,7 @@ impl LineEntry for AcceptedChange {
 
     fn parse(line: &str) -> Result<(String, AcceptedChange), String> {
         let (name, change): (String, AcceptedChange) = json_member(line)?;
-        // A line that was edited would accept something else than its name says.
+        // A line that was edited would accept another change than its name identifies.
         if change.name() == name { Ok((name, change)) } else { Err("its name is not that of its content".to_owned()) }
     }
 
@@ -147,7 +147,7 @@ impl Accepted {
         self.0.entries.entry(change.name()).or_insert(change);
     }
 
-    /// The older codes whose results stand for those of `code`, the nearest first, each once and never `code` itself.
+    /// The older codes whose results are used for `code`, the nearest first, each once and never `code` itself.
     pub fn older(&self, kind: &str, code: &Code) -> Vec<Code> {
         let mut found = vec![code.clone()];
         let mut next = 0;
@@ -173,7 +173,7 @@ impl Accepted {
         older.into_iter().map(|code| Components { code, ..components.clone() })
     }
 
-    /// The names of those by which older results stand for results of `code`, directly or not.
+    /// The names of the changes by which older results are used for `code`, directly or not.
     pub fn changes_leading_to(&self, kind: &str, code: &Code) -> Vec<String> {
         let mut codes = self.older(kind, code);
         codes.push(code.clone());

@@ -87,7 +87,7 @@ fn the_file_is_a_line_a_change_and_both_sides_of_a_conflict_count() {
     let both = Accepted::beside(&yaml).unwrap();
     assert_eq!((both.changes().count(), both.problems().count()), (2, 1), "{:?}", both);
 
-    // What was edited by hand says something else than it is called.
+    // A line that was edited by hand has the name of another change.
     fs::write(&path, text.replace("\"b1\"", "\"b9\"")).unwrap();
     let edited = Accepted::beside(&yaml).unwrap();
     assert_eq!((edited.changes().count(), edited.problems().count()), (1, 1), "{:?}", edited);

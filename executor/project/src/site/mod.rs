@@ -1,5 +1,5 @@
-//! `cwm.toml`, beside the pipeline file: what belongs to a site and not to the pipeline. Where the store is, which remotes
-//! there are, what does the work. Nothing in it enters a key, and no credential may stand in it.
+//! `cwm.toml`, beside the pipeline file: the settings of a site, which are not those of the pipeline. The store, the remotes,
+//! the executor. Nothing in it enters a key, and it holds no credential.
 //!
 //! It knows no plan and no network.
 
@@ -53,7 +53,7 @@ pub struct Remote {
     pub url: String,
     /// The folder that a relative path is relative to.
     pub base: PathBuf,
-    /// True if nothing is written to it: the file says so, or its kind can only be read.
+    /// True if nothing is written to it: by its setting, or because its kind can only be read.
     pub read_only: bool,
     /// The keys that only some kinds of remotes have, such as `endpoint`.
     pub options: BTreeMap<String, String>,

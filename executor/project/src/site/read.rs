@@ -140,17 +140,16 @@ fn remote(
         let message = format!("`{label}` cannot be the name of a remote");
         report(name.span(), message, Some(format!("a name is {NAME_RULE}")));
     }
+    let fields = table.get_ref();
     let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
-    let entry = |wanted: &str| table.get_ref().iter().find(|(key, _)| key.get_ref() == wanted).map(|(_, value)| value);
-    let Some((url, url_span)) = entry("url").and_then(|url| Some((text(url.get_ref())?, url.span()))) else {
+    let Some(url) = fields.get("url").and_then(|url| text(url.get_ref())) else {
         let hint = "`url = \"s3://bucket/prefix\"`: a folder, or s3://, gs://, az://, http:// or https://";
         report(name.span(), format!("remote `{label}` has no `url`"), Some(hint.to_owned()));
         return None;
     };
-    let (mut read_only, mut timeout) = (kinds.is_read_only(&url), TIMEOUT);
-    let (mut options, mut spans) = (BTreeMap::new(), BTreeMap::new());
+    let (mut read_only, mut timeout, mut options) = (kinds.is_read_only(&url), TIMEOUT, BTreeMap::new());
     let known: Vec<&str> = REMOTE_KEYS.into_iter().chain(kinds.option_keys(&url)).collect();
-    for (key, value) in table.get_ref() {
+    for (key, value) in fields {
         match (key.get_ref().as_str(), value.get_ref()) {
             ("url", _) => {}
             ("read_only", Value::Boolean(yes)) => read_only |= yes,
@@ -160,10 +159,7 @@ fn remote(
                 None => report(value.span(), "`timeout` must be a time from \"1s\" to \"1h\"".to_owned(), None),
             },
             (key, value_of) if known.contains(&key) => match text(value_of) {
-                Some(text) => {
-                    spans.insert(key.to_owned(), value.span());
-                    options.insert(key.to_owned(), text);
-                }
+                Some(text) => _ = options.insert(key.to_owned(), text),
                 None => report(value.span(), format!("`{key}` must be text"), None),
             },
             (word, _) => {
@@ -174,7 +170,7 @@ fn remote(
     let (name, base) = (label.clone(), folder.to_owned());
     let remote = Remote { name, url, base, read_only, options, timeout };
     if let Err(invalid) = kinds.check(&remote) {
-        report(spans.get(invalid.key).cloned().unwrap_or(url_span), invalid.message, invalid.hint);
+        report(fields.get(invalid.key).map_or(name.span(), Spanned::span), invalid.message, invalid.hint);
         return None;
     }
     Some(remote)

@@ -22,7 +22,7 @@ pub struct Slurm {
     /// `--qos`.
     #[serde(deserialize_with = "word")]
     pub qos: Option<String>,
-    /// `--time` of a stage that says nothing of it, in `needs: { time }` or `limits: { time }`.
+    /// `--time` of a stage without `needs: { time }` and `limits: { time }`.
     #[serde(deserialize_with = "time")]
     pub time: Option<Duration>,
     /// Further options of sbatch, each as it is written behind `#SBATCH `.

@@ -1,4 +1,4 @@
-//! What stands in a site's file, what is refused, and that editing leaves all else as it was.
+//! Reading a site's file, refusing a wrong one, and editing, which leaves all else as it was.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
