@@ -170,7 +170,7 @@ fn remote(
     let (name, base) = (label.clone(), folder.to_owned());
     let remote = Remote { name, url, base, read_only, options, timeout };
     if let Err(invalid) = kinds.check(&remote) {
-        report(fields.get(invalid.key).map_or(name.span(), Spanned::span), invalid.message, invalid.hint);
+        report(fields.get(invalid.key).map_or(table.span(), Spanned::span), invalid.message, invalid.hint);
         return None;
     }
     Some(remote)
