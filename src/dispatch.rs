@@ -90,21 +90,13 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
             let root = store.ok_or_else(|| Error::usage("`cwm exec` needs `--store`"))?;
             let key = arguments.key;
             let registry = crate::registry::built_in();
-            let task = match (&arguments.batch, arguments.task) {
-                (Some(batch), Some(index)) => Some(cwm_slurm::task_entry(root, batch, index, &key)?),
-                _ => None,
-            };
-            let events = task.as_ref().map(|task| task.events.clone());
-            let (terms, remote) = match task {
-                Some(task) => (task.terms, task.remote_store),
-                None => (arguments.terms(), None),
-            };
-            cwm_action::exec(events.as_deref(), |messages, cancellation| match &remote {
-                Some(remote) => {
-                    cwm_slurm::isolated::perform(&registry, root, &key, &terms, messages, cancellation, remote)
+            match (&arguments.batch, arguments.task) {
+                (Some(batch), Some(index)) => cwm_slurm::exec_task(&registry, root, batch, index, &key),
+                _ => {
+                    let terms = arguments.terms.unwrap_or_default();
+                    cwm_action::exec(&registry, &key, &terms, None, |process| process.perform(root, None))
                 }
-                None => cwm_action::perform(&registry, root, &key, &terms, messages, cancellation, None),
-            })
+            }
         }
     }
 }

@@ -17,8 +17,6 @@ impl BatchJobs for SlurmJobs {
     }
 
     fn garbage(&self, store: &Store, time: Timestamp) -> Vec<PathBuf> {
-        let batches = cwm_slurm::ended_batches(store, time);
-        let binaries = cwm_slurm::unused_job_binaries(store, &batches, time);
-        batches.into_iter().chain(binaries).collect()
+        cwm_slurm::garbage(store, time)
     }
 }

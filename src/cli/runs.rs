@@ -1,7 +1,5 @@
 //! Arguments of the commands for running pipelines and explaining what runs.
 
-use std::time::Duration;
-
 use clap::{Args, ValueEnum};
 use cwm_action::AttemptOptions;
 use cwm_core::Key;
@@ -167,41 +165,13 @@ pub struct AcceptArguments {
 pub struct ExecArguments {
     /// The key of the action
     pub key: Key,
-    /// The number of the attempt
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub attempt: u32,
-    /// The greatest number of attempts
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub attempts: u32,
-    /// Seconds that it may run
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub time: Option<Duration>,
-    /// Bytes of memory that its processes may hold together
-    #[arg(long, value_name = "BYTES")]
-    pub memory: Option<u64>,
-    /// Compare the result with the recorded one, and change nothing
-    #[arg(long)]
-    pub check: bool,
-    /// The command line that waits for it, shown to others that wait
-    #[arg(long, value_name = "WHO")]
-    pub requested_by: Option<String>,
-    /// The batch of which it is a task, which has its options and receives its events
+    /// The options of the attempt, as JSON
+    #[arg(long, value_name = "JSON", value_parser = |text: &str| serde_json::from_str::<AttemptOptions>(text))]
+    pub terms: Option<AttemptOptions>,
+    /// The batch of which it is a task: it has the options of the attempt, and receives its messages
     #[arg(long, value_name = "BATCH", requires = "task")]
     pub batch: Option<String>,
     /// The index of the task in the batch
     #[arg(long, value_name = "N", requires = "batch")]
     pub task: Option<u32>,
-}
-
-impl ExecArguments {
-    /// Returns the options of the attempt.
-    pub fn terms(self) -> AttemptOptions {
-        let ExecArguments { key: _, attempt, attempts, time, memory, check, requested_by, batch: _, task: _ } = self;
-        AttemptOptions { attempt, attempts, time, memory, check, requested_by }
-    }
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }

@@ -33,8 +33,8 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
             && let Some(record) = workspace.inputs().previous_record(&plan.cells[index].label)?
         {
             let cell = &plan.cells[index];
-            let verdict = probes.verdict(cell.stage(), &cell.values, &resolved.components, &record);
-            reason.probe = Some(verdict.words(&reason.label));
+            let comparison = probes.compare(cell.stage(), &cell.values, &resolved.components, &record);
+            reason.probe = Some(comparison.describe(&reason.label));
         }
         reasons.push(reason);
     }

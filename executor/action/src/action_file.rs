@@ -14,7 +14,7 @@ use cwm_store::{OutputRecord, OutputShape, WorkFolder};
 pub const ACTION_FILE_FORMAT: u32 = 1;
 
 /// `work/<key>/action.json`: all that `cwm exec KEY` reads. It names objects of the store by digest and files from
-/// outside by path; it knows nothing of the YAML. Secrets stand here only by the digest in `components`.
+/// outside by path; it is independent of the YAML. Secrets are in it only as digests in `components`.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ActionFile {
     /// [`ACTION_FILE_FORMAT`].

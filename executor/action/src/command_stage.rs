@@ -1,7 +1,7 @@
 //! `command` stages: a shell command with declared inputs, outputs and dependencies.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::process::CommandExt;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,85 +15,61 @@ use crate::orphans;
 use crate::protocol::{ActionFailure, ActionFailureKind};
 use cwm_core::{Digest, os};
 use cwm_store::external_files::FileFingerprint;
+use rustix::fs::Mode;
 use rustix::process::Pid;
 
-/// The paths that a command works with.
-pub struct Layout<'a> {
-    /// The current folder of the command; copies of its `deps` stand in it under their relative paths.
-    pub folder: &'a Path,
-    /// Links to the inputs, made by the caller: input name to path.
-    pub inputs: &'a BTreeMap<String, PathBuf>,
-    /// Output name to the path to create.
-    pub outputs: &'a BTreeMap<String, PathBuf>,
-    /// Scratch space.
-    pub temporary: &'a Path,
-    /// Cores it may use.
-    pub cores: usize,
-    /// Its log.
-    pub log: &'a Path,
-}
-
-/// Variables that a command finds, besides `PATH`, `HOME` and what `env:` lists.
+/// The variables of a command: those of `with:`, and the paths of what it reads and writes.
 ///
-/// `out` with one output, and `out_NAME` for each that is not called `out`; `in` with one input, and always `in_NAME`;
-/// the other keys of `with:`.
-pub fn environment(action: &BTreeMap<String, String>, layout: &Layout<'_>) -> BTreeMap<String, String> {
-    let text = |path: &PathBuf| path.to_string_lossy().into_owned();
-    let mut variables = action.clone();
-    for (name, path) in layout.outputs {
+/// `out` with one output, and `out_NAME` for each that is not called `out`; `in` with one input, and always `in_NAME`.
+pub fn variables(
+    environment: &BTreeMap<String, String>,
+    inputs: &BTreeMap<String, PathBuf>,
+    outputs: &BTreeMap<String, PathBuf>,
+) -> BTreeMap<String, OsString> {
+    let mut variables: BTreeMap<String, OsString> =
+        environment.iter().map(|(name, text)| (name.clone(), text.into())).collect();
+    for (name, path) in outputs {
         let variable = if name == "out" { "out".to_owned() } else { format!("out_{name}") };
-        variables.insert(variable, text(path));
+        variables.insert(variable, path.into());
     }
-    if let (1, Some(only)) = (layout.outputs.len(), layout.outputs.values().next()) {
-        variables.insert("out".into(), text(only));
+    if let (1, Some(only)) = (outputs.len(), outputs.values().next()) {
+        variables.insert("out".into(), only.into());
     }
-    let mut inputs = layout.inputs.iter().filter(|(name, _)| name.as_str() != "deps");
-    for (name, path) in inputs.clone() {
-        variables.insert(format!("in_{name}"), text(path));
-    }
+    let mut inputs = inputs.iter().filter(|(name, _)| name.as_str() != "deps");
+    variables.extend(inputs.clone().map(|(name, path)| (format!("in_{name}"), path.into())));
     if let (Some((_, only)), None) = (inputs.next(), inputs.next()) {
-        variables.insert("in".into(), text(only));
+        variables.insert("in".into(), only.into());
     }
-    variables.insert("TMPDIR".into(), layout.temporary.to_string_lossy().into_owned());
     variables
 }
 
-/// Runs `run` under `sh -euc` and waits for it. Processes that it leaves in the background are killed: they could still write
-/// to the result. After a request to stop, all of them are waited for.
-///
-/// # Errors
-/// The shell cannot be started, or the command ends with another status than 0, by a signal, or on request.
-pub fn run(
-    command: &str,
-    environment: &BTreeMap<String, String>,
-    inherited: &[String],
-    layout: &Layout<'_>,
-    cancellation: &Cancellation,
-) -> Result<(), ActionFailure> {
-    let refused = |what: &str, error: std::io::Error| {
-        ActionFailure::new(ActionFailureKind::System, format!("cannot {what}: {error}"))
-    };
-    let command_log = CommandLog::begin(layout.log);
+/// Makes a shell for a command, `sh -euc`. Of the environment it has the variables that are `inherited`, and few others.
+pub fn shell(command: &str, inherited: &[String]) -> Command {
     let mut shell = Command::new("/bin/sh");
-    shell.args(["-euc", command]).current_dir(layout.folder).env_clear().stdin(Stdio::null());
+    shell.args(["-euc", command]).env_clear().stdin(Stdio::null());
     // The executor chose the accelerators; with none, none are visible.
     let kept = ["PATH", "HOME", "CUDA_VISIBLE_DEVICES"].into_iter().chain(inherited.iter().map(String::as_str));
     // One that is not set stays so: with `sh -u` its use fails, except as `${NAME:-}`.
     shell.envs(kept.filter_map(|name| Some((name, std::env::var_os(name)?))));
-    shell.envs(environment).env("CWM_CORES", layout.cores.to_string());
-    // SAFETY: between fork and exec only async-signal-safe calls are made: the command sees default dispositions, and
-    // the modes of the files that it makes do not depend on who runs it.
-    unsafe {
-        shell.pre_exec(|| {
-            for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGUSR1] {
-                libc::signal(signal, libc::SIG_DFL);
-            }
-            libc::umask(0o022);
-            Ok(())
-        });
-    }
+    shell
+}
+
+/// Runs a shell, whose output goes to this log, and waits for it. Processes that it leaves in the background are killed: they could
+/// still write to the result. After a request to stop, all of them are waited for.
+///
+/// # Errors
+/// The shell cannot be started, or it ends with another status than 0, by a signal, or on request.
+pub fn run(mut shell: Command, log: &Path, cancellation: &Cancellation) -> Result<(), ActionFailure> {
+    let refused = |what: &str, error: std::io::Error| {
+        ActionFailure::new(ActionFailureKind::System, format!("cannot {what}: {error}"))
+    };
+    let command_log = CommandLog::begin(log);
     os::adopt_orphans().map_err(|error| refused("adopt processes", error))?;
-    let mut child = shell.spawn().map_err(|error| refused("start /bin/sh", error))?;
+    // The modes of the files that a command makes do not depend on who runs it.
+    let umask = rustix::process::umask(Mode::from_raw_mode(0o022));
+    let spawned = shell.spawn();
+    rustix::process::umask(umask);
+    let mut child = spawned.map_err(|error| refused("start /bin/sh", error))?;
     let pid = Pid::from_child(&child);
     let mut is_stopped = false;
     let status = loop {
@@ -107,7 +83,7 @@ pub fn run(
             Ok(None) => {
                 if cancellation.is_cancelled() && !is_stopped {
                     is_stopped = true;
-                    orphans::ask_to_stop();
+                    orphans::request_stop();
                 }
                 os::wait_briefly_for(pid);
             }
@@ -139,8 +115,8 @@ fn is_cancelled_within(cancellation: &Cancellation, time: Duration) -> bool {
 const MAX_COPY_SIZE: u64 = 16 << 20;
 
 /// Returns true if a command gets this dependency as a link, and could therefore meet other bytes than those in its key. Code is
-/// copied: through a link an interpreter finds modules beside the file that it refers to, which no key knows of, and
-/// writes what it compiled beside it.
+/// copied: through a link an interpreter finds modules beside the file that it refers to, which are in no key, and
+/// writes compiled files beside it.
 pub fn is_linked(dependency: &FileFingerprint) -> bool {
     dependency.stat.size > MAX_COPY_SIZE
 }
@@ -165,27 +141,18 @@ pub fn lay_out(
         std::os::unix::fs::symlink(target, at).map_err(|error| Failure::io("link", at, error))
     };
     let mut paths = BTreeMap::new();
-    for (name, group) in inputs {
-        let shapes = action.inputs.get(name).map(Vec::as_slice).unwrap_or_default();
-        let extension = |index: usize, base: &str| {
-            shapes.get(index).map_or_else(|| base.to_owned(), |input| input.artifact.file_name(base))
-        };
-        if action.groups.contains(name) {
-            let at = folder.join("in").join(name);
-            let mut taken = BTreeSet::new();
-            for (index, input) in group.iter().enumerate() {
-                // A label may hold a slash (sizes do), which cannot stand in a file name.
-                let mut label = input.label.to_string().replace('/', "_");
-                while !taken.insert(label.clone()) {
-                    label.push('~');
-                }
-                link(&input.path, &at.join(extension(index, &label)))?;
-            }
-            paths.insert(name.clone(), at);
-        } else if let Some(input) = group.first() {
-            let at = folder.join("in").join(extension(0, name));
-            link(&input.path, &at)?;
-            paths.insert(name.clone(), at);
+    for (name, group) in &action.inputs {
+        let is_group = action.groups.contains(name);
+        let below = folder.join("in").join(if is_group { name } else { "" });
+        if is_group {
+            paths.insert(name.clone(), below.clone());
+        }
+        for (input, found) in group.iter().zip(&inputs[name]) {
+            // A label may hold a slash (sizes do), which cannot stand in a file name.
+            let base = if is_group { input.label.to_string().replace('/', "_") } else { name.clone() };
+            let at = below.join(input.artifact.file_name(&base));
+            link(&found.path, &at)?;
+            paths.entry(name.clone()).or_insert(at);
         }
     }
     for (relative, dependency) in deps {

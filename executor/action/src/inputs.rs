@@ -5,17 +5,18 @@ use std::path::{Path, PathBuf};
 
 use cwm_contract::GroupInput;
 
+use super::attempt::Attempt;
 use super::protocol::{ActionFailure, ActionFailureKind};
-use super::{ActionBody, ActionFile, Artifact, command_stage};
+use super::{ActionInput, Artifact, command_stage};
 use cwm_core::{Error, FileError};
-use cwm_store::external_files::{DigestCache, FileFingerprint};
+use cwm_store::external_files::FileFingerprint;
 use cwm_store::{Content, OutputRecord, OutputSnapshot, Store};
 
 /// The inputs of an action, found.
 pub struct Inputs {
     /// By input name, each in the order of the plan.
     pub groups: BTreeMap<String, Vec<GroupInput>>,
-    /// The files from outside among them, as they are at the start.
+    /// The files from outside that the action reads, as they are at the start.
     outside: Vec<FileFingerprint>,
     /// The inputs in the store.
     stored: Vec<StoredInput>,
@@ -30,47 +31,50 @@ struct StoredInput {
     snapshot: OutputSnapshot,
 }
 
-/// Adds the name of the input to an error about content of the store.
-fn of_input(name: &str, error: FileError) -> Error {
-    let mut error = Error::from(error);
-    error.message = format!("its input `{name}` cannot be read: {}", error.message);
-    error
-}
-
 impl Inputs {
     /// Finds them.
     ///
     /// # Errors
     /// One is not there, or cannot be read.
-    pub fn find(store: &Store, files: &DigestCache, action: &ActionFile) -> Result<Self, Error> {
+    pub fn find(attempt: &Attempt<'_>) -> Result<Self, Error> {
+        let Attempt { action, .. } = attempt;
         let mut found = Inputs { groups: BTreeMap::new(), outside: Vec::new(), stored: Vec::new() };
+        // A command has copies of its other dependencies.
+        let is_read = |file: &&&FileFingerprint| attempt.stage.is_some() || command_stage::is_linked(file);
+        found.outside.extend(action.body.files().iter().filter(is_read).map(|&file| file.clone()));
         for (name, group) in &action.inputs {
-            let mut paths = Vec::with_capacity(group.len());
-            for input in group {
-                let path = match &input.artifact {
+            let mut inputs = Vec::with_capacity(group.len());
+            for ActionInput { label, artifact } in group {
+                let path = match artifact {
                     Artifact::Outside(snapshot) => {
                         found.outside.push(snapshot.clone());
                         snapshot.path.clone()
                     }
-                    Artifact::Output(output) => {
-                        let path = store.path_of(output, files).map_err(|error| of_input(name, error))?;
-                        if store.contains(&path) {
-                            let snapshot = store.snapshot(output).map_err(|error| of_input(name, error))?;
-                            // After the snapshot: what is changed from here on shows when the action has ended.
-                            store.verify_intact(&snapshot, files).map_err(|error| of_input(name, error))?;
-                            let (name, output) = (name.clone(), output.clone());
-                            found.stored.push(StoredInput { name, path: path.clone(), output, snapshot });
-                        } else {
-                            found.outside.push(files.snapshot(&path)?);
-                        }
-                        path
-                    }
+                    Artifact::Output(output) => found.add_stored(attempt, name, output).map_err(|error| {
+                        let error = Error::from(error);
+                        Error { message: format!("its input `{name}` cannot be read: {}", error.message), ..error }
+                    })?,
                 };
-                paths.push(GroupInput { label: input.label.clone(), path });
+                inputs.push(GroupInput { label: label.clone(), path });
             }
-            found.groups.insert(name.clone(), paths);
+            found.groups.insert(name.clone(), inputs);
         }
         Ok(found)
+    }
+
+    fn add_stored(&mut self, attempt: &Attempt<'_>, name: &str, output: &OutputRecord) -> Result<PathBuf, FileError> {
+        let Attempt { store, files, .. } = attempt;
+        let path = store.path_of(output, files)?;
+        if store.contains(&path) {
+            let snapshot = store.snapshot(output)?;
+            // After the snapshot: what is changed from here on shows when the action has ended.
+            store.verify_intact(&snapshot, files)?;
+            let (name, output) = (name.to_owned(), output.clone());
+            self.stored.push(StoredInput { name, path: path.clone(), output, snapshot });
+        } else {
+            self.outside.push(files.snapshot(&path)?);
+        }
+        Ok(path)
     }
 
     /// Quarantines the inputs that were rewritten in the store since they were found.
@@ -84,32 +88,25 @@ impl Inputs {
         Ok(())
     }
 
-    /// Every file from outside that the action reads.
-    pub fn watched<'a>(&'a self, action: &'a ActionFile) -> impl Iterator<Item = &'a FileFingerprint> {
-        self.outside.iter().chain(action.body.files())
-    }
-
     /// Returns the content of the file from outside, or in the store, at `path`, if the action reads it.
-    pub fn content(&self, action: &ActionFile, path: &Path) -> Option<Content> {
-        if let Some(outside) = self.watched(action).find(|snapshot| snapshot.path == path) {
+    pub fn content(&self, path: &Path) -> Option<Content> {
+        if let Some(outside) = self.outside.iter().find(|snapshot| snapshot.path == path) {
             return Some(Content::External(outside.clone()));
         }
         let stored = self.stored.iter().find(|input| input.path == path);
         stored.map(|input| Content::InStore(input.output.clone()))
     }
 
-    /// Fails if an input changed since it was found: the result, which lies in `out`, is then not that of the inputs.
+    /// Fails if an input changed since it was found: the result is then not that of the inputs.
     ///
     /// # Errors
     /// One changed, or cannot be read.
-    pub fn verify_unchanged(&self, store: &Store, action: &ActionFile, out: &Path) -> Result<(), ActionFailure> {
-        let is_command = matches!(action.body, ActionBody::Command { .. });
-        // A command has copies of its other dependencies.
-        let is_read = |file: &&FileFingerprint| !is_command || command_stage::is_linked(file);
-        for snapshot in self.outside.iter().chain(action.body.files().into_iter().filter(is_read)) {
+    pub fn verify_unchanged(&self, attempt: &Attempt<'_>) -> Result<(), ActionFailure> {
+        let (store, out) = (&attempt.store, &attempt.work.out());
+        for snapshot in &self.outside {
             if !snapshot.is_unchanged()? {
-                let (file, changed) =
-                    (snapshot.path.display(), if snapshot.path.exists() { "changed" } else { "was removed" });
+                let changed = if snapshot.path.exists() { "changed" } else { "was removed" };
+                let file = snapshot.path.display();
                 let problem = format!("{file} {changed} while the stage ran, so its result is not recorded");
                 let hint = "run again once the file is at rest; what a command itself writes cannot be its input";
                 return Err(ActionFailure::new(ActionFailureKind::Input, problem).hint(hint));

@@ -3,10 +3,11 @@
 //! The engine makes keys with this, and the process of an action checks with it that nothing changed since.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use cwm_contract::{Failure, ParameterSpec, Secret, SourceFiles, SourceLocation, Stage, Type, Value, Values};
+use cwm_contract::{ParameterSpec, Secret, SourceFiles, SourceLocation, Stage, Type, Value, Values};
 
 use cwm_core::{Digest, Error};
 use cwm_store::external_files::{DigestCache, FileFingerprint};
@@ -49,61 +50,68 @@ pub fn relocated(stage: &dyn Stage, values: &Values, to: &dyn Fn(&Path) -> PathB
     let mut moved = values.clone();
     for spec in stage.parameters() {
         if let Some(value) = moved.get_mut(spec.name) {
-            relocate(&spec.kind, value, to);
+            *value = relocate(&spec.kind, value, to);
         }
     }
     moved
 }
 
-fn relocate(kind: &Type, value: &mut Value, to: &dyn Fn(&Path) -> PathBuf) {
-    match (kind, value) {
-        (Type::FileOrUrl, Value::Text(text)) if SourceLocation::is_url(text) => {}
-        (Type::File | Type::Files { .. } | Type::FileOrUrl, Value::Text(text)) => {
-            *text = to(Path::new(text.as_str())).to_string_lossy().into_owned();
-        }
+fn relocate(kind: &Type, value: &Value, to: &dyn Fn(&Path) -> PathBuf) -> Value {
+    let moved = map_leaves(kind, value, &mut |kind, value| {
+        let path = path_of(kind, value);
+        Ok::<_, Infallible>(path.map_or_else(|| value.clone(), |path| Value::Text(to(path).to_string_lossy().into())))
+    });
+    moved.unwrap_or_else(|never| match never {})
+}
+
+/// Replaces what is no list, map or option in a parameter of this type.
+fn map_leaves<E>(
+    kind: &Type,
+    value: &Value,
+    map: &mut dyn FnMut(&Type, &Value) -> Result<Value, E>,
+) -> Result<Value, E> {
+    Ok(match (kind, value) {
+        (Type::Optional(_), Value::Null) => Value::Null,
         (Type::List(inner) | Type::OneOrMany(inner), Value::List(items)) => {
-            items.iter_mut().for_each(|item| relocate(inner, item, to));
+            Value::List(items.iter().map(|item| map_leaves(inner, item, map)).collect::<Result<_, _>>()?)
         }
-        (Type::Map(inner), Value::Map(map)) => map.values_mut().for_each(|item| relocate(inner, item, to)),
-        (Type::Optional(inner) | Type::OneOrMany(inner), value) => relocate(inner, value, to),
-        _ => {}
+        (Type::Map(inner), Value::Map(items)) => {
+            let items = items.iter().map(|(key, item)| Ok((key.clone(), map_leaves(inner, item, map)?)));
+            Value::Map(items.collect::<Result<_, _>>()?)
+        }
+        (Type::Optional(inner) | Type::OneOrMany(inner), value) => map_leaves(inner, value, map)?,
+        (kind, value) => map(kind, value)?,
+    })
+}
+
+/// The path in a value of this type, if it is one of a file or folder.
+fn path_of<'v>(kind: &Type, value: &'v Value) -> Option<&'v Path> {
+    let text = value.as_text()?;
+    match kind {
+        Type::File | Type::Files { .. } => Some(Path::new(text)),
+        Type::FileOrUrl => (!SourceLocation::is_url(text)).then(|| Path::new(text)),
+        _ => None,
     }
 }
 
 /// A parameter as it enters the key: files by content, secrets by digest, all else as it is.
 fn key_value(kind: &Type, value: &Value, files: &DigestCache, seen: &mut Vec<FileFingerprint>) -> Result<Value, Error> {
-    Ok(match (kind, value) {
-        (Type::Optional(inner), value) if *value != Value::Null => key_value(inner, value, files, seen)?,
-        (Type::File, Value::Text(path)) => file_value(Path::new(path), files, seen)?,
-        (Type::Files { endings }, Value::Text(path)) if Path::new(path).is_dir() => {
-            let listed = SourceFiles(path.into()).list(endings).map_err(unlisted)?;
-            Value::List(listed.iter().map(|path| file_value(path, files, seen)).collect::<Result<_, _>>()?)
-        }
-        (Type::Files { .. }, Value::Text(path)) => file_value(Path::new(path), files, seen)?,
-        (Type::FileOrUrl, Value::Text(text)) if !SourceLocation::is_url(text) => {
-            file_value(Path::new(text), files, seen)?
-        }
-        (Type::Secret { env, public }, value) => {
-            let file = value.as_text().map(PathBuf::from);
-            let (text, _) =
-                Secret::resolve(file.as_deref(), env, public).map_err(|failure| Error::system(failure.message))?;
-            secret_value(text.as_bytes())
-        }
-        (Type::List(inner) | Type::OneOrMany(inner), Value::List(items)) => {
-            Value::List(items.iter().map(|item| key_value(inner, item, files, seen)).collect::<Result<_, _>>()?)
-        }
-        (Type::Map(inner), Value::Map(map)) => {
-            let items = map.iter().map(|(key, item)| Ok((key.clone(), key_value(inner, item, files, seen)?)));
-            Value::Map(items.collect::<Result<_, Error>>()?)
-        }
-        (Type::OneOrMany(inner), value) => key_value(inner, value, files, seen)?,
-        (_, other) => other.clone(),
+    map_leaves(kind, value, &mut |kind, value| {
+        Ok(match (kind, path_of(kind, value)) {
+            (Type::Files { endings }, Some(path)) if path.is_dir() => {
+                let listed = SourceFiles(path.into()).list(endings)?;
+                Value::List(listed.iter().map(|path| file_value(path, files, seen)).collect::<Result<_, _>>()?)
+            }
+            (_, Some(path)) => file_value(path, files, seen)?,
+            (Type::Secret { env, public }, None) => {
+                let file = value.as_text().map(PathBuf::from);
+                let (text, _) =
+                    Secret::resolve(file.as_deref(), env, public).map_err(|failure| Error::system(failure.message))?;
+                secret_value(text.as_bytes())
+            }
+            (_, None) => value.clone(),
+        })
     })
-}
-
-fn unlisted(failure: Failure) -> Error {
-    let error = Error::usage(failure.message);
-    failure.hint.into_iter().fold(error, Error::hint)
 }
 
 fn file_value(path: &Path, files: &DigestCache, seen: &mut Vec<FileFingerprint>) -> Result<Value, Error> {
@@ -141,9 +149,7 @@ mod tests {
             (Type::Text, text("/a"), text("/a")),
             (secret, text("/key"), text("/key")),
         ] {
-            let mut found = value.clone();
-            relocate(&kind, &mut found, &to);
-            assert_eq!(found, moved, "{value:?}");
+            assert_eq!(relocate(&kind, &value, &to), moved, "{value:?}");
         }
     }
 }

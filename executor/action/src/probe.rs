@@ -29,7 +29,7 @@ const MAX_NAMES: usize = 6;
 
 impl ProbeComparison {
     /// Describes it for people; `label` is the cell's.
-    pub fn words(&self, label: &str) -> String {
+    pub fn describe(&self, label: &str) -> String {
         match self {
             ProbeComparison::Same => {
                 format!("its probe gives the same with today's code: `cwm accept --probed '{label}'` keeps the result")
@@ -54,7 +54,7 @@ pub struct ProbeRunner {
 impl ProbeRunner {
     /// Compares the probe of a stage with these parameters, whose key is made of `components`, with the one in `record`. Takes it
     /// if need be, which may last seconds. A command (`stage` is none) has no probe.
-    pub fn verdict(
+    pub fn compare(
         &mut self,
         stage: Option<&dyn Stage>,
         values: &Values,
@@ -75,18 +75,14 @@ impl ProbeRunner {
         match taken {
             Err(why) => ProbeComparison::Unavailable(why.clone()),
             Ok(now) if now.is_empty() => ProbeComparison::Unavailable("this cwm has no probe of that stage".into()),
-            Ok(now) => match difference(&record.probe, now) {
-                names if names.is_empty() => ProbeComparison::Same,
-                names => ProbeComparison::Differs(names),
-            },
+            Ok(now) if *now == record.probe => ProbeComparison::Same,
+            Ok(now) => {
+                let names: BTreeSet<&String> = record.probe.keys().chain(now.keys()).collect();
+                let differs = |name: &&String| record.probe.get(*name) != now.get(*name);
+                ProbeComparison::Differs(names.into_iter().filter(differs).cloned().collect())
+            }
         }
     }
-}
-
-/// The names of what is not the same in both.
-fn difference(before: &BTreeMap<String, Digest>, now: &BTreeMap<String, Digest>) -> Vec<String> {
-    let names: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
-    names.into_iter().filter(|name| before.get(*name) != now.get(*name)).cloned().collect()
 }
 
 /// The digest of each thing that the probe gives, by name; none where the stage has no probe. `folder` is made, and

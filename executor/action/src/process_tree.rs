@@ -19,7 +19,7 @@ pub fn descendants(root: Pid) -> Vec<Pid> {
 
 /// Kills all that a process started, also what is started meanwhile. Nobody is waited for.
 pub fn kill_descendants(root: Pid) {
-    // What a process starts before the signal reaches it is found in the next round.
+    // Processes that are started before the signal arrives are found in the next round.
     for _ in 0..50 {
         let left: Vec<Pid> = descendants(root).into_iter().filter(|process| os::is_running(*process)).collect();
         if left.is_empty() {

@@ -95,25 +95,26 @@ pub fn unpinned_urls(value: &Value) -> usize {
 pub fn with_checksums(components: &Components, fetched: &[FetchResult]) -> Option<Components> {
     let mut pinned = components.clone();
     let value = pinned.parameters.get_mut(SOURCE)?;
-    put_checksums(value, fetched);
-    (unpinned_urls(value) == 0).then_some(pinned)
+    *value = pin(value, fetched)?;
+    Some(pinned)
 }
 
-fn put_checksums(value: &mut Value, fetched: &[FetchResult]) {
-    match value {
+fn pin(value: &Value, fetched: &[FetchResult]) -> Option<Value> {
+    Some(match value {
         Value::Map(map) if map.contains_key(URL) => {
             let is = |one: &&FetchResult| {
                 let first_bytes = one.fetch.first_bytes.map(|bytes| Value::Int(bytes.into()));
                 map[URL].as_text() == Some(&one.fetch.url) && map.get(FIRST_BYTES) == first_bytes.as_ref()
             };
-            if let Some(one) = fetched.iter().find(is) {
-                *value = content(SHA256, &one.sha256, None);
-            }
+            content(SHA256, &fetched.iter().find(is)?.sha256, None)
         }
-        Value::Map(map) => map.values_mut().for_each(|item| put_checksums(item, fetched)),
-        Value::List(items) => items.iter_mut().for_each(|item| put_checksums(item, fetched)),
-        _ => {}
-    }
+        Value::Map(map) => {
+            let items = map.iter().map(|(name, item)| Some((name.clone(), pin(item, fetched)?)));
+            Value::Map(items.collect::<Option<_>>()?)
+        }
+        Value::List(items) => Value::List(items.iter().map(|item| pin(item, fetched)).collect::<Option<_>>()?),
+        other => other.clone(),
+    })
 }
 
 /// Returns a content, or several, for people; nothing for other values.

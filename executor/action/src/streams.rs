@@ -1,15 +1,17 @@
 //! The output of a stage's process: events to the executor, everything else to the log.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::fd::{AsFd, AsRawFd};
-use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use cwm_contract::{Event, Reporter};
+use cwm_contract::{Cancellation, Event, FetchResult, Reporter};
 
-use crate::protocol::ActionMessage;
+use crate::checkpoints::CheckpointOwner;
+use crate::protocol::{ActionFailure, ActionMessage};
 use crate::read_log_tail;
 use cwm_core::Error;
 
@@ -106,36 +108,53 @@ fn has_room(pipe: &File) -> bool {
     poll(&mut descriptors, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
 }
 
-/// A stage's events: log lines to the log, the rest to the executor; what the record needs is remembered.
+/// The reports of a stage for its record.
+#[derive(Default)]
+pub struct Reported {
+    /// The paths that outputs pass through, by output name.
+    pub aliases: BTreeMap<String, PathBuf>,
+    /// The metrics by name.
+    pub metrics: BTreeMap<String, f64>,
+    /// The fetched contents, in order.
+    pub fetched: Vec<FetchResult>,
+    /// The device that it computed on.
+    pub computed_on: Option<String>,
+    /// The failure to prepare the checkpoints for that device.
+    pub refused: Option<ActionFailure>,
+}
+
+/// Receives a stage's events: log lines go to the log, the rest to the executor; what the record needs is kept.
 pub struct StageReporter {
     /// To the executor.
     pub messages: MessageWriter,
-    /// Metrics, aliases and what was fetched, in order.
-    pub kept: Arc<Mutex<Vec<Event>>>,
-    /// Receives the device as soon as the stage reports it.
-    pub report_device: Box<dyn Fn(&str) + Send + Sync>,
+    /// Kept for the record.
+    pub reported: Arc<Mutex<Reported>>,
+    /// The checkpoints, which are prepared for the device as soon as the stage reports it.
+    pub checkpoints: CheckpointOwner,
+    /// Stops the stage before it resumes from checkpoints of another device.
+    pub cancellation: Cancellation,
 }
 
 impl Reporter for StageReporter {
     fn report(&self, event: Event) {
-        if let Event::ComputeDevice(device) = &event {
-            (self.report_device)(device);
-        }
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         match &event {
-            Event::Log(line) => {
-                let _ = writeln!(std::io::stderr(), "{line}");
-                return;
-            }
-            Event::Note(line) => {
-                let _ = writeln!(std::io::stderr(), "{line}");
-            }
-            Event::Metric { .. } | Event::PassThrough { .. } | Event::Fetched(_) | Event::ComputeDevice(_) => {
-                if let Ok(mut kept) = self.kept.lock() {
-                    kept.push(event.clone());
+            Event::Log(line) | Event::Note(line) => _ = writeln!(std::io::stderr(), "{line}"),
+            Event::Metric { name, value } => _ = reported.metrics.insert(name.clone(), *value),
+            Event::PassThrough { output, path } => _ = reported.aliases.insert(output.clone(), path.clone()),
+            Event::Fetched(fetched) => reported.fetched.push(fetched.clone()),
+            Event::ComputeDevice(device) => {
+                reported.computed_on = Some(device.clone());
+                if let Err(failure) = self.checkpoints.prepare(Some(device)) {
+                    reported.refused = Some(failure);
+                    self.cancellation.cancel();
                 }
             }
             Event::Progress { .. } | Event::Activity(_) => {}
         }
-        self.messages.send(&ActionMessage::Event(event));
+        drop(reported);
+        if !matches!(event, Event::Log(_)) {
+            self.messages.send(&ActionMessage::Event(event));
+        }
     }
 }

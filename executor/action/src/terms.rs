@@ -53,13 +53,8 @@ impl AttemptOptions {
     }
 
     /// Returns these options as `cwm exec` takes them.
-    pub fn options(&self) -> Vec<String> {
-        let mut options = vec![format!("--attempt={}", self.attempt), format!("--attempts={}", self.attempts)];
-        options.extend(self.time.map(|time| format!("--time={}", time.as_secs_f64())));
-        options.extend(self.memory.map(|memory| format!("--memory={memory}")));
-        options.extend(self.check.then(|| "--check".to_owned()));
-        options.extend(self.requested_by.as_ref().map(|who| format!("--requested-by={who}")));
-        options
+    pub fn option(&self) -> String {
+        format!("--terms={}", serde_json::to_string(self).unwrap_or_default())
     }
 }
 

@@ -1,106 +1,221 @@
-//! The work itself: a stage of this binary, or a command.
+//! The work of an attempt, from its inputs to its record.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use cwm_contract::{Cancellation, Context, Event, Failure, Task};
+use cwm_contract::{Context, Failure, Task};
 
+use super::attempt::Attempt;
+use super::checkpoints::CheckpointOwner;
 use super::inputs::Inputs;
-use super::protocol::{ActionFailure, ActionFailureKind};
-use super::streams::{MessageWriter, StageReporter};
-use super::terms::AttemptOptions;
-use super::{ActionBody, ActionFile, checkpoints, command_stage};
-use cwm_core::Registry;
-use cwm_store::external_files::DigestCache;
-use cwm_store::{KeyLock, Store, WorkFolder};
+use super::protocol::{ActionFailure, ActionFailureKind, ActionMessage};
+use super::streams::{Reported, StageReporter};
+use super::usage::ResourceUsageTimer;
+use super::{ActionBody, ActionFile, command_stage, out_of_memory, probe, source_key, watchdog};
+use cwm_core::{Digest, Error, FileErrorKind};
+use cwm_store::{ActionRecord, Content, Difference, NewAction, NewOutput, OutputShape, RunInfo};
 
-/// An attempt that is about to begin, under the lock of its key.
-pub struct AttemptContext<'a> {
-    pub registry: &'a Registry,
-    pub store: Store,
-    pub files: DigestCache,
-    pub work: WorkFolder,
-    /// The file of its log: in the work folder, unless others read it elsewhere.
-    pub log: PathBuf,
-    pub action: ActionFile,
-    pub lock: KeyLock,
-    pub messages: &'a MessageWriter,
-    pub cancellation: &'a Cancellation,
-    pub terms: &'a AttemptOptions,
-}
-
-impl AttemptContext<'_> {
-    /// Returns true if the work is done by processes that this one starts, and not by this one itself.
-    pub fn is_command(&self) -> bool {
-        matches!(self.action.body, ActionBody::Command { .. })
+impl Attempt<'_> {
+    /// Does the work and records the result, whose digests are returned by output name. `is_resumed` is true if it resumes from a
+    /// checkpoint of an earlier attempt.
+    ///
+    /// # Errors
+    /// It failed; then nothing is recorded.
+    pub fn make(&self, is_resumed: bool) -> Result<BTreeMap<String, Digest>, ActionFailure> {
+        self.process.messages.send(&ActionMessage::Start);
+        let timer = ResourceUsageTimer::start();
+        let (outputs, reported) = self.work()?;
+        let circumstances = timer.stop(&self.action, reported.computed_on.as_deref(), is_resumed);
+        let probe = self.probe();
+        // The log becomes content of the store, and this process has it open: from here on nothing may be added to it.
+        self.process.messages.log_to(Path::new("/dev/null"))?;
+        let own_log = self.work.log();
+        if self.log != own_log {
+            std::fs::copy(&self.log, &own_log).map_err(|error| Error::io("copy the log", &self.log, error))?;
+        }
+        let recorded = self.record(outputs, reported, probe, circumstances);
+        if recorded.is_err() {
+            let _ = self.process.messages.log_to(&self.log);
+        }
+        recorded
     }
-}
 
-/// Does the work of an action in its folder. The events for the record are put into `kept`.
-///
-/// # Errors
-/// It failed.
-pub fn do_work(
-    attempt: &AttemptContext<'_>,
-    inputs: &Inputs,
-    kept: Arc<Mutex<Vec<Event>>>,
-) -> Result<(), ActionFailure> {
-    let AttemptContext { work, action, lock, messages, cancellation, log, .. } = attempt;
-    let outputs: BTreeMap<String, PathBuf> =
-        action.outputs.iter().map(|(name, output)| (name.clone(), work.out().join(output.file_name(name)))).collect();
-    match &action.body {
-        ActionBody::Stage { values, expected, .. } => {
-            let kind = &action.components.kind;
-            let unknown = || Failure::internal(format!("this cwm has no stage `{kind}`"));
-            let stage = attempt.registry.get(kind).ok_or_else(unknown)?;
-            let task = Task {
-                values: values.clone(),
-                inputs: inputs.groups.clone(),
-                outputs,
-                temporary: work.tmp(),
-                checkpoint_dir: work.keep(),
-                resources: action.resources.clone(),
-                expected: expected.clone(),
-            };
-            let refused = Arc::new(Mutex::new(None));
-            let report_device =
-                checkpoints::device_check(attempt.registry, work, action, cancellation, refused.clone());
-            let reporter = StageReporter { messages: (*messages).clone(), kept, report_device };
-            let ran = stage.run(&Context::new(stage, task, Box::new(reporter), (*cancellation).clone()));
-            let refused = refused.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
-            match refused {
-                Some(failure) => Err(failure),
-                None => Ok(ran?),
+    /// Moves the outputs into the store and records the action. Returns the digests of the outputs by name.
+    fn record(
+        &self,
+        outputs: BTreeMap<String, NewOutput>,
+        reported: Reported,
+        probe: BTreeMap<String, Digest>,
+        circumstances: RunInfo,
+    ) -> Result<BTreeMap<String, Digest>, ActionFailure> {
+        let ActionFile { pipeline, label, components: requested, cause, .. } = &self.action;
+        let Reported { metrics, fetched, .. } = reported;
+        let mut components = requested.clone();
+        // Content that was requested by its URL is identified by its checksum from now on.
+        let has_unpinned_url = source_key::has_unpinned_url(requested);
+        if has_unpinned_url {
+            let missing = || Error::internal("it did not report the checksum of everything that it fetched");
+            components = source_key::with_checksums(requested, &fetched).ok_or_else(missing)?;
+        }
+        let record = ActionRecord {
+            cause: cause.clone(),
+            metrics,
+            fetched: fetched.clone(),
+            probe,
+            ..ActionRecord::new(pipeline.clone(), label.clone(), components, circumstances)
+        };
+        let log = Some(self.work.log()).filter(|log| log.exists());
+        let recorded = self.store.record(NewAction { record, outputs, log }).map_err(|error| {
+            let is_refused = error.kind() == FileErrorKind::Refused;
+            let failure = ActionFailure::from(error);
+            if is_refused { ActionFailure { kind: ActionFailureKind::Output, ..failure } } else { failure }
+        })?;
+        if has_unpinned_url {
+            // And under the URL, for runs that know no more than that. Second: it promises that the other is there.
+            self.store.record_as(&recorded.record, requested.clone(), fetched)?;
+        }
+        super::remove(&self.work);
+        Ok(recorded.record.output_digests())
+    }
+
+    /// Takes the stage's probe. The work is done without it, so a failure goes to the log alone.
+    fn probe(&self) -> BTreeMap<String, Digest> {
+        let (ActionBody::Stage { values, .. }, Some(stage), false) =
+            (&self.action.body, self.stage, self.action.components.code.is_empty())
+        else {
+            return BTreeMap::new();
+        };
+        let folder = self.work.tmp().join("probe");
+        probe::take(stage, values, &folder, self.process.cancellation).unwrap_or_else(|failure| {
+            let _ = writeln!(std::io::stderr(), "recorded without a probe: {failure}");
+            BTreeMap::new()
+        })
+    }
+
+    /// Does the work again and compares the result with the recorded one; nothing else is changed.
+    ///
+    /// # Errors
+    /// It failed, or there is nothing to compare with.
+    pub fn check(&self) -> Result<Vec<Difference>, ActionFailure> {
+        self.process.messages.send(&ActionMessage::Start);
+        let (outputs, _) = self.work()?;
+        let mut differences = Vec::new();
+        for (name, output) in &outputs {
+            let recorded = self.action.recorded.as_ref().and_then(|recorded| recorded.get(name));
+            let missing = || Error::store(format!("the recorded result has no output `{name}`"));
+            differences.extend(self.store.differences(name, output, recorded.ok_or_else(missing)?)?);
+        }
+        Ok(differences)
+    }
+
+    /// Does the work. Returns its outputs, which are not touched, and what the stage reported.
+    fn work(&self) -> Result<(BTreeMap<String, NewOutput>, Reported), ActionFailure> {
+        let inputs = Inputs::find(self)?;
+        let outputs = self.action.outputs.iter();
+        let outputs: BTreeMap<String, PathBuf> =
+            outputs.map(|(name, output)| (name.clone(), self.work.out().join(output.file_name(name)))).collect();
+        let work = || catch_unwind(AssertUnwindSafe(|| self.do_work(&inputs, &outputs)));
+        let reported = match watchdog::run(self, work) {
+            // Work that finished within its grace period is finished.
+            (Ok(Ok(reported)), _) => Ok(reported),
+            (_, Some(exceeded)) => Err(exceeded),
+            (Ok(Err(failure)), None) => Err(failure),
+            (Err(panic), None) => Err(panicked(panic.as_ref())),
+        };
+        let reported = reported.inspect_err(|_| {
+            // Others may read these inputs too. The failure to report is that of the work.
+            if let Err(error) = inputs.quarantine_rewritten(&self.store) {
+                let _ = writeln!(std::io::stderr(), "{}", error.message);
+            }
+        })?;
+        inputs.verify_unchanged(self)?;
+        Ok((self.collect_outputs(&inputs, &outputs, &reported)?, reported))
+    }
+
+    fn do_work(&self, inputs: &Inputs, outputs: &BTreeMap<String, PathBuf>) -> Result<Reported, ActionFailure> {
+        let Attempt { process, work, action, .. } = self;
+        match &action.body {
+            ActionBody::Stage { values, expected, .. } => {
+                let stage = self.stage.ok_or_else(|| Failure::internal("an action of a stage without a stage"))?;
+                let task = Task {
+                    values: values.clone(),
+                    inputs: inputs.groups.clone(),
+                    outputs: outputs.clone(),
+                    temporary: work.tmp(),
+                    checkpoint_dir: work.keep(),
+                    resources: action.resources.clone(),
+                    expected: expected.clone(),
+                };
+                let reported: Arc<Mutex<Reported>> = Arc::default();
+                let reporter = StageReporter {
+                    messages: process.messages.clone(),
+                    reported: reported.clone(),
+                    checkpoints: CheckpointOwner::of(work, action),
+                    cancellation: process.cancellation.clone(),
+                };
+                let ran = stage.run(&Context::new(stage, task, Box::new(reporter), process.cancellation.clone()));
+                let mut reported = std::mem::take(&mut *reported.lock().unwrap_or_else(PoisonError::into_inner));
+                match reported.refused.take() {
+                    Some(failure) => Err(failure),
+                    None => Ok(ran.map(|()| reported)?),
+                }
+            }
+            ActionBody::Command { run, environment, inherited, deps } => {
+                let (folder, scratch) = (work.tmp().join("cwd"), work.tmp().join("scratch"));
+                for folder in [&folder, &scratch] {
+                    std::fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, error))?;
+                }
+                let inputs = command_stage::lay_out(action, &inputs.groups, &folder, deps)?;
+                // So that the key stays locked as long as anyone can write, even if this process is killed.
+                self.lock.share_with_children().map_err(Failure::from)?;
+                let mut shell = command_stage::shell(run, inherited);
+                shell.envs(command_stage::variables(environment, &inputs, outputs)).current_dir(&folder);
+                shell.env("TMPDIR", &scratch).env("CWM_CORES", action.resources.cores.to_string());
+                command_stage::run(shell, &self.log, process.cancellation)?;
+                refuse_undeclared(&work.out(), outputs)?;
+                Ok(Reported::default())
             }
         }
-        ActionBody::Command { run, environment, inherited, deps } => {
-            let folder = work.tmp().join("cwd");
-            let scratch = work.tmp().join("scratch");
-            for folder in [&folder, &scratch] {
-                std::fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, error))?;
-            }
-            let inputs = command_stage::lay_out(action, &inputs.groups, &folder, deps)?;
-            let layout = command_stage::Layout {
-                folder: &folder,
-                inputs: &inputs,
-                outputs: &outputs,
-                temporary: &scratch,
-                cores: action.resources.cores,
-                log,
+    }
+
+    /// Collects the outputs of work that succeeded; nothing is touched.
+    fn collect_outputs(
+        &self,
+        inputs: &Inputs,
+        paths: &BTreeMap<String, PathBuf>,
+        reported: &Reported,
+    ) -> Result<BTreeMap<String, NewOutput>, ActionFailure> {
+        let mut outputs = BTreeMap::new();
+        for (name, output) in &self.action.outputs {
+            let made = &paths[name];
+            let content = match reported.aliases.get(name) {
+                // Moved only now, so that an interruption before this has lost nothing.
+                Some(path) if path.starts_with(self.work.keep()) => Content::Local(path.clone()),
+                Some(path) => inputs.content(path).ok_or_else(|| {
+                    let path = path.display();
+                    Error::internal(format!("output `{name}` passes {path} through, which is none of its inputs"))
+                })?,
+                None if !made.exists() => {
+                    let what = if output.shape.is_folder() { "a folder" } else { "a file" };
+                    let problem = format!("it did not write its output `{name}`");
+                    let hint = format!("{what} was expected at {}", made.display());
+                    return Err(ActionFailure::new(ActionFailureKind::Output, problem).hint(hint));
+                }
+                None => Content::Local(made.clone()),
             };
-            // So that the key stays locked as long as anyone can write, even if this process is killed.
-            lock.share_with_children().map_err(Failure::from)?;
-            let variables = command_stage::environment(environment, &layout);
-            command_stage::run(run, &variables, inherited, &layout, cancellation)?;
-            undeclared(&work.out(), &outputs)
+            let is_folder = output.or_folder && matches!(&content, Content::Local(path) if path.is_dir());
+            let shape = if is_folder { OutputShape::Folder } else { output.shape.clone() };
+            outputs.insert(name.clone(), NewOutput { format: output.format.clone(), shape, content });
         }
+        Ok(outputs)
     }
 }
 
 /// Fails if an undeclared output was written, which would be lost silently.
-fn undeclared(out: &Path, outputs: &BTreeMap<String, PathBuf>) -> Result<(), ActionFailure> {
+fn refuse_undeclared(out: &Path, outputs: &BTreeMap<String, PathBuf>) -> Result<(), ActionFailure> {
     let listed = |error| Failure::io("list", out, error);
     let entries = match std::fs::read_dir(out) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -112,13 +227,23 @@ fn undeclared(out: &Path, outputs: &BTreeMap<String, PathBuf>) -> Result<(), Act
         other => other.map_err(listed)?,
     };
     for entry in entries {
-        let path = entry.map_err(listed)?.path();
-        if !outputs.values().any(|output| *output == path) {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let entry = entry.map_err(listed)?;
+        if !outputs.values().any(|output| *output == entry.path()) {
+            let name = entry.file_name().to_string_lossy().into_owned();
             let problem = format!("its command wrote `{name}`, which is not one of its outputs");
             let hint = "declare it under `outputs:`, or write it to $TMPDIR";
             return Err(ActionFailure::new(ActionFailureKind::Output, problem).hint(hint));
         }
     }
     Ok(())
+}
+
+fn panicked(panic: &(dyn std::any::Any + Send)) -> ActionFailure {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());
+    let (kind, hint) = match out_of_memory::find(&text) {
+        Some(_) => (ActionFailureKind::OutOfMemory, out_of_memory::HINT),
+        None => (ActionFailureKind::Panic, "this is a mistake in cwm; please report it with the log"),
+    };
+    ActionFailure::new(kind, format!("panicked: {text}")).hint(hint)
 }

@@ -13,7 +13,7 @@
 //!
 //! The first three are on the disk for good before `sbatch` is called.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -25,9 +25,12 @@ use serde::{Deserialize, Serialize};
 use super::binary;
 use super::events_file::EventsFile;
 use super::isolated::RemoteStoreConfig;
+use super::request::{JobScript, JobTemplate, ResourceRequest};
+use super::settings::Settings;
+use super::slurm_cli::{self, SlurmError};
 use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions, user};
 use cwm_core::{Digest, DurableFs, Error, Key, read_regular_file};
-use cwm_store::{Machine, Store};
+use cwm_store::{Machine, Store, list_folder};
 
 /// Version of [`BatchFile`].
 const BATCH_FORMAT: u32 = 1;
@@ -81,7 +84,6 @@ pub struct BatchTask {
 #[derive(Debug, Serialize, Deserialize)]
 struct Ended {
     task: u32,
-    how: String,
 }
 
 /// A batch that is on the disk.
@@ -98,51 +100,67 @@ pub fn folder(store: &Store) -> PathBuf {
     store.root().join("batches")
 }
 
-/// The content of a new batch, but for the options of `sbatch`, which name its folder.
-pub fn new(binary: Digest, tasks: Vec<BatchTask>, by: &str, run_of: Option<PathBuf>) -> BatchFile {
-    use std::sync::atomic::{AtomicU32, Ordering};
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let made = Timestamp::now();
-    let host = Machine::here().host;
-    let unique = format!("{host} {} {} {}", std::process::id(), made, COUNT.fetch_add(1, Ordering::Relaxed));
-    let random = Digest::of(unique.as_bytes()).to_string();
-    let id = format!("{}-{}", made.strftime("%Y%m%dT%H%M%S"), &random[..16]);
-    BatchFile {
-        format: BATCH_FORMAT,
-        id,
-        made,
-        by: by.to_owned(),
-        host,
-        user: user(),
-        binary,
-        options: Vec::new(),
-        tasks,
-        run_of,
-        remote_store: None,
-    }
+/// The work of a batch's job.
+pub enum BatchWork<'a> {
+    /// Cells with this request, as an array.
+    Cells(&'a ResourceRequest, Vec<BatchTask>),
+    /// A run of a pipeline, in a folder, with the arguments of its command.
+    Run { pipeline: &'a Path, folder: &'a Path, arguments: &'a [String] },
 }
 
 impl Batch {
-    /// Puts a batch on the disk for good, whole or not at all.
+    /// Puts a new batch of the command `by` on the disk for good, whole or not at all.
     ///
     /// # Errors
     /// The store cannot be written.
-    pub fn write(store: &Store, file: BatchFile, script: &str) -> Result<Batch, Error> {
+    pub fn create(store: &Store, settings: &Settings, by: &str, work: BatchWork<'_>) -> Result<Batch, Error> {
+        let binary = binary::keep(store)?;
+        let (made, host) = (Timestamp::now(), Machine::here().host);
+        let unique = Digest::of(format!("{host} {} {made}", std::process::id()).as_bytes()).to_string();
+        let id = format!("{}-{}", made.strftime("%Y%m%dT%H%M%S"), &unique[..16]);
+        let place = folder(store).join(&id);
+        let program = binary::path(store, &binary);
+        let template = JobTemplate { settings, batch: &id, folder: &place, root: store.root(), binary: &program };
+        let (JobScript { options, script }, tasks, run_of) = match work {
+            BatchWork::Cells(request, tasks) => (template.array(request, tasks.len()), tasks, None),
+            BatchWork::Run { pipeline, folder, arguments } => {
+                (template.run(folder, arguments), Vec::new(), Some(pipeline.to_owned()))
+            }
+        };
+        let (format, user, by) = (BATCH_FORMAT, user(), by.to_owned());
+        let remote_store = settings.remote_store.clone();
+        let file = BatchFile { format, id, made, by, host, user, binary, options, tasks, run_of, remote_store };
+        let json = serde_json::to_vec_pretty(&file).map_err(|error| Error::internal(error.to_string()))?;
+        let keys: String = file.tasks.iter().map(|task| format!("{}\n", task.key)).collect();
+
         let (disk, batches) = (DurableFs::default(), folder(store));
         disk.make_folders(&batches)?;
         let aside = disk.temporary_folder(&batches, ".new-")?;
-        let json = serde_json::to_vec_pretty(&file).map_err(|error| Error::internal(error.to_string()))?;
-        let keys: String = file.tasks.iter().map(|task| format!("{}\n", task.key)).collect();
         for (name, bytes) in [("batch.json", &json[..]), ("keys", keys.as_bytes()), ("script", script.as_bytes())] {
             disk.replace(&aside.path().join(name), bytes, false)?;
         }
         disk.touch(&aside.path().join("job"))?;
         disk.sync_folder(aside.path())?;
-        let place = batches.join(&file.id);
         aside.persist(&place)?;
         disk.sync_folder(&batches)?;
         disk.sync_folder(store.root())?;
         Ok(Batch { folder: place, file })
+    }
+
+    /// Calls `sbatch`, which keeps `lock` until it has ended.
+    ///
+    /// # Errors
+    /// The job was refused, or it is unknown if it was.
+    pub fn submit(&self, lock: &File) -> Result<(), SlurmError> {
+        let path = self.folder.join("job");
+        let job = File::create(&path).map_err(|error| Error::io("write", &path, error))?;
+        slurm_cli::submit(&self.file.options, job, lock)
+    }
+
+    /// Removes a batch that Slurm did not take.
+    pub fn remove(&self) {
+        // If it stays, the next run that needs a cell of it finds no job for it, either.
+        let _ = std::fs::remove_dir_all(&self.folder);
     }
 
     /// The batch of this name.
@@ -160,8 +178,8 @@ impl Batch {
         let damaged = |error: String| Error::store(format!("{} is damaged: {error}", path.display()));
         let file: BatchFile = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
         if file.format > BATCH_FORMAT {
-            let words = format!("{} has format {}, this cwm reads {BATCH_FORMAT}", path.display(), file.format);
-            return Err(Error::store(words).hint("use the cwm that made it, or a newer one"));
+            let message = format!("{} has format {}, this cwm reads {BATCH_FORMAT}", path.display(), file.format);
+            return Err(Error::store(message).hint("use the cwm that made it, or a newer one"));
         }
         if file.id != id {
             return Err(damaged(format!("it is the batch {}", file.id)));
@@ -187,59 +205,39 @@ impl Batch {
         (!id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit())).then(|| id.to_owned())
     }
 
-    /// The file into which `sbatch` writes the id.
-    ///
-    /// # Errors
-    /// It cannot be opened.
-    pub fn job_file(&self) -> Result<File, Error> {
-        let path = self.folder.join("job");
-        let file = File::options().create(true).write(true).truncate(true).open(&path);
-        file.map_err(|error| Error::io("write", &path, error))
-    }
-
-    /// Notes a job that was found by its comment.
-    ///
-    /// # Errors
-    /// The store cannot be written.
-    pub fn note_job(&self, job: &str) -> Result<(), Error> {
-        Ok(DurableFs::default().replace(&self.folder.join("job"), format!("{job}\n").as_bytes(), true)?)
-    }
-
     /// Notes that a task has ended, if the folder can be written.
-    pub fn note_end(&self, index: u32, how: &str) {
-        let line = serde_json::to_string(&Ended { task: index, how: how.to_owned() }).unwrap_or_default();
+    pub fn note_end(&self, index: u32) {
+        let line = serde_json::to_string(&Ended { task: index }).unwrap_or_default();
         let file = File::options().create(true).append(true).open(self.folder.join("ended"));
         let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
     }
 
-    /// The ends of tasks, as far as a run saw them.
-    pub fn ends(&self) -> HashMap<u32, String> {
+    /// The indices of the tasks whose end a run saw.
+    fn ends(&self) -> HashSet<u32> {
         let text = std::fs::read_to_string(self.folder.join("ended")).unwrap_or_default();
-        let lines = text.lines().filter_map(|line| serde_json::from_str::<Ended>(line).ok());
-        lines.map(|ended| (ended.task, ended.how)).collect()
+        text.lines().filter_map(|line| serde_json::from_str::<Ended>(line).ok()).map(|ended| ended.task).collect()
     }
 
-    /// True if a task has ended, as far as its files say. One that was stopped may start again.
-    pub fn has_ended(&self, index: u32, ends: &HashMap<u32, String>) -> bool {
-        if ends.contains_key(&index) {
-            return true;
-        }
-        let last = EventsFile::at(self.events(index))
-            .read()
-            .into_iter()
-            .rev()
-            .find(|line| !matches!(line, ActionMessage::Event(_)));
-        match last {
+    /// The tasks with their indices that are wanted and have not ended, as far as the batch's files show. One that was stopped
+    /// may start again.
+    pub fn open_tasks(&self, is_wanted: impl Fn(&BatchTask) -> bool) -> impl Iterator<Item = (u32, &BatchTask)> {
+        let ends = self.ends();
+        let wanted = (0..).zip(&self.file.tasks).filter(move |(_, task)| is_wanted(task));
+        wanted.filter(move |(index, _)| !ends.contains(index) && !self.reported_end(*index))
+    }
+
+    fn reported_end(&self, index: u32) -> bool {
+        let messages = EventsFile::at(self.events(index)).read();
+        match messages.iter().rfind(|message| !matches!(message, ActionMessage::Event(_))) {
             Some(ActionMessage::Outcome(Err(failure))) => failure.kind != ActionFailureKind::Cancelled,
             Some(ActionMessage::Outcome(Ok(_))) => true,
             _ => false,
         }
     }
 
-    /// Marks the batch as over if all of its tasks have ended, so that nobody reads it again.
+    /// Marks the batch as over if a run saw the end of all tasks, so that nobody reads it again.
     pub fn close_if_over(&self) {
-        let ends = self.ends();
-        if (0..self.file.tasks.len() as u32).all(|index| ends.contains_key(&index)) {
+        if self.ends().len() >= self.file.tasks.len() {
             let _ = DurableFs::default().touch(&self.folder.join(OVER));
         }
     }
@@ -254,45 +252,43 @@ const OVER: &str = "over";
 
 /// The batches of a store that are not over, the oldest first. A folder that is no batch is left out.
 pub fn open(store: &Store) -> Vec<Batch> {
-    let names = cwm_store::list_folder(&folder(store)).unwrap_or_default();
+    let names = list_folder(&folder(store)).unwrap_or_default();
     let open = names.into_iter().filter(|(_, path)| !path.join(OVER).exists());
     open.filter_map(|(name, _)| Batch::read(store, &name).ok()).collect()
 }
 
 /// The keys that jobs are making or will make, as far as is known without asking Slurm: `gc` keeps what they read.
 pub fn pending_keys(store: &Store) -> HashSet<Key> {
-    let mut awaited = HashSet::new();
-    for batch in open(store).into_iter().filter(|batch| !batch.is_old()) {
-        let ends = batch.ends();
-        let open = (0..).zip(&batch.file.tasks).filter(|(index, _)| !batch.has_ended(*index, &ends));
-        awaited.extend(open.map(|(_, task)| task.key));
-    }
-    awaited
+    let batches: Vec<Batch> = open(store).into_iter().filter(|batch| !batch.is_old()).collect();
+    batches.iter().flat_map(|batch| batch.open_tasks(|_| true)).map(|(_, task)| task.key).collect()
 }
 
-/// Folders of batches of which nothing more comes, that were made before `time`; and what never became one.
-pub fn ended_batches(store: &Store, time: Timestamp) -> Vec<PathBuf> {
-    let mut ended = Vec::new();
-    for (name, path) in cwm_store::list_folder(&folder(store)).unwrap_or_default() {
-        let is_over = match Batch::read(store, &name) {
-            Ok(batch) if batch.file.made >= time => false,
-            Ok(batch) if batch.file.run_of.is_some() => batch.is_old() || path.join(OVER).exists(),
-            Ok(batch) => {
-                let ends = batch.ends();
-                batch.is_old() || (0..batch.file.tasks.len() as u32).all(|index| batch.has_ended(index, &ends))
-            }
-            Err(_) => is_older(&path, time),
-        };
-        ended.extend(is_over.then_some(path));
-    }
-    ended
+/// The folders of ended batches that were made before `time`, and the copies of programs that no other batch runs.
+pub fn garbage(store: &Store, time: Timestamp) -> Vec<PathBuf> {
+    let mut garbage = ended_batches(store, time);
+    let binaries = unused_job_binaries(store, &garbage, time);
+    garbage.extend(binaries);
+    garbage
+}
+
+/// Folders of batches that were made before `time` and whose tasks have ended; and folders that never became a batch.
+fn ended_batches(store: &Store, time: Timestamp) -> Vec<PathBuf> {
+    let folders = list_folder(&folder(store)).unwrap_or_default().into_iter();
+    let ended = folders.filter(|(name, path)| match Batch::read(store, name) {
+        Ok(batch) if batch.file.made >= time => false,
+        Ok(batch) if batch.is_old() => true,
+        Ok(batch) if batch.file.run_of.is_some() => path.join(OVER).exists(),
+        Ok(batch) => batch.open_tasks(|_| true).next().is_none(),
+        Err(_) => is_older(path, time),
+    });
+    ended.map(|(_, path)| path).collect()
 }
 
 /// Copies of programs that no batch but those in `going` runs.
-pub fn unused_job_binaries(store: &Store, going: &[PathBuf], time: Timestamp) -> Vec<PathBuf> {
+fn unused_job_binaries(store: &Store, going: &[PathBuf], time: Timestamp) -> Vec<PathBuf> {
     let staying = open(store).into_iter().filter(|batch| !going.contains(&batch.folder));
-    let used: BTreeSet<String> = staying.map(|batch| batch.file.binary.to_string()).collect();
-    let copies = cwm_store::list_folder(&binary::folder(store)).unwrap_or_default();
+    let used: HashSet<String> = staying.map(|batch| batch.file.binary.to_string()).collect();
+    let copies = list_folder(&binary::folder(store)).unwrap_or_default();
     // A young one may be of a batch that is not written yet.
     let unused = copies.into_iter().filter(|(name, path)| !used.contains(name) && is_older(path, time));
     unused.map(|(_, path)| path).collect()
@@ -305,6 +301,8 @@ fn is_older(path: &Path, time: Timestamp) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use cwm_contract::Needs;
+
     use super::*;
 
     fn key(digit: char) -> Key {
@@ -318,8 +316,10 @@ mod tests {
             force: false,
             terms: AttemptOptions::default(),
         };
-        let file = new(Digest::of(b"program"), vec![task('a'), task('b')], "cwm run", None);
-        Batch::write(store, file, "#!/bin/sh\n").unwrap()
+        let settings = Settings::from(&cwm_project::site::Slurm::default());
+        let request = ResourceRequest::of("train", &Needs::default(), None, &settings);
+        let work = BatchWork::Cells(&request, vec![task('a'), task('b')]);
+        Batch::create(store, &settings, "cwm run", work).unwrap()
     }
 
     #[test]
@@ -340,23 +340,21 @@ mod tests {
         // Cancelled, and perhaps started again; then it has its result.
         let cancelled = "\"start\"\n{\"outcome\":{\"Err\":{\"kind\":\"cancelled\",\"message\":\"\",\"hint\":null}}}\n";
         std::fs::write(batch.events(0), cancelled).unwrap();
-        assert!(!batch.has_ended(0, &batch.ends()));
+        assert_eq!(batch.open_tasks(|_| true).count(), 2);
         std::fs::write(batch.events(0), format!("{cancelled}\"start\"\n{{\"outcome\":{{\"Ok\":\"cache_hit\"}}}}\n"))
             .unwrap();
         assert_eq!(pending_keys(&store), HashSet::from([key('b')]));
 
         let later = Timestamp::now() + jiff::SignedDuration::from_hours(1);
         let program = binary::path(&store, &batch.file.binary);
-        std::fs::create_dir_all(binary::folder(&store)).unwrap();
-        std::fs::write(&program, "").unwrap();
         assert!(ended_batches(&store, later).is_empty() && unused_job_binaries(&store, &[], later).is_empty());
-        batch.note_end(1, "its job 17_1 was cancelled");
+        batch.note_end(1);
         assert!(pending_keys(&store).is_empty());
         assert_eq!(ended_batches(&store, later), std::slice::from_ref(&batch.folder));
         assert!(ended_batches(&store, batch.file.made).is_empty(), "not yet");
         assert_eq!(unused_job_binaries(&store, std::slice::from_ref(&batch.folder), later), [program]);
         // One that everybody has seen the end of is not read again.
-        batch.note_end(0, "done");
+        batch.note_end(0);
         batch.close_if_over();
         assert!(open(&store).is_empty());
         assert_eq!(ended_batches(&store, later), [batch.folder]);

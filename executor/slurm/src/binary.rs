@@ -3,7 +3,8 @@
 use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use cwm_core::{Digest, DurableFs, Error};
 use cwm_store::{Store, hash_own_file};
@@ -18,32 +19,31 @@ pub fn path(store: &Store, digest: &Digest) -> PathBuf {
     folder(store).join(digest.to_string())
 }
 
-/// Keeps a copy of this very program, also if it was rebuilt since it was started; what it is.
+/// Keeps a copy of this very program, also if it was rebuilt since it was started. Returns its digest.
 ///
 /// # Errors
 /// The store cannot be written.
 pub fn keep(store: &Store) -> Result<Digest, Error> {
     let own = cwm_core::os::current_exe();
-    let cannot = |error: io::Error| Error::io("copy this program from", &own, error);
-    let digest = hash_own_file(&own)?;
+    let failed = |error: io::Error| Error::io("copy this program from", &own, error);
+    // This program does not change while it runs.
+    static OWN: OnceLock<Digest> = OnceLock::new();
+    let digest = OWN.get().map_or_else(|| hash_own_file(&own), |digest| Ok(*digest))?;
+    OWN.get_or_init(|| digest);
     let place = path(store, &digest);
-    let size = std::fs::metadata(&own).map_err(cannot)?.len();
+    let size = std::fs::metadata(&own).map_err(failed)?.len();
     if std::fs::metadata(&place).is_ok_and(|there| there.len() == size) {
         return Ok(digest);
     }
     let disk = DurableFs::default();
     disk.make_folders(&folder(store))?;
     let (mut file, temporary) = disk.new_file(&folder(store))?;
-    copy(&own, &mut file).map_err(|error| Error::io("write", temporary.path(), error))?;
+    let copied = File::open(&own).and_then(|mut own| io::copy(&mut own, &mut file));
+    copied.and_then(|_| file.set_permissions(Permissions::from_mode(0o555))).map_err(failed)?;
     drop(file);
     disk.sync_file(temporary.path())?;
     temporary.persist(&place)?;
     disk.sync_folder(&folder(store))?;
     disk.sync_folder(store.root())?;
     Ok(digest)
-}
-
-fn copy(from: &Path, to: &mut File) -> io::Result<()> {
-    io::copy(&mut File::open(from)?, to)?;
-    to.set_permissions(Permissions::from_mode(0o555))
 }

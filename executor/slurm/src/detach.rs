@@ -2,13 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::batch::{self, Batch};
-use super::binary;
-use super::queue::{JobPhase, Queue};
-use super::request;
+use super::batch::{self, Batch, BatchWork};
+use super::queue::Queue;
+use super::request::DETACHED_OUTPUT;
 use super::settings::Settings;
-use super::slurm_cli::SlurmCliError;
-use super::submit::{SubmitError, sbatch};
 use cwm_core::Error;
 use cwm_store::Store;
 
@@ -23,7 +20,7 @@ pub struct DetachedRun {
     pub already_running: bool,
 }
 
-/// Submits a job of one core that runs this program with these `words` in this folder. If one already does so for this
+/// Submits a job of one core that runs this program with these arguments in this folder. If one already does so for this
 /// `pipeline`, nothing is submitted.
 ///
 /// # Errors
@@ -33,44 +30,24 @@ pub fn detach(
     settings: &Settings,
     pipeline: &Path,
     folder: &Path,
-    words: &[String],
+    arguments: &[String],
     command: &str,
 ) -> Result<DetachedRun, Error> {
-    store.create()?;
     let lock = store.lock_batches()?;
     let runs: Vec<Batch> = batch::open(store).into_iter().filter(|batch| batch.file.run_of.is_some()).collect();
     if !runs.is_empty() {
-        let queue = Queue::query().map_err(|error| not_submitted(&error))?;
+        let queue = Queue::query()?;
         for run in runs {
-            let entry = queue.single.get(&run.file.id);
-            let is_alive = entry.is_some_and(|entry| !matches!(entry.phase(), JobPhase::Ended(_)));
-            if !is_alive {
+            if !queue.is_alive(&run.file.id) {
                 run.close_if_over();
             } else if run.file.run_of.as_deref() == Some(pipeline) {
-                let job = run.job().or_else(|| queue.job_of(&run.file.id).map(str::to_owned)).unwrap_or_default();
-                return Ok(DetachedRun { job, output: run.folder.join("run.out"), already_running: true });
+                let job = queue.job(&run.file.id).unwrap_or_default().to_owned();
+                return Ok(DetachedRun { job, output: run.folder.join(DETACHED_OUTPUT), already_running: true });
             }
         }
     }
-    let digest = binary::keep(store)?;
-    let mut file = batch::new(digest, Vec::new(), command, Some(pipeline.to_owned()));
-    let place = batch::folder(store).join(&file.id);
-    file.options = request::detached(settings, &file.id, &place, store.root());
-    let script = request::detached_script(settings, folder, &binary::path(store, &digest), words);
-    let batch = Batch::write(store, file, &script)?;
-    sbatch(&batch, &lock).map_err(|failed| match failed {
-        SubmitError::Slurm(error) => not_submitted(&error),
-        SubmitError::Store(error) => error,
-    })?;
+    let batch = Batch::create(store, settings, command, BatchWork::Run { pipeline, folder, arguments })?;
+    batch.submit(&lock)?;
     let job = batch.job().ok_or_else(|| Error::system("`sbatch` took the job and gave no id"))?;
-    Ok(DetachedRun { job, output: batch.folder.join("run.out"), already_running: false })
-}
-
-fn not_submitted(cause: &SlurmCliError) -> Error {
-    let error = Error::system(format!("Slurm does not take the run as a job: {cause}"));
-    match cause {
-        SlurmCliError::NotInstalled(_) => error.hint("run on a node from which jobs are submitted"),
-        SlurmCliError::Unreachable(_) => error.hint("run again when it answers: nothing is submitted twice"),
-        SlurmCliError::LimitReached(_) | SlurmCliError::Refused(_) => error.hint("look at [slurm] in cwm.toml"),
-    }
+    Ok(DetachedRun { job, output: batch.folder.join(DETACHED_OUTPUT), already_running: false })
 }

@@ -1,19 +1,18 @@
-//! Slurm as an executor of the engine: queues tasks until there may be more jobs, hands them to the thread that watches jobs,
-//! and translates what that sends into events of the engine.
+//! Slurm as an executor of the engine: queues tasks until there may be more jobs, and hands them to the thread that submits and
+//! watches jobs.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
-
-use cwm_contract::Label;
 
 use super::batch::BatchTask;
 use super::request::ResourceRequest;
 use super::settings::Settings;
-use super::task::{JobUpdate, TaskSpec};
-use super::watch::Watcher;
-use cwm_action::{ActionFailure, ActionFailureKind, ActionMessage, AttemptOptions};
+use super::submitted_task::TaskSpec;
+use super::watch::{Jobs, Watcher, locked};
+use cwm_action::{ActionFailure, ActionFailureKind, AttemptOptions};
 use cwm_core::plural;
 use cwm_engine::{BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, RunEvent, Start, Task};
 use cwm_store::Store;
@@ -29,41 +28,22 @@ pub struct SlurmExecutor {
     events: ExecutorEvents,
 }
 
-/// The jobs of a run.
-#[derive(Default)]
-struct Jobs {
-    /// The names of cells that were handed over.
-    labels: HashMap<usize, Label>,
-    /// Those of them that have not ended.
-    open: BTreeSet<usize>,
-    /// Those of them whose work began.
-    running: BTreeSet<usize>,
-    /// The ids of the jobs.
-    ids: BTreeSet<String>,
-    /// True if other runs submitted one of them, and may wait for more of it than this run does.
-    has_others: bool,
-}
-
 impl SlurmExecutor {
     /// The executor of a run that was started with `command`.
     pub fn of_run(store: Store, settings: Settings, command: String) -> BatchExecutor {
         let local_stages = settings.site.here.clone();
         let start = move |events: ExecutorEvents| -> Box<dyn Executor> {
             let jobs: Arc<Mutex<Jobs>> = Arc::default();
-            let (known, sender) = (jobs.clone(), events.clone());
-            let receive = move |update| {
-                let events = translate(&mut locked(&known), update);
-                events.into_iter().for_each(|event| sender(event));
-            };
             let (tasks, inbox) = channel();
-            let (watched, options) = (store.clone(), settings.clone());
+            let watcher = Watcher::new(store.clone(), settings.clone(), command, jobs.clone(), events.clone());
+            let (open, sender) = (jobs.clone(), events.clone());
             std::thread::spawn(move || {
-                let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                    Watcher::new(watched, options, command, &receive).watch(&inbox);
-                }));
-                if ended.is_err() {
-                    let reason = "the thread that watches Slurm's jobs panicked: a bug in cwm".to_owned();
-                    receive(JobUpdate::WatcherFailed(reason));
+                if catch_unwind(AssertUnwindSafe(|| watcher.watch(&inbox))).is_err() {
+                    let reason = "the thread that watches Slurm's jobs panicked: a bug in cwm";
+                    let failure = ActionFailure::new(ActionFailureKind::Internal, reason);
+                    for &cell in &locked(&open).open {
+                        sender(ExecutorEvent::Exited(cell, Err(failure.clone())));
+                    }
                 }
             });
             Box::new(SlurmExecutor { store, settings, tasks: Some(tasks), queued: BTreeMap::new(), jobs, events })
@@ -104,9 +84,7 @@ impl Executor for SlurmExecutor {
             && let Some((cell, task)) = self.queued.pop_first()
         {
             let started = self.prepare(task).map(|task| {
-                let mut jobs = locked(&self.jobs);
-                jobs.open.insert(cell);
-                jobs.labels.insert(cell, task.task.label.clone());
+                locked(&self.jobs).open.insert(cell);
                 tasks.push(task);
             });
             starts.push(Start { cell, warning: None, started });
@@ -119,9 +97,7 @@ impl Executor for SlurmExecutor {
     }
 
     fn release(&mut self, cell: usize) {
-        let mut jobs = locked(&self.jobs);
-        jobs.open.remove(&cell);
-        jobs.running.remove(&cell);
+        locked(&self.jobs).open.remove(&cell);
     }
 
     /// Jobs continue without the run.
@@ -149,40 +125,5 @@ impl Executor for SlurmExecutor {
         let others = if jobs.has_others { ", with all that other runs wait for in these jobs" } else { "" };
         let message = format!("{cells} with Slurm: jobs go on, and `cwm run` finds them again{ends}{others}");
         (self.events)(ExecutorEvent::Emit(RunEvent::Warning { message }));
-    }
-}
-
-fn locked(jobs: &Mutex<Jobs>) -> MutexGuard<'_, Jobs> {
-    jobs.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Translates an update of the watching thread into events of the engine.
-fn translate(jobs: &mut Jobs, update: JobUpdate) -> Vec<ExecutorEvent> {
-    let emit = |event| vec![ExecutorEvent::Emit(event)];
-    match update {
-        JobUpdate::Message(cell, line) => {
-            if matches!(line, ActionMessage::Start) {
-                jobs.running.insert(cell);
-            }
-            vec![ExecutorEvent::Message(cell, line)]
-        }
-        JobUpdate::Ended(cell, ended) => vec![ExecutorEvent::Exited(cell, ended)],
-        JobUpdate::Submitted { job, cells, request: asks, adopted: found } => {
-            let labels = cells.iter().filter_map(|cell| jobs.labels.get(cell).cloned()).collect();
-            jobs.ids.insert(job.clone());
-            jobs.has_others |= found;
-            emit(RunEvent::Submitted { job, labels, asks, found })
-        }
-        JobUpdate::StateChanged(cell, what) => match jobs.labels.get(&cell).filter(|_| jobs.running.contains(&cell)) {
-            Some(label) => emit(RunEvent::Doing { label: label.clone(), what }),
-            None => Vec::new(),
-        },
-        JobUpdate::Queue { pending, running, reasons } => emit(RunEvent::Queue { pending, running, reasons }),
-        JobUpdate::Warning(message) => emit(RunEvent::Warning { message }),
-        JobUpdate::WatcherFailed(reason) => {
-            let failure = ActionFailure::new(ActionFailureKind::Internal, reason);
-            let failed = |cell: &usize| ExecutorEvent::Exited(*cell, Err(failure.clone()));
-            jobs.open.iter().map(failed).collect()
-        }
     }
 }

@@ -22,8 +22,8 @@ pub fn end_in_output(output: &str) -> Option<JobEnd> {
     })
 }
 
-/// True if a job's output holds words of Slurm's own program on the node, and nothing that the job output: so it is where that
-/// broke before the job came to anything, as when the controller was started again meanwhile.
+/// True if a job's output has errors of Slurm's program on the node and nothing else: Slurm failed before the job began, for
+/// example because the controller was restarted.
 pub fn only_from_slurm(output: &str) -> bool {
     let mut lines = output.lines().filter(|line| !line.trim().is_empty()).peekable();
     lines.peek().is_some() && lines.all(|line| line.starts_with("slurmstepd") && line.contains(": error: "))

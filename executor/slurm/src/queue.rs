@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::slurm_cli::{self, SlurmCliError};
+use super::slurm_cli::{self, SlurmError};
 
 /// The beginning of the comment of every job of ours; the id of its batch follows.
 pub const MARK: &str = "cwm:";
@@ -10,8 +10,11 @@ pub const MARK: &str = "cwm:";
 /// The fields of a line; the comment last, since a stranger's may hold anything.
 const FORMAT: &str = "%F|%K|%T|%r|%N|%k";
 
+/// The state of a task of which the queue has no line. It is no word of Slurm.
+const REMOVED: &str = "REMOVED";
+
 /// A job, or a task of an array, in the queue.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueEntry {
     /// Slurm's word: `PENDING`.
     pub state: String,
@@ -32,14 +35,14 @@ pub enum JobPhase {
     Ended(JobEnd),
 }
 
-/// The end of a job, as the queue says.
+/// The end of a job, as the queue reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobEnd {
     /// With status 0.
     Completed,
     /// With another status, or by a signal.
     Failed,
-    /// By somebody.
+    /// By somebody, or by Slurm because of its deadline.
     Cancelled,
     /// By its time limit.
     Timeout,
@@ -49,8 +52,9 @@ pub enum JobEnd {
     NodeFail,
     /// It made room for others.
     Preempted,
-    /// It could not have been finished in time.
-    Deadline,
+    /// The queue lists the job, but not this task of it: it was cancelled before it began. Of all other tasks Slurm keeps the
+    /// end as long as the job.
+    Removed,
 }
 
 impl QueueEntry {
@@ -62,12 +66,12 @@ impl QueueEntry {
             }
             "COMPLETED" => JobPhase::Ended(JobEnd::Completed),
             "FAILED" => JobPhase::Ended(JobEnd::Failed),
-            "CANCELLED" | "REVOKED" => JobPhase::Ended(JobEnd::Cancelled),
+            "CANCELLED" | "REVOKED" | "DEADLINE" => JobPhase::Ended(JobEnd::Cancelled),
             "TIMEOUT" => JobPhase::Ended(JobEnd::Timeout),
             "OUT_OF_MEMORY" => JobPhase::Ended(JobEnd::OutOfMemory),
             "NODE_FAIL" | "BOOT_FAIL" => JobPhase::Ended(JobEnd::NodeFail),
             "PREEMPTED" => JobPhase::Ended(JobEnd::Preempted),
-            "DEADLINE" => JobPhase::Ended(JobEnd::Deadline),
+            REMOVED => JobPhase::Ended(JobEnd::Removed),
             _ => JobPhase::Running,
         }
     }
@@ -85,56 +89,31 @@ impl std::fmt::Display for QueueEntry {
     }
 }
 
-/// True if a job that waits for this reason waits until somebody changes something.
-pub fn needs_intervention(reason: &str) -> bool {
-    const STUCK: [&str; 15] = [
-        "PartitionConfig",
-        "PartitionNodeLimit",
-        "PartitionTimeLimit",
-        "PartitionDown",
-        "PartitionInactive",
-        "BadConstraints",
-        "JobHeldUser",
-        "JobHeldAdmin",
-        "InvalidAccount",
-        "InvalidQOS",
-        "DependencyNeverSatisfied",
-        "launch failed requeued held",
-        "user env retrieval failed requeued held",
-        "job requeued in held state",
-        "AccountNotAllowed",
-    ];
-    let per_job = (reason.starts_with("QOS") || reason.starts_with("Assoc")) && reason.contains("PerJob");
-    STUCK.contains(&reason) || per_job
-}
-
-/// The jobs of this user, ended ones too as long as the controller remembers them.
+/// The jobs of this user's batches, by batch. Ended ones are there as long as the controller remembers them.
 #[derive(Debug, Default)]
-pub struct Queue {
-    /// By job id and index in its array.
-    tasks: HashMap<(String, u32), QueueEntry>,
-    /// The job id of each batch of ours, by the batch's id.
-    batches: HashMap<String, String>,
-    /// Jobs that are no arrays, by the batch's id.
-    pub single: HashMap<String, QueueEntry>,
-    /// By job id, what holds for the tasks of an array that have no line of their own: those that were cancelled before they began.
-    others: HashMap<String, QueueEntry>,
-    /// The batch of each job of ours that the controller knows, by the job's id.
-    owners: HashMap<String, String>,
+pub struct Queue(HashMap<String, QueuedBatch>);
+
+/// The job of a batch, in the queue.
+#[derive(Debug, Default)]
+struct QueuedBatch {
+    job: String,
+    tasks: HashMap<u32, QueueEntry>,
+    /// The entry of a job that is no array; of an array, that of the tasks without a line of their own, which were cancelled
+    /// before they began.
+    rest: Option<QueueEntry>,
 }
 
 impl Queue {
-    /// Asks the controller, once for all jobs.
+    /// Queries the controller, once for all jobs.
     ///
     /// # Errors
     /// It gave no answer: nothing is known.
-    pub fn query() -> Result<Queue, SlurmCliError> {
-        slurm_cli::query("squeue", &["--me", "--noheader", "--array", "--states=all", "--format", FORMAT])
-            .map(|text| Queue::read(&text))
+    pub fn query() -> Result<Queue, SlurmError> {
+        let arguments = ["--me", "--noheader", "--array", "--states=all", "--format", FORMAT];
+        slurm_cli::query("squeue", &arguments).map(|text| Queue::parse(&text))
     }
 
-    /// Parses the answer.
-    pub(super) fn read(text: &str) -> Queue {
+    fn parse(text: &str) -> Queue {
         let mut queue = Queue::default();
         for line in text.lines() {
             let fields: Vec<&str> = line.splitn(6, '|').collect();
@@ -142,40 +121,32 @@ impl Queue {
             let Some(batch) = comment.trim().strip_prefix(MARK) else { continue };
             let reason = if reason == "None" { "" } else { reason };
             let entry = QueueEntry { state: state.into(), reason: reason.into(), node: node.into() };
-            queue.batches.insert(batch.to_owned(), job.to_owned());
-            queue.owners.insert(job.to_owned(), batch.to_owned());
+            let queued = queue.0.entry(batch.to_owned()).or_default();
+            queued.job = job.to_owned();
             match index.parse() {
-                Ok(index) => _ = queue.tasks.insert((job.to_owned(), index), entry),
-                Err(_) => {
-                    queue.others.insert(job.to_owned(), entry.clone());
-                    queue.single.insert(batch.to_owned(), entry);
-                }
+                Ok(index) => _ = queued.tasks.insert(index, entry),
+                Err(_) => queued.rest = Some(entry),
             }
         }
         queue
     }
 
-    /// A task of a batch in this job. A controller that lost all it knew gives the same ids once more, to jobs of other batches.
-    pub fn task(&self, batch: &str, job: &str, index: u32) -> Option<&QueueEntry> {
-        if !self.knows(batch, job) {
-            return None;
-        }
-        self.tasks.get(&(job.to_owned(), index)).or_else(|| self.others.get(job))
+    /// The job of a batch.
+    pub fn job(&self, batch: &str) -> Option<&str> {
+        self.0.get(batch).map(|queued| queued.job.as_str())
     }
 
-    /// True if anything of a job is known, while this task of it is not. A task leaves so only by being cancelled before it
-    /// began: of all others Slurm keeps how they ended, at least as long as of the job.
-    pub fn lacks_only(&self, batch: &str, job: &str, index: u32) -> bool {
-        self.knows(batch, job) && self.task(batch, job, index).is_none()
+    /// The entry of a task; nothing if the job is not listed. A task that alone is not listed is [`JobEnd::Removed`].
+    pub fn task(&self, batch: &str, index: u32) -> Option<QueueEntry> {
+        let queued = self.0.get(batch)?;
+        let listed = queued.tasks.get(&index).or(queued.rest.as_ref()).cloned();
+        Some(listed.unwrap_or_else(|| QueueEntry { state: REMOVED.into(), ..QueueEntry::default() }))
     }
 
-    fn knows(&self, batch: &str, job: &str) -> bool {
-        self.owners.get(job).is_some_and(|owner| owner == batch)
-    }
-
-    /// The job that has this batch in its comment.
-    pub fn job_of(&self, batch: &str) -> Option<&str> {
-        self.batches.get(batch).map(String::as_str)
+    /// True if the job of this batch, which is no array, waits or runs.
+    pub fn is_alive(&self, batch: &str) -> bool {
+        let entry = self.0.get(batch).and_then(|queued| queued.rest.as_ref());
+        entry.is_some_and(|entry| !matches!(entry.phase(), JobPhase::Ended(_)))
     }
 }
 
@@ -185,30 +156,28 @@ mod tests {
 
     #[test]
     fn the_queue_is_read_as_squeue_writes_it() {
-        let queue = Queue::read(
+        let queue = Queue::parse(
             "1|4|PENDING|JobArrayTaskLimit||cwm:abc\n1|0|RUNNING|None|cn12|cwm:abc\n9|N/A|PENDING|Priority||cwm:run\n\
              7|3|RUNNING|None|cn1|of|somebody\nnothing\n2|0|FAILED|NonZeroExitCode|cn1|cwm:def\n\
              3|0|COMPLETED|None|cn1|cwm:ghi\n3|N/A|CANCELLED|Resources||cwm:ghi\n",
         );
-        assert_eq!((queue.job_of("abc"), queue.job_of("def"), queue.job_of("x")), (Some("1"), Some("2"), None));
-        let pending = queue.task("abc", "1", 4).unwrap();
+        assert_eq!((queue.job("abc"), queue.job("def"), queue.job("x")), (Some("1"), Some("2"), None));
+        let task = |batch, index| queue.task(batch, index).unwrap();
+        let pending = task("abc", 4);
         assert_eq!((pending.phase(), pending.to_string().as_str()), (JobPhase::Pending, "pending: JobArrayTaskLimit"));
-        let running = queue.task("abc", "1", 0).unwrap();
+        let running = task("abc", 0);
         assert_eq!((running.phase(), running.to_string().as_str()), (JobPhase::Running, "running on cn12"));
-        assert_eq!(queue.task("def", "2", 0).unwrap().phase(), JobPhase::Ended(JobEnd::Failed));
-        assert_eq!(queue.task("ghi", "3", 0).unwrap().phase(), JobPhase::Ended(JobEnd::Completed));
-        assert_eq!(queue.task("ghi", "3", 1).unwrap().phase(), JobPhase::Ended(JobEnd::Cancelled));
-        // The id of a job that the controller has forgotten, given to another one.
-        assert!(
-            queue.task("def", "1", 0).is_none() && !queue.lacks_only("def", "1", 9) && queue.lacks_only("abc", "1", 9)
-        );
-        assert!(queue.task("of", "7", 3).is_none() && queue.single.contains_key("run"));
+        assert_eq!(task("abc", 9).phase(), JobPhase::Ended(JobEnd::Removed));
+        assert_eq!(task("def", 0).phase(), JobPhase::Ended(JobEnd::Failed));
+        assert_eq!(task("ghi", 0).phase(), JobPhase::Ended(JobEnd::Completed));
+        assert_eq!(task("ghi", 1).phase(), JobPhase::Ended(JobEnd::Cancelled));
+        assert!(queue.task("somebody", 3).is_none() && queue.task("of", 3).is_none());
+        assert!(queue.is_alive("run") && !queue.is_alive("abc"));
     }
 
     #[test]
     fn every_state_of_slurm_is_waited_for_or_is_an_end() {
-        let phase =
-            |state: &str| QueueEntry { state: state.into(), reason: String::new(), node: String::new() }.phase();
+        let phase = |state: &str| QueueEntry { state: state.into(), ..QueueEntry::default() }.phase();
         for alive in ["CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING", "STAGE_OUT", "NEW"]
         {
             assert_eq!(phase(alive), JobPhase::Running, "{alive}");
@@ -220,18 +189,14 @@ mod tests {
             ("COMPLETED", JobEnd::Completed),
             ("FAILED", JobEnd::Failed),
             ("CANCELLED", JobEnd::Cancelled),
+            ("DEADLINE", JobEnd::Cancelled),
             ("TIMEOUT", JobEnd::Timeout),
             ("OUT_OF_MEMORY", JobEnd::OutOfMemory),
             ("NODE_FAIL", JobEnd::NodeFail),
             ("BOOT_FAIL", JobEnd::NodeFail),
             ("PREEMPTED", JobEnd::Preempted),
-            ("DEADLINE", JobEnd::Deadline),
         ] {
             assert_eq!(phase(over), JobPhase::Ended(end), "{over}");
         }
-        for reason in ["PartitionConfig", "QOSMaxGRESPerJob", "JobHeldUser", "launch failed requeued held"] {
-            assert!(needs_intervention(reason), "{reason}");
-        }
-        assert!(!needs_intervention("Priority") && !needs_intervention("JobArrayTaskLimit"));
     }
 }

@@ -7,7 +7,7 @@ use cwm_contract::{DeviceChoice, Needs, Resources};
 
 use super::queue::MARK;
 use super::settings::Settings;
-use cwm_core::shell_quote;
+use cwm_core::{plural, shell_quote};
 
 /// The resources of a job. Cells with equal requests are tasks of one array.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub struct ResourceRequest {
     pub cpus: u32,
     /// Whole GPUs.
     pub gpus: u32,
-    /// Bytes of memory; 0 asks for none.
+    /// Bytes of memory; 0 requests none.
     pub memory: u64,
     /// The time limit of the job.
     pub time: Option<Duration>,
@@ -47,7 +47,7 @@ impl ResourceRequest {
         }
     }
 
-    /// The options of `sbatch` that ask for it.
+    /// The options of `sbatch` for it.
     fn options(&self) -> Vec<String> {
         let mut options = vec!["--ntasks=1".to_owned(), "--nodes=1".to_owned()];
         options.push(format!("--cpus-per-task={}", self.cpus));
@@ -65,142 +65,145 @@ impl ResourceRequest {
 /// `4 cores, 1 GPU, 8.6 GB, 2:00:00`.
 impl std::fmt::Display for ResourceRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut words = vec![format!("{} {}", self.cpus, if self.cpus == 1 { "core" } else { "cores" })];
+        let mut parts = vec![plural(self.cpus.into(), "core", "cores")];
         if self.gpus > 0 {
-            words.push(format!("{} {}", self.gpus, if self.gpus == 1 { "GPU" } else { "GPUs" }));
+            parts.push(plural(self.gpus.into(), "GPU", "GPUs"));
         }
         if self.memory > 0 {
-            words.push(cwm_contract::amount::format_bytes(self.memory));
+            parts.push(cwm_contract::amount::format_bytes(self.memory));
         }
-        words.extend(self.time.map(slurm_time));
-        f.write_str(&words.join(", "))
+        parts.extend(self.time.map(slurm_time));
+        f.write_str(&parts.join(", "))
     }
 }
 
 /// As Slurm writes times: `2:00:00`, `1-12:00:00`.
-pub fn slurm_time(time: Duration) -> String {
+fn slurm_time(time: Duration) -> String {
     let seconds = time.as_secs_f64().ceil() as u64;
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     let clock = format!("{}:{:02}:{:02}", rest / 3600, rest % 3600 / 60, rest % 60);
     if days > 0 { format!("{days}-{clock}") } else { clock }
 }
 
-/// The options of every job: those of the site, then its name.
-fn common(settings: &Settings, name: &str, batch: &str, output: &Path, root: &Path) -> Vec<String> {
-    let mut options = vec!["--parsable".to_owned()];
-    let site = &settings.site;
-    let given = [("partition", &site.partition), ("account", &site.account), ("qos", &site.qos)];
-    options.extend(given.iter().filter_map(|(name, value)| Some(format!("--{name}={}", value.as_ref()?))));
-    options.push(format!("--job-name={name}"));
-    options.push(format!("--comment={MARK}{batch}"));
-    // A job that is started again goes on in the same file.
-    options.push("--open-mode=append".to_owned());
-    options.push("--requeue".to_owned());
-    options.push("--input=/dev/null".to_owned());
-    // Slurm puts numbers for what follows a `%`.
-    options.push(format!("--output={}", output.to_string_lossy()));
-    options.push(format!("--chdir={}", root.display()));
-    options
+/// The parts of a job's script and options that do not depend on its work.
+pub struct JobTemplate<'a> {
+    /// The settings of jobs.
+    pub settings: &'a Settings,
+    /// The id of the batch.
+    pub batch: &'a str,
+    /// The folder of the batch.
+    pub folder: &'a Path,
+    /// The folder of the run's store.
+    pub root: &'a Path,
+    /// The program that the job runs.
+    pub binary: &'a Path,
 }
 
-/// `folder`, such that Slurm finds nothing in it to replace.
-pub fn literal(folder: &Path) -> std::path::PathBuf {
-    folder.to_string_lossy().replace('%', "%%").into()
+/// A job: the options of `sbatch`, and the script.
+pub struct JobScript {
+    /// The options, the path of the script last.
+    pub options: Vec<String>,
+    /// The content of the script.
+    pub script: String,
 }
 
-/// The options of `sbatch` for a batch of `count` cells in `folder`.
-pub fn array(
-    settings: &Settings,
-    request: &ResourceRequest,
-    batch: &str,
-    count: usize,
-    folder: &Path,
-    root: &Path,
-) -> Vec<String> {
-    let output = literal(folder).join("%a.out");
-    let mut options = common(settings, &format!("cwm-{}", request.stage), batch, &output, root);
-    options.extend(request.options());
-    options.push(format!("--array=0-{}", count - 1));
-    options.push(folder.join("script").to_string_lossy().into_owned());
-    options
-}
-
-/// The options of `sbatch` for a run that is a job itself.
-pub fn detached(settings: &Settings, batch: &str, folder: &Path, root: &Path) -> Vec<String> {
-    let mut options = common(settings, "cwm-run", batch, &literal(folder).join("run.out"), root);
-    options.extend(["--ntasks=1", "--nodes=1", "--cpus-per-task=1"].map(str::to_owned));
-    options.extend(settings.site.detached_time.map(|time| format!("--time={}", slurm_time(time))));
-    options.push(folder.join("script").to_string_lossy().into_owned());
-    options
-}
-
-fn head(settings: &Settings) -> String {
-    let mut script = "#!/bin/sh\n".to_owned();
-    for line in &settings.site.lines {
-        script += &format!("#SBATCH {line}\n");
+impl JobTemplate<'_> {
+    /// Makes the job of an array of `count` cells. Each task finds its key, and becomes `cwm exec KEY`.
+    pub fn array(&self, request: &ResourceRequest, count: usize) -> JobScript {
+        let mut options = request.options();
+        options.push(format!("--array=0-{}", count - 1));
+        let mut script = format!("keys={}\n", quote(&self.folder.join("keys")));
+        for threads in ["RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "TOKIO_WORKER_THREADS"] {
+            script += &format!("export {threads}={}\n", request.cpus);
+        }
+        if request.gpus == 0 {
+            script += "export CUDA_VISIBLE_DEVICES=\n";
+        }
+        // A network file system may show a new file a little later on another node.
+        script += "tries=0\nwhile [ ! -r \"$keys\" ] && [ $tries -lt 60 ]; do tries=$((tries + 1)); sleep 2; done\n";
+        script += "key=$(sed -n \"$((SLURM_ARRAY_TASK_ID + 1))p\" \"$keys\")\n";
+        let (binary, root) = (quote(self.binary), quote(self.root));
+        script += &format!(
+            "exec {binary} exec \"$key\" --store {root} --batch {} --task \"$SLURM_ARRAY_TASK_ID\"\n",
+            self.batch
+        );
+        self.job(&format!("cwm-{}", request.stage), "%a.out", options, &script)
     }
-    if settings.site.setup.is_empty() {
-        return script;
+
+    /// Makes the job of a detached run: in the folder and with the arguments of the command.
+    pub fn run(&self, folder: &Path, arguments: &[String]) -> JobScript {
+        let mut options = ["--ntasks=1", "--nodes=1", "--cpus-per-task=1"].map(str::to_owned).to_vec();
+        options.extend(self.settings.site.detached_time.map(|time| format!("--time={}", slurm_time(time))));
+        let arguments: Vec<String> = arguments.iter().map(|word| shell_quote(word)).collect();
+        let script = format!("cd {} || exit 70\nexec {} {}\n", quote(folder), quote(self.binary), arguments.join(" "));
+        self.job("cwm-run", DETACHED_OUTPUT, options, &script)
     }
-    // If they end the script, it writes the exit status: Slurm keeps that for minutes only, and not everywhere.
-    script += &format!("trap 'echo \"{SETUP_ENDED}$?\"' EXIT\n");
-    for line in &settings.site.setup {
-        script += &format!("{line}\n");
+
+    fn job(&self, name: &str, output: &str, more: Vec<String>, work: &str) -> JobScript {
+        let site = &self.settings.site;
+        let mut options = vec!["--parsable".to_owned()];
+        let site_options = [("partition", &site.partition), ("account", &site.account), ("qos", &site.qos)];
+        options.extend(site_options.iter().filter_map(|(name, value)| Some(format!("--{name}={}", value.as_ref()?))));
+        // A job that is started again goes on in the same file.
+        options.extend(["--open-mode=append", "--requeue", "--input=/dev/null"].map(str::to_owned));
+        // Slurm replaces what follows a single `%`.
+        let folder = self.folder.to_string_lossy().replace('%', "%%");
+        options.extend([
+            format!("--job-name={name}"),
+            format!("--comment={MARK}{}", self.batch),
+            format!("--output={folder}/{output}"),
+            format!("--chdir={}", self.root.display()),
+        ]);
+        options.extend(more);
+        options.push(self.folder.join("script").to_string_lossy().into_owned());
+        JobScript { options, script: self.head() + work }
     }
-    script + "trap - EXIT\n"
+
+    /// The first lines of a script: the options and the shell of the site.
+    fn head(&self) -> String {
+        let site = &self.settings.site;
+        let mut script = "#!/bin/sh\n".to_owned();
+        script.extend(site.lines.iter().map(|line| format!("#SBATCH {line}\n")));
+        if !site.setup.is_empty() {
+            // If `setup` ends the script, its exit status is in the output: Slurm keeps that for minutes only, and not everywhere.
+            script += &format!("trap 'echo \"{SETUP_ENDED}$?\"' EXIT\n");
+            script.extend(site.setup.iter().map(|line| format!("{line}\n")));
+            script += "trap - EXIT\n";
+        }
+        script
+    }
 }
+
+/// The name of the output of a detached run, in the folder of its batch.
+pub const DETACHED_OUTPUT: &str = "run.out";
 
 /// The text before the exit status in a job's output, if a line of setup ended it.
 pub const SETUP_ENDED: &str = "cwm: setup ended with exit status ";
 
-/// The script of a batch: its task finds its key, and becomes `cwm exec KEY`.
-pub fn array_script(
-    settings: &Settings,
-    request: &ResourceRequest,
-    batch: &str,
-    folder: &Path,
-    root: &Path,
-    binary: &Path,
-) -> String {
-    let word = |path: &Path| shell_quote(&path.to_string_lossy());
-    let mut script = head(settings);
-    script += &format!("keys={}\n", word(&folder.join("keys")));
-    for threads in ["RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "TOKIO_WORKER_THREADS"] {
-        script += &format!("export {threads}={}\n", request.cpus);
-    }
-    if request.gpus == 0 {
-        script += "export CUDA_VISIBLE_DEVICES=\n";
-    }
-    // A network file system may show a new file a little later on another node.
-    script += "tries=0\nwhile [ ! -r \"$keys\" ] && [ $tries -lt 60 ]; do tries=$((tries + 1)); sleep 2; done\n";
-    script += "key=$(sed -n \"$((SLURM_ARRAY_TASK_ID + 1))p\" \"$keys\")\n";
-    script += &format!(
-        "exec {} exec \"$key\" --store {} --batch {batch} --task \"$SLURM_ARRAY_TASK_ID\"\n",
-        word(binary),
-        word(root)
-    );
-    script
-}
-
-/// The script of a detached run: in the folder and with the arguments of the command.
-pub fn detached_script(settings: &Settings, folder: &Path, binary: &Path, words: &[String]) -> String {
-    let words: Vec<String> = words.iter().map(|word| shell_quote(word)).collect();
-    let word = |path: &Path| shell_quote(&path.to_string_lossy());
-    format!("{}cd {} || exit 70\nexec {} {}\n", head(settings), word(folder), word(binary), words.join(" "))
+fn quote(path: &Path) -> String {
+    shell_quote(&path.to_string_lossy())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn settings() -> Settings {
+        Settings::from(&cwm_project::site::Slurm::default())
+    }
+
     fn request(needs: &Needs) -> ResourceRequest {
-        ResourceRequest::of("train", needs, None, &Settings::default())
+        ResourceRequest::of("train", needs, None, &settings())
+    }
+
+    fn template<'a>(settings: &'a Settings, folder: &'a Path, binary: &'a Path) -> JobTemplate<'a> {
+        JobTemplate { settings, batch: "b", folder, root: Path::new("/a store"), binary }
     }
 
     #[test]
     fn needs_become_options() {
         let needs = Needs { cpu: Some(4), gpu: 0.25, memory: (8 << 30) + 1 };
-        let timed = ResourceRequest::of("train", &needs, Some(Duration::from_secs(100_000)), &Settings::default());
+        let timed = ResourceRequest::of("train", &needs, Some(Duration::from_secs(100_000)), &settings());
         let options = timed.options().join(" ");
         assert_eq!(options, "--ntasks=1 --nodes=1 --cpus-per-task=4 --gres=gpu:1 --mem=8193M --time=1-3:46:40");
         let plain = request(&Needs { cpu: None, gpu: 0.0, memory: 0 });
@@ -225,7 +228,7 @@ mod tests {
             let setup = setup.iter().map(|line| (*line).to_owned()).collect();
             let settings = Settings::from(&cwm_project::site::Slurm { setup, ..Default::default() });
             let request = request(&Needs::default());
-            let script = array_script(&settings, &request, "b", folder.path(), Path::new("/s"), Path::new("/bin/echo"));
+            let script = template(&settings, folder.path(), Path::new("/bin/echo")).array(&request, 1).script;
             let mut shell = std::process::Command::new("sh");
             let ran = shell.args(["-c", &script]).env("SLURM_ARRAY_TASK_ID", "0").output().unwrap();
             (ran.status.code().unwrap(), String::from_utf8(ran.stdout).unwrap())
@@ -240,7 +243,7 @@ mod tests {
         }
         // As in any script, what fails and ends nothing is passed over.
         let (status, text) = output_of(&["false", "(exit 3)", "x=$(false)"]);
-        assert!(status == 0 && text.starts_with("exec first --store /s"), "{text}");
+        assert!(status == 0 && text.starts_with("exec first --store /a store"), "{text}");
     }
 
     #[test]
@@ -258,7 +261,7 @@ mod tests {
         let (lines, setup) = (vec!["-C x".into()], vec!["false".into()]);
         let settings = Settings::from(&cwm_project::site::Slurm { lines, setup, ..Default::default() });
         let request = request(&Needs::default());
-        let script = array_script(&settings, &request, "b", folder.path(), Path::new("/a store"), &binary);
+        let JobScript { options, script } = template(&settings, folder.path(), &binary).array(&request, 2);
         let trap = "trap 'echo \"cwm: setup ended with exit status $?\"' EXIT\n";
         assert!(script.starts_with(&format!("#!/bin/sh\n#SBATCH -C x\n{trap}false\ntrap - EXIT\n")), "{script}");
         let path = folder.path().join("script");
@@ -266,6 +269,6 @@ mod tests {
         let ran = std::process::Command::new("sh").arg(&path).env("SLURM_ARRAY_TASK_ID", "1").status().unwrap();
         assert!(ran.success());
         assert_eq!(std::fs::read_to_string(output).unwrap(), "exec second --store /a store --batch b --task 1 1\n");
-        assert!(array(&settings, &request, "b", 2, folder.path(), Path::new("/s")).iter().any(|o| o.contains("5%% ")));
+        assert!(options.iter().any(|option| option.contains("5%% ")));
     }
 }

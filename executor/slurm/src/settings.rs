@@ -36,9 +36,3 @@ impl From<&site::Slurm> for Settings {
         }
     }
 }
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings::from(&site::Slurm::default())
-    }
-}

@@ -1,52 +1,59 @@
 //! Calls Slurm's programs: `sbatch`, `squeue` and `scontrol`.
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 
-/// Why a program of Slurm gave no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SlurmCliError {
-    /// It is not installed.
-    NotInstalled(&'static str),
-    /// The controller does not answer, or not now: nothing is known.
-    Unreachable(String),
-    /// The controller has no room for more jobs of this user now.
-    LimitReached(String),
-    /// It refused.
-    Refused(String),
+use cwm_core::Error;
+
+/// An error of one of Slurm's programs, or of what a submission needs besides.
+#[derive(Debug)]
+pub struct SlurmError {
+    /// The conclusion to draw from it.
+    pub kind: SlurmErrorKind,
+    /// The error for people.
+    pub error: Error,
 }
 
-impl std::fmt::Display for SlurmCliError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            SlurmCliError::NotInstalled(program) => write!(f, "`{program}` of Slurm is not installed here"),
-            SlurmCliError::Unreachable(words) | SlurmCliError::LimitReached(words) | SlurmCliError::Refused(words) => {
-                f.write_str(words)
-            }
-        }
+/// The kinds of [`SlurmError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlurmErrorKind {
+    /// The controller does not answer, or not now: nothing is known.
+    Unreachable,
+    /// The controller has no room for more jobs of this user now.
+    LimitReached,
+    /// Slurm refused or is not installed, or the store cannot be used.
+    Other,
+}
+
+impl From<Error> for SlurmError {
+    fn from(error: Error) -> Self {
+        SlurmError { kind: SlurmErrorKind::Other, error }
+    }
+}
+
+impl From<SlurmError> for Error {
+    fn from(error: SlurmError) -> Self {
+        error.error
     }
 }
 
 /// Messages of Slurm's programs when the controller is not reachable or busy.
-const UNREACHABLE: [&str; 19] = [
+const UNREACHABLE: [&str; 17] = [
     "unable to contact slurm controller",
     "unable to establish",
     "unable to resolve",
     "unable to connect",
-    "socket timed out",
     "connection refused",
-    "connection timed out",
+    "timed out",
     "connection reset",
     "no route to host",
     "zero bytes were transmitted",
     "communication connection failure",
     "transport endpoint",
     "standby mode",
-    "temporarily unable",
-    "resource temporarily unavailable",
+    "temporarily una",
     "munged",
     "protocol authentication error",
     "insane message length",
@@ -56,20 +63,24 @@ const UNREACHABLE: [&str; 19] = [
 /// Their messages when a user, an account or the controller has as many jobs as are allowed.
 const FULL: [&str; 5] = ["submit limit", "submitjob", "maxsubmit", "too many jobs", "maxjobcount"];
 
-/// The kind of error that a program wrote to its standard error.
-fn classify(program: &str, stderr: &str) -> SlurmCliError {
-    let first = stderr.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>();
-    let words = match first.last() {
+/// Reads the error that a program wrote to its standard error.
+fn classify(program: &str, stderr: &str) -> SlurmError {
+    let last = stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
+    let message = match last {
         Some(last) => last.strip_prefix(&format!("{program}: error: ")).unwrap_or(last).to_owned(),
-        None => format!("`{program}` failed without a word"),
+        None => format!("`{program}` failed without a message"),
     };
     let lower = stderr.to_lowercase();
-    if UNREACHABLE.iter().any(|mark| lower.contains(mark)) {
-        SlurmCliError::Unreachable(words)
-    } else if FULL.iter().any(|mark| lower.contains(mark)) {
-        SlurmCliError::LimitReached(words)
+    let is_one_of = |marks: &[&str]| marks.iter().any(|mark| lower.contains(mark));
+    if is_one_of(&UNREACHABLE) {
+        let error = Error::system(message).hint("run again when Slurm answers: nothing is submitted twice");
+        SlurmError { kind: SlurmErrorKind::Unreachable, error }
+    } else if is_one_of(&FULL) {
+        let hint = "`max_jobs` under [slurm] in cwm.toml keeps a run below such a limit; `squeue --me` shows your jobs";
+        SlurmError { kind: SlurmErrorKind::LimitReached, error: Error::system(message).hint(hint) }
     } else {
-        SlurmCliError::Refused(words)
+        let hint = "look at [slurm] in cwm.toml and at `needs:` of the stage; `sinfo` shows what partitions offer";
+        Error::system(format!("Slurm refused: {message}")).hint(hint).into()
     }
 }
 
@@ -77,49 +88,54 @@ fn classify(program: &str, stderr: &str) -> SlurmCliError {
 fn command(program: &'static str) -> Command {
     let mut command = Command::new(program);
     command.process_group(0).stdin(Stdio::null());
-    // Of the job that this run may itself be: they would hold for what it submits.
+    // Variables of the job that this run may itself be would hold for what it submits; those of `squeue` change what it prints.
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy().into_owned();
-        let of_a_job = name.starts_with("SLURM_") && name != "SLURM_CONF" && name != "SLURM_CONF_SERVER";
-        if of_a_job || name.starts_with("SLURMD_") {
+        let is_slurms = ["SLURM_", "SLURMD_", "SQUEUE_"].iter().any(|prefix| name.starts_with(prefix));
+        if is_slurms && !["SLURM_CONF", "SLURM_CONF_SERVER"].contains(&name.as_str()) {
             command.env_remove(name);
         }
     }
-    // Their messages are parsed.
-    command.env("LC_ALL", "C").env_remove("SQUEUE_FORMAT").env_remove("SQUEUE_FORMAT2").env_remove("SQUEUE_STATES");
-    for name in ["SQUEUE_PARTITION", "SQUEUE_USERS", "SQUEUE_ACCOUNT", "SQUEUE_QOS", "SQUEUE_SORT", "SQUEUE_NAMES"] {
-        command.env_remove(name);
-    }
+    command.env("LC_ALL", "C");
     command
 }
 
-fn ran(program: &'static str, output: std::io::Result<Output>) -> Result<String, SlurmCliError> {
+/// Returns the standard output of a program that succeeded.
+fn output_of(program: &'static str, output: std::io::Result<Output>) -> Result<String, SlurmError> {
     match output {
         Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         Ok(output) => Err(classify(program, &String::from_utf8_lossy(&output.stderr))),
-        Err(error) if error.kind() == ErrorKind::NotFound => Err(SlurmCliError::NotInstalled(program)),
-        Err(error) => Err(SlurmCliError::Unreachable(format!("cannot start `{program}`: {error}"))),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(Error::system(format!("`{program}` of Slurm is not installed here"))
+                .hint("run on a node from which jobs are submitted, or with `--executor local`")
+                .into())
+        }
+        Err(error) => Err(SlurmError {
+            kind: SlurmErrorKind::Unreachable,
+            error: Error::system(format!("cannot start `{program}`: {error}")),
+        }),
     }
 }
 
-/// The output of a program that only reads.
+/// Runs a program that only reads, and returns its output.
 ///
 /// # Errors
 /// It gave no answer.
-pub fn query<S: AsRef<OsStr>>(program: &'static str, arguments: &[S]) -> Result<String, SlurmCliError> {
-    ran(program, command(program).args(arguments).output())
+pub fn query(program: &'static str, arguments: &[&str]) -> Result<String, SlurmError> {
+    output_of(program, command(program).args(arguments).output())
 }
 
-/// Submits. The id goes straight into a file, and `held` stays locked until `sbatch` has ended: whatever becomes of this
-/// process, who takes the lock next finds the id, or knows that there is none.
+/// Calls `sbatch`. It writes the id straight into the file `job`, and keeps `lock` until it has ended: whatever happens to this
+/// process, the next one that takes the lock finds the id, or an empty file.
 ///
 /// # Errors
-/// The job was refused, or nobody knows whether it was.
-pub fn submit(arguments: &[String], id: File, held: File) -> Result<(), SlurmCliError> {
+/// The job was refused, or it is unknown if it was.
+pub fn submit(arguments: &[String], job: File, lock: &File) -> Result<(), SlurmError> {
+    let lock = lock.try_clone().map_err(|error| Error::system(format!("cannot share a lock: {error}")))?;
     let mut command = command("sbatch");
-    command.args(arguments).stdin(Stdio::from(held)).stdout(Stdio::from(id)).stderr(Stdio::piped());
+    command.args(arguments).stdin(Stdio::from(lock)).stdout(Stdio::from(job)).stderr(Stdio::piped());
     let output = command.spawn().and_then(std::process::Child::wait_with_output);
-    ran("sbatch", output).map(drop)
+    output_of("sbatch", output).map(drop)
 }
 
 #[cfg(test)]
@@ -127,33 +143,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_controller_says_is_told_from_its_silence() {
-        for (stderr, expected) in [
+    fn a_refusal_is_distinguished_from_silence() {
+        let policy = "Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)";
+        for (stderr, kind, message) in [
             (
                 "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)\n",
-                SlurmCliError::Unreachable(
-                    "Batch job submission failed: Unable to contact slurm controller (connect failure)".into(),
-                ),
+                SlurmErrorKind::Unreachable,
+                "Batch job submission failed: Unable to contact slurm controller (connect failure)",
             ),
             (
                 "slurm_load_jobs error: Unable to contact slurm controller (connect failure)",
-                SlurmCliError::Unreachable(
-                    "slurm_load_jobs error: Unable to contact slurm controller (connect failure)".into(),
-                ),
+                SlurmErrorKind::Unreachable,
+                "slurm_load_jobs error: Unable to contact slurm controller (connect failure)",
             ),
             (
                 "sbatch: error: invalid partition specified: x\nsbatch: error: Batch job submission failed: Invalid partition name specified",
-                SlurmCliError::Refused("Batch job submission failed: Invalid partition name specified".into()),
+                SlurmErrorKind::Other,
+                "Slurm refused: Batch job submission failed: Invalid partition name specified",
             ),
             (
-                "sbatch: error: AssocMaxSubmitJobLimit\nsbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)",
-                SlurmCliError::LimitReached(
-                    "Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)".into(),
-                ),
+                &format!("sbatch: error: AssocMaxSubmitJobLimit\nsbatch: error: {policy}"),
+                SlurmErrorKind::LimitReached,
+                policy,
             ),
-            ("", SlurmCliError::Refused("`sbatch` failed without a word".into())),
+            ("", SlurmErrorKind::Other, "Slurm refused: `sbatch` failed without a message"),
         ] {
-            assert_eq!(classify("sbatch", stderr), expected);
+            let found = classify("sbatch", stderr);
+            assert_eq!((found.kind, found.error.message.as_str()), (kind, message));
         }
     }
 }

@@ -1,184 +1,122 @@
-//! A task of a batch, as far as this run knows it.
+//! The state of a task of a batch in this run.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use super::batch::BatchTask;
 use super::events_file::EventsFile;
-use super::queue::{JobPhase, Queue, QueueEntry};
-use super::task::TaskSpec;
-use super::task_outcome::{TaskObservation, TaskOutcome};
-use cwm_action::{ActionMessage, ActionOutcome};
+use super::queue::{JobPhase, QueueEntry};
+use super::request::ResourceRequest;
+use cwm_action::{ActionFailure, ActionMessage, ActionOutcome};
+use cwm_engine::{ExecutorEvent, ExecutorEvents};
+
+/// A cell to submit, whose action file is written.
+#[derive(Clone, Debug)]
+pub struct TaskSpec {
+    /// The index of the cell; updates of the task carry it.
+    pub cell: usize,
+    /// The task, as its batch holds it.
+    pub task: BatchTask,
+    /// The resources that it requests.
+    pub request: ResourceRequest,
+    /// The number of times that it was submitted again because its job was lost.
+    pub resubmissions: u32,
+}
 
 /// A cell that a task of a batch makes.
 pub struct SubmittedTask {
     /// The task as it was submitted; it is submitted again if the job is lost.
     pub spec: TaskSpec,
-    /// The id of the batch.
-    pub batch: String,
     /// The index in the batch.
     pub index: u32,
+    /// False if another run submitted the task, and this run has not seen it alive.
+    pub is_confirmed: bool,
+    /// True if its start was forwarded to the run.
+    pub has_started: bool,
     events: EventsFile,
-    report: Report,
-    queue: QueueView,
-    adoption: Adoption,
-    /// True if the start of the task was forwarded to the run. A requeued task starts again, and the run counts one attempt.
-    start_forwarded: bool,
+    pub(super) report: Report,
+    pub(super) queue: QueueView,
 }
 
 /// The task's own report, in its events file.
-enum Report {
+#[derive(Debug)]
+pub enum Report {
     /// Nothing.
     Nothing,
     /// Something, and no end since it last started.
     Active,
     /// This end, which was read at this time.
-    Ended(ActionMessage, Instant),
+    Ended(Result<ActionOutcome, ActionFailure>, Instant),
 }
 
-/// The task in the last answer of the queue.
-enum QueueView {
-    /// There was no answer yet.
-    Unknown,
-    /// The task is pending or running.
-    Alive(QueueEntry),
-    /// The task had ended or was not listed in all answers from `first` to `last`. Only answers count: while the controller is
-    /// silent, nothing grows older.
-    Gone { entry: Option<QueueEntry>, first: Instant, last: Instant, removed: bool },
-}
-
-/// True if this run has seen the task alive.
-#[derive(PartialEq)]
-enum Adoption {
-    /// This run submitted the task, or has seen a sign of life since it adopted it.
-    Confirmed,
-    /// Another run submitted it, and its events file was not read yet.
-    Unread,
-    /// Another run submitted it, and its earlier events, which are no sign of life, were read.
-    Unconfirmed,
+/// The task in the answers of the queue.
+#[derive(Debug)]
+pub enum QueueView {
+    /// The task is pending or running, or there was no answer yet.
+    Alive(Option<QueueEntry>),
+    /// The task had ended or was not listed in all answers from `first` to `last`. Only answers count: nothing grows older
+    /// while the controller does not answer.
+    Gone { entry: Option<QueueEntry>, first: Instant, last: Instant },
 }
 
 impl SubmittedTask {
-    /// The task of this index in a batch, of which nothing is known yet. `adopted` tasks were submitted by another run.
-    pub fn new(spec: TaskSpec, batch: String, index: u32, events: EventsFile, adopted: bool) -> Self {
-        SubmittedTask {
-            spec,
-            batch,
-            index,
-            events,
-            report: Report::Nothing,
-            queue: QueueView::Unknown,
-            adoption: if adopted { Adoption::Unread } else { Adoption::Confirmed },
-            start_forwarded: false,
-        }
+    /// The task of this index in a batch, of which nothing is known yet.
+    pub fn new(spec: TaskSpec, index: u32, events: EventsFile) -> Self {
+        let (report, queue) = (Report::Nothing, QueueView::Alive(None));
+        SubmittedTask { spec, index, is_confirmed: true, has_started: false, events, report, queue }
     }
 
-    /// Reads new events, and returns those that the run is to see.
-    pub fn read_events(&mut self) -> Vec<ActionMessage> {
-        let lines = self.events.read();
-        self.adoption = match self.adoption {
-            Adoption::Unread => Adoption::Unconfirmed,
-            Adoption::Unconfirmed if lines.is_empty() => Adoption::Unconfirmed,
-            _ => Adoption::Confirmed,
-        };
-        let mut forwarded = Vec::new();
-        for line in lines {
-            match &line {
-                // A task that starts again after its node failed or it was preempted is the same attempt to the run.
+    /// Reads new events, and forwards them to the run. A task that starts again after its node failed or it was preempted is the
+    /// same attempt to the run.
+    pub fn forward_events(&mut self, run: &ExecutorEvents) {
+        for message in self.events.read() {
+            self.is_confirmed = true;
+            let is_news = match &message {
                 ActionMessage::Start => {
                     self.report = Report::Active;
-                    if std::mem::replace(&mut self.start_forwarded, true) {
-                        continue;
-                    }
+                    !std::mem::replace(&mut self.has_started, true)
                 }
-                ActionMessage::Outcome(Err(_) | Ok(ActionOutcome::CacheHit)) => {
-                    self.report = Report::Ended(line, Instant::now());
-                    continue;
+                ActionMessage::Outcome(outcome) => {
+                    self.report = Report::Ended(outcome.clone(), Instant::now());
+                    matches!(outcome, Ok(ActionOutcome::NewResult(_) | ActionOutcome::Comparison(_)))
                 }
-                ActionMessage::Outcome(Ok(_)) => self.report = Report::Ended(line.clone(), Instant::now()),
                 ActionMessage::Waiting { .. } | ActionMessage::Event(_) => {
                     if matches!(self.report, Report::Nothing) {
                         self.report = Report::Active;
                     }
+                    true
                 }
+            };
+            if is_news {
+                run(ExecutorEvent::Message(self.spec.cell, message));
             }
-            forwarded.push(line);
-        }
-        forwarded
-    }
-
-    /// Reads the events that were written before the queue called the task ended, if it reported no end yet.
-    pub fn drain_messages(&mut self) -> Vec<ActionMessage> {
-        match (&self.queue, &self.report) {
-            (_, Report::Ended(..)) | (QueueView::Unknown | QueueView::Alive(_), _) => Vec::new(),
-            (QueueView::Gone { .. }, _) => self.read_events(),
         }
     }
 
-    /// Updates the task from an answer of the queue, and returns whether its entry changed.
-    pub fn update_from_queue(&mut self, queue: &Queue, job: Option<&str>, now: Instant) -> bool {
-        let entry = job.and_then(|job| queue.task(&self.batch, job, self.index)).cloned();
+    /// Updates the task from an answer of the queue; nothing if that does not list its job. Returns true if its entry changed.
+    pub fn update_from_queue(&mut self, entry: Option<QueueEntry>, now: Instant) -> bool {
         let changed = entry.as_ref() != self.entry();
         self.queue = match entry {
             Some(entry) if !matches!(entry.phase(), JobPhase::Ended(_)) => {
-                self.adoption = Adoption::Confirmed;
-                QueueView::Alive(entry)
+                self.is_confirmed = true;
+                QueueView::Alive(Some(entry))
             }
-            entry => QueueView::Gone {
-                first: if let QueueView::Gone { first, .. } = self.queue { first } else { now },
-                last: now,
-                removed: job.is_some_and(|job| queue.lacks_only(&self.batch, job, self.index)),
-                entry,
-            },
+            entry => {
+                let first = if let QueueView::Gone { first, .. } = self.queue { first } else { now };
+                QueueView::Gone { entry, first, last: now }
+            }
         };
         changed
     }
 
-    /// The entry of the task in the last answer of the queue; nothing if it was not listed.
+    /// The entry of the task in the last answer of the queue; nothing if its job was not listed.
     pub fn entry(&self) -> Option<&QueueEntry> {
         match &self.queue {
-            QueueView::Unknown => None,
-            QueueView::Alive(entry) => Some(entry),
-            QueueView::Gone { entry, .. } => entry.as_ref(),
+            QueueView::Alive(entry) | QueueView::Gone { entry, .. } => entry.as_ref(),
         }
     }
 
-    /// True if another run submitted the task and this run has not seen it alive.
-    pub fn is_unconfirmed(&self) -> bool {
-        self.adoption != Adoption::Confirmed
-    }
-
-    /// The conclusion from all that is known. `recorded` looks for the result, knowing whether the task reported its end; `output`
-    /// reads what the job and Slurm wrote.
-    pub fn outcome(
-        &self,
-        job: Option<&str>,
-        visibility_timeout: Duration,
-        recorded: impl FnOnce(bool) -> bool,
-        output: impl FnOnce() -> Option<String>,
-    ) -> TaskOutcome {
-        let reported_end = match &self.report {
-            Report::Ended(line, at) => Some((line, at.elapsed())),
-            Report::Nothing | Report::Active => None,
-        };
-        let (gone_for, removed_from_queue) = match self.queue {
-            QueueView::Unknown | QueueView::Alive(_) => (None, false),
-            QueueView::Gone { first, last, removed, .. } => (Some(last - first), removed),
-        };
-        let observation = TaskObservation {
-            job: &self.name(job),
-            reported_end,
-            has_reported: !matches!(self.report, Report::Nothing),
-            removed_from_queue,
-            entry: self.entry(),
-            gone_for,
-            visibility_timeout,
-            check: self.spec.task.terms.check,
-            request: &self.spec.request.to_string(),
-        };
-        observation.outcome(|| recorded(reported_end.is_some()), output)
-    }
-
-    /// The task as Slurm names it: `17_3`.
-    pub fn name(&self, job: Option<&str>) -> String {
-        format!("{}_{}", job.unwrap_or("?"), self.index)
+    /// True if the task reported its end, and has not started again.
+    pub fn has_reported_end(&self) -> bool {
+        matches!(self.report, Report::Ended(..))
     }
 }

@@ -4,298 +4,263 @@ use std::time::Duration;
 
 use super::job_output::{end_in_output, exceeded_memory, last_line, only_from_slurm, setup_exit_status};
 use super::queue::{JobEnd, JobPhase, QueueEntry};
-use cwm_action::{ActionFailure, ActionFailureKind, ActionMessage, ActionOutcome, out_of_memory};
+use super::submitted_task::{QueueView, Report, SubmittedTask};
+use cwm_action::{ActionFailure, ActionFailureKind, ActionOutcome, out_of_memory};
 
 /// The conclusion from all that is known of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskOutcome {
-    /// Nothing yet.
-    Wait,
     /// Its result is recorded in the store or, of a check, was reported.
     Succeeded,
     /// It failed.
     Failed(ActionFailure),
     /// It was lost through no fault of its own, and is submitted again.
     Resubmit {
-        /// The reason, in words.
+        /// The reason.
         reason: String,
         /// True if this counts against the limit of resubmissions.
         counts: bool,
     },
 }
 
-/// All that is known of a task.
-#[derive(Debug)]
-pub struct TaskObservation<'e> {
-    /// True if the queue lists other tasks of its job and not this one. That happens only to a task that was cancelled while it
-    /// was pending; neither `squeue --states=all` nor `scontrol show job` says so.
-    pub removed_from_queue: bool,
+/// The evidence about a task that lies outside of it.
+pub struct Evidence<'e> {
     /// The task as Slurm names it: `17_3`.
     pub job: &'e str,
-    /// The end that it reported, if it has not started again since, and how long ago that was read.
-    pub reported_end: Option<(&'e ActionMessage, Duration)>,
-    /// True if it ever reported anything.
-    pub has_reported: bool,
-    /// Its entry in the last answer of the queue; nothing if it is not listed.
-    pub entry: Option<&'e QueueEntry>,
-    /// The time for which the queue has called it ended, or has not listed it; nothing while it is alive, or before the first
-    /// answer.
-    pub gone_for: Option<Duration>,
     /// The time for which a network file system may hide files of other nodes.
     pub visibility_timeout: Duration,
-    /// True if the result is only compared, so that nothing of it is recorded.
-    pub check: bool,
-    /// The resources that it requested, in words.
-    pub request: &'e str,
+    /// Looks for the result in the store.
+    pub is_recorded: &'e dyn Fn() -> bool,
+    /// Reads the job's output file, which Slurm makes before anything else of the job.
+    pub read_output: &'e dyn Fn() -> Option<String>,
 }
 
-impl TaskObservation<'_> {
-    /// Concludes. `recorded` looks into the store; `output` reads the job's output file, which Slurm makes before anything
-    /// else of the job.
-    pub fn outcome(&self, recorded: impl FnOnce() -> bool, output: impl FnOnce() -> Option<String>) -> TaskOutcome {
-        match self.reported_end {
-            Some((ActionMessage::Outcome(Ok(ActionOutcome::Comparison(_))), _)) => return TaskOutcome::Succeeded,
-            Some((ActionMessage::Outcome(Ok(_)), age)) => {
-                return self.outcome_of_reported_success(recorded(), age);
+impl SubmittedTask {
+    /// Concludes from all that is known; nothing while the task is to be waited for.
+    pub fn outcome(&self, evidence: &Evidence<'_>) -> Option<TaskOutcome> {
+        match &self.report {
+            Report::Ended(Ok(ActionOutcome::Comparison(_)), _) => return Some(TaskOutcome::Succeeded),
+            Report::Ended(Ok(_), _) if (evidence.is_recorded)() => return Some(TaskOutcome::Succeeded),
+            Report::Ended(Ok(_), read) if read.elapsed() < evidence.visibility_timeout => return None,
+            Report::Ended(Ok(_), _) => {
+                let message = format!("its job {} reports a recorded result, and the store has none", evidence.job);
+                return Some(failed(ActionFailureKind::System, message, SHARED_STORE));
             }
-            Some((ActionMessage::Outcome(Err(failure)), _)) if failure.kind != ActionFailureKind::Cancelled => {
-                return TaskOutcome::Failed(self.with_memory_evidence(failure.clone(), output));
+            Report::Ended(Err(failure), _) if failure.kind != ActionFailureKind::Cancelled => {
+                // To its parent, a command that was killed for its memory just ended by a signal.
+                let by_signal = [ActionFailureKind::Command, ActionFailureKind::Killed, ActionFailureKind::Crash];
+                let in_queue =
+                    || self.entry().is_some_and(|entry| entry.phase() == JobPhase::Ended(JobEnd::OutOfMemory));
+                let in_output = || (evidence.read_output)().is_some_and(|output| exceeded_memory(&output));
+                return match by_signal.contains(&failure.kind) && (in_queue() || in_output()) {
+                    true => Some(self.out_of_memory(evidence.job)),
+                    false => Some(TaskOutcome::Failed(failure.clone())),
+                };
             }
-            _ => {}
+            Report::Ended(Err(_), _) | Report::Active | Report::Nothing => {}
         }
-        let Some(gone_for) = self.gone_for else { return TaskOutcome::Wait };
-        let phase = self.entry.map(QueueEntry::phase);
-        let was_stopped = self.reported_end.is_some();
-        // It may have succeeded, with its last message lost or not visible yet.
-        if !self.check && !was_stopped && self.can_have_recorded(phase) && recorded() {
-            return TaskOutcome::Succeeded;
-        }
-        let is_final = match phase {
-            // Its last messages, or even its first ones, may not be visible yet.
-            Some(JobPhase::Ended(JobEnd::Completed)) | None => false,
-            Some(JobPhase::Ended(JobEnd::Failed)) => was_stopped,
-            Some(_) => was_stopped || !self.has_reported,
-        };
-        if !is_final && gone_for < self.visibility_timeout {
-            return TaskOutcome::Wait;
-        }
-        let end = match phase {
+        let QueueView::Gone { entry, first, last } = &self.queue else { return None };
+        let end = match entry.as_ref().map(QueueEntry::phase) {
             Some(JobPhase::Ended(end)) => Some(end),
-            // It is alive after all.
-            Some(_) => return TaskOutcome::Wait,
-            None => None,
+            Some(JobPhase::Pending | JobPhase::Running) | None => None,
         };
-        let output = output();
-        let never_began = !self.has_reported && !was_stopped && output.is_none();
-        let end = end.or_else(|| (self.removed_from_queue && never_began).then_some(JobEnd::Cancelled));
-        self.outcome_of_end(end, was_stopped, &output.unwrap_or_default())
-    }
-
-    /// True if there may be a result. There is none of a task that never reported anything and that Slurm ended early; one that
-    /// was cancelled may have been cancelled because its result exists.
-    fn can_have_recorded(&self, phase: Option<JobPhase>) -> bool {
-        let can = [JobEnd::Completed, JobEnd::Failed, JobEnd::NodeFail, JobEnd::Cancelled].map(JobPhase::Ended);
-        self.has_reported || phase.is_none_or(|phase| can.contains(&phase))
-    }
-
-    fn outcome_of_reported_success(&self, recorded: bool, age: Duration) -> TaskOutcome {
-        if recorded {
-            return TaskOutcome::Succeeded;
+        let (was_stopped, has_reported) = (self.has_reported_end(), !matches!(self.report, Report::Nothing));
+        // There is no result of a task that never reported anything and that Slurm ended early. One that was cancelled may have
+        // been cancelled because its result exists.
+        let may_be_recorded = match end {
+            Some(JobEnd::Timeout | JobEnd::OutOfMemory | JobEnd::Preempted) => has_reported,
+            _ => true,
+        };
+        // It may have succeeded, with its last message lost or not visible yet.
+        if !self.spec.task.terms.check && !was_stopped && may_be_recorded && (evidence.is_recorded)() {
+            return Some(TaskOutcome::Succeeded);
         }
-        if age < self.visibility_timeout {
-            return TaskOutcome::Wait;
+        let is_final = match end {
+            // Its last messages, or even its first ones, may not be visible yet.
+            Some(JobEnd::Completed | JobEnd::Removed) | None => false,
+            Some(JobEnd::Failed) => was_stopped,
+            Some(_) => was_stopped || !has_reported,
+        };
+        if !is_final && *last - *first < evidence.visibility_timeout {
+            return None;
         }
-        TaskOutcome::Failed(ActionFailure {
-            kind: ActionFailureKind::System,
-            message: format!("its job {} says that its result is recorded, and the store has none", self.job),
-            hint: Some("is the store's folder the same file system on the nodes as here?".to_owned()),
-        })
+        let output = (evidence.read_output)();
+        let end = match end {
+            Some(JobEnd::Removed) if !has_reported && output.is_none() => Some(JobEnd::Cancelled),
+            Some(JobEnd::Removed) => None,
+            end => end,
+        };
+        Some(self.outcome_of_end(end, evidence.job, &output.unwrap_or_default()))
     }
 
-    /// The failure that the task reported, or out of memory where Slurm says so: to its parent, a command that was killed for its
-    /// memory just ended by a signal.
-    fn with_memory_evidence(&self, failure: ActionFailure, output: impl FnOnce() -> Option<String>) -> ActionFailure {
-        let in_queue = self.entry.is_some_and(|entry| entry.phase() == JobPhase::Ended(JobEnd::OutOfMemory));
-        let by_signal =
-            matches!(failure.kind, ActionFailureKind::Command | ActionFailureKind::Killed | ActionFailureKind::Crash);
-        let of_memory = by_signal && (in_queue || output().is_some_and(|output| exceeded_memory(&output)));
-        if of_memory { self.out_of_memory() } else { failure }
-    }
-
-    fn out_of_memory(&self) -> ActionFailure {
-        ActionFailure {
-            kind: ActionFailureKind::OutOfMemory,
-            message: format!("its job {} was out of memory (it had {})", self.job, self.request),
-            hint: Some(format!("raise `needs: {{ memory: … }}` of the stage; {}", out_of_memory::HINT)),
-        }
+    fn out_of_memory(&self, job: &str) -> TaskOutcome {
+        let hint = format!("raise `needs: {{ memory: … }}` of the stage; {}", out_of_memory::HINT);
+        let message = format!("its job {job} was out of memory (it had {})", self.spec.request);
+        failed(ActionFailureKind::OutOfMemory, message, &hint)
     }
 
     /// The conclusion from the end that the queue, or else Slurm in the job's output, reports.
-    fn outcome_of_end(&self, end: Option<JobEnd>, was_stopped: bool, output: &str) -> TaskOutcome {
-        let job = self.job;
-        let failed = |kind, reason: String, hint: &str| {
-            TaskOutcome::Failed(ActionFailure {
-                kind,
-                message: reason,
-                hint: (!hint.is_empty()).then(|| hint.to_owned()),
-            })
-        };
+    fn outcome_of_end(&self, end: Option<JobEnd>, job: &str, output: &str) -> TaskOutcome {
+        use ActionFailureKind::{Cancelled, Killed, System, TimeLimit};
         let end = match end {
             // Slurm writes this where it measures memory by itself (`OverMemoryKill`).
             Some(JobEnd::Failed) | None if exceeded_memory(output) => Some(JobEnd::OutOfMemory),
             end => end.or_else(|| end_in_output(output)),
         };
-        if let (Some(JobEnd::Completed | JobEnd::Failed) | None, false, false) = (end, self.has_reported, was_stopped)
-            && let Some((status, before)) = setup_exit_status(output)
-        {
-            return failed(
-                ActionFailureKind::System,
-                format!("`setup` ended its job {job} with exit status {status}, before it began{}", last_line(before)),
-                "look at `setup` under [slurm] in cwm.toml",
-            );
-        }
-        match end {
-            Some(JobEnd::Timeout) => failed(
-                ActionFailureKind::TimeLimit,
-                format!("its job {job} ran longer than Slurm let it (it had {})", self.request),
+        let resubmit = |reason: String, counts| TaskOutcome::Resubmit { reason, counts };
+        let lost = "`cwm run` submits it again, and goes on from what it kept";
+        match (end, &self.report) {
+            (Some(JobEnd::Timeout), _) => failed(
+                TimeLimit,
+                format!("its job {job} ran longer than Slurm let it (it had {})", self.spec.request),
                 "raise `needs: { time: … }` of the stage, or `time` under [slurm] in cwm.toml; what it kept is gone on from",
             ),
-            Some(JobEnd::Deadline) => failed(
-                ActionFailureKind::System,
-                format!("its job {job} could not have ended before its deadline, so that Slurm ended it"),
-                "ask for less time, or for a later deadline",
-            ),
-            Some(JobEnd::OutOfMemory) => TaskOutcome::Failed(self.out_of_memory()),
-            Some(JobEnd::Cancelled) => failed(
-                ActionFailureKind::Cancelled,
-                format!("its job {job} was cancelled"),
-                "`cwm run` submits it again, and goes on from what it kept",
-            ),
-            Some(JobEnd::Preempted) => {
-                TaskOutcome::Resubmit { reason: format!("its job {job} had to make room for others"), counts: false }
+            (Some(JobEnd::OutOfMemory), _) => self.out_of_memory(job),
+            (Some(JobEnd::Cancelled | JobEnd::Removed), _) => {
+                failed(Cancelled, format!("its job {job} was cancelled"), lost)
             }
-            Some(JobEnd::NodeFail) => {
-                TaskOutcome::Resubmit { reason: format!("the node of its job {job} failed"), counts: true }
+            (Some(JobEnd::Preempted), _) => resubmit(format!("its job {job} had to make room for others"), false),
+            (Some(JobEnd::NodeFail), _) => resubmit(format!("the node of its job {job} failed"), true),
+            (_, Report::Ended(..)) => failed(Cancelled, format!("its job {job} was stopped on request"), lost),
+            (_, Report::Nothing) if let Some((status, before)) = setup_exit_status(output) => failed(
+                System,
+                format!("`setup` ended its job {job} with exit status {status}, before it began{}", last_line(before)),
+                "look at `setup` under [slurm] in cwm.toml",
+            ),
+            (Some(JobEnd::Completed), _) => {
+                failed(System, format!("its job {job} ended well and recorded nothing"), SHARED_STORE)
             }
-            Some(JobEnd::Completed | JobEnd::Failed) | None if was_stopped => failed(
-                ActionFailureKind::Cancelled,
-                format!("its job {job} was asked to stop"),
-                "`cwm run` submits it again, and goes on from what it kept",
-            ),
-            Some(JobEnd::Completed) => failed(
-                ActionFailureKind::System,
-                format!("its job {job} ended well and recorded nothing"),
-                "is the store's folder the same file system on the nodes as here?",
-            ),
-            Some(JobEnd::Failed) if self.has_reported => failed(
-                ActionFailureKind::Killed,
-                format!("its job {job} ended without a word{}", last_line(output)),
+            (Some(JobEnd::Failed), Report::Active) => failed(
+                Killed,
+                format!("its job {job} ended without a message{}", last_line(output)),
                 "somebody or something killed its process; `cwm run` goes on from there",
             ),
-            Some(JobEnd::Failed) if only_from_slurm(output) => TaskOutcome::Resubmit {
-                reason: format!("Slurm could not start its job {job}{}", last_line(output)),
-                counts: true,
-            },
-            Some(JobEnd::Failed) => failed(
-                ActionFailureKind::System,
+            (Some(JobEnd::Failed), Report::Nothing) if only_from_slurm(output) => {
+                resubmit(format!("Slurm could not start its job {job}{}", last_line(output)), true)
+            }
+            (Some(JobEnd::Failed), Report::Nothing) => failed(
+                System,
                 format!("its job {job} ended before it began{}", last_line(output)),
                 "look at `lines` and `setup` under [slurm] in cwm.toml, and whether the nodes see the store",
             ),
-            None => TaskOutcome::Resubmit {
-                reason: format!("nothing is left of its job {job}, in the queue or the store"),
-                counts: true,
-            },
+            (None, _) => resubmit(format!("nothing is left of its job {job}, in the queue or the store"), true),
         }
     }
+}
+
+/// The advice about a result that this machine does not see.
+const SHARED_STORE: &str = "is the store's folder the same file system on the nodes as here?";
+
+fn failed(kind: ActionFailureKind, message: String, hint: &str) -> TaskOutcome {
+    TaskOutcome::Failed(ActionFailure::new(kind, message).hint(hint))
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::time::Instant;
 
-    use super::super::request::SETUP_ENDED;
+    use cwm_action::AttemptOptions;
+    use cwm_contract::Label;
+
+    use super::super::batch::BatchTask;
+    use super::super::events_file::EventsFile;
+    use super::super::request::{ResourceRequest, SETUP_ENDED};
+    use super::super::submitted_task::TaskSpec;
     use super::*;
 
     const VISIBILITY: Duration = Duration::from_secs(60);
 
-    fn entry(state: &str) -> QueueEntry {
-        QueueEntry { state: state.into(), reason: String::new(), node: "cn1".into() }
+    type Reported = Result<ActionOutcome, ActionFailure>;
+
+    fn failed(kind: ActionFailureKind) -> Reported {
+        Err(ActionFailure::new(kind, "reported"))
     }
 
-    fn failed(kind: ActionFailureKind) -> ActionMessage {
-        ActionMessage::Outcome(Err(ActionFailure::new(kind, "reported")))
-    }
-
-    /// What follows from this, `gone` seconds after the queue first called it over or did not know it.
+    /// The outcome `gone` seconds after the queue first called the task ended or did not list it.
     fn judged(
-        reported: Option<&ActionMessage>,
+        reported: Option<&Reported>,
         begun: bool,
         state: Option<&str>,
         gone: Option<u64>,
         recorded: bool,
-    ) -> TaskOutcome {
-        judged_with(reported, begun, state, gone, recorded, "")
+    ) -> Option<TaskOutcome> {
+        judged_with(reported, begun, state, gone, recorded, Some(""))
     }
 
     fn judged_with(
-        reported: Option<&ActionMessage>,
+        reported: Option<&Reported>,
         begun: bool,
         state: Option<&str>,
         gone: Option<u64>,
         recorded: bool,
-        output: &str,
-    ) -> TaskOutcome {
-        let (entry, age) = (state.map(entry), Duration::from_secs(gone.unwrap_or(0)));
-        let observation = TaskObservation {
-            job: "17_3",
-            reported_end: reported.map(|reported| (reported, age)),
-            has_reported: begun,
-            removed_from_queue: false,
-            entry: entry.as_ref(),
-            gone_for: gone.map(Duration::from_secs),
-            visibility_timeout: VISIBILITY,
-            check: false,
-            request: "4 cores",
+        output: Option<&str>,
+    ) -> Option<TaskOutcome> {
+        let task = BatchTask {
+            key: "a".repeat(64).parse().unwrap(),
+            label: Label::stage("a"),
+            force: false,
+            terms: AttemptOptions::default(),
         };
-        observation.outcome(|| recorded, || Some(output.to_owned()))
+        let request = ResourceRequest { stage: "a".into(), cpus: 4, gpus: 0, memory: 0, time: None };
+        let spec = TaskSpec { cell: 0, task, request, resubmissions: 0 };
+        let mut task = SubmittedTask::new(spec, 3, EventsFile::at("/nonexistent".into()));
+        let now = Instant::now();
+        let first = now - Duration::from_secs(gone.unwrap_or(0));
+        let entry = state.map(|state| QueueEntry { state: state.into(), ..QueueEntry::default() });
+        task.report = match reported {
+            Some(reported) => Report::Ended(reported.clone(), first),
+            None if begun => Report::Active,
+            None => Report::Nothing,
+        };
+        task.queue = match (gone, entry) {
+            (Some(_), entry) => QueueView::Gone { entry, first, last: now },
+            (None, entry) => QueueView::Alive(entry),
+        };
+        task.outcome(&Evidence {
+            job: "17_3",
+            visibility_timeout: VISIBILITY,
+            is_recorded: &|| recorded,
+            read_output: &|| output.map(str::to_owned),
+        })
     }
 
-    fn kind(verdict: &TaskOutcome) -> Option<ActionFailureKind> {
+    fn kind(verdict: &Option<TaskOutcome>) -> Option<ActionFailureKind> {
         match verdict {
-            TaskOutcome::Failed(failure) => Some(failure.kind),
+            Some(TaskOutcome::Failed(failure)) => Some(failure.kind),
             _ => None,
         }
     }
 
     #[test]
     fn what_is_recorded_is_done_whatever_the_queue_says() {
-        let recorded = ActionMessage::Outcome(Ok(ActionOutcome::NewResult(BTreeMap::new())));
+        let recorded = Ok(ActionOutcome::NewResult(BTreeMap::new()));
         for state in [Some("RUNNING"), Some("COMPLETING"), Some("TIMEOUT"), Some("CANCELLED"), None] {
-            assert_eq!(judged(Some(&recorded), true, state, None, true), TaskOutcome::Succeeded, "{state:?}");
+            assert_eq!(judged(Some(&recorded), true, state, None, true), Some(TaskOutcome::Succeeded), "{state:?}");
             // Without its last words.
             if state.is_none_or(|state| state != "RUNNING" && state != "COMPLETING") {
-                assert_eq!(judged(None, true, state, Some(0), true), TaskOutcome::Succeeded, "{state:?}");
+                assert_eq!(judged(None, true, state, Some(0), true), Some(TaskOutcome::Succeeded), "{state:?}");
             }
         }
-        assert_eq!(judged(None, true, None, Some(0), true), TaskOutcome::Succeeded);
+        assert_eq!(judged(None, true, None, Some(0), true), Some(TaskOutcome::Succeeded));
         // Somebody made the result while it waited, and another run cancelled it for that.
-        assert_eq!(judged(None, false, Some("CANCELLED"), Some(0), true), TaskOutcome::Succeeded);
-        // JobUpdate, but the store does not show it yet, or never does.
-        assert_eq!(judged(Some(&recorded), true, None, Some(59), false), TaskOutcome::Wait);
+        assert_eq!(judged(None, false, Some("CANCELLED"), Some(0), true), Some(TaskOutcome::Succeeded));
+        // Reported, but the store does not show it yet, or never does.
+        assert_eq!(judged(Some(&recorded), true, None, Some(59), false), None);
         assert_eq!(kind(&judged(Some(&recorded), true, None, Some(60), false)), Some(ActionFailureKind::System));
     }
 
     #[test]
     fn what_the_controller_has_not_said_is_unknown_and_waited_for() {
-        assert_eq!(judged(None, false, None, None, false), TaskOutcome::Wait);
-        assert_eq!(judged(None, true, None, None, false), TaskOutcome::Wait);
-        assert_eq!(judged(Some(&failed(ActionFailureKind::Cancelled)), true, None, None, false), TaskOutcome::Wait);
+        assert_eq!(judged(None, false, None, None, false), None);
+        assert_eq!(judged(None, true, None, None, false), None);
+        assert_eq!(judged(Some(&failed(ActionFailureKind::Cancelled)), true, None, None, false), None);
     }
 
     #[test]
     fn lost_is_what_is_nowhere_for_long_enough() {
-        assert_eq!(judged(None, true, None, Some(59), false), TaskOutcome::Wait);
-        let TaskOutcome::Resubmit { reason, counts: true } = judged(None, true, None, Some(60), false) else {
+        assert_eq!(judged(None, true, None, Some(59), false), None);
+        let Some(TaskOutcome::Resubmit { reason, counts: true }) = judged(None, true, None, Some(60), false) else {
             panic!()
         };
         assert_eq!(reason, "nothing is left of its job 17_3, in the queue or the store");
@@ -303,30 +268,19 @@ mod tests {
 
     #[test]
     fn a_task_that_alone_of_its_job_is_gone_and_never_began_was_cancelled() {
-        let judged = |is_struck, begun, gone, output: Option<&str>| {
-            let observation = TaskObservation {
-                job: "17_3",
-                reported_end: None,
-                has_reported: begun,
-                removed_from_queue: is_struck,
-                entry: None,
-                gone_for: Some(Duration::from_secs(gone)),
-                visibility_timeout: VISIBILITY,
-                check: false,
-                request: "4 cores",
-            };
-            observation.outcome(|| false, || output.map(str::to_owned))
+        let judged = |is_removed: bool, begun, gone, output| {
+            judged_with(None, begun, is_removed.then_some("REMOVED"), Some(gone), false, output)
         };
-        let TaskOutcome::Failed(failure) = judged(true, false, 60, None) else { panic!() };
+        let Some(TaskOutcome::Failed(failure)) = judged(true, false, 60, None) else { panic!() };
         assert_eq!(
             (failure.kind, failure.message.as_str()),
             (ActionFailureKind::Cancelled, "its job 17_3 was cancelled")
         );
         // The first that a node writes may be hidden for so long.
-        assert_eq!(judged(true, false, 59, None), TaskOutcome::Wait);
+        assert_eq!(judged(true, false, 59, None), None);
         // Begun, or of a job of which nothing is left: that may have been anything.
-        for (is_struck, begun, output) in [(true, true, Some("")), (true, false, Some("")), (false, false, None)] {
-            assert!(matches!(judged(is_struck, begun, 60, output), TaskOutcome::Resubmit { counts: true, .. }));
+        for (is_removed, begun, output) in [(true, true, Some("")), (true, false, Some("")), (false, false, None)] {
+            assert!(matches!(judged(is_removed, begun, 60, output), Some(TaskOutcome::Resubmit { counts: true, .. })));
         }
     }
 
@@ -351,10 +305,10 @@ mod tests {
             (Some(&command), true, Some("RUNNING")),
             (None, true, None),
         ] {
-            let verdict = judged_with(reported, begun, state, Some(60), false, output);
+            let verdict = judged_with(reported, begun, state, Some(60), false, Some(output));
             assert_eq!(kind(&verdict), Some(ActionFailureKind::OutOfMemory), "{reported:?} {state:?}");
         }
-        let cancelled = judged_with(Some(&stopped), true, Some("CANCELLED"), Some(60), false, output);
+        let cancelled = judged_with(Some(&stopped), true, Some("CANCELLED"), Some(60), false, Some(output));
         assert_eq!(kind(&cancelled), Some(ActionFailureKind::Cancelled));
     }
 
@@ -365,7 +319,7 @@ mod tests {
             ("TIMEOUT", Some(ActionFailureKind::TimeLimit)),
             ("CANCELLED", Some(ActionFailureKind::Cancelled)),
             ("OUT_OF_MEMORY", Some(ActionFailureKind::OutOfMemory)),
-            ("DEADLINE", Some(ActionFailureKind::System)),
+            ("DEADLINE", Some(ActionFailureKind::Cancelled)),
             ("PREEMPTED", None),
             ("NODE_FAIL", None),
             ("BOOT_FAIL", None),
@@ -376,19 +330,21 @@ mod tests {
                 assert_eq!(kind(&verdict), expected, "{state}");
                 match state {
                     "PREEMPTED" => {
-                        assert!(matches!(verdict, TaskOutcome::Resubmit { counts: false, .. }), "{verdict:?}")
+                        assert!(matches!(verdict, Some(TaskOutcome::Resubmit { counts: false, .. })), "{verdict:?}")
                     }
-                    "NODE_FAIL" | "BOOT_FAIL" => assert!(matches!(verdict, TaskOutcome::Resubmit { counts: true, .. })),
+                    "NODE_FAIL" | "BOOT_FAIL" => {
+                        assert!(matches!(verdict, Some(TaskOutcome::Resubmit { counts: true, .. })))
+                    }
                     _ => {}
                 }
             }
             // Killed, and its last words may be on their way.
-            assert_eq!(judged(None, true, Some(state), Some(59), false), TaskOutcome::Wait, "{state}");
+            assert_eq!(judged(None, true, Some(state), Some(59), false), None, "{state}");
         }
         assert_eq!(kind(&judged(None, true, Some("FAILED"), Some(60), false)), Some(ActionFailureKind::Killed));
         assert_eq!(kind(&judged(None, false, Some("FAILED"), Some(60), false)), Some(ActionFailureKind::System));
         assert_eq!(kind(&judged(None, true, Some("COMPLETED"), Some(60), false)), Some(ActionFailureKind::System));
-        assert_eq!(judged(None, true, Some("COMPLETED"), Some(59), false), TaskOutcome::Wait);
+        assert_eq!(judged(None, true, Some("COMPLETED"), Some(59), false), None);
         // By a warning signal before its time is over (`--signal`), or by somebody's hand.
         assert_eq!(
             kind(&judged(Some(&stopped), true, Some("FAILED"), Some(0), false)),
@@ -400,7 +356,7 @@ mod tests {
     fn what_is_started_again_is_waited_for_though_it_was_stopped() {
         let stopped = failed(ActionFailureKind::Cancelled);
         for state in ["PENDING", "REQUEUED", "RUNNING", "COMPLETING", "CONFIGURING"] {
-            assert_eq!(judged(Some(&stopped), true, Some(state), None, false), TaskOutcome::Wait, "{state}");
+            assert_eq!(judged(Some(&stopped), true, Some(state), None, false), None, "{state}");
         }
     }
 
@@ -411,20 +367,23 @@ mod tests {
         for (why, expected) in
             [(" DUE TO TIME LIMIT", ActionFailureKind::TimeLimit), ("", ActionFailureKind::Cancelled)]
         {
-            let verdict = judged_with(Some(&stopped), true, None, Some(60), false, &say(why));
+            let verdict = judged_with(Some(&stopped), true, None, Some(60), false, Some(&say(why)));
             assert_eq!(kind(&verdict), Some(expected), "{why}");
         }
-        let verdict = judged_with(None, true, None, Some(60), false, &say(" DUE TO PREEMPTION"));
-        assert!(matches!(verdict, TaskOutcome::Resubmit { counts: false, .. }));
+        let verdict = judged_with(None, true, None, Some(60), false, Some(&say(" DUE TO PREEMPTION")));
+        assert!(matches!(verdict, Some(TaskOutcome::Resubmit { counts: false, .. })));
         let output = "sh: 5: module: not found\n";
-        let TaskOutcome::Failed(failure) = judged_with(None, false, Some("FAILED"), Some(60), false, output) else {
+        let Some(TaskOutcome::Failed(failure)) =
+            judged_with(None, false, Some("FAILED"), Some(60), false, Some(output))
+        else {
             panic!()
         };
         assert_eq!(failure.message, "its job 17_3 ended before it began: sh: 5: module: not found");
         // One that `setup` ended, whatever the queue still knows of it.
         for state in [Some("FAILED"), Some("COMPLETED"), None] {
             let output = format!("{output}{SETUP_ENDED}127\n");
-            let TaskOutcome::Failed(failure) = judged_with(None, false, state, Some(60), false, &output) else {
+            let Some(TaskOutcome::Failed(failure)) = judged_with(None, false, state, Some(60), false, Some(&output))
+            else {
                 panic!()
             };
             let words = "`setup` ended its job 17_3 with exit status 127, before it began: sh: 5: module: not found";
@@ -432,15 +391,18 @@ mod tests {
             assert!(failure.hint.is_some_and(|hint| hint.contains("`setup`")));
         }
         let said_before = format!("{SETUP_ENDED}0\n");
-        assert!(matches!(judged_with(None, true, None, Some(60), false, &said_before), TaskOutcome::Resubmit { .. }));
+        assert!(matches!(
+            judged_with(None, true, None, Some(60), false, Some(&said_before)),
+            Some(TaskOutcome::Resubmit { .. })
+        ));
         let own = "slurmstepd-cn1: error: rmdir(/var/spool/job00011): No such file or directory\n";
-        let verdict = judged_with(None, false, Some("FAILED"), Some(60), false, own);
-        let TaskOutcome::Resubmit { reason, counts: true } = verdict else { panic!("{verdict:?}") };
+        let verdict = judged_with(None, false, Some("FAILED"), Some(60), false, Some(own));
+        let Some(TaskOutcome::Resubmit { reason, counts: true }) = verdict else { panic!("{verdict:?}") };
         assert!(reason.starts_with("Slurm could not start its job 17_3: slurmstepd-cn1: error: rmdir("), "{reason}");
         // It wrote something of its own, or it had begun.
         for (begun, output) in [(false, format!("{output}{own}")), (true, own.to_owned())] {
-            let verdict = judged_with(None, begun, Some("FAILED"), Some(60), false, &output);
-            assert!(matches!(verdict, TaskOutcome::Failed(_)), "{verdict:?}");
+            let verdict = judged_with(None, begun, Some("FAILED"), Some(60), false, Some(&output));
+            assert!(matches!(verdict, Some(TaskOutcome::Failed(_))), "{verdict:?}");
         }
     }
 }

@@ -1,86 +1,104 @@
 //! Watches the jobs of a run: their messages are read from files, and the queue is queried rarely, once for all of them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::batch::Batch;
-use super::queue::{JobPhase, Queue, needs_intervention};
+use super::queue::{JobPhase, Queue};
 use super::settings::Settings;
-use super::slurm_cli::SlurmCliError;
-use super::submitted_task::SubmittedTask;
-use super::task::{JobUpdate, TaskSpec};
+use super::slurm_cli::SlurmError;
+use super::submitted_task::{SubmittedTask, TaskSpec};
+use super::task_outcome::{Evidence, TaskOutcome};
 use cwm_action::{ActionFailure, ActionFailureKind, read_log_tail};
-use cwm_core::{Backoff, Digest, list_some};
-use cwm_store::Store;
+use cwm_core::{Backoff, Error, list_some};
+use cwm_engine::{ExecutorEvent, ExecutorEvents, RunEvent};
 use cwm_store::external_files::DigestCache;
+use cwm_store::{Store, list_folder};
+
+/// The jobs of a run.
+#[derive(Default)]
+pub(super) struct Jobs {
+    /// The cells that were handed over and have not ended.
+    pub open: BTreeSet<usize>,
+    /// The ids of the jobs.
+    pub ids: BTreeSet<String>,
+    /// True if other runs submitted one of them, and may wait for more of it than this run does.
+    pub has_others: bool,
+}
+
+pub(super) fn locked(jobs: &Mutex<Jobs>) -> MutexGuard<'_, Jobs> {
+    jobs.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A batch that holds cells of this run.
 pub(super) struct WatchedBatch {
     pub batch: Batch,
     /// The job's id, as soon as that is known.
     pub job: Option<String>,
-    /// `sbatch` failed, and the queue does not list it.
-    pub is_absent: bool,
+    /// The cells of this run.
+    pub tasks: Vec<SubmittedTask>,
 }
 
-pub(super) struct Watcher<'t> {
+pub(super) struct Watcher {
     pub store: Store,
     pub settings: Settings,
     pub command: String,
-    /// Sends an update to the run.
-    pub send: &'t dyn Fn(JobUpdate),
-    pub files: DigestCache,
-    pub batches: HashMap<String, WatchedBatch>,
-    pub tasks: Vec<SubmittedTask>,
-    pub waiting: Vec<TaskSpec>,
-    /// The copy of this program in the store.
-    pub binary: Option<Digest>,
+    pub batches: Vec<WatchedBatch>,
+    /// The tasks to submit, by cell.
+    pub waiting: BTreeMap<usize, TaskSpec>,
     /// Tasks of an array at most.
     pub array_size: Option<usize>,
     /// When `sbatch` may be called next.
     pub next_submission: Instant,
     /// Pauses between submissions while the site allows no more jobs.
     pub limit_backoff: Backoff,
-    next_look: Instant,
-    interval: Duration,
+    jobs: Arc<Mutex<Jobs>>,
+    pub events: ExecutorEvents,
+    files: DigestCache,
+    next_poll: Instant,
+    /// Pauses between polls of the queue while nothing changes.
+    poll_backoff: Backoff,
     /// Since when the controller has not answered.
     outage: Option<Instant>,
     counted: (usize, usize, BTreeMap<String, usize>),
-    /// Held tasks that were reported, with their reasons.
-    reported_held: HashSet<(String, String)>,
 }
 
-/// The longest pause between submissions while Slurm says that there are too many jobs.
+/// The longest pause between submissions while the site allows no more jobs.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// Number of cells that a message names.
-pub(super) const MAX_LISTED: usize = 8;
+const MAX_LISTED: usize = 8;
 
-/// The factor by which looks at the queue become rarer while nothing changes.
-const RAREST: u32 = 12;
+/// The longest pause between two polls of the queue, as a multiple of the shortest.
+const LONGEST_POLL: u32 = 12;
 
-impl<'t> Watcher<'t> {
-    pub fn new(store: Store, settings: Settings, command: String, send: &'t dyn Fn(JobUpdate)) -> Self {
+impl Watcher {
+    pub fn new(
+        store: Store,
+        settings: Settings,
+        command: String,
+        jobs: Arc<Mutex<Jobs>>,
+        events: ExecutorEvents,
+    ) -> Self {
         let now = Instant::now();
         Watcher {
             files: DigestCache::of_store(&store),
-            interval: settings.poll,
             limit_backoff: Backoff::new(settings.poll, LONGEST_PAUSE),
+            poll_backoff: Backoff::new(settings.poll, settings.poll * LONGEST_POLL),
             store,
             settings,
             command,
-            send,
-            batches: HashMap::new(),
-            tasks: Vec::new(),
-            waiting: Vec::new(),
-            binary: None,
+            batches: Vec::new(),
+            waiting: BTreeMap::new(),
             array_size: None,
             next_submission: now,
-            next_look: now,
+            jobs,
+            events,
+            next_poll: now,
             outage: None,
-            counted: (0, 0, BTreeMap::new()),
-            reported_held: HashSet::new(),
+            counted: Default::default(),
         }
     }
 
@@ -90,142 +108,112 @@ impl<'t> Watcher<'t> {
         loop {
             let wait = if self.waiting.is_empty() { pause } else { shortest };
             match inbox.recv_timeout(wait) {
-                Ok(tasks) => self.waiting.extend(tasks),
+                Ok(tasks) => self.wait_for_submission(tasks.into_iter().chain(inbox.try_iter().flatten())),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            while let Ok(tasks) = inbox.try_recv() {
-                self.waiting.extend(tasks);
-            }
-            let now = Instant::now();
-            if now >= self.next_submission && (!self.waiting.is_empty() || self.has_absent()) {
-                self.next_submission = now + self.settings.poll;
+            if Instant::now() >= self.next_submission && !self.waiting.is_empty() {
+                self.next_submission = Instant::now() + self.settings.poll;
                 self.submit();
             }
-            let before = Instant::now();
-            self.read_events();
-            let listened = before.elapsed();
-            if !self.tasks.is_empty() && Instant::now() >= self.next_look {
+            if Instant::now() >= self.next_poll && !self.batches.is_empty() {
                 self.poll_queue();
             }
+            // After the queue: a task that the queue calls ended has written its messages before.
+            let before = Instant::now();
+            self.read_events();
+            // On a slow file system, at most a twentieth of the time is spent on listing folders.
+            pause = shortest.max(before.elapsed() * 20).min(Duration::from_secs(60));
             self.apply_outcomes();
-            // On a slow file system, at most a twentieth of the time is spent on looking.
-            pause = shortest.max(listened * 20).min(Duration::from_secs(60));
         }
     }
 
-    /// Asks the queue as soon as possible.
-    pub fn poll_soon(&mut self) {
-        self.interval = self.settings.poll;
-        self.next_look = Instant::now();
+    /// Adds tasks to those that are submitted next.
+    pub fn wait_for_submission(&mut self, tasks: impl IntoIterator<Item = TaskSpec>) {
+        self.waiting.extend(tasks.into_iter().map(|task| (task.cell, task)));
     }
 
-    fn has_absent(&self) -> bool {
-        self.batches.values().any(|watched| watched.is_absent)
+    /// Polls the queue as soon as possible.
+    pub fn poll_soon(&mut self) {
+        self.poll_backoff.reset();
+        self.next_poll = Instant::now();
+    }
+
+    fn emit(&self, event: RunEvent) {
+        (self.events)(ExecutorEvent::Emit(event));
+    }
+
+    fn report_end(&self, cell: usize, result: Result<(), ActionFailure>) {
+        (self.events)(ExecutorEvent::Exited(cell, result));
     }
 
     fn read_events(&mut self) {
-        // One listing of a batch's folder says which tasks have written events.
-        let mut writing: HashMap<&str, Vec<u32>> = HashMap::new();
-        for (id, watched) in &self.batches {
-            let names = cwm_store::list_folder(&watched.batch.folder).unwrap_or_default();
-            let indices = names.iter().filter_map(|(name, _)| name.strip_suffix(".events")?.parse().ok());
-            let mut indices: Vec<u32> = indices.collect();
-            indices.sort_unstable();
-            writing.insert(id, indices);
-        }
-        for task in &mut self.tasks {
-            let indices = writing.get(task.batch.as_str());
-            if indices.is_some_and(|indices| indices.binary_search(&task.index).is_ok()) {
-                for line in task.read_events() {
-                    (self.send)(JobUpdate::Message(task.spec.cell, line));
-                }
-            }
+        for watched in &mut self.batches {
+            // One listing of a batch's folder shows which tasks have written events.
+            let names = list_folder(&watched.batch.folder).unwrap_or_default();
+            let writing = names.iter().filter_map(|(name, _)| name.strip_suffix(".events")?.parse().ok());
+            let writing: HashSet<u32> = writing.collect();
+            let tasks = watched.tasks.iter_mut().filter(|task| writing.contains(&task.index));
+            tasks.for_each(|task| task.forward_events(&self.events));
         }
     }
 
-    /// Asks the queue once for all jobs.
+    /// Polls the queue once for all jobs.
     fn poll_queue(&mut self) {
         let queue = match Queue::query() {
             Ok(queue) => queue,
-            Err(error) => {
-                self.note_outage(&error);
-                self.next_look = Instant::now() + self.settings.poll * 2;
+            Err(failed) => {
+                self.note_outage(&failed);
+                self.next_poll = Instant::now() + self.settings.poll * 2;
                 return;
             }
         };
         self.end_outage();
         let now = Instant::now();
-        let mut changed = false;
-        // Tasks that Slurm does not start until somebody changes something, by the reason.
-        let mut held: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        let found = self.find_jobs(&queue);
-        for task in &mut self.tasks {
-            let watched = self.batches.get(&task.batch);
-            // Of a batch that is not submitted, the queue can know nothing.
-            let Some(job) = watched.and_then(|watched| watched.job.as_deref()) else {
-                if watched.is_some_and(|watched| !watched.is_absent) {
-                    task.update_from_queue(&queue, None, now);
+        for mut watched in std::mem::take(&mut self.batches) {
+            let id = watched.batch.file.id.clone();
+            if watched.job.is_none() {
+                watched.job = watched.batch.job().or_else(|| queue.job(&id).map(str::to_owned));
+                if watched.job.is_some() {
+                    self.report_submission(&watched, true);
+                } else if watched.tasks.iter().all(|task| !watched.batch.events(task.index).exists()) {
+                    // `sbatch` failed, and Slurm did not take the job.
+                    watched.batch.remove();
+                    self.wait_for_submission(watched.tasks.into_iter().map(|task| task.spec));
+                    continue;
                 }
-                continue;
-            };
-            if task.update_from_queue(&queue, Some(job), now) {
-                changed = true;
-                if let Some(entry) = task.entry() {
-                    let name = task.name(Some(job));
-                    (self.send)(JobUpdate::StateChanged(task.spec.cell, format!("job {name} {entry}")));
-                    if entry.phase() == JobPhase::Pending
-                        && needs_intervention(&entry.reason)
-                        && self.reported_held.insert((name.clone(), entry.reason.clone()))
-                    {
-                        let named = format!("{name} ({})", task.spec.task.label);
-                        held.entry(entry.reason.clone()).or_default().push(named);
+            }
+            for task in &mut watched.tasks {
+                if task.update_from_queue(queue.task(&id, task.index), now) {
+                    self.poll_backoff.reset();
+                    if let (Some(entry), true) = (task.entry(), task.has_started) {
+                        let job = watched.job.as_deref().unwrap_or_default();
+                        let what = format!("job {job}_{} {entry}", task.index);
+                        self.emit(RunEvent::Doing { label: task.spec.task.label.clone(), what });
                     }
                 }
             }
+            self.batches.push(watched);
         }
-        found.into_iter().for_each(|(id, job)| self.report_adopted(&id, job));
-        held.iter().for_each(|(reason, tasks)| (self.send)(JobUpdate::Warning(held_warning(reason, tasks))));
         self.count();
-        let rarest = self.settings.poll * RAREST;
-        self.interval = if changed { self.settings.poll } else { (self.interval * 3 / 2).min(rarest) };
-        self.next_look = now + self.interval;
+        self.next_poll = now + self.poll_backoff.pause();
     }
 
-    /// Batches whose ids nobody noted: by their comment, or known not to be there.
-    fn find_jobs(&mut self, queue: &Queue) -> Vec<(String, String)> {
-        let mut found = Vec::new();
-        for (id, watched) in &mut self.batches {
-            if watched.job.is_some() {
-                continue;
-            }
-            watched.job = watched.batch.job();
-            if let (None, Some(job)) = (&watched.job, queue.job_of(id)) {
-                // A later run finds it by its comment just as well.
-                let _ = watched.batch.note_job(job);
-                watched.job = Some(job.to_owned());
-            }
-            match &watched.job {
-                Some(job) => found.push((id.clone(), job.clone())),
-                None => {
-                    watched.is_absent =
-                        (0..watched.batch.file.tasks.len() as u32).all(|index| !watched.batch.events(index).exists())
-                }
-            }
-        }
-        found
-    }
-
-    fn report_adopted(&self, id: &str, job: String) {
-        let tasks = || self.tasks.iter().filter(|task| task.batch == id);
-        let Some(request) = tasks().next().map(|task| task.spec.request.to_string()) else { return };
-        let cells = tasks().map(|task| task.spec.cell).collect();
-        (self.send)(JobUpdate::Submitted { job, cells, request, adopted: true });
+    /// Reports that the cells of a batch are tasks of its job, if that is known.
+    pub fn report_submission(&self, watched: &WatchedBatch, adopted: bool) {
+        let (Some(job), Some(first)) = (&watched.job, watched.tasks.first()) else { return };
+        let mut jobs = locked(&self.jobs);
+        jobs.ids.insert(job.clone());
+        jobs.has_others |= adopted;
+        drop(jobs);
+        let labels = watched.tasks.iter().map(|task| task.spec.task.label.clone()).collect();
+        let asks = first.spec.request.to_string();
+        self.emit(RunEvent::Submitted { job: job.clone(), labels, asks, found: adopted });
     }
 
     fn count(&mut self) {
         let (mut pending, mut running, mut reasons) = (0, 0, BTreeMap::new());
-        for entry in self.tasks.iter().filter_map(|task| task.entry()) {
+        for entry in self.batches.iter().flat_map(|watched| &watched.tasks).filter_map(SubmittedTask::entry) {
             match entry.phase() {
                 JobPhase::Pending => {
                     pending += 1;
@@ -237,17 +225,18 @@ impl<'t> Watcher<'t> {
         }
         let counted = (pending, running, reasons);
         if counted != self.counted {
-            self.counted = counted.clone();
-            let (pending, running, reasons) = counted;
-            (self.send)(JobUpdate::Queue { pending, running, reasons });
+            let (pending, running, reasons) = counted.clone();
+            self.emit(RunEvent::Queue { pending, running, reasons });
+            self.counted = counted;
         }
     }
 
     /// The controller did not answer: jobs continue, and nothing is concluded.
-    pub fn note_outage(&mut self, error: &SlurmCliError) {
+    pub fn note_outage(&mut self, failed: &SlurmError) {
         if self.outage.is_none() {
-            let words = "jobs go on, and it is asked again; nothing is taken for lost meanwhile";
-            (self.send)(JobUpdate::Warning(format!("Slurm does not answer ({error}): {words}")));
+            let effect = "jobs continue, and no job counts as lost meanwhile";
+            let message = format!("Slurm does not answer ({}): {effect}", failed.error);
+            self.emit(RunEvent::Warning { message });
             self.outage = Some(Instant::now());
         }
     }
@@ -256,45 +245,86 @@ impl<'t> Watcher<'t> {
     pub fn end_outage(&mut self) {
         if let Some(since) = self.outage.take() {
             let time = jiff::SignedDuration::from_secs(since.elapsed().as_secs() as i64);
-            (self.send)(JobUpdate::Warning(format!("Slurm answers again, after {time:#}")));
+            self.emit(RunEvent::Warning { message: format!("Slurm answers again, after {time:#}") });
         }
     }
 
     /// These cells could not be submitted.
-    pub fn refuse(&self, tasks: impl IntoIterator<Item = TaskSpec>, reason: &str, hint: &str) {
+    pub fn refuse(&self, tasks: impl IntoIterator<Item = TaskSpec>, error: Error) {
+        let failure = ActionFailure::from(error);
         for task in tasks {
-            let hint = (!hint.is_empty()).then(|| hint.to_owned());
-            let failure = ActionFailure { kind: ActionFailureKind::System, message: reason.to_owned(), hint };
-            (self.send)(JobUpdate::Ended(task.cell, Err(failure)));
+            self.report_end(task.cell, Err(failure.clone()));
         }
     }
-}
 
-/// The end of what a job and Slurm wrote; nothing if there is no such file.
-pub(super) fn read_output(path: &std::path::Path) -> Option<String> {
-    match read_log_tail(path, 0, 4096) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        output => Some(output.unwrap_or_default()),
+    /// Reports the tasks that ended, and queues those that are to be submitted again.
+    fn apply_outcomes(&mut self) {
+        let mut resubmitted = Vec::new();
+        for mut watched in std::mem::take(&mut self.batches) {
+            for task in std::mem::take(&mut watched.tasks) {
+                let Some(outcome) = self.outcome(&watched, &task) else {
+                    watched.tasks.push(task);
+                    continue;
+                };
+                watched.batch.note_end(task.index);
+                let (cell, resubmissions) = (task.spec.cell, task.spec.resubmissions);
+                let result = match outcome {
+                    TaskOutcome::Succeeded => Ok(()),
+                    // It ended before this run began, or while another run watched it: this run has made no attempt yet.
+                    _ if !task.is_confirmed => {
+                        self.wait_for_submission([TaskSpec { resubmissions: 0, ..task.spec }]);
+                        continue;
+                    }
+                    TaskOutcome::Failed(failure) => Err(failure),
+                    TaskOutcome::Resubmit { reason, counts } if !counts || resubmissions < self.settings.resubmit => {
+                        resubmitted.push(format!("{} ({reason})", task.spec.task.label));
+                        let resubmissions = resubmissions + u32::from(counts);
+                        self.wait_for_submission([TaskSpec { resubmissions, ..task.spec }]);
+                        continue;
+                    }
+                    TaskOutcome::Resubmit { reason, .. } => {
+                        let message = format!("{reason}; it was submitted {} times", resubmissions + 1);
+                        Err(ActionFailure::new(ActionFailureKind::System, message)
+                            .hint("`cwm run` submits it again; look into the log of the node"))
+                    }
+                };
+                self.report_end(cell, result);
+            }
+            match watched.tasks.is_empty() {
+                true => watched.batch.close_if_over(),
+                false => self.batches.push(watched),
+            }
+        }
+        if !resubmitted.is_empty() {
+            let message = format!("submitted again: {}", list_some(resubmitted, MAX_LISTED));
+            self.emit(RunEvent::Warning { message });
+        }
     }
-}
 
-/// The warning about tasks that wait for this reason. They are named one by one: a command for the whole array would hit its other
-/// tasks, too.
-fn held_warning(reason: &str, tasks: &[String]) -> String {
-    let first = tasks[0].split(' ').next().unwrap_or_default();
-    let named = list_some(tasks, MAX_LISTED);
-    format!("Slurm does not start {named}: {reason}; `scontrol show job {first}` says what it asks for")
-}
+    fn outcome(&self, watched: &WatchedBatch, task: &SubmittedTask) -> Option<TaskOutcome> {
+        task.outcome(&Evidence {
+            job: &format!("{}_{}", watched.job.as_deref().unwrap_or("?"), task.index),
+            visibility_timeout: self.settings.visibility_timeout,
+            is_recorded: &|| self.is_recorded(&watched.batch, task),
+            read_output: &|| match read_log_tail(&watched.batch.out(task.index), 0, 4096) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+                output => Some(output.unwrap_or_default()),
+            },
+        })
+    }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn held_tasks_are_named_and_never_their_array() {
-        let tasks: Vec<String> = (0..11).map(|index| format!("145_{index} (part[k={index}])")).collect();
-        let words = held_warning("JobHeldUser", &tasks);
-        assert!(words.starts_with("Slurm does not start 145_0 (part[k=0]), 145_1 (part[k=1])"), "{words}");
-        assert!(words.ends_with("and 3 more: JobHeldUser; `scontrol show job 145_0` says what it asks for"), "{words}");
+    /// True if the store has the result of a task. A forced task needs one that is newer than its batch.
+    fn is_recorded(&self, batch: &Batch, task: &SubmittedTask) -> bool {
+        let (key, force, reported) = (&task.spec.task.key, task.spec.task.force, task.has_reported_end());
+        let records = || self.store.actions(key).unwrap_or_default();
+        let is_new = || records().iter().any(|record| record.circumstances.started >= batch.file.made);
+        let is_isolated = batch.file.remote_store.is_some();
+        match (force, reported) {
+            (true, false) => is_new(),
+            // A job that does not fill this store leaves the files with a remote.
+            (_, true) if is_isolated => !records().is_empty(),
+            (false, false) if is_isolated && is_new() => true,
+            _ => self.store.available(key, None, &self.files).is_ok_and(|record| record.is_some()),
+        }
     }
 }

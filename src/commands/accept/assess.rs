@@ -96,9 +96,9 @@ pub fn refused(
         let cell = &workspace.plan.cells[*index];
         let code = cell.code()?.unwrap_or_default();
         let components = cwm_core::Components { code, ..record.components.clone() };
-        let verdict = probes.verdict(cell.stage(), &cell.values, &components, record);
-        if verdict != ProbeComparison::Same {
-            refused.insert(cell.label.to_string(), verdict.words(&cell.label.to_string()));
+        let comparison = probes.compare(cell.stage(), &cell.values, &components, record);
+        if comparison != ProbeComparison::Same {
+            refused.insert(cell.label.to_string(), comparison.describe(&cell.label.to_string()));
         }
     }
     Ok(refused)

@@ -222,9 +222,8 @@ fn a_job_whose_id_is_given_to_another_one_is_lost() {
     assert!(warned(&run, "nothing is left of its job 1_0"), "{}", run.raw.stdout);
 }
 
-/// Of a whole sweep a few are named by themselves.
 #[test]
-fn of_many_that_are_submitted_again_a_few_are_told_one_by_one() {
+fn of_many_that_are_submitted_again_a_few_are_named() {
     let pretended = Pretended::with(40, "");
     let run = pretended.start();
     pretended.await_job(1);
@@ -235,8 +234,9 @@ fn of_many_that_are_submitted_again_a_few_are_told_one_by_one() {
     (0..40).for_each(|index| pretended.perform(2, index));
     let run = ended(run);
     assert_eq!((run.raw.code, run.ran.len(), pretended.calls()), (0, 40, 2), "{}", run.raw.stdout);
-    assert!(warned(&run, "33 more cells are submitted again"), "{}", run.raw.stdout);
-    assert_eq!(events(&run, "warning").len(), 8, "{}", run.raw.stdout);
+    assert!(warned(&run, "submitted again: a[n=0] (its job 1_0 had to make room for others), "), "{}", run.raw.stdout);
+    assert!(warned(&run, " and 32 more"), "{}", run.raw.stdout);
+    assert_eq!(events(&run, "warning").len(), 1, "{}", run.raw.stdout);
 }
 
 #[test]
@@ -357,24 +357,6 @@ fn a_run_that_is_stopped_while_the_controller_is_silent_ends_at_once() {
     signal(&run, "-INT");
     let message = events(&ended(run), "warning").pop().expect("a warning")["message"].to_string();
     assert!(message.contains("`scancel 1` ends them, with all that other runs wait for"), "{message}");
-}
-
-#[test]
-fn a_held_task_is_reported_once_by_its_own_name_and_waited_for() {
-    let pretended = Pretended::with(3, "");
-    let run = pretended.start();
-    pretended.await_job(1);
-    pretended.set(1, 1, Some("PENDING|launch failed requeued held"));
-    let looks = pretended.text("looks").lines().count();
-    pretended.await_true("the queue is asked again", || pretended.text("looks").lines().count() >= looks + 4);
-    (0..3).for_each(|index| pretended.perform(1, index));
-    let run = ended(run);
-    run.ran_just(&["a[n=0]", "a[n=1]", "a[n=2]"]);
-    let reported = |event: &serde_json::Value| {
-        let message = event["message"].as_str().unwrap_or_default();
-        message.starts_with("Slurm does not start 1_1 (a[n=1]): launch failed requeued held")
-    };
-    assert_eq!(events(&run, "warning").iter().filter(|event| reported(event)).count(), 1, "{}", run.raw.stdout);
 }
 
 #[test]

@@ -3,24 +3,30 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use cwm_contract::Cancellation;
+use cwm_contract::{Event, amount};
 
 use super::RemoteStoreConfig;
-use super::blocking_transfers::BlockingTransfers;
 use super::node_store::NodeStore;
 use super::staged_files::{self, StagedFiles};
-use cwm_action::source_key;
 use cwm_action::{
-    ActionFailure, ActionFailureKind, ActionFile, ActionMessage, ActionOutcome, AttemptOptions, MessageWriter,
-    already_recorded, has_checkpoint, lock_action, perform as perform_here,
+    ActionFailure, ActionFailureKind, ActionFile, ActionMessage, ActionOutcome, ActionProcess, has_checkpoint,
+    source_key,
 };
-use cwm_core::{Backoff, Digest, Error, Key, Registry};
-use cwm_remote::{RemoteError, RemoteStatus, ResultBundle, TransferEvent, TransferRequest};
+use cwm_core::{Backoff, Digest, Error, list_some, plural};
+use cwm_remote::{RemoteStatus, ResultBundle, TransferEvent, TransferRequest, TransferService};
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Machine, Store, WorkFolder, check_record};
+
+/// The pause between two checks for a request to stop.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The number of inputs that a message lists.
+const MAX_LISTED: usize = 5;
 
 /// A log that is longer stays with the remote.
 const LARGEST_LOG: u64 = 16 << 20;
@@ -31,69 +37,44 @@ const UPLOAD_TIMEOUT_FACTOR: u32 = 10;
 /// The longest pause between two tries.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// Does the action `key` of the home store at `root` in a store of this node.
+/// Performs an action of the home store at `root` in a store of this node.
 ///
 /// # Errors
 /// The action failed, or a store cannot be used.
 pub fn perform(
-    registry: &Registry,
+    process: &ActionProcess<'_>,
     root: &Path,
-    key: &Key,
-    terms: &AttemptOptions,
-    messages: &MessageWriter,
-    cancellation: &Cancellation,
     config: &RemoteStoreConfig,
 ) -> Result<ActionOutcome, ActionFailure> {
     let home = Store::at(root)?.assume_initialized();
-    let files = DigestCache::of_store(&home);
-    let home_work = home.work(key);
-    let _lock = lock_action(&home, key, terms, messages, cancellation)?;
-    let recorded = home.available(key, None, &files)?.is_some();
-    let action = match ActionFile::read(&home_work, key) {
-        Ok(action) => action,
-        // An earlier start of this job was done, and took the folder away.
-        Err(_) if home.preferred_record(key, None)?.is_some() => return Ok(already_recorded(&home_work)),
-        Err(error) => return Err(error.into()),
+    let Some((_lock, action)) = process.begin(&home, &DigestCache::of_store(&home))? else {
+        return Ok(ActionOutcome::CacheHit);
     };
-    if recorded && !action.force {
-        return Ok(already_recorded(&home_work));
-    }
-    // What precedes the work is part of the attempt: a remote that cannot be reached now may answer the next attempt.
-    messages.send(&ActionMessage::Start);
-    home_work.prepare(terms.attempt)?;
-    messages.log_to(&home_work.log())?;
+    // Pulling is part of the attempt: a remote that cannot be reached now may answer the next attempt.
+    process.messages.send(&ActionMessage::Start);
+    let home_work = home.work(process.key);
+    process.prepare(&home_work, &home_work.log())?;
     let node = NodeStore::open(config.scratch.as_deref(), &home)?;
-    let own = &node.store;
     // Keeps `gc` from a persistent store: no root names what is pulled.
-    let _shared = own.lock_shared(|_| {})?;
-    let isolated = IsolatedAction {
-        registry,
-        home: &home,
-        home_work: &home_work,
-        action,
-        own,
-        is_persistent: node.is_persistent,
-        transfers: BlockingTransfers { config, store: own, messages, cancellation },
-        files: DigestCache::of_store(own),
-    };
-    isolated.run(terms)
+    let _shared = node.store.lock_shared(|_| {})?;
+    let files = DigestCache::of_store(&node.store);
+    IsolatedAction { process, config, home: &home, home_work: &home_work, action, node: &node, files }.run()
 }
 
 /// An action, its home store, and the store of this node in which it runs.
 struct IsolatedAction<'a> {
-    registry: &'a Registry,
+    process: &'a ActionProcess<'a>,
+    config: &'a RemoteStoreConfig,
     home: &'a Store,
     home_work: &'a WorkFolder,
     action: ActionFile,
-    own: &'a Store,
-    /// True if the next job on this node finds the own store.
-    is_persistent: bool,
-    transfers: BlockingTransfers<'a>,
+    node: &'a NodeStore,
     files: DigestCache,
 }
 
 impl IsolatedAction<'_> {
-    fn run(&self, terms: &AttemptOptions) -> Result<ActionOutcome, ActionFailure> {
+    fn run(&self) -> Result<ActionOutcome, ActionFailure> {
+        let (ActionProcess { registry, key, messages, .. }, own) = (*self.process, &self.node.store);
         // An action that is known by its URL alone fetches anew.
         if !self.action.force
             && !source_key::has_unpinned_url(&self.action.components)
@@ -101,37 +82,14 @@ impl IsolatedAction<'_> {
         {
             return Ok(outcome);
         }
-        let BlockingTransfers { messages, cancellation, .. } = self.transfers;
-        let wanted = staged_files::content(&self.action);
-        for output in wanted.values() {
-            self.own.quarantine_changed(output, &self.files)?;
-        }
-        match self.transfers.run_cancellable("pulling", TransferRequest::FetchContent(wanted))? {
-            None => return Err(ActionFailure::cancelled()),
-            Some(TransferEvent::ContentFetched { missing, .. }) if !missing.is_empty() => {
-                let reached = missing.iter().all(|object| object.all_remotes_answered);
-                let words: Vec<String> = missing.iter().take(5).map(ToString::to_string).collect();
-                let more = missing.len().saturating_sub(words.len());
-                let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-                let message = format!("what it reads could not be pulled: {}{more}", words.join("; "));
-                let hint = match reached {
-                    false => "`retry:` of the stage tries it again; so does `cwm run`",
-                    true => {
-                        "`cwm push --force` of what made it, where its files are, mends the remote; or `cwm run --force`"
-                    }
-                };
-                return Err(ActionFailure::new(ActionFailureKind::System, message).hint(hint));
-            }
-            Some(_) => {}
-        }
+        self.pull_inputs()?;
         // The result may refer to these files until it is pushed.
-        let staged = StagedFiles::of(self.own, &self.action)?;
-        let work = self.own.work(&self.action.key);
-        let action = ActionFile::read(self.home_work, &self.action.key)?;
-        work.write_action(&staged.with_staged_paths(self.registry, action)?)?;
+        let staged = StagedFiles::of(own, &self.action)?;
+        let work = own.work(key);
+        let action = ActionFile::read(self.home_work, key)?;
+        work.write_action(&staged.with_staged_paths(registry, action)?)?;
         let log = self.home_work.log();
-        let outcome =
-            perform_here(self.registry, self.own.root(), &self.action.key, terms, messages, cancellation, Some(&log));
+        let outcome = self.process.perform(own.root(), Some(&log));
         // Recording the log has redirected the output.
         messages.log_to(&log)?;
         match &outcome {
@@ -140,7 +98,9 @@ impl IsolatedAction<'_> {
             Ok(ActionOutcome::Comparison(_)) => {
                 return Err(Error::internal("a job that does not read the run's store cannot check").into());
             }
-            Err(_) if self.is_persistent && has_checkpoint(&work)? => self.home_work.mark_checkpoints_elsewhere()?,
+            Err(_) if self.node.is_persistent && has_checkpoint(&work)? => {
+                self.home_work.mark_checkpoints_elsewhere()?
+            }
             Err(_) => {}
         }
         outcome.map_err(|failure| ActionFailure {
@@ -150,33 +110,46 @@ impl IsolatedAction<'_> {
         })
     }
 
+    fn pull_inputs(&self) -> Result<(), ActionFailure> {
+        let wanted = staged_files::content(&self.action);
+        for output in wanted.values() {
+            self.node.store.quarantine_changed(output, &self.files)?;
+        }
+        let TransferEvent::ContentFetched { missing, .. } =
+            self.transfer("pulling", TransferRequest::FetchContent(wanted), true)?
+        else {
+            return Ok(());
+        };
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let hint = match missing.iter().all(|object| object.all_remotes_answered) {
+            false => "`retry:` of the stage tries it again; so does `cwm run`",
+            true => "`cwm push --force` of what made it, where its files are, mends the remote; or `cwm run --force`",
+        };
+        let message = format!("what it reads could not be pulled: {}", list_some(&missing, MAX_LISTED));
+        Err(ActionFailure::new(ActionFailureKind::System, message).hint(hint))
+    }
+
     /// Uses a result that an earlier attempt left in the own store, which only has to be pushed, or that a remote has.
     fn reuse_existing(&self) -> Result<Option<ActionOutcome>, ActionFailure> {
-        let key = self.action.key;
-        if self.transfers.run_cancellable("looking", TransferRequest::FetchRecords(vec![key]))?.is_none() {
-            return Err(ActionFailure::cancelled());
-        }
-        for record in self.own.candidates(&key, None)? {
+        let (key, own) = (self.action.key, &self.node.store);
+        self.transfer("looking", TransferRequest::FetchRecords(vec![key]), true)?;
+        for record in own.candidates(&key, None)? {
             for output in record.outputs.values() {
-                self.own.quarantine_changed(output, &self.files)?;
+                own.quarantine_changed(output, &self.files)?;
             }
-            if self.own.missing(&record, &self.files)?.is_empty() {
+            if own.missing(&record, &self.files)?.is_empty() {
                 self.publish_result(Some(&record.output_digests()))?;
                 return Ok(Some(ActionOutcome::CacheHit));
             }
-            let is_whole = match self
-                .transfers
-                .run_cancellable("looking", TransferRequest::Stat(key, Some(record.output_digests())))?
+            let request = TransferRequest::Stat(key, Some(record.output_digests()));
+            if let TransferEvent::Status(found) = self.transfer("looking", request, true)?
+                && found.iter().any(|(_, found)| *found == Ok(RemoteStatus::Complete))
             {
-                Some(TransferEvent::Status(found)) => {
-                    found.iter().any(|(_, found)| *found == Ok(RemoteStatus::Complete))
-                }
-                Some(_) => false,
-                None => return Err(ActionFailure::cancelled()),
-            };
-            if is_whole {
                 self.register_with_home_store(&record)?;
-                return Ok(Some(already_recorded(self.home_work)));
+                cwm_action::remove(self.home_work);
+                return Ok(Some(ActionOutcome::CacheHit));
             }
         }
         Ok(None)
@@ -184,89 +157,122 @@ impl IsolatedAction<'_> {
 
     /// Pushes the result in the own store, with these outputs if there are several, and registers it with the home store.
     fn publish_result(&self, outputs: Option<&BTreeMap<String, Digest>>) -> Result<(), ActionFailure> {
+        let (own, home) = (&self.node.store, self.home);
         let gone = || Error::internal("what was just recorded is not there");
-        let requested = self.own.preferred_record(&self.action.key, outputs)?.ok_or_else(gone)?;
-        let record = match source_key::has_unpinned_url(&requested.components) {
-            false => requested.clone(),
-            true => {
-                let settled = source_key::with_checksums(&requested.components, &requested.fetched).ok_or_else(gone)?;
-                self.own.preferred_record(&settled.key(), Some(&requested.output_digests()))?.ok_or_else(gone)?
-            }
-        };
-        self.push(&record)?;
-        self.register_with_home_store(&record)?;
-        if requested.key != record.key {
-            let bytes = self.own.shared_record(&requested)?;
-            let _shared = self.home.lock_shared(|_| {})?;
-            self.home.import_latest(&requested.key, &requested, bytes, self.transfers.config.push_remote())?;
+        let requested = own.preferred_record(&self.action.key, outputs)?.ok_or_else(gone)?;
+        if source_key::has_unpinned_url(&requested.components) {
+            let pinned = source_key::with_checksums(&requested.components, &requested.fetched).ok_or_else(gone)?;
+            let record = own.preferred_record(&pinned.key(), Some(&requested.output_digests()))?.ok_or_else(gone)?;
+            self.push(&record)?;
+            self.register_with_home_store(&record)?;
+            let bytes = own.shared_record(&requested)?;
+            let _shared = home.lock_shared(|_| {})?;
+            home.import_latest(&requested.key, &requested, bytes, self.config.push_remote())?;
+        } else {
+            self.push(&requested)?;
+            self.register_with_home_store(&requested)?;
         }
-        if let Err(error) = self.home_work.remove() {
-            let _ = writeln!(std::io::stderr(), "the work folder stays: {error}");
-        }
+        cwm_action::remove(self.home_work);
         Ok(())
     }
 
     /// Pushes a result. The work is done, so that a remote that cannot be reached is tried again for long.
     fn push(&self, record: &ActionRecord) -> Result<(), ActionFailure> {
-        let to = self.transfers.config.remotes.first();
-        let timeout = to.map_or(Duration::ZERO, |remote| remote.timeout * UPLOAD_TIMEOUT_FACTOR);
+        let (remote, cancellation) = (self.config.push_remote(), self.process.cancellation);
+        let timeout = self.config.remotes.first().map_or(Duration::ZERO, |to| to.timeout * UPLOAD_TIMEOUT_FACTOR);
         let (began, mut backoff) = (Instant::now(), Backoff::new(Duration::from_secs(1), LONGEST_PAUSE));
         loop {
-            let bundle = ResultBundle::of(self.own, &self.files, record, true)?;
+            let bundle = ResultBundle::of(&self.node.store, &self.files, record, true)?;
             if !bundle.has_files {
                 let error = Error::store("files of its result are gone before they were pushed");
                 return Err(error.hint("is something else deleting from the store of the node?").into());
             }
             let request = TransferRequest::Upload { bundle: Box::new(bundle), force: self.action.force };
-            let error = match self.transfers.run_to_completion("pushing", request)? {
-                TransferEvent::Uploaded { outcome: Err(error), .. } => error,
-                _ => return Ok(()),
+            // A finished result is not given up when the job is stopped.
+            let TransferEvent::Uploaded { outcome: Err(error), .. } = self.transfer("pushing", request, false)? else {
+                return Ok(());
             };
-            let is_stopped = self.transfers.cancellation.is_cancelled();
+            let is_stopped = cancellation.is_cancelled();
             if !error.is_transient() || began.elapsed() >= timeout || is_stopped {
-                return Err(self.not_pushed(&error, is_stopped));
+                let kind = if is_stopped { ActionFailureKind::Cancelled } else { ActionFailureKind::System };
+                let message = format!("its result is made, and could not be pushed: the remote `{remote}` {error}");
+                return Err(ActionFailure::new(kind, message).hint(self.whereabouts()));
             }
-            let _ = writeln!(
-                std::io::stderr(),
-                "not pushed yet: the remote `{}` {}",
-                self.transfers.config.push_remote(),
-                error
-            );
+            let _ = writeln!(std::io::stderr(), "not pushed yet: the remote `{remote}` {error}");
             let until = Instant::now() + backoff.pause();
-            while Instant::now() < until && !self.transfers.cancellation.is_cancelled() {
-                sleep(Duration::from_millis(100));
+            while Instant::now() < until && !cancellation.is_cancelled() {
+                sleep(CHECK_INTERVAL);
             }
         }
     }
 
-    fn not_pushed(&self, error: &RemoteError, is_stopped: bool) -> ActionFailure {
-        let to = self.transfers.config.push_remote();
-        let message = format!("its result is made, and could not be pushed: the remote `{to}` {}", error);
-        let hint = match self.is_persistent {
-            true => {
-                let (host, folder) = (Machine::here().host, self.own.root().display().to_string());
-                format!("it stays in {folder} on {host}: an attempt that finds it there only pushes it")
+    /// The place of a result that could not be pushed.
+    fn whereabouts(&self) -> String {
+        if !self.node.is_persistent {
+            let hint = "it goes with the job; with `scratch` under [slurm] in cwm.toml the next attempt would find it";
+            return hint.to_owned();
+        }
+        let (host, folder) = (Machine::here().host, self.node.store.root().display());
+        format!("it stays in {folder} on {host}: an attempt that finds it there only pushes it")
+    }
+
+    /// Makes a transfer, and waits for its final event. Progress is reported; a request to stop is heeded if `may_cancel`.
+    fn transfer(
+        &self,
+        doing: &str,
+        request: TransferRequest,
+        may_cancel: bool,
+    ) -> Result<TransferEvent, ActionFailure> {
+        let ActionProcess { messages, cancellation, .. } = self.process;
+        let service = TransferService::open(&self.config.site(), None, &self.node.store, false)?;
+        let (sender, inbox) = channel();
+        let sender = Mutex::new(sender);
+        let began = Instant::now();
+        service.start(request, move |event| {
+            // Nobody receives after a cancellation.
+            let _ = sender.lock().unwrap_or_else(PoisonError::into_inner).send(event);
+        });
+        let files = |objects, bytes| format!("{}, {}", plural(objects, "file", "files"), amount::format_bytes(bytes));
+        loop {
+            match inbox.recv_timeout(CHECK_INTERVAL) {
+                Ok(TransferEvent::Started { objects: 0, .. }) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(TransferEvent::Started { objects, bytes }) => {
+                    let activity = Event::Activity(format!("{doing} {}", files(objects, bytes)));
+                    messages.send(&ActionMessage::Event(activity));
+                }
+                Ok(TransferEvent::Progress { done, total }) => {
+                    let progress = Event::Progress { done, total: Some(total), unit: "bytes".to_owned() };
+                    messages.send(&ActionMessage::Event(progress));
+                }
+                Ok(event) => {
+                    if let TransferEvent::ContentFetched { objects: objects @ 1.., bytes, .. } = event {
+                        let (moved, seconds) = (files(objects, bytes), began.elapsed().as_secs_f64());
+                        let _ = writeln!(std::io::stderr(), "pulled {moved} in {seconds:.1} s");
+                    }
+                    return Ok(event);
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Error::internal("a transfer ended without its final event").into());
+                }
             }
-            false => {
-                "it goes with the job; with `scratch` under [slurm] in cwm.toml the next attempt would find it".into()
+            if may_cancel && cancellation.is_cancelled() {
+                return Err(ActionFailure::cancelled());
             }
-        };
-        let kind = if is_stopped { ActionFailureKind::Cancelled } else { ActionFailureKind::System };
-        ActionFailure::new(kind, message).hint(hint)
+        }
     }
 
     /// Puts the record, whose files are with a remote, and the log into the home store.
     fn register_with_home_store(&self, record: &ActionRecord) -> Result<(), Error> {
-        let bytes = self.own.shared_record(record)?;
+        let bytes = self.node.store.shared_record(record)?;
         let checked = check_record(&record.key, &bytes)
             .map_err(|what| Error::internal(format!("the record of {} {what}", record.label)))?;
         let _shared = self.home.lock_shared(|_| {})?;
         if let Some(log) = record.log
-            && self.own.object_size(&log)?.is_some_and(|size| size <= LARGEST_LOG)
+            && self.node.store.object_size(&log)?.is_some_and(|size| size <= LARGEST_LOG)
         {
-            self.home.import_file(&log, &self.own.object_path(&log))?;
+            self.home.import_file(&log, &self.node.store.object_path(&log))?;
         }
-        let remote = self.transfers.config.push_remote();
+        let remote = self.config.push_remote();
         self.home.import_records(&record.key, vec![(checked, bytes)], remote)?;
         self.home.mark_remote_only(record, &DigestCache::of_store(self.home), remote)?;
         Ok(())

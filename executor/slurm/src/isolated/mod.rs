@@ -1,11 +1,10 @@
 //! Runs an action on a node that does not share the run's store (`store = "remote"` under [slurm] in cwm.toml). The node has a
 //! store of its own, and content moves through a remote.
 //!
-//! What is small stays in the run's store, the *home store*: the action file, the log and at the end the record, which is marked
+//! Small files stay in the run's store, the *home store*: the action file, the log and at the end the record, which is marked
 //! as not pulled. Inputs are pulled by hash, the action runs in the node's store, and the result is pushed as `cwm push` does.
 //! The record is put into the home store last, so that the files of whatever is recorded there can be fetched.
 
-mod blocking_transfers;
 mod isolated_action;
 mod node_store;
 mod staged_files;

@@ -39,7 +39,7 @@ impl NodeStore {
             let below = std::env::temp_dir();
             let temporary = temporary.map_err(|error| {
                 Error::io("make a folder below", &below, error)
-                    .hint("$TMPDIR says where; `scratch` under [slurm] in cwm.toml names another place")
+                    .hint("it is made in $TMPDIR; `scratch` under [slurm] in cwm.toml names another place")
             })?;
             let store = created(&temporary.path().join("store"))?;
             return Ok(NodeStore { store, is_persistent: false, temporary: Some(temporary) });
@@ -74,7 +74,7 @@ fn expand_variables(text: &str, value: impl Fn(&str) -> Option<String>) -> Resul
     while let Some((before, after)) = rest.split_once('$') {
         path += before;
         let (name, behind) = match after.strip_prefix('{') {
-            Some(braced) => braced.split_once('}').ok_or("a `${` lacks its `}`")?,
+            Some(braced) => braced.split_once('}').ok_or("a `${` has no `}`")?,
             None => {
                 let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len());
                 after.split_at(end)
@@ -110,7 +110,7 @@ mod tests {
             ("$TMPDIR", Ok("/tmp/17")),
             ("/local/$NOBODY", Err("$NOBODY is not set on this node")),
             ("/local/$EMPTY/cwm", Err("$EMPTY is not set on this node")),
-            ("/local/${USER", Err("a `${` lacks its `}`")),
+            ("/local/${USER", Err("a `${` has no `}`")),
             ("$USER/cwm", Err("\"ada/cwm\" is no absolute path")),
         ] {
             assert_eq!(expand_variables(text, value), path.map(PathBuf::from).map_err(str::to_owned), "{text}");

@@ -94,21 +94,18 @@ impl StagedFiles {
                 Artifact::Outside(file) => *file = self.staged(file)?,
             }
         }
-        match &mut action.body {
+        let files: Vec<&mut FileFingerprint> = match &mut action.body {
             ActionBody::Stage { values, files, .. } => {
                 let kind = &action.components.kind;
-                let stage = registry.get(kind);
-                let stage = stage.ok_or_else(|| Error::internal(format!("this cwm has no stage `{kind}`")))?;
+                let unknown = || Error::internal(format!("this cwm has no stage `{kind}`"));
+                let stage = registry.get(kind).ok_or_else(unknown)?;
                 *values = key_parameters::relocated(stage, values, &|path| self.staged_path(path));
-                for file in files {
-                    *file = self.staged(file)?;
-                }
+                files.iter_mut().collect()
             }
-            ActionBody::Command { deps, .. } => {
-                for file in deps.values_mut() {
-                    *file = self.staged(file)?;
-                }
-            }
+            ActionBody::Command { deps, .. } => deps.values_mut().collect(),
+        };
+        for file in files {
+            *file = self.staged(file)?;
         }
         Ok(action)
     }
@@ -188,7 +185,7 @@ mod tests {
         let staged = StagedFiles::of(&store, &action()).unwrap();
         let registry = Registry::new(Vec::new(), &[], |_, _| Ok(BTreeMap::new()));
         let moved = staged.with_staged_paths(&registry, action()).unwrap();
-        let files = files(&moved);
+        let files: Vec<&FileFingerprint> = moved.external_files().collect();
         let is_below = |path: &Path| path.starts_with(store.folder("temporary")) && !path.ends_with("..");
         for (file, (name, text)) in files.iter().zip([("a.pgn", "a"), ("a.pgn", "b"), ("shout.sh", "#!/bin/sh")]) {
             assert!(is_below(&file.path) && file.path.ends_with(name), "{}", file.path.display());
