@@ -1,4 +1,4 @@
-//! Which games a resample draws, and with which signs.
+//! The games that a resample draws, and their signs.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

@@ -6,7 +6,7 @@ use shakmaty::{Chess, EnPassantMode, Position};
 
 use crate::{LABELS, PlainMove, START};
 
-/// Which of the legal moves to play, ply by ply.
+/// A choice among the legal moves, ply by ply.
 pub fn choices(plies: usize) -> impl Strategy<Value = Vec<usize>> {
     proptest::collection::vec(0..10_000usize, 0..plies)
 }

@@ -1,4 +1,4 @@
-//! Which attributes matter to what code computes.
+//! The attributes that matter to what code computes.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 

@@ -1,4 +1,4 @@
-//! Which files of a crate are its code.
+//! The files of a crate that are its code.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Which files of a crate belong to its tests: those that are reached only through `#[cfg(test)] mod x;`.
+//! The files of a crate that belong to its tests: those that are reached only through `#[cfg(test)] mod x;`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Which of a position's labels are right, as two columns hold it (docs/formats.md, "scores").
+//! The labels of a position that are right, as two columns hold them (docs/formats.md, "scores").
 
 /// Labels of a position: the squares, then the state.
 pub const LABELS: usize = 75;

@@ -16,7 +16,7 @@ pub struct GameStats {
     lengths: Vec<u64>,
     /// Games by result.
     results: BTreeMap<String, u64>,
-    /// Which of the 65,536 numbers of sixteen bits occur as moves.
+    /// One bit for each of the 65,536 numbers of sixteen bits: the moves that occur.
     moves: Moves,
     /// Games that carry their labels.
     labelled: u64,

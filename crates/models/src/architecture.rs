@@ -1,4 +1,4 @@
-//! What a model is made from: family, size and options.
+//! The description that a model is made from: family, size and options.
 
 use std::collections::BTreeMap;
 
@@ -34,13 +34,13 @@ const LARGEST_COUNT: usize = 65_536;
 pub struct OptionSpec {
     /// Its name.
     pub name: &'static str,
-    /// What it may be.
+    /// The values that it can have.
     pub values: OptionValues,
     /// One sentence for people, with the default.
     pub doc: &'static str,
 }
 
-/// What an option may be.
+/// The values that an option can have.
 #[derive(Clone, Copy, Debug)]
 pub enum OptionValues {
     /// One of these words; the first is the default.
@@ -134,7 +134,7 @@ impl Architecture {
     }
 }
 
-/// Whether it is a count, spelt in the one way that there is.
+/// Returns true if `value` is a count in its only spelling.
 fn is_count(value: &str) -> bool {
     let is_plain = value.bytes().all(|byte| byte.is_ascii_digit()) && !value.starts_with('0');
     is_plain && value.parse().is_ok_and(|count| (1..=LARGEST_COUNT).contains(&count))

@@ -1,4 +1,4 @@
-//! How a batch is cut into micro-batches of sequences of like length, so that little is padded.
+//! Cuts a batch into micro-batches of sequences of like length, so that little is padded.
 
 /// Cuts sequences of these lengths into micro-batches of at most `limit` tokens each, padding included; a longer
 /// sequence is alone. Longest first, ties in their order; the micro-batches are of about one size, and an even number

@@ -44,12 +44,14 @@ impl RngKey {
         if uniform < p { 0.0 } else { 1.0 / (1.0 - p) }
     }
 
-    /// Which of `elements` elements go under dropout with probability `p`: those whose [`RngKey::factor`] is 0.
+    /// Returns the mask of the elements that dropout with probability `p` sets to 0: those whose [`RngKey::factor`] is
+    /// 0.
     pub fn dropped(self, elements: usize, p: f32, device: &Device) -> Tensor<1, Bool> {
         self.dropped_at(indices(elements, device), p)
     }
 
-    /// Which of the elements with these indices go, to the bit; computed where the indices are, in 64-bit integers.
+    /// Returns the mask of the elements with these indices, to the bit; computed where the indices are, in 64-bit
+    /// integers.
     pub fn dropped_at<const D: usize>(self, indices: Tensor<D, Int>, p: f32) -> Tensor<D, Bool> {
         let first = scramble_all(indices.bitwise_and_scalar(LOW_BITS).bitwise_xor_scalar(i64::from(self.0)));
         let bits = scramble_all(first.bitwise_xor_scalar(i64::from(self.1))).bitwise_right_shift_scalar(8i64);

@@ -1,4 +1,4 @@
-//! Where tensors live. The only place that knows which devices there are.
+//! Opens devices. The only place that knows which devices there are.
 //!
 //! The device is chosen at run time and is set explicitly on every tensor: Burn's default device is never used, since in
 //! a build with CUDA it is a GPU even where there is none. It is no part of any result's key.
@@ -15,7 +15,7 @@ use crate::ModelError;
 pub struct OpenDevice {
     /// Without automatic differentiation; [`crate::ForwardPass::training`] turns that on.
     pub device: Device,
-    /// What it is, in words: `cpu`, or `cuda:0` and the name of that GPU.
+    /// The name for people: `cpu`, or `cuda:0` and the name of that GPU.
     pub name: String,
     /// Why it is the processor although a GPU was at hand or asked for.
     pub note: Option<String>,
@@ -44,7 +44,7 @@ pub fn open(resources: &Resources) -> Result<OpenDevice, ModelError> {
     }
 }
 
-/// What a computation says that asks for a GPU where there is none.
+/// The message for a computation that needs a GPU where there is none.
 const IN_VAIN: &str =
     "asks for a GPU, and there is none: computes on the processor (`cwm devices` says what is missing)";
 
@@ -72,7 +72,7 @@ pub fn list() -> Vec<DeviceInfo> {
 /// Does `work` on `device`; what CUDA's libraries panic about becomes an error in words.
 ///
 /// # Errors
-/// What `work` fails with, or a GPU's panic.
+/// The error of `work`, or a GPU's panic.
 pub fn catch_panics<T, E: From<ModelError>>(device: &Device, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     if is_cpu(device) {
         return work();
@@ -81,7 +81,7 @@ pub fn catch_panics<T, E: From<ModelError>>(device: &Device, work: impl FnOnce()
     done.unwrap_or_else(|panic| Err(ModelError::Device(cuda::in_words(panic.as_ref())).into()))
 }
 
-/// Whether this is the processor, with or without automatic differentiation.
+/// Returns true if this is the processor, with or without automatic differentiation.
 pub fn is_cpu(device: &Device) -> bool {
     *device == cpu()
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with a model, its description or its files.
+//! Errors of a model, its description or its files.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ pub enum ModelError {
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A file that is not what it should be.
@@ -36,7 +36,7 @@ pub enum ModelError {
     Content {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and where in it.
+        /// The fault, and its place in the file.
         message: String,
     },
 }

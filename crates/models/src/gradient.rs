@@ -20,7 +20,7 @@ pub struct DeviceGradients {
 /// Gradients of the rows that were looked up in a table, on the device.
 #[derive(Debug)]
 pub struct SparseRowGradients {
-    /// Which table.
+    /// The table's place among the parameters.
     pub parameter: usize,
     /// The token of each row.
     pub ids: Arc<[u32]>,

@@ -1,4 +1,4 @@
-//! What holds for every family, whatever it computes: tests over the whole registry.
+//! Laws that hold for every family, whatever it computes: tests over the whole registry.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -135,7 +135,7 @@ fn gradients_have_the_same_bits_on_any_number_of_lanes() {
     }
 }
 
-/// What is decomposed must not fall back on a kernel: another device has none.
+/// Decomposed operations must not fall back on a kernel: another device has none.
 #[test]
 fn no_kernel_runs_where_operations_are_composed() {
     let applied = || crate::ops::kernel::APPLIED.get();

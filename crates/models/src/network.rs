@@ -9,7 +9,7 @@ use crate::parameters::{Declarations, Layout, Weights};
 use crate::streaming::{Real, Recurrence, RecurrentState};
 use crate::{Architecture, ForwardPass, ModelError, Tokens, families};
 
-/// What a family computes: tokens to hidden states. It holds slots, not values: the same blocks serve training and
+/// The computation of a family: tokens to hidden states. It holds slots, not values: the same blocks serve training and
 /// testing, on any device, under any head.
 pub trait Backbone: Send + Sync {
     /// Tokens [batch, time] to the last hidden states [batch * time, width], sequence by sequence. Those at padded steps
@@ -62,7 +62,7 @@ impl Network {
         Ok(Network { architecture, layout: Arc::new(layout), backbone, head })
     }
 
-    /// What it was built from.
+    /// Returns the architecture that it was built from.
     pub fn architecture(&self) -> &Architecture {
         &self.architecture
     }

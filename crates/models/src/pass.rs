@@ -22,7 +22,7 @@ pub struct DeviceWeights<'w> {
     precision: Precision,
 }
 
-/// Where tables lie.
+/// The storage of tables.
 #[derive(Debug)]
 enum Tables<'w> {
     /// With the processor.
@@ -147,7 +147,7 @@ impl<'w> ForwardPass<'w> {
         &self.device
     }
 
-    /// What operands of matrix products are rounded to.
+    /// Returns the type to which operands of matrix products are rounded.
     pub fn precision(&self) -> Precision {
         self.device_weights.precision
     }
@@ -200,7 +200,7 @@ impl<'w> ForwardPass<'w> {
         }
     }
 
-    /// What was offered, in order.
+    /// Returns the observed tensors, in order.
     pub fn observed(&self) -> Vec<Observation> {
         self.observed.as_ref().map(|observed| observed.borrow().clone()).unwrap_or_default()
     }

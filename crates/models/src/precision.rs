@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-/// What the operands of matrix products are rounded to.
+/// The type to which operands of matrix products are rounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
     /// Nothing is rounded, and no device may: strict f32.
@@ -52,7 +52,7 @@ impl Precision {
         }
     }
 
-    /// What results of products are rounded to: only of bfloat16 they are of that type too.
+    /// Returns the type to which results of products are rounded: only results of bfloat16 are of that type too.
     pub fn of_results(self) -> Self {
         if self == Precision::Bf16 { Precision::Bf16 } else { Precision::Fp32 }
     }

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: tensors, finite differences, and the golden files.
+//! Helpers of this crate's tests: tensors, finite differences, and the golden files.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ pub fn random<const D: usize>(shape: [usize; D], seed: u64, deviation: f64) -> T
     Tensor::from_data(TensorData::new(values, shape), &device::cpu())
 }
 
-/// What `work` gives with the operations' kernels, and what with the operations decomposed.
+/// Returns the results of `work` with the operations' kernels and with the operations decomposed.
 pub fn both_implementations<R>(work: impl Fn() -> R) -> [R; 2] {
     [work(), crate::ops::decomposed(&work)]
 }

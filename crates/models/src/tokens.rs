@@ -55,7 +55,7 @@ impl Tokens {
         self.lengths.iter().sum()
     }
 
-    /// Whether each row is a real step.
+    /// Iterates over the rows: true for a real step.
     pub fn is_valid(&self) -> impl Iterator<Item = bool> + '_ {
         self.lengths.iter().flat_map(|&length| (0..self.time).map(move |t| t < length))
     }

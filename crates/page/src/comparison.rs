@@ -9,11 +9,11 @@ pub struct PaperComparison<'a> {
     /// As measured; words where there is none.
     ours: Cell,
     printed: Option<&'a PrintedValue>,
-    /// How differences are printed.
+    /// Prints a difference.
     print: fn(f64) -> String,
-    /// Whether the paper says that its number is not exact.
+    /// True if the paper says that its number is not exact.
     about: bool,
-    /// Whether it is a count, whose thousands stand apart.
+    /// True if it is a count, whose thousands are separated.
     counted: bool,
 }
 
@@ -28,7 +28,7 @@ impl<'a> PaperComparison<'a> {
         PaperComparison { counted: true, ..PaperComparison::new(ours, printed, number::whole) }
     }
 
-    /// What the paper does not tell.
+    /// A number that the paper does not have.
     pub fn without_paper(ours: Cell) -> Self {
         PaperComparison::new(ours, None, number::setting)
     }

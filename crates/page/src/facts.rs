@@ -48,12 +48,12 @@ impl Facts {
         self.0.get(&keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>())
     }
 
-    /// How many numbers there are.
+    /// Returns the number of facts.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is no number.
+    /// Returns true if there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

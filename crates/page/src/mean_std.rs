@@ -7,13 +7,13 @@ pub struct MeanStd {
     pub mean: f64,
     /// Sample standard deviation (n - 1); `None` for a single run, and where a run is not finite.
     pub deviation: Option<f64>,
-    /// Of a single run, the interval that holds 95 % of what other games of the same kind would give, where the bins
-    /// tell it: games drawn anew do not say how runs differ.
+    /// For a single run, the interval that holds 95 % of what other games of the same kind would give, where the bins
+    /// have it: games drawn anew do not say how runs differ.
     pub interval: Option<(f64, f64)>,
 }
 
 impl MeanStd {
-    /// Of the runs' values, added in their order.
+    /// Computes mean and deviation of the runs' values, added in their order.
     pub fn of(values: &[f64]) -> Self {
         let number = values.len() as f64;
         let mean = values.iter().sum::<f64>() / number;
@@ -22,7 +22,7 @@ impl MeanStd {
         MeanStd { mean, deviation, interval: None }
     }
 
-    /// Of several runs; a single one keeps its interval.
+    /// Combines several runs; a single one keeps its interval.
     pub fn over(runs: &[MeanStd]) -> Self {
         match runs {
             [one] => *one,

@@ -1,4 +1,4 @@
-//! How numbers are printed: as the paper does it in its tables.
+//! Prints numbers as the paper does it in its tables.
 
 /// A loss: 6 decimals, or three digits and a power of ten below 1e-4 and from 1e6.
 pub fn loss(value: f64) -> String {

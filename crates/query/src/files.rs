@@ -1,4 +1,4 @@
-//! Which tables an artifact's files make.
+//! Finds the tables that an artifact's files make.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Where the arrays of a training are while it runs: in host memory, or all of them on a device.
+//! The place of a training's arrays while it runs: in host memory, or all of them on a device.
 
 use cwm_models::counter_rng::CounterRng;
 use cwm_models::gradient::GradientSum;
@@ -18,7 +18,7 @@ pub enum TrainingBackend {
     Device {
         /// The arrays.
         trainer: Box<DeviceTrainer>,
-        /// Whether the state's arrays are older than the device's.
+        /// True if the state's arrays are older than the device's.
         host_is_stale: bool,
     },
 }
@@ -111,7 +111,7 @@ impl TrainingBackend {
         }
     }
 
-    /// Whether every weight is finite.
+    /// Returns true if every weight is finite.
     pub fn is_finite(&self, weights: &Weights) -> bool {
         match self {
             TrainingBackend::Cpu(_) => weights.is_finite(),

@@ -1,4 +1,4 @@
-//! What survives an interruption: the state of a run, in the folder that the executor keeps until the result is recorded.
+//! Checkpoints of an interrupted run: its state, in the folder that the executor keeps until the result is recorded.
 //!
 //! Each checkpoint is one file, `step-000000000500.safetensors`, replaced atomically, so that a file of that name is whole;
 //! the last two are kept. One that is damaged all the same is renamed to another name and ignored from then on.
@@ -29,7 +29,7 @@ pub fn curves_path(folder: &Path) -> PathBuf {
     folder.join("curves.jsonl")
 }
 
-/// Whether a checkpoint is due after step `step`: every so many steps, and when the last one is long ago.
+/// Returns true if a checkpoint is due after step `step`: every so many steps, and when the last one is long ago.
 pub fn is_due(step: u64, every: u64, since_last: Duration) -> bool {
     step.is_multiple_of(every) || since_last >= LONGEST
 }

@@ -80,7 +80,7 @@ impl CurvesPrefix {
         CurvesPrefix { length, blake3: hasher.finalize().to_hex().to_string() }
     }
 
-    /// Whether the file at `path` begins with it.
+    /// Returns true if the file at `path` begins with it.
     ///
     /// # Errors
     /// The file exists and cannot be read.

@@ -26,7 +26,7 @@ pub type BatchReceiver<B> = Receiver<Result<Batch<B>, Failure>>;
 /// Runs `train` with the batches of `steps` in order. When `train` returns, batches that were made ahead are dropped.
 ///
 /// # Errors
-/// What `train` fails with.
+/// The error of `train`.
 pub fn with_batches<E: Examples, R>(
     mut examples: E,
     mut batches: Batches,

@@ -22,7 +22,7 @@ use crate::{BestWeights, Examples, Metrics, State, StepMetrics, Task, Validation
 pub struct Settings {
     /// Batches to draw in all.
     pub total_steps: u64,
-    /// How batches are drawn from the order of the examples.
+    /// The way batches are drawn from the order of the examples.
     pub batching: Batching,
     /// Learning rates by update.
     pub schedule: Schedule,
@@ -40,7 +40,7 @@ pub struct Settings {
     pub checkpoint_every: u64,
     /// Steps between two lines of curves; steps that fail are all written.
     pub curve_every: u64,
-    /// Whether the weights of the lowest validation loss are kept.
+    /// True if the weights of the lowest validation loss are kept.
     pub keeps_best: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-/// What follows warm-up.
+/// The learning rate after warm-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// The full rate for ever (the paper's sweep).
@@ -16,7 +16,7 @@ pub enum Shape {
 /// A schedule: linear warm-up, then `shape` until `horizon`, then the floor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedule {
-    /// What follows warm-up.
+    /// The learning rate after warm-up.
     pub shape: Shape,
     /// The full rate.
     pub rate: f64,

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: a linear regression, trained on rows of numbers.
+//! Helpers of this crate's tests: a linear regression, trained on rows of numbers.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::{Examples, Metrics, Task, Validation, curves};
 
 /// Numbers in a row.
 const INPUTS: usize = 3;
-/// What the rows are made of: `y = coefficients · x`.
+/// The coefficients of the rows: `y = coefficients · x`.
 const COEFFICIENTS: [f32; INPUTS] = [0.5, -1.0, 2.0];
 
 /// Rows `x` with their `y`.

@@ -1,4 +1,4 @@
-//! How fast a training goes, for the record of the action: nothing of it is in an output.
+//! Measures the speed of a training, for the record of the action: nothing of it is in an output.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ pub enum Overhead {
     Checkpoint,
 }
 
-/// Where the time went since this process began to train; the time of an earlier, interrupted process is not in it.
+/// The time since this process began to train, by use; the time of an earlier, interrupted process is not in it.
 #[derive(Debug)]
 pub struct Throughput {
     started: Instant,

@@ -26,7 +26,7 @@ pub struct State<M> {
     pub step: u64,
     /// Batches that made no lasting update.
     pub skipped: u64,
-    /// How many of them came last, without a good one between.
+    /// The number of bad steps since the last good one.
     pub consecutive_bad_steps: u64,
     /// The last step whose validation is in the curves.
     pub validated: u64,
@@ -49,7 +49,7 @@ impl<M: Metrics> State<M> {
         }
     }
 
-    /// Whether too many steps in a row were bad.
+    /// Returns true if too many steps in a row were bad.
     pub fn has_diverged(&self) -> bool {
         self.consecutive_bad_steps >= MOST_BAD_STEPS
     }

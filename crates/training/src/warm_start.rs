@@ -49,7 +49,7 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// How `other` differs from `self`, in words.
+    /// Returns the differences of `other` from `self`, as text.
     fn differences(&self, other: &Recipe) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
         let names = self.parameters.keys().chain(other.parameters.keys());

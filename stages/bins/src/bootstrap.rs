@@ -10,7 +10,8 @@ const CONFIDENCE: f64 = 0.95;
 /// Positions, and the sum of each metric.
 const SUMS: usize = 1 + METRICS;
 
-/// What one game adds to one bin. Counts are floats, since they are multiplied and added; they are exact up to 2^53.
+/// The sums that one game adds to one bin. Counts are floats, since they are multiplied and added; they are exact up to
+/// 2^53.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct GameSums {
     /// Its number in the dataset.
@@ -43,7 +44,7 @@ pub(crate) struct ScoreIntervals {
 /// resample without any game that reaches a bin says nothing of that bin. `check` is asked now and then.
 ///
 /// # Errors
-/// What `check` fails with.
+/// The error of `check`.
 pub(crate) fn bootstrap_intervals(
     bins: &[BinSums],
     resamples: u64,
@@ -117,7 +118,7 @@ fn addend(sums: &GameSums, place: usize) -> Addend<SUMS> {
 /// The metrics of the resamples so far.
 struct Results {
     games: usize,
-    /// Of each metric, whether every game has a finite sum of it.
+    /// For each metric, true if every game has a finite sum of it.
     is_known: [bool; METRICS],
     values: [Vec<f64>; METRICS],
 }

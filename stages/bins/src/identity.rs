@@ -1,4 +1,4 @@
-//! Which model and which test set a scores file is about.
+//! The model and the test set of a scores file.
 
 use cwm_contract::{Failure, Label};
 use serde_json::{Map, Value};

@@ -7,11 +7,12 @@ pub(crate) struct Metric {
     pub(crate) name: &'static str,
     /// The sum of a position that has everything right: the metric is a share of that.
     pub(crate) whole: f64,
-    /// Whether scores may lack it, all of them or none. `overall.sql` counts positions that do, as `without_NAME`.
+    /// True if scores may be without it, all of them or none. `overall.sql` counts positions that are, as
+    /// `without_NAME`.
     pub(crate) may_lack: bool,
 }
 
-/// How many they are.
+/// Their number.
 pub(crate) const METRICS: usize = 3;
 
 /// All of them, in the order of the columns that are written.
@@ -29,7 +30,7 @@ pub(crate) struct GameMetric {
     pub(crate) of: &'static str,
 }
 
-/// How many they are.
+/// Their number.
 pub(crate) const GAME_METRICS: usize = 1;
 
 /// All of them, in the order of the columns that are written.

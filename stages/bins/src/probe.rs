@@ -15,7 +15,7 @@ use made_up::{Losses, Scored};
 /// Resamples, where the stage takes more: several blocks, and a last one that is not full.
 const RESAMPLES: i128 = 211;
 
-/// What a scores file of ours tells of its model and training.
+/// The model and training in the header of a scores file of ours.
 const MODEL: &str = r#"{"family":"transformer","size":"d32/l1","seed":3,"parameters":12345,"status":"finished",
     "games":90,"steps":15,"steps_per_epoch":6,"lr":0.003,"warmup":100,"beta2":0.95,"weight_decay":0.1,"lr_floor":0.1,
     "schedule":"cosine","checkpoint":"best","validated_on_test":true}"#;

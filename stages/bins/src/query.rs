@@ -25,7 +25,7 @@ const ERRORS: &str = include_str!("../sql/errors.sql");
 pub(crate) struct Metrics {
     pub(crate) overall: Overall,
     pub(crate) prefix: Vec<PrefixBin>,
-    /// Of the same bins.
+    /// The sums of the same bins.
     pub(crate) sums: Vec<BinSums>,
     /// `None` where the scores do not tell which labels are right.
     pub(crate) errors: Option<Errors>,
@@ -52,7 +52,7 @@ pub(crate) struct PrefixBin {
     pub(crate) values: [Option<f64>; METRICS],
 }
 
-/// How often each label is wrong.
+/// The number of errors of each label.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Errors {
     pub(crate) positions: u64,
@@ -64,11 +64,11 @@ pub(crate) struct Errors {
     pub(crate) first: Vec<u64>,
 }
 
-/// What the queries depend on.
+/// The properties of a file on which the queries depend.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Queries {
     pub(crate) bin_width: u32,
-    /// Whether the file tells which labels are right.
+    /// True if the file has the labels that are right.
     pub(crate) has_labels: bool,
     /// Threads' worth of partitions.
     pub(crate) partitions: usize,
@@ -104,7 +104,7 @@ pub(crate) fn measure(label: &Label, path: &Path, queries: Queries) -> Result<Me
     Ok(metrics)
 }
 
-/// How many positions lack something.
+/// The number of positions without a value.
 struct Lacking {
     /// Any value that none may lack.
     incomplete: u64,

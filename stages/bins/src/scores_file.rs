@@ -20,9 +20,9 @@ const COLUMNS: [(&str, DataType); 5] = [
 /// Columns that say which labels are right; other programs may leave them out.
 const RIGHT: [(&str, DataType); 2] = [("right_squares", DataType::UInt64), ("right_state", DataType::UInt16)];
 
-/// What the footer of a scores file says.
+/// The footer of a scores file.
 pub(crate) struct ScoresFile {
-    /// Whether it tells which labels are right.
+    /// True if it has the labels that are right.
     pub(crate) has_labels: bool,
     /// The object under `cwm.model`; empty where there is none.
     pub(crate) model: Map<String, Value>,

@@ -1,4 +1,4 @@
-//! What a scores file says of how its model was trained.
+//! The training of a model, as the header of a scores file has it.
 
 use cwm_contract::{Failure, Label};
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 /// The columns of `overall.parquet` about the training; what the scores do not say is unknown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Training {
-    /// How it ended, such as `finished` or `diverged`.
+    /// The end of the training, such as `finished` or `diverged`.
     pub(crate) status: Option<String>,
     /// Games trained on.
     pub(crate) games: Option<u64>,
@@ -23,9 +23,9 @@ pub(crate) struct Training {
     pub(crate) weight_decay: Option<f64>,
     /// Share of the highest learning rate to which it falls, where it falls at all.
     pub(crate) lr_floor: Option<f64>,
-    /// Which of its weights were scored, where they are not the last: `best`.
+    /// The weights that were scored, where they are not the last: `best`.
     pub(crate) checkpoint: Option<String>,
-    /// Whether it was validated on games of the test set.
+    /// True if it was validated on games of the test set.
     pub(crate) validated_on_test: Option<bool>,
 }
 

@@ -161,7 +161,7 @@ impl Comparison {
         &self.tested[DECISIVE]
     }
 
-    /// Whether the decisive metric is lower, and the whole interval below 0.
+    /// Returns true if the decisive metric is lower, and the whole interval below 0.
     pub fn is_lower(&self) -> bool {
         self.decisive().interval.is_some_and(|(_, high)| high < 0.0)
     }

@@ -3,10 +3,10 @@
 use cwm_contract::{ParameterError, Type, parameters};
 
 parameters! {
-    /// What `compare` takes.
+    /// Parameters of `compare`.
     pub struct Config {
-        /// Which models are compared. `baseline`: each with that of the family `baseline` of its own size. `all`: every two
-        /// that were scored on one test set, whatever their sizes.
+        /// Models that are compared. `baseline`: each with that of the family `baseline` of its own size. `all`: every
+        /// two that were scored on one test set, whatever their sizes.
         pub pairs: String = "baseline".into(), kind = Type::Choice(&["baseline", "all"]),
         /// Family that the others are compared with, each with that of its own size.
         pub baseline: String = "transformer".into(),
@@ -15,8 +15,8 @@ parameters! {
         pub expect: String = "nothing".into(), kind = Type::Choice(&["nothing", "lower"]),
         /// Share of resamples that the interval holds.
         pub confidence: f64 = 0.95,
-        /// How often the games are drawn anew, as many as there are, with replacement; and how often what the two models
-        /// did in a game changes places by chance, for the probability.
+        /// Number of times that the games are drawn anew, as many as there are, with replacement; and that the results
+        /// of the two models in a game change places by chance, for the probability.
         pub resamples: u64 = 10_000, kind = Type::Integer { min: 100, max: 1_000_000 },
         /// Seed of the draws.
         pub seed: u64 = 0,
@@ -24,7 +24,7 @@ parameters! {
 }
 
 impl Config {
-    /// What is wrong with these values beyond their types.
+    /// Returns the faults of these values beyond their types.
     pub fn faults(&self) -> Vec<ParameterError> {
         let mut faults = Vec::new();
         if !cwm_bootstrap::is_fraction(self.confidence) {
@@ -36,7 +36,7 @@ impl Config {
         faults
     }
 
-    /// Whether every two models are compared.
+    /// Returns true if every two models are compared.
     pub fn is_all_pairs(&self) -> bool {
         self.pairs == "all"
     }

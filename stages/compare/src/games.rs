@@ -28,7 +28,7 @@ pub struct Game {
     pub sums: [f64; METRICS],
 }
 
-/// What one scores file holds.
+/// The contents of one scores file.
 pub struct Scores {
     /// The object under `cwm.model`; empty where there is none.
     pub model: Map<String, Value>,

@@ -13,11 +13,11 @@ pub struct Metric {
     pub column: &'static str,
     /// The type of that column.
     pub kind: DataType,
-    /// What the column says of a position that has everything right: the metric is a share of that.
+    /// The column's value for a position that has everything right: the metric is a share of that.
     pub whole: f64,
 }
 
-/// How many they are.
+/// Their number.
 pub const METRICS: usize = 3;
 
 /// All of them; the index of each is its place in arrays of sums. The first is the one that decides which model is better:
@@ -42,7 +42,7 @@ pub const DECISIVE_PLURAL: &str = ALL[DECISIVE].plural;
 pub const DECISIVE_COLUMN: &str = ALL[DECISIVE].column;
 
 impl Metric {
-    /// What the names of its keys begin with (docs/formats.md, "differences"): nothing for the first, which was once the only
+    /// Returns the prefix of its keys (docs/formats.md, "differences"): nothing for the first, which was once the only
     /// one.
     pub fn prefix(&self) -> String {
         if self.name == ALL[DECISIVE].name { String::new() } else { format!("{}_", self.name) }

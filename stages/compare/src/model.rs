@@ -1,9 +1,9 @@
-//! Which model and which test set a scores file is about.
+//! The model and the test set of a scores file.
 
 use cwm_contract::{Failure, Label};
 use serde_json::{Map, Value};
 
-/// What runs of one model on one test set share: all but the seed.
+/// The properties that runs of one model on one test set share: all but the seed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Model {
     /// The label's `test` coordinate, else its stage.
@@ -53,8 +53,8 @@ impl Model {
     }
 }
 
-/// Which run of its model a scores file is of: the label's coordinate `seed`, else the seed that the file tells; none where
-/// neither says one.
+/// Returns the seed of a scores file: the label's coordinate `seed`, else the seed in the file; `None` where neither
+/// has one.
 pub fn seed_of(label: &Label, model: &Map<String, Value>) -> Option<String> {
     let told = || match model.get("seed")? {
         Value::Null => None,

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cwm_contract::Failure;
 
-/// What `work` makes of each number below `count`, in their order, on up to `cores` threads.
+/// Returns the results of `work` for each number below `count`, in their order, on up to `cores` threads.
 ///
 /// # Errors
-/// What `work` fails with for the smallest number that it fails for.
+/// The error of `work` for the smallest number for which it fails.
 pub fn on_cores<T: Send>(
     count: usize,
     cores: usize,

@@ -11,10 +11,10 @@ use crate::metric::METRICS;
 use crate::on_cores::on_cores;
 use crate::runs::Runs;
 
-/// What sums of floats may be off by, as a share of them.
+/// The rounding error that sums of floats may have, as a share of them.
 const ROUNDING: f64 = 1e-12;
 
-/// What became of one model in each resample; arrays have a place a metric.
+/// The resamples of one model; arrays have a place a metric.
 pub struct ResampledModel {
     /// Means over all positions.
     pub means: [f64; METRICS],
@@ -24,14 +24,14 @@ pub struct ResampledModel {
     flipped: [Vec<f64>; METRICS],
 }
 
-/// What resamples say of the difference of two models.
+/// The resamples of the difference of two models.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TestedDifference {
     /// The mean of the one less that of the other.
     pub difference: f64,
     /// The interval of that, where it is finite.
     pub interval: Option<(f64, f64)>,
-    /// How often a difference at least as large, in either direction, comes about if in each game it is chance which
+    /// The probability of a difference at least as large, in either direction, if chance decides in each game which
     /// model did what, where it is finite.
     pub p: Option<f64>,
 }

@@ -38,12 +38,12 @@ impl Runs {
         Ok(())
     }
 
-    /// Whether none of them has losses.
+    /// Returns true if none of them has losses.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
-    /// How many they are.
+    /// Returns their number.
     pub fn count(&self) -> usize {
         self.labels.len()
     }
@@ -59,7 +59,7 @@ impl Runs {
         self.games.iter().map(move |game| game.sums.map(|sum| sum / runs))
     }
 
-    /// Whether `other` was scored on the same games.
+    /// Returns true if `other` was scored on the same games.
     ///
     /// # Errors
     /// It was not.

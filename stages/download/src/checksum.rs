@@ -12,7 +12,7 @@ impl Checksum {
     /// Reads 64 hexadecimal digits, white space around them allowed.
     ///
     /// # Errors
-    /// What is wrong, as a phrase that fits after `parameter x`.
+    /// The fault, as a phrase that fits after `parameter x`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let digits: Vec<u8> = text.trim().chars().map_while(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
         match text.trim().chars().count() {

@@ -1,4 +1,4 @@
-//! What `download` takes.
+//! Parameters of `download`.
 
 use std::collections::BTreeSet;
 
@@ -47,15 +47,15 @@ pub enum Sources {
 /// One file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceItem {
-    /// Where it is.
+    /// The origin of the file.
     pub from: Origin,
     /// The sum that it must have, if a parameter says so.
     pub sum: Option<Checksum>,
-    /// Where its sum is published, if it is.
+    /// The place where its sum is published, if it is.
     pub published: Option<Published>,
 }
 
-/// Where a sum is published.
+/// The place where a sum is published.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Published {
     /// URL of a list as `sha256sum` writes it.
@@ -106,7 +106,7 @@ impl SourceItem {
 }
 
 impl Config {
-    /// What these parameters ask for.
+    /// Returns the files that these parameters name.
     ///
     /// # Errors
     /// They do not say where from, or name a month, a URL or a sum that is none.
@@ -185,7 +185,7 @@ fn twice(items: &[SourceItem]) -> Option<&str> {
     })
 }
 
-/// Whether this is a URL that can be fetched.
+/// Checks that this is a URL that can be fetched.
 fn check_url(url: &str) -> Result<(), String> {
     let (scheme, rest) = url.split_once("://").unwrap_or_default();
     match scheme.to_ascii_lowercase().as_str() {
@@ -232,7 +232,7 @@ fn credential(rest: &str) -> Option<&str> {
     names.into_iter().find(|name| NAMES.contains(&name.to_ascii_lowercase().as_str()))
 }
 
-/// What is wrong with well-typed parameters.
+/// Returns the faults of well-typed parameters.
 pub fn validate(values: &Values) -> Vec<ParameterError> {
     match Config::read(values).and_then(|config| config.sources()) {
         Ok(_) => Vec::new(),

@@ -11,7 +11,7 @@ impl Month {
     /// Reads `2025-03`.
     ///
     /// # Errors
-    /// What is wrong, as a phrase that fits after `parameter x`.
+    /// The fault, as a phrase that fits after `parameter x`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = || format!("must be a year and a month, such as 2025-03, not `{text}`");
         let (year, month) = text.trim().split_once('-').ok_or_else(wrong)?;

@@ -14,7 +14,7 @@ use crate::run::DownloadPaths;
 /// Version of [`Stamp`]; another one means to begin anew.
 const VERSION: u32 = 2;
 
-/// Which file the bytes belong to, and how many of them are safe.
+/// The file to which the bytes belong, and how many of them are safe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Stamp {
     version: u32,

@@ -1,4 +1,4 @@
-//! Which proxy a URL is fetched through.
+//! Finds the proxy through which a URL is fetched.
 
 use std::collections::BTreeMap;
 

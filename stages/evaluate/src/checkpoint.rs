@@ -135,7 +135,7 @@ fn check_vocabulary(network: &Network) -> Result<(), Failure> {
     }
 }
 
-/// What is wrong in each position of some games, by their places.
+/// The wrong labels in each position of some games, by their places.
 type WrongByGame = BTreeMap<usize, Vec<WrongLabels>>;
 
 struct Evaluation<'a> {
@@ -182,9 +182,10 @@ impl Evaluation<'_> {
     }
 }
 
-/// What the table says of the model: its architecture, how it was trained and how it is computed here, in one flat object.
-/// Whether the model was validated on these games: on the first so many of them, one by one. `None` where it does not tell on
-/// which it was.
+/// The model in the header of the table: its architecture, its training and how it is computed here, in one flat
+/// object.
+/// Returns true if the model was validated on these games: on the first so many of them, one by one. `None` where the
+/// description does not say on which it was.
 fn is_validated_on(description: &Description, dataset: &Dataset) -> Result<Option<bool>, Failure> {
     let measured = description.training.get("validation").and_then(|validation| validation.get("games")?.as_u64());
     let digest = description.training.get("validated_on").and_then(serde_json::Value::as_str);

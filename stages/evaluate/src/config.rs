@@ -6,11 +6,11 @@ use cwm_contract::{ParameterError, Type, parameters};
 use cwm_encoding::EnPassant;
 use cwm_models::{Precision, families};
 
-/// What `batch_tokens` is unless it is given.
+/// The default of `batch_tokens`.
 const BATCH_TOKENS: u64 = 2_048;
 
 parameters! {
-    /// What `evaluate` takes.
+    /// Parameters of `evaluate`.
     pub struct Config {
         /// The family that the checkpoint must have. Naming it makes the result rest on that family's code alone.
         pub family: Option<String> = None,
@@ -21,22 +21,23 @@ parameters! {
         pub batch_tokens: u64 = BATCH_TOKENS, kind = Type::Integer { min: 1, max: 1 << 30 },
         /// When the en passant labels are set: `always` after a double push, or `legal`, only where a capture is.
         pub en_passant: String = "always".into(), kind = Type::Choice(&["always", "legal"]),
-        /// What operands of matrix products are rounded to, whatever the model was trained in: `fp32` (nothing), `tf32`
-        /// or `bf16`.
+        /// Type to which operands of matrix products are rounded, whatever the model was trained in: `fp32` (none),
+        /// `tf32` or `bf16`.
         pub precision: String = "fp32".into(), kind = Type::Choice(Precision::NAMES),
-        /// How many games, the first ones, are written as boards: what is true of each position beside what is believed.
+        /// Number of games, the first ones, that are written as boards: the truth of each position beside the
+        /// prediction.
         pub board_games: u64 = 2, kind = Type::Integer { min: 0, max: 100 },
-        /// Of predictions: what tables call their model.
+        /// Name of the model in tables; of predictions only.
         pub name: Option<String> = None,
-        /// Of predictions: the size of their model, such as `d128/l1`; any text.
+        /// Size of the model, such as `d128/l1`, any text; of predictions only.
         pub size: Option<String> = None,
-        /// Of predictions: the number of parameters of their model.
+        /// Number of parameters of the model; of predictions only.
         pub parameters: Option<u64> = None,
     }
 }
 
 impl Config {
-    /// What is wrong with the values.
+    /// Returns the faults of the values.
     pub fn faults(&self) -> Vec<ParameterError> {
         let mut faults = Vec::new();
         if let Some(family) = &self.family
@@ -51,12 +52,12 @@ impl Config {
         faults
     }
 
-    /// What operands of matrix products are rounded to.
+    /// Returns the type to which operands of matrix products are rounded.
     pub fn precision(&self) -> Precision {
         Precision::named(&self.precision).unwrap_or_default()
     }
 
-    /// How en passant labels are set.
+    /// Returns the rule of en passant labels.
     pub fn en_passant(&self) -> EnPassant {
         if self.en_passant == "legal" { EnPassant::Legal } else { EnPassant::Always }
     }

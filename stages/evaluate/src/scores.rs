@@ -23,7 +23,7 @@ use parquet::file::properties::WriterProperties;
 /// Rows of a row group.
 const GROUP_ROWS: usize = 1 << 18;
 
-/// How one position was predicted.
+/// The score of the prediction of one position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
     /// Bit i says whether label i is right.
@@ -33,7 +33,7 @@ pub struct Score {
 }
 
 impl Score {
-    /// Of a model's logits.
+    /// Scores a model's logits.
     pub fn of(position: &PositionScore) -> Self {
         Score { right: position.right, loss: Some(position.loss_sum / LABELS as f64) }
     }

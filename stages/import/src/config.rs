@@ -1,20 +1,20 @@
-//! What `import` takes.
+//! Parameters of `import`.
 
 use cwm_contract::{OneOrMany, ParameterError, SourceFiles, Type, parameters};
 
-/// What the names of files in a folder end with, for those to be read.
+/// The endings of the names of files in a folder that are read.
 pub const ENDINGS: &[&str] = &[".jsonl", ".jsonl.gz", ".jsonl.zst", ".jsonl.bz2"];
 
 parameters! {
-    /// Where the records are, and what is asked of them.
+    /// The place of the records, and the checks of them.
     pub struct Config {
         /// The records: a file of JSON lines, a folder, or a list of such, in this order. Of a folder, the files in it
         /// and in its folders whose names end in `.jsonl` are read in the order of their names. Each may be compressed
         /// with gzip, zstd or bzip2.
         pub source: OneOrMany<SourceFiles>, kind = Type::OneOrMany(Box::new(Type::Files { endings: ENDINGS })),
-        /// Whether every state of every record is compared with what its moves give.
+        /// Compare every state of every record with what its moves give.
         pub check: bool = true,
-        /// What to do with a record that is faulty: fail, or leave it out.
+        /// Treatment of a record that is faulty: fail, or leave it out.
         pub on_error: String = "fail".into(), kind = Type::Choice(&["fail", "drop"]),
         /// Games in one file of the output, at most.
         pub shard_games: u64 = 1_000_000,
@@ -22,7 +22,7 @@ parameters! {
 }
 
 impl Config {
-    /// What is wrong with these values beyond their types.
+    /// Returns the faults of these values beyond their types.
     pub fn validate(&self) -> Vec<ParameterError> {
         let mut errors = Vec::new();
         if self.source.as_slice().is_empty() {

@@ -1,9 +1,9 @@
-//! What `parse` takes.
+//! Parameters of `parse`.
 
 use cwm_contract::{ParameterError, Secret, Type, parameters};
 
 parameters! {
-    /// Which games are kept, and what they are called.
+    /// The games that are kept, and their ids.
     pub struct Config {
         /// `cwm`: standard games from the initial position without a fault. `authors`: whatever the authors' program makes of
         /// the text, other variants and games cut at an illegal move included; slow, for comparison.
@@ -16,7 +16,7 @@ parameters! {
         pub id_key_file: Secret = Secret { file: None }, kind = Type::Secret { env: "CHESS_WORLD_MODEL_ID_KEY", public: "cwm-public-key" },
         /// Stop after so many kept games, in the order of the file; it is an error if there are fewer.
         pub limit: Option<u64> = None,
-        /// What to do with a game that is faulty (an illegal move, broken text): leave it out, or fail.
+        /// Treatment of a game that is faulty (an illegal move, broken text): leave it out, or fail.
         pub on_error: String = "drop".into(), kind = Type::Choice(&["drop", "fail"]),
         /// Games in one file of the output, at most.
         pub shard_games: u64 = 1_000_000,
@@ -29,7 +29,7 @@ impl Config {
         if self.ids == "site" { vec!["id_key_file"] } else { Vec::new() }
     }
 
-    /// What is wrong with these values beyond their types.
+    /// Returns the faults of these values beyond their types.
     pub fn validate(&self) -> Vec<ParameterError> {
         let mut errors = Vec::new();
         if self.limit == Some(0) {

@@ -1,4 +1,4 @@
-//! Which games belong to the corpus, and why the others do not.
+//! Decides which games belong to the corpus, with the reason for the others.
 
 use cwm_chess::IdKey;
 use cwm_chess::pgn::{GameText, MalformedText, SanError, Tags, read_moves};

@@ -1,4 +1,4 @@
-//! What `play` takes.
+//! Parameters of `play`.
 
 use cwm_contract::{ParameterError, Parameters, Type, Values, parameters};
 
@@ -9,13 +9,13 @@ use crate::weighted::Preference;
 parameters! {
     /// Parameters of `play`. Those that belong to one policy are refused with the others.
     pub struct Config {
-        /// Who plays: `engine` (games like people's: known openings, a shallow search, mistakes), `uniform` (random
-        /// legal moves to the end of the game), or random moves with a preference: `long` (games that go on),
-        /// `promotion`, `castling`, `en_passant`, `quiet` (no captures).
+        /// Player: `engine` (games like people's: known openings, a shallow search, mistakes), `uniform` (random legal
+        /// moves to the end of the game), or random moves with a preference: `long` (games that go on), `promotion`,
+        /// `castling`, `en_passant`, `quiet` (no captures).
         pub policy: String, kind = Type::Choice(&["engine", "uniform", "long", "promotion", "castling", "en_passant", "quiet"]),
-        /// How many games to play.
+        /// Number of games to play.
         pub games: u64, kind = Type::Integer { min: 1, max: i64::MAX as i128 },
-        /// Where the random numbers begin: an integer of any size; beyond 128 bits, its digits in quotes.
+        /// Start of the random numbers: an integer of any size; beyond 128 bits, its digits in quotes.
         pub seed: Seed = Seed::zero(),
         /// For `uniform`: `authors` (the default) draws as the authors' program does, all games from one Mersenne
         /// Twister, one after the other; `parallel` gives each game a stream of its own and uses all cores.
@@ -26,13 +26,14 @@ parameters! {
         /// For `engine`: a move so many centipawns worse than the best is half as likely to be played by a player
         /// rated 1500; 12 unless given.
         pub temperature: Option<u32> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1_000 })),
-        /// Where a game ends that is still going on. For `engine`: it is adjudicated; 240 unless given. For those with a
-        /// preference: it is broken off, its result is `*`; 600 unless given for `long`, none for the others.
+        /// Number of plies after which a game ends that is still going on. For `engine`: it is adjudicated; 240 unless
+        /// given. For those with a preference: it is broken off, its result is `*`; 600 unless given for `long`, none
+        /// for the others.
         pub max_plies: Option<u32> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 10_000 })),
     }
 }
 
-/// How moves are chosen.
+/// The choice of moves.
 #[derive(Clone, Debug)]
 pub enum Policy {
     /// Games like people's.
@@ -63,7 +64,7 @@ impl Config {
     }
 }
 
-/// What is wrong with well-typed parameters: a seed that is none, or parameters of another policy.
+/// Returns the faults of well-typed parameters: a seed that is none, or parameters of another policy.
 pub fn validate(values: &Values) -> Vec<ParameterError> {
     let config = match Config::read(values) {
         Ok(config) => config,

@@ -18,7 +18,7 @@ pub enum Ending {
     Threefold,
 }
 
-/// Which draws end a game.
+/// The draws that end a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DrawRules {
     /// Those that a player could claim now, or by announcing the next move (python-chess's `claim_draw=True`).

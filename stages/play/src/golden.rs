@@ -26,7 +26,7 @@ pub struct RandomGame {
     pub id: String,
     /// `1-0`, `0-1` or `1/2-1/2`.
     pub result: String,
-    /// Which rule ended it, in the golden file's words.
+    /// The rule that ended it, as the golden file names it.
     pub termination: String,
     /// START, then a token a move: (from * 64 + to) * 5 + promotion.
     pub tokens: Vec<u16>,

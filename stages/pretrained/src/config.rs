@@ -8,7 +8,7 @@ use cwm_models::architecture::OptionSpec;
 use cwm_models::{Size, families};
 
 parameters! {
-    /// What `pretrained` takes.
+    /// Parameters of `pretrained`.
     pub struct Config {
         /// The file: one of `torch.save`, or of safetensors.
         pub source: SourceFile,
@@ -19,15 +19,15 @@ parameters! {
         pub size: Option<String> = None,
         /// Options of the family, where shapes leave them open.
         pub options: BTreeMap<String, String> = BTreeMap::new(),
-        /// Where in the file the parameters are, such as `model_state_dict`, if several models are in it.
+        /// Place of the parameters in the file, such as `model_state_dict`, if several models are in it.
         pub key: Option<String> = None,
-        /// Whether float64 parameters that are no float32 are rounded; they are refused otherwise.
+        /// Round float64 parameters that are no float32; they are refused otherwise.
         pub round: bool = false,
     }
 }
 
 impl Config {
-    /// What is wrong with the values.
+    /// Returns the faults of the values.
     pub fn validate(&self) -> Vec<ParameterError> {
         let mut errors = Vec::new();
         let mut known: &[OptionSpec] = &[];

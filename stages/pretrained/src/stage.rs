@@ -1,4 +1,4 @@
-//! What the executor sees of this stage.
+//! The stage as the executor sees it.
 
 use cwm_contract::{
     Context, Failure, Format, Input, Needs, Output, ParameterError, ParameterSpec, Parameters, Stage, Values,

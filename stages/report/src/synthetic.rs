@@ -22,9 +22,9 @@ pub(crate) struct Scored {
     /// Labelwise and exact of each bin from the first on; 100 positions each.
     pub(crate) bins: Vec<(f64, f64)>,
     pub(crate) bin_width: u64,
-    /// Whether its scores tell no loss.
+    /// True if its scores have no loss.
     pub(crate) without_loss: bool,
-    /// How its training ended.
+    /// The end of its training.
     pub(crate) status: Option<String>,
     /// Half the width of every interval, where the bins tell any.
     pub(crate) within: Option<f64>,

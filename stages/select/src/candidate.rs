@@ -16,7 +16,7 @@ const LARGEST: u64 = 1 << 20;
 /// The hyper-parameters that papers print, by their names in `train`.
 const SETTINGS: [&str; 5] = ["lr", "warmup", "beta2", "weight_decay", "lr_floor"];
 
-/// What the last validation of a training gave.
+/// The last validation of a training.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Validation {
     /// Mean cross-entropy of a label; may be infinite or NaN.
@@ -34,13 +34,13 @@ pub struct Validation {
 /// A training.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// Which training it is.
+    /// The label of the training.
     pub label: Label,
     /// Its family.
     pub family: String,
     /// Its size.
     pub size: String,
-    /// How it ended: `finished`, `diverged`.
+    /// The end of the training: `finished`, `diverged`.
     pub status: String,
     /// Batches it drew.
     pub steps: u64,

@@ -1,4 +1,4 @@
-//! Which of the ranked trainings it is: the best, or the one that was chosen by hand.
+//! Chooses one of the ranked trainings: the best, or the one that was chosen by hand.
 
 use std::collections::BTreeMap;
 

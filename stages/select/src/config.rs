@@ -10,7 +10,7 @@ use crate::scalar::Scalar;
 pub type Overrides = BTreeMap<String, BTreeMap<String, BTreeMap<String, Value>>>;
 
 parameters! {
-    /// What `select` takes.
+    /// Parameters of `select`.
     pub struct Config {
         /// Family that the choice is for; by default that of the trainings.
         pub family: Option<String> = None,
@@ -31,7 +31,7 @@ parameters! {
 pub const RANK: &str = "rank";
 
 impl Config {
-    /// What is wrong with these values beyond their types.
+    /// Returns the faults of these values beyond their types.
     pub fn faults(&self) -> Vec<ParameterError> {
         let mut faults = Vec::new();
         let twice = |name: &&String| self.parameters.iter().filter(|other| other == name).count() > 1;
@@ -57,7 +57,7 @@ impl Config {
     }
 }
 
-/// What one override must give instead.
+/// Returns the keys that one override must have instead.
 fn wrong(chosen: &BTreeMap<String, Value>) -> Option<String> {
     match chosen.get(RANK) {
         Some(Value::Int(1..)) if chosen.len() == 1 => None,

@@ -58,7 +58,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     Ok(probed)
 }
 
-/// What the choice is for.
+/// Returns the family and size of the choice.
 fn cell(config: &Config) -> (String, String) {
     let or = |given: &Option<String>, other: &str| given.clone().unwrap_or_else(|| other.to_owned());
     (or(&config.family, "slice"), or(&config.size, "d64/l2"))

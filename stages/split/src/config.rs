@@ -1,9 +1,9 @@
-//! What `split` takes.
+//! Parameters of `split`.
 
 use cwm_contract::{ParameterError, parameters};
 
 parameters! {
-    /// How many buckets there are, and which of them are for validation.
+    /// The number of buckets, and those that are for validation.
     pub struct Config {
         /// Number of buckets.
         pub buckets: u64 = 10_000,
@@ -15,7 +15,7 @@ parameters! {
 }
 
 impl Config {
-    /// What is wrong with these values beyond their types.
+    /// Returns the faults of these values beyond their types.
     pub fn validate(&self) -> Vec<ParameterError> {
         let mut errors = Vec::new();
         if self.buckets == 0 {

@@ -1,4 +1,4 @@
-//! Which moves occur.
+//! The set of moves that occur.
 
 use cwm_encoding::START;
 
@@ -22,7 +22,7 @@ impl Vocabulary {
         self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word |= other);
     }
 
-    /// Which they are: bit n % 8 of byte n / 8 is token n, the lowest bit being the first, in hexadecimal.
+    /// Returns the set: bit n % 8 of byte n / 8 is token n, the lowest bit being the first, in hexadecimal.
     pub fn hexadecimal(&self) -> String {
         self.0.iter().flat_map(|word| word.to_le_bytes()).map(|byte| format!("{byte:02x}")).collect()
     }

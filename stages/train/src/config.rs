@@ -14,7 +14,7 @@ use cwm_training::schedule::{Schedule, Shape};
 use crate::data::Games;
 
 parameters! {
-    /// What `train` takes.
+    /// Parameters of `train`.
     pub struct Config {
         /// Model family, by its name in the registry.
         pub family: String = "transformer".into(),
@@ -34,9 +34,9 @@ parameters! {
         pub lr: f64 = 1e-3,
         /// Updates over which the learning rate grows to `lr`.
         pub warmup: u64 = 100,
-        /// What the learning rate does after warm-up.
+        /// Learning rate after warm-up.
         pub schedule: String = "cosine".into(), kind = Type::Choice(&["constant", "cosine", "linear"]),
-        /// Where the learning rate ends, as a share of `lr`.
+        /// Learning rate at the end, as a share of `lr`.
         pub lr_floor: f64 = 0.1,
         /// Updates after which the learning rate is at its floor, more than `warmup`; by default the number of steps.
         pub horizon: Option<u64> = None,
@@ -63,8 +63,9 @@ parameters! {
         pub shard_games: u64 = 1_000_000, kind = Type::Integer { min: 1, max: 1 << 40 },
         /// Loading processes whose batches come in turn, 0 being one stream; for `order: authors`.
         pub workers: u64 = 0, kind = Type::Integer { min: 0, max: 1 << 10 },
-        /// What goes into a batch: `exact` (games that follow one another in the order) or `bucketed` (games of like
-        /// length, from `bucket_batches` batches that follow one another), which is faster and a departure from the paper.
+        /// Order of games in batches: `exact` (games that follow one another in the order) or `bucketed` (games of like
+        /// length, from `bucket_batches` batches that follow one another), which is faster and a departure from the
+        /// paper.
         pub batching: String = "exact".into(), kind = Type::Choice(&["exact", "bucketed"]),
         /// Batches that are dealt anew together; for `batching: bucketed`. The lengths of their games are read before the
         /// first of them.
@@ -75,7 +76,7 @@ parameters! {
         pub validation_every: u64 = 5_000, kind = Type::Integer { min: 1, max: 1 << 40 },
         /// Validate on so many games, the first of the validation set.
         pub validation_games: u64 = 1_280, kind = Type::Integer { min: 1, max: 1 << 40 },
-        /// What operands of matrix products are rounded to, in training and validation: `fp32` (nothing), `tf32` or
+        /// Type to which operands of matrix products are rounded, in training and validation: `fp32` (none), `tf32` or
         /// `bf16`. Weights, recurrences, norms and loss are fp32 in all.
         pub precision: String = "fp32".into(), kind = Type::Choice(Precision::NAMES),
         /// Padded tokens that go through the model at once. Batches are sorted by length and cut into micro-batches of
@@ -84,7 +85,7 @@ parameters! {
         pub micro_batch_tokens: u64 = 768, kind = Type::Integer { min: 1, max: 1 << 30 },
         /// Keep what is needed to continue after every so many steps, and every ten minutes besides. No part of the key.
         pub checkpoint_every: u64 = 5_000, kind = Type::Integer { min: 1, max: 1 << 40 },
-        /// Which weights are the model: those of the `last` step, as the paper has it, or the `best`, those whose
+        /// Weights that are the model: those of the `last` step, as the paper has it, or the `best`, those whose
         /// validation had the lowest loss, which is a departure and marked as one.
         pub checkpoint: String = "last".into(), kind = Type::Choice(&["last", "best"]),
         /// Write every so-manieth step to the curves.
@@ -95,7 +96,7 @@ parameters! {
 }
 
 impl Config {
-    /// What makes the model.
+    /// Returns the architecture of the model.
     ///
     /// # Errors
     /// `size` is not a size.
@@ -109,7 +110,7 @@ impl Config {
         })
     }
 
-    /// What is wrong with the values.
+    /// Returns the faults of the values.
     pub fn faults(&self) -> Vec<ParameterError> {
         let mut faults = Vec::new();
         let mut expect = |parameter: &str, holds: bool, message: &str| {
@@ -155,7 +156,7 @@ impl Config {
         idle
     }
 
-    /// Whether the model is the best of those that were validated.
+    /// Returns true if the model is the best of those that were validated.
     pub fn keeps_best(&self) -> bool {
         self.checkpoint == "best"
     }
@@ -193,7 +194,7 @@ impl Config {
         Schedule { shape, rate: self.lr, warmup: self.warmup, horizon, floor: self.lr_floor }
     }
 
-    /// What operands of matrix products are rounded to.
+    /// Returns the type to which operands of matrix products are rounded.
     fn precision(&self) -> Precision {
         Precision::named(&self.precision).unwrap_or_default()
     }
@@ -234,7 +235,7 @@ impl Config {
         })
     }
 
-    /// What goes into a batch.
+    /// Returns the order of games in batches.
     fn batching(&self) -> Batching {
         match self.batching.as_str() {
             "bucketed" => Batching::Bucketed { window: self.bucket_batches, seed: self.data_seed() },
@@ -242,7 +243,7 @@ impl Config {
         }
     }
 
-    /// How en passant labels are set.
+    /// Returns the rule of en passant labels.
     pub fn en_passant(&self) -> EnPassant {
         if self.en_passant == "legal" { EnPassant::Legal } else { EnPassant::Always }
     }

@@ -57,7 +57,7 @@ impl Games {
         Ok(Games { name, dataset, before, games, lengths: 0, en_passant, micro_batch_tokens })
     }
 
-    /// Which games the first so many are.
+    /// Returns the digest of the first so many games.
     ///
     /// # Errors
     /// One of them cannot be read.

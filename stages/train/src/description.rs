@@ -1,4 +1,4 @@
-//! How a model was trained, for its description.
+//! The training of a model, for its description.
 
 use cwm_models::heads::labels::Tally;
 use cwm_training::State;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::config::Config;
 use crate::task::LabelMetrics;
 
-/// What a run is, beside its parameters.
+/// The extent of a run, beside its parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
     /// Games trained on.

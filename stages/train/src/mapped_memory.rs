@@ -1,4 +1,4 @@
-//! How much of this process's memory is pages of files.
+//! Measures the memory of this process that is pages of files.
 
 /// Bytes of files that are mapped and in memory; 0 where the system does not tell (it is Linux that does).
 pub fn file_bytes() -> u64 {

@@ -14,7 +14,7 @@ const FORMAT: u32 = 1;
 /// Parameters in which a training and its continuation may differ. What counts of `horizon` is what follows from it.
 const MAY_DIFFER: [&str; 4] = ["steps", "epochs", "keep_state", "horizon"];
 
-/// What may be chosen; all else says what is trained, and on what.
+/// The parameters that may be chosen; all others define what is trained, and on what.
 pub const MAY_CHOOSE: [&str; 10] =
     ["batch_size", "beta2", "clip", "dropout", "horizon", "lr", "lr_floor", "schedule", "warmup", "weight_decay"];
 
@@ -38,7 +38,7 @@ struct Choice {
 pub struct ResolvedConfig {
     /// All of them by name.
     pub values: Values,
-    /// What they mean.
+    /// The parsed parameters.
     pub config: Config,
 }
 
@@ -75,8 +75,8 @@ impl ResolvedConfig {
         }
     }
 
-    /// What a continuation of this run, which has `total_steps` in all, must have in common with it. Reads the datasets from
-    /// beginning to end.
+    /// Returns the recipe that a continuation of this run, which has `total_steps` in all, must share with it. Reads
+    /// the datasets from beginning to end.
     ///
     /// # Errors
     /// A dataset cannot be read, or the stage was cancelled.

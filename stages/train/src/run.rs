@@ -81,8 +81,8 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where the training starts: at the newest checkpoint of an interrupted run, else at the end of a shorter training, else
-/// at fresh weights.
+/// Starts the training at the newest checkpoint of an interrupted run, else at the end of a shorter training, else at
+/// fresh weights.
 fn start(
     context: &Context,
     task: &LabelTask,

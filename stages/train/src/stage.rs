@@ -1,4 +1,4 @@
-//! What the executor sees of this stage.
+//! The stage as the executor sees it.
 
 use std::collections::BTreeMap;
 

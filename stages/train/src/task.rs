@@ -1,4 +1,4 @@
-//! What this stage trains: the 75 labels of every position.
+//! The task that this stage trains: the 75 labels of every position.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl Task for LabelTask {
     }
 }
 
-/// What a validation counts.
+/// The counts of a validation.
 #[derive(Clone, Copy, Debug)]
 pub struct LabelMetrics(pub Tally);
 

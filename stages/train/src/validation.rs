@@ -35,7 +35,7 @@ impl<'a> LabelValidation<'a> {
         Ok(LabelValidation { network, workers, games, count, first })
     }
 
-    /// Which games they are.
+    /// Returns the digest of the games.
     ///
     /// # Errors
     /// One of them cannot be read.

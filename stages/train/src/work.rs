@@ -1,4 +1,4 @@
-//! How much a training has to do, for estimates of what it will take.
+//! The amount of work of a training, for estimates of its time.
 
 use std::collections::BTreeMap;
 

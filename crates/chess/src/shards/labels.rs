@@ -9,7 +9,7 @@ use super::{Dataset, ShardError};
 /// Checks that a game of so many positions may carry these labels: 75 bytes for each, every one a class that its label has.
 ///
 /// # Errors
-/// What is wrong with them.
+/// A class is out of range, or there are not 75 labels a position.
 pub fn check(labels: &[u8], positions: usize) -> Result<(), String> {
     if labels.len() != positions * LABELS {
         return Err(format!("it carries {} bytes of labels, not {}", labels.len(), positions * LABELS));

@@ -23,7 +23,7 @@ pub trait Columns: Sized {
     /// Decodes them and checks that they fit the lists.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The lists do not fit each other or their buffers.
     fn decode(packed: &BatchBuffers<'_>, lists: &Lists) -> Result<Self, String>;
 
     /// The row with this list.

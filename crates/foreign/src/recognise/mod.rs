@@ -1,4 +1,4 @@
-//! Which model a file holds: found from the names and shapes of its tensors, and from the settings beside them.
+//! Finds the model that a file holds, by the names and shapes of its tensors and by the settings beside them.
 
 mod candidates;
 mod difference;

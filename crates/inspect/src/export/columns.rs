@@ -13,7 +13,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use cwm_chess::DatasetRow;
 use cwm_encoding::{EnPassant, LABELS, ReplayError, replay_into};
 
-/// Which labels come with the games.
+/// The labels that are exported with the games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Labels {
     /// None.

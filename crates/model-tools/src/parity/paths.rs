@@ -1,4 +1,4 @@
-//! Which files are meant.
+//! The fixture files that paths stand for.
 
 use std::collections::BTreeSet;
 use std::fs;

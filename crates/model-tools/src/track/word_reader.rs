@@ -1,7 +1,7 @@
 //! The moves in a line of text, among what else people write there.
 
 /// The words of moves in lines of text, line by line: without numbers, results, annotations, comments and variations.
-/// What is no move but no such thing either is a word all the same, for others to refuse.
+/// A word need not be a move: the caller rejects what is none.
 #[derive(Debug, Default)]
 pub struct WordReader {
     /// True if a comment in braces is open.

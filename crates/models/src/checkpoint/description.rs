@@ -1,4 +1,4 @@
-//! What a model is and how it was trained, as `model.json`.
+//! Describes a model and its training, as `model.json`.
 
 use std::path::Path;
 
@@ -19,13 +19,13 @@ pub struct Description {
     pub architecture: Architecture,
     /// Number of parameters.
     pub parameters: u64,
-    /// How the training ended.
+    /// The end of the training.
     pub status: Status,
-    /// How it was trained: steps, hyper-parameters, seeds. Whoever trained it decides what is in here.
+    /// The training: steps, hyper-parameters, seeds. The trainer decides the keys.
     pub training: serde_json::Map<String, serde_json::Value>,
 }
 
-/// How a training ended.
+/// The end of a training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {

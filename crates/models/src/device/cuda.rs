@@ -12,7 +12,7 @@ use super::OpenDevice;
 /// The GPU that the driver counts as `ordinal`, which people call `number`, once it has computed something.
 ///
 /// # Errors
-/// What is missing, and what to do.
+/// Something is missing; the message says what to do.
 pub fn open(ordinal: u32, number: u32) -> Result<OpenDevice, String> {
     here::open(ordinal, number)
 }
@@ -20,12 +20,12 @@ pub fn open(ordinal: u32, number: u32) -> Result<OpenDevice, String> {
 /// All GPUs that the driver shows to this process.
 ///
 /// # Errors
-/// What is missing, and what to do.
+/// Something is missing; the message says what to do.
 pub fn list() -> Result<Vec<DeviceInfo>, String> {
     here::list()
 }
 
-/// What a panic of CUDA's libraries says to people.
+/// Returns the message of a panic of CUDA's libraries, for people.
 pub fn in_words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     let text = text.unwrap_or("without a message");

@@ -24,11 +24,11 @@ pub struct Family {
     pub name: &'static str,
     /// The file or folder beside this one that holds it: the part of the code that its results rest on.
     pub part: &'static str,
-    /// What it is, in one sentence.
+    /// The family in one sentence.
     pub about: &'static str,
     /// Its own options.
     pub options: &'static [OptionSpec],
-    /// How the head of its models begins.
+    /// The initial distribution of the head of its models.
     pub head: HeadInit,
     /// Declares the parameters of the blocks and returns their computation; the options have been checked against
     /// `options`.

@@ -1,7 +1,7 @@
-//! What stands behind the blocks of a model: a linear map from each position's last hidden state to logits.
+//! The head behind the blocks of a model: a linear map from each position's last hidden state to logits.
 //!
-//! How many logits a position has is the caller's: blocks know only their width. What the logits mean, their loss and
-//! their metrics are the matter of one module a head, such as [`labels`].
+//! The caller decides how many logits a position has: blocks know only their width. The meaning of the logits, their
+//! loss and their metrics are the matter of one module a head, such as [`labels`].
 
 pub mod labels;
 
@@ -12,7 +12,7 @@ use crate::layers::Linear;
 use crate::parameters::{Init, Scope, Weights};
 use crate::streaming::Real;
 
-/// How a family's models initialise their head; a family may depart from PyTorch's default.
+/// The initial distribution of the head of a family's models; a family may depart from PyTorch's default.
 #[derive(Clone, Copy, Debug)]
 pub struct HeadInit {
     /// Initial weight, from the model's width.

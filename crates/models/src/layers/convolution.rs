@@ -27,7 +27,7 @@ impl ShortConvolution {
         ops::short_convolution(x, pass.parameter(self.weight), self.bias.map(|bias| pass.parameter(bias)), tokens)
     }
 
-    /// What [`ShortConvolution::step`] remembers before the first step: the inputs of the last W - 1 steps.
+    /// Returns the state of [`ShortConvolution::step`] before the first step: the inputs of the last W - 1 steps.
     pub fn start<F: Real>(&self) -> Vec<F> {
         let [channels, _, width] = self.weight.shape;
         vec![F::zero(); (width - 1) * channels]

@@ -1,5 +1,5 @@
-//! What Mamba models are built of around their mixers (models.md §5): a residual stream through mixer and gated MLP,
-//! each behind a norm, and a final norm.
+//! The parts of Mamba models around their mixers (models.md §5): a residual stream through mixer and gated MLP, each
+//! behind a norm, and a final norm.
 
 use burn::tensor::Tensor;
 
@@ -20,7 +20,7 @@ const MIXER_EXPANSION: usize = 2;
 const MLP_EXPANSION: usize = 4;
 const MLP_MULTIPLE: usize = 128;
 
-/// What mixes the steps of a game.
+/// A layer that mixes the steps of a game.
 pub trait Mixer: Send + Sync {
     /// Number of arrays that it remembers.
     const ARRAYS: usize;
@@ -38,15 +38,15 @@ pub trait Mixer: Send + Sync {
 /// Widths of a mixer.
 #[derive(Clone, Copy, Debug)]
 pub struct MixerSize {
-    /// Of the model.
+    /// The width of the model.
     pub width: usize,
-    /// Of all heads together, twice the model's.
+    /// The width of all heads together, twice the model's.
     pub inner: usize,
     /// Number of heads.
     pub heads: usize,
-    /// Of a head.
+    /// The width of a head.
     pub head_width: usize,
-    /// Of keys and queries.
+    /// The width of keys and queries.
     pub state: usize,
 }
 
@@ -72,7 +72,7 @@ pub fn residual_init(inputs: usize, layers: usize) -> Init {
     Init::Uniform(1.0 / (inputs as f64).sqrt() / (2.0 * layers as f64).sqrt())
 }
 
-/// How the head of a Mamba model begins: PyTorch's default, with a bias of zero.
+/// The initial distribution of the head of a Mamba model: PyTorch's default, with a bias of zero.
 pub const HEAD: HeadInit = HeadInit { weight: Init::linear, bias: |_| Init::Constant(0.0) };
 
 /// A Mamba model with mixers `M`.

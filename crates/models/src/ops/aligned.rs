@@ -6,8 +6,8 @@ use burn::tensor::Tensor;
 /// not, Burn's choice among its kernels for GPUs has been wrong before (burn #5352); the head's 1,878 logits are such rows.
 pub(crate) const VECTOR: usize = 16;
 
-/// What `multiply` gives for a [.., rows, inner] and b [.., inner, columns], which it is handed with zeros at the ends of
-/// both axes of b and the last of a.
+/// Returns the product that `multiply` gives for a [.., rows, inner] and b [.., inner, columns], which it gets with
+/// zeros at the ends of both axes of b and the last of a.
 pub(crate) fn aligned<const D: usize>(
     a: Tensor<D>,
     b: Tensor<D>,

@@ -12,7 +12,7 @@ use super::padding::{fill_pairs, pairs};
 pub(crate) struct DecaySums<const D: usize>(Tensor<D>);
 
 impl<const D: usize> DecaySums<D> {
-    /// Of these log decays.
+    /// Computes the sums of these log decays.
     pub fn new(logs: Tensor<D>) -> Self {
         DecaySums(logs.cast(FloatDType::F64).cumsum(D - 1))
     }

@@ -16,7 +16,7 @@ pub struct Dropout {
 }
 
 impl Dropout {
-    /// What element `index` is multiplied with.
+    /// Returns the factor of element `index`.
     #[inline(always)]
     pub fn factor(self, index: usize) -> f32 {
         self.key.factor(index as u32, self.p)

@@ -1,4 +1,4 @@
-//! Which form an operation takes: its kernel, or the same decomposed into Burn's tensor operations.
+//! Chooses the form of an operation: its kernel, or the same decomposed into Burn's tensor operations.
 //!
 //! A kernel runs on the processor alone. On any other device an operation is decomposed, with Burn's own gradients, so that
 //! it runs wherever Burn does. [`decomposed`] makes operations on the processor take that form too: what a GPU computes is
@@ -25,7 +25,7 @@ pub fn decomposed<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Whether operations on tensors of `device` are decomposed.
+/// Returns true if operations on tensors of `device` are decomposed.
 pub(crate) fn is_decomposed(device: &Device) -> bool {
     DECOMPOSED.get() || *device != crate::device::cpu()
 }

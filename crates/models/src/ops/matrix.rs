@@ -100,7 +100,7 @@ impl<'a> MatrixMut<'a> {
     }
 }
 
-/// Whether rows of `columns` values, `stride` apart, lie side by side in so many values.
+/// Returns true if rows of `columns` values, `stride` apart, lie side by side in so many values.
 fn fits(values: usize, rows: usize, columns: usize, stride: usize) -> bool {
     let needed = rows.saturating_sub(1).checked_mul(stride).and_then(|start| start.checked_add(columns));
     rows == 0 || (columns <= stride && needed.is_some_and(|needed| needed <= values))

@@ -2,7 +2,7 @@
 
 use burn::tensor::{Bool, Device, Tensor, TensorData};
 
-/// Which rows of games of these lengths, each `time` rows, are padding: [rows, 1]; `None` if there is none.
+/// Returns the mask of padding rows of games of these lengths, each `time` rows: [rows, 1]; `None` if there are none.
 fn padding(time: usize, lengths: &[usize], device: &Device) -> Option<Tensor<2, Bool>> {
     if lengths.iter().all(|&length| length >= time) {
         return None;

@@ -29,7 +29,7 @@ pub(crate) fn rounded_product<const D: usize>(a: Tensor<D>, b: Tensor<D>, precis
     if is_decomposed(&a.device()) { aligned(a, b, multiply) } else { multiply(a, b) }
 }
 
-/// What a product gives where its result is rounded too; and its gradient.
+/// Rounds the result of a product where the precision rounds it; and its gradient.
 pub(crate) fn rounded_result<const D: usize>(x: Tensor<D>, precision: Precision) -> Tensor<D> {
     if precision == Precision::Bf16 { as_bf16(x) } else { x }
 }

@@ -7,7 +7,7 @@ use super::exp::sigmoid;
 use super::implementation::is_decomposed;
 use super::kernel::{Kernel, Operand, apply};
 
-/// Which half of the input goes through SiLU. Families differ in this.
+/// The half of the input that goes through SiLU. Families differ in this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
     /// The first half.

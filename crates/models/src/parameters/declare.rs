@@ -1,4 +1,4 @@
-//! How a family names its parameters.
+//! Declares the parameters of a family by name.
 
 use super::Init;
 
@@ -9,7 +9,7 @@ pub struct Slot<const D: usize> {
     pub(crate) shape: [usize; D],
 }
 
-/// What a parameter is used as.
+/// The use of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Used whole, in matrix products or elementwise.
@@ -57,11 +57,11 @@ pub struct Parameter {
     pub name: String,
     /// The authors' shape, [out, in] for matrices.
     pub shape: Vec<usize>,
-    /// How it begins.
+    /// The initial distribution.
     pub init: Init,
-    /// Whether weight decay applies.
+    /// True if weight decay applies.
     pub decays: bool,
-    /// What it is used as.
+    /// The use of the parameter.
     pub role: Role,
 }
 
@@ -71,7 +71,7 @@ impl Parameter {
         self.shape.iter().product()
     }
 
-    /// Whether it has no elements.
+    /// Returns true if it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! How parameters begin (models.md §1.6 and each family's own rules).
+//! Initial values of parameters (models.md §1.6 and each family's own rules).
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

@@ -38,7 +38,7 @@ impl Layout {
         self.total
     }
 
-    /// Where the values of parameter `index` lie.
+    /// Returns the range of the values of parameter `index`.
     pub fn range(&self, index: usize) -> Range<usize> {
         self.starts[index]..self.starts[index] + self.declared[index].len()
     }
@@ -97,7 +97,7 @@ impl Weights {
         &mut self.values[self.layout.range(index)]
     }
 
-    /// Whether every value is finite.
+    /// Returns true if every value is finite.
     pub fn is_finite(&self) -> bool {
         self.values.iter().all(|value| value.is_finite())
     }

@@ -1,11 +1,11 @@
-//! Where dropout is applied (models.md §1.6).
+//! Tests the places of dropout (models.md §1.6).
 
 use crate::counter_rng::CounterRng;
 use crate::{DeviceWeights, ForwardPass, Tokens, device};
 
 use super::sized;
 
-/// How often a training pass of a model of this size drops out.
+/// Returns the number of dropouts in a training pass of a model of this size.
 fn places(family: &str, size: &str) -> usize {
     let network = sized(family, size);
     let weights = network.initial_weights(1);

@@ -1,5 +1,5 @@
-//! What of the authors' models no fixture shows: names, shapes and counts of all sizes, how weights begin, where dropout is
-//! and what decays. Fixtures are held by `cwm parity` (`crates/model-tools`).
+//! Tests what no fixture of the authors' models shows: names, shapes and counts of all sizes, initial weights, places
+//! of dropout and weight decay. `cwm parity` (`crates/model-tools`) compares with fixtures.
 
 mod dropout;
 mod gated_deltanet;

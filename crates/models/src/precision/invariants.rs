@@ -1,4 +1,4 @@
-//! What a precision does to whole models, of every family.
+//! The effect of a precision on whole models, of every family.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

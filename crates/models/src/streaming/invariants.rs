@@ -1,4 +1,4 @@
-//! What holds for every family that reads token after token: it says what the form that trains says.
+//! A law of every family that reads token after token: it gives what the form that trains gives.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ fn networks() -> impl Iterator<Item = Network> {
     built.filter(|network| network.recurrent().is_some())
 }
 
-/// Of the kernels, and decomposed.
+/// Runs the kernels, and the decomposed operations.
 fn at_once(network: &Network, weights: &Weights, game: &[u16]) -> [Vec<f32>; 2] {
     let device_weights = DeviceWeights::new(weights, &device::cpu());
     let tokens = Tokens::padded([game], VOCABULARY as u32 - 1);

@@ -13,7 +13,7 @@ pub use real::Real;
 
 use crate::parameters::Weights;
 
-/// What a model remembers of the tokens it has read: arrays whose number and sizes never change.
+/// The state of a model after the tokens that it has read: arrays whose number and sizes never change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecurrentState<F>(pub Vec<Vec<F>>);
 

@@ -1,6 +1,6 @@
 //! An axis: what it spans, where its ticks stand, and where a number lies on it.
 
-/// How an axis grows.
+/// The growth of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScaleKind {
     /// Evenly.
@@ -12,17 +12,17 @@ pub enum ScaleKind {
 /// An axis over low..=high, with room at its ends where the numbers do not end it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What it shows, with its unit; may be empty.
+    /// The quantity with its unit; may be empty.
     pub label: String,
-    /// How it grows.
+    /// The growth of the axis.
     pub kind: ScaleKind,
-    /// Where it begins.
+    /// The lower end.
     pub low: f64,
-    /// Where it ends.
+    /// The upper end.
     pub high: f64,
-    /// Where its ticks stand and what they say; empty for numbers as they fit.
+    /// The places and texts of the ticks; empty for numbers as they fit.
     pub ticks: Vec<(f64, String)>,
-    /// Whether its numbers are written; a row of panels may share one vertical axis.
+    /// True if its numbers are written; a row of panels may share one vertical axis.
     pub shown: bool,
 }
 
@@ -102,7 +102,7 @@ impl Axis {
         values.into_iter().map(|value| (value, tick_label(value))).collect()
     }
 
-    /// Where a number of the axis lies between the coordinates of its two ends.
+    /// Returns the coordinate of a number between those of the two ends of the axis.
     pub(super) fn coordinate(&self, value: f64, (start, end): (i32, i32)) -> i32 {
         let scaled = |value: f64| if self.kind == ScaleKind::Linear { value } else { value.ln() };
         let (low, high) = (scaled(self.low), scaled(self.high));

@@ -48,7 +48,7 @@ pub(super) struct Marker {
     pub(super) edge: Paint,
     /// The width of the edge.
     pub(super) width: u32,
-    /// Whether it is seen only while the pointer is on it.
+    /// True if it is seen only while the pointer is on it.
     pub(super) faint: bool,
     /// Tooltip; may be empty.
     pub(super) note: String,
@@ -71,12 +71,12 @@ pub(super) struct Text {
     pub(super) anchor: Anchor,
     pub(super) size: u32,
     pub(super) bold: bool,
-    /// Whether it reads upwards, not to the right.
+    /// True if it reads upwards, not to the right.
     pub(super) upwards: bool,
     pub(super) paint: Paint,
 }
 
-/// Which part of a text stands at its place.
+/// The part of a text that is at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -84,7 +84,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// Which height of a text stands at its place.
+/// The height of a text that is at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum VerticalAnchor {
     Top,
@@ -92,7 +92,7 @@ pub(super) enum VerticalAnchor {
     Bottom,
 }
 
-/// How a text is set, and how it lies around its place.
+/// The setting of a text, and its position around its place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TextStyle {
     pub(super) size: u32,

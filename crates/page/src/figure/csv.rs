@@ -37,7 +37,8 @@ impl Figure {
         text
     }
 
-    /// What tells a panel from those beside it: its title, else that of a panel above it, else what its vertical axis shows.
+    /// Returns the name that distinguishes a panel: its title, else that of a panel above it, else the label of its
+    /// vertical axis.
     fn name_of<'a>(&'a self, (row, column): (usize, usize), panel: &'a Panel) -> &'a str {
         let above = self.rows[..row].iter().rev().filter_map(|row| row.panels.get(column));
         let titles = std::iter::once(panel).chain(above).map(|panel| panel.title.as_str());

@@ -1,4 +1,4 @@
-//! Where everything stands on the canvas.
+//! Computes the places of all parts on the canvas.
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Coordinate, TextStyle, UNIT, VectorCanvas, VerticalAnchor, fitted, text_width};

@@ -15,7 +15,7 @@ struct Entry<'a> {
     /// The name, as far as it fits.
     text: String,
     style: Style,
-    /// Whether it has a line and markers.
+    /// True if it has a line and markers.
     joined: bool,
     marked: bool,
     x: u32,
@@ -26,7 +26,7 @@ struct Entry<'a> {
 pub(super) struct Legend<'a>(Vec<Entry<'a>>);
 
 impl<'a> Legend<'a> {
-    /// Of all series with a name, from `left` to `right`; lighter ones have an entry for all of them.
+    /// Lays out all series with a name, from `left` to `right`; one entry stands for all lighter ones.
     pub(super) fn of(figure: &'a Figure, left: u32, right: u32) -> Self {
         let mut entries: Vec<Entry<'a>> = Vec::new();
         let (mut x, mut y) = (left, 0);

@@ -32,24 +32,24 @@ pub const DASHES: usize = 4;
 pub struct Figure {
     /// Name of its files, such as `exact-by-prefix`.
     pub id: String,
-    /// What it shows, in a few words.
+    /// The subject, in a few words.
     pub title: String,
-    /// Where the paper has it, such as `Figure 3, Section 4.1`.
+    /// The number in the paper, such as `Figure 3, Section 4.1`.
     pub paper: Option<&'static str>,
-    /// What it shows, for readers who cannot see it.
+    /// The description for readers who cannot see it.
     pub description: String,
     /// Its panels, row by row.
     pub rows: Vec<PanelRow>,
-    /// What the legend says beyond the names of the series.
+    /// Entries of the legend beyond the names of the series.
     pub legend: Vec<LegendEntry>,
 }
 
 /// A marker and what it means.
 #[derive(Clone, Debug)]
 pub struct LegendEntry {
-    /// What the marker stands for.
+    /// The meaning of the marker.
     pub name: String,
-    /// How the marker looks.
+    /// The style of the marker.
     pub style: Style,
 }
 
@@ -58,9 +58,9 @@ pub struct LegendEntry {
 pub struct PanelRow {
     /// Over the whole row; may be empty.
     pub heading: String,
-    /// What the colours of its tiles mean: the text at the strongest.
+    /// The meaning of its tiles' colours: the text at the strongest.
     pub key: Option<String>,
-    /// How high its plots are.
+    /// The height of its plots.
     pub height: Height,
     /// Panels have the width of this many to a row.
     pub columns: usize,
@@ -80,11 +80,11 @@ pub enum Height {
 /// One pair of axes.
 #[derive(Clone, Debug)]
 pub struct Panel {
-    /// What it shows; may be empty.
+    /// The subject; may be empty.
     pub title: String,
-    /// Of the series that the panel is about: its marker stands before the title.
+    /// The style of the series that the panel is about: its marker stands before the title.
     pub about: Option<Style>,
-    /// What the reader should know of this panel, such as what is left out; stands in its upper right corner.
+    /// A note for the reader, such as what is left out; stands in the upper right corner.
     pub note: String,
     /// The horizontal axis.
     pub x: Axis,
@@ -109,18 +109,18 @@ pub enum Grid {
     Bare,
 }
 
-/// What is drawn between the axes.
+/// A layer between the axes.
 #[derive(Clone, Debug)]
 pub enum Layer {
     /// A line or markers.
     Series(Series),
     /// An arrow between two points; a line alone where they stand too near for a head.
     Arrow {
-        /// Where it begins.
+        /// The tail of the arrow.
         from: (f64, f64),
-        /// Where its head is.
+        /// The head of the arrow.
         to: (f64, f64),
-        /// How it looks.
+        /// The style of the arrow.
         style: Style,
     },
     /// A filled rectangle.
@@ -132,24 +132,24 @@ pub enum Layer {
 pub struct Series {
     /// For the legend; series of one name share a style and an entry. Empty for none.
     pub name: String,
-    /// How its lines and markers look.
+    /// The style of its lines and markers.
     pub style: Style,
-    /// Whether a line joins them; a y that is not finite interrupts it.
+    /// True if a line joins them; a y that is not finite interrupts it.
     pub joined: bool,
     /// In order of x where they are joined.
     pub points: Vec<Point>,
 }
 
-/// How a series looks.
+/// The style of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// Below [`COLOURS`]; also says which shape its markers have. `None` is the colour of axes.
     pub colour: Option<usize>,
     /// Below [`DASHES`]; 0 is solid.
     pub dash: usize,
-    /// Whether markers are filled.
+    /// True if markers are filled.
     pub filled: bool,
-    /// Whether it stands back behind others: the paper's numbers beside ours.
+    /// True if it is drawn behind others: the paper's numbers beside ours.
     pub light: bool,
 }
 
@@ -182,7 +182,7 @@ pub struct Tile {
     pub y: (f64, f64),
     /// Below [`COLOURS`]; `None` is the colour of the grid.
     pub colour: Option<usize>,
-    /// How much of its colour is seen: 0 none, 1 all.
+    /// The strength of its colour: 0 none, 1 full.
     pub strength: f64,
     /// The number that it stands for, if it does.
     pub value: Option<f64>,
@@ -191,7 +191,7 @@ pub struct Tile {
 }
 
 impl Point {
-    /// What an axis has to span for it: its number and the ends of its range.
+    /// Returns the numbers that an axis has to span for it: its number and the ends of its range.
     pub fn heights(&self) -> [f64; 3] {
         let (low, high) = self.range.unwrap_or((self.y, self.y));
         [self.y, low, high]
@@ -199,12 +199,12 @@ impl Point {
 }
 
 impl Figure {
-    /// What its caption begins with: its title, the paper's number before it where it has one.
+    /// Returns the beginning of its caption: its title, after the paper's number where it has one.
     pub fn numbered_title(&self) -> String {
         crate::table::numbered(&self.title, self.paper)
     }
 
-    /// Whether there is anything to draw.
+    /// Returns true if there is nothing to draw.
     pub fn is_empty(&self) -> bool {
         let shows = |layer: &Layer| match layer {
             Layer::Series(series) => !series.points.is_empty(),

@@ -1,4 +1,4 @@
-//! What shapes are painted with: a colour by its meaning, which each format looks up in the palette.
+//! Paint of shapes: a colour by its meaning, which each format looks up in the palette.
 
 use super::Style;
 

@@ -16,10 +16,10 @@ const MARKER_GAP: i32 = 150;
 const TARGET_GAP: i32 = 90;
 /// Room between the labels of neighbouring ticks.
 const TICK_GAP: i32 = 80;
-/// How far the last tick's label may reach beyond the plot.
+/// The distance that the last tick's label may reach beyond the plot.
 pub(super) const OVERHANG: i32 = 160;
 
-/// How much of its colour a band has, and its edges.
+/// The opacity of a band and its edges.
 const BAND: f64 = 0.24;
 const BAND_EDGE: f64 = 0.6;
 
@@ -30,9 +30,9 @@ pub(super) const TICK_SPACE: u32 = 90;
 /// Space before the vertical axis's label.
 pub(super) const EDGE: u32 = 40;
 
-/// Where a plot lies on the canvas, in tenths of a pixel.
+/// The place of a plot on the canvas, in tenths of a pixel.
 pub(super) struct Place {
-    /// Where its own room begins: what is left of it belongs to the plot before, or to the canvas' margin.
+    /// The left end of its own room: left of it is the plot before, or the canvas' margin.
     pub(super) outside: u32,
     pub(super) left: u32,
     pub(super) top: u32,
@@ -54,7 +54,7 @@ struct Plot<'a> {
 }
 
 impl Plot<'_> {
-    /// Where a point lies, as far as the axes go; `None` if it has no place on them.
+    /// Returns the place of a point, as far as the axes go; `None` if it has none on them.
     fn at(&self, (x, y): (f64, f64)) -> Option<Coordinate> {
         Some((
             self.panel.x.coordinate(self.panel.x.place(x)?, self.x),

@@ -15,7 +15,7 @@ use super::typeface::{RAISED_BY, RAISED_SIZE, runs, width};
 const POINTS: f32 = 0.075;
 /// The fonts' names on the page.
 const FONTS: [(&[u8], &[u8]); 2] = [(b"Regular", b"Helvetica"), (b"Bold", b"Helvetica-Bold")];
-/// How far the control points of a quarter of a circle are from its ends.
+/// The distance of the control points of a quarter of a circle from its ends.
 const ROUND: f32 = 0.5523;
 
 /// Numbers of the file's objects; those of transparency follow.

@@ -16,7 +16,7 @@ pub(super) fn simplify_collinear(points: impl IntoIterator<Item = Coordinate>) -
     kept
 }
 
-/// Whether whoever goes from `before` over `middle` to `after` goes straight on.
+/// Returns true if the path from `before` over `middle` to `after` goes straight on.
 fn is_between(before: Coordinate, middle: Coordinate, after: Coordinate) -> bool {
     let step =
         |from: Coordinate, to: Coordinate| (i64::from(to.0) - i64::from(from.0), i64::from(to.1) - i64::from(from.1));

@@ -8,7 +8,7 @@ use super::paint::Paint;
 use super::palette::PALETTE;
 use crate::plain_text::markup;
 
-/// How the parts of a figure look.
+/// The style sheet of the parts of a figure.
 pub const FIGURE_STYLE: &str = include_str!("chart.css");
 
 impl Figure {

@@ -1,6 +1,6 @@
 //! Helvetica, which every PDF reader has: its encoding (WinAnsi) and its widths, from Adobe's published metrics.
 
-/// What stands for a character that the encoding lacks.
+/// The replacement of a character that is not in the encoding.
 const UNKNOWN: u8 = b'?';
 /// Size of raised text, as a part of the text's, and how far its baseline is raised.
 pub(super) const RAISED_SIZE: f64 = 0.68;

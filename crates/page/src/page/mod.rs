@@ -19,18 +19,18 @@ pub struct Page {
     chapters: Vec<Chapter>,
 }
 
-/// What one paper puts on a page.
+/// The part of a page that one paper fills.
 #[derive(Debug, Default)]
 pub struct Chapter {
     /// Its name, which stands over its summary where a page has several chapters.
     pub title: String,
-    /// What was done, in a sentence or two.
+    /// The experiment, in a sentence or two.
     pub summary: String,
-    /// What a reader should know before any number.
+    /// Warnings that a reader should see before any number.
     pub warnings: Vec<String>,
     /// A part of the chapter that deserves to be seen first.
     pub highlight: Option<Link>,
-    /// Whose numbers stand beside ours, and how far they can be compared.
+    /// The source of the numbers beside ours, and how far they can be compared.
     pub comparison_note: String,
     /// Labels of the cells of the pipeline that were scored, sorted.
     pub labels: Vec<String>,
@@ -54,7 +54,7 @@ pub struct Link {
 pub struct Section {
     /// Its anchor.
     pub id: String,
-    /// What its blocks show.
+    /// The subject of its blocks.
     pub title: &'static str,
     /// Its title in a word or two, for the list of sections.
     pub menu: &'static str,

@@ -9,7 +9,7 @@ use super::{Block, Chapter, Page, Section, Widget, script};
 use crate::figure::{FIGURE_STYLE, Figure, PALETTE};
 use crate::table::{Table, sources};
 
-/// What the template shows; all text in it is escaped there, drawn parts are not.
+/// The data of the template; all text in it is escaped there, drawn parts are not.
 #[derive(Template)]
 #[template(path = "page.html")]
 struct View<'a> {
@@ -22,7 +22,7 @@ struct View<'a> {
     /// The element that whoever exports the page fills.
     provenance: &'static str,
     script: String,
-    /// What the content policy lets run: this script and no other.
+    /// The hash of the only script that the content policy lets run.
     script_hash: String,
 }
 
@@ -32,7 +32,7 @@ struct DrawnChapter<'a> {
     sections: Vec<DrawnSection<'a>>,
 }
 
-/// Which cells of a stage were scored.
+/// The cells of a stage that were scored.
 struct ScoredStage {
     name: String,
     cells: usize,

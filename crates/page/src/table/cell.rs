@@ -14,7 +14,7 @@ pub struct Cell {
     pub deviation: Option<(f64, String)>,
     /// The interval that holds 95 % of what other games of the same kind would give.
     pub interval: Option<Interval>,
-    /// Whether it only says that there is nothing.
+    /// True if it only says that there is nothing.
     pub absent: bool,
     /// Labels of the cells of the pipeline whose results made it; empty for words, and for what the paper printed.
     pub sources: Vec<String>,
@@ -108,7 +108,7 @@ impl Cell {
         Cell { text: "–".to_owned(), absent: true, ..Cell::default() }
     }
 
-    /// Whether it is [`Cell::none`].
+    /// Returns true if it is [`Cell::none`].
     pub fn is_none(&self) -> bool {
         self.absent && self.text == "–"
     }

@@ -4,7 +4,7 @@ use super::{Cell, Table};
 use crate::number::plain;
 use crate::plain_text::csv;
 
-/// What may stand behind a number, each in a column of its own: the ending of its name, and the number.
+/// Further columns of a number: the ending of the column's name, and the number in it.
 const MORE: [(&str, fn(&Cell) -> Option<f64>); 3] = [
     ("sd", |cell| cell.deviation.as_ref().map(|(deviation, _)| *deviation)),
     ("low", |cell| cell.interval.as_ref().map(|interval| interval.low)),

@@ -8,7 +8,7 @@ use super::Table;
 
 /// A form in which a table is written.
 pub struct Format {
-    /// Of the file's name.
+    /// The ending of the file's name.
     pub ending: &'static str,
     /// For people.
     pub name: &'static str,

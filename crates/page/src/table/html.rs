@@ -24,9 +24,9 @@ struct View<'a> {
 /// One table element.
 struct Part<'a> {
     groups: &'a [Vec<Row>],
-    /// Whether it is what only the paper has, set apart from ours.
+    /// True if it is the paper's alone, set apart from ours.
     papers: bool,
-    /// Where the reader has to unfold it, what stands before.
+    /// The text before it, where the reader has to unfold it.
     summary: Option<String>,
 }
 
@@ -45,7 +45,8 @@ impl View<'_> {
         }
     }
 
-    /// Where the cell's number comes from, as places in the page's list of labels: `3 17`; nothing where it has none.
+    /// Returns the sources of the cell's number, as places in the page's list of labels: `3 17`; `None` where it has
+    /// none.
     fn places(&self, cell: &Cell) -> Option<String> {
         let places: Vec<String> = places(self.sources, cell).map(|place| place.to_string()).collect();
         (!places.is_empty()).then(|| places.join(" "))
@@ -53,7 +54,7 @@ impl View<'_> {
 }
 
 impl Table {
-    /// What its groups are.
+    /// Returns the plural noun of its groups.
     fn noun(&self) -> &'static str {
         if self.noun.is_empty() { "rows" } else { self.noun }
     }

@@ -1,7 +1,7 @@
 //! Any table: what it holds, apart from how a format draws it.
 //!
-//! What people read (HTML, LaTeX) is the table itself; what programs read (CSV, JSON) is its fuller `data` where it has
-//! some, with more digits, and columns named the same in every table.
+//! People read the table itself (HTML, LaTeX); programs read its fuller `data` where it has some (CSV, JSON), with more
+//! digits, and columns named the same in every table.
 
 mod cell;
 mod csv;
@@ -16,7 +16,7 @@ mod tests;
 pub use cell::{Cell, Interval};
 pub(crate) use sources::sources;
 
-/// What the rows of the paper say in place of a source where nothing of ours stands above them.
+/// The source of rows of the paper where nothing of ours stands above them.
 pub const PAPER_ONLY: &str = "paper (not run here)";
 
 /// A table.
@@ -24,11 +24,11 @@ pub const PAPER_ONLY: &str = "paper (not run here)";
 pub struct Table {
     /// Name of its files, such as `table-08`.
     pub id: String,
-    /// What it is, in a few words.
+    /// The subject, in a few words.
     pub title: String,
-    /// Where the paper has it, such as `Table 8, Appendix D`.
+    /// The number in the paper, such as `Table 8, Appendix D`.
     pub paper: Option<&'static str>,
-    /// What stands in it, in a sentence or two.
+    /// The contents, in a sentence or two.
     pub caption: String,
     /// From left to right.
     pub columns: Vec<Column>,
@@ -36,28 +36,28 @@ pub struct Table {
     pub groups: Vec<Vec<Row>>,
     /// Groups of which only the paper has numbers; set apart from those above.
     pub not_run: Vec<Vec<Row>>,
-    /// What its groups are, in the plural, such as `models`; empty for `rows`.
+    /// The plural noun of its groups, such as `models`; empty for `rows`.
     pub noun: &'static str,
     /// The first so many columns say the same in all rows of a group.
     pub shared_columns: usize,
-    /// Whether the page folds it where it is long: what only a few readers look at.
+    /// True if the page folds it where it is long, since few readers look at it.
     pub folds: bool,
-    /// What the files for programs hold instead, where that is more than a reader wants to see.
+    /// The contents of the files for programs, where that is more than a reader wants to see.
     pub data: Option<Box<Table>>,
 }
 
 impl Table {
-    /// What a caption begins with: its title, the paper's number before it where it has one.
+    /// Returns the beginning of a caption: its title, after the paper's number where it has one.
     fn numbered_title(&self) -> String {
         numbered(&self.title, self.paper)
     }
 
-    /// Whether it has no rows at all.
+    /// Returns true if it has no rows at all.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty() && self.not_run.is_empty()
     }
 
-    /// What programs read of it.
+    /// Returns the table that programs read.
     fn data(&self) -> &Table {
         self.data.as_deref().unwrap_or(self)
     }
@@ -107,13 +107,13 @@ pub struct Column {
     pub name: String,
     /// Its name for programs, without that of `over`; the same for the same thing in every table.
     key: String,
-    /// Where its cells stand.
+    /// The alignment of its cells.
     pub align: Align,
-    /// Whether it says which row this is.
+    /// True if it names the row.
     names_rows: bool,
 }
 
-/// Where a column's cells stand.
+/// The alignment of a column's cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Align {
     #[default]
@@ -174,13 +174,13 @@ fn key(heading: &str) -> String {
     key
 }
 
-/// What a row holds.
+/// The source of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowKind {
-    /// What was measured here.
+    /// Measured here.
     #[default]
     Ours,
-    /// What the paper printed.
+    /// Printed in the paper.
     Paper,
     /// Ours less the paper's.
     Difference,
@@ -200,7 +200,7 @@ impl RowKind {
 /// A row.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
-    /// Whose numbers it holds.
+    /// The source of its numbers.
     pub kind: RowKind,
     /// A cell for each column.
     pub cells: Vec<Cell>,

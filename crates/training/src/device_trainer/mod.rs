@@ -30,7 +30,7 @@ pub struct DeviceTrainer {
     first: Tensor<1>,
     second: Tensor<1>,
     snapshot: Tensor<1>,
-    /// Which values weight decay applies to; `None` if to all.
+    /// The mask of the values to which weight decay applies; `None` if to all.
     decaying: Option<Tensor<1, Bool>>,
     /// Sum of the gradients so far; `None` for zero.
     gradient: Option<Tensor<1>>,
@@ -156,7 +156,7 @@ impl DeviceTrainer {
         self.gradient = None;
     }
 
-    /// Whether every weight is finite.
+    /// Returns true if every weight is finite.
     pub fn is_finite(&self) -> bool {
         self.weights.clone().is_finite().all().into_scalar::<bool>()
     }

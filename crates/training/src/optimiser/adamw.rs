@@ -61,17 +61,17 @@ impl AdamW {
 /// Factors of one update.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Factors {
-    /// Of the gradient.
+    /// The factor of the gradient.
     pub clip: f32,
-    /// Of the weights, by their decay.
+    /// The factor of the weights, by their decay.
     pub keep: f32,
-    /// Of the first moment, and of what is added to it.
+    /// The factors of the first moment, and of what is added to it.
     pub first: (f32, f32),
-    /// Of the second.
+    /// The factors of the second moment.
     pub second: (f32, f32),
-    /// Of the first moment, in the step.
+    /// The factor of the first moment in the step.
     pub rate: f32,
-    /// Of the root of the second.
+    /// The factor of the root of the second moment.
     pub root: f32,
     /// Added to that.
     pub epsilon: f32,

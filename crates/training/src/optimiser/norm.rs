@@ -8,7 +8,7 @@ pub fn norm(values: &[f32]) -> f64 {
     parts.iter().sum::<f64>().sqrt()
 }
 
-/// What all gradients are multiplied with so that their global norm is at most `limit`, as PyTorch does it.
+/// Returns the factor of all gradients that makes their global norm at most `limit`, as PyTorch does it.
 ///
 /// Burn's own clipping takes the norm of each parameter by itself; the protocol clips all together.
 pub fn clip_factor(norm: f64, limit: f64) -> f64 {

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use cwm_contract::Failure;
 use cwm_random::{MersenneTwister, Random};
 
-/// How far apart the seeds of two epochs are.
+/// The distance between the seeds of two epochs.
 const SEED_STEP: u128 = 1009;
 /// More are a mistake: each epoch goes through their list.
 const MOST_SHARDS: u64 = 1_000_000;
 
-/// Which examples of the dataset were in which shard of the corpus.
+/// The examples of the dataset that were in each shard of the corpus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shards {
-    /// Where in the dataset each shard begins, and where the last one ends.
+    /// The first example of each shard, and the end of the last one.
     starts: Arc<[usize]>,
 }
 
@@ -25,7 +25,7 @@ impl Shards {
     /// same. A shard behind the last example of the dataset is not known of.
     ///
     /// # Errors
-    /// What reading an ordinal fails with; the examples are not in the corpus's order, or in too many shards.
+    /// The error of an ordinal; or the examples are not in the corpus's order, or in too many shards.
     pub fn read(ordinals: impl Iterator<Item = Result<u64, Failure>>, shard_size: u64) -> Result<Self, Failure> {
         let mut starts = vec![0];
         let mut last = None;
@@ -153,11 +153,11 @@ mod tests {
         shard_size: u64,
         batch_size: usize,
         workers: usize,
-        /// Of each epoch the batches, each with the ordinals of its examples.
+        /// The batches of each epoch, each with the ordinals of its examples.
         epochs: Vec<Vec<Vec<u64>>>,
     }
 
-    /// What `tests/order-authors.py` leaves out of the training set.
+    /// Returns true for the examples that `tests/order-authors.py` leaves out of the training set.
     fn is_validation(ordinal: u64) -> bool {
         ordinal % 7 == 3 || (30..41).contains(&ordinal)
     }

@@ -3,7 +3,7 @@
 use super::Sampler;
 use super::permutation::{Key, Permutation};
 
-/// How examples are grouped into batches.
+/// The grouping of examples into batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Batching {
     /// The examples that follow one another in the order.
@@ -46,7 +46,7 @@ impl Batches {
     /// at a place.
     ///
     /// # Errors
-    /// What `length` fails with.
+    /// The error of `length`.
     pub fn batch<E>(&mut self, step: u64, length: impl FnMut(usize) -> Result<usize, E>) -> Result<Vec<usize>, E> {
         let Batching::Bucketed { window, seed } = self.batching else { return Ok(self.sampler.batch(step)) };
         let epoch = self.sampler.epoch(step);

@@ -1,4 +1,4 @@
-//! Which examples are in which batch: a function of the step, so that a run continues anywhere, in memory that does not grow
+//! Assigns examples to batches: a function of the step, so that a run continues anywhere, in memory that does not grow
 //! with the examples.
 
 mod authors;
@@ -25,7 +25,7 @@ pub enum Order {
     Authors {
         /// Decides the order.
         seed: u64,
-        /// Which examples are in which shard.
+        /// The examples in each shard.
         shards: Shards,
         /// Number of loading processes; 0 is one stream, as 1.
         workers: usize,
@@ -53,7 +53,7 @@ pub struct Epoch {
     order: EpochOrder,
 }
 
-/// How the batches of an epoch are found.
+/// The algorithm that finds the batches of an epoch.
 #[derive(Clone, Debug)]
 enum EpochOrder {
     InOrder,
@@ -82,7 +82,7 @@ impl Sampler {
         &self.current
     }
 
-    /// Whether an epoch begins at step `step`, which is then the number of steps that make whole epochs.
+    /// Returns true if an epoch begins at step `step`, which is then the number of steps that make whole epochs.
     pub fn begins_epoch(&mut self, step: u64) -> bool {
         self.epoch(step).first == step
     }
@@ -230,8 +230,9 @@ mod tests {
         line.trim().strip_suffix(" kB").unwrap().trim().parse().unwrap()
     }
 
-    /// Of each order, every example of an epoch once; and, for people, what drawing them took. `docs/design/training.md` has the
-    /// figures of 10^8 examples, which `CWM_ORDER_EXAMPLES=100000000` asks for: then with `--nocapture --test-threads 1`.
+    /// Each order has every example of an epoch once; and, for people, the time that drawing them took.
+    /// `docs/design/training.md` has the figures of 10^8 examples, which `CWM_ORDER_EXAMPLES=100000000` asks for: then
+    /// with `--nocapture --test-threads 1`.
     #[test]
     fn an_epoch_has_every_example_once_and_takes_no_memory_for_each() {
         let asked =

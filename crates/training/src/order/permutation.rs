@@ -11,11 +11,11 @@ const ROUNDS: usize = 12;
 pub struct Key {
     /// Seed of the order.
     pub seed: u64,
-    /// Which epoch it is for.
+    /// The epoch.
     pub epoch: u64,
-    /// Which part of the epoch, if it has parts.
+    /// The part of the epoch, if it has parts.
     pub part: u64,
-    /// Which order this is, among those with equal numbers.
+    /// The purpose of the order, which separates orders with equal numbers.
     pub purpose: &'static [u8; 16],
 }
 
@@ -34,7 +34,7 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    /// Of the numbers below `size`, at least one and at most 2^62.
+    /// Permutes the numbers below `size`, at least one and at most 2^62.
     pub fn new(size: u64, key: Key) -> Self {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&key.seed.to_le_bytes());

@@ -26,7 +26,7 @@ const ALL_RIGHT: u128 = (1 << 75) - 1;
 /// Columns by name.
 pub(super) type Columns = Vec<(&'static str, ArrayRef)>;
 
-/// What the positions of a file tell of their losses.
+/// The losses of a file's positions.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Losses {
     All,

@@ -1,4 +1,4 @@
-//! What a model believes of a few games, beside the truth: for people, who look at boards where tables have sums.
+//! The predictions of a few games beside the truth: for people, who look at boards where tables have sums.
 //!
 //! `wrong_labels` compares a position's 75 labels with what is believed of them, `writer` has the file.
 

@@ -24,7 +24,7 @@ pub struct BoardsWriter<'a> {
     model: Map<String, Value>,
 }
 
-/// What is told of the model, where it is known.
+/// The coordinates of the model, where they are known.
 const MODEL: [&str; 3] = ["family", "seed", "size"];
 
 /// A line; its fields are in the order of their names.

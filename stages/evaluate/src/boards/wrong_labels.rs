@@ -1,4 +1,4 @@
-//! What is believed of a position, where that is not the truth.
+//! The wrong predictions of a position.
 
 use cwm_encoding::{LABELS, LOGITS};
 use cwm_models::heads::labels::{MicroBatch, PositionScore, SPANS};
@@ -18,8 +18,8 @@ pub fn wrong_labels(believed: &[u8], labels: &[u8]) -> WrongLabels {
 /// The labels of a position that the bits of its score, `right`, do not say are right, with what `logits` [1878] believe
 /// in place of `labels` [75]: the largest of the other classes, the first where several are.
 ///
-/// Where the score was made of these logits this is their arg-max. A device that does not repeat itself to the last digit
-/// may find the truth the largest after all; the bits count, so that boards and scores never disagree.
+/// If the score was made of these logits this is their arg-max. A device that does not repeat itself to the last
+/// digit may find the truth the largest after all; the bits count, so that boards and scores never disagree.
 fn wrong_of_logits(logits: &[f32], labels: &[u8], right: u128) -> WrongLabels {
     let mut wrong = WrongLabels::new();
     for (label, (&(start, classes), &truth)) in SPANS.iter().zip(labels).enumerate() {
@@ -35,7 +35,7 @@ fn wrong_of_logits(logits: &[f32], labels: &[u8], right: u128) -> WrongLabels {
     wrong
 }
 
-/// What is wrong in each position of the games at `places` of `games`, to which `scores` belong, as
+/// Returns the wrong labels in each position of the games at `places` of `games`, to which `scores` belong, as
 /// [`cwm_models::heads::labels::score`] gives them.
 ///
 /// The games go through the model once more, in the same micro-batch, and of the logits only the rows of these games come
@@ -75,7 +75,7 @@ mod tests {
         wrong.iter().fold(0u128, |bits, (label, _)| bits | 1 << label)
     }
 
-    /// What is wrong is what the score's bits say is wrong, and what is believed is the first of the largest.
+    /// The score's bits say which labels are wrong; the prediction is the first of the largest logits.
     #[track_caller]
     fn check(logits: &[f32], labels: &[u8]) -> WrongLabels {
         let right = PositionScore::new(logits, labels).right;

@@ -1,4 +1,5 @@
-//! What a model of any program said of the games, in place of a checkpoint: held against the labels, position by position.
+//! Scores the predictions of a model of any program, in place of a checkpoint: held against the labels, position by
+//! position.
 //!
 //! Rows may come in any order. Memory grows with the games (about 100 bytes each) and not with their positions: what was
 //! found of each position is kept in a file of slots until all rows have come. Of the few games that become boards it is
@@ -98,7 +99,8 @@ fn empty_boards(dataset: &Dataset, slots: &Slots, config: &Config) -> Vec<Vec<Wr
     games.map(|game| vec![WrongLabels::new(); slots.positions(game) as usize]).collect()
 }
 
-/// What the table of scores says of the model: what the file says of it itself, and over that the parameters of the stage.
+/// Returns the model in the header of the scores: the file's own description, and over that the parameters of the
+/// stage.
 fn model(table: &Table, config: &Config) -> Result<Value, Failure> {
     let mut model: Map<String, Value> = table.model()?;
     let given = [

@@ -1,4 +1,4 @@
-//! Which game a row means.
+//! Finds the game that a row means.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -21,7 +21,7 @@ pub struct PredictionScorer<'a> {
     pub en_passant: EnPassant,
     pub workers: &'a WorkerPool,
     pub slots: &'a Slots,
-    /// What is wrong in each position of the games that become boards, which are the first ones.
+    /// The wrong labels in each position of the games that become boards, which are the first ones.
     pub wrong_by_game: &'a mut [Vec<WrongLabels>],
 }
 

@@ -1,4 +1,4 @@
-//! What was found of each position so far, in a file with a slot for each position of the dataset.
+//! The scores of the positions so far, in a file with a slot for each position of the dataset.
 
 use std::ops::Range;
 use std::path::Path;
@@ -39,7 +39,7 @@ impl Slots {
         Ok(Slots { file, starts })
     }
 
-    /// How many positions a game has.
+    /// Returns the number of positions of a game.
     pub fn positions(&self, game: u32) -> u64 {
         self.starts[game as usize + 1] - self.starts[game as usize]
     }
@@ -74,7 +74,7 @@ impl Slots {
         games.map(|game| Ok(self.read(game)?.chunks_exact(SLOT).map(score).collect())).collect()
     }
 
-    /// Whether every position of the dataset has its slot taken.
+    /// Checks that every position of the dataset has its slot taken.
     ///
     /// # Errors
     /// It has not: how many lack and where the first one is. Or the disk refuses.

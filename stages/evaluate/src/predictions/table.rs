@@ -47,7 +47,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// How many.
+    /// Returns their number.
     pub fn len(&self) -> usize {
         self.games.len()
     }
@@ -72,22 +72,22 @@ impl Table {
         Ok(Table { file, metadata, game })
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn rows(&self) -> u64 {
         self.metadata.metadata().file_metadata().num_rows().unsigned_abs()
     }
 
-    /// Whether rows name their games by id.
+    /// Returns true if rows name their games by id.
     pub fn names_by_id(&self) -> bool {
         self.game.1
     }
 
-    /// Whether rows tell a loss.
+    /// Returns true if rows have a loss.
     pub fn has_loss(&self) -> bool {
         self.metadata.schema().field_with_name("loss").is_ok()
     }
 
-    /// What the file itself says of its model: the JSON object under `cwm.model`.
+    /// Returns the file's own description of its model: the JSON object under `cwm.model`.
     ///
     /// # Errors
     /// That is no JSON object.

@@ -58,7 +58,7 @@ impl Block {
         x
     }
 
-    /// What is remembered before the first token.
+    /// Returns the state before the first token.
     pub fn start<F: Real>(&self) -> Vec<Vec<F>> {
         self.attn.start()
     }

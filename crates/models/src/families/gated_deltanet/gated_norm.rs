@@ -69,7 +69,7 @@ fn forward<S: macerator::Simd>(x: &[f32], gate: &[f32], weight: &[f32], epsilon:
     }
 }
 
-/// Where the gradients go; that of the weight is added.
+/// The slices that receive the gradients; that of the weight is added.
 struct Gradients<'a> {
     x: &'a mut [f32],
     gate: &'a mut [f32],

@@ -1,4 +1,4 @@
-//! How much each head forgets and how strongly it corrects, step by step.
+//! The gates of each head, step by step: how much it forgets and how strongly it corrects.
 
 use burn::tensor::Tensor;
 use burn::tensor::activation::{sigmoid, softplus};

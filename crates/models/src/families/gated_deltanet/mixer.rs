@@ -14,7 +14,7 @@ use crate::{ForwardPass, Tokens};
 /// Sizes of a layer.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
-    /// Of the model.
+    /// The width of the model.
     pub width: usize,
     pub heads: usize,
     /// Width of a head's queries and keys.
@@ -104,7 +104,7 @@ impl Mixer {
         self.out.forward(pass, gated_norm(answers, gate, pass.parameter(self.norm), EPSILON))
     }
 
-    /// What is remembered before the first token.
+    /// Returns the state before the first token.
     pub fn start<F: Real>(&self) -> Vec<Vec<F>> {
         let Size { heads, key, value, .. } = self.size;
         let mut memory: Vec<Vec<F>> = [self.q, self.k, self.v].map(|way| way.convolution.start()).into();

@@ -55,7 +55,7 @@ const KEY_WIDTH: OptionSpec = OptionSpec {
 const USUAL_KEY_WIDTH: usize = 48;
 /// ε of every norm.
 const EPSILON: f32 = 1e-6;
-/// How all matrices, the table and the convolutions begin.
+/// The initial distribution of all matrices, the table and the convolutions.
 const INIT: Init = Init::Normal(0.02);
 /// The head begins like the other matrices, without a bias.
 const HEAD: HeadInit = HeadInit { weight: |_| INIT, bias: |_| Init::Constant(0.0) };

@@ -34,7 +34,7 @@ struct Gate {
 }
 
 impl Gate {
-    /// Where the values of each (row, head) lie in `z`, in `y` and in the parameters.
+    /// Iterates over each (row, head): the ranges of its values in `z`, in `y` and in the parameters.
     fn heads(&self) -> impl Iterator<Item = [std::ops::Range<usize>; 3]> + '_ {
         let (heads, width, values) = (self.widths.size.heads, self.widths.size.head_width, self.widths.values());
         (0..self.rows * heads).map(move |head_row| {

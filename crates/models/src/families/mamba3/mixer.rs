@@ -26,7 +26,7 @@ pub struct Mamba3 {
     out_proj: Linear,
 }
 
-/// What each of a head's inputs and outputs is scaled with, [heads, ranks, head width].
+/// The factors of each of a head's inputs and outputs, [heads, ranks, head width].
 struct Mimo {
     x: Slot<3>,
     z: Slot<3>,

@@ -1,4 +1,4 @@
-//! What the input decides of a game's recurrence: step sizes, decays, weights and angles.
+//! The parts of a game's recurrence that the input decides: step sizes, decays, weights and angles.
 
 use super::Widths;
 use super::rotation::cosine_and_sine;

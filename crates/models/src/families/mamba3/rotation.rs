@@ -2,7 +2,7 @@
 
 use crate::streaming::Real;
 
-/// Which channels turn together; those that are in no pair stay.
+/// The pairs of channels that turn together; channels that are in no pair stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairing {
     /// Channels i and i + N/2, for i below N/4 (MIMO).

@@ -73,7 +73,7 @@ impl Layer {
         x
     }
 
-    /// What is remembered before the first token: the last input (none, so zeros) and the state.
+    /// Returns the state before the first token: the last input (none, so zeros) and the state.
     pub fn start<F: Real>(&self, weights: &Weights) -> Vec<F> {
         let init = weights.get(self.init.index).iter().map(|&value| F::of(value));
         std::iter::repeat_n(F::zero(), self.width).chain(init).collect()

@@ -9,7 +9,7 @@ use crate::ops::implementation::is_decomposed;
 use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::ops::padding::without_padding;
 
-/// What increments are multiplied with (the presets' `slice_scale`).
+/// The factor of the increments (the presets' `slice_scale`).
 pub const SCALE: f32 = 0.1;
 
 /// Increments of the path (t, u_t), scaled: [batch * time, width] to [batch * time, 1 + width]. Before the first step

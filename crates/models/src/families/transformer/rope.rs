@@ -7,7 +7,7 @@ use burn::tensor::{Tensor, TensorData};
 /// Base of the frequencies.
 const BASE: f64 = 10_000.0;
 
-/// Which channels a position turns together, and how fast.
+/// The channels that a position turns together, and the speed at which it turns them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// The authors' code: channel j turns with frequency j mod D/2, but its partner is its neighbour (2i with 2i+1). The

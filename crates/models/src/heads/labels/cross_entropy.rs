@@ -12,12 +12,12 @@ use crate::ops::exp::exp;
 use crate::ops::implementation::is_decomposed;
 use crate::ops::kernel::{Kernel, Operand, apply};
 
-/// What each row of logits should have said.
+/// The right classes of each row of logits.
 #[derive(Clone, Debug)]
 pub struct Targets {
     /// Classes, [rows, 75]; rows that are not valid hold anything.
     pub labels: Arc<[u8]>,
-    /// Whether each row is a real step; the others have loss 0 and no gradient.
+    /// True for each row that is a real step; the others have loss 0 and no gradient.
     pub valid: Arc<[bool]>,
 }
 
@@ -26,7 +26,7 @@ pub fn loss(logits: Tensor<2>, targets: &Targets, batch_steps: usize) -> Loss {
     Loss::new(cross_entropy(logits, targets), denominator(batch_steps))
 }
 
-/// What a sum of cross-entropies over `steps` real steps is divided by; at least 1.
+/// Returns the divisor of a sum of cross-entropies over `steps` real steps; at least 1.
 pub fn denominator(steps: usize) -> f64 {
     ((LABELS * steps) as f64).max(1.0)
 }
@@ -107,7 +107,7 @@ fn group_losses(
     (losses, slopes)
 }
 
-/// Which class of each label is right, [rows * labels, classes].
+/// Returns the right class of each label, [rows * labels, classes].
 fn right_classes(targets: &Targets, group: &LabelGroup, device: &Device) -> Tensor<2, Bool> {
     let of_row = |row: &[u8]| row[group.first..group.first + group.labels].to_vec();
     let labels: Vec<i32> = targets.labels.chunks_exact(LABELS).flat_map(of_row).map(i32::from).collect();
@@ -199,7 +199,7 @@ fn row_loss<S: macerator::Simd>(logits: &[f32], slopes: &mut [f32], labels: &[u8
     loss
 }
 
-/// Where the logits of a group lie.
+/// Returns the range of a group's logits.
 fn span(group: &LabelGroup) -> Range<usize> {
     group.first_logit..group.first_logit + group.labels * group.classes
 }

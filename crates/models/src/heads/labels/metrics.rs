@@ -1,8 +1,8 @@
-//! How right a model is (models.md §1.4).
+//! Counts how right a model is (models.md §1.4).
 
 use super::{GROUPS, LABELS, LOGITS, SPANS, denominator};
 
-/// How one position was predicted.
+/// The score of the prediction of one position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PositionScore {
     /// Bit i says whether label i is right.
@@ -35,17 +35,17 @@ impl PositionScore {
         score
     }
 
-    /// How many labels are right, 0 to 75.
+    /// Returns the number of right labels, 0 to 75.
     pub fn correct(&self) -> u32 {
         self.right.count_ones()
     }
 
-    /// Whether all labels are right.
+    /// Returns true if all labels are right.
     pub fn is_exact(&self) -> bool {
         self.correct() as usize == LABELS
     }
 
-    /// How many labels of each kind are right, in the order of [`GROUPS`].
+    /// Returns the number of right labels of each kind, in the order of [`GROUPS`].
     pub fn hits(&self) -> [u8; GROUPS.len()] {
         GROUPS.map(|group| {
             let mask = ((1u128 << group.labels) - 1) << group.first;

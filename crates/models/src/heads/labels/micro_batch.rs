@@ -8,7 +8,7 @@ use crate::Tokens;
 /// A few games that go through the model together.
 #[derive(Clone, Debug)]
 pub struct MicroBatch {
-    /// Which games, as places in the list that was cut.
+    /// The games, as places in the list that was cut.
     pub games: Vec<usize>,
     /// Their tokens.
     pub tokens: Tokens,
@@ -21,7 +21,7 @@ impl MicroBatch {
     /// `[tokens, 75]`.
     ///
     /// # Errors
-    /// What `label` fails with.
+    /// The errors of `label`.
     pub fn labelled<E>(
         games: &[&[u16]],
         chosen: &[usize],

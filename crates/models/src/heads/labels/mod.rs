@@ -15,7 +15,7 @@ pub use scoring::score;
 
 use crate::{Architecture, ModelError, Network};
 
-/// Where the logits of each label lie: start and number of classes.
+/// The logits of each label: start and number of classes.
 pub const SPANS: [(usize, usize); LABELS] = {
     let mut spans = [(0, 0); LABELS];
     let mut label = 0;

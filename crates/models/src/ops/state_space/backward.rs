@@ -10,19 +10,19 @@ use crate::ops::matrix::{Matrix, MatrixMut, add_product, multiply};
 /// Gradients of a group's inputs, in their shapes, without gaps between rows.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Gradients {
-    /// Of the queries.
+    /// Gradients of the queries.
     pub q: Vec<f32>,
-    /// Of the keys.
+    /// Gradients of the keys.
     pub k: Vec<f32>,
-    /// Of the values.
+    /// Gradients of the values.
     pub v: Vec<f32>,
-    /// Of the log decays.
+    /// Gradients of the log decays.
     pub decay: Vec<f32>,
-    /// Of the weights for themselves.
+    /// Gradients of the weights of steps for themselves.
     pub own: Vec<f32>,
-    /// Of the weights for later steps.
+    /// Gradients of the weights of steps for later ones.
     pub later: Vec<f32>,
-    /// Of the share that goes straight through.
+    /// Gradients of the skip connection.
     pub skip: Vec<f32>,
 }
 
@@ -43,7 +43,7 @@ impl Gradients {
 
 /// Gradients of one head's rates over one chunk.
 struct RateGradients {
-    /// Of the sums of log decays.
+    /// Gradients of the sums of log decays.
     sums: Vec<f64>,
     own: Vec<f32>,
     later: Vec<f32>,

@@ -69,7 +69,7 @@ impl Sequences {
     }
 }
 
-/// What each row of a chunk weighs for each later one, [games, heads, chunks, rows, rows].
+/// Returns the weight of each row of a chunk for each later one, [games, heads, chunks, rows, rows].
 fn weights(sums: &DecaySums<4>, own: Option<Tensor<4>>, later: Tensor<4>, ranks: usize) -> Tensor<5> {
     let [games, heads, chunks, steps] = later.dims();
     let shape = [games, heads, chunks, steps, steps];

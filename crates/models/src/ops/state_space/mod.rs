@@ -161,7 +161,7 @@ fn decays_to<S: macerator::Simd>(sums: &[f64], step: usize, decays: &mut [f32]) 
     }
 }
 
-/// What each step's write weighs for `step`: [step + 1], each repeated for all ranks.
+/// Returns the weight of each step's write for `step`: [step + 1], each repeated for all ranks.
 fn weights_for(rates: &Rates, step: usize, ranks: usize, decays: &mut [f32], weights: &mut [f32]) {
     decays_to(&rates.sums, step, decays);
     if ranks == 1 {

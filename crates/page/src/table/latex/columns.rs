@@ -1,4 +1,4 @@
-//! Which columns of a table a page has room for, side by side, in letters that can be read.
+//! Chooses the columns of a table that fit on a page side by side, in letters that can be read.
 
 use super::super::{Align, Cell, PAPER_ONLY, RowKind, Table};
 use crate::plain_text::latex;
@@ -17,7 +17,7 @@ const WIDEST_WORDS: f64 = 76.0;
 /// Letters of intervals by those of numbers.
 const SMALL: f64 = 0.875;
 
-/// How wide a column is set.
+/// The width in which a column is set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Width {
     /// In points, without the space between columns.
@@ -51,7 +51,7 @@ impl Width {
 }
 
 impl Table {
-    /// How wide each column is.
+    /// Returns the width of each column.
     pub(super) fn widths(&self) -> Vec<Width> {
         let rows = || self.groups.iter().chain(&self.not_run).flatten();
         let width = |at: usize| {
@@ -152,7 +152,7 @@ fn heading(name: &str) -> f64 {
     points(lines_of(name).0)
 }
 
-/// Of what is printed, the wider one of the number and its interval below.
+/// Returns the width of the wider of the number and its interval below.
 fn of_cell(cell: &Cell) -> f64 {
     let interval = cell.printed_interval().map_or(0.0, |interval| points(interval) * SMALL);
     match &cell.deviation {

@@ -17,7 +17,8 @@ const TOGETHER: usize = 12;
 
 impl Table {
     /// A table environment where a page holds it, else a `longtable`, which breaks between pages; to be read with `\input`.
-    /// What is wider than the text is cut into parts with some of the columns each, so that letters can be read.
+    /// A table that is wider than the text is cut into parts with some of the columns each, so that letters can be
+    /// read.
     ///
     /// The caption leaves the number to LaTeX, which counts tables in its own way, and ends with the paper's.
     pub fn latex(&self) -> String {
@@ -73,7 +74,7 @@ impl Table {
         )
     }
 
-    /// How each column is set.
+    /// Returns the column specification.
     fn letters(&self) -> String {
         self.columns.iter().map(|column| Width::column(column.align)).collect()
     }
@@ -121,7 +122,7 @@ impl Table {
         body
     }
 
-    /// What stands between groups: some room where they have several rows.
+    /// Returns the separator of groups: some room where they have several rows.
     fn between(&self) -> &'static str {
         let several = self.groups.iter().chain(&self.not_run).any(|group| group.len() > 1);
         if several { "\\addlinespace\n" } else { "" }

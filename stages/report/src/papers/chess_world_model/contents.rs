@@ -1,4 +1,4 @@
-//! What the report holds, in which order.
+//! The sections of the report, in their order.
 
 use cwm_page::{Block, Section, Table, Widget};
 
@@ -18,21 +18,21 @@ use crate::papers::chess_world_model::tables::{
 };
 use crate::papers::chess_world_model::test_set::TestSet;
 
-/// What was measured beside the bins.
+/// The measurements beside the bins.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
-    /// Which labels are wrong; tells nothing without the bins.
+    /// The labels that are wrong; meaningless without the bins.
     pub(crate) errors: Vec<Errors>,
     pub(crate) counts: Vec<LabelledCounts>,
     pub(crate) curves: Vec<Curve>,
-    /// What each `select` chose from, by its label.
+    /// The candidates of each `select`, by its label.
     pub(crate) candidates: Vec<(String, Vec<Candidate>)>,
-    /// What each `compare` found, by its label.
+    /// The differences of each `compare`, by its label.
     pub(crate) differences: Vec<(String, Vec<Difference>)>,
 }
 
 impl Measured {
-    /// Whether there is nothing.
+    /// Returns true if there is nothing.
     pub(crate) fn is_empty(&self) -> bool {
         let Measured { errors: _, counts, curves, candidates, differences } = self;
         counts.is_empty() && curves.is_empty() && candidates.is_empty() && differences.is_empty()

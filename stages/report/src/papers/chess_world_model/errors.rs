@@ -1,4 +1,4 @@
-//! Which of a position's labels a model gets wrong, over all its runs.
+//! The labels of a position that a model gets wrong, over all its runs.
 
 use cwm_contract::Label;
 use cwm_page::visible;
@@ -56,7 +56,7 @@ pub(crate) fn gather(cells: &[WrongLabels], results: &Results) -> Vec<Errors> {
     all
 }
 
-/// Which model and test set a cell is about.
+/// Returns the model and the test set of a cell.
 fn place(cell: &WrongLabels, results: &Results) -> Option<(usize, usize)> {
     let model = Model::new(&visible(&cell.label), &visible(&cell.family), &visible(&cell.size));
     // Where two stages scored one model, its stage is a part of it.

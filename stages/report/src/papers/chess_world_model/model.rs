@@ -1,4 +1,4 @@
-//! What makes two runs one model, and how models are named and ordered.
+//! The identity of a model over its runs; names and orders models.
 
 use std::cmp::Ordering;
 
@@ -49,7 +49,8 @@ impl Model {
         Model::new(&visible(&scored.label), &visible(&scored.family), &visible(&scored.size))
     }
 
-    /// What tells this model from another of the same family and size: `lr=0.001`, or nothing.
+    /// Returns the coordinates that distinguish this model from another of the same family and size: `lr=0.001`, or
+    /// nothing.
     pub(crate) fn variant(&self) -> String {
         let told = |axis: &str, value: &str| match axis {
             "family" => value == self.family,

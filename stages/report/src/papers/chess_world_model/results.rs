@@ -14,14 +14,14 @@ use crate::papers::chess_world_model::training::{BEST, DIVERGED, Departures, Tra
 /// One training on a whole test set.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Run {
-    /// Which scores it is from, such as `evaluation[size=d32/l1,seed=0,test=held_out]`.
+    /// The scores that it is from, such as `evaluation[size=d32/l1,seed=0,test=held_out]`.
     pub(crate) label: String,
     pub(crate) seed: Option<i64>,
-    /// Whether its training diverged.
+    /// True if its training diverged.
     pub(crate) diverged: bool,
-    /// Whether its weights are not the last, but those that did best in a validation.
+    /// True if its weights are not the last, but those that did best in a validation.
     pub(crate) best: bool,
-    /// Whether the test set is the games that its training was validated on.
+    /// True if the test set is the games on which its training was validated.
     pub(crate) validated: bool,
     /// `None` where its scores tell none.
     pub(crate) loss: Option<MeanStd>,
@@ -39,7 +39,7 @@ pub(crate) struct Overall {
     pub(crate) each: Vec<Run>,
     /// Number of runs (seeds).
     pub(crate) runs: usize,
-    /// How many of them depart from the paper's protocol.
+    /// The number of them that depart from the paper's protocol.
     pub(crate) departures: Departures,
     /// Games in the test set; the largest number where runs differ.
     pub(crate) games: u64,
@@ -71,7 +71,7 @@ impl Run {
 }
 
 impl Overall {
-    /// Of the rows of one model and test set.
+    /// Summarises the rows of one model and test set.
     fn of(rows: &[&OverallRow]) -> Self {
         let each: Vec<Run> = rows.iter().map(|row| Run::of(row)).collect();
         let over = |read: fn(&Run) -> MeanStd| MeanStd::over(&each.iter().map(read).collect::<Vec<_>>());
@@ -114,7 +114,7 @@ pub(crate) struct PrefixBin {
 }
 
 impl PrefixBin {
-    /// Of the rows of one model, test set and bin; there is at least one.
+    /// Summarises the rows of one model, test set and bin; there is at least one.
     fn of(rows: &[&PrefixRow]) -> Self {
         let over =
             |read: fn(&PrefixRow) -> MeanStd| MeanStd::over(&rows.iter().map(|row| read(row)).collect::<Vec<_>>());
@@ -215,7 +215,7 @@ impl Results {
 /// Model and test set of each label.
 type Keys = BTreeMap<String, (Model, TestSet)>;
 
-/// Where two stages scored one model, seed and test set, the stage is made a part of the model: they stay apart.
+/// If two stages scored one model, seed and test set, the stage is made a part of the model: they stay apart.
 fn keys(overall: &[OverallRow]) -> Keys {
     let mut keys = Keys::new();
     let mut seen = Vec::new();

@@ -2,7 +2,7 @@
 
 use cwm_page::{Cell, Column};
 
-/// What a training was set to; `None` where that is not known, or means nothing.
+/// The settings of a training; `None` where one is not known, or means nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Settings([Option<f64>; 5]);
 
@@ -24,7 +24,7 @@ impl Settings {
         self.0
     }
 
-    /// Whether nothing is known.
+    /// Returns true if nothing is known.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.iter().all(Option::is_none)
     }

@@ -1,4 +1,4 @@
-//! What the page says first: in a sentence, what was trained on what and tested on what.
+//! The first lines of the page: a sentence with what was trained on what and tested on what.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,8 @@ pub(crate) fn summary_sentence(results: &Results) -> String {
     )
 }
 
-/// Whose numbers stand beside ours, and how far they can be compared. Games and passes are those of Sections 2.5 and 3.3.
+/// Returns the source of the numbers beside ours, and how far they can be compared. Games and passes are those of
+/// Sections 2.5 and 3.3.
 pub(crate) fn comparison_note(results: &Results) -> &'static str {
     match results.labels.is_empty() {
         true => "Beside our numbers stand those of Walker and Lyons, Chess-World-Model (arXiv 2605.30100).",
@@ -44,12 +45,12 @@ pub(crate) fn comparison_note(results: &Results) -> &'static str {
     }
 }
 
-/// What a reader should know before any number.
+/// Returns the warnings that a reader should see before any number.
 pub(crate) fn warnings(results: &Results) -> Vec<String> {
     [diverged(results), worse_than_chance_warning(results)].into_iter().flatten().collect()
 }
 
-/// What to say of trainings that diverged, if any did.
+/// Returns the warning of trainings that diverged, if any did.
 fn diverged(results: &Results) -> Option<String> {
     let diverged = results.trainings.iter().filter(|training| training.diverged).count();
     let all = plural(results.trainings.len(), "training");

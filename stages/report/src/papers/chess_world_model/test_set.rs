@@ -1,4 +1,4 @@
-//! Which games a score is about.
+//! The games of a score.
 
 use std::fmt;
 

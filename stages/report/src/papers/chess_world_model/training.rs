@@ -1,4 +1,4 @@
-//! How the scored models were trained.
+//! The trainings of the scored models.
 
 use crate::papers::chess_world_model::model::Model;
 use crate::papers::chess_world_model::read::bins::OverallRow;
@@ -6,13 +6,14 @@ use crate::papers::chess_world_model::read::bins::OverallRow;
 /// The status of a training that ended early, with the last weights that were good.
 pub(crate) const DIVERGED: &str = "diverged";
 
-/// What bins call weights that are not the last, but those that did best in a validation (`checkpoint: best` of `train`).
+/// The name in bins of weights that are not the last, but those that did best in a validation (`checkpoint: best` of
+/// `train`).
 pub(crate) const BEST: &str = "best";
 
-/// Of several runs, how many are not what the paper's are.
+/// The number of runs, of several, that depart from the paper's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Departures {
-    /// Of trainings that diverged.
+    /// The number of trainings that diverged.
     pub(crate) diverged: usize,
     /// With weights that are not the last.
     pub(crate) best: usize,
@@ -37,7 +38,8 @@ pub(crate) struct Training {
     pub(crate) epochs: Option<f64>,
 }
 
-/// Of the rows of `overall.parquet`, in their order; scores of one model and seed are of one training.
+/// Returns the trainings of the rows of `overall.parquet`, in their order; scores of one model and seed are of one
+/// training.
 pub(crate) fn trainings(overall: &[OverallRow]) -> Vec<Training> {
     let mut trainings: Vec<Training> = Vec::new();
     for row in overall {

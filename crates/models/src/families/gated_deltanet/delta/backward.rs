@@ -6,7 +6,7 @@ use super::{HeadSequence, Shape};
 use crate::ops::dot;
 use crate::ops::matrix::{Matrix, MatrixMut, add_product, multiply};
 
-/// What the forward pass kept of one head of one game.
+/// The arrays that the forward pass kept of one head of one game.
 #[derive(Clone, Copy)]
 pub struct SavedForBackward<'a> {
     /// States before each chunk but the first.
@@ -18,20 +18,20 @@ pub struct SavedForBackward<'a> {
 /// Scratch for one chunk's gradients.
 #[derive(Default)]
 struct Scratch {
-    /// Of the answers, [steps, value].
+    /// Gradients of the answers, [steps, value].
     answers: Vec<f32>,
-    /// Of the corrections, then of what they solve, [steps, value].
+    /// Gradients of the corrections, then of what they solve, [steps, value].
     corrections: Vec<f32>,
     /// Keys decayed to the end, [steps, key], then their gradients.
     keys: Vec<f32>,
     for_keys: Vec<f32>,
-    /// Of the weights, then of the triangle: [2 * steps, steps].
+    /// Gradients of the weights, then of the triangle: [2 * steps, steps].
     scores: Vec<f32>,
-    /// Of what queries and keys read, [2 * steps, value].
+    /// Gradients of what queries and keys read, [2 * steps, value].
     reads: Vec<f32>,
-    /// Of queries and keys as normalised, [2 * steps, key].
+    /// Gradients of queries and keys as normalised, [2 * steps, key].
     rows: Vec<f32>,
-    /// Of the sums of log decays.
+    /// Gradients of the sums of log decays.
     sums: Vec<f64>,
     strengths: Vec<f32>,
 }

@@ -1,4 +1,4 @@
-//! What a chunk of one head needs in both directions: its rows, decays and products.
+//! The arrays of a chunk of one head that both directions need: its rows, decays and products.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ pub struct Chunk {
     pub value: usize,
     /// Queries, then keys, normalised: [2 * steps, key].
     pub rows: Vec<f32>,
-    /// What each of them was multiplied with.
+    /// The factor by which each of them was multiplied.
     pub factors: Vec<f32>,
     /// Strengths β.
     pub strengths: Vec<f32>,

@@ -5,7 +5,7 @@ use super::triangle::solve;
 use super::{HeadSequence, Shape};
 use crate::ops::matrix::{Matrix, MatrixMut, add_product};
 
-/// What the backward pass wants to have kept, part by part.
+/// The arrays that the backward pass needs, part by part.
 #[derive(Default)]
 pub struct SavedForBackward {
     /// States before each chunk but the first, [key, value] each.

@@ -37,7 +37,7 @@ pub fn decompose(inputs: Inputs, parameters: Parameters, widths: Widths, tokens:
     without_padding(y.reshape([rows, heads * ranks * head_width]), time, tokens.lengths())
 }
 
-/// What the input decides, [batch, heads, time] or with the pairs of channels as one more axis.
+/// The rates that the input decides, [batch, heads, time] or with the pairs of channels as one more axis.
 struct Rates {
     /// ΔA
     decay: Tensor<3>,

@@ -18,7 +18,7 @@ use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::ops::matrix::{Matrix, MatrixMut};
 use crate::ops::state_space::{Group, Shape};
 
-/// What the recurrence reads, row by row.
+/// The inputs of the recurrence, row by row.
 pub struct Inputs {
     /// Normed keys B of all ranks, [rows, ranks * state].
     pub keys: Tensor<2>,
@@ -133,7 +133,7 @@ impl Scan {
         }
     }
 
-    /// Where a row and head lie in the output.
+    /// Returns the range of a row and head in the output.
     fn place(&self, row: usize, head: usize) -> Range<usize> {
         let values = self.widths.values();
         let start = (row * self.widths.size.heads + head) * values;

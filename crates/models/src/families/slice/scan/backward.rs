@@ -2,7 +2,7 @@
 
 use super::Game;
 
-/// Where the gradients of one game go; that of `init` is added.
+/// The slices that receive the gradients of one game; that of `init` is added.
 pub struct Gradients<'a> {
     pub init: &'a mut [f32],
     /// [steps, width * block]

@@ -16,7 +16,7 @@ use crate::Tokens;
 use crate::ops::implementation::is_decomposed;
 use crate::ops::kernel::{Kernel, Operand, apply};
 
-/// How states are computed. The two differ in rounding, and in what becomes of states that explode.
+/// The algorithm that computes states. The two differ in rounding, and in what becomes of states that explode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScanAlgorithm {
     /// Products of transitions over [`CHUNK`] steps by an associative scan, applied to the state before the chunk.

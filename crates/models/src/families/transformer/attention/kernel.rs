@@ -204,7 +204,7 @@ struct Row<'a> {
     precision: Precision,
 }
 
-/// Where the gradients of queries, keys and values go.
+/// The slices that receive the gradients of queries, keys and values.
 struct Gradients<'a> {
     q: &'a mut [f32],
     k: &'a mut [f32],

@@ -18,7 +18,7 @@ pub fn scores(logits: &Tensor<2>, labels: &[u8]) -> Vec<PositionScore> {
     bits.chunks_exact(LABELS).zip(losses).map(score).collect()
 }
 
-/// Which labels of a group are right, [rows, labels], and the sum of their cross-entropies in f64, [rows, 1].
+/// Returns the right labels of a group, [rows, labels], and the sum of their cross-entropies in f64, [rows, 1].
 fn group_scores(logits: &Tensor<2>, labels: &[u8], group: &LabelGroup) -> (Tensor<2, Bool>, Tensor<2>) {
     let ([rows, _], device) = (logits.dims(), logits.device());
     let shape = [rows * group.labels, group.classes];

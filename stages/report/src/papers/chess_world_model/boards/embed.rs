@@ -1,4 +1,4 @@
-//! What of the boards goes on the page, and in which form.
+//! Chooses the boards that go on the page, and writes them.
 
 use std::collections::BTreeSet;
 
@@ -18,13 +18,13 @@ use crate::papers::chess_world_model::test_set::TestSet;
 struct View {
     /// The boards for the view's script; safe within its element.
     json: String,
-    /// What there is, in a sentence.
+    /// The games that are shown, in a sentence.
     shown: String,
-    /// What there is not, if anything.
+    /// The games that are left out, in a sentence, if any.
     left_out: Option<String>,
 }
 
-/// What the script reads. Texts are plain; `labels` are packed.
+/// The data of the script. Texts are plain; `labels` are packed.
 #[derive(Serialize)]
 struct Data<'a> {
     models: Vec<&'a str>,

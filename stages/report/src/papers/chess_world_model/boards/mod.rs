@@ -1,4 +1,4 @@
-//! What models believed of a few games, for the page's board view.
+//! The predictions of a few games, for the page's board view.
 //!
 //! `read` checks the files, `name` says what models and test sets are called, `embed` chooses what goes on the page and
 //! writes it as the view's script reads it. Nothing here knows what a label means: that the script says.

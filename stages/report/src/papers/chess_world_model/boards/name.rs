@@ -1,4 +1,4 @@
-//! What models and test sets of boards are called: as in the tables, as far as a label alone says it.
+//! Names models and test sets of boards as the tables do, as far as a label alone has the parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::read::{BelievedGame, ModelLine};
 use crate::papers::chess_world_model::model::Model;
 use crate::papers::chess_world_model::test_set::TestSet;
 
-/// Whose belief it is, and of which games.
+/// The model and the games of a board.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Named {
     pub(super) model: Model,
@@ -37,7 +37,7 @@ pub(super) fn named(label: &Label, model: &ModelLine) -> Named {
     }
 }
 
-/// What models are called, in the order of the tables, and of each board whose it is, as a place among them.
+/// Returns the names of the models, in the order of the tables, and for each board the place of its model among them.
 ///
 /// Seeds are told where a model has several, stages where two evaluated it on games of one name.
 pub(super) fn names(boards: &[BelievedGame]) -> (Vec<String>, Vec<usize>) {

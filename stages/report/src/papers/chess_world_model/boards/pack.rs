@@ -9,7 +9,7 @@ const NOTHING: u8 = 128;
 /// The labels of each position as differences to the position before, the first one's to zeros: the number of pairs of
 /// label and class, then the pairs, a byte each; as base64.
 ///
-/// What models believe of one position they mostly believe of the next, right or wrong.
+/// Packs positions: a prediction of one position mostly holds of the next, right or wrong.
 pub(super) fn pack(positions: &[Vec<Option<u8>>]) -> String {
     let mut bytes = Vec::new();
     let mut before = vec![Some(0); positions.first().map_or(0, Vec::len)];

@@ -16,7 +16,7 @@ const FORMAT: u64 = 1;
 /// Labels of a position.
 const LABELS: usize = 75;
 
-/// What one model believes of one game.
+/// The predictions of one model for one game.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BelievedGame {
     /// Label of the cell that wrote it.
@@ -25,7 +25,7 @@ pub(crate) struct BelievedGame {
     pub(super) game: Game,
     /// The believed labels of each position, packed.
     pub(super) labels: String,
-    /// Of each position, to three digits; or a text for what is no number.
+    /// The loss of each position, to three digits; or a text for what is no number.
     pub(super) loss: Option<Vec<Value>>,
 }
 
@@ -62,7 +62,7 @@ struct Line {
     wrong: Vec<Vec<(u8, Option<u8>)>>,
 }
 
-/// What is told of the model.
+/// The model, in the header.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct ModelLine {
     pub(super) family: Option<String>,
@@ -123,7 +123,7 @@ fn board(input: &GroupInput, line: &str) -> Result<BelievedGame, String> {
     })
 }
 
-/// Whether all parts are of the same game.
+/// Checks that all parts are of the same game.
 fn check(line: &Line) -> Result<(), String> {
     let positions = line.moves.len() + 1;
     let counts = [

@@ -6,7 +6,7 @@ use crate::papers::chess_world_model::test_set::TestSet;
 
 const FACTS: &str = include_str!("paper.csv");
 
-/// What the paper reports, of a model or of a set of games.
+/// A quantity that the paper reports, of a model or of a set of games.
 pub(crate) enum Metric {
     /// Games in a split (Tables 1 and 3).
     Games,
@@ -56,7 +56,7 @@ impl Metric {
     }
 }
 
-/// Where the paper chose between trainings.
+/// The stage in which the paper chose between trainings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChosenIn {
     /// The sweep (Table 5).
@@ -116,8 +116,9 @@ impl PaperFacts {
         self.get(family, size, test.name(), &start.to_string(), metric)
     }
 
-    /// What the training that was chosen for a family and size had: a metric of its last validation (`loss`, `exact`,
-    /// `labelwise`, `trajectory`) or a hyper-parameter by name; in the second stage also `other_lr_floor` and `other_loss`.
+    /// Returns a value of the training that was chosen for a family and size: a metric of its last validation (`loss`,
+    /// `exact`, `labelwise`, `trajectory`) or a hyper-parameter by name; in the second stage also `other_lr_floor` and
+    /// `other_loss`.
     pub(crate) fn chosen(&self, family: &str, size: &str, stage: ChosenIn, what: &str) -> Option<&PrintedValue> {
         let stage = match stage {
             ChosenIn::FirstStage => "first_stage",

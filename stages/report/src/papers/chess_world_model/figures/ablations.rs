@@ -11,7 +11,7 @@ use crate::papers::chess_world_model::test_set::TestSet;
 /// The paper's main recurrent families, each with its less expressive variant.
 const PAIRS: [[&str; 2]; 3] = [["slice", "slice_diag"], ["mamba3", "mamba2"], ["gated_deltanet", "gated_deltanet_pos"]];
 
-/// Whether the family is a less expressive variant of another.
+/// Returns true if the family is a less expressive variant of another.
 pub(super) fn is_ablation(family: &str) -> bool {
     PAIRS.iter().any(|[_, ablation]| *ablation == family)
 }
@@ -94,7 +94,7 @@ fn panel(test: &TestSet, sizes: &[String], ends: Vec<Ends>) -> Option<Panel> {
     })
 }
 
-/// Which pair, and the models that differ in nothing but being one or the other of it.
+/// Returns the pair, and the models that differ in nothing but being one or the other of it.
 fn pairs(models: &[Model]) -> Vec<(usize, usize, usize)> {
     let mut found = Vec::new();
     for (pair, [main, ablation]) in PAIRS.iter().enumerate() {
@@ -107,13 +107,13 @@ fn pairs(models: &[Model]) -> Vec<(usize, usize, usize)> {
     found
 }
 
-/// Where the main family of a pair stands among the sizes, or its variant, left of it.
+/// Returns the place of a pair's main family among the sizes, or of its variant, left of it.
 fn place(sizes: &[impl AsRef<str>], size: &str, pair: usize, main: bool) -> f64 {
     let place = sizes.iter().position(|known| known.as_ref() == size).unwrap_or(0);
     place as f64 + 0.5 + (pair as f64 - 1.0) * PAIR_STEP + if main { BESIDE } else { -BESIDE }
 }
 
-/// Of this run, where both were tested on these games.
+/// Returns the value of this run, where both were tested on these games.
 fn ours(
     results: &Results,
     test: usize,

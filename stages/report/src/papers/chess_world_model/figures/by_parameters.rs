@@ -9,7 +9,7 @@ use crate::papers::chess_world_model::model::{MAIN_FAMILIES, Model, SIZES, famil
 use crate::papers::chess_world_model::results::{Overall, Results};
 use crate::papers::chess_world_model::test_set::TestSet;
 
-/// What is plotted against the number of parameters.
+/// The quantity that is plotted against the number of parameters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Measure {
     Loss,
@@ -55,7 +55,7 @@ impl Measure {
         }
     }
 
-    /// Whether its axis has one: that of the loss grows by factors, and has no zero.
+    /// Returns true if the value has a place on the axis: that of the loss grows by factors, and has no zero.
     fn has_place(self, value: f64) -> bool {
         value.is_finite() && (self == Measure::Exact || value > 0.0)
     }
@@ -68,8 +68,8 @@ impl Measure {
     }
 }
 
-/// Of an axis for both, how much ours have to take up so that the paper's own models stand behind them: on less of it
-/// they would be one heap.
+/// The share of an axis for both that ours have to take up so that the paper's own models are drawn behind them: on
+/// less of it they would be one heap.
 const TOGETHER: f64 = 1.0 / 3.0;
 
 /// A row of panels for each of the paper's test sets. The paper's own models stand behind ours where both are of one scale,
@@ -149,7 +149,7 @@ fn rows(
     drawn.iter().map(row).collect()
 }
 
-/// What one panel shows.
+/// The contents of one panel.
 struct Drawn {
     measure: Measure,
     ours: Vec<Series>,
@@ -158,7 +158,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    /// Whether ours are spread over enough of the axes that the paper's own need.
+    /// Returns true if ours are spread over enough of the axes that the paper's own need.
     fn is_of_one_scale(&self) -> bool {
         let spread = |series: &[&[Series]], read: &dyn Fn(&Point) -> f64| {
             let values = series.iter().flat_map(|series| series.iter()).flat_map(|series| &series.points).map(read);

@@ -1,4 +1,4 @@
-//! How far each family gets under each shift of the data.
+//! The accuracy of each family under each shift of the data.
 
 use cwm_page::{Axis, Figure, Grid, Height, Layer, MeanStd, Panel, PanelRow, Point, Series, Style, Tile, number};
 

@@ -1,4 +1,4 @@
-//! What goes wrong: which squares, and which other labels of a position.
+//! The errors by square, and by the other labels of a position.
 
 use cwm_page::{
     Axis, Figure, Grid, Height, Layer, Panel, PanelRow, Point, Series, Style, TILE_COLOUR, Tile, file_name, number,
@@ -15,7 +15,7 @@ const BOARDS_ABREAST: usize = 4;
 const BAR: u32 = 7;
 const BETWEEN: u32 = 8;
 
-/// Which errors are shown.
+/// The errors that are shown.
 #[derive(Clone, Copy)]
 enum Which {
     /// Those of all positions.
@@ -32,7 +32,7 @@ impl Which {
         }
     }
 
-    /// Of what a label's count is a part, and how that is called.
+    /// Returns the total of which a label's count is a part, and its name.
     fn out_of(self, errors: &Errors) -> (u64, &'static str) {
         match self {
             Which::All => (errors.positions, "of positions"),
@@ -80,7 +80,7 @@ pub(crate) fn errors(errors: &[Errors], results: &Results) -> Vec<Figure> {
     charts.collect()
 }
 
-/// Of each family the largest model that something is known of.
+/// Returns the largest model of each family of which something is known.
 fn shown<'a>(errors: &'a [Errors], results: &Results, test: usize) -> Vec<&'a Errors> {
     let of = |model: usize| errors.iter().find(|one| (one.model, one.test) == (model, test) && one.positions > 0);
     largest(&results.models, |model| of(model).is_some()).into_iter().filter_map(of).collect()
@@ -136,7 +136,7 @@ fn boards(shown: &[&Errors], results: &Results, which: Which, heading: &str) -> 
     shown.chunks(columns).enumerate().map(row).collect()
 }
 
-/// Which labels the wrong ones are: a bar for each family in each group.
+/// Draws the wrong labels: a bar for each family in each group.
 fn bars(shown: &[&Errors], results: &Results) -> Option<PanelRow> {
     let groups = GROUPS.len() as f64;
     let panel = |title: &str, which: Which, y_shown: bool| {

@@ -13,7 +13,7 @@ const TRAINING_POINTS: usize = 120;
 /// Over the panel of runs of which no scored model is known.
 const OTHERS: &str = "Other trainings";
 
-/// What each `select` chose from, by its label.
+/// The candidates of each `select`, by its label.
 type Choices = [(String, Vec<Candidate>)];
 
 /// Validation and training loss of every run: a row of panels each, a panel a size where there are several families.

@@ -28,7 +28,7 @@ struct Group {
     members: Vec<Member>,
 }
 
-/// How a model is shown.
+/// A model with its style.
 struct Member {
     /// Index among the models.
     model: usize,
@@ -71,7 +71,7 @@ fn family_colour(models: &[Model], family: &str) -> usize {
     family_place(family).unwrap_or_else(|| nth(unknown.unwrap_or(0)))
 }
 
-/// Of each family the largest of the models that are `known`; of equally large ones the first.
+/// Returns the largest of the models of each family that are `known`; of equally large ones the first.
 fn largest(models: &[Model], known: impl Fn(usize) -> bool) -> Vec<usize> {
     let known: Vec<usize> = (0..models.len()).filter(|index| known(*index)).collect();
     let of = |family: &str| {
@@ -112,7 +112,7 @@ fn short_name(model: &Model) -> String {
     model.name().replace(" with positive eigenvalues", ", positive")
 }
 
-/// What the lighter marks are, where any panel has them.
+/// Returns the legend of the lighter marks, where any panel has them.
 fn paper_legend<'a>(mut panels: impl Iterator<Item = &'a Panel>) -> Vec<LegendEntry> {
     let style = Style { colour: None, light: true, ..Style::solid(0) };
     let is_light = |panel: &Panel| panel.series().any(|series| series.style.light && !series.points.is_empty());
@@ -120,7 +120,7 @@ fn paper_legend<'a>(mut panels: impl Iterator<Item = &'a Panel>) -> Vec<LegendEn
     panels.any(is_light).then(entry).into_iter().collect()
 }
 
-/// What bands and bars are, for descriptions.
+/// The meaning of bands and bars, for descriptions.
 const BANDS: &str = "Bands are 95 % intervals, from games drawn anew; over several runs one standard deviation.";
 
 /// Rows of so many columns, a new one for each heading; the horizontal axis is named below the last, the vertical one

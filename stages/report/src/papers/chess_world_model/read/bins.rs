@@ -30,11 +30,11 @@ pub(crate) struct OverallRow {
     pub(crate) labelwise: MeanStd,
     pub(crate) exact: MeanStd,
     pub(crate) trajectory: MeanStd,
-    /// How the training ended.
+    /// The end of the training.
     pub(crate) status: Option<String>,
     pub(crate) trained_games: Option<u64>,
     pub(crate) epochs: Option<f64>,
-    /// Which weights of the training were scored.
+    /// The weights of the training that were scored.
     pub(crate) checkpoint: Option<String>,
     /// True where the training was validated on the games of the test set.
     pub(crate) validated_on_test: Option<bool>,

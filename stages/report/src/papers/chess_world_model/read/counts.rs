@@ -11,9 +11,9 @@ use serde::{Deserialize, Deserializer, de};
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "stage", rename_all = "lowercase")]
 pub(crate) enum Counts {
-    /// Of `play`.
+    /// Counts of `play`.
     Play(PlayedGames),
-    /// Of `parse`, or of `import`, which counts as it does.
+    /// Counts of `parse`, or of `import`, which counts as it does.
     #[serde(alias = "import")]
     Parse {
         /// Games in the file.
@@ -23,7 +23,7 @@ pub(crate) enum Counts {
         /// Games dropped, by reason.
         dropped: BTreeMap<String, u64>,
     },
-    /// Of `split`.
+    /// Counts of `split`.
     Split {
         /// Buckets in all.
         buckets: u64,
@@ -34,7 +34,7 @@ pub(crate) enum Counts {
         /// Games to validate with.
         validation: Side,
     },
-    /// Of `tokenize`.
+    /// Counts of `tokenize`.
     Tokenize {
         /// Each set by name.
         sets: BTreeMap<String, TokenSet>,
@@ -43,7 +43,7 @@ pub(crate) enum Counts {
     },
 }
 
-/// What happens in the games of one `play`.
+/// The events in the games of one `play`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct PlayedGames {
     pub(crate) policy: String,
@@ -76,13 +76,14 @@ pub(crate) struct TokenSet {
     pub(crate) positions: u64,
     /// Distinct move tokens, START left out.
     pub(crate) unique_moves: u64,
-    /// Which they are, a bit a token; empty where the file is of an earlier version, or tells of several sets together.
+    /// The moves that occur, a bit a token; empty where the file is of an earlier version, or counts several sets
+    /// together.
     #[serde(default, deserialize_with = "hexadecimal")]
     pub(crate) moves: Vec<u8>,
 }
 
 impl TokenSet {
-    /// How many of its moves do not occur in any of the `others`, if all say which occur.
+    /// Returns the number of its moves that do not occur in any of the `others`, if all say which occur.
     pub(crate) fn moves_not_in<'a>(&self, others: impl IntoIterator<Item = &'a TokenSet>) -> Option<u64> {
         let mut others = others.into_iter().peekable();
         others.peek()?;

@@ -9,7 +9,7 @@ use crate::papers::chess_world_model::read::table::Table;
 /// Labels of a position.
 pub(crate) const LABELS: usize = 75;
 
-/// How often each label is wrong in the scores of one cell.
+/// The number of errors of each label in the scores of one cell.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WrongLabels {
     /// Label of the scored cell.

@@ -15,7 +15,7 @@ pub(crate) struct Candidate {
     pub(crate) chosen: bool,
     /// Why it was chosen or set aside.
     pub(crate) why: Option<String>,
-    /// Of the training.
+    /// The label of the training.
     pub(crate) label: String,
     pub(crate) family: String,
     pub(crate) size: String,
@@ -42,7 +42,8 @@ pub(crate) struct Difference {
     /// Coordinates beyond family, size, seed and test.
     pub(crate) variant: String,
     pub(crate) baseline: String,
-    /// What it differs in beyond its family; files of earlier versions, where it does not, lack both.
+    /// The properties in which it differs beyond its family; files of earlier versions, where it does not, have
+    /// neither.
     pub(crate) baseline_size: Option<String>,
     pub(crate) baseline_variant: Option<String>,
     pub(crate) test: String,

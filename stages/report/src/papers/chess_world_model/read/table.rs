@@ -18,11 +18,11 @@ pub(crate) struct Table {
     rows: RecordBatch,
 }
 
-/// What a column can hold: the Arrow types that are read as it, and how.
+/// A value of a column: the Arrow types that are read as it, and how.
 pub(crate) trait Value: Sized {
     /// The type in words, for messages.
     const WORDS: &'static str;
-    /// Whether a column of this type can be read.
+    /// Returns true if a column of this type can be read.
     fn reads(kind: &DataType) -> bool;
     /// The type that a column is cast to before its values are taken.
     const AS: DataType;

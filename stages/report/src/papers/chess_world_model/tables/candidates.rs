@@ -1,4 +1,4 @@
-//! What was chosen from: the trainings of a sweep, or of a second stage, by rank.
+//! The candidates of a choice: the trainings of a sweep, or of a second stage, by rank.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What each `select` chose from, in the order of the tables.
+//! The candidates of each `select`, in the order of the tables.
 
 use cwm_page::visible;
 
@@ -13,7 +13,7 @@ pub(super) struct Choice<'a> {
     /// Its stage.
     pub(super) stage: &'a str,
     pub(super) model: Model,
-    /// Which of the paper's two choices it is like.
+    /// The choice of the paper that it is like.
     pub(super) kind: ChosenIn,
     /// As they stand in the file: by rank, then those set aside.
     pub(super) candidates: &'a [Candidate],
@@ -25,7 +25,7 @@ impl<'a> Choice<'a> {
         self.candidates.iter().find(|candidate| candidate.rank == Some(rank))
     }
 
-    /// What the number of a training comes from: the training, and the `select` that told of it.
+    /// Returns the sources of a training's number: the training, and the `select` that has it.
     pub(super) fn sources(&self, candidate: &Candidate) -> [String; 2] {
         [visible(&candidate.label), self.label.clone()]
     }

@@ -1,4 +1,4 @@
-//! What `parse` and `import` kept and dropped, and why.
+//! The games that `parse` and `import` kept and dropped, with reasons.
 
 use cwm_page::{Cell, Column, Row, Table};
 

@@ -54,8 +54,8 @@ pub(crate) fn final_settings(results: &Results, paper: &PaperFacts) -> Table {
     }
 }
 
-/// What tells the model's training from others of its family and size: all coordinates but those that say how it is
-/// computed and which stage scored it.
+/// Returns the coordinates that distinguish the model's training from others of its family and size: all but those that
+/// say how it is computed and which stage scored it.
 fn training(model: &Model) -> Vec<&(String, String)> {
     let tells = |(axis, value): &(String, String)| match axis.as_str() {
         "scan" | "stage" => false,

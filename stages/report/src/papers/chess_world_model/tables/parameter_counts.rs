@@ -8,7 +8,7 @@ use crate::papers::chess_world_model::facts::PaperFacts;
 use crate::papers::chess_world_model::model::{ABLATIONS, MAIN_FAMILIES, Model, SIZES};
 use crate::papers::chess_world_model::results::Results;
 
-/// Of the models that were scored, beside the paper's where it has that family and size.
+/// The parameters of the models that were scored, beside the paper's where it has that family and size.
 pub(crate) fn parameter_counts(results: &Results, paper: &PaperFacts) -> Table {
     // Models that differ in how they were trained or tested have the same number.
     let mut counts: BTreeMap<Model, BTreeMap<Option<u64>, BTreeSet<&String>>> = BTreeMap::new();

@@ -16,7 +16,7 @@ use crate::papers::chess_world_model::training::Departures;
 /// The one size that the paper's tables are about.
 const PAPER_SIZE: &str = "d512/l6";
 
-/// Which of the two tables.
+/// The accuracy of one of the two tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Accuracy {
     /// All 75 labels right: Table 11.
@@ -42,7 +42,7 @@ impl Accuracy {
         }
     }
 
-    /// Of one bin.
+    /// Returns the accuracy in one bin.
     pub(crate) fn of(self, bin: &PrefixBin) -> MeanStd {
         match self {
             Accuracy::Exact => bin.exact,
@@ -162,8 +162,8 @@ fn selected(results: &Results, test: &TestSet, as_the_paper: bool) -> Vec<u64> {
     if as_the_paper { PaperFacts::SELECTED_BINS.to_vec() } else { spread_out(&starts(results, test)) }
 }
 
-/// Of all bins the first, the second, the third, the fifth, the ninth and so on, and the last: accuracy falls fast at
-/// first, then slowly.
+/// Returns of all bins the first, the second, the third, the fifth, the ninth and so on, and the last: accuracy falls
+/// fast at first, then slowly.
 pub(super) fn spread_out(starts: &BTreeSet<u64>) -> Vec<u64> {
     let last = starts.len().saturating_sub(1);
     let shown = starts.iter().enumerate().filter(|(index, _)| *index == 0 || *index == last || index.is_power_of_two());
@@ -198,7 +198,7 @@ pub(super) fn cell(bin: &PrefixBin, accuracy: Accuracy) -> Cell {
     Cell::accuracy(accuracy.of(bin)).with_sources(&bin.labels)
 }
 
-/// What the paper has for the bin that begins at `start`, where ours are as wide.
+/// Returns the paper's value for the bin that begins at `start`, where ours are as wide.
 fn printed<'a>(
     results: &Results,
     paper: &'a PaperFacts,

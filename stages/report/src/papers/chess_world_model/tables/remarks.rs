@@ -10,8 +10,8 @@ use crate::papers::chess_world_model::test_set::TestSet;
 /// and four castling rights with 2, the en passant file with 9 and rank with 3, and four bytes of the counters with 256.
 const UNIFORM_LOSS: f64 = 2.574_653_885_656_8;
 
-/// What is said of the losses of those models that `belongs` takes on these test sets; nothing, or sentences with a space
-/// before each.
+/// Returns remarks on the losses of those models that `belongs` takes on these test sets; nothing, or sentences with a
+/// space before each.
 pub(super) fn loss_remarks(results: &Results, tests: &[&TestSet], belongs: impl Fn(&Model) -> bool) -> String {
     let scored: Vec<Scored> =
         scored(results).filter(|scored| belongs(scored.model) && tests.contains(&scored.test)).collect();
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use crate::papers::chess_world_model::figures::tests::overall;
 
-    /// What is said of models with these sizes, losses and deviations on held-out games.
+    /// Returns the remarks on models with these sizes, losses and deviations on held-out games.
     fn said(models: &[(&str, f64, f64)]) -> String {
         let overall = models.iter().map(|(_, loss, deviation)| overall((*loss, *deviation), (0.5, 0.0)));
         let results = Results {

@@ -41,7 +41,7 @@ pub(crate) fn sets(counts: &[LabelledCounts]) -> Option<Table> {
     })
 }
 
-/// What happens in the games that were played here; `None` where none were.
+/// The events in the games that were played here; `None` where none were.
 pub(crate) fn played(counts: &[LabelledCounts]) -> Option<Table> {
     let mut groups = Vec::new();
     for labelled in counts {

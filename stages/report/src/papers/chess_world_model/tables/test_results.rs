@@ -16,7 +16,7 @@ use crate::papers::chess_world_model::training::Departures;
 struct Shown {
     heading: &'static str,
     ours: fn(&Overall) -> Option<MeanStd>,
-    /// Of one run.
+    /// Returns the value of one run.
     run: fn(&Run) -> Option<MeanStd>,
     paper: Metric,
     is_loss: bool,
@@ -94,7 +94,8 @@ fn is_ablation(model: &Model) -> bool {
     ABLATIONS.contains(&model.family.as_str())
 }
 
-/// What the captions say of spreads, of departures from the paper's protocol and of differences, as far as there are any.
+/// Returns the remarks of captions on spreads, on departures from the paper's protocol and on differences, as far as
+/// there are any.
 fn told(results: &Results, tests: &[TestSet], belongs: fn(&Model) -> bool) -> String {
     let all = || results.overall.values();
     let mut told = String::new();
@@ -118,7 +119,7 @@ fn told(results: &Results, tests: &[TestSet], belongs: fn(&Model) -> bool) -> St
     told
 }
 
-/// What is said of a test set that is the games which trainings were validated on.
+/// Returns the remark on a test set that is the games on which trainings were validated.
 pub(super) fn validated(results: &Results, test: &TestSet) -> Option<String> {
     let at = results.test(test)?;
     let runs = results.overall.iter().filter(|((_, of), _)| *of == at).flat_map(|(_, overall)| &overall.each);

@@ -94,7 +94,7 @@ fn united<'a>(sets: impl Iterator<Item = &'a TokenSet> + Clone) -> Vec<u8> {
     all
 }
 
-/// What people know a set by that is alone: the test set of its label, else its stage.
+/// Returns the name of a set that is alone: the test set of its label, else its stage.
 fn own_name(labelled: &LabelledCounts) -> String {
     let label = labelled.label.parse().unwrap_or_else(|_| Label::stage(labelled.label.as_str()));
     label.coordinate("test").unwrap_or(&label.stage).to_owned()

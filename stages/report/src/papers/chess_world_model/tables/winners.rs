@@ -1,4 +1,5 @@
-//! How often the winner by validation loss is the winner by another metric: the counts in the text of Appendix C.
+//! Counts how often the winner by validation loss is the winner by another metric: the counts in the text of Appendix
+//! C.
 
 use cwm_page::{Cell, Column, PaperComparison, Row, RowKind, Table, comparison_rows, visible};
 
@@ -63,8 +64,8 @@ fn rows((name, read, fact): &Counted, cells: &[&Choice], paper: &PaperFacts) -> 
     rows
 }
 
-/// Whether no ranked training has a higher value than the one of rank 1. One that is no number is not higher, and is
-/// not the best.
+/// Returns true if no ranked training has a higher value than the one of rank 1. One that is no number is not higher,
+/// and is not the best.
 fn agrees(choice: &Choice, read: fn(&Candidate) -> Option<f64>) -> bool {
     let winner = choice.ranked(1).and_then(read);
     let ranked = choice.candidates.iter().filter(|candidate| candidate.rank.is_some());
@@ -77,7 +78,7 @@ fn agrees(choice: &Choice, read: fn(&Candidate) -> Option<f64>) -> bool {
 mod tests {
     use super::*;
 
-    /// Whether the first of the trainings by loss is the best by exact state, which of each is a number or a text.
+    /// Checks that the first of the trainings by loss is the best by exact state, which of each is a number or a text.
     fn check(exact: &[serde_json::Value], agrees: u64) {
         let candidate = |(index, exact): (usize, &serde_json::Value)| -> Candidate {
             serde_json::from_value(serde_json::json!({
