@@ -22,7 +22,7 @@ pub(crate) struct Workspace {
 }
 
 /// A package whose files enter a fingerprint.
-pub(crate) struct Hashed {
+pub(crate) struct HashedPackage {
     pub(crate) name: String,
     /// Relative to the root.
     pub(crate) folder: String,
@@ -59,7 +59,7 @@ impl Workspace {
     }
 
     /// The stage at `folder` and all that it uses of this workspace, patched packages included.
-    pub(crate) fn hashed_packages(&self, folder: &str) -> Result<Vec<Hashed>, Error> {
+    pub(crate) fn hashed_packages(&self, folder: &str) -> Result<Vec<HashedPackage>, Error> {
         let mut folders = BTreeSet::new();
         let mut waiting = vec![folder];
         let mut patched = BTreeSet::new();
@@ -77,16 +77,16 @@ impl Workspace {
                 }
             }
         }
-        let mut hashed: Vec<Hashed> = folders
+        let mut hashed: Vec<HashedPackage> = folders
             .into_iter()
-            .map(|folder| Hashed { name: self.crates[folder].name.clone(), folder: folder.to_owned() })
+            .map(|folder| HashedPackage { name: self.crates[folder].name.clone(), folder: folder.to_owned() })
             .collect();
         for name in patched {
             let folder = self.patches.get(name).ok_or_else(|| {
                 let problem = format!("`{name}` has no source here, and no `[patch]` of Cargo.toml says where it lies");
                 Error::new(&self.root.join("Cargo.lock"), problem)
             })?;
-            hashed.push(Hashed { name: name.to_owned(), folder: folder.clone() });
+            hashed.push(HashedPackage { name: name.to_owned(), folder: folder.clone() });
         }
         Ok(hashed)
     }

@@ -56,7 +56,7 @@ struct Counts<I, B> {
 
 /// Why a training cannot be resumed from a file.
 #[derive(Debug)]
-pub enum Unusable {
+pub enum ResumeError {
     /// It is missing, or not as it was written.
     Damaged(String),
     /// It belongs to another task or a newer cwm.
@@ -65,12 +65,12 @@ pub enum Unusable {
     Unreadable(io::Error),
 }
 
-impl std::fmt::Display for Unusable {
+impl std::fmt::Display for ResumeError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Unusable::Damaged(why) => write!(f, "it is damaged: {why}"),
-            Unusable::Foreign(why) => f.write_str(why),
-            Unusable::Unreadable(error) => write!(f, "{error}"),
+            ResumeError::Damaged(why) => write!(f, "it is damaged: {why}"),
+            ResumeError::Foreign(why) => f.write_str(why),
+            ResumeError::Unreadable(error) => write!(f, "{error}"),
         }
     }
 }
@@ -174,20 +174,20 @@ pub fn read<T: Task>(
     path: &Path,
     task: &T,
     adamw: AdamWOptions,
-) -> Result<(State<T::Metrics>, CurvesPrefix), Unusable> {
-    let damaged = |error: &dyn std::fmt::Display| Unusable::Damaged(error.to_string());
+) -> Result<(State<T::Metrics>, CurvesPrefix), ResumeError> {
+    let damaged = |error: &dyn std::fmt::Display| ResumeError::Damaged(error.to_string());
     let bytes = fs_err::read(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => damaged(&error),
-        _ => Unusable::Unreadable(error),
+        _ => ResumeError::Unreadable(error),
     })?;
     let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(|error| damaged(&error))?;
     let header = metadata.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
     let header = header.ok_or_else(|| damaged(&format!("its metadata has no `{KEY}`")))?;
     let Version { format } = serde_json::from_str(header).map_err(|error| damaged(&error))?;
     if format != FORMAT {
-        return Err(Unusable::Foreign(format!("it has format {format}, this build reads {FORMAT}")));
+        return Err(ResumeError::Foreign(format!("it has format {format}, this build reads {FORMAT}")));
     }
-    type HeaderOf<T> = Header<<T as Task>::Identity, <<T as Task>::Metrics as Metrics>::Saved>;
+    type HeaderOf<T> = Header<<T as Task>::Identity, <<T as Task>::Metrics as Metrics>::SavedMetrics>;
     let Header { blake3, counts, .. }: HeaderOf<T> = serde_json::from_str(header).map_err(|error| damaged(&error))?;
     let tensors = SafeTensors::deserialize(&bytes).map_err(|error| damaged(&error))?;
     let mut digest = Digest::begin(&counts).map_err(|error| damaged(&error))?;
@@ -201,12 +201,12 @@ pub fn read<T: Task>(
         return Err(damaged(&"its content is not what was written"));
     }
     if counts.identity != *task.identity() {
-        return Err(Unusable::Foreign("it belongs to another model".into()));
+        return Err(ResumeError::Foreign("it belongs to another model".into()));
     }
     let array = |name: &str| {
         let tensor = tensors.tensor(name).map_err(|error| damaged(&error))?;
         if tensor.dtype() != Dtype::F32 || tensor.shape() != [task.layout().total()] {
-            return Err(Unusable::Damaged(format!("`{name}` has another shape")));
+            return Err(ResumeError::Damaged(format!("`{name}` has another shape")));
         }
         let mut weights = Weights::zeros(task.layout().clone());
         fill(weights.values_mut(), tensor.data());

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use cwm_contract::{Context, Failure, write_atomically};
 
-use crate::checkpoint_file::{self, Unusable};
+use crate::checkpoint_file::{self, ResumeError};
 use crate::curves::CurvesPrefix;
 use crate::optimiser::AdamWOptions;
 use crate::{State, Task};
@@ -69,12 +69,12 @@ pub fn load<T: Task>(
         let why = match checkpoint_file::read(&path, task, adamw) {
             Ok((state, prefix)) if prefix.is_in(&curves)? => return Ok(Some((state, prefix))),
             Ok(_) => "the curves beside it are not those that it belongs to".to_owned(),
-            Err(Unusable::Damaged(why)) => why,
-            Err(Unusable::Unreadable(error)) => {
+            Err(ResumeError::Damaged(why)) => why,
+            Err(ResumeError::Unreadable(error)) => {
                 let hint = format!("make it readable; or delete {} to train from the start", folder.display());
                 return Err(Failure::from(error).hint(hint));
             }
-            Err(Unusable::Foreign(why)) => {
+            Err(ResumeError::Foreign(why)) => {
                 return Err(Failure::input(format!("cannot resume from {}: {why}", path.display()))
                     .hint(format!("delete {} to train from the start", folder.display())));
             }

@@ -26,6 +26,6 @@ mod trainer;
 pub mod warm_start;
 
 pub use best::BestWeights;
-pub use run::{Finished, Run, Settings};
+pub use run::{Run, Settings, TrainingResult};
 pub use task::{Examples, Metrics, Task, Validation};
 pub use trainer::{State, StepMetrics};

@@ -61,7 +61,7 @@ pub struct Run<'a, T: Task> {
 }
 
 /// Result of a training.
-pub struct Finished<M> {
+pub struct TrainingResult<M> {
     /// Weights and counts after the last step.
     pub state: State<M>,
     /// The validation at the end, if there is a validation set.
@@ -136,7 +136,7 @@ impl<'a, T: Task> Run<'a, T> {
     ///
     /// # Errors
     /// The stage was cancelled, or an example cannot be read; then a checkpoint was written. Or the disk refuses.
-    pub fn finish(mut self) -> Result<Finished<T::Metrics>, Failure> {
+    pub fn finish(mut self) -> Result<TrainingResult<T::Metrics>, Failure> {
         self.trainer.synced_state();
         if let Err(failure) = self.validate() {
             self.write_checkpoint()?;
@@ -152,7 +152,7 @@ impl<'a, T: Task> Run<'a, T> {
         if self.settings.keeps_best && state.best.is_none() {
             self.context.note("no validation had a finite loss: the checkpoint is that of the last step");
         }
-        Ok(Finished { state, validation: self.validated.map(|(_, metrics)| metrics) })
+        Ok(TrainingResult { state, validation: self.validated.map(|(_, metrics)| metrics) })
     }
 
     /// Stops if asked to, and validates where that is due; a cancelled run resumes from here.

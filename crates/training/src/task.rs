@@ -65,7 +65,7 @@ pub trait Validation<M> {
 /// The result of a validation.
 pub trait Metrics: Clone {
     /// Metrics and step as stored in a checkpoint; they must read back bit for bit.
-    type Saved: Serialize + DeserializeOwned;
+    type SavedMetrics: Serialize + DeserializeOwned;
 
     /// The loss, which decides which weights are best.
     fn loss(&self) -> f64;
@@ -78,8 +78,8 @@ pub trait Metrics: Clone {
     fn progress(&self) -> Vec<(&'static str, f64)>;
 
     /// Converts to the form stored in a checkpoint.
-    fn save(&self, step: u64) -> Self::Saved;
+    fn save(&self, step: u64) -> Self::SavedMetrics;
 
     /// Restores step and metrics from a checkpoint.
-    fn restore(saved: Self::Saved) -> (u64, Self);
+    fn restore(saved: Self::SavedMetrics) -> (u64, Self);
 }

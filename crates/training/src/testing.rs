@@ -92,7 +92,7 @@ impl Task for Straight {
 
 /// The mean square error.
 impl Metrics for f64 {
-    type Saved = (u64, u64);
+    type SavedMetrics = (u64, u64);
 
     fn loss(&self) -> f64 {
         *self

@@ -25,7 +25,7 @@ const OTHER: &str = r#"{"family":"slice","size":"d64/l2","seed":null,"parameters
     "steps_per_epoch":0,"lr":"much","warmup":0.5,"lr_floor":0.1,"schedule":"constant","validated_on_test":false}"#;
 
 /// A label that says what a file does not.
-const TOLD: &str = "predictions[family=probe,seed=4,size=d64/l2,test=b]";
+const PREDICTIONS_LABEL: &str = "predictions[family=probe,seed=4,size=d64/l2,test=b]";
 
 /// Runs `bins` on made-up scores.
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
@@ -49,7 +49,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         Ok(())
     };
     // Predictions of another program need not tell losses, nor which labels are right.
-    let predictions = scored(TOLD, None, Losses::None).altered(|columns| {
+    let predictions = scored(PREDICTIONS_LABEL, None, Losses::None).altered(|columns| {
         columns.retain(|(name, _)| !name.starts_with("right_"));
     });
     take(
@@ -66,11 +66,11 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     take("one_game", &[one_game])?;
     take("none", &[])?;
     take("some_losses", &[scored("e", Some(MODEL), Losses::Some)])?;
-    let lacking = |columns: &mut made_up::Columns| {
+    let without_values = |columns: &mut made_up::Columns| {
         let correct = (0..columns[0].1.len()).map(|row| (row != 5).then_some(70));
         made_up::replace(columns, "correct", Arc::new(UInt8Array::from_iter(correct)));
     };
-    take("incomplete", &[usual("e", MODEL).altered(lacking)])?;
+    take("incomplete", &[usual("e", MODEL).altered(without_values)])?;
     let nothing = made_up::of_games(0..0, config.bin_width, Losses::All);
     take("no_positions", &[Scored::new("e", Some(MODEL), nothing)])?;
     take("no_column", &[usual("e", MODEL).altered(|columns| columns.retain(|(name, _)| *name != "exact"))])?;

@@ -82,10 +82,10 @@ pub(crate) fn measure(label: &Label, path: &Path, queries: Queries) -> Result<Me
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .map_err(|error| Failure::system(format!("cannot start the query engine: {error}")))?;
-    let (metrics, Lacking { incomplete, without }) = runtime.block_on(run(path, queries)).map_err(|error| {
+    let (metrics, MissingValues { incomplete, without }) = runtime.block_on(run(path, queries)).map_err(|error| {
         // The engine's error would drag along its backtrace hint; its first line says what was wrong.
-        let said = error.strip_backtrace();
-        Failure::input(format!("cannot read the scores of {label} ({}): {said}", path.display()))
+        let message = error.strip_backtrace();
+        Failure::input(format!("cannot read the scores of {label} ({}): {message}", path.display()))
             .hint("the file may be damaged: run the stage that made it again")
     })?;
     let positions = metrics.overall.positions;
@@ -105,14 +105,14 @@ pub(crate) fn measure(label: &Label, path: &Path, queries: Queries) -> Result<Me
 }
 
 /// The number of positions without a value.
-struct Lacking {
+struct MissingValues {
     /// Any value that none may lack.
     incomplete: u64,
     /// Each metric, in the order of [`metrics::ALL`].
     without: [u64; METRICS],
 }
 
-async fn run(path: &Path, queries: Queries) -> Result<(Metrics, Lacking)> {
+async fn run(path: &Path, queries: Queries) -> Result<(Metrics, MissingValues)> {
     let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(queries.partitions));
     cwm_functions::register(&session);
     // The store names files by digest, so there is no extension to go by.
@@ -131,9 +131,9 @@ async fn run(path: &Path, queries: Queries) -> Result<(Metrics, Lacking)> {
             true => count(batch, &format!("without_{}", metric.name), row),
             false => 0,
         });
-        (whole, Lacking { incomplete: count(batch, "incomplete", row), without })
+        (whole, MissingValues { incomplete: count(batch, "incomplete", row), without })
     });
-    let (overall, lacking) = overall.swap_remove(0);
+    let (overall, missing) = overall.swap_remove(0);
 
     let width = ScalarValue::Int64(Some(queries.bin_width.into()));
     let query = session.sql(PREFIX).await?.with_param_values(vec![("width", width.clone())])?;
@@ -149,7 +149,7 @@ async fn run(path: &Path, queries: Queries) -> Result<(Metrics, Lacking)> {
         true => rows(&session.sql(ERRORS).await?.collect().await?, errors).pop(),
         false => None,
     };
-    Ok((Metrics { overall, prefix, sums, errors }, lacking))
+    Ok((Metrics { overall, prefix, sums, errors }, missing))
 }
 
 /// The rows of `sums.sql`, bin by bin.
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
     use crate::synthetic::{ALL_RIGHT, Position, scores, write_scores};
 
-    fn ask(path: &Path, bin_width: u32, partitions: usize) -> Result<Metrics, Failure> {
+    fn measure_file(path: &Path, bin_width: u32, partitions: usize) -> Result<Metrics, Failure> {
         measure(&Label::stage("e"), path, Queries { bin_width, has_labels: true, partitions })
     }
 
@@ -232,7 +232,7 @@ mod tests {
         std::fs::create_dir(&odd).unwrap();
         let path = odd.join("0c1f");
         write_scores(&path, None, &scores(1, 2));
-        assert_eq!(ask(&path, 20, 1).unwrap().overall.games, 2);
+        assert_eq!(measure_file(&path, 20, 1).unwrap().overall.games, 2);
     }
 
     /// The engine splits the rows among partitions and merges their states: nothing may change, to the bit.
@@ -242,7 +242,7 @@ mod tests {
         let path = folder.path().join("scores");
         write_scores(&path, None, &scores(9, 3_000));
         let bits = |partitions| {
-            let metrics = ask(&path, 7, partitions).unwrap();
+            let metrics = measure_file(&path, 7, partitions).unwrap();
             let bits = |values: [Option<f64>; METRICS]| values.map(|value| value.map(f64::to_bits));
             let sums: Vec<_> = metrics.sums.iter().flatten().map(|game| bits(game.sums)).collect();
             (
@@ -262,11 +262,11 @@ mod tests {
         let path = folder.path().join("scores");
         let missing = Position { game: 0, t: 0, right: ALL_RIGHT, loss: None };
         write_scores(&path, None, &[missing.clone(), Position { t: 1, loss: Some(0.5), ..missing.clone() }]);
-        let failure = ask(&path, 20, 1).unwrap_err();
+        let failure = measure_file(&path, 20, 1).unwrap_err();
         let message = "1 of the 2 positions in the scores of e lack a loss, and the others have one";
         assert_eq!(failure.message, message);
         write_scores(&path, None, &[missing.clone(), Position { t: 1, right: 0, ..missing }]);
-        let Metrics { overall, prefix, sums, .. } = ask(&path, 20, 1).unwrap();
+        let Metrics { overall, prefix, sums, .. } = measure_file(&path, 20, 1).unwrap();
         let [loss, _, exact] = overall.values;
         assert_eq!((loss, exact, prefix[0].values[0], sums[0][0].sums[0]), (None, Some(0.5), None, None));
     }

@@ -56,12 +56,12 @@ impl Model {
 /// Returns the seed of a scores file: the label's coordinate `seed`, else the seed in the file; `None` where neither
 /// has one.
 pub fn seed_of(label: &Label, model: &Map<String, Value>) -> Option<String> {
-    let told = || match model.get("seed")? {
+    let seed_in_file = || match model.get("seed")? {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
         other => Some(other.to_string()),
     };
-    label.coordinate("seed").map(str::to_owned).or_else(told)
+    label.coordinate("seed").map(str::to_owned).or_else(seed_in_file)
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ const GAMES: u32 = 41;
 const RESAMPLES: i128 = 211;
 
 /// One scores file.
-struct Scored<'a> {
+struct ScoresFile<'a> {
     label: &'a str,
     family: &'a str,
     size: &'a str,
@@ -44,8 +44,10 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
     let baseline = config.baseline.as_str();
-    let base = |label, size| Scored { label, family: baseline, size, shift: 0.0, losses: LossKind::All, games: GAMES };
-    let model = |label, family, size, shift| Scored { label, family, size, shift, losses: LossKind::All, games: GAMES };
+    let base =
+        |label, size| ScoresFile { label, family: baseline, size, shift: 0.0, losses: LossKind::All, games: GAMES };
+    let model =
+        |label, family, size, shift| ScoresFile { label, family, size, shift, losses: LossKind::All, games: GAMES };
     let small = "d32/l1";
     let all = [
         base("e[seed=0,test=a]", small),
@@ -56,19 +58,22 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         model("e[family=probe_twin,test=a]", "probe_twin", small, 0.0),
         model("e[family=probe_higher,test=b]", "probe_higher", "d64/l2", 0.02),
         model("e[data=half,family=probe_lower,test=b]", "probe_lower", "d64/l2", 0.01),
-        Scored { losses: LossKind::Infinite, ..model("e[family=probe_infinite,test=a]", "probe_infinite", small, 0.0) },
-        Scored { losses: LossKind::None, ..model("e[family=probe_silent,test=a]", "probe_silent", small, 0.0) },
+        ScoresFile {
+            losses: LossKind::Infinite,
+            ..model("e[family=probe_infinite,test=a]", "probe_infinite", small, 0.0)
+        },
+        ScoresFile { losses: LossKind::None, ..model("e[family=probe_silent,test=a]", "probe_silent", small, 0.0) },
     ];
     // A variant has no baseline of its own: it is left to the runs that compare all.
-    let with_baseline: Vec<&Scored> = all.iter().filter(|one| !one.label.contains("data=")).collect();
-    let everything: Vec<&Scored> = all.iter().collect();
+    let with_baseline: Vec<&ScoresFile> = all.iter().filter(|one| !one.label.contains("data=")).collect();
+    let everything: Vec<&ScoresFile> = all.iter().collect();
     let text = |text: &str| Value::Text(text.to_owned());
     let values = |pairs: &str, expect: &str| {
         let resamples = context.at_most("resamples", RESAMPLES);
         context.values_with([("pairs", text(pairs)), ("expect", text(expect)), ("resamples", resamples)])
     };
     let mut probed = ProbeOutput::new();
-    let mut take = |name: &str, scored: &[&Scored], pairs: &str, expect: &str| -> Result<(), Failure> {
+    let mut take = |name: &str, scored: &[&ScoresFile], pairs: &str, expect: &str| -> Result<(), Failure> {
         let given = written(&context.folder().join("scores").join(name), scored)?;
         probed.extend(context.run(&Compare, name, &values(pairs, expect), &given)?);
         Ok(())
@@ -82,15 +87,16 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     take("no_baseline", &everything, "baseline", "nothing")?;
     take("alone", &[first], "baseline", "nothing")?;
     take("twice", &[first, first, lower], "baseline", "nothing")?;
-    let fewer = Scored { games: GAMES - 1, ..model("e[family=probe_fewer,test=a]", "probe_fewer", small, 0.0) };
+    let fewer = ScoresFile { games: GAMES - 1, ..model("e[family=probe_fewer,test=a]", "probe_fewer", small, 0.0) };
     take("other_games", &[first, &fewer], "baseline", "nothing")?;
-    let partial = Scored { losses: LossKind::Some, ..model("e[family=probe_some,test=a]", "probe_some", small, 0.0) };
+    let partial =
+        ScoresFile { losses: LossKind::Some, ..model("e[family=probe_some,test=a]", "probe_some", small, 0.0) };
     take("some_losses", &[first, &partial], "baseline", "nothing")?;
     Ok(probed)
 }
 
 /// The scores as files below `folder`.
-fn written(folder: &Path, scored: &[&Scored]) -> Result<Vec<(&'static str, Label, PathBuf)>, Failure> {
+fn written(folder: &Path, scored: &[&ScoresFile]) -> Result<Vec<(&'static str, Label, PathBuf)>, Failure> {
     fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, error))?;
     let mut given = Vec::new();
     for (number, one) in scored.iter().enumerate() {
@@ -102,19 +108,19 @@ fn written(folder: &Path, scored: &[&Scored]) -> Result<Vec<(&'static str, Label
     Ok(given)
 }
 
-fn write(path: &Path, scored: &Scored) -> Result<(), Box<dyn std::error::Error>> {
+fn write(path: &Path, scored: &ScoresFile) -> Result<(), Box<dyn std::error::Error>> {
     // Games of 1 to 9 positions; numbers of games have gaps, as those of a sample have.
     let rows: Vec<(u32, u32)> = (0..scored.games).flat_map(|game| (0..=game % 9).map(move |t| (game, t))).collect();
     let loss = |(game, t): (u32, u32)| {
         0.5 + f64::from((game * 37 + t * 11) % 17) / 100.0 + scored.shift * f64::from(1 + game % 5) / 3.0
     };
-    let told = |(row, at): (usize, &(u32, u32))| match scored.losses {
+    let loss_of = |(row, at): (usize, &(u32, u32))| match scored.losses {
         LossKind::None => None,
         LossKind::Some if row % 2 == 1 => None,
         LossKind::Infinite if row == 7 => Some(f64::INFINITY),
         _ => Some(loss(*at)),
     };
-    let losses: ArrayRef = Arc::new(Float64Array::from_iter(rows.iter().enumerate().map(told)));
+    let losses: ArrayRef = Arc::new(Float64Array::from_iter(rows.iter().enumerate().map(loss_of)));
     let games: ArrayRef = Arc::new(UInt32Array::from_iter_values(rows.iter().map(|(game, _)| game * 3)));
     let right = |at: (u32, u32)| (75.0 * (1.0 - loss(at).clamp(0.0, 1.0))).round() as u8;
     let correct: ArrayRef = Arc::new(UInt8Array::from_iter_values(rows.iter().map(|at| right(*at))));

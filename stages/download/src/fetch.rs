@@ -98,12 +98,12 @@ struct Attempt<'a> {
 impl Attempt<'_> {
     fn run(&self, partial: &mut PartialFile) -> Result<(), FetchError> {
         let first_bytes = self.fetch.first_bytes;
-        let goes_on = partial.length() > 0 && (partial.validator().is_some() || self.is_summed);
-        let start = if goes_on { partial.length() } else { 0 };
+        let is_resumed = partial.length() > 0 && (partial.validator().is_some() || self.is_summed);
+        let start = if is_resumed { partial.length() } else { 0 };
         let last = first_bytes.map(|bytes| bytes - 1);
-        let range = (goes_on || (last.is_some() && self.ask_for_part)).then_some((start, last));
-        self.context.activity(if goes_on { "asking for the rest" } else { "asking for the file" });
-        let if_range = partial.validator().filter(|_| goes_on).map(str::to_owned);
+        let range = (is_resumed || (last.is_some() && self.ask_for_part)).then_some((start, last));
+        self.context.activity(if is_resumed { "asking for the rest" } else { "asking for the file" });
+        let if_range = partial.validator().filter(|_| is_resumed).map(str::to_owned);
         let transfer = Transfer::start(self.agent, Request { url: self.fetch.url.clone(), range, if_range });
         let reply = match transfer.next(self.context)? {
             TransferEvent::Response(reply) => reply,
@@ -117,7 +117,7 @@ impl Attempt<'_> {
             match transfer.next(self.context)? {
                 TransferEvent::Chunk(piece) => {
                     partial.append(&piece)?;
-                    self.context.progress(partial.length(), partial.goal(), "bytes");
+                    self.context.progress(partial.length(), partial.expected_length(), "bytes");
                     if first_bytes == Some(partial.length()) {
                         return Ok(());
                     }
@@ -150,7 +150,7 @@ impl Attempt<'_> {
                 if range.is_some_and(|range| fits(partial, range, (start, last), total, name.as_deref())) =>
             {
                 if matches!(end, BodyEnd::Length(length) if length != last - start + 1) {
-                    return Err(self.nonsense(partial)?);
+                    return Err(self.restart_after_bad_reply(partial)?);
                 }
                 if start == 0 {
                     partial.begin(validator, total)?
@@ -159,7 +159,7 @@ impl Attempt<'_> {
                 }
                 Ok((Some(last + 1), end))
             }
-            Reply::Rest { .. } | Reply::Outdated => Err(self.nonsense(partial)?),
+            Reply::Rest { .. } | Reply::Outdated => Err(self.restart_after_bad_reply(partial)?),
             Reply::Later { status, after } => Err(FetchError::Transient(status, after)),
             Reply::Refused(why) => {
                 let failure = Failure::input(format!("{}: {why}", self.fetch.url));
@@ -168,7 +168,7 @@ impl Attempt<'_> {
         }
     }
 
-    fn nonsense(&self, partial: &mut PartialFile) -> Result<FetchError, Failure> {
+    fn restart_after_bad_reply(&self, partial: &mut PartialFile) -> Result<FetchError, Failure> {
         partial.reset()?;
         Ok(FetchError::Transient("the server cannot go on where the download was".into(), None))
     }

@@ -69,12 +69,12 @@ impl PartialFile {
         let stamp = Stamp { version: VERSION, fetch: fetch.clone(), validator: None, total: None, safe: 0, pieces: 0 };
         let stamp_path = place.stamp.clone();
         let mut partial = PartialFile { path, stamp_path, file, stamp, length: 0, hasher: Sha256::new(), checkpoint };
-        match partial.earlier(is_summed)? {
+        match partial.valid_stamp(is_summed)? {
             Some(stamp) => {
                 context.activity("looking at what has arrived before");
                 partial.stamp = stamp;
                 if !is_summed && partial.stamp.is_complete() {
-                    partial.go_back()?;
+                    partial.drop_last_byte()?;
                 }
                 partial.rehash(context)?;
                 if partial.length > 0 && !partial.is_complete() {
@@ -87,13 +87,13 @@ impl PartialFile {
     }
 
     /// The stamp that lies there, if it is for this and its bytes are there.
-    fn earlier(&self, is_summed: bool) -> Result<Option<Stamp>, Failure> {
+    fn valid_stamp(&self, is_summed: bool) -> Result<Option<Stamp>, Failure> {
         let text = match std::fs::read(&self.stamp_path) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Failure::io("read", &self.stamp_path, error)),
         };
-        let length = self.file.metadata().map_err(|error| self.cannot("read", error))?.len();
+        let length = self.file.metadata().map_err(|error| self.io_failure("read", error))?.len();
         Ok(serde_json::from_slice(&text).ok().filter(|stamp: &Stamp| {
             stamp.version == VERSION
                 && stamp.fetch == self.stamp.fetch
@@ -105,7 +105,7 @@ impl PartialFile {
     /// Gives up the last byte of a whole file, so that the server is asked for it: with no sum only the server can tell
     /// whether a file that came at another time is still the one that it has. First the stamp: killed after it, what lies
     /// there is still more than what is noted.
-    fn go_back(&mut self) -> Result<(), Failure> {
+    fn drop_last_byte(&mut self) -> Result<(), Failure> {
         self.stamp.safe = self.stamp.safe.saturating_sub(1);
         self.write_stamp()
     }
@@ -116,15 +116,15 @@ impl PartialFile {
         while self.length < self.stamp.safe {
             context.check_cancelled()?;
             let wanted = piece.len().min((self.stamp.safe - self.length) as usize);
-            self.file.read_exact(&mut piece[..wanted]).map_err(|error| self.cannot("read", error))?;
+            self.file.read_exact(&mut piece[..wanted]).map_err(|error| self.io_failure("read", error))?;
             self.hasher.update(&piece[..wanted]);
             self.length += wanted as u64;
             context.progress(self.length, self.stamp.total, "bytes");
         }
-        self.file.set_len(self.length).map_err(|error| self.cannot("cut", error))
+        self.file.set_len(self.length).map_err(|error| self.io_failure("cut", error))
     }
 
-    fn cannot(&self, what: &str, error: std::io::Error) -> Failure {
+    fn io_failure(&self, what: &str, error: std::io::Error) -> Failure {
         Failure::io(what, &self.path, error)
     }
 
@@ -139,7 +139,7 @@ impl PartialFile {
     }
 
     /// Returns the number of bytes that are wanted, if known.
-    pub fn goal(&self) -> Option<u64> {
+    pub fn expected_length(&self) -> Option<u64> {
         match (self.stamp.total, self.stamp.fetch.first_bytes) {
             (Some(total), Some(first)) => Some(total.min(first)),
             (total, first) => total.or(first),
@@ -177,7 +177,7 @@ impl PartialFile {
         self.file
             .set_len(0)
             .and_then(|()| self.file.seek(SeekFrom::Start(0)))
-            .map_err(|error| self.cannot("cut", error))?;
+            .map_err(|error| self.io_failure("cut", error))?;
         self.length = 0;
         self.hasher = Sha256::new();
         self.stamp = Stamp { validator, total, safe: 0, pieces: 1, ..self.stamp.clone() };
@@ -202,7 +202,7 @@ impl PartialFile {
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         let wanted = self.stamp.fetch.first_bytes.map_or(u64::MAX, |first| first.saturating_sub(self.length));
         let bytes = &bytes[..bytes.len().min(usize::try_from(wanted).unwrap_or(usize::MAX))];
-        self.file.write_all(bytes).map_err(|error| self.cannot("write", error))?;
+        self.file.write_all(bytes).map_err(|error| self.io_failure("write", error))?;
         self.hasher.update(bytes);
         self.length += bytes.len() as u64;
         if self.length - self.stamp.safe >= self.checkpoint { self.save() } else { Ok(()) }
@@ -213,7 +213,7 @@ impl PartialFile {
     /// # Errors
     /// The disk refuses.
     pub fn save(&mut self) -> Result<(), Failure> {
-        self.file.sync_data().map_err(|error| self.cannot("save", error))?;
+        self.file.sync_data().map_err(|error| self.io_failure("save", error))?;
         self.stamp.safe = self.length;
         self.write_stamp()
     }

@@ -28,7 +28,7 @@ pub fn choose(url: &str, variables: &Variables) -> Result<Option<Proxy>, Failure
     let names = if secure { ["https_proxy", "HTTPS_PROXY"] } else { ["http_proxy", "HTTP_PROXY"] };
     let found = names.into_iter().chain(["all_proxy", "ALL_PROXY"]).find_map(|name| Some((name, get(name)?)));
     let Some((name, value)) = found else { return Ok(None) };
-    if get("no_proxy").or(get("NO_PROXY")).is_some_and(|list| excepts(list, host(url))) {
+    if get("no_proxy").or(get("NO_PROXY")).is_some_and(|list| is_excluded(list, host(url))) {
         return Ok(None);
     }
     let wrong = |what: &str| {
@@ -56,7 +56,7 @@ fn host(url: &str) -> &str {
 }
 
 /// Returns true if a list of hosts has this one: by its name, or by the end of its name from a dot on.
-fn excepts(list: &str, host: &str) -> bool {
+fn is_excluded(list: &str, host: &str) -> bool {
     let host = host.to_ascii_lowercase();
     list.split([',', ' ']).map(str::trim).filter(|entry| !entry.is_empty()).any(|entry| {
         let entry = entry.to_ascii_lowercase();

@@ -97,7 +97,7 @@ pub(crate) fn run(context: &Context, settings: &Settings) -> Result<(), Failure>
         }
         let place =
             DownloadPaths { file: files.join(item.name(number)), stamp: stamps.join(format!("{number:05}.json")) };
-        total += bring(context, settings, item, &place)?;
+        total += copy_or_fetch(context, settings, item, &place)?;
     }
     context.metric("bytes", total as f64);
     match &wanted {
@@ -123,7 +123,12 @@ fn described(item: &SourceItem) -> String {
 }
 
 /// Brings one item to its place; how many bytes it has.
-fn bring(context: &Context, settings: &Settings, item: &SourceItem, place: &DownloadPaths) -> Result<u64, Failure> {
+fn copy_or_fetch(
+    context: &Context,
+    settings: &Settings,
+    item: &SourceItem,
+    place: &DownloadPaths,
+) -> Result<u64, Failure> {
     let mut expected = Expectation::for_item(context, item)?;
     let fetch = match &item.from {
         Origin::File { path, first_bytes } => return copied(context, path, *first_bytes, expected, place),

@@ -34,7 +34,7 @@ struct Batch {
 }
 
 /// The result for one ordinal.
-enum Done {
+enum BlockResult {
     Read(Batch),
     /// A file could not be read from here on.
     Failed(ReadFailure),
@@ -75,7 +75,7 @@ pub fn read_all<B>(
     let (give_back, spare) = bounded::<Batch>(batches);
     let (to_read, unread) = bounded::<(u64, Batch)>(batches);
     // One more than batches: the end of the stream may fail.
-    let (finish, done) = bounded::<(u64, Done)>(batches + 1);
+    let (finish, done) = bounded::<(u64, BlockResult)>(batches + 1);
     for _ in 0..batches {
         let _ = give_back.send(Batch::default());
     }
@@ -138,17 +138,17 @@ impl BlockSplitter<'_> {
     }
 }
 
-fn cut(files: &[PathBuf], meter: &Arc<Meter>, mut splitter: BlockSplitter<'_>, failed: &Sender<(u64, Done)>) {
+fn cut(files: &[PathBuf], meter: &Arc<Meter>, mut splitter: BlockSplitter<'_>, failed: &Sender<(u64, BlockResult)>) {
     let over = files.iter().enumerate().try_for_each(|(file, path)| splitter.cut(file, path, meter));
     if let Err(StopReason::Failed(unread)) = over {
-        let _ = failed.send((splitter.ordinal, Done::Failed(unread)));
+        let _ = failed.send((splitter.ordinal, BlockResult::Failed(unread)));
     }
 }
 
-fn read(unread: &Receiver<(u64, Batch)>, rules: &Rules, finish: &Sender<(u64, Done)>) {
+fn read(unread: &Receiver<(u64, Batch)>, rules: &Rules, finish: &Sender<(u64, BlockResult)>) {
     for (ordinal, mut batch) in unread {
         let read = catch_unwind(AssertUnwindSafe(|| batch.parsed.parse(&batch.block, rules)));
-        let done = read.map_or_else(Done::Panicked, |()| Done::Read(batch));
+        let done = read.map_or_else(BlockResult::Panicked, |()| BlockResult::Read(batch));
         if finish.send((ordinal, done)).is_err() {
             return;
         }
@@ -156,7 +156,7 @@ fn read(unread: &Receiver<(u64, Batch)>, rules: &Rules, finish: &Sender<(u64, Do
 }
 
 fn collect<B>(
-    done: Receiver<(u64, Done)>,
+    done: Receiver<(u64, BlockResult)>,
     give_back: Sender<Batch>,
     take: &mut impl FnMut(usize, &ParsedBlock) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>, ReadFailure> {
@@ -166,9 +166,9 @@ fn collect<B>(
         early.insert(ordinal, arrived);
         while let Some(arrived) = early.remove(&next) {
             let batch = match arrived {
-                Done::Read(batch) => batch,
-                Done::Failed(unread) => return Err(unread),
-                Done::Panicked(panic) => resume_unwind(panic),
+                BlockResult::Read(batch) => batch,
+                BlockResult::Failed(unread) => return Err(unread),
+                BlockResult::Panicked(panic) => resume_unwind(panic),
             };
             if let ControlFlow::Break(broken) = take(batch.file, &batch.parsed) {
                 return Ok(ControlFlow::Break(broken));

@@ -9,7 +9,7 @@ use cwm_models::worker_pool::WorkerPool;
 use cwm_training::curves::CurvesPrefix;
 use cwm_training::order::Sampler;
 use cwm_training::warm_start::{self, Recipe};
-use cwm_training::{Finished, Run, State, Task, Validation, checkpoints};
+use cwm_training::{Run, State, Task, TrainingResult, Validation, checkpoints};
 
 use crate::data::Games;
 use crate::description::{self, Extent};
@@ -65,13 +65,13 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
     let (state, prefix) = run.synced()?;
     let kept = recipe.filter(|_| config.keep_state);
     warm_start::write(context.output("state")?, &task, (state, &prefix), kept, &curves)?;
-    let Finished { state, validation } = run.finish()?;
+    let TrainingResult { state, validation } = run.finish()?;
     let tally = validation.as_ref().map(|LabelMetrics(tally)| tally);
     let description = Description {
         format: FORMAT,
         architecture: task.0.architecture().clone(),
         parameters: task.layout().total() as u64,
-        status: if state.has_diverged() { Status::Diverged } else { Status::Finished },
+        status: if state.has_diverged() { Status::Diverged } else { Status::TrainingResult },
         training: description::training(config, extent, &state, validated_on.as_deref().zip(tally)),
     };
     let weights = state.best.as_ref().map_or(&state.weights, |best| &best.weights);

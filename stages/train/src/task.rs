@@ -58,7 +58,7 @@ pub struct SavedMetrics {
 }
 
 impl Metrics for LabelMetrics {
-    type Saved = SavedMetrics;
+    type SavedMetrics = SavedMetrics;
 
     fn loss(&self) -> f64 {
         self.0.loss()

@@ -13,7 +13,7 @@ use super::fixture::subject::{self, Shapes, SubjectHints};
 const VARIANT: &str = "ALT_";
 
 #[derive(Deserialize)]
-struct Written {
+struct ParameterCount {
     param_count: u64,
     params: Vec<Parameter>,
 }
@@ -29,7 +29,7 @@ struct Parameter {
 /// # Errors
 /// It is not such a file, or a model of the paper is none that we have.
 pub fn compare(text: &[u8], notes: &mut Vec<String>) -> Result<Vec<Quantity>, String> {
-    let written: BTreeMap<String, Written> = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    let written: BTreeMap<String, ParameterCount> = serde_json::from_slice(text).map_err(|error| error.to_string())?;
     let mut quantities = Vec::new();
     for (key, written) in written {
         let shapes: Shapes = written.params.into_iter().map(|parameter| (parameter.name, parameter.shape)).collect();

@@ -18,7 +18,7 @@ const LABELWISE: f64 = 3e-7;
 const QUOTIENT: f64 = 1e-12;
 
 #[derive(Deserialize)]
-struct Written {
+struct PublishedMetrics {
     bin_size: usize,
     batches: Vec<Batch>,
     summary: BTreeMap<String, f64>,
@@ -42,7 +42,8 @@ struct BatchLoss {
 
 /// Compares `metrics.json`: the loss of each batch and every entry of the summary.
 pub fn compare(text: &[u8]) -> Result<Vec<Quantity>, String> {
-    let Written { bin_size, batches, summary } = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    let PublishedMetrics { bin_size, batches, summary } =
+        serde_json::from_slice(text).map_err(|error| error.to_string())?;
     if bin_size == 0 {
         return Err("`bin_size` is 0".to_owned());
     }

@@ -12,7 +12,7 @@ use super::error_stats::{ErrorStats, Tolerance};
 const TOLERANCE: f64 = 1e-12;
 
 #[derive(Deserialize)]
-struct Written {
+struct PublishedSchedule {
     lr: f64,
     lr_warmup_steps: u64,
     lr_decay_steps: u64,
@@ -22,7 +22,8 @@ struct Written {
 
 /// Compares `lr-schedules.json`: by schedule its parameters and the rate that was used at each step.
 pub fn compare(text: &[u8]) -> Result<Vec<Quantity>, String> {
-    let written: BTreeMap<String, Written> = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    let written: BTreeMap<String, PublishedSchedule> =
+        serde_json::from_slice(text).map_err(|error| error.to_string())?;
     let mut quantities = Vec::new();
     for (name, of) in written {
         let shape = match name.as_str() {

@@ -29,8 +29,8 @@ pub fn list() -> Result<Vec<DeviceInfo>, String> {
 pub fn in_words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     let text = text.unwrap_or("without a message");
-    let mut said = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    format!("CUDA failed: {} (the whole message stands in the log)", said.next().unwrap_or("without a message"))
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    format!("CUDA failed: {} (the whole message stands in the log)", lines.next().unwrap_or("without a message"))
 }
 
 #[cfg(not(feature = "cuda"))]
@@ -122,7 +122,7 @@ mod here {
                 ));
             }
         }
-        let asked = catch_unwind(|| -> Result<_, cudarc::driver::DriverError> {
+        let found = catch_unwind(|| -> Result<_, cudarc::driver::DriverError> {
             result::init()?;
             let about = |index| {
                 let device = result::device::get(index)?;
@@ -131,7 +131,7 @@ mod here {
             };
             (0..result::device::get_count()?).map(about).collect()
         });
-        match asked {
+        match found {
             Ok(Ok(gpus)) => Ok(gpus),
             Ok(Err(error)) => Err(format!("the driver does not start: {error}; `nvidia-smi` may say more")),
             Err(panic) => Err(in_words(panic.as_ref())),

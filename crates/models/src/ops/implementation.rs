@@ -15,13 +15,13 @@ thread_local! {
 /// Does `work` with every operation decomposed, on the processor too. This holds for the calling thread and for what is
 /// computed forwards there; gradients follow the form that was taken forwards.
 pub fn decomposed<R>(work: impl FnOnce() -> R) -> R {
-    struct Before(bool);
-    impl Drop for Before {
+    struct RestoreOnDrop(bool);
+    impl Drop for RestoreOnDrop {
         fn drop(&mut self) {
             DECOMPOSED.set(self.0);
         }
     }
-    let _before = Before(DECOMPOSED.replace(true));
+    let _before = RestoreOnDrop(DECOMPOSED.replace(true));
     work()
 }
 

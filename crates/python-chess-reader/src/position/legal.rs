@@ -47,12 +47,12 @@ impl Position {
     /// Returns true if the variant's own rules have ended the game.
     pub(super) fn is_over(&self) -> bool {
         let kings = self.board.kings();
-        let lacks =
+        let has_none_of =
             |pieces: Bitboard| (pieces & self.board.white()).is_empty() || (pieces & self.board.black()).is_empty();
         match self.variant {
             Variant::Standard | Variant::Crazyhouse => false,
-            Variant::Suicide | Variant::Giveaway | Variant::Antichess | Variant::Horde => lacks(Bitboard::FULL),
-            Variant::Atomic => lacks(kings),
+            Variant::Suicide | Variant::Giveaway | Variant::Antichess | Variant::Horde => has_none_of(Bitboard::FULL),
+            Variant::Atomic => has_none_of(kings),
             Variant::KingOfTheHill => (kings & CENTRE).any(),
             Variant::ThreeCheck => self.checks.white <= 0 || self.checks.black <= 0,
             Variant::RacingKings => self.is_race_over(),

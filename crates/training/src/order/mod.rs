@@ -235,9 +235,9 @@ mod tests {
     /// with `--nocapture --test-threads 1`.
     #[test]
     fn an_epoch_has_every_example_once_and_takes_no_memory_for_each() {
-        let asked =
+        let requested =
             std::env::var("CWM_ORDER_EXAMPLES").ok().map(|examples| examples.parse().expect("a number of examples"));
-        let examples: usize = asked.unwrap_or(2_000_000);
+        let examples: usize = requested.unwrap_or(2_000_000);
         // The corpus has one example in two hundred more, for validation.
         let ordinals = (0..examples as u64).map(|place| Ok(place + place / 199));
         let before = own_memory();
@@ -264,7 +264,7 @@ mod tests {
             // What was seen is a bit an example, and this test's own. Other tests' memory counts too, unless this runs alone.
             let own = most.saturating_sub(before + (seen.len() * 8 / 1024) as u64);
             println!("{name}: {steps} steps, {own} kB");
-            assert!(asked.is_none() || own < 4_096, "{name}: {own} kB");
+            assert!(requested.is_none() || own < 4_096, "{name}: {own} kB");
         }
     }
 }

@@ -39,7 +39,7 @@ pub(super) enum Losses {
 }
 
 /// One scores file.
-pub(super) struct Scored {
+pub(super) struct ScoresFile {
     pub(super) label: &'static str,
     model: Option<&'static str>,
     columns: Columns,
@@ -53,10 +53,10 @@ struct Position {
     loss: f64,
 }
 
-impl Scored {
+impl ScoresFile {
     /// Scores with this as their `cwm.model`.
     pub(super) fn new(label: &'static str, model: Option<&'static str>, columns: Columns) -> Self {
-        Scored { label, model, columns }
+        ScoresFile { label, model, columns }
     }
 
     /// The same with other columns.
@@ -95,7 +95,7 @@ pub(super) fn of_games(games: Range<u32>, width: u32, losses: Losses) -> Columns
     let mut positions: Vec<Position> = games.flat_map(|game| game_of(game, width)).collect();
     // Not in their order, on which no figure may rest.
     positions.reverse();
-    let told = |(row, position): (usize, &Position)| match losses {
+    let loss_of = |(row, position): (usize, &Position)| match losses {
         Losses::None => None,
         Losses::Some if row % 2 == 1 => None,
         Losses::Infinite if row == 7 => Some(f64::INFINITY),
@@ -103,7 +103,7 @@ pub(super) fn of_games(games: Range<u32>, width: u32, losses: Losses) -> Columns
         _ => Some(position.loss),
     };
     let all = || positions.iter();
-    let loss = Float64Array::from_iter(positions.iter().enumerate().map(told));
+    let loss = Float64Array::from_iter(positions.iter().enumerate().map(loss_of));
     vec![
         // Numbers of games have gaps, as those of a sample have.
         ("game", Arc::new(UInt32Array::from_iter_values(all().map(|one| one.game * 3))) as ArrayRef),

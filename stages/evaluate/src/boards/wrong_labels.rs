@@ -10,9 +10,9 @@ pub type WrongLabels = Vec<(u8, Option<u8>)>;
 
 /// The labels in which `believed` differs from `labels`, both [75].
 pub fn wrong_labels(believed: &[u8], labels: &[u8]) -> WrongLabels {
-    let differ = |&(_, (said, truth)): &(usize, (&u8, &u8))| said != truth;
+    let differ = |&(_, (predicted, truth)): &(usize, (&u8, &u8))| predicted != truth;
     let pairs = believed.iter().zip(labels).enumerate().filter(differ);
-    pairs.map(|(label, (&said, _))| (label as u8, Some(said))).collect()
+    pairs.map(|(label, (&predicted, _))| (label as u8, Some(predicted))).collect()
 }
 
 /// The labels of a position that the bits of its score, `right`, do not say are right, with what `logits` [1878] believe
@@ -174,9 +174,9 @@ mod tests {
 
     #[test]
     fn classes_of_another_program_are_compared_one_by_one() {
-        let mut said = [1u8; LABELS];
-        said[7] = 3;
-        said[73] = 200;
-        assert_eq!(wrong_labels(&said, &[1; LABELS]), [(7, Some(3)), (73, Some(200))]);
+        let mut predicted = [1u8; LABELS];
+        predicted[7] = 3;
+        predicted[73] = 200;
+        assert_eq!(wrong_labels(&predicted, &[1; LABELS]), [(7, Some(3)), (73, Some(200))]);
     }
 }

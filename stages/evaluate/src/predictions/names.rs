@@ -40,9 +40,9 @@ impl GameNames {
         match self.by_id.get(id) {
             Some(Some(place)) => Ok(*place),
             Some(None) => {
-                Err(format!("names {}, which is the id of several games: name games by their place", told(id)))
+                Err(format!("names {}, which is the id of several games: name games by their place", shortened(id)))
             }
-            None => Err(format!("names {}, which is the id of no game", told(id))),
+            None => Err(format!("names {}, which is the id of no game", shortened(id))),
         }
     }
 
@@ -57,7 +57,7 @@ impl GameNames {
 }
 
 /// An id as an error shows it: on one line and not endless.
-fn told(id: &str) -> String {
+fn shortened(id: &str) -> String {
     let shown: String = id.chars().take(60).flat_map(char::escape_debug).collect();
     format!("`{shown}`")
 }

@@ -59,7 +59,7 @@ impl PredictionScorer<'_> {
                 "row {} of the predictions is of t = {} of {}, which has {positions} positions, counted from 0",
                 rows.number(row),
                 rows.t[row],
-                self.told(game)?
+                self.game_name(game)?
             )));
         }
         let mut labels = vec![0; positions as usize * LABELS];
@@ -71,8 +71,8 @@ impl PredictionScorer<'_> {
             (&rows.labels[row * LABELS..][..LABELS], wanted)
         };
         let score = |&row: &usize| {
-            let (said, wanted) = pair(row);
-            let right = (0..LABELS).filter(|&label| said[label] == wanted[label]);
+            let (predicted, wanted) = pair(row);
+            let right = (0..LABELS).filter(|&label| predicted[label] == wanted[label]);
             Score {
                 right: right.fold(0, |right, label| right | 1 << label),
                 loss: rows.loss.as_ref().map(|loss| loss[row]),
@@ -80,7 +80,8 @@ impl PredictionScorer<'_> {
         };
         let is_board = (game as usize) < self.wrong_by_game.len();
         let seen = if is_board { run } else { &[] };
-        let wrong = seen.iter().map(|&row| pair(row)).map(|(said, wanted)| wrong_labels(said, wanted)).collect();
+        let wrong =
+            seen.iter().map(|&row| pair(row)).map(|(predicted, wanted)| wrong_labels(predicted, wanted)).collect();
         Ok((run.iter().map(score).collect(), wrong))
     }
 
@@ -92,7 +93,7 @@ impl PredictionScorer<'_> {
                 "row {} of the predictions is of t = {} of {}, of which there was a row before",
                 rows.number(row),
                 rows.t[row],
-                self.told(game)?
+                self.game_name(game)?
             )))
         };
         let mut begin = 0;
@@ -107,7 +108,7 @@ impl PredictionScorer<'_> {
         Ok(())
     }
 
-    fn told(&self, game: u32) -> Result<String, Failure> {
+    fn game_name(&self, game: u32) -> Result<String, Failure> {
         let id = self.dataset.get(game as usize)?.map(|game| game.row().id.to_owned()).unwrap_or_default();
         Ok(format!("game {game} ({id})"))
     }

@@ -82,9 +82,9 @@ impl Slots {
         let (mut positions, mut games, mut first) = (0, 0, None);
         for game in 0..self.starts.len() - 1 {
             let slots = self.read(game)?;
-            let lacking = slots.chunks_exact(SLOT).filter(|slot| right(slot) & TAKEN == 0).count();
-            if lacking > 0 {
-                positions += lacking;
+            let missing = slots.chunks_exact(SLOT).filter(|slot| right(slot) & TAKEN == 0).count();
+            if missing > 0 {
+                positions += missing;
                 games += 1;
                 first = first.or(slots.chunks_exact(SLOT).position(|slot| right(slot) & TAKEN == 0).map(|t| (game, t)));
             }

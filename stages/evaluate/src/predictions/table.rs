@@ -138,7 +138,7 @@ fn columns(schema: &Arc<Schema>) -> Result<(&'static str, bool), Failure> {
     let wrong = |name: &str, wanted: &str, found: &DataType| {
         Err(Failure::input(format!("the column `{name}` of the predictions must hold {wanted}, not {found}")))
     };
-    let lacks = |what: &str| {
+    let missing_column = |what: &str| {
         let found: Vec<_> = schema.fields().iter().map(|field| format!("`{}`", field.name())).collect();
         Failure::input(format!("the predictions have no column {what}; they have {}", found.join(", ")))
             .hint("docs/formats.md, `predictions`, says which columns there must be")
@@ -154,18 +154,18 @@ fn columns(schema: &Arc<Schema>) -> Result<(&'static str, bool), Failure> {
         (None, Some(kind)) if is_text(kind) => ("game", true),
         (None, Some(kind)) if kind.is_integer() => ("game", false),
         (None, Some(kind)) => return wrong("game", "places of games (whole numbers) or ids (text)", kind),
-        (None, None) => return Err(lacks("`id` and none `game`")),
+        (None, None) => return Err(missing_column("`id` and none `game`")),
     };
     match kind("t") {
         Some(kind) if kind.is_integer() => {}
         Some(kind) => return wrong("t", "whole numbers", kind),
-        None => return Err(lacks("`t`")),
+        None => return Err(missing_column("`t`")),
     }
     match kind("labels") {
         Some(DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _))
             if item.data_type().is_integer() => {}
         Some(kind) => return wrong("labels", "lists of 75 whole numbers", kind),
-        None => return Err(lacks("`labels`")),
+        None => return Err(missing_column("`labels`")),
     }
     match kind("loss") {
         Some(kind) if !kind.is_floating() => wrong("loss", "floating-point numbers", kind),
@@ -236,20 +236,20 @@ fn labels(lists: &ArrayRef, wrong: &impl Fn(usize, String) -> Failure) -> Result
     }
     let (begin, end) = (lists.value_offsets()[0] as usize, lists.value_offsets()[lists.len()] as usize);
     let values = lists.values().slice(begin, end - begin);
-    let said = cast(&values, &DataType::UInt8)?;
-    let said = said.as_primitive::<UInt8Type>();
-    for (at, &class) in said.values().iter().enumerate() {
+    let predicted = cast(&values, &DataType::UInt8)?;
+    let predicted = predicted.as_primitive::<UInt8Type>();
+    for (at, &class) in predicted.values().iter().enumerate() {
         let (row, label) = (at / LABELS, at % LABELS);
         if values.is_null(at) {
             return Err(wrong(row, format!("has no label {label}")));
         }
         // What does not fit into a byte became null.
-        if said.is_null(at) || usize::from(class) >= classes(label) {
+        if predicted.is_null(at) || usize::from(class) >= classes(label) {
             let found = naturals(&values.slice(at, 1), &|_| wrong(row, format!("has a negative label {label}")))?[0];
             return Err(wrong(row, format!("says {found} for label {label}, which has {} classes", classes(label))));
         }
     }
-    Ok(said.values().to_vec())
+    Ok(predicted.values().to_vec())
 }
 
 /// The field of a list's items.

@@ -34,16 +34,16 @@ const fn phase(role: Role) -> i32 {
 
 /// Worth in the middle game and in the endgame, in centipawns.
 #[derive(Clone, Copy)]
-struct Worth {
+struct PhaseScore {
     middle: i16,
     end: i16,
 }
 
 /// By role (pawn first), then by square, as White sees it.
-static WORTH: [[Worth; 64]; 6] = tables();
+static PIECE_SCORES: [[PhaseScore; 64]; 6] = tables();
 
-const fn tables() -> [[Worth; 64]; 6] {
-    let mut tables = [[Worth { middle: 0, end: 0 }; 64]; 6];
+const fn tables() -> [[PhaseScore; 64]; 6] {
+    let mut tables = [[PhaseScore { middle: 0, end: 0 }; 64]; 6];
     let mut role = 0;
     while role < 6 {
         let mut square = 0;
@@ -57,7 +57,7 @@ const fn tables() -> [[Worth; 64]; 6] {
 }
 
 /// A white piece on file 0..8 and rank 0..8.
-const fn worth(role: Role, file: i32, rank: i32) -> Worth {
+const fn worth(role: Role, file: i32, rank: i32) -> PhaseScore {
     // 0 in the corners, 12 on the four squares in the middle.
     let central = 14 - (2 * file - 7).abs() - (2 * rank - 7).abs();
     let middle_files = file == 3 || file == 4;
@@ -85,7 +85,7 @@ const fn worth(role: Role, file: i32, rank: i32) -> Worth {
             (if rank == 0 { [60, 78, 70, -8, 0, -10, 90, 72][file as usize] } else { -20 * rank }, 5 * central - 30)
         }
     };
-    Worth { middle: middle as i16, end: end as i16 }
+    PhaseScore { middle: middle as i16, end: end as i16 }
 }
 
 /// A position and its value, which costs next to nothing to keep.
@@ -112,7 +112,7 @@ impl EvaluatedPosition {
     /// Puts a piece on the scales (`sign` 1) or takes it off (-1).
     fn put(&mut self, role: Role, color: Color, square: Square, sign: i32) {
         let square = color.fold_wb(square, square.flip_vertical());
-        let worth = WORTH[role as usize - 1][square.to_usize()];
+        let worth = PIECE_SCORES[role as usize - 1][square.to_usize()];
         let side = sign * color.fold_wb(1, -1);
         self.middle += side * i32::from(worth.middle);
         self.end += side * i32::from(worth.end);
@@ -187,7 +187,7 @@ impl EvaluatedPosition {
 pub fn improvement(m: Move, us: Color) -> i32 {
     let place = |role: Role, square: Square| {
         let square = us.fold_wb(square, square.flip_vertical());
-        i32::from(WORTH[role as usize - 1][square.to_usize()].middle)
+        i32::from(PIECE_SCORES[role as usize - 1][square.to_usize()].middle)
     };
     match m {
         Move::Normal { role, from, to, .. } => place(role, to) - place(role, from),

@@ -26,7 +26,7 @@ pub fn candidates(play: &GameState, moves: &MoveList, depth: u32, margin: i32) -
     let root = EvaluatedPosition::new(play.position().clone());
     let mut best = -MATE;
     let mut found: Vec<Candidate> = Vec::new();
-    for m in Promising::new(moves, root.position.turn(), |_| true) {
+    for m in RankedMoves::new(moves, root.position.turn(), |_| true) {
         let next = root.after(m);
         let alpha = (best - margin - 1).max(-MATE);
         let value =
@@ -70,7 +70,7 @@ fn negamax(node: &EvaluatedPosition, depth: u32, ply: i32, mut alpha: i32, beta:
     // At the last ply of the search, quiet moves that can hardly help are taken for what they leave.
     let helps = |m| !frontier || !quiet(m) || value + improvement(m, us) + QUIET_GAIN > alpha;
     let mut best = if frontier { (value - QUIET_GAIN).min(alpha) } else { -MATE };
-    for m in Promising::new(&moves, us, helps) {
+    for m in RankedMoves::new(&moves, us, helps) {
         let found = -negamax(&node.after(m), depth, ply + 1, -beta, -alpha);
         best = best.max(found);
         alpha = alpha.max(found);
@@ -95,7 +95,7 @@ fn captures(node: &EvaluatedPosition, plies: u32, mut alpha: i32, beta: i32) -> 
         let gain = m.capture().map_or(0, material) + m.promotion().map_or(0, material);
         !quiet(m) && standing + gain + QUIET_GAIN > alpha && !loses_material(node, m)
     };
-    for m in Promising::new(&position.legal_moves(), us, helps) {
+    for m in RankedMoves::new(&position.legal_moves(), us, helps) {
         let found = -captures(&node.after(m), plies - 1, -beta, -alpha);
         best = best.max(found);
         alpha = alpha.max(found);
@@ -134,7 +134,7 @@ fn promise(m: Move, us: Color) -> i32 {
 }
 
 /// Some of a list of moves, the most promising first; equally promising ones as they stand in the list.
-struct Promising<'a> {
+struct RankedMoves<'a> {
     moves: &'a MoveList,
     /// Sorted so that the last is the next: the promise in the upper bits, below them the place counted from the end.
     keys: [u32; PLACES as usize],
@@ -144,7 +144,7 @@ struct Promising<'a> {
 /// More than the 218 moves that a position can have at most.
 const PLACES: u32 = 256;
 
-impl<'a> Promising<'a> {
+impl<'a> RankedMoves<'a> {
     fn new(moves: &'a MoveList, us: Color, wanted: impl Fn(Move) -> bool) -> Self {
         let mut keys = [0; PLACES as usize];
         let mut left = 0;
@@ -155,11 +155,11 @@ impl<'a> Promising<'a> {
             }
         }
         keys[..left].sort_unstable();
-        Promising { moves, keys, left }
+        RankedMoves { moves, keys, left }
     }
 }
 
-impl Iterator for Promising<'_> {
+impl Iterator for RankedMoves<'_> {
     type Item = Move;
 
     fn next(&mut self) -> Option<Move> {

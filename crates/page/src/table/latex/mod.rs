@@ -89,21 +89,21 @@ impl Table {
         };
         let gap = usize::from(!self.between().is_empty());
         let groups: usize = self.all_groups().map(|(group, _)| gap + group.iter().map(row_height).sum::<usize>()).sum();
-        let told = if self.groups.is_empty() || self.not_run.is_empty() { 0 } else { 2 };
-        groups + told + AROUND + 2 * self.head().lines().count()
+        let papers_begun = if self.groups.is_empty() || self.not_run.is_empty() { 0 } else { 2 };
+        groups + papers_begun + AROUND + 2 * self.head().lines().count()
     }
 
     /// Its rows. Those of a group stay on one page, unless they are many.
     fn body(&self, widths: &[Width]) -> String {
         let between = self.between();
         let mut body = String::new();
-        let mut told = self.groups.is_empty();
+        let mut papers_begun = self.groups.is_empty();
         for (group, ours) in self.all_groups() {
             if !body.is_empty() {
                 body.push_str(between);
             }
-            if !ours && !told {
-                told = true;
+            if !ours && !papers_begun {
+                papers_begun = true;
                 let width = self.columns.len();
                 body +=
                     &format!("\\multicolumn{{{width}}}{{l}}{{Not run here; the paper's numbers:}} \\\\*\n{between}");

@@ -20,7 +20,7 @@ use crate::papers::chess_world_model::test_set::TestSet;
 
 /// The measurements beside the bins.
 #[derive(Debug, Default)]
-pub(crate) struct Measured {
+pub(crate) struct Measurements {
     /// The labels that are wrong; meaningless without the bins.
     pub(crate) errors: Vec<Errors>,
     pub(crate) counts: Vec<LabelledCounts>,
@@ -31,10 +31,10 @@ pub(crate) struct Measured {
     pub(crate) differences: Vec<(String, Vec<Difference>)>,
 }
 
-impl Measured {
+impl Measurements {
     /// Returns true if there is nothing.
     pub(crate) fn is_empty(&self) -> bool {
-        let Measured { errors: _, counts, curves, candidates, differences } = self;
+        let Measurements { errors: _, counts, curves, candidates, differences } = self;
         counts.is_empty() && curves.is_empty() && candidates.is_empty() && differences.is_empty()
     }
 }
@@ -42,11 +42,11 @@ impl Measured {
 /// Every section, whether anything was measured for it or not.
 pub(crate) fn sections(
     results: &Results,
-    given: &Measured,
+    given: &Measurements,
     paper: &PaperFacts,
     boards: Option<Widget>,
 ) -> Vec<Section> {
-    let Measured { counts, curves, .. } = given;
+    let Measurements { counts, curves, .. } = given;
     // Without a model of ours the paper's would stand alone.
     let mut tested = match results.models.as_slice() {
         [] => Vec::new(),

@@ -21,7 +21,7 @@ use cwm_contract::{Context, Failure, Format, Input};
 
 use crate::Config;
 use crate::papers::Paper;
-use contents::{Measured, sections};
+use contents::{Measurements, sections};
 use cwm_page::{Chapter, Link};
 use facts::PaperFacts;
 use results::Results;
@@ -47,7 +47,7 @@ impl Paper for ChessWorldModel {
             Some(folder) => (Results::gather(&read::bins::read(folder)?)?, read::errors::read(folder)?),
             None => Default::default(),
         };
-        let measured = Measured {
+        let measured = Measurements {
             errors: errors::gather(&wrong, &results),
             counts: read::counts::read(context.group("counts"))?,
             curves: read::curves::read(context.group("curves"))?,

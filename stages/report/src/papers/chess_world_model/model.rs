@@ -52,12 +52,12 @@ impl Model {
     /// Returns the coordinates that distinguish this model from another of the same family and size: `lr=0.001`, or
     /// nothing.
     pub(crate) fn variant(&self) -> String {
-        let told = |axis: &str, value: &str| match axis {
+        let is_known = |axis: &str, value: &str| match axis {
             "family" => value == self.family,
             "size" => value == self.size,
             _ => false,
         };
-        let parts = self.coordinates.iter().filter(|(axis, value)| !told(axis, value));
+        let parts = self.coordinates.iter().filter(|(axis, value)| !is_known(axis, value));
         parts.map(|(axis, value)| format!("{axis}={value}")).collect::<Vec<_>>().join(", ")
     }
 

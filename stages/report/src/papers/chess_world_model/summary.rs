@@ -89,11 +89,11 @@ fn tested(results: &Results) -> String {
         let scored = results.overall.iter().filter(|((_, at), _)| *at == index);
         scored.map(|(_, overall)| overall.games).max().unwrap_or(0)
     };
-    let told = |number: &str| format!("{number} {}", if number == "1" { "game" } else { "games" });
+    let games_of = |number: &str| format!("{number} {}", if number == "1" { "game" } else { "games" });
     let mut sets = Vec::new();
     let mut further: Vec<(String, f64)> = Vec::new();
     for (index, test) in results.tests.iter().enumerate() {
-        let number = told(&number::count(games(index)));
+        let number = games_of(&number::count(games(index)));
         match test {
             TestSet::HeldOut => sets.push(format!("{number} kept out of training")),
             TestSet::RandomUniform => sets.push(format!("{number} of random legal moves")),
@@ -104,7 +104,7 @@ fn tested(results: &Results) -> String {
     if let Some(number) = range(&numbers) {
         let sets_of =
             if names.len() == 1 { "1 further set".to_owned() } else { format!("{} further sets", names.len()) };
-        sets.push(format!("{sets_of} of {} ({})", told(&number), names.join(", ")));
+        sets.push(format!("{sets_of} of {} ({})", games_of(&number), names.join(", ")));
     }
     match sets.as_slice() {
         [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),

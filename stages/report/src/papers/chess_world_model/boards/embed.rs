@@ -30,7 +30,7 @@ struct Data<'a> {
     models: Vec<&'a str>,
     tests: Vec<String>,
     games: Vec<GameData<'a>>,
-    beliefs: Vec<Belief<'a>>,
+    beliefs: Vec<ModelData<'a>>,
 }
 
 #[derive(Serialize)]
@@ -46,7 +46,7 @@ struct GameData<'a> {
 }
 
 #[derive(Serialize)]
-struct Belief<'a> {
+struct ModelData<'a> {
     model: usize,
     game: usize,
     cell: &'a str,
@@ -78,7 +78,7 @@ pub(crate) fn embed(boards: &[BelievedGame], limit: u64) -> Result<Option<Widget
     order.sort_by(|(a, at), (b, bt)| at.cmp(bt).then_with(|| a.cell.cmp(&b.cell)));
 
     let mut games: Vec<(usize, &Game)> = Vec::new();
-    let mut beliefs: Vec<Belief<'_>> = Vec::new();
+    let mut beliefs: Vec<ModelData<'_>> = Vec::new();
     let mut bytes = 0;
     for (board, (_, test, model)) in &order {
         // Scored on the same games, most often.
@@ -93,7 +93,7 @@ pub(crate) fn embed(boards: &[BelievedGame], limit: u64) -> Result<Option<Widget
             games.push((*test, &board.game));
         }
         let BelievedGame { cell, labels, loss, .. } = board;
-        beliefs.push(Belief { model: *model, game, cell, labels, loss: loss.as_deref() });
+        beliefs.push(ModelData { model: *model, game, cell, labels, loss: loss.as_deref() });
     }
     let shown = beliefs.len();
     let whose = plural(

@@ -11,7 +11,7 @@ use crate::papers::chess_world_model::test_set::TestSet;
 
 /// The model and the games of a board.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Named {
+pub(super) struct BoardName {
     pub(super) model: Model,
     pub(super) seed: Option<i64>,
     /// The stage that wrote it: two may have evaluated models of one family and size.
@@ -20,16 +20,16 @@ pub(super) struct Named {
 }
 
 /// From the label, and what the file says of the model.
-pub(super) fn named(label: &Label, model: &ModelLine) -> Named {
+pub(super) fn named(label: &Label, model: &ModelLine) -> BoardName {
     let coordinate = |wanted: &str| {
         let found = label.coordinates.iter().find(|(axis, _)| axis == wanted);
         found.map(|(_, value)| visible(value))
     };
-    let told = |text: &Option<String>| text.as_deref().map(visible);
+    let shown_text = |text: &Option<String>| text.as_deref().map(visible);
     let stage = visible(&label.stage);
-    let family = told(&model.family).or_else(|| coordinate("family")).unwrap_or_else(|| stage.clone());
-    let size = told(&model.size).or_else(|| coordinate("size")).unwrap_or_default();
-    Named {
+    let family = shown_text(&model.family).or_else(|| coordinate("family")).unwrap_or_else(|| stage.clone());
+    let size = shown_text(&model.size).or_else(|| coordinate("size")).unwrap_or_default();
+    BoardName {
         model: Model::new(&visible(&label.to_string()), &family, &size),
         seed: model.seed.or_else(|| coordinate("seed").and_then(|seed| seed.parse().ok())),
         test: TestSet::from_name(&coordinate("test").unwrap_or_else(|| stage.clone())),
@@ -43,14 +43,14 @@ pub(super) fn named(label: &Label, model: &ModelLine) -> Named {
 pub(super) fn names(boards: &[BelievedGame]) -> (Vec<String>, Vec<usize>) {
     let mut seeds: BTreeMap<&Model, BTreeSet<Option<i64>>> = BTreeMap::new();
     let mut stages: BTreeMap<(&Model, Option<i64>, &TestSet), BTreeSet<&str>> = BTreeMap::new();
-    for Named { model, seed, stage, test } in boards.iter().map(|board| &board.named) {
+    for BoardName { model, seed, stage, test } in boards.iter().map(|board| &board.named) {
         seeds.entry(model).or_default().insert(*seed);
         stages.entry((model, *seed, test)).or_default().insert(stage);
     }
     let several = stages.into_iter().filter(|(_, stages)| stages.len() > 1);
     let several: BTreeSet<_> = several.map(|((model, seed, _), _)| (model, seed)).collect();
     let key = |board: &'_ BelievedGame| {
-        let Named { model, seed, stage, .. } = board.named.clone();
+        let BoardName { model, seed, stage, .. } = board.named.clone();
         let stage = several.contains(&(&model, seed)).then_some(stage);
         (model, seed, stage)
     };

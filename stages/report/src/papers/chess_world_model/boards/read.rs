@@ -8,7 +8,7 @@ use cwm_page::visible;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::name::{Named, named};
+use super::name::{BoardName, named};
 use super::pack::pack;
 
 /// The version that is read.
@@ -21,7 +21,7 @@ const LABELS: usize = 75;
 pub(crate) struct BelievedGame {
     /// Label of the cell that wrote it.
     pub(crate) cell: String,
-    pub(super) named: Named,
+    pub(super) named: BoardName,
     pub(super) game: Game,
     /// The believed labels of each position, packed.
     pub(super) labels: String,

@@ -60,10 +60,10 @@ pub(crate) fn ablations(results: &Results, paper: &PaperFacts) -> Figure {
 }
 
 /// The main family's mark and its variant's.
-type Ends = [Series; 2];
+type SeriesPair = [Series; 2];
 
 /// The pairs of one test set over these sizes; `None` where there are none.
-fn panel(test: &TestSet, sizes: &[String], ends: Vec<Ends>) -> Option<Panel> {
+fn panel(test: &TestSet, sizes: &[String], ends: Vec<SeriesPair>) -> Option<Panel> {
     let points = ends.iter().flatten().flat_map(|series| &series.points);
     let y = Axis::linear("Exact-state accuracy (%)", points.flat_map(Point::heights));
     let shades = (0..sizes.len()).map(|place| {
@@ -119,7 +119,7 @@ fn ours(
     test: usize,
     sizes: &[String],
     (pair, main, ablation): &(usize, usize, usize),
-) -> Option<Ends> {
+) -> Option<SeriesPair> {
     let colour = family_colour(&results.models, PAIRS[*pair][0]);
     let end = |model: &usize, filled: bool| {
         let (described, overall) = (&results.models[*model], results.overall.get(&(*model, test))?);
@@ -133,7 +133,7 @@ fn ours(
 }
 
 /// The paper's own, all of them.
-fn of_paper(results: &Results, paper: &PaperFacts, test: &TestSet) -> impl Iterator<Item = Ends> {
+fn of_paper(results: &Results, paper: &PaperFacts, test: &TestSet) -> impl Iterator<Item = SeriesPair> {
     let all = SIZES.into_iter().flat_map(|size| (0..PAIRS.len()).map(move |pair| (size, pair)));
     all.filter_map(move |(size, pair)| {
         let [main, ablation] = PAIRS[pair];

@@ -76,22 +76,22 @@ const TOGETHER: f64 = 1.0 / 3.0;
 /// else in rows of their own below.
 pub(crate) fn by_parameters(results: &Results, paper: &PaperFacts) -> Figure {
     let tests = TestSet::PAPER.iter().filter_map(|test| Some((test, results.test(test)?)));
-    let drawn = tests.map(|(test, index)| {
-        let panels = Measure::BOTH.map(|measure| drawn(results, paper, (test, index), measure));
-        (test.to_string(), panels.into_iter().flatten().collect::<Vec<Drawn>>())
+    let data = tests.map(|(test, index)| {
+        let panels = Measure::BOTH.map(|measure| panel_data(results, paper, (test, index), measure));
+        (test.to_string(), panels.into_iter().flatten().collect::<Vec<PanelData>>())
     });
-    let drawn: Vec<(String, Vec<Drawn>)> = drawn.filter(|(_, panels)| !panels.is_empty()).collect();
-    let together = drawn.iter().flat_map(|(_, panels)| panels).all(Drawn::is_of_one_scale);
+    let data: Vec<(String, Vec<PanelData>)> = data.filter(|(_, panels)| !panels.is_empty()).collect();
+    let together = data.iter().flat_map(|(_, panels)| panels).all(PanelData::is_of_one_scale);
     let where_theirs_are = match together {
         true => "The paper's own models and their frontier stand behind in lighter marks",
         false => "The paper's own models stand in rows of their own, in lighter marks, since both are not of one scale",
     };
-    let mut rows = rows(&drawn, if together { "" } else { "This run: " }, HEIGHT, |drawn| match together {
-        true => drawn.theirs.iter().chain(&drawn.ours).collect(),
-        false => drawn.ours.iter().collect(),
+    let mut rows = rows(&data, if together { "" } else { "This run: " }, HEIGHT, |data| match together {
+        true => data.theirs.iter().chain(&data.ours).collect(),
+        false => data.ours.iter().collect(),
     });
     if !together {
-        rows.extend(self::rows(&drawn, "The paper: ", PAPERS_HEIGHT, |drawn| drawn.theirs.iter().collect()));
+        rows.extend(self::rows(&data, "The paper: ", PAPERS_HEIGHT, |data| data.theirs.iter().collect()));
     }
     for panel in rows.last_mut().into_iter().flat_map(|row| &mut row.panels) {
         panel.x.label = "Parameters (millions)".into();
@@ -119,45 +119,45 @@ const PAPERS_HEIGHT: u32 = 160;
 /// A row for each test set, with those of its series that `shown` takes; all have one horizontal axis, and each panel has a
 /// vertical one of its own.
 fn rows(
-    drawn: &[(String, Vec<Drawn>)],
+    data: &[(String, Vec<PanelData>)],
     before: &str,
     height: u32,
-    shown: impl Fn(&Drawn) -> Vec<&Series>,
+    shown: impl Fn(&PanelData) -> Vec<&Series>,
 ) -> Vec<PanelRow> {
-    let all = drawn.iter().flat_map(|(_, panels)| panels).flat_map(&shown).flat_map(|series| &series.points);
+    let all = data.iter().flat_map(|(_, panels)| panels).flat_map(&shown).flat_map(|series| &series.points);
     let x = Axis::logarithmic("", all.map(|point| point.x)).to_round_end();
-    let panel = |drawn: &Drawn| {
-        let layers = shown(drawn);
+    let panel = |data: &PanelData| {
+        let layers = shown(data);
         let values = layers.iter().flat_map(|series| &series.points).flat_map(|point| point.heights());
         Panel {
             title: String::new(),
             about: None,
-            note: if layers.iter().any(|series| !series.style.light) { drawn.note.clone() } else { String::new() },
+            note: if layers.iter().any(|series| !series.style.light) { data.note.clone() } else { String::new() },
             x: x.clone(),
-            y: drawn.measure.axis(values),
+            y: data.measure.axis(values),
             grid: Grid::Both,
             layers: layers.into_iter().cloned().map(Layer::Series).collect(),
         }
     };
-    let row = |(test, panels): &(String, Vec<Drawn>)| PanelRow {
+    let row = |(test, panels): &(String, Vec<PanelData>)| PanelRow {
         heading: format!("{before}{test}"),
         key: None,
         height: Height::Pixels(height),
         columns: 2,
         panels: panels.iter().map(panel).collect(),
     };
-    drawn.iter().map(row).collect()
+    data.iter().map(row).collect()
 }
 
 /// The contents of one panel.
-struct Drawn {
+struct PanelData {
     measure: Measure,
     ours: Vec<Series>,
     theirs: Vec<Series>,
     note: String,
 }
 
-impl Drawn {
+impl PanelData {
     /// Returns true if ours are spread over enough of the axes that the paper's own need.
     fn is_of_one_scale(&self) -> bool {
         let spread = |series: &[&[Series]], read: &dyn Fn(&Point) -> f64| {
@@ -179,7 +179,12 @@ impl Drawn {
     }
 }
 
-fn drawn(results: &Results, paper: &PaperFacts, (test, index): (&TestSet, usize), measure: Measure) -> Option<Drawn> {
+fn panel_data(
+    results: &Results,
+    paper: &PaperFacts,
+    (test, index): (&TestSet, usize),
+    measure: Measure,
+) -> Option<PanelData> {
     let models: Vec<&Model> = results.models.iter().filter(|model| !is_ablation(&model.family)).collect();
     let mut ours: Vec<Series> = Vec::new();
     let mut missing = 0;
@@ -222,7 +227,7 @@ fn drawn(results: &Results, paper: &PaperFacts, (test, index): (&TestSet, usize)
         1 => "1 model has no place here".to_owned(),
         more => format!("{more} models have no place here"),
     };
-    Some(Drawn { measure, ours, theirs, note })
+    Some(PanelData { measure, ours, theirs, note })
 }
 
 fn of_paper(results: &Results, paper: &PaperFacts, family: &str, test: &TestSet, measure: Measure) -> Series {

@@ -17,26 +17,26 @@ const BETWEEN: u32 = 8;
 
 /// The errors that are shown.
 #[derive(Clone, Copy)]
-enum Which {
+enum ErrorKind {
     /// Those of all positions.
     All,
     /// Those of the first wrong position of each game.
     First,
 }
 
-impl Which {
+impl ErrorKind {
     fn counts(self, errors: &Errors) -> &[u64; LABELS] {
         match self {
-            Which::All => &errors.wrong,
-            Which::First => &errors.first,
+            ErrorKind::All => &errors.wrong,
+            ErrorKind::First => &errors.first,
         }
     }
 
     /// Returns the total of which a label's count is a part, and its name.
     fn out_of(self, errors: &Errors) -> (u64, &'static str) {
         match self {
-            Which::All => (errors.positions, "of positions"),
-            Which::First => (errors.games, "of the games that go wrong"),
+            ErrorKind::All => (errors.positions, "of positions"),
+            ErrorKind::First => (errors.games, "of the games that go wrong"),
         }
     }
 }
@@ -46,11 +46,11 @@ pub(crate) fn errors(errors: &[Errors], results: &Results) -> Vec<Figure> {
     let tests = results.tests.iter().enumerate();
     let charts = tests.map(|(index, test)| {
         let shown = shown(errors, results, index);
-        let mut rows = boards(&shown, results, Which::All, "Squares that are wrong, in % of positions");
+        let mut rows = boards(&shown, results, ErrorKind::All, "Squares that are wrong, in % of positions");
         rows.extend(boards(
             &shown,
             results,
-            Which::First,
+            ErrorKind::First,
             "Squares that go wrong first, in % of the games that go wrong",
         ));
         rows.extend(bars(&shown, results));
@@ -87,7 +87,7 @@ fn shown<'a>(errors: &'a [Errors], results: &Results, test: usize) -> Vec<&'a Er
 }
 
 /// Boards, coloured by how often each square is wrong; one scale for all.
-fn boards(shown: &[&Errors], results: &Results, which: Which, heading: &str) -> Vec<PanelRow> {
+fn boards(shown: &[&Errors], results: &Results, which: ErrorKind, heading: &str) -> Vec<PanelRow> {
     let share = |errors: &Errors, square: usize| {
         let (whole, _) = which.out_of(errors);
         if whole == 0 { 0.0 } else { which.counts(errors)[square] as f64 / whole as f64 }
@@ -139,7 +139,7 @@ fn boards(shown: &[&Errors], results: &Results, which: Which, heading: &str) -> 
 /// Draws the wrong labels: a bar for each family in each group.
 fn bars(shown: &[&Errors], results: &Results) -> Option<PanelRow> {
     let groups = GROUPS.len() as f64;
-    let panel = |title: &str, which: Which, y_shown: bool| {
+    let panel = |title: &str, which: ErrorKind, y_shown: bool| {
         let series = shown.iter().enumerate().map(|(place, errors)| {
             let model = &results.models[errors.model];
             let counts = which.counts(errors);
@@ -197,8 +197,8 @@ fn bars(shown: &[&Errors], results: &Results) -> Option<PanelRow> {
         height: Height::Pixels(height),
         columns: 2,
         panels: vec![
-            panel("All positions", Which::All, true),
-            panel("First wrong position of a game", Which::First, false),
+            panel("All positions", ErrorKind::All, true),
+            panel("First wrong position of a game", ErrorKind::First, false),
         ],
     })
 }

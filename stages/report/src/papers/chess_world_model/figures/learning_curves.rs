@@ -32,7 +32,7 @@ pub(crate) fn learning_curves(curves: &[Curve], results: &Results, choices: &Cho
         let titles = groups.iter().map(|group| group.title.as_str()).chain([OTHERS]).enumerate();
         let panels = titles.map(|(place, title)| {
             let inside = shown.iter().filter(|shown| shown.group == place);
-            let series = inside.map(|Shown { curve, name, style, .. }| Series {
+            let series = inside.map(|PlacedRun { curve, name, style, .. }| Series {
                 name: name.clone(),
                 style: *style,
                 joined: true,
@@ -81,7 +81,7 @@ pub(crate) fn learning_curves(curves: &[Curve], results: &Results, choices: &Cho
 }
 
 /// A run, and how and in which panel it is shown.
-struct Shown<'a> {
+struct PlacedRun<'a> {
     curve: &'a Curve,
     name: String,
     style: Style,
@@ -90,13 +90,13 @@ struct Shown<'a> {
 
 /// As in the other figures where the run's model is known, by its index; others are named by their label, in colours
 /// not yet used while there are any.
-fn shown<'a>(curves: &[(&'a Curve, Option<usize>)], results: &Results, groups: &[Group]) -> Vec<Shown<'a>> {
+fn shown<'a>(curves: &[(&'a Curve, Option<usize>)], results: &Results, groups: &[Group]) -> Vec<PlacedRun<'a>> {
     let mut others: Vec<&[(String, String)]> = Vec::new();
     let mut all = Vec::new();
     for (curve, index) in curves.iter().copied() {
         let places = groups.iter().enumerate().flat_map(|(at, group)| group.members.iter().map(move |one| (at, one)));
         if let Some((group, member)) = places.into_iter().find(|(_, member)| Some(member.model) == index) {
-            all.push(Shown { curve, name: member.name.clone(), style: member.style, group });
+            all.push(PlacedRun { curve, name: member.name.clone(), style: member.style, group });
             continue;
         }
         let place = others.iter().position(|other| *other == curve.coordinates).unwrap_or_else(|| {
@@ -108,7 +108,7 @@ fn shown<'a>(curves: &[(&'a Curve, Option<usize>)], results: &Results, groups: &
         let style = Style { dash: 1, ..Style::solid(results.models.len() + place) };
         // With one panel for all they stand there too.
         let group = if groups.len() == 1 { 0 } else { groups.len() };
-        all.push(Shown { curve, name, style, group });
+        all.push(PlacedRun { curve, name, style, group });
     }
     all
 }

@@ -60,6 +60,6 @@ pub(super) fn not_run<'a>(ours: impl Iterator<Item = &'a Model> + Clone) -> Vec<
 
 /// A parameter of a training as a number, if it is one.
 pub(super) fn setting(candidate: &Candidate, name: &str) -> Option<f64> {
-    let told = candidate.parameters.get(name).or_else(|| candidate.settings.get(name));
-    told.and_then(serde_json::Value::as_f64)
+    let value = candidate.parameters.get(name).or_else(|| candidate.settings.get(name));
+    value.and_then(serde_json::Value::as_f64)
 }

@@ -57,13 +57,14 @@ pub(crate) fn final_settings(results: &Results, paper: &PaperFacts) -> Table {
 /// Returns the coordinates that distinguish the model's training from others of its family and size: all but those that
 /// say how it is computed and which stage scored it.
 fn training(model: &Model) -> Vec<&(String, String)> {
-    let tells = |(axis, value): &(String, String)| match axis.as_str() {
+    let identifies_training = |(axis, value): &(String, String)| match axis.as_str() {
         "scan" | "stage" => false,
         "family" => *value != model.family,
         "size" => *value != model.size,
         _ => true,
     };
-    let mut coordinates: Vec<_> = model.coordinates.iter().filter(|coordinate| tells(coordinate)).collect();
+    let mut coordinates: Vec<_> =
+        model.coordinates.iter().filter(|coordinate| identifies_training(coordinate)).collect();
     coordinates.sort();
     coordinates
 }

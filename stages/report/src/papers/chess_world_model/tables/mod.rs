@@ -68,11 +68,11 @@ fn source(runs: impl Iterator<Item = usize> + Clone, departures: Departures) -> 
         (fewest, most) if fewest == most => format!("{most} runs"),
         (fewest, most) => format!("{fewest} to {most} runs"),
     };
-    let told = [(departures.diverged, "diverged"), (departures.best, "best checkpoint")];
-    let told = told.into_iter().map(|(number, what)| match number {
+    let departing = [(departures.diverged, "diverged"), (departures.best, "best checkpoint")];
+    let departing = departing.into_iter().map(|(number, what)| match number {
         0 => String::new(),
         all if all == most => format!(", {what}"),
         some => format!(", {some} {what}"),
     });
-    told.fold(runs, |source, what| source + &what)
+    departing.fold(runs, |source, what| source + &what)
 }

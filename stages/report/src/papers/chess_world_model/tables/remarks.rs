@@ -13,18 +13,18 @@ const UNIFORM_LOSS: f64 = 2.574_653_885_656_8;
 /// Returns remarks on the losses of those models that `belongs` takes on these test sets; nothing, or sentences with a
 /// space before each.
 pub(super) fn loss_remarks(results: &Results, tests: &[&TestSet], belongs: impl Fn(&Model) -> bool) -> String {
-    let scored: Vec<Scored> =
+    let scored: Vec<TestLoss> =
         scored(results).filter(|scored| belongs(scored.model) && tests.contains(&scored.test)).collect();
-    let (nothing, others): (Vec<&Scored>, Vec<&Scored>) = scored.iter().partition(|scored| scored.knows_nothing());
-    let mut said = String::new();
+    let (nothing, others): (Vec<&TestLoss>, Vec<&TestLoss>) = scored.iter().partition(|scored| scored.knows_nothing());
+    let mut remarks = String::new();
     if !nothing.is_empty() {
-        said += &format!(
+        remarks += &format!(
             " A loss above {} is worse than that of a model to which all classes of a label are equally likely: {}.",
             number::three_decimals(UNIFORM_LOSS),
             list(nothing.iter().map(|one| one.description()))
         );
     }
-    let smaller = |one: &&Scored| {
+    let smaller = |one: &&TestLoss| {
         let siblings = scored.iter().filter(|other| other.is_smaller_sibling(one));
         let best =
             siblings.filter(|other| other.loss.mean.is_finite()).min_by(|a, b| a.loss.mean.total_cmp(&b.loss.mean))?;
@@ -33,42 +33,42 @@ pub(super) fn loss_remarks(results: &Results, tests: &[&TestSet], belongs: impl 
     };
     let worse: Vec<String> = others.iter().filter_map(smaller).collect();
     if !worse.is_empty() {
-        said += &format!(
+        remarks += &format!(
             " Larger, but with a higher loss than a smaller model of its family, by more than their intervals: {}.",
             list(worse.into_iter())
         );
     }
-    said
+    remarks
 }
 
 /// The models that know less than one to which all classes are equally likely, for the head of the page: a sentence, if
 /// there are any; of those under further shifts the worst.
 pub(crate) fn worse_than_chance_warning(results: &Results) -> Option<String> {
-    let (found, others): (Vec<Scored>, Vec<Scored>) =
-        scored(results).filter(Scored::knows_nothing).partition(|scored| TestSet::PAPER.contains(scored.test));
+    let (found, others): (Vec<TestLoss>, Vec<TestLoss>) =
+        scored(results).filter(TestLoss::knows_nothing).partition(|scored| TestSet::PAPER.contains(scored.test));
     let worst = others.iter().max_by(|a, b| a.loss.mean.total_cmp(&b.loss.mean));
-    let mut told: Vec<String> = found.iter().map(Scored::description).collect();
-    told.extend(worst.map(|worst| match others.len() {
+    let mut parts: Vec<String> = found.iter().map(TestLoss::description).collect();
+    parts.extend(worst.map(|worst| match others.len() {
         1 => worst.description(),
         number => format!("{number} under further shifts, of which the worst is {}", worst.description()),
     }));
     let loss = number::three_decimals(UNIFORM_LOSS);
-    (!told.is_empty()).then(|| {
+    (!parts.is_empty()).then(|| {
         format!(
             "Worse than guessing evenly among the classes of each label, which would have a loss of {loss}: {}.",
-            list(told.into_iter())
+            list(parts.into_iter())
         )
     })
 }
 
 /// A model's loss on a test set.
-struct Scored<'a> {
+struct TestLoss<'a> {
     model: &'a Model,
     test: &'a TestSet,
     loss: MeanStd,
 }
 
-impl Scored<'_> {
+impl TestLoss<'_> {
     fn knows_nothing(&self) -> bool {
         self.loss.mean > UNIFORM_LOSS
     }
@@ -80,7 +80,7 @@ impl Scored<'_> {
 
     /// The same with more in the brackets.
     fn described_with(&self, more: &str) -> String {
-        let Scored { model, test, loss } = self;
+        let TestLoss { model, test, loss } = self;
         let on = match test {
             TestSet::Other(_) => format!("the set {}", test.phrase()),
             papers => papers.phrase(),
@@ -88,16 +88,16 @@ impl Scored<'_> {
         format!("{} {} on {on} ({}{more})", model.name(), model.size, number::loss(loss.mean))
     }
 
-    fn is_smaller_sibling(&self, of: &Scored) -> bool {
+    fn is_smaller_sibling(&self, of: &TestLoss) -> bool {
         let alike = self.model.family == of.model.family && self.model.variant() == of.model.variant();
         // Models of one family are ordered by size.
         self.test == of.test && alike && self.model.size != of.model.size && self.model < of.model
     }
 }
 
-fn scored(results: &Results) -> impl Iterator<Item = Scored<'_>> {
+fn scored(results: &Results) -> impl Iterator<Item = TestLoss<'_>> {
     results.overall.iter().filter_map(|((model, test), Overall { loss, .. })| {
-        Some(Scored { model: &results.models[*model], test: &results.tests[*test], loss: (*loss)? })
+        Some(TestLoss { model: &results.models[*model], test: &results.tests[*test], loss: (*loss)? })
     })
 }
 
@@ -117,7 +117,7 @@ mod tests {
     use crate::papers::chess_world_model::figures::tests::overall;
 
     /// Returns the remarks on models with these sizes, losses and deviations on held-out games.
-    fn said(models: &[(&str, f64, f64)]) -> String {
+    fn remarks_on(models: &[(&str, f64, f64)]) -> String {
         let overall = models.iter().map(|(_, loss, deviation)| overall((*loss, *deviation), (0.5, 0.0)));
         let results = Results {
             models: models.iter().map(|(size, ..)| Model::new("e", "slice_diag", size)).collect(),
@@ -137,19 +137,19 @@ mod tests {
 
     #[test]
     fn what_is_odd_is_said() {
-        assert_eq!(said(&[("d64/l1", 0.5, 0.0), ("d128/l1", 0.4, 0.0)]), "");
+        assert_eq!(remarks_on(&[("d64/l1", 0.5, 0.0), ("d128/l1", 0.4, 0.0)]), "");
         assert_eq!(
-            said(&[("d64/l1", 3.5, 0.1), ("d128/l1", 0.4, 0.0)]),
+            remarks_on(&[("d64/l1", 3.5, 0.1), ("d128/l1", 0.4, 0.0)]),
             " A loss above 2.575 is worse than that of a model to which all classes of a label are equally likely: Diagonal \
              SLiCE d64/l1 on held-out games (3.500000)."
         );
         assert_eq!(
-            said(&[("d64/l1", 0.4, 0.01), ("d128/l1", 0.5, 0.01), ("d256/l2", 0.405, 0.01)]),
+            remarks_on(&[("d64/l1", 0.4, 0.01), ("d128/l1", 0.5, 0.01), ("d256/l2", 0.405, 0.01)]),
             " Larger, but with a higher loss than a smaller model of its family, by more than their intervals: Diagonal \
              SLiCE d128/l1 on held-out games (0.500000; d64/l1 0.400000)."
         );
         // What is no number is neither.
-        assert_eq!(said(&[("d64/l1", f64::NAN, 0.0), ("d128/l1", 0.5, 0.0), ("d256/l2", f64::NAN, 0.0)]), "");
-        assert!(said(&[("d64/l1", f64::INFINITY, f64::NAN)]).contains("(inf)"));
+        assert_eq!(remarks_on(&[("d64/l1", f64::NAN, 0.0), ("d128/l1", 0.5, 0.0), ("d256/l2", f64::NAN, 0.0)]), "");
+        assert!(remarks_on(&[("d64/l1", f64::INFINITY, f64::NAN)]).contains("(inf)"));
     }
 }

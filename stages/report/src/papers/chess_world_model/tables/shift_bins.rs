@@ -57,7 +57,7 @@ pub(crate) fn shift_bins(results: &Results, paper: &PaperFacts, accuracy: Accura
             tests
                 .iter()
                 .filter_map(|test| validated(results, test))
-                .map(|told| format!(" {}", told.trim_end()))
+                .map(|remark| format!(" {}", remark.trim_end()))
                 .collect::<String>()
         ),
         columns: texts.into_iter().chain(numbers).collect(),

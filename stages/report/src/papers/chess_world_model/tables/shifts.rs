@@ -35,7 +35,7 @@ pub(crate) fn shifts(results: &Results) -> Table {
              the test results. Mean plies are moves a game, both sides' counted.{}{}",
             others()
                 .filter_map(|(_, test)| validated(results, test))
-                .map(|told| format!(" {}", told.trim_end()))
+                .map(|remark| format!(" {}", remark.trim_end()))
                 .collect::<String>(),
             loss_remarks(results, &others().map(|(_, test)| test).collect::<Vec<_>>(), |_| true)
         ),

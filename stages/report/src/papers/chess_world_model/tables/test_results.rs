@@ -13,7 +13,7 @@ use crate::papers::chess_world_model::test_set::TestSet;
 use crate::papers::chess_world_model::training::Departures;
 
 /// A metric of the tables.
-struct Shown {
+struct MetricColumn {
     heading: &'static str,
     ours: fn(&Overall) -> Option<MeanStd>,
     /// Returns the value of one run.
@@ -23,23 +23,23 @@ struct Shown {
 }
 
 /// In the tables' order.
-const SHOWN: [Shown; 4] = [
-    Shown { heading: "Loss", ours: |all| all.loss, run: |run| run.loss, paper: Metric::Loss, is_loss: true },
-    Shown {
+const SHOWN: [MetricColumn; 4] = [
+    MetricColumn { heading: "Loss", ours: |all| all.loss, run: |run| run.loss, paper: Metric::Loss, is_loss: true },
+    MetricColumn {
         heading: "Labelwise (%)",
         ours: |all| Some(all.labelwise),
         run: |run| Some(run.labelwise),
         paper: Metric::Labelwise,
         is_loss: false,
     },
-    Shown {
+    MetricColumn {
         heading: EXACT_HEADING,
         ours: |all| Some(all.exact),
         run: |run| Some(run.exact),
         paper: Metric::Exact,
         is_loss: false,
     },
-    Shown {
+    MetricColumn {
         heading: "Trajectory (%)",
         ours: |all| Some(all.trajectory),
         run: |run| Some(run.trajectory),
@@ -58,7 +58,7 @@ pub(crate) fn test_results(results: &Results, paper: &PaperFacts) -> Table {
             "A position is 75 labels: its 64 squares, and 11 for the turn, castling, en passant and the counters. Loss is \
              the mean cross-entropy over the labels; Labelwise the share of labels right; ExactState the share of positions \
              with all 75 right; Trajectory the share of games with every position exact. {}",
-            told(results, &TestSet::PAPER, |model| !is_ablation(model))
+            remarks(results, &TestSet::PAPER, |model| !is_ablation(model))
         ),
         ..of_models(results, paper, &TestSet::PAPER, &MAIN_FAMILIES, |model| !is_ablation(model))
     }
@@ -84,7 +84,7 @@ pub(crate) fn ablations(results: &Results, paper: &PaperFacts, test: &TestSet) -
         caption: format!(
             "Each with a simpler transition than its parent among the test results; the columns are as there. A recurrence that was \
              computed in other ways (scan) stands once for each. {}",
-            told(results, std::slice::from_ref(test), is_ablation)
+            remarks(results, std::slice::from_ref(test), is_ablation)
         ),
         ..of_models(results, paper, std::slice::from_ref(test), &ABLATIONS, is_ablation)
     })
@@ -96,27 +96,27 @@ fn is_ablation(model: &Model) -> bool {
 
 /// Returns the remarks of captions on spreads, on departures from the paper's protocol and on differences, as far as
 /// there are any.
-fn told(results: &Results, tests: &[TestSet], belongs: fn(&Model) -> bool) -> String {
+fn remarks(results: &Results, tests: &[TestSet], belongs: fn(&Model) -> bool) -> String {
     let all = || results.overall.values();
-    let mut told = String::new();
+    let mut remarks = String::new();
     if all().any(|overall| overall.runs > 1) {
-        told.push_str(
+        remarks.push_str(
             "Several runs (seeds) are shown as mean ± standard deviation, each by itself in the data files. ",
         );
     }
     if all().any(|overall| overall.runs == 1 && overall.exact.interval.is_some()) {
-        told.push_str("In brackets the 95 % interval when the games are drawn anew with replacement (bootstrap). ");
+        remarks.push_str("In brackets the 95 % interval when the games are drawn anew with replacement (bootstrap). ");
     }
-    told.push_str(&tests.iter().filter_map(|test| validated(results, test)).collect::<String>());
+    remarks.push_str(&tests.iter().filter_map(|test| validated(results, test)).collect::<String>());
     if all().any(|overall| overall.departures.best > 0) {
-        told.push_str(
+        remarks.push_str(
             "Best checkpoint: not the last weights were tested, as the paper does, but those with the lowest validation \
              loss. ",
         );
     }
-    told.push_str("Differences are ours less the paper's.");
-    told.push_str(&loss_remarks(results, &tests.iter().collect::<Vec<_>>(), belongs));
-    told
+    remarks.push_str("Differences are ours less the paper's.");
+    remarks.push_str(&loss_remarks(results, &tests.iter().collect::<Vec<_>>(), belongs));
+    remarks
 }
 
 /// Returns the remark on a test set that is the games on which trainings were validated.
@@ -236,7 +236,7 @@ fn overall<'a>(results: &'a Results, model: usize, test: &TestSet) -> Option<&'a
     results.overall.get(&(model, results.test(test)?))
 }
 
-fn cell(spread: Option<MeanStd>, shown: &Shown) -> Cell {
+fn cell(spread: Option<MeanStd>, shown: &MetricColumn) -> Cell {
     match spread {
         None => Cell::none(),
         Some(spread) if shown.is_loss => Cell::loss(spread),
