@@ -78,7 +78,7 @@ impl<R: DropReason> CorpusStats<R> {
         writeln!(self.list, "{}", json!(entry)).map_err(|error| Failure::io("write", &self.path, error))
     }
 
-    /// Ends the list, writes the file `counts` of the stage of this kind, and tells the totals.
+    /// Ends the list, writes the file `counts` of the stage of this kind, and reports the totals.
     ///
     /// # Errors
     /// A file cannot be written.

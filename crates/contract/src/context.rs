@@ -46,13 +46,13 @@ pub struct Resources {
     pub cores: usize,
     /// Bytes of memory it declared, if it did.
     pub memory: Option<u64>,
-    /// Accelerators by name as the machine counts them, such as `cuda:1`; empty means none. A stage's process sees these
-    /// alone, and counts them anew from 0.
+    /// Accelerators by name as the machine counts them, such as `cuda:1`; empty means none. A stage's process sees
+    /// these alone, and counts them anew from 0.
     pub devices: Vec<String>,
-    /// True if the stage asks for an accelerator and the machine has none.
+    /// True if the stage needs an accelerator and the machine has none.
     #[serde(default)]
     pub accelerator_unavailable: bool,
-    /// The device that was asked for.
+    /// The device that was requested.
     #[serde(default)]
     pub device: DeviceChoice,
 }
@@ -114,7 +114,7 @@ pub trait Reporter: Send + Sync {
     fn report(&self, event: Event);
 }
 
-/// A flag that asks the stage to stop at its next safe point.
+/// A flag that cancels the stage at its next safe point.
 #[derive(Clone, Debug, Default)]
 pub struct Cancellation(Arc<AtomicBool>);
 
@@ -204,9 +204,10 @@ impl Context {
         self.task.outputs.contains_key(name)
     }
 
-    /// Declares that the output `name` is identical to the file or folder `path`. An input, or a file given as a parameter,
-    /// is referenced in place and never copied. A path below [`Context::checkpoint_dir`] is moved from there when the stage
-    /// has finished, so that an interruption before that loses nothing. Nothing may be written at [`Context::output`] for it.
+    /// Declares that the output `name` is identical to the file or folder `path`. An input, or a file given as a
+    /// parameter, is referenced in place and never copied. A path below [`Context::checkpoint_dir`] is moved from
+    /// there when the stage has finished, so that an interruption before that loses nothing. Nothing may be written at
+    /// [`Context::output`] for it.
     pub fn pass_through(&self, name: &str, path: &Path) {
         self.reporter.report(Event::PassThrough { output: name.to_owned(), path: path.to_owned() });
     }
@@ -216,8 +217,9 @@ impl Context {
         &self.task.temporary
     }
 
-    /// Returns the folder of checkpoints, which survives interruption. It may hold those of an interrupted run of the same
-    /// key. An output that grows while the stage runs lies here too, under its name and extension, so that it can be followed.
+    /// Returns the folder of checkpoints, which survives interruption. It may hold those of an interrupted run of the
+    /// same key. An output that grows while the stage runs lies here too, under its name and extension, so that it can
+    /// be followed.
     pub fn checkpoint_dir(&self) -> &Path {
         &self.task.checkpoint_dir
     }
@@ -307,10 +309,10 @@ impl Context {
         &self.cancellation
     }
 
-    /// Fails if the stage was asked to stop; for safe points: `context.check_cancelled()?`.
+    /// Fails if the stage was cancelled; for safe points: `context.check_cancelled()?`.
     ///
     /// # Errors
-    /// The stage was asked to stop.
+    /// The stage was cancelled.
     pub fn check_cancelled(&self) -> Result<(), Failure> {
         if self.cancellation.is_cancelled() { Err(Failure::cancelled()) } else { Ok(()) }
     }

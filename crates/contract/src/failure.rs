@@ -21,7 +21,7 @@ pub enum FailureKind {
     Input,
     /// The machine refused: disk full, permission, network.
     System,
-    /// The stage was asked to stop, and stopped at a safe point.
+    /// The stage was cancelled, and stopped at a safe point.
     Cancelled,
     /// A mistake in cwm itself.
     Internal,
@@ -43,7 +43,7 @@ impl Failure {
         Failure { kind: FailureKind::Internal, message: message.into(), hint: None }
     }
 
-    /// The stage stopped because it was asked to.
+    /// The stage stopped because it was cancelled.
     pub fn cancelled() -> Self {
         Failure { kind: FailureKind::Cancelled, message: "stopped because it was asked to".into(), hint: None }
     }

@@ -65,7 +65,7 @@ pub enum Shape {
     File(&'static str),
     /// A folder of files.
     Folder,
-    /// A file with that extension or a folder, as the stage's parameters have it: whoever reads it takes both.
+    /// A file with that extension or a folder, as the stage's parameters have it: readers take both.
     FileOrFolder(&'static str),
 }
 

@@ -58,7 +58,7 @@ impl<'p> ProbeContext<'p> {
     /// folder, `name/output/file`). A refusal is a result too: the message, as `name/refused`.
     ///
     /// # Errors
-    /// The probe was asked to stop, or the machine refused.
+    /// The probe was cancelled, or the machine refused.
     pub fn run(
         &self,
         stage: &dyn Stage,

@@ -74,7 +74,7 @@ impl Trial {
         self
     }
 
-    /// Sets where it is asked to compute.
+    /// Sets the device on which it computes.
     pub fn on(mut self, device: DeviceChoice) -> Self {
         self.task.resources.device = device;
         self
@@ -141,7 +141,8 @@ impl Trial {
     }
 }
 
-/// The probe of `stage` with these parameters, checked and completed as the executor would, in `folder` (made if absent).
+/// The probe of `stage` with these parameters, checked and completed as the executor would, in `folder` (made if
+/// absent).
 ///
 /// # Errors
 /// A bad parameter, or what the probe failed with.

@@ -95,7 +95,7 @@ impl<'tokens> Replay<'tokens> {
         &self.position
     }
 
-    /// Brings the 64 square labels from before a move to after it.
+    /// Updates the 64 square labels for a move.
     #[inline]
     fn place(&mut self, played: Move, plain: PlainMove) {
         let color = self.position.turn();

@@ -1,4 +1,4 @@
-//! Rust's syntax tree, brought into one form: without tests, and without the choices that rustfmt makes.
+//! Rust's syntax tree in one normal form: without tests, and without the choices that rustfmt makes.
 //!
 //! rustfmt adds and removes more than space: commas at the end of a list, braces around the body of a match arm or a
 //! closure, semicolons after `return`, the order of `use` and `mod` lines. None of that may rerun a training.

@@ -12,7 +12,7 @@ use crate::tensor::Tensor;
 use crate::tensor_groups::{FileContents, find_tensor_groups};
 use crate::torch::Container;
 
-/// An open file: what it holds is known, and tensors are read when they are asked for.
+/// An open file: what it holds is known, and tensors are read when they are requested.
 #[derive(Debug)]
 pub struct ForeignFile {
     contents: FileContents,
@@ -36,14 +36,14 @@ enum Kind {
 }
 
 impl ForeignFile {
-    /// Opens a file of `torch.save` or a safetensors file; which one it is, its first bytes tell.
+    /// Opens a file of `torch.save` or a safetensors file; its first bytes show which.
     ///
     /// # Errors
     /// It cannot be read, is neither, or is damaged.
     pub fn open(path: &Path) -> Result<Self, ForeignError> {
         let unopened = |error| ForeignError::file("open", path, error);
         let unread = |error| ForeignError::file("read", path, error);
-        // Looked at first, since to open a pipe waits for whoever writes into it.
+        // Looked at first, since to open a pipe waits for a writer.
         regular(path, &std::fs::metadata(path).map_err(unopened)?)?;
         let mut file = File::open(path).map_err(unopened)?;
         let metadata = file.metadata().map_err(unread)?;
@@ -104,7 +104,7 @@ impl Source {
         self.length
     }
 
-    /// The digest by which the file can be told apart, wherever it lies.
+    /// The digest by which the file can be distinguished, wherever it lies.
     ///
     /// # Errors
     /// The system refuses.
@@ -147,7 +147,7 @@ fn regular(path: &Path, metadata: &Metadata) -> Result<(), ForeignError> {
     }
 }
 
-/// A file from its first byte, whoever else has moved its cursor.
+/// A file from its first byte, wherever its shared cursor is.
 struct FromStart<'f> {
     file: &'f File,
     at: u64,

@@ -1,7 +1,7 @@
 //! A sum of floats that does not depend on their order.
 //!
 //! Every finite `f64` is a whole multiple of 2^-1074, so a wide enough integer holds any sum of them without rounding.
-//! The one rounding, to nearest even, happens when the value is asked for. A plain float sum instead rounds at each
+//! The one rounding, to nearest even, happens when the value is requested. A plain float sum instead rounds at each
 //! step, and its last digits change with the order in which threads deliver their parts.
 
 /// Digits of 32 bits, least significant first. 2098 bits span all finite `f64`; the rest is room for 2^63 addends.
@@ -10,12 +10,12 @@ const DIGIT_MASK: i64 = 0xffff_ffff;
 /// Additions of less than 2^32 that a digit takes before its carry must move on.
 const ADDITIONS_BEFORE_CARRY: u32 = 1 << 30;
 
-/// Running exact sum. Numbers of one magnitude need few digits, and only those are held: a query may keep one of these for
-/// each of its groups.
+/// Running exact sum. Numbers of one magnitude need few digits, and only those are held: a query may keep one of these
+/// for each of its groups.
 #[derive(Clone, Debug, Default)]
 pub struct ExactSum {
-    /// The sum in units of 2^-1074, in base 2^32 with signed, not yet carried digits. Those below `lowest` are 0, and so
-    /// are those behind the last.
+    /// The sum in units of 2^-1074, in base 2^32 with signed, not yet carried digits. Those below `lowest` are 0, and
+    /// so are those behind the last.
     digits: Vec<i64>,
     lowest: usize,
     additions: u32,
@@ -108,8 +108,8 @@ impl ExactSum {
         self.digits.resize(held, 0);
     }
 
-    /// Brings all digits but the highest into 0..2^32; the highest keeps the sign, and is no larger, but for the last that
-    /// there is.
+    /// Carries so that all digits but the highest are in 0..2^32; the highest keeps the sign, and is no larger, but
+    /// for the last that there is.
     fn carry(&mut self) {
         let mut index = 0;
         while index < self.digits.len() {

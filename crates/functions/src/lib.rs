@@ -1,4 +1,4 @@
-//! The functions that our SQL has beside the engine's own: for the stage `bins`, and for whoever asks with `cwm sql`.
+//! The functions that our SQL has beside the engine's own: for the stage `bins`, and for `cwm sql`.
 //!
 //! This crate must not know which files queries read, nor what is done with what they say.
 

@@ -10,13 +10,13 @@ use crate::format::{escape_controls, line, with_separators};
 use crate::json::read_object;
 use crate::models::{display, entries};
 
-/// No file of lines that is told here is larger: 16 MiB.
+/// No file of lines that is described here is larger: 16 MiB.
 const LARGEST: u64 = 16 << 20;
 
 /// Lines shown; the rest is counted.
 const SHOWN: usize = 10;
 
-/// Tells of a file of format `choice`.
+/// Describes a file of format `choice`.
 pub fn choice(path: &Path) -> Result<Description, Failure> {
     let choice = read_object(path, "choice")?;
     let text = |name: &str| choice.get(name).map(display).unwrap_or_default();
@@ -27,7 +27,7 @@ pub fn choice(path: &Path) -> Result<Description, Failure> {
     Ok(Description { lines, facts: Value::Object(choice) })
 }
 
-/// Tells of a file of format `candidates`: a line each, best first.
+/// Describes a file of format `candidates`: a line each, best first.
 pub fn candidates(path: &Path) -> Result<Description, Failure> {
     let candidates = read_lines(path, "candidates")?;
     let row = |one: &Map<String, Value>| {
@@ -41,7 +41,7 @@ pub fn candidates(path: &Path) -> Result<Description, Failure> {
     Ok(table(&candidates, row))
 }
 
-/// Tells of a file of format `differences`: a line each.
+/// Describes a file of format `differences`: a line each.
 pub fn differences(path: &Path) -> Result<Description, Failure> {
     let compared = read_lines(path, "differences")?;
     let row = |one: &Map<String, Value>| {

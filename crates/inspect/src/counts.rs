@@ -1,4 +1,4 @@
-//! Counts files, told: whichever stage wrote them, since all are maps of maps of numbers.
+//! Describes counts files: whichever stage wrote them, since all are maps of maps of numbers.
 
 use std::path::Path;
 
@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 use crate::format::{escape_controls, line, percent, with_separators};
 use crate::json::read_object;
 
-/// The map of reasons, of which those that occurred are told.
+/// The map of reasons, of which those that occurred are listed.
 const DROPPED: &str = "dropped";
 
-/// The keys that are told first, in this order; the others follow by name.
+/// The keys that are listed first, in this order; the others follow by name.
 const FIRST: [&str; 5] = ["read", "kept", DROPPED, "plies", "buckets"];
 
-/// Tells of a file of format `counts`.
+/// Describes a file of format `counts`.
 pub fn counts(path: &Path) -> Result<Description, Failure> {
     let object = read_object(path, "counts")?;
     let read = object.get("read").and_then(Value::as_u64);

@@ -32,7 +32,7 @@ pub struct Game<'a> {
     pub labels: Option<&'a [u8]>,
 }
 
-/// A game, told.
+/// The description of a game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Example {
     row: usize,
@@ -55,7 +55,7 @@ pub struct Example {
 }
 
 impl Example {
-    /// Tells a game.
+    /// Describes a game.
     pub fn new(game: &Game<'_>) -> Self {
         let (opening, ends, fault) = match game.labels {
             Some(labels) => (in_uci(game.tokens), labels.as_chunks::<LABELS>().0.last().map(fen), None),

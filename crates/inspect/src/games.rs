@@ -1,4 +1,4 @@
-//! Folders of games and of token sequences, told.
+//! Describes folders of games and of token sequences.
 
 use std::ops::Range;
 use std::path::Path;
@@ -14,8 +14,8 @@ use crate::format::{counted, line, with_separators};
 use crate::game_stats::{GameStats, Totals};
 use crate::ordered::in_order;
 
-/// Games that one thread counts at a time: so few that all threads are in a few record batches at any moment, since only
-/// so many are kept decoded.
+/// Games that one thread counts at a time: so few that all threads are in a few record batches at any moment, since
+/// only so many are kept decoded.
 const CHUNK: usize = 1 << 10;
 
 /// The description of a folder.
@@ -30,7 +30,7 @@ struct Folder {
     examples: Vec<Example>,
 }
 
-/// Tells of a folder of format `games`.
+/// Describes a folder of format `games`.
 pub fn games(path: &Path, detail: DescribeOptions) -> Result<Description, Failure> {
     let games = Games::open(path)?;
     let totals = count(games.len(), detail.cores, |row, stats| {
@@ -52,7 +52,7 @@ pub fn games(path: &Path, detail: DescribeOptions) -> Result<Description, Failur
     describe(path, totals, examples)
 }
 
-/// Tells of a folder of format `dataset`.
+/// Describes a folder of format `dataset`.
 pub fn dataset(path: &Path, detail: DescribeOptions) -> Result<Description, Failure> {
     let dataset = Dataset::open(path)?;
     let totals = count(dataset.len(), detail.cores, |row, stats| {

@@ -1,4 +1,4 @@
-//! Models and their training, told: from the descriptions alone, without the weights.
+//! Describes Models and their training: from the descriptions alone, without the weights.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -16,7 +16,7 @@ const LARGEST_HEADER: u64 = 16 << 20;
 /// No line of a curves file of ours is longer: 64 KiB.
 const LONGEST_LINE: u64 = 64 << 10;
 
-/// Tells of a folder of format `checkpoint`.
+/// Describes a folder of format `checkpoint`.
 pub fn checkpoint(path: &Path) -> Result<Description, Failure> {
     let model = read_object(&path.join("model.json"), "checkpoint")?;
     let weights = path.join("model.safetensors");
@@ -27,7 +27,7 @@ pub fn checkpoint(path: &Path) -> Result<Description, Failure> {
     Ok(Description { lines, facts })
 }
 
-/// Tells of a file of format `summary`.
+/// Describes a file of format `summary`.
 pub fn summary(path: &Path) -> Result<Description, Failure> {
     let model = read_object(path, "summary")?;
     Ok(Description { lines: lines(&model, None), facts: Value::Object(model) })
@@ -81,7 +81,7 @@ fn tensors(path: &Path) -> Result<(u64, u64), Failure> {
     Ok((header.keys().filter(|name| *name != "__metadata__").count() as u64, size))
 }
 
-/// Tells of a file of format `curves`.
+/// Describes a file of format `curves`.
 pub fn curves(path: &Path) -> Result<Description, Failure> {
     let wrong = |number: u64, what: String| {
         Failure::input(format!("{} is not a curves file: line {number}: {what}", path.display()))

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use crossbeam_channel::bounded;
 
 /// Does `work` for each of `jobs` on `cores` threads and gives the results to `take` in the order of the jobs. A fixed
-/// number of them is under way at a time, so that memory stays constant whoever is slow.
+/// number of them is under way at a time, so that memory stays constant whichever thread is slow.
 ///
 /// # Errors
 /// The first one in the order of the jobs; what comes after it is not taken.

@@ -1,4 +1,4 @@
-//! PGN, told: its first games.
+//! Describes PGN: its first games.
 
 use std::fs::File;
 use std::io::Read;
@@ -14,7 +14,7 @@ use crate::example::{Example, Game};
 use crate::facts;
 use crate::format::{counted, line, with_separators};
 
-/// Bytes of text that are looked at, at most: larger files are not read to their end only to be told.
+/// Bytes of text that are looked at, at most: larger files are not read to their end only to be described.
 const TEXT: u64 = 32 << 20;
 
 /// The description of PGN.
@@ -34,7 +34,7 @@ struct PgnSummary {
     examples: Vec<Example>,
 }
 
-/// Tells of a file, or a folder of files, of format `pgn`.
+/// Describes a file, or a folder of files, of format `pgn`.
 pub fn pgn(path: &Path, detail: DescribeOptions) -> Result<Description, Failure> {
     let mut files = Vec::new();
     list(path, &mut files)?;

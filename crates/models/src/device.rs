@@ -1,7 +1,7 @@
 //! Opens devices. The only place that knows which devices there are.
 //!
-//! The device is chosen at run time and is set explicitly on every tensor: Burn's default device is never used, since in
-//! a build with CUDA it is a GPU even where there is none. It is no part of any result's key.
+//! The device is chosen at run time and is set explicitly on every tensor: Burn's default device is never used, since
+//! in a build with CUDA it is a GPU even where there is none. It is no part of any result's key.
 
 mod cuda;
 
@@ -17,14 +17,14 @@ pub struct OpenDevice {
     pub device: Device,
     /// The name for people: `cpu`, or `cuda:0` and the name of that GPU.
     pub name: String,
-    /// Why it is the processor although a GPU was at hand or asked for.
+    /// Why it is the processor although a GPU was at hand or requested.
     pub note: Option<String>,
 }
 
 /// The device that a process with these resources computes on; none granted is as good as all for a GPU by number.
 ///
 /// # Errors
-/// A GPU is asked for by number and cannot be used: what is missing, and what to do.
+/// A GPU is requested by number and cannot be used: what is missing, and what to do.
 pub fn open(resources: &Resources) -> Result<OpenDevice, ModelError> {
     let processor =
         |note: Option<&str>| OpenDevice { device: cpu(), name: "cpu".to_owned(), note: note.map(str::to_owned) };

@@ -10,7 +10,7 @@ pub enum ModelError {
     /// No family has this name.
     #[error("there is no family `{name}`; known are {}", known.join(", "))]
     UnknownFamily {
-        /// The name that was asked for.
+        /// The name that was requested.
         name: String,
         /// All names in the registry.
         known: Vec<&'static str>,

@@ -57,8 +57,8 @@ pub(crate) struct EmbeddingGradient {
     pub rows: TensorData,
 }
 
-/// Sum of the gradients of all micro-batches, always in their order, whoever finishes first: so its bits do not depend
-/// on the number of threads.
+/// Sum of the gradients of all micro-batches, always in their order, whichever finishes first: so its bits do not
+/// depend on the number of threads.
 #[derive(Debug)]
 pub struct GradientSum {
     state: Mutex<State>,

@@ -193,7 +193,7 @@ impl<'w> ForwardPass<'w> {
         Some(ops::Dropout { key: rng.next_key(), p: p as f32 })
     }
 
-    /// Offers a value to whoever watches this pass.
+    /// Offers a value to the observer this pass.
     pub fn observe(&self, name: impl FnOnce() -> String, value: &Tensor<2>) {
         if let Some(observed) = &self.observed {
             observed.borrow_mut().push((name(), value.clone()));

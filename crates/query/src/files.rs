@@ -19,7 +19,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the suffix that tells tables of one name apart.
+    /// Returns the suffix that distinguishes tables of one name.
     fn word(self) -> &'static str {
         match self {
             Kind::Parquet => "parquet",
@@ -42,8 +42,8 @@ pub struct Files {
 const LONGEST_LINE: u64 = 1 << 20;
 
 /// The tables of an artifact, by name. A file is one, named as the output; a folder is one for its files whose names
-/// differ in their numbers only (`games-00000.arrow`), named as the output if there are no others, else as the files. Files
-/// of one name and of several kinds are a table a kind, `games_arrow` and `games_parquet`.
+/// differ in their numbers only (`games-00000.arrow`), named as the output if there are no others, else as the files.
+/// Files of one name and of several kinds are a table a kind, `games_arrow` and `games_parquet`.
 ///
 /// # Errors
 /// Files cannot be read, or the name of a table that is made so is another's.

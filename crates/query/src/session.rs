@@ -21,7 +21,7 @@ use crate::{schema, suggestions};
 /// The column that says which cell a row is of.
 const CELL: &str = "cell";
 
-/// Tables, ready to be asked.
+/// Tables, ready for queries.
 pub struct Session {
     context: SessionContext,
     /// Them, by name.
@@ -81,7 +81,8 @@ fn functions(context: &mut SessionContext) -> Answer<()> {
     Ok(())
 }
 
-/// The rows of one artifact's files, after the name of its cell; `columns` are those of its table, if these are JSON lines.
+/// The rows of one artifact's files, after the name of its cell; `columns` are those of its table, if these are JSON
+/// lines.
 async fn part(
     context: &SessionContext,
     artifact: &Artifact,
@@ -119,7 +120,7 @@ async fn part(
 }
 
 impl Session {
-    /// The rows that `query` asks for.
+    /// The rows of `query`.
     ///
     /// # Errors
     /// It is no query, or would change something; it names what is not there.

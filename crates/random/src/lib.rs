@@ -25,7 +25,7 @@ pub trait Random {
         }
     }
 
-    /// Brings `items`, fewer than 2^32, into random order as CPython's `shuffle` does: from the last to the second,
+    /// Shuffles `items`, fewer than 2^32, as CPython's `shuffle` does: from the last to the second,
     /// each changes places with one that is not behind it.
     fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {

@@ -86,8 +86,8 @@ impl TrainingBackend {
         }
     }
 
-    /// Returns the global norm of the gradient. If that is finite and an update is `wanted`, updates the weights at `rate`
-    /// with the gradient clipped to `clip`. The gradient is zero afterwards.
+    /// Returns the global norm of the gradient. If that is finite and an update is `wanted`, updates the weights at
+    /// `rate` with the gradient clipped to `clip`. The gradient is zero afterwards.
     pub fn update<M: Metrics>(&mut self, state: &mut State<M>, wanted: bool, clip: f64, rate: f64) -> f64 {
         match self {
             TrainingBackend::Cpu(gradient) => gradient.with(|gradient| {
@@ -141,7 +141,7 @@ impl TrainingBackend {
         }
     }
 
-    /// Brings the state's arrays up to date.
+    /// Updates the state's arrays.
     pub fn sync_to_host<M: Metrics>(&mut self, state: &mut State<M>) {
         if let TrainingBackend::Device { trainer, host_is_stale } = self
             && std::mem::take(host_is_stale)

@@ -108,8 +108,8 @@ pub struct Curves {
 }
 
 impl Curves {
-    /// Opens the file at `path`, made if absent, and cuts off all beyond `prefix`: what an interrupted run added after its
-    /// last checkpoint.
+    /// Opens the file at `path`, made if absent, and cuts off all beyond `prefix`: what an interrupted run added after
+    /// its last checkpoint.
     ///
     /// # Errors
     /// The file cannot be opened, or does not begin with it.
@@ -140,7 +140,7 @@ impl Curves {
         Ok(())
     }
 
-    /// Brings all lines to the disk; returns the prefix that they are.
+    /// Syncs all lines to the disk; returns the prefix that they are.
     ///
     /// # Errors
     /// The disk refuses.

@@ -69,8 +69,8 @@ pub struct TrainingResult<M> {
 }
 
 impl<'a, T: Task> Run<'a, T> {
-    /// Starts or resumes at `state`, to which that `prefix` of the curves belongs. `sampler` draws the examples. Passes run
-    /// on `device`, and on `workers` where that is the processor.
+    /// Starts or resumes at `state`, to which that `prefix` of the curves belongs. `sampler` draws the examples.
+    /// Passes run on `device`, and on `workers` where that is the processor.
     ///
     /// # Errors
     /// The file of the curves cannot be opened.
@@ -122,7 +122,7 @@ impl<'a, T: Task> Run<'a, T> {
         })
     }
 
-    /// The state with its arrays up to date, and the prefix of the curves that belongs to it, brought to the disk.
+    /// The state with its arrays up to date, and the prefix of the curves that belongs to it, synced to the disk.
     ///
     /// # Errors
     /// The disk refuses.
@@ -155,7 +155,7 @@ impl<'a, T: Task> Run<'a, T> {
         Ok(TrainingResult { state, validation: self.validated.map(|(_, metrics)| metrics) })
     }
 
-    /// Stops if asked to, and validates where that is due; a cancelled run resumes from here.
+    /// Stops if cancelled, and validates where that is due; a cancelled run resumes from here.
     fn before_step(&mut self) -> Result<(), Failure> {
         let step = self.trainer.state.step;
         let due = step % self.settings.validation_every == 0 || self.sampler.begins_epoch(step);

@@ -17,14 +17,14 @@ pub(crate) struct GameSums {
     /// Its number in the dataset.
     pub(crate) game: u32,
     pub(crate) positions: f64,
-    /// In the order of [`metrics::ALL`]; `None` where the scores lack one.
+    /// In the order of [`metrics::ALL`]; `None` where the scores have none.
     pub(crate) sums: [Option<f64>; METRICS],
 }
 
 /// The games that reach one bin, by their numbers.
 pub(crate) type BinSums = Vec<GameSums>;
 
-/// From low to high; `None` where fewer than two games or resamples tell, or a result is not finite.
+/// From low to high; `None` where there are fewer than two games or resamples, or a result is not finite.
 pub(crate) type Interval = Option<(f64, f64)>;
 
 /// Intervals of the metrics of a bin, or of all positions, in the order of [`metrics::ALL`].
@@ -41,7 +41,7 @@ pub(crate) struct ScoreIntervals {
 }
 
 /// The percentile bootstrap: games are drawn anew `resamples` times, and each metric is computed of what was drawn. A
-/// resample without any game that reaches a bin says nothing of that bin. `check` is asked now and then.
+/// resample without any game that reaches a bin says nothing of that bin. `check` is called now and then.
 ///
 /// # Errors
 /// The error of `check`.

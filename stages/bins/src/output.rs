@@ -16,7 +16,7 @@ use crate::metrics::{self, METRICS};
 use crate::query::{Errors, PrefixBin};
 use crate::run::ScoredMetrics;
 
-/// Columns whose value may be unknown, beside metrics that scores may lack and the ends of intervals.
+/// Columns whose value may be unknown, beside metrics that scores may be without and the ends of intervals.
 const NULLABLE: [&str; 13] = [
     "seed",
     "parameters",
@@ -85,7 +85,7 @@ pub(crate) fn write_prefix(path: &Path, rows: &[ScoredMetrics]) -> Result<(), Fa
     write(path, columns)
 }
 
-/// Writes `errors.parquet`: one row per label (of a cell) that tells which are right, and label (of a position).
+/// Writes `errors.parquet`: one row per label (of a cell) that has which are right, and label (of a position).
 pub(crate) fn write_errors(path: &Path, rows: &[ScoredMetrics]) -> Result<(), Failure> {
     let mut counted: Vec<(&Identity, &Errors, usize)> = Vec::new();
     for row in rows {

@@ -48,7 +48,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         probed.extend(context.run(&Bins, name, &values, &given)?);
         Ok(())
     };
-    // Predictions of another program need not tell losses, nor which labels are right.
+    // Predictions of another program need not have losses, nor which labels are right.
     let predictions = scored(PREDICTIONS_LABEL, None, Losses::None).altered(|columns| {
         columns.retain(|(name, _)| !name.starts_with("right_"));
     });

@@ -27,7 +27,7 @@ pub(crate) struct Metrics {
     pub(crate) prefix: Vec<PrefixBin>,
     /// The sums of the same bins.
     pub(crate) sums: Vec<BinSums>,
-    /// `None` where the scores do not tell which labels are right.
+    /// `None` where the scores do not have which labels are right.
     pub(crate) errors: Option<Errors>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Metrics {
 pub(crate) struct Overall {
     pub(crate) games: u64,
     pub(crate) positions: u64,
-    /// In the order of [`metrics::ALL`]; `None` where the scores lack one. Accuracies are fractions, 0 to 1.
+    /// In the order of [`metrics::ALL`]; `None` where the scores have none. Accuracies are fractions, 0 to 1.
     pub(crate) values: [Option<f64>; METRICS],
     /// In the order of [`metrics::OF_GAMES`].
     pub(crate) of_games: [f64; GAME_METRICS],
@@ -106,7 +106,7 @@ pub(crate) fn measure(label: &Label, path: &Path, queries: Queries) -> Result<Me
 
 /// The number of positions without a value.
 struct MissingValues {
-    /// Any value that none may lack.
+    /// Any value that all must have.
     incomplete: u64,
     /// Each metric, in the order of [`metrics::ALL`].
     without: [u64; METRICS],

@@ -92,7 +92,7 @@ fn measure_all(context: &Context, inputs: &[GroupInput], config: &Config) -> Res
             });
         }
     });
-    // In the inputs' order, so that the failure told is the same one whichever thread was first.
+    // In the inputs' order, so that the failure reported is the same one whichever thread was first.
     results
         .into_iter()
         .map(|slot| slot.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()))

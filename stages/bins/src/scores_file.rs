@@ -32,7 +32,7 @@ impl ScoresFile {
     /// Reads and checks the footer of `path`, the scores of `label`.
     ///
     /// # Errors
-    /// The file cannot be opened, is not Parquet, lacks a column, has one of another type, holds no rows, or its
+    /// The file cannot be opened, is not Parquet, has no such column, has one of another type, holds no rows, or its
     /// `cwm.model` is no JSON object.
     pub(crate) fn open(label: &Label, path: &Path) -> Result<Self, Failure> {
         let file = File::open(path).map_err(|error| Failure::io("open", path, error))?;

@@ -26,12 +26,12 @@ pub struct Comparison {
     lower_games: f64,
 }
 
-/// The pairs that `config` asks for, each model with losses before what it is compared with; by test set, size, variant
+/// The pairs of `config`, each model with losses before what it is compared with; by test set, size, variant
 /// and family.
 ///
 /// # Errors
 /// There is no baseline of that size on that test set, it has no losses or was scored on other games; nothing is to be
-/// compared; or it was asked to stop.
+/// compared; or it was cancelled.
 pub fn compare(context: &Context, all: &BTreeMap<Model, Runs>, config: &Config) -> Result<Vec<Comparison>, Failure> {
     let pairs = if config.is_all_pairs() { every_pair(all)? } else { beside_baseline(all, config)? };
     for (model, beside) in &pairs {
@@ -166,8 +166,8 @@ impl Comparison {
         self.decisive().interval.is_some_and(|(_, high)| high < 0.0)
     }
 
-    /// `slice d64/l1 less transformer d64/l1 on held_out: -0.0312 [-0.0340, -0.0285] over 250 games`; what it is less is
-    /// left out where that is the baseline of its own size.
+    /// `slice d64/l1 less transformer d64/l1 on held_out: -0.0312 [-0.0340, -0.0285] over 250 games`; what it is less
+    /// is left out where that is the baseline of its own size.
     pub fn summary(&self, config: &Config) -> String {
         let tested = self.decisive();
         let interval = match tested.interval {

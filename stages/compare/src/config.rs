@@ -11,7 +11,7 @@ parameters! {
         /// Family that the others are compared with, each with that of its own size.
         pub baseline: String = "transformer".into(),
         /// `lower`: the stage fails, in words, unless the loss of every model is lower than the baseline's and the
-        /// whole interval is below 0. `nothing`: it only tells.
+        /// whole interval is below 0. `nothing`: it only reports.
         pub expect: String = "nothing".into(), kind = Type::Choice(&["nothing", "lower"]),
         /// Share of resamples that the interval holds.
         pub confidence: f64 = 0.95,

@@ -32,7 +32,7 @@ pub struct Game {
 pub struct Scores {
     /// The object under `cwm.model`; empty where there is none.
     pub model: Map<String, Value>,
-    /// Its games, by number; `None` where no position has the decisive metric, which predictions need not tell.
+    /// Its games, by number; `None` where no position has the decisive metric, which predictions may leave out.
     pub games: Option<Vec<Game>>,
 }
 
@@ -40,7 +40,8 @@ impl Scores {
     /// Reads `path`, the scores of `label`. Rows are sorted by game (docs/formats.md); they are added in their order.
     ///
     /// # Errors
-    /// The file cannot be read, is no scores file, holds no rows, rows that are not sorted, or the decisive metric of some rows only.
+    /// The file cannot be read, is no scores file, holds no rows, rows that are not sorted, or the decisive metric of
+    /// some rows only.
     pub fn read(label: &Label, path: &Path) -> Result<Self, Failure> {
         let wrong = |what: String| Failure::input(format!("the scores of {label} ({}) {what}", path.display()));
         let file = File::open(path).map_err(|error| Failure::io("open", path, error))?;

@@ -58,10 +58,11 @@ impl ResampledModel {
     }
 }
 
-/// The models of one test set, all scored on the same games, in their order; `done` is told of resamples, as they come.
+/// The models of one test set, all scored on the same games, in their order; `done` receives the number of resamples,
+/// as they come.
 ///
 /// # Errors
-/// It was asked to stop.
+/// It was cancelled.
 pub fn resample(
     context: &Context,
     models: &[&Runs],

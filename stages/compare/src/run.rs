@@ -1,4 +1,4 @@
-//! The stage: read, pair, tell.
+//! The stage: read, pair, compare.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use crate::runs::Runs;
 ///
 /// # Errors
 /// Scores are not what they should be or do not belong together, the file cannot be written, or what is expected does
-/// not hold; or it was asked to stop.
+/// not hold; or it was cancelled.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let mut models: BTreeMap<Model, Runs> = BTreeMap::new();

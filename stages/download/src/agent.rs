@@ -13,7 +13,7 @@ use crate::settings::Settings;
 /// The environment names a proxy that cannot be used.
 pub fn agent(settings: &Settings, url: &str) -> Result<Agent, Failure> {
     // The platform's roots, so that SSL_CERT_FILE and what an administrator added count; ureq's own default is a
-    // list that it brings along.
+    // list that it has built in.
     let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
     let config = Agent::config_builder()
         .http_status_as_error(false)

@@ -1,4 +1,5 @@
-//! A server for tests that answers as told, right or wrong. The end-to-end tests of the workspace use this file too.
+//! A server for tests that answers as configured, right or wrong. The end-to-end tests of the workspace use this file
+//! too.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -36,7 +37,7 @@ pub fn empty(status: &str) -> Answer {
 }
 
 /// The right answer for a file with the given `ETag`: the part if one is wanted and the tag is the same or was not
-/// asked about, else all.
+/// requested, else all.
 pub fn serve(file: &[u8], tag: &str, request: &Request) -> Answer {
     let same = request.if_range.as_deref().is_none_or(|wanted| wanted == tag);
     if request.ranged && same && request.start >= file.len() {

@@ -16,7 +16,7 @@ use crate::transfer::{FetchError, Request, Transfer, TransferEvent};
 ///
 /// # Errors
 /// The server refuses, nothing new came in [`Settings::tries`] tries, the sum is not the expected one, the disk
-/// refuses, or the stage was asked to stop. What has arrived is kept, but for bytes with the wrong sum.
+/// refuses, or the stage was cancelled. What has arrived is kept, but for bytes with the wrong sum.
 pub fn fetch(
     context: &Context,
     agent: &Agent,
@@ -72,7 +72,7 @@ fn complete(
         partial.save()?;
         let progressed = partial.length() > furthest;
         furthest = furthest.max(partial.length());
-        // An empty file has no part that could be asked for.
+        // An empty file has no part that could be requested.
         ask_for_part &= progressed || partial.length() > 0;
         match trouble {
             Some((reason, after)) => budget.wait_for_retry(&fetch.url, &reason, progressed, after, partial.length())?,
@@ -130,7 +130,7 @@ impl Attempt<'_> {
         self.check_end(until, end, partial)
     }
 
-    /// Takes the head of an answer: where in the file its body ends, if that is told, and how one knows.
+    /// Takes the head of an answer: where in the file its body ends, if that is known, and how one knows.
     fn accept(
         &self,
         reply: Reply,
@@ -202,7 +202,7 @@ impl Attempt<'_> {
     }
 }
 
-/// Returns true if a part is what was asked for, of the file whose beginning has arrived.
+/// Returns true if a part is what was requested, of the file whose beginning has arrived.
 fn fits(
     partial: &PartialFile,
     (wanted, wanted_last): (u64, Option<u64>),

@@ -31,7 +31,7 @@ pub fn open(path: &Path) -> Result<(File, u64), Failure> {
 /// Checks the sum of a file, or of its first bytes; reads it only if there is a sum to compare.
 ///
 /// # Errors
-/// It cannot be read, its sum is another, or the stage was asked to stop.
+/// It cannot be read, its sum is another, or the stage was cancelled.
 pub fn check(
     context: &Context,
     path: &Path,
@@ -67,7 +67,7 @@ pub fn check(
 /// Copies the first `length` bytes of `path` to the new file `target`, shared on disk where the file system can.
 ///
 /// # Errors
-/// One of them cannot be read or written, or the stage was asked to stop.
+/// One of them cannot be read or written, or the stage was cancelled.
 pub fn copy_to_output(context: &Context, path: &Path, length: u64, target: &Path) -> Result<(), Failure> {
     context.activity("copying");
     let (file, _) = open(path)?;

@@ -19,8 +19,8 @@ const VERSION: u32 = 2;
 struct Stamp {
     version: u32,
     fetch: FetchRequest,
-    /// The server's name for these bytes: a strong `ETag`, else a strong `Last-Modified`. Without one only a sum can tell whether
-    /// what is added belongs to them.
+    /// The server's name for these bytes: a strong `ETag`, else a strong `Last-Modified`. Without one only a sum can
+    /// tell whether what is added belongs to them.
     validator: Option<String>,
     /// Length of the whole file at the server, if known.
     total: Option<u64>,
@@ -51,7 +51,8 @@ pub struct PartialFile {
 
 impl PartialFile {
     /// Opens the partial file of `fetch` at `place`; it is empty if it belongs to something else or cannot be resumed.
-    /// `is_summed` is whether the sum of the whole is known; without it a whole file lacks its last byte. Bytes are made safe after each `checkpoint` of them.
+    /// `is_summed` is whether the sum of the whole is known; without it the last byte of a whole file is left out.
+    /// Bytes are made safe after each `checkpoint` of them.
     ///
     /// # Errors
     /// The place cannot be read or written.
@@ -102,9 +103,9 @@ impl PartialFile {
         }))
     }
 
-    /// Gives up the last byte of a whole file, so that the server is asked for it: with no sum only the server can tell
-    /// whether a file that came at another time is still the one that it has. First the stamp: killed after it, what lies
-    /// there is still more than what is noted.
+    /// Gives up the last byte of a whole file, so that it is requested from the server: with no sum only the server
+    /// can tell whether a file that came at another time is still the one that it has. First the stamp: killed after
+    /// it, what lies there is still more than what is noted.
     fn drop_last_byte(&mut self) -> Result<(), Failure> {
         self.stamp.safe = self.stamp.safe.saturating_sub(1);
         self.write_stamp()

@@ -22,7 +22,7 @@ pub enum Reply {
         start: u64,
         /// Number of its last byte.
         last: u64,
-        /// Length of the whole file, if told.
+        /// Length of the whole file, if known.
         total: Option<u64>,
         /// As of [`Reply::Whole`].
         validator: Option<String>,
@@ -51,7 +51,7 @@ pub enum BodyEnd {
     Length(u64),
     /// The transfer coding says so.
     Chunks,
-    /// The connection closes: nothing tells the end from a cut.
+    /// The connection closes: nothing distinguishes the end from a cut.
     Close,
 }
 
@@ -94,8 +94,8 @@ fn validator(headers: &HeaderMap) -> Option<String> {
     }
 }
 
-/// Returns true if a `Last-Modified` names these bytes and no others (RFC 9110 §8.8.2.2): it lies a minute or more before the
-/// answer's `Date`. A file may change twice within one second, and two clocks may differ.
+/// Returns true if a `Last-Modified` names these bytes and no others (RFC 9110 §8.8.2.2): it lies a minute or more
+/// before the answer's `Date`. A file may change twice within one second, and two clocks may differ.
 fn is_strong(modified: &str, headers: &HeaderMap) -> bool {
     let time = |date: &str| jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(date.trim()).ok();
     match (time(modified), text(headers, "date").and_then(time)) {
@@ -167,7 +167,7 @@ mod tests {
             check(200, &[modified, ("Date", date)], none());
         }
         check(200, &[("Last-Modified", "long ago"), ("Date", modified.1)], none());
-        // Weak or not, it tells another file.
+        // Weak or not, it identifies another file.
         let part = ("Content-Range", "bytes 5-9/10");
         let name = Some(modified.1.to_owned());
         let rest = Reply::Rest { start: 5, last: 9, total: Some(10), validator: None, name, end: BodyEnd::Close };

@@ -6,7 +6,7 @@ use cwm_contract::{Context, Failure};
 
 use crate::settings::Settings;
 
-/// Counts attempts in a row that brought nothing new, and ends the download when there are too many.
+/// Counts attempts in a row that gave nothing new, and ends the download when there are too many.
 pub struct RetryBudget<'a> {
     context: &'a Context,
     settings: &'a Settings,
@@ -19,11 +19,11 @@ impl<'a> RetryBudget<'a> {
         RetryBudget { context, settings, fruitless: 0 }
     }
 
-    /// Waits for the next attempt after one that ended with `reason`, and reports it. `progressed` is true if it brought anything
-    /// new; `after` is how long the server asked to wait.
+    /// Waits for the next attempt after one that ended with `reason`, and reports it. `progressed` is true if it
+    /// brought anything new; `after` is how long the server requires to wait.
     ///
     /// # Errors
-    /// The tries are used up (`what` did not come), or the stage was asked to stop.
+    /// The tries are used up (`what` did not come), or the stage was cancelled.
     pub fn wait_for_retry(
         &mut self,
         what: &str,
@@ -49,7 +49,7 @@ impl<'a> RetryBudget<'a> {
         self.pause(wait)
     }
 
-    /// Sleeps, but not when asked to stop.
+    /// Sleeps, but not when cancelled.
     fn pause(&self, wait: Duration) -> Result<(), Failure> {
         let end = Instant::now() + wait;
         loop {

@@ -122,7 +122,7 @@ fn described(item: &SourceItem) -> String {
     }
 }
 
-/// Brings one item to its place; how many bytes it has.
+/// Copies or fetches one item to its place; returns its bytes.
 fn copy_or_fetch(
     context: &Context,
     settings: &Settings,

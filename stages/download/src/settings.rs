@@ -13,9 +13,9 @@ pub struct Settings {
     pub response: Duration,
     /// Between two pieces of the body. There is no limit for the whole: months of games take hours.
     pub read: Duration,
-    /// Before the second try; doubled with each further one in a row that brought nothing.
+    /// Before the second try; doubled with each further one in a row that gave nothing.
     pub first_wait: Duration,
-    /// Longest wait before a try, also where the server asks for a longer one.
+    /// Longest wait before a try, also where the server requires a longer one.
     pub longest_wait: Duration,
     /// Number of attempts in a row without new bytes after which it fails.
     pub tries: u32,
@@ -41,8 +41,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Returns the wait after `fruitless` attempts in a row without new bytes; at least the time that the server asked for, within
-    /// reason.
+    /// Returns the wait after `fruitless` attempts in a row without new bytes; at least the time that the server
+    /// requires, within reason.
     pub fn backoff(&self, fruitless: u32, requested: Option<Duration>) -> Duration {
         let own = self.first_wait.saturating_mul(1 << fruitless.min(16));
         own.max(requested.unwrap_or_default()).min(self.longest_wait)

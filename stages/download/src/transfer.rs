@@ -1,4 +1,4 @@
-//! One request, made in a thread of its own, so that whoever waits for it can be asked to stop at any moment, also where
+//! One request, made in a thread of its own, so that its caller can be cancelled at any moment, also where
 //! the server is silent.
 
 use std::io::Read;
@@ -77,7 +77,7 @@ impl Transfer {
     /// Waits for what comes next.
     ///
     /// # Errors
-    /// The stage was asked to stop.
+    /// The stage was cancelled.
     pub fn next(&self, context: &Context) -> Result<TransferEvent, Failure> {
         loop {
             context.check_cancelled()?;

@@ -23,7 +23,7 @@ const CHUNK: usize = 1_024;
 /// Evaluates the checkpoint on the games.
 ///
 /// # Errors
-/// An input is not what it should be, the disk refuses, or the stage was asked to stop.
+/// An input is not what it should be, the disk refuses, or the stage was cancelled.
 pub fn run(context: &Context, config: &Config) -> Result<(), Failure> {
     if let Some(parameter) = config.of_predictions() {
         return Err(Failure::input(format!("`{parameter}` belongs to predictions; a checkpoint says that itself")));

@@ -1,9 +1,9 @@
 //! The table of scores: one Parquet file, one row for each position.
 //!
-//! Columns: `game` and `t` (u32), `right_squares` (u64, bit i = label i right), `right_state` (u16, bit i = label 64+i),
-//! `hits_pieces` … `hits_fullmove` (u8, labels right of each kind), `correct` (u8), `exact` (bool), `loss` (f64, mean
-//! cross-entropy of the 75 labels; null in all rows where predictions do not tell it). Key-value metadata: `cwm.model` and
-//! `cwm.dataset`, JSON.
+//! Columns: `game` and `t` (u32), `right_squares` (u64, bit i = label i right), `right_state` (u16, bit i = label
+//! 64+i), `hits_pieces` … `hits_fullmove` (u8, labels right of each kind), `correct` (u8), `exact` (bool), `loss`
+//! (f64, mean cross-entropy of the 75 labels; null in all rows where predictions do not have it). Key-value metadata:
+//! `cwm.model` and `cwm.dataset`, JSON.
 
 use std::path::Path;
 use std::sync::Arc;

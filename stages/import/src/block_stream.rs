@@ -9,7 +9,7 @@ use cwm_contract::Failure;
 
 use crate::lines::{Block, Lines};
 
-/// Reads the files one after another. What they are compressed with is told from their first bytes, as of PGN.
+/// Reads the files one after another. What they are compressed with is known by their first bytes, as of PGN.
 pub struct BlockStream<'a> {
     files: &'a [PathBuf],
     meter: Arc<Meter>,

@@ -1,8 +1,8 @@
 //! One line: a game as the authors' program writes it.
 //!
-//! A JSON object with `example_id` (the game's id), `moves` (START, then a token a move), `states` (for each of them the
-//! 75 labels of the position after it), `steps` (their number), `plies` (one less), `fullmoves` (half of that, rounded
-//! up), `result` and `spec` (the meaning of all that, on every line). Other keys are passed over.
+//! A JSON object with `example_id` (the game's id), `moves` (START, then a token a move), `states` (for each of them
+//! the 75 labels of the position after it), `steps` (their number), `plies` (one less), `fullmoves` (half of that,
+//! rounded up), `result` and `spec` (the meaning of all that, on every line). Other keys are passed over.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -55,7 +55,7 @@ impl<'line> Record<'line> {
     /// Reads a line; `with_states` false passes over the labels and the numbers that say how many there are.
     ///
     /// # Errors
-    /// It is no JSON, or lacks something, or has something of another type; in words, with the byte of the line.
+    /// It is no JSON, or is incomplete, or has something of another type; in words, with the byte of the line.
     pub fn read(line: &'line [u8], with_states: bool) -> Result<Self, String> {
         // A list with the right things in it would be read as well.
         if line.trim_ascii_start().first() != Some(&b'{') {

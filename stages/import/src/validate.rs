@@ -7,7 +7,7 @@ use crate::record::Record;
 /// A reason for which a record is not imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// The line is not JSON, or lacks what a record has, or has it in another type.
+    /// The line is not JSON, or has not all that a record has, or has it in another type.
     Unreadable,
     /// The line is longer than any game's.
     TooLong,
@@ -37,7 +37,7 @@ impl cwm_chess::DropReason for Reason {
     }
 }
 
-/// A record that is not imported, and why in words: where in the file it is, is told by who knows.
+/// A record that is not imported, and why in words: the caller knows where in the file it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordError {
     /// The cause.

@@ -38,7 +38,7 @@ impl Corpus {
         &self.files
     }
 
-    /// Bytes of all files, compressed as they are, if that can be told.
+    /// Bytes of all files, compressed as they are, if that is known.
     pub fn size(&self) -> Option<u64> {
         self.size
     }

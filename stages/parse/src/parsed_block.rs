@@ -34,7 +34,7 @@ struct ColumnEnds {
 pub enum GameOutcome<'a> {
     /// It is kept; its `index` is to be set.
     Kept(GameRow<'a>),
-    /// It is not. Its number in the file is told, from 1.
+    /// It is not. The error has its number in the file, from 1.
     Dropped(u64, &'a DroppedGame),
 }
 

@@ -1,8 +1,9 @@
 //! Reading on all cores with the order of the files.
 //!
 //! Threads of their own decompress the text, one cuts it into blocks of whole games, as many as there are cores read
-//! them, and the caller takes the parsed blocks in order. A fixed number of batches goes round, so that memory stays constant whoever is slow; and since
-//! blocks depend on the text alone, nothing depends on the number of threads.
+//! them, and the caller takes the parsed blocks in order. A fixed number of batches goes round, so that memory stays
+//! constant whichever thread is slow; and since blocks depend on the text alone, nothing depends on the number of
+//! threads.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -18,7 +19,8 @@ use cwm_chess::pgn::{Block, Blocks, Meter, PgnError, PgnSource, Text};
 use crate::parsed_block::ParsedBlock;
 use crate::rules::Rules;
 
-/// Cores that read games for each that decompresses zstd, which takes a third of the time of reading (docs/design/parse.md).
+/// Cores that read games for each that decompresses zstd, which takes a third of the time of reading
+/// (docs/design/parse.md).
 const CORES_A_DECODER: usize = 3;
 
 /// Decompressing threads, at most: the one that cuts takes in no more than they give, and each has memory of its own.

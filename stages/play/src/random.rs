@@ -8,7 +8,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use crate::seed::Seed;
 
 /// The stream of one game: ChaCha with eight rounds, keyed by the seed and what the stream is for, numbered by the
-/// game. A game is therefore the same whoever plays it and whenever.
+/// game. A game is therefore the same whichever thread plays it.
 pub struct GameStream(ChaCha8Rng);
 
 impl GameStream {

@@ -17,8 +17,8 @@ pub struct RandomGame {
     pub result: &'static str,
 }
 
-/// Plays one game of at most `max_plies`. `choose` is asked once for each ply, also where there is only one move; it is
-/// given the legal moves in python-chess's order, at least one. Without a limit fifty moves end every game at last.
+/// Plays one game of at most `max_plies`. `choose` is called once for each ply, also where there is only one move; it
+/// is given the legal moves in python-chess's order, at least one. Without a limit fifty moves end every game at last.
 pub fn play<R: Random>(
     random: &mut R,
     max_plies: Option<u32>,

@@ -189,7 +189,7 @@ fn random_game(event: &'static str, player: &str, site: String, game: &RandomGam
     WrittenGame::new(&headers, &game.moves, game.ending == Some(Ending::Checkmate))
 }
 
-/// Has blocks of games played one after the other, writes them, and tells how it goes.
+/// Has blocks of games played one after the other, writes them, and reports progress.
 fn write(
     context: &Context,
     games: u64,

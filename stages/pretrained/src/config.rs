@@ -12,8 +12,8 @@ parameters! {
     pub struct Config {
         /// The file: one of `torch.save`, or of safetensors.
         pub source: SourceFile,
-        /// The model's family, where names and shapes leave it open; naming it makes the result rest on that family's code
-        /// alone.
+        /// The model's family, where names and shapes leave it open; naming it makes the result rest on that family's
+        /// code alone.
         pub family: Option<String> = None,
         /// Its size, such as `d128/l1`, to be sure of it.
         pub size: Option<String> = None,
@@ -48,7 +48,7 @@ impl Config {
         errors
     }
 
-    /// The same, for whoever reads the file.
+    /// The same, for readers of the file.
     pub fn hints(&self) -> ImportHints {
         ImportHints {
             family: self.family.clone(),

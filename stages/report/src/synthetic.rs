@@ -26,9 +26,9 @@ pub(crate) struct Scored {
     pub(crate) without_loss: bool,
     /// The end of its training.
     pub(crate) status: Option<String>,
-    /// Half the width of every interval, where the bins tell any.
+    /// Half the width of every interval, where the bins have any.
     pub(crate) within: Option<f64>,
-    /// `lr`, `warmup`, `beta2`, `weight_decay` and `lr_floor`, where the bins tell them.
+    /// `lr`, `warmup`, `beta2`, `weight_decay` and `lr_floor`, where the bins have them.
     pub(crate) settings: Option<[f64; 5]>,
 }
 

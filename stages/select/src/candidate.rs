@@ -48,15 +48,15 @@ pub struct Candidate {
     pub validation: Option<Validation>,
     /// The hyper-parameters that are to be chosen, by name.
     pub parameters: BTreeMap<String, Scalar>,
-    /// Those that papers print, as far as the training tells them, whether they are to be chosen or not.
+    /// Those that papers print, as far as the training has them, whether they are to be chosen or not.
     pub settings: BTreeMap<String, Scalar>,
 }
 
 impl Candidate {
-    /// Reads the summary at `path` of the training `label`, of which `parameters` are asked for.
+    /// Reads the summary at `path` of the training `label`, of which `parameters` are requested.
     ///
     /// # Errors
-    /// The file cannot be read, is no summary, or lacks something that is asked for.
+    /// The file cannot be read, is no summary, or has not all that is requested.
     pub fn read(label: &Label, path: &Path, parameters: &[String]) -> Result<Self, Failure> {
         let file = File::open(path).map_err(|error| Failure::io("open", path, error))?;
         let mut text = String::new();

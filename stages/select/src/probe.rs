@@ -10,8 +10,8 @@ use crate::Select;
 use crate::config::{Config, RANK};
 use crate::scalar::Scalar;
 
-/// Loss, exact, labelwise and trajectory of trainings: the best twice, so that parameters decide; one that is worse by each
-/// measure in turn; one that is better but for its loss; and losses that are none.
+/// Loss, exact, labelwise and trajectory of trainings: the best twice, so that parameters decide; one that is worse by
+/// each measure in turn; one that is better but for its loss; and losses that are none.
 const MEASURED: [(&str, [f64; 4]); 9] = [
     ("best_b", [0.1, 0.5, 0.9, 0.25]),
     ("best_a", [0.1, 0.5, 0.9, 0.25]),
@@ -29,7 +29,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
     let trainings = trainings(&config);
-    // What was chosen by hand is asked for in runs of its own: these trainings have neither its rank nor its values.
+    // What was chosen by hand is probed in runs of its own: these trainings have neither its rank nor its values.
     let by_rule = context.values_with([("overrides", Value::Map(Default::default()))]);
     let given = written(context, "by_rule", &trainings)?;
     let mut probed = context.run(&Select, "by_rule", &by_rule, &inputs("summaries", &given))?;

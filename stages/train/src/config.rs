@@ -67,8 +67,8 @@ parameters! {
         /// length, from `bucket_batches` batches that follow one another), which is faster and a departure from the
         /// paper.
         pub batching: String = "exact".into(), kind = Type::Choice(&["exact", "bucketed"]),
-        /// Batches that are dealt anew together; for `batching: bucketed`. The lengths of their games are read before the
-        /// first of them.
+        /// Batches that are dealt anew together; for `batching: bucketed`. The lengths of their games are read before
+        /// the first of them.
         pub bucket_batches: u64 = 64, kind = Type::Integer { min: 1, max: 1 << 12 },
         /// When the en passant labels are set: `always` after a double push, or `legal`, only where a capture is.
         pub en_passant: String = "always".into(), kind = Type::Choice(&["always", "legal"]),
@@ -83,7 +83,8 @@ parameters! {
         /// at most so many, whose gradients add up to the batch's: the same but for rounding and which elements drop
         /// out. Cores work on different micro-batches.
         pub micro_batch_tokens: u64 = 768, kind = Type::Integer { min: 1, max: 1 << 30 },
-        /// Keep what is needed to continue after every so many steps, and every ten minutes besides. No part of the key.
+        /// Keep what is needed to continue after every so many steps, and every ten minutes besides. No part of the
+        /// key.
         pub checkpoint_every: u64 = 5_000, kind = Type::Integer { min: 1, max: 1 << 40 },
         /// Weights that are the model: those of the `last` step, as the paper has it, or the `best`, those whose
         /// validation had the lowest loss, which is a departure and marked as one.
@@ -222,7 +223,7 @@ impl Config {
     /// Order of games.
     ///
     /// # Errors
-    /// The shards of the corpus cannot be told from the games, or the stage was asked to stop.
+    /// The shards of the corpus do not follow from the games, or the stage was cancelled.
     pub fn order(&self, context: &Context, games: &mut Games) -> Result<Order, Failure> {
         let seed = self.data_seed();
         Ok(match self.order.as_str() {

@@ -18,7 +18,7 @@ use crate::mapped_memory;
 const RESIDENT: u64 = 128 << 20;
 /// Games read in order between two looks at that.
 const LOOK_EVERY: usize = 1 << 14;
-/// Lengths asked for between two looks.
+/// Lengths read between two checks for cancellation.
 const LENGTHS: usize = 1 << 8;
 
 /// A dataset with its name, and how its games become batches.
@@ -30,7 +30,7 @@ pub struct Games {
     before: u64,
     /// The first so many count.
     games: usize,
-    /// Lengths that were asked for.
+    /// Lengths that were requested.
     lengths: usize,
     en_passant: EnPassant,
     micro_batch_tokens: usize,
@@ -73,7 +73,7 @@ impl Games {
     /// In which shards of `shard_games` of the corpus the games were. Looks at every game.
     ///
     /// # Errors
-    /// A game cannot be read, they are not in the corpus's order, or the stage was asked to stop.
+    /// A game cannot be read, they are not in the corpus's order, or the stage was cancelled.
     pub fn shards(&mut self, context: &Context, shard_games: u64) -> Result<Shards, Failure> {
         let mut read = 0;
         let ordinals = std::iter::from_fn(|| {
@@ -111,9 +111,9 @@ impl Games {
             .map_err(|error| error.failure(self.name))
     }
 
-    /// Releases the pages of the files that were read, once they are many: the system counts mapped pages that were touched as this
-    /// process's memory until it needs them for others, so an epoch would count the whole dataset. Nothing is lost: what
-    /// the system has of the files stays in its cache.
+    /// Releases the pages of the files that were read, once they are many: the system counts mapped pages that were
+    /// touched as this process's memory until it needs them for others, so an epoch would count the whole dataset.
+    /// Nothing is lost: what the system has of the files stays in its cache.
     pub fn release_pages(&mut self) {
         if mapped_memory::file_bytes() > self.before.saturating_add(RESIDENT) {
             self.dataset.release_pages();

@@ -15,7 +15,7 @@ pub struct Extent {
     pub games: usize,
     /// Steps of the first epoch.
     pub steps_per_epoch: u64,
-    /// Steps that were asked for.
+    /// Steps that were requested.
     pub total_steps: u64,
 }
 
@@ -63,7 +63,7 @@ pub fn training(
     if config.batching == "bucketed" {
         training["bucket_batches"] = json!(config.bucket_batches);
     }
-    // Marked wherever the training is told of: another model than the paper would have tested.
+    // Marked wherever the training is named: another model than the paper would have tested.
     if config.keeps_best() {
         training["checkpoint"] = json!(config.checkpoint);
         training["checkpoint_step"] = json!(state.best.as_ref().map(|best| best.step));

@@ -1,6 +1,6 @@
 //! Measures the memory of this process that is pages of files.
 
-/// Bytes of files that are mapped and in memory; 0 where the system does not tell (it is Linux that does).
+/// Bytes of files that are mapped and in memory; 0 where the system does not report it (it is Linux that does).
 pub fn file_bytes() -> u64 {
     std::fs::read_to_string("/proc/self/status").ok().and_then(|status| parse(&status)).unwrap_or(0)
 }

@@ -1,8 +1,8 @@
 //! The probe: short trainings of the very family, options, size and precision, and the schedule's rates.
 //!
-//! Games reach beyond the chunks of the recurrent families (256 positions at most), and there are two epochs, so that the
-//! order of the second differs. What a training of few steps does not meet by itself is brought about: gradients that are
-//! clipped, several micro-batches in a batch, a state to go on from, batches that are bad.
+//! Games reach beyond the chunks of the recurrent families (256 positions at most), and there are two epochs, so that
+//! the order of the second differs. What a training of few steps does not meet by itself is provoked: gradients that
+//! are clipped, several micro-batches in a batch, a state to go on from, batches that are bad.
 
 use cwm_chess::sample;
 use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeInput, ProbeOutput, Value};
@@ -10,7 +10,7 @@ use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeInput, ProbeOu
 use crate::Train;
 use crate::config::Config;
 
-/// Steps that the schedule's rates are asked for, where the parameters say none.
+/// Steps that the schedule's rates are computed, where the parameters say none.
 const STEPS: u64 = 10_000;
 
 /// Runs `train` on made-up games.
@@ -63,7 +63,8 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     Ok(probed)
 }
 
-/// The learning rates at the first, middle and last steps, and about the end of warm-up, with the parameters as they are.
+/// The learning rates at the first, middle and last steps, and about the end of warm-up, with the parameters as they
+/// are.
 fn rates(context: &ProbeContext) -> Result<Vec<u8>, Failure> {
     let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;

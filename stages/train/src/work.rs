@@ -19,8 +19,8 @@ const PER_ACTIVATION: u64 = 100;
 /// Bytes of a line of curves.
 const LINE: (f64, f64) = (105.0, 165.0);
 
-/// Positions that go through the model, times its parameters; of one family, its options and precision. What goes on from
-/// a shorter training does an unknown part of it, and is no measure of others.
+/// Positions that go through the model, times its parameters; of one family, its options and precision. What goes on
+/// from a shorter training does an unknown part of it, and is no measure of others.
 pub fn work(values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
     let config = Config::read(values).ok()?;
     let network = labels::network(config.architecture().ok()?).ok()?;
@@ -80,7 +80,7 @@ mod tests {
         let steps = [("steps", Value::Int(10)), ("batch_size", Value::Int(100))];
         assert_eq!(units(&steps), once);
         assert!(units(&[("size", Value::Text("d256/l2".into()))]) > 2.0 * once);
-        // How many games there are is asked only where it counts.
+        // How many games there are is computed only where it counts.
         assert_eq!(work_of(&steps, None).unwrap().units, once);
         assert_eq!(work_of(&[], None), None);
     }
@@ -91,7 +91,8 @@ mod tests {
         let (once, often) = (of(&[]), of(&[("epochs", Value::Int(200))]));
         assert_eq!((often.memory, often.bytes["checkpoint"]), (once.memory, once.bytes["checkpoint"]));
         assert!(often.bytes["curves"] > 100.0 * once.bytes["curves"]);
-        // What was seen: 12,514,785 bytes of d128/l1; 146,657,410 bytes and 1,070 MB of d512/l6 with batches of two games.
+        // What was seen: 12,514,785 bytes of d128/l1; 146,657,410 bytes and 1,070 MB of d512/l6 with batches of two
+        // games.
         assert!((once.bytes["checkpoint"] / 12_514_785.0 - 1.0).abs() < 0.01, "{once:?}");
         let large = of(&[("size", Value::Text("d512/l6".into())), ("batch_size", Value::Int(2))]);
         assert!((large.bytes["checkpoint"] / 146_657_410.0 - 1.0).abs() < 0.01, "{large:?}");

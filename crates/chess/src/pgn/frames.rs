@@ -1,7 +1,7 @@
 //! zstd frames, found without decompressing them.
 //!
-//! `pzstd`, and whoever puts files together, makes many frames. Their lengths are not written down, but each block of a frame says how
-//! long it is (RFC 8878, section 3.1), so that walking over the blocks' headers finds the frames' ends.
+//! `pzstd`, and concatenation of files makes many frames. Their lengths are not written down, but each block of a
+//! frame says how long it is (RFC 8878, section 3.1), so that walking over the blocks' headers finds the frames' ends.
 
 use std::fs::File;
 use std::io::{self, Read};

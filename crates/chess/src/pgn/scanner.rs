@@ -2,8 +2,8 @@
 //!
 //! A game is its tag lines and the movetext after them. It ends at a blank line after the movetext has begun, or at a
 //! line that begins with `[`; inside a brace comment neither ends it. Blank lines between tags and movetext mean
-//! nothing; a tag line after two or more blank lines begins a new game, after one it goes on with the same. A byte order
-//! mark at the beginning of a line begins a new file, and so a new game.
+//! nothing; a tag line after two or more blank lines begins a new game, after one it goes on with the same. A byte
+//! order mark at the beginning of a line begins a new file, and so a new game.
 
 use memchr::{memchr, memchr3};
 
@@ -20,7 +20,8 @@ pub struct Span {
     pub broken: Option<MalformedText>,
 }
 
-/// A reason for which a game's end could not be found. The text after it is skipped up to the next tag line after a blank line.
+/// A reason for which a game's end could not be found. The text after it is skipped up to the next tag line after a
+/// blank line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MalformedText {
     /// A `{` without its `}`.
@@ -66,7 +67,7 @@ enum State {
     InComment,
 }
 
-/// Tells the scanner to continue or to wait for text.
+/// Lets the scanner continue or to wait for text.
 enum Step {
     On,
     NeedMore,

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::decode::{DecodingReader, MemberFormat, MemberReader, StreamOffset};
 use super::frames::FrameGroups;
 
-/// The text of a PGN file as a stream. What the file is compressed with is told from its first bytes, not from its name.
+/// The text of a PGN file as a stream. What the file is compressed with is known by its first bytes, not from its name.
 pub struct PgnSource {
     readers: PgnReaders,
     current: Option<PgnReader>,

@@ -145,7 +145,7 @@ impl<'a> BatchBuffers<'a> {
 
     /// The first `length` bytes that a buffer holds; it must have them.
     fn exactly(&self, buffer: &Range<usize>, length: usize) -> Result<Cow<'a, [u8]>, String> {
-        // Whoever pads before compressing pads to 64 bytes.
+        // Writers that pad before compressing pad to 64 bytes.
         let bytes = self.at_most(buffer, length.next_multiple_of(64))?;
         if bytes.len() < length {
             return Err(format!("a buffer holds {} bytes of {length}", bytes.len()));

@@ -1,4 +1,4 @@
-//! A record batch as bytes, with each buffer compressed or not as the column asks.
+//! A record batch as bytes, with each buffer compressed or not as the column requires.
 
 use arrow_ipc::writer::EncodedData;
 use arrow_ipc::{

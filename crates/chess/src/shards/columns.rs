@@ -8,7 +8,7 @@ use super::format::MAX_VALUE_LENGTH;
 /// Rows of a batch, at most.
 const ROWS: usize = 16_384;
 
-/// Bytes of labels after which a batch is full: whoever wants the labels of one game decodes those of its batch.
+/// Bytes of labels after which a batch is full: reading the labels of one game decodes those of its batch.
 const LABELS: usize = 1 << 20;
 
 /// Returns true if a record batch is large enough: so many rows, bytes or numbers in its longest other column, and bytes of

@@ -29,7 +29,7 @@ pub enum ShardError {
         /// The problem, as text.
         message: String,
     },
-    /// The folder lacks a file.
+    /// The folder has no such file.
     #[error("{} holds no {name}", folder.display())]
     Missing {
         /// The folder.

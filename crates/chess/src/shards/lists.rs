@@ -17,7 +17,7 @@ impl Lists {
     ///
     /// # Errors
     /// They do not lie where numbers of their size can be read, or do not fit together. Whether each offset is behind
-    /// the one before is seen when its list is asked for, so that opening a file does not read it all.
+    /// the one before is seen when its list is requested, so that opening a file does not read it all.
     pub fn open(file: &Buffer, offsets: Range<usize>, values: Range<usize>) -> Result<Self, String> {
         let lists = Lists { offsets: numbers(file, offsets)?, values: numbers(file, values)? };
         let ends = lists.offsets.first().zip(lists.offsets.last());

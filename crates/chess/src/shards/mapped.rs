@@ -134,7 +134,7 @@ fn ranges(offset: i64, header: i32, body: i64, end: usize) -> Option<(Range<usiz
 fn map(path: &Path) -> Result<(Buffer, Arc<Mmap>), ShardError> {
     let file = File::open(path).map_err(ShardError::io("read", path))?;
     // SAFETY: the map is private to this process and only read. The files are immutable by contract (a stage's inputs
-    // are finished objects of the store, mode 0444); whoever truncates one under a running stage ends that stage.
+    // are finished objects of the store, mode 0444); truncating one under a running stage ends that stage.
     let map = unsafe { Mmap::map(&file) }.map_err(ShardError::io("read", path))?;
     let map = Arc::new(map);
     let start = NonNull::from(&map[..]).cast::<u8>();

@@ -70,8 +70,8 @@ impl<C: Columns> Shards<C> {
     /// Opens a folder of shards of this format.
     ///
     /// # Errors
-    /// It cannot be read, is of another format or version, or is damaged where the games begin. Damage of a batch is told
-    /// when one of its games is asked for.
+    /// It cannot be read, is of another format or version, or is damaged where the games begin. Damage of a batch is
+    /// reported when one of its games is requested.
     pub fn open(folder: &Path) -> Result<Self, ShardError> {
         let opened = mapped::open(C::FORMAT, folder)?;
         let mut shards = Shards {
@@ -118,8 +118,8 @@ impl<C: Columns> Shards<C> {
         self.labelled
     }
 
-    /// Lets go of what was read of the files so far, which the system counts as this process's memory. It is there again
-    /// when it is asked for.
+    /// Lets go of what was read of the files so far, which the system counts as this process's memory. It is there
+    /// again when it is requested.
     pub fn release_pages(&self) {
         let mut last: Option<&Arc<MappedFile>> = None;
         for Block { file, .. } in &self.blocks {

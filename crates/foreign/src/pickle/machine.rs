@@ -36,7 +36,7 @@ impl<R: BufRead> Machine<'_, R> {
     fn step(&mut self) -> Result<Option<Handle>, PickleError> {
         match self.input.byte()? {
             0x80 => self.protocol()?,
-            // FRAME: its length tells nothing that the instructions do not.
+            // FRAME: its length says nothing that the instructions do not.
             0x95 => _ = self.input.array::<8>()?,
             b'.' => return self.pop().map(Some),
 
@@ -128,7 +128,7 @@ impl<R: BufRead> Machine<'_, R> {
                 let callable = self.pop()?;
                 self.call(callable, arguments)?;
             }
-            // NEWOBJ_EX: arguments by name are told by none that matters here.
+            // NEWOBJ_EX: arguments by name are used by none that matters here.
             0x92 => {
                 _ = self.pop()?;
                 let arguments = self.pop()?;

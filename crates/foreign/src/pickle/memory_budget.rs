@@ -3,7 +3,8 @@
 /// Bytes of names, paths, settings and tensors, at most: a hundred times what the largest checkpoints take.
 pub const MAX_BUDGET: usize = 256 << 20;
 
-/// The bytes that are left of it. A pickle may hold one thing any number of times at two bytes each; every copy takes of this.
+/// The bytes that are left of it. A pickle may hold one thing any number of times at two bytes each; every copy takes
+/// of this.
 #[derive(Debug)]
 pub struct MemoryBudget(usize);
 
@@ -19,7 +20,7 @@ impl Default for MemoryBudget {
 }
 
 impl MemoryBudget {
-    /// Takes so many bytes; to be asked before they are made.
+    /// Takes so many bytes; to be called before they are made.
     ///
     /// # Errors
     /// So many are not left.

@@ -1,7 +1,7 @@
 //! Python's pickles, read without executing anything.
 //!
 //! A pickle is a program for a small stack machine. This one builds what the program describes as plain data: calls and
-//! objects stay descriptions ([`Node::Call`]) whose callable is a name. What they mean is for whoever reads them to say.
+//! objects stay descriptions ([`Node::Call`]) whose callable is a name. What they mean is for the caller to decide.
 
 mod input;
 mod machine;

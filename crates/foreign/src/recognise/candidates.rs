@@ -64,7 +64,7 @@ pub fn candidates<'c>(contents: &'c FileContents, hints: &ImportHints) -> Result
     if contents.groups.is_empty() {
         return Err("holds no tensors under names: no state_dict".into());
     }
-    // What has names that become one is no model's; if nothing else is one, its error is the one to tell.
+    // What has names that become one is no model's; if nothing else is one, its error is the one to report.
     let (found, faults): (Vec<_>, Vec<_>) = contents.groups.iter().map(Candidate::new).partition(Result::is_ok);
     let found: Vec<Candidate<'_>> = found.into_iter().flatten().collect();
     match faults.into_iter().find_map(Result::err) {

@@ -9,7 +9,7 @@ use cwm_models::parameters::Layout;
 
 use super::candidates::Candidate;
 
-/// Tensors that are told of one by one.
+/// Tensors that are listed one by one.
 const MAX_LISTED: usize = 12;
 
 /// The differences between a model and the tensors of a file.

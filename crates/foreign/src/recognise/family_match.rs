@@ -31,8 +31,9 @@ pub enum FamilyMatch {
     Not(Difference),
 }
 
-/// The architecture of `family`, which calls its table of tokens `table`, that fits `candidate` best. Width and vocabulary are those of the table of tokens, the
-/// number of layers is that of the names, and what else shapes depend on is looked for among their numbers.
+/// The architecture of `family`, which calls its table of tokens `table`, that fits `candidate` best. Width and
+/// vocabulary are those of the table of tokens, the number of layers is that of the names, and what else shapes depend
+/// on is looked for among their numbers.
 pub fn match_family(
     family: &Family,
     table: Option<&str>,
@@ -113,8 +114,8 @@ fn heads_setting(family: &Family, contents: &FileContents, hints: &ImportHints) 
     settings::heads(family, contents).filter(|heads| !hints.options.contains_key(heads.option))
 }
 
-/// Returns the reason if `architecture`, which fits, contradicts the settings: they say otherwise of an option that no shape
-/// tells, or several things.
+/// Returns the reason if `architecture`, which fits, contradicts the settings: they say otherwise of an option that no
+/// shape tells, or several things.
 pub fn contradiction(
     family: &Family,
     architecture: &Architecture,
@@ -138,7 +139,7 @@ pub fn contradiction(
     Some(format!("says `{setting}` = {value}, which its tensors cannot have{}", why.unwrap_or_default()))
 }
 
-/// Returns true if the shapes of a model depend on a counting option, so that they tell it.
+/// Returns true if the shapes of a model depend on a counting option, so that it follows from them.
 fn shapes_tell(network: &Network, option: &str) -> bool {
     // Of several values one at least is another than the model's, and can be.
     SOME_COUNTS.iter().any(|value| {
@@ -148,7 +149,7 @@ fn shapes_tell(network: &Network, option: &str) -> bool {
     })
 }
 
-/// Options of the recognised model that its shapes do not tell, and that nobody named, with their values.
+/// Options of the recognised model that do not follow from its shapes, and that nobody named, with their values.
 pub fn assumed_options(family: &Family, network: &Network, hints: &ImportHints) -> Vec<(&'static str, String)> {
     let architecture = network.architecture();
     let is_free = |name: &str, value: String| {
@@ -173,7 +174,7 @@ pub fn assumed_options(family: &Family, network: &Network, hints: &ImportHints) 
                         .push((option.name, default.map_or("its default".into(), |heads| heads.to_string())));
                 }
             }
-            // Implementations to compute one function are for whoever computes it.
+            // Implementations to compute one function are for the caller.
             OptionValues::Implementations(_) | OptionValues::Count => {}
         }
     }

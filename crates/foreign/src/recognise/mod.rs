@@ -46,7 +46,7 @@ pub struct RecognisedModel<'c> {
     pub network: Network,
     /// Its parameters in the file.
     pub candidate: Candidate<'c>,
-    /// Options that nothing in the file tells, with the values that were taken.
+    /// Options that nothing in the file decides, with the values that were taken.
     pub assumed_options: Vec<(&'static str, String)>,
 }
 
@@ -95,8 +95,8 @@ pub fn recognise<'c>(
     }
     let mut contradictions = contradictions.into_iter();
     fits.retain(|_| contradictions.next().flatten().is_none());
-    // A family that fits as it is comes before one that does with unusual options: the diagonal SLiCE before the one with
-    // blocks of one channel, which is the same model.
+    // A family that fits as it is comes before one that does with unusual options: the diagonal SLiCE before the one
+    // with blocks of one channel, which is the same model.
     let plainest = fits.iter().map(|(_, architecture, _)| architecture.options.len()).min();
     fits.retain(|(_, architecture, _)| Some(architecture.options.len()) == plainest);
     let (candidate, architecture, family) = only(path, fits)?;

@@ -4,7 +4,7 @@ use cwm_models::families::Family;
 
 use crate::tensor_groups::FileContents;
 
-/// Dropout, where no setting tells it: the paper's. It plays no part in what a trained model says.
+/// Dropout, where no setting has it: the paper's. It plays no part in what a trained model says.
 const USUAL_DROPOUT: f64 = 0.1;
 
 /// The value of a setting, however it is written: Python writes `True` and `1e-06`, others `true` and `0.000001`.
@@ -51,13 +51,13 @@ const FIXED: &[(&str, &str, &str)] = &[
     ("mamba3", "mamba3_is_outproj_norm", "false"),
 ];
 
-/// The setting that tells the two Gated DeltaNets apart.
+/// The setting that distinguishes the two Gated DeltaNets.
 const EIGENVALUES: [&str; 2] = ["gated_deltanet_allow_neg_eigval", "allow_neg_eigval"];
 
 /// Fixed settings that the authors' presets change: a file that says nothing may be of either value.
 const PRESET: [&str; 1] = ["slice_scale"];
 
-/// The option that the settings tell of.
+/// The option that the settings name.
 pub const HEADS: &str = "heads";
 
 /// The values that the settings give to an option that shapes may leave open.
@@ -91,7 +91,7 @@ pub fn contradicting_setting(family: &str, contents: &FileContents) -> Option<St
     let eigenvalues = || {
         EIGENVALUES.iter().find_map(|name| {
             let ours = negative?;
-            // SettingValue both ways it says nothing, and whoever reads the file is asked.
+            // SettingValue both ways it says nothing, and the user has to say.
             let &[theirs] = values_of(contents, name).as_slice() else { return None };
             (SettingValue::from(theirs) != SettingValue::from(ours)).then(|| other_model(family, name, theirs, ours))
         })
@@ -99,7 +99,7 @@ pub fn contradicting_setting(family: &str, contents: &FileContents) -> Option<St
     fixed.or_else(eigenvalues)
 }
 
-/// Settings that nobody tells although files without them may be of another value, with the family's own.
+/// Settings that are left out although files without them may be of another value, with the family's own.
 pub fn unstated_settings(family: &str, contents: &FileContents) -> Vec<(&'static str, String)> {
     let doubtful = fixed(family).filter(|(name, _)| PRESET.contains(name) && values_of(contents, name).is_empty());
     doubtful.map(|(name, ours)| (name, ours.to_owned())).collect()

@@ -112,7 +112,7 @@ impl Archive {
         if raw.compression() != CompressionMethod::Stored || raw.encrypted() {
             return Err(wrong("is compressed or encrypted, which torch.save does not do"));
         }
-        // PyTorch can be told to compute no sums; it writes 0.
+        // PyTorch can be set to compute no sums; it writes 0.
         let unsummed = raw.crc32() == 0;
         drop(raw);
         let options = ZipReadOptions::new().ignore_crc32(unsummed);

@@ -37,7 +37,7 @@ pub fn reconstruct(nodes: &Nodes, handle: Handle) -> ReconstructedObject {
                 handle = *inner;
                 continue;
             }
-            // A subclass of tensors, told by how its plain tensor is made: (function, class, arguments, state).
+            // A subclass of tensors, known by how its plain tensor is made: (function, class, arguments, state).
             ("torch._tensor._rebuild_from_type_v2", [function, _, arguments, ..]) => {
                 match (nodes.global(*function), nodes.tuple(*arguments)) {
                     (Some(function), Some(arguments)) => rebuilt(nodes, function, arguments),
@@ -95,7 +95,7 @@ fn strided(nodes: &Nodes, storage: Handle, element: Option<Handle>, layout: [Han
 }
 
 /// The storage of `("storage", class, key, device, length)`; in old files the name ends in `None` or `(key, offset,
-/// length)` of a view into it, whose offset is told too.
+/// length)` of a view into it, whose offset is given too.
 fn stored(nodes: &Nodes, handle: Handle) -> Option<(Storage, u64)> {
     let Node::PersistentId(name) = nodes.get(handle) else { return None };
     let [kind, class, key, _device, length, rest @ ..] = nodes.tuple(*name)? else { return None };

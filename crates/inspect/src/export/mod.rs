@@ -87,7 +87,7 @@ impl Iterator for Batches<'_> {
         while self.next < self.games && positions < BATCH_POSITIONS && self.next - start < BATCH_ROWS {
             positions += match self.dataset.tokens(self.next) {
                 Ok(tokens) => tokens?.len(),
-                // Told when the game is gathered.
+                // Reported when the game is gathered.
                 Err(_) => 0,
             };
             self.next += 1;

@@ -1,7 +1,7 @@
-//! The authors' configuration of a fixture's model, as its manifest has it, beside the model that its parameters tell.
+//! The authors' configuration of a fixture's model, as its manifest has it, beside the model of its parameters.
 //!
-//! Most of it changes no name and no shape. A key that says otherwise than our model is of another one, whose numbers may
-//! be the same by chance or by mistake; one that nobody knows could say anything.
+//! Most of it changes no name and no shape. A key that says otherwise than our model is of another one, whose numbers
+//! may be the same by chance or by mistake; one that nobody knows could say anything.
 
 use cwm_foreign::{FileContents, contradicting_setting};
 use cwm_models::Architecture;
@@ -64,8 +64,8 @@ pub fn is_known_resolved(key: &str) -> bool {
     OF_FAMILIES.contains(&key)
 }
 
-/// Returns the first contradiction between the configuration and `architecture`, in words that follow the manifest; `None` if all that
-/// it says is so.
+/// Returns the first contradiction between the configuration and `architecture`, in words that follow the manifest;
+/// `None` if all that it says is so.
 pub fn contradiction(architecture: &Architecture, config: &Map<String, Value>) -> Option<String> {
     let family = architecture.family.as_str();
     let resolved = config.get("resolved").and_then(Value::as_object).into_iter().flatten();

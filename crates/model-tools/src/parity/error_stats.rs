@@ -7,12 +7,12 @@ use cwm_contract::{Difference, Quantity};
 pub struct Tolerance {
     /// The largest difference that is allowed.
     pub difference: f64,
-    /// The magnitude that a difference is told relative to.
+    /// The magnitude to which a difference is relative.
     pub scale: f64,
 }
 
 impl Tolerance {
-    /// A difference of so much, whatever the number; told relative to magnitudes above 1.
+    /// A difference of so much, whatever the number; relative to magnitudes above 1.
     pub fn absolute(difference: f64, expected: f64) -> Self {
         Tolerance { difference, scale: expected.abs().max(1.0) }
     }

@@ -1,4 +1,4 @@
-//! The manifest that may lie beside fixtures: what their tensors do not tell.
+//! The manifest that may lie beside fixtures: what their tensors do not show.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -122,7 +122,7 @@ fn unknown(written: &Value) -> Vec<String> {
 pub struct FixtureInfo {
     /// The entry of the fixture.
     pub entry: Option<Entry>,
-    /// The reason for parts that it lacks.
+    /// The reason for parts that it does not have.
     pub why_incomplete: &'static str,
 }
 

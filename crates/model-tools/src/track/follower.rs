@@ -7,7 +7,7 @@ use cwm_models::heads::labels::LOGITS;
 use cwm_models::parameters::Weights;
 use cwm_models::{DeviceWeights, ForwardPass, Network, RecurrentNetwork, RecurrentState, Tokens};
 
-/// Tokens of a game that a model without a memory is asked to read again at every turn.
+/// Tokens of a game that a model without a memory has to read again at every turn.
 const LONGEST_PREFIX: usize = 4_096;
 
 /// A model in the middle of a game.
@@ -43,11 +43,11 @@ impl<'m> Follower<'m> {
         }
     }
 
-    /// Reads these tokens and tells the logits after each, [1878]. With a memory each is told before the next is read,
-    /// so that nothing grows with their number; without one they are read at once.
+    /// Reads these tokens and reports the logits after each, [1878]. With a memory each is reported before the next is
+    /// read, so that nothing grows with their number; without one they are read at once.
     ///
     /// # Errors
-    /// The game is too long for a model that reads it whole; or whoever is told fails, and what follows is not read.
+    /// The game is too long for a model that reads it whole; or the callback fails, and what follows is not read.
     pub fn read(&mut self, next: &[u16], report: &mut dyn FnMut(&[f32]) -> Result<(), Failure>) -> Result<(), Failure> {
         match self {
             Follower::Recurrent { model, weights, memory } => {

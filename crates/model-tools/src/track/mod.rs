@@ -24,7 +24,7 @@ use shakmaty::{Chess, Color, Move, Position};
 use follower::Follower;
 use moves::Moves;
 
-/// Follows the game that `text` tells, line by line; each position is told as soon as it is computed, which models with a
+/// Follows the game in `text`, line by line; each position is reported as soon as it is computed, which models with a
 /// memory do move by move.
 pub fn track(
     request: &TrackRequest,
@@ -47,7 +47,7 @@ pub fn track(
     follower.read(&[START], &mut |logits| {
         report(prediction::predict(ply, None, logits, &labels_of(&position, EnPassant::Always)))
     })?;
-    // What is legal before the word that is not is told before that is.
+    // What is legal before the word that is not is reported before that is.
     while let Some(group) = moves.next_group(&position)? {
         let tokens: Vec<u16> = group.played.iter().map(|&played| PlainMove::from(played).token()).collect();
         let mut played = group.played.iter();
@@ -76,7 +76,7 @@ fn model(path: &Path, request: &TrackRequest) -> Result<(Network, Weights), Fail
     Ok((imported.network, imported.weights))
 }
 
-/// A checkpoint says of itself what it is. Whoever says otherwise, or wants another model, would get this one unsaid.
+/// A checkpoint describes itself. Hints to another model would be ignored silently.
 fn refuse_hints(path: &Path, hints: &ModelHints) -> Result<(), Failure> {
     let given = [
         ("--family", hints.family.is_some()),

@@ -41,7 +41,7 @@ enum Source<'t> {
 }
 
 impl<'t> Moves<'t> {
-    /// The moves that `text` tells. PGN is known by its first letter, a bracket; of that, the game `game`, from 1.
+    /// The moves in `text`. PGN is known by its first letter, a bracket; of that, the game `game`, from 1.
     ///
     /// # Errors
     /// It cannot be read, or has no such game, or that game did not begin from the initial position.

@@ -1,7 +1,7 @@
-//! GPUs of NVIDIA: what must be there, looked for in the order in which it is needed, and told in words.
+//! GPUs of NVIDIA: what must be there, looked for in the order in which it is needed, with a message.
 //!
 //! Nothing of CUDA is linked: the driver and NVRTC are loaded at run time, and their absence would be a panic deep in a
-//! library. So everything is asked for here first.
+//! library. So everything is tried here first.
 
 use std::any::Any;
 

@@ -35,7 +35,7 @@ pub struct Family {
     pub build: fn(&Architecture, &mut Scope<'_>) -> Result<Box<dyn Backbone>, ModelError>,
 }
 
-/// All families; in tests also the worked example of docs/new-family.md, so that all that holds for families is asked of
+/// All families; in tests also the worked example of docs/new-family.md, so that laws of families hold of
 /// it too.
 pub static FAMILIES: &[Family] = &[
     #[cfg(test)]

@@ -1,5 +1,5 @@
 //! Products of batches of matrices in decomposed operations: the one place where they multiply, so that a device which
-//! rounds by itself can be told when not to.
+//! rounds by itself needs to know when not to.
 
 #[cfg(any(test, feature = "cuda"))]
 mod strict;

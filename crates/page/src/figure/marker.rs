@@ -9,8 +9,8 @@ pub(super) const RADIUS: i32 = 36;
 const LIGHT_RADIUS: i32 = 30;
 
 impl VectorCanvas {
-    /// Draws a marker, whose shape differs from colour to colour, so that series can be told apart without seeing colours. A
-    /// faint one is seen only while the pointer is on it.
+    /// Draws a marker, whose shape differs from colour to colour, so that series can be distinguished without seeing
+    /// colours. A faint one is seen only while the pointer is on it.
     pub(super) fn marker(&mut self, at: Coordinate, style: Style, faint: bool, note: &str) {
         let Style { colour, filled, light, .. } = style;
         let paint = Paint::of(ColourRole::of_series(colour));

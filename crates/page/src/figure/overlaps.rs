@@ -1,4 +1,4 @@
-//! A check of a figure's texts, for the tests of whoever makes figures.
+//! A check of a figure's texts, for tests of figures.
 
 use super::Figure;
 use super::canvas::{Anchor, Shape, Text, VectorCanvas, text_width};

@@ -19,7 +19,7 @@ struct View<'a> {
     style: String,
     /// The labels that `data-from` counts in, as JSON.
     sources: String,
-    /// The element that whoever exports the page fills.
+    /// The element that an export of the page fills.
     provenance: &'static str,
     script: String,
     /// The hash of the only script that the content policy lets run.

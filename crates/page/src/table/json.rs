@@ -1,5 +1,6 @@
 //! A table as JSON, for programs: what is printed, the numbers behind it, and where they come from. Labels stand in it
-//! once; cells name them by place, and have no key for what they lack: a table by prefix has tens of thousands of them.
+//! once; cells name them by place, and have no key for what they do not have: a table by prefix has tens of thousands
+//! of them.
 
 use cwm_contract::Failure;
 use serde::Serialize;

@@ -8,8 +8,8 @@ use super::{Move, Position, Variant, backrank, bit};
 const CORNERS: Bitboard = Bitboard::CORNERS;
 
 impl Position {
-    /// The castling rights that mean something. A game gives no new ones, so after the first move they are taken as they
-    /// are.
+    /// The castling rights that mean something. A game gives no new ones, so after the first move they are taken as
+    /// they are.
     pub(super) fn clean_castling(&self) -> Bitboard {
         if self.played { self.castling } else { self.valid_castling(self.chess960) }
     }
@@ -33,7 +33,7 @@ impl Position {
         clean
     }
 
-    /// Returns true if there are castling rights that only Chess960 knows; asked before the first move.
+    /// Returns true if there are castling rights that only Chess960 knows; called before the first move.
     pub(super) fn has_chess960_castling_rights(&self) -> bool {
         let rights = self.valid_castling(true);
         let astray = |color: Color| {

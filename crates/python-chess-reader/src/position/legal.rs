@@ -10,7 +10,7 @@ use super::{Move, Position, Variant, bit};
 const CENTRE: Bitboard = Bitboard(0x0000_0018_1800_0000);
 
 impl Position {
-    /// The legal moves from squares of `from` to squares of `to`, each once, drops aside: a drop is never asked for by
+    /// The legal moves from squares of `from` to squares of `to`, each once, drops aside: a drop is never requested by
     /// the square that it comes from.
     pub(super) fn legal_moves(&self, from: Bitboard, to: Bitboard, found: &mut dyn FnMut(Move)) {
         match self.variant {
@@ -187,7 +187,8 @@ impl Position {
         snipers.find(blocks).map_or(Bitboard::FULL, |sniper| ray(king, sniper))
     }
 
-    /// Returns true if an en passant capture uncovers the king along the rank, or along the diagonal of the pawn that goes.
+    /// Returns true if an en passant capture uncovers the king along the rank, or along the diagonal of the pawn that
+    /// goes.
     fn is_skewered(&self, king: Square, played: Move) -> bool {
         let gone = self.passed_pawn(played.to).map_or(Bitboard::EMPTY, bit);
         let occupied = (self.board.occupied() & !gone & !bit(played.from)) | bit(played.to);

@@ -8,9 +8,9 @@ use super::permutation::{Key, Permutation};
 pub enum Batching {
     /// The examples that follow one another in the order.
     Exact,
-    /// Examples of like length: the examples of `window` batches that follow one another are sorted by length and cut into as
-    /// many batches of the same sizes, which come in an order of their own. A departure from the protocol: what is learnt
-    /// from together is no longer drawn at random. Every example still comes once an epoch.
+    /// Examples of like length: the examples of `window` batches that follow one another are sorted by length and cut
+    /// into as many batches of the same sizes, which come in an order of their own. A departure from the protocol:
+    /// what is learnt from together is no longer drawn at random. Every example still comes once an epoch.
     Bucketed {
         /// Batches whose examples are sorted together, at least one.
         window: u64,
@@ -24,7 +24,7 @@ pub enum Batching {
 pub struct Batches {
     sampler: Sampler,
     batching: Batching,
-    /// The last window asked for.
+    /// The last window.
     window: Option<Window>,
 }
 
@@ -42,8 +42,8 @@ impl Batches {
         Batches { sampler, batching, window: None }
     }
 
-    /// Examples of the batch of step `step`, counted from 0, as places in the dataset. `length` gives the length of the example
-    /// at a place.
+    /// Examples of the batch of step `step`, counted from 0, as places in the dataset. `length` gives the length of
+    /// the example at a place.
     ///
     /// # Errors
     /// The error of `length`.
@@ -63,8 +63,8 @@ impl Batches {
     }
 }
 
-/// Sorts the examples of all batches by length, ties in their order, cuts them into batches of the same sizes, and puts those
-/// in random order.
+/// Sorts the examples of all batches by length, ties in their order, cuts them into batches of the same sizes, and
+/// puts those in random order.
 fn sort_by_length<E>(
     drawn: &[Vec<usize>],
     key: Key,

@@ -231,7 +231,7 @@ mod tests {
     }
 
     /// Each order has every example of an epoch once; and, for people, the time that drawing them took.
-    /// `docs/design/training.md` has the figures of 10^8 examples, which `CWM_ORDER_EXAMPLES=100000000` asks for: then
+    /// `docs/design/training.md` has the figures of 10^8 examples, which `CWM_ORDER_EXAMPLES=100000000` measures: then
     /// with `--nocapture --test-threads 1`.
     #[test]
     fn an_epoch_has_every_example_once_and_takes_no_memory_for_each() {
@@ -261,7 +261,8 @@ mod tests {
                 (examples, examples),
                 "{name}"
             );
-            // What was seen is a bit an example, and this test's own. Other tests' memory counts too, unless this runs alone.
+            // What was seen is a bit an example, and this test's own. Other tests' memory counts too, unless this runs
+            // alone.
             let own = most.saturating_sub(before + (seen.len() * 8 / 1024) as u64);
             println!("{name}: {steps} steps, {own} kB");
             assert!(requested.is_none() || own < 4_096, "{name}: {own} kB");

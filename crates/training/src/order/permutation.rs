@@ -19,12 +19,13 @@ pub struct Key {
     pub purpose: &'static [u8; 16],
 }
 
-/// A permutation of the numbers below `size`, of which each place can be asked by itself: a Feistel network.
+/// A permutation of the numbers below `size`, of which each place can be computed by itself: a Feistel network.
 ///
-/// A number is `high * right + low` with `high < left` and `low < right`, where `left` and `right` are about the root of
-/// `size`. A round adds to one of the two a keyed hash of the other, modulo its bound, which can be undone: so rounds
-/// permute the numbers below `left * right` (Black and Rogaway 2002, "Ciphers with arbitrary finite domains"). The few of
-/// them that are not below `size` are sent through again until they are, which leaves a permutation of those that are.
+/// A number is `high * right + low` with `high < left` and `low < right`, where `left` and `right` are about the root
+/// of `size`. A round adds to one of the two a keyed hash of the other, modulo its bound, which can be undone: so
+/// rounds permute the numbers below `left * right` (Black and Rogaway 2002, "Ciphers with arbitrary finite domains").
+/// The few of them that are not below `size` are sent through again until they are, which leaves a permutation of
+/// those that are.
 #[derive(Clone, Copy, Debug)]
 pub struct Permutation {
     size: u64,

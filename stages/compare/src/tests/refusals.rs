@@ -45,7 +45,7 @@ fn scores_that_do_not_belong_together_are_refused_in_words() {
     assert!(refused(&[(slice, "slice", Vec::new())]).ends_with("hold no positions"));
 }
 
-/// Predictions need not tell losses.
+/// Predictions need not have losses.
 #[test]
 fn models_without_losses_are_left_out_in_words() {
     let folder = tempfile::tempdir().unwrap();

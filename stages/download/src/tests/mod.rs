@@ -110,7 +110,7 @@ fn notes(outcome: &Outcome) -> Vec<String> {
     outcome.events.iter().filter_map(note).collect()
 }
 
-/// Downloads from a server that answers so, checks that the file came whole, and returns what was asked for.
+/// Downloads from a server that answers so, checks that the file came whole, and returns what was requested.
 fn check(settings: Settings, answer: impl Fn(usize, &Request) -> Answer + Send + Sync + 'static) -> Vec<Request> {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(answer);

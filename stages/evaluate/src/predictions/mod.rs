@@ -1,9 +1,9 @@
 //! Scores the predictions of a model of any program, in place of a checkpoint: held against the labels, position by
 //! position.
 //!
-//! Rows may come in any order. Memory grows with the games (about 100 bytes each) and not with their positions: what was
-//! found of each position is kept in a file of slots until all rows have come. Of the few games that become boards it is
-//! kept in memory, at some 16 bytes a wrong label.
+//! Rows may come in any order. Memory grows with the games (about 100 bytes each) and not with their positions: what
+//! was found of each position is kept in a file of slots until all rows have come. Of the few games that become boards
+//! it is kept in memory, at some 16 bytes a wrong label.
 
 mod names;
 mod scorer;
@@ -33,7 +33,7 @@ const CHUNK: usize = 1_024;
 /// Scores the predictions in the file `path`.
 ///
 /// # Errors
-/// They do not say every label of every position exactly once, the disk refuses, or the stage was asked to stop.
+/// They do not say every label of every position exactly once, the disk refuses, or the stage was cancelled.
 pub fn run(context: &Context, config: &Config, path: &Path) -> Result<(), Failure> {
     if let Some(parameter) = config.of_checkpoint() {
         return Err(Failure::input(format!("`{parameter}` belongs to a checkpoint; predictions have no use for it"))

@@ -14,7 +14,7 @@ pub struct GameNames {
 }
 
 impl GameNames {
-    /// Those of the dataset's games; ids are gathered only if they are asked for.
+    /// Those of the dataset's games; ids are gathered only on request.
     ///
     /// # Errors
     /// The dataset is damaged.

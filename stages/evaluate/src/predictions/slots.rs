@@ -44,8 +44,8 @@ impl Slots {
         self.starts[game as usize + 1] - self.starts[game as usize]
     }
 
-    /// Fills the slots of a game from position `t` on. Returns the first of these positions whose slot is taken already;
-    /// then nothing was written.
+    /// Fills the slots of a game from position `t` on. Returns the first of these positions whose slot is taken
+    /// already; then nothing was written.
     ///
     /// # Errors
     /// The disk refuses.
@@ -77,7 +77,7 @@ impl Slots {
     /// Checks that every position of the dataset has its slot taken.
     ///
     /// # Errors
-    /// It has not: how many lack and where the first one is. Or the disk refuses.
+    /// It has not: the error has their number and the first one. Or the disk refuses.
     pub fn check_complete(&self, dataset: &Dataset) -> Result<(), Failure> {
         let (mut positions, mut games, mut first) = (0, 0, None);
         for game in 0..self.starts.len() - 1 {

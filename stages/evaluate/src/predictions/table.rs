@@ -42,7 +42,7 @@ pub struct Rows {
     pub t: Vec<u64>,
     /// [rows, 75]; each is a class that its label has.
     pub labels: Vec<u8>,
-    /// The loss of each, where the file tells it.
+    /// The loss of each, where the file has it.
     pub loss: Option<Vec<f64>>,
 }
 
@@ -62,7 +62,7 @@ impl Table {
     /// Opens the file and checks its columns.
     ///
     /// # Errors
-    /// It is no Parquet file, or lacks a column, or has one of another type.
+    /// It is no Parquet file, or has no such column, or has one of another type.
     pub fn open(path: &Path) -> Result<Self, Failure> {
         let file = fs_err::File::open(path)?.into_parts().0;
         let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(|error| {

@@ -43,7 +43,7 @@ impl Block {
         }
     }
 
-    /// [batch * time, width] to the same; `index` names the layer to whoever watches.
+    /// [batch * time, width] to the same; `index` names the layer to the observer.
     pub fn forward(&self, pass: &ForwardPass, x: Tensor<2>, tokens: &Tokens, index: usize) -> Tensor<2> {
         let mixed = self.attn.forward(pass, self.attn_norm.forward(pass, x.clone()), tokens);
         pass.observe(|| format!("layer{index}.attn"), &mixed);

@@ -1,4 +1,4 @@
-//! The gate after the recurrence, which also brings the outputs of a head together.
+//! The gate after the recurrence, which also joins the outputs of a head.
 
 use burn::tensor::Tensor;
 use burn::tensor::activation::silu;

@@ -55,7 +55,7 @@ impl Layer {
         }
     }
 
-    /// [batch * time, width] to the same; `index` names the layer to whoever watches.
+    /// [batch * time, width] to the same; `index` names the layer to the observer.
     pub fn forward(&self, pass: &ForwardPass, x: Tensor<2>, tokens: &Tokens, index: usize) -> Tensor<2> {
         let path = increments(self.norm1.forward(pass, x.clone()), tokens);
         let transitions = self.transitions.forward(pass, path.clone());

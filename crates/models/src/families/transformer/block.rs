@@ -38,7 +38,7 @@ impl Block {
         }
     }
 
-    /// [batch * time, width] to the same; `index` names the block to whoever watches.
+    /// [batch * time, width] to the same; `index` names the block to the observer.
     pub fn forward(
         &self,
         pass: &ForwardPass,

@@ -23,7 +23,7 @@ pub(crate) struct Run {
     pub(crate) best: bool,
     /// True if the test set is the games on which its training was validated.
     pub(crate) validated: bool,
-    /// `None` where its scores tell none.
+    /// `None` where its scores have none.
     pub(crate) loss: Option<MeanStd>,
     /// Accuracies are fractions, 0 to 1.
     pub(crate) labelwise: MeanStd,
@@ -45,7 +45,7 @@ pub(crate) struct Overall {
     pub(crate) games: u64,
     /// Positions in it, START included.
     pub(crate) positions: u64,
-    /// `None` where no run tells one.
+    /// `None` where no run has one.
     pub(crate) loss: Option<MeanStd>,
     /// Accuracies are fractions, 0 to 1.
     pub(crate) labelwise: MeanStd,
@@ -174,8 +174,8 @@ impl Results {
         Ok(results)
     }
 
-    /// The rows of each model and test set, and of each further key that `read` takes from a row, in the order of these;
-    /// within a group in the order of seed and label, in which means are taken.
+    /// The rows of each model and test set, and of each further key that `read` takes from a row, in the order of
+    /// these; within a group in the order of seed and label, in which means are taken.
     fn groups<'a, Row, Rest: Ord>(
         &self,
         keys: &Keys,

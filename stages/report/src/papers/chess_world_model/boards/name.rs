@@ -39,7 +39,7 @@ pub(super) fn named(label: &Label, model: &ModelLine) -> BoardName {
 
 /// Returns the names of the models, in the order of the tables, and for each board the place of its model among them.
 ///
-/// Seeds are told where a model has several, stages where two evaluated it on games of one name.
+/// Seeds are named where a model has several, stages where two evaluated it on games of one name.
 pub(super) fn names(boards: &[BelievedGame]) -> (Vec<String>, Vec<usize>) {
     let mut seeds: BTreeMap<&Model, BTreeSet<Option<i64>>> = BTreeMap::new();
     let mut stages: BTreeMap<(&Model, Option<i64>, &TestSet), BTreeSet<&str>> = BTreeMap::new();

@@ -16,7 +16,7 @@ pub(crate) enum Metric {
     UniqueMoves,
     /// Share of the possible move tokens in percent (Table 3).
     Coverage,
-    /// Distinct move tokens of one of the two sets that the other lacks (text of Appendix A.2).
+    /// Distinct move tokens of one of the two sets that the other does not have (text of Appendix A.2).
     OnlyMoves,
     /// Families and sizes of the sweep (text of Appendix C).
     Cells,
@@ -87,8 +87,8 @@ impl PaperFacts {
         self.get(family, size, "", "", &Metric::Parameters)
     }
 
-    /// A fact about a set of games (`train_and_validation`, `train`, `validation`, `held_out`, `random_uniform`), or about
-    /// all choices of the `first_stage`.
+    /// A fact about a set of games (`train_and_validation`, `train`, `validation`, `held_out`, `random_uniform`), or
+    /// about all choices of the `first_stage`.
     pub(crate) fn split(&self, set: &str, metric: &Metric) -> Option<&PrintedValue> {
         self.get("", "", set, "", metric)
     }

@@ -49,7 +49,7 @@ fn chart(results: &Results, paper: &PaperFacts, accuracy: Accuracy, shifts: bool
         panels.push((if groups.len() > 1 { set.to_string() } else { String::new() }, of_test));
     }
     if groups.len() == 1 {
-        // No size tells the panels apart: test sets stand side by side.
+        // No size distinguishes the panels: test sets stand side by side.
         panels = vec![(String::new(), panels.into_iter().flat_map(|(_, panels)| panels).collect())];
     }
     // One vertical axis for all, for lines and bands; what lies below zero or above 100 % is cut.

@@ -121,7 +121,7 @@ fn known(curve: &Curve, results: &Results, chosen: &[Vec<&str>]) -> Option<usize
 
 /// For each model the labels of the runs that were chosen for it: `second[size=d8/l1,lr_floor=0.1]` for what was scored
 /// as `evaluation[size=d8/l1]`. None where a run has the model's own coordinates; and none where runs of several stages
-/// were chosen, since it is not told which choice came last.
+/// were chosen, since it is unknown which choice came last.
 fn chosen<'a>(curves: &'a [Curve], results: &Results, choices: &Choices) -> Vec<Vec<&'a str>> {
     let candidates = choices.iter().flat_map(|(_, candidates)| candidates).filter(|candidate| candidate.chosen);
     let chosen: Vec<[String; 3]> = candidates
@@ -217,7 +217,7 @@ mod tests {
         let [other, of_first, of_last] =
             ["floor=0.2", "floor=0.1", "lr=1"].map(|setting| format!("family=slice, size=d8/l1, {setting}"));
         assert_eq!(panels(&floors), [told("d8/l1", &["SLiCE"]), told("Other trainings", &[other.as_str()])]);
-        // Which of two chosen ones was scored is not told, unless one has the scores' own coordinates.
+        // Which of two chosen ones was scored is unknown, unless one has the scores' own coordinates.
         let sweep = "sweep[family=slice,size=d8/l1,lr=1]";
         let unclear = panels(&[floors[1], sweep]);
         assert_eq!(unclear.iter().flat_map(|(_, names)| names).collect::<Vec<_>>(), [&of_first, &of_last]);

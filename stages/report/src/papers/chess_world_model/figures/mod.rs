@@ -1,4 +1,4 @@
-//! The figures, one file each, and how models are told apart in all of them.
+//! The figures, one file each, and how models are distinguished in all of them.
 
 mod ablations;
 mod by_parameters;

@@ -60,7 +60,7 @@ pub(crate) struct Bins {
     pub(crate) prefix: Vec<PrefixRow>,
 }
 
-/// Reads the folder. Bins of earlier versions have fewer columns; what those would tell is then unknown.
+/// Reads the folder. Bins of earlier versions have fewer columns; the values of the others are then unknown.
 ///
 /// # Errors
 /// A file is missing, is not Parquet, has no rows, or a column or a value is missing.

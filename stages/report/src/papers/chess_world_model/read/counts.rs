@@ -38,7 +38,7 @@ pub(crate) enum Counts {
     Tokenize {
         /// Each set by name.
         sets: BTreeMap<String, TokenSet>,
-        /// All sets as one; files of the first versions lack it.
+        /// All sets as one; files of the first versions do not have it.
         all: Option<TokenSet>,
     },
 }

@@ -21,7 +21,7 @@ pub(crate) struct Candidate {
     pub(crate) size: String,
     /// Numbers, texts and booleans by name.
     pub(crate) parameters: BTreeMap<String, serde_json::Value>,
-    /// Hyper-parameters that were not to be chosen, too; files of earlier versions lack them.
+    /// Hyper-parameters that were not to be chosen, too; files of earlier versions do not have them.
     #[serde(default)]
     pub(crate) settings: BTreeMap<String, serde_json::Value>,
     #[serde(deserialize_with = "number")]

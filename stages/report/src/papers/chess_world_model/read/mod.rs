@@ -1,4 +1,4 @@
-//! The input files, turned into plain values; everything wrong with them is told here.
+//! The input files, turned into plain values; everything wrong with them is reported here.
 
 pub(crate) mod bins;
 pub(crate) mod counts;

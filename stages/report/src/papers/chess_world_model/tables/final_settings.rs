@@ -10,7 +10,7 @@ use crate::papers::chess_world_model::results::{Results, Run};
 use crate::papers::chess_world_model::settings::{self, Settings};
 use crate::papers::chess_world_model::tables::choices::not_run;
 
-/// As the checkpoints tell them that were evaluated, through the scores and the bins.
+/// From the checkpoints that were evaluated, through the scores and the bins.
 pub(crate) fn final_settings(results: &Results, paper: &PaperFacts) -> Table {
     let mut models: Vec<(Model, Vec<&Run>)> = Vec::new();
     for (index, model) in results.models.iter().enumerate() {

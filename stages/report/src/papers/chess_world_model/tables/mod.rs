@@ -1,4 +1,4 @@
-//! The paper's tables, one file each, and what else is told as a table.
+//! The paper's tables, one file each, and the further tables.
 
 mod candidates;
 mod choices;

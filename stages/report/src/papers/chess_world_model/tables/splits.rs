@@ -82,7 +82,7 @@ fn split(label: &String, train: &Side, validation: &Side, intended: f64, paper: 
     };
     [
         group("Train and validation", &all, Cell::none(), "train_and_validation"),
-        // In Table 3 the paper calls all games of the corpus so; of these alone it tells nothing.
+        // In Table 3 the paper calls all games of the corpus so; of these alone it has nothing.
         group("Train", train, from(Cell::percent(1.0 - intended)), ""),
         group("Validation", validation, from(Cell::percent(intended)), "validation"),
     ]

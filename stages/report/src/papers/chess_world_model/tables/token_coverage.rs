@@ -11,7 +11,7 @@ use crate::papers::chess_world_model::test_set::TestSet;
 /// Move tokens without START and PAD: 64 squares from, 64 to, 5 promotions (Section 2.3).
 const MOVE_TOKENS: u64 = 64 * 64 * 5;
 
-/// The sets of which the paper tells it, with what they are called where there are none of ours.
+/// The sets for which the paper has it, with what they are called where there are none of ours.
 const PAPERS: [(&str, &str); 2] = [("train", "train and validation"), ("random_uniform", "random-uniform test")];
 
 /// Coverage of each tokenized set, beside the paper's where it has that set; `None` where nothing was tokenized.
@@ -30,7 +30,8 @@ pub(crate) fn token_coverage(counts: &[LabelledCounts], paper: &PaperFacts) -> O
             (name.clone(), set, random.or(corpus.filter(|_| together.is_none() && name == "train")))
         });
         for (name, set, theirs) in all.into_iter().chain(each) {
-            // Of games to train on those that the random test lacks; of all others those that there are none of to train on.
+            // Of games to train on those that the random test does not have; of all others those that there are none
+            // of to train on.
             let several = TokenSet { moves: united(sets.values()), ..set.clone() };
             let which = if set.moves.is_empty() { &several } else { set };
             let others = if corpus.is_some() { &random_uniform } else { &trained };
@@ -67,8 +68,8 @@ pub(crate) fn token_coverage(counts: &[LabelledCounts], paper: &PaperFacts) -> O
     })
 }
 
-/// The sets whose moves are compared: those of the one corpus to train on, and the random-uniform test; none where there
-/// are several of them.
+/// The sets whose moves are compared: those of the one corpus to train on, and the random-uniform test; none where
+/// there are several of them.
 fn compared(counts: &[LabelledCounts]) -> [Vec<&TokenSet>; 2] {
     let sets = |belongs: &dyn Fn(&LabelledCounts) -> bool| -> Vec<&TokenSet> {
         let mut found = counts.iter().filter(|labelled| belongs(labelled));
@@ -105,7 +106,7 @@ fn names<'a>(names: impl Iterator<Item = &'a String>) -> String {
     names.map(String::as_str).collect::<Vec<_>>().join(" and ")
 }
 
-/// The rows of one set: ours with its label, and what the paper tells of the set that it calls `theirs`.
+/// The rows of one set: ours with its label, and the paper's values of the set that it calls `theirs`.
 fn rows(
     title: &str,
     ours: Option<(&String, &TokenSet, Option<u64>)>,
