@@ -6,7 +6,7 @@ use crate::digest::Fields;
 use crate::files::{self, Content, SourceFile};
 use crate::lock::{Lock, compatible};
 use crate::manifest::Manifest;
-use crate::workspace::{Hashed, Workspace};
+use crate::workspace::{HashedPackage, Workspace};
 use crate::{Error, modules, normal, registry};
 
 /// The digests of one crate, which enter the fingerprints of the stages that use it.
@@ -18,7 +18,7 @@ pub(crate) struct Digests {
 /// Hashes a crate, of which the features `active` are on.
 pub(crate) fn digests(
     workspace: &Workspace,
-    package: &Hashed,
+    package: &HashedPackage,
     active: Option<&BTreeSet<String>>,
 ) -> Result<Digests, Error> {
     let folder = workspace.root.join(&package.folder);

@@ -10,7 +10,7 @@ use datafusion::arrow::array::{Int64Array, UInt8Array};
 
 use crate::config::Config;
 use crate::run::Bins;
-use made_up::{Losses, Scored};
+use made_up::{Losses, ScoresFile};
 
 /// Resamples, where the stage takes more: several blocks, and a last one that is not full.
 const RESAMPLES: i128 = 211;
@@ -31,11 +31,11 @@ const PREDICTIONS_LABEL: &str = "predictions[family=probe,seed=4,size=d64/l2,tes
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
-    let scored = |label, model, losses| Scored::new(label, model, made_up::columns(config.bin_width, losses));
+    let scored = |label, model, losses| ScoresFile::new(label, model, made_up::columns(config.bin_width, losses));
     let usual = |label, model| scored(label, Some(model), Losses::All);
     let values = context.values_with([("resamples", context.at_most("resamples", RESAMPLES))]);
     let mut probed = ProbeOutput::new();
-    let mut take = |name: &str, all: &[Scored]| -> Result<(), Failure> {
+    let mut take = |name: &str, all: &[ScoresFile]| -> Result<(), Failure> {
         let folder = context.folder().join("scores").join(name);
         fs::create_dir_all(&folder).map_err(|error| Failure::io("make", &folder, error))?;
         let mut given = Vec::new();
@@ -62,7 +62,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
             predictions,
         ],
     )?;
-    let one_game = Scored::new("one_game", Some(MODEL), made_up::of_games(0..1, config.bin_width, Losses::All));
+    let one_game = ScoresFile::new("one_game", Some(MODEL), made_up::of_games(0..1, config.bin_width, Losses::All));
     take("one_game", &[one_game])?;
     take("none", &[])?;
     take("some_losses", &[scored("e", Some(MODEL), Losses::Some)])?;
@@ -72,7 +72,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     };
     take("incomplete", &[usual("e", MODEL).altered(without_values)])?;
     let nothing = made_up::of_games(0..0, config.bin_width, Losses::All);
-    take("no_positions", &[Scored::new("e", Some(MODEL), nothing)])?;
+    take("no_positions", &[ScoresFile::new("e", Some(MODEL), nothing)])?;
     take("no_column", &[usual("e", MODEL).altered(|columns| columns.retain(|(name, _)| *name != "exact"))])?;
     let of_other_type = |columns: &mut made_up::Columns| {
         let steps = vec![0; columns[0].1.len()];

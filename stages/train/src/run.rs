@@ -71,7 +71,7 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
         format: FORMAT,
         architecture: task.0.architecture().clone(),
         parameters: task.layout().total() as u64,
-        status: if state.has_diverged() { Status::Diverged } else { Status::TrainingResult },
+        status: if state.has_diverged() { Status::Diverged } else { Status::Finished },
         training: description::training(config, extent, &state, validated_on.as_deref().zip(tally)),
     };
     let weights = state.best.as_ref().map_or(&state.weights, |best| &best.weights);

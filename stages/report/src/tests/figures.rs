@@ -6,7 +6,7 @@ use std::process::Command;
 use cwm_page::Block;
 
 use super::{files, read, rows, run, trial};
-use crate::papers::chess_world_model::contents::{Measured, sections};
+use crate::papers::chess_world_model::contents::{Measurements, sections};
 use crate::papers::chess_world_model::errors::gather;
 use crate::papers::chess_world_model::facts::{Metric, PaperFacts};
 use crate::papers::chess_world_model::model::{MAIN_FAMILIES, SIZES};
@@ -71,7 +71,7 @@ fn figures_of_28_models_are_readable() {
     let results = Results::gather(&bins::read(folder.path()).unwrap()).unwrap();
     let errors = gather(&errors::read(folder.path()).unwrap(), &results);
     assert_eq!(errors.len(), 28 * 4);
-    let given = Measured { errors, ..Measured::default() };
+    let given = Measurements { errors, ..Measurements::default() };
     let sections = sections(&results, &given, &PaperFacts::load().unwrap(), None);
     let charts = sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
         Block::Figure(chart) if !chart.is_empty() => Some(chart),

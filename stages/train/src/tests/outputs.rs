@@ -12,7 +12,7 @@ fn the_outputs_are_what_the_formats_say() {
     let (data, work) = (data(), tempfile::tempdir().unwrap());
     let outcome = trial(work.path(), data.path(), &[]).run(&Train).unwrap();
     let (description, network, weights) = checkpoint::read(&outcome.outputs["checkpoint"], LOGITS).unwrap();
-    assert_eq!(description.status, checkpoint::Status::TrainingResult);
+    assert_eq!(description.status, checkpoint::Status::Finished);
     assert_eq!(network.architecture().size.to_string(), "d16/l1");
     assert_eq!(description.training["steps"], 9);
     assert_ne!(weights.values(), network.initial_weights(5).values());
