@@ -129,8 +129,8 @@ pub struct TagArguments {
 /// Arguments of `take`.
 #[derive(Debug, Args)]
 pub struct TakeArguments {
-    /// The stage, or one cell: 'model[size=d32/l1]'
-    #[arg(value_name = "STAGE")]
+    /// The stage, one cell ('model[size=d32/l1]'), or its output
+    #[arg(value_name = "STAGE[.PORT]")]
     pub stage: String,
     /// A file or folder for its only output, or for each of several one as PORT=FILE; they are copied
     #[arg(value_name = "[PORT=]FILE", required_unless_present = "before")]

@@ -26,12 +26,21 @@ use cwm_store::{ActionRecord, Content, Machine, NewAction, NewOutput, OutputShap
 /// is not what its format says; the stage is running; or the store cannot be written.
 pub fn run(store: Option<&Path>, arguments: &TakeArguments) -> Result<ExitCode, Error> {
     let workspace = Workspace::open(store, &arguments.pipeline)?;
-    let index = workspace.cell(&arguments.stage)?;
+    let (index, port) = match workspace.cell(&arguments.stage) {
+        Ok(index) => (index, None),
+        Err(unknown) => {
+            let (index, port) = workspace.output(&arguments.stage).map_err(|_| unknown)?;
+            (index, Some(port))
+        }
+    };
     let cache_status = workspace.cache_status()?;
     let cell = &workspace.plan.cells[index];
     let files = match arguments.before {
+        true if port.is_some() => {
+            return Err(Error::usage("`--before` takes all outputs of a result").hint("name the stage or cell alone"));
+        }
         true => previous_outputs(&workspace, cell)?,
-        false => output_files(cell, &arguments.files)?,
+        false => output_files(cell, port.as_deref(), &arguments.files)?,
     };
     let (components, replaced) = key_of(&workspace, &cache_status, index, arguments.replace)?;
     let store = &workspace.store;
@@ -66,15 +75,16 @@ pub fn run(store: Option<&Path>, arguments: &TakeArguments) -> Result<ExitCode, 
     Ok(ExitCode::OK)
 }
 
-/// Assigns each output of a cell its file or folder, from words `PORT=FILE`, or `FILE` for the only output.
-fn output_files(cell: &Cell, words: &[String]) -> Result<BTreeMap<String, PathBuf>, Error> {
+/// Assigns each output of a cell its file or folder, from words `PORT=FILE`, or `FILE` for `port` or the only output.
+fn output_files(cell: &Cell, port: Option<&str>, words: &[String]) -> Result<BTreeMap<String, PathBuf>, Error> {
     let names: Vec<&str> = cell.outputs.iter().map(|output| output.name.as_str()).collect();
+    let default = port.or(if let [only] = names[..] { Some(only) } else { None });
     let mut files = BTreeMap::new();
     for word in words {
-        let (name, file) = match (word.split_once('=').filter(|(name, _)| names.contains(name)), &names[..]) {
+        let (name, file) = match (word.split_once('=').filter(|(name, _)| names.contains(name)), default) {
             (Some(assignment), _) => assignment,
-            (None, [only]) => (*only, word.as_str()),
-            (None, _) => {
+            (None, Some(name)) => (name, word.as_str()),
+            (None, None) => {
                 return Err(Error::usage(format!("`{word}` names none of the outputs of {}", cell.label))
                     .hint(format!("give each as PORT=FILE: {}", names.join(", "))));
             }
