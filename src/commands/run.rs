@@ -74,14 +74,16 @@ pub fn run_until(
     let open_remotes = |site: &Site, remote, to_write| TransferService::open(site, remote, &workspace.store, to_write);
     let remote = arguments.remote.as_deref();
     let pushing = arguments.push.then(|| open_remotes(&workspace.site, remote, true)).transpose()?;
-    let (fetcher, uploader): (Option<Box<dyn ResultFetcher>>, Option<Box<dyn InputUploader>>) = match &remote_store {
+    let mut fetcher: Option<Box<dyn ResultFetcher>> = None;
+    let mut uploader: Option<Box<dyn InputUploader>> = None;
+    match &remote_store {
         Some(config) => {
-            let open = || open_remotes(&config.site(), None, false).map(Remotes).map(Box::new);
-            (Some(open()?), Some(open()?))
+            fetcher = Some(Box::new(Remotes(open_remotes(&config.site(), None, false)?)));
+            uploader = Some(Box::new(Remotes(open_remotes(&config.site(), None, false)?)));
         }
-        None if arguments.pull => (Some(Box::new(Remotes(open_remotes(&workspace.site, remote, false)?))), None),
-        None => (None, None),
-    };
+        None if arguments.pull => fetcher = Some(Box::new(Remotes(open_remotes(&workspace.site, remote, false)?))),
+        None => (),
+    }
     // A store that cannot be made is an error before anything runs.
     if !arguments.check && !workspace.store.exists() {
         workspace.store.create()?;

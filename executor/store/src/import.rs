@@ -149,8 +149,8 @@ impl Store {
     /// # Errors
     /// The disk refuses.
     pub fn mark_local(&self, record: &ActionRecord) -> Result<()> {
-        let evicted = self.equal_records(record)?.into_iter().filter(|(file, _)| file.evicted.is_some());
-        evicted.map(|(file, _)| self.unmark_evicted(&file.path)).collect()
+        let mut evicted = self.equal_records(record)?.into_iter().filter(|(file, _)| file.evicted.is_some());
+        evicted.try_for_each(|(file, _)| self.unmark_evicted(&file.path))
     }
 
     /// Returns the name of the remote that a result came from without its files, if it is known.

@@ -52,30 +52,39 @@ pub fn address(text: &str) -> Result<Address<'_>, String> {
     Ok(Address { stage, coordinates, port })
 }
 
+/// The fault of an address that names no cells of its stage.
+pub struct AddressError {
+    /// The problem, without a place.
+    pub problem: Box<Diagnostic>,
+    /// The position of the axis that has no such label.
+    pub axis: Option<usize>,
+}
+
 impl Address<'_> {
     /// Finds the axes that it fixes among those of its stage, each with the labels of its values. Returns their positions and
     /// labels.
     ///
     /// # Errors
-    /// The problem, without a place; and the position of the axis that has no such label.
-    pub fn fixed(&self, axes: &[(&str, Vec<&str>)]) -> Result<Vec<(usize, String)>, (Diagnostic, Option<usize>)> {
+    /// It has no such axis or label, or fixes an axis twice.
+    pub fn fixed(&self, axes: &[(&str, Vec<&str>)]) -> Result<Vec<(usize, String)>, AddressError> {
         let stage = self.stage;
+        let fault = |problem, axis| AddressError { problem: Box::new(problem), axis };
         let mut fixed: Vec<(usize, String)> = Vec::new();
         for (axis, label) in &self.coordinates {
             let Some(position) = axes.iter().position(|(name, _)| name == axis) else {
                 let names = axes.iter().map(|(name, _)| *name);
                 let hint = suggest(axis, "axes", names).or(Some("it has no axes at all".into()));
                 let problem = Diagnostic::nowhere(format!("stage `{stage}` has no axis `{}`", visible(axis)));
-                return Err((problem.maybe_hint(hint), None));
+                return Err(fault(problem.maybe_hint(hint), None));
             };
             let labels = &axes[position].1;
             if !labels.contains(label) {
                 let message = format!("axis `{axis}` of stage `{stage}` has no value `{}`", visible(label));
                 let hint = suggest(label, "values", labels.iter().copied());
-                return Err((Diagnostic::nowhere(message).maybe_hint(hint), Some(position)));
+                return Err(fault(Diagnostic::nowhere(message).maybe_hint(hint), Some(position)));
             }
             if fixed.iter().any(|(other, _)| *other == position) {
-                return Err((Diagnostic::nowhere(format!("axis `{axis}` is fixed twice")), None));
+                return Err(fault(Diagnostic::nowhere(format!("axis `{axis}` is fixed twice")), None));
             }
             fixed.push((position, (*label).to_owned()));
         }
@@ -133,9 +142,9 @@ impl Planner<'_> {
             (axis.name.as_str(), labels.collect())
         });
         let axes: Vec<(&str, Vec<&str>)> = axes.collect();
-        let fixed = address.fixed(&axes).map_err(|(problem, axis)| {
+        let fixed = address.fixed(&axes).map_err(|AddressError { problem, axis }| {
             let related = axis.map(|axis| (matrix.axes[axis].place, "the axis".to_owned()));
-            Diagnostic { place: Some(word.place), related: related.into_iter().collect(), ..problem }
+            Diagnostic { place: Some(word.place), related: related.into_iter().collect(), ..*problem }
         })?;
         let (text, port) = (word.text.clone(), address.port.map(str::to_owned));
         Ok(Some(Reference { text, place: word.place, stage, fixed, port }))

@@ -18,8 +18,10 @@ impl Planner<'_> {
                         there.any(|(_, other)| other.name == axis.name && !Rc::ptr_eq(other, axis))
                     })
                 };
-                // A stage whose cells are not known may use any of its axes.
-                if stage.matrix.cells.is_empty() || is_joined() {
+                // A stage with unknown cells or sources may use any of its axes.
+                let is_partial =
+                    stage.matrix.cells.is_empty() || stage.sources.iter().flatten().flatten().any(Option::is_none);
+                if is_partial || is_joined() {
                     axis.is_used.set(true);
                 }
             }
