@@ -2,7 +2,7 @@
 
 use cwm_core::Key;
 use cwm_engine::{Direction, InputUploader, ResultFetcher, TransferUpdate, UpdateSender, UploadItem, UploadOutcome};
-use cwm_remote::{RemoteError, TransferEvent, TransferRequest, TransferService};
+use cwm_remote::{FetchStats, RemoteError, TransferEvent, TransferRequest, TransferService, UploadStats};
 use cwm_store::ActionRecord;
 
 /// Remotes, as a run uses them.
@@ -10,10 +10,8 @@ pub struct Remotes(pub TransferService);
 
 impl ResultFetcher for Remotes {
     fn fetch_records(&self, cell: usize, keys: Vec<Key>, updates: UpdateSender) {
-        let is_first_report = self.0.is_first_report();
         self.0.start(TransferRequest::FetchRecords(keys), move |event| {
-            if let TransferEvent::RecordsFetched { mut errors, .. } = event {
-                errors.retain(|(remote, error)| is_first_report(remote, error));
+            if let TransferEvent::RecordsFetched { errors, .. } = event {
                 let message = |(remote, error): (String, RemoteError)| format!("the remote `{remote}`: {error}");
                 updates(TransferUpdate::Records { cell, failures: errors.into_iter().map(message).collect() });
             }
@@ -26,9 +24,8 @@ impl ResultFetcher for Remotes {
                 updates(TransferUpdate::Begun { cell, direction: Direction::Pull, objects, bytes });
             }
             TransferEvent::Progress { done, total } => updates(TransferUpdate::Progress { cell, done, total }),
-            TransferEvent::ContentFetched { objects, bytes, seconds, missing } => {
-                let all_remotes_answered = missing.iter().all(|object| object.all_remotes_answered);
-                let missing = missing.iter().map(ToString::to_string).collect();
+            TransferEvent::ContentFetched(fetched) => {
+                let FetchStats { objects, bytes, seconds, missing, all_remotes_answered } = fetched;
                 updates(TransferUpdate::Files { cell, objects, bytes, seconds, missing, all_remotes_answered });
             }
             _ => {}
@@ -49,10 +46,12 @@ impl InputUploader for Remotes {
                 updates(TransferUpdate::Begun { cell, direction: Direction::Push, objects, bytes });
             }
             TransferEvent::Progress { done, total } => updates(TransferUpdate::Progress { cell, done, total }),
-            TransferEvent::Initialized(Some(message)) => updates(TransferUpdate::Warning(message)),
-            TransferEvent::Uploaded { outcome, seconds } => {
+            TransferEvent::Initialized(message) => updates(TransferUpdate::Warning(message)),
+            TransferEvent::Uploaded(outcome) => {
                 let outcome = match outcome {
-                    Ok(Some(stats)) => UploadOutcome::Present { objects: stats.objects, bytes: stats.bytes, seconds },
+                    Ok(Some(UploadStats { objects, bytes, seconds })) => {
+                        UploadOutcome::Present { objects, bytes, seconds }
+                    }
                     Ok(None) => UploadOutcome::Unavailable,
                     Err(error) => UploadOutcome::Failed(format!("the remote `{remote}`: {error}")),
                 };

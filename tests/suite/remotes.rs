@@ -277,31 +277,12 @@ fn a_remote_that_is_begun_is_told_of_once() {
         lab.remote().canonicalize().unwrap_or(lab.remote()).display()
     );
     assert_eq!(well(ada.cwm(&["push"])).stderr.matches(&made).count(), 1);
-    let begun = |ran: Ran| ran.stderr.contains("was not there") || ran.stderr.contains("was begun");
+    let begun = |ran: Ran| ran.stderr.contains("was not there") || ran.stderr.contains("was initialized");
     assert!(!begun(well(ada.cwm(&["push"]))));
     fs::remove_dir_all(lab.remote()).unwrap();
     fs::create_dir(lab.remote()).unwrap();
     let told = well(ada.cwm(&["push"])).stderr;
-    assert_eq!(told.matches("the remote `lab` held nothing of cwm's: it was begun").count(), 1, "{told}");
-}
-
-/// Begun anew it would be of this version whatever wrote what is there.
-#[test]
-fn a_remote_that_lost_its_format_is_not_begun_anew() {
-    let lab = Lab::new();
-    let (ada, ben) = (lab.person(), lab.person());
-    ada.run(&["--push"]);
-    fs::remove_file(lab.remote().join("format")).unwrap();
-    let file = lab.remote().canonicalize().unwrap().join("format").display().to_string();
-    for (who, words) in [(&ada, "push"), (&ben, "pull")] {
-        let told = who.cwm(&[words]);
-        assert_eq!(told.code, 9, "{}", told.stderr);
-        assert!(told.stderr.contains("and no `format`") && told.stderr.contains(&file), "{}", told.stderr);
-        assert!(!told.stderr.contains("was begun") && !lab.remote().join("format").exists(), "{}", told.stderr);
-    }
-    fs::write(lab.remote().join("format"), "1\n").unwrap();
-    well(ada.cwm(&["push"]));
-    well(ben.cwm(&["pull"]));
+    assert_eq!(told.matches("the remote `lab` held nothing of cwm's, and was initialized").count(), 1, "{told}");
 }
 
 /// The store's `gc` deletes what nobody there names: all that others push.

@@ -1,39 +1,40 @@
 //! The errors of remotes, by what is to be done about them.
 
 use std::error::Error as _;
-use std::fmt;
 use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt;
+use thiserror::Error;
 
-use super::http_connector::RangeError;
+use super::http_connector::CREDENTIAL_HOSTS;
 use cwm_core::FileError;
 
 /// Why a transfer failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RemoteError {
     /// The remote answered that it does not have it.
+    #[error("is not there")]
     NotFound,
     /// The remote did not answer, or not completely: nothing is known.
+    #[error("could not be reached: {0}")]
     Unreachable(String),
     /// The remote answered that it does not do this.
+    #[error("refused: {0}")]
     Refused(String),
     /// The remote answered with 401 or 403.
-    Denied {
-        /// Its answer.
-        reason: String,
-        /// True if it is a web server, which gets no credentials.
-        is_web: bool,
-    },
+    #[error("refused{0}")]
+    Denied(String),
     /// cwm or a library panicked.
+    #[error("failed: cwm or a library panicked, which is a bug; standard error shows where")]
     Panicked,
-    /// There are no credentials, neither in the environment nor in files nor from the machine itself. The text says what to set.
+    /// There are no credentials, neither in the environment nor in files nor from the machine itself. The text is what to set.
+    #[error("needs credentials, and none were found: {0}")]
     NoCredentials(&'static str),
-    /// The remote sends only whole files, and a part of one was requested.
-    RangesUnsupported,
     /// The remote sent something else than it should.
+    #[error("{0}")]
     Invalid(String),
     /// The error is this machine's, such as one of its store.
+    #[error("{0}")]
     Local(String),
 }
 
@@ -41,44 +42,52 @@ pub enum RemoteError {
 const MAX_SHOWN: usize = 300;
 
 impl RemoteError {
-    /// True if the same request may succeed in a moment.
+    /// The meaning of an error of a remote. `advice` is about credentials; a web server gets none.
+    pub fn of(error: &object_store::Error, advice: Option<&'static str>) -> RemoteError {
+        use object_store::Error;
+        let (reason, text) = (reason(error), error.to_string());
+        let status = text.split_once(STATUS).map(|(_, status)| status);
+        let no_bucket = ["NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist"];
+        match (error, advice, status) {
+            (Error::NotFound { .. }, ..) if no_bucket.iter().any(|text| reason.contains(text)) => {
+                RemoteError::Refused("there is no such bucket".to_owned())
+            }
+            (Error::NotFound { .. }, ..) => RemoteError::NotFound,
+            // After the status of a web server comes a page for people.
+            (Error::PermissionDenied { .. } | Error::Unauthenticated { .. }, None, Some(status)) => {
+                let status = status.split(':').next().unwrap_or_default().trim();
+                RemoteError::Denied(format!(" by the server ({status})"))
+            }
+            (Error::PermissionDenied { .. } | Error::Unauthenticated { .. }, ..) => {
+                RemoteError::Denied(format!(": the credentials are not right, or do not allow it ({reason})"))
+            }
+            (Error::Generic { .. }, Some(advice), _) if has_no_credentials(&text, status) => {
+                RemoteError::NoCredentials(advice)
+            }
+            (Error::Generic { .. }, ..) if is_final(&text, status) => RemoteError::Refused(reason),
+            (Error::Generic { .. } | Error::JoinError { .. }, ..) => RemoteError::Unreachable(reason),
+            _ => RemoteError::Refused(reason),
+        }
+    }
+
+    /// The error of content that ends too early.
+    pub fn too_short() -> RemoteError {
+        RemoteError::Invalid("is shorter than it should be".to_owned())
+    }
+
+    /// Returns true if the same request may succeed in a moment.
     pub fn is_transient(&self) -> bool {
         matches!(self, RemoteError::Unreachable(_))
     }
 
-    /// True if the remote answered, and will refuse every other request as well.
+    /// Returns true if it is known whether the remote has what was requested.
+    pub fn is_answer(&self) -> bool {
+        !matches!(self, RemoteError::Unreachable(_) | RemoteError::Panicked)
+    }
+
+    /// Returns true if the remote answered, and will refuse every other request as well.
     pub fn is_refusal(&self) -> bool {
-        matches!(self, RemoteError::Refused(_) | RemoteError::Denied { .. } | RemoteError::NoCredentials(_))
-    }
-
-    /// Adds the variables and files that settings and credentials came from.
-    pub fn with_sources(self, sources: &[String]) -> RemoteError {
-        match self {
-            RemoteError::Refused(reason) if !sources.is_empty() => {
-                RemoteError::Refused(format!("what stands in {}: {reason}", sources.join(", ")))
-            }
-            error => error,
-        }
-    }
-}
-
-impl fmt::Display for RemoteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RemoteError::NotFound => write!(f, "is not there"),
-            RemoteError::Unreachable(reason) => write!(f, "could not be reached: {reason}"),
-            RemoteError::Refused(reason) => write!(f, "refused: {reason}"),
-            RemoteError::Denied { reason, is_web: true } => write!(f, "refused by the server ({reason})"),
-            RemoteError::Denied { reason, is_web: false } => {
-                write!(f, "refused: the credentials are not right, or do not allow it ({reason})")
-            }
-            RemoteError::Panicked => {
-                write!(f, "could not be asked: cwm or a library panicked, which is a bug; standard error says where")
-            }
-            RemoteError::NoCredentials(advice) => write!(f, "wants credentials, and none are found: {advice}"),
-            RemoteError::RangesUnsupported => write!(f, "refused: {}", RangeError::Whole),
-            RemoteError::Invalid(reason) | RemoteError::Local(reason) => write!(f, "{reason}"),
-        }
+        matches!(self, RemoteError::Refused(_) | RemoteError::Denied(_) | RemoteError::NoCredentials(_))
     }
 }
 
@@ -88,47 +97,42 @@ impl From<FileError> for RemoteError {
     }
 }
 
-impl From<object_store::Error> for RemoteError {
-    fn from(error: object_store::Error) -> Self {
-        use object_store::Error;
-        match RangeError::source_of(&error) {
-            Some(RangeError::Whole) => return RemoteError::RangesUnsupported,
-            Some(shorter) => return RemoteError::Invalid(shorter.to_string()),
-            None => {}
-        }
-        let reason = reason(&error);
-        let no_bucket = ["NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist"];
-        match &error {
-            Error::NotFound { .. } if no_bucket.iter().any(|text| reason.contains(text)) => {
-                RemoteError::Refused("there is no such bucket".to_owned())
-            }
-            Error::NotFound { .. } => RemoteError::NotFound,
-            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
-                RemoteError::Denied { reason, is_web: false }
-            }
-            Error::Generic { .. } if is_final(&error.to_string()) => RemoteError::Refused(reason),
-            Error::Generic { .. } | Error::JoinError { .. } => RemoteError::Unreachable(reason),
-            _ => RemoteError::Refused(reason),
-        }
-    }
-}
-
 /// The output of work that may panic: a panic becomes an error, so that nobody waits for the end forever.
 pub async fn catch_panic<T>(work: impl Future<Output = T>) -> Result<T, RemoteError> {
     AssertUnwindSafe(work).catch_unwind().await.map_err(|_| RemoteError::Panicked)
 }
 
+/// Runs work that waits for the disk, on a thread of its own.
+///
+/// # Errors
+/// Those of the work.
+pub async fn blocking<T, E>(work: impl FnOnce() -> Result<T, E> + Send + 'static) -> Result<T, RemoteError>
+where
+    T: Send + 'static,
+    E: Into<RemoteError> + Send + 'static,
+{
+    let outcome = tokio::task::spawn_blocking(work).await;
+    outcome.map_err(|error| RemoteError::Local(error.to_string()))?.map_err(E::into)
+}
+
 /// Separates what was requested, and how often, from what the server answered.
 const STATUS: &str = "status code: ";
 
-/// True if the server understood and refused: any status of 4xx but those that mean "later".
-fn is_final(text: &str) -> bool {
-    let Some((_, status)) = text.split_once(STATUS) else {
-        return ["no credentials", "Missing", "not configured", "Unable to parse", "Invalid"]
-            .iter()
-            .any(|word| text.contains(word));
-    };
-    status.starts_with(['3', '4']) && !["408", "409", "425", "429"].iter().any(|later| status.starts_with(later))
+/// Returns true if the last resort, the machine's own credentials service, does not exist or refuses. That it is busy passes.
+fn has_no_credentials(text: &str, status: Option<&str>) -> bool {
+    let is_last_resort = CREDENTIAL_HOSTS.iter().any(|host| text.contains(host));
+    let is_busy = status.is_some_and(|status| status.starts_with('5') || status.starts_with("429"));
+    is_last_resort && !is_busy || text.contains("Account must be specified")
+}
+
+/// Returns true if the server understood and refused: with any status of 4xx but those that mean "later".
+fn is_final(text: &str, status: Option<&str>) -> bool {
+    let of_builders = ["no credentials", "Missing", "not configured", "Unable to parse", "Invalid", "non-partial"];
+    match status {
+        Some(status) if ["408", "409", "425", "429"].iter().any(|later| status.starts_with(later)) => false,
+        Some(status) => status.starts_with(['3', '4']),
+        None => of_builders.iter().any(|word| text.contains(word)),
+    }
 }
 
 /// The server's answer, or else the innermost cause, in one short line without secrets. The URL, the number of retries and the
@@ -147,8 +151,10 @@ fn reason(error: &object_store::Error) -> String {
         None if cause.len() < 8 => whole,
         None => cause,
     };
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = mask_url_secrets(&code_and_message(&line));
+    let text = code_and_message(&text);
+    // A URL may hold a secret.
+    let words = text.split_whitespace().map(|word| if word.contains(":/") { "(URL)" } else { word });
+    let line = words.collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(MAX_SHOWN) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line.trim_end_matches([' ', ':']).to_owned(),
@@ -170,36 +176,14 @@ fn code_and_message(line: &str) -> String {
     format!("{}{}", before, parts.join(": "))
 }
 
-/// Replaces what may be a secret in the URLs of `text` by asterisks.
-fn mask_url_secrets(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    let mut rest = text;
-    // With one slash it is none, and was meant as one.
-    while let Some(at) = rest.find(":/") {
-        let slashes = rest[at + 1..].len() - rest[at + 1..].trim_start_matches('/').len();
-        let (before, after) = rest.split_at(at + 1 + slashes);
-        shown.push_str(before);
-        let end = after.find(|c: char| c.is_whitespace() || "\"'".contains(c)).unwrap_or(after.len());
-        let (url, behind) = after.split_at(end);
-        let path = url.find(['?', '#']).unwrap_or(url.len());
-        // A password may hold a slash that somebody forgot to escape: up to the last `@`.
-        let host = url[..path].rfind('@').unwrap_or(0);
-        let cover = |part: &str| "*".repeat(part.len());
-        shown.push_str(&cover(&url[..host]));
-        shown.push_str(&url[host..path]);
-        shown.push_str(&cover(&url[path..]));
-        rest = behind;
-    }
-    shown + rest
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::backends::{Backend, azure::Azure, classify, gcs::Gcs, s3::S3};
+    use super::super::backends::{AZURE, Backend, GCS, S3};
     use super::*;
 
-    fn generic(backend: &dyn Backend, words: &str) -> RemoteError {
-        classify(backend, object_store::Error::Generic { store: "", source: words.to_owned().into() })
+    fn generic(backend: &Backend, words: &str) -> RemoteError {
+        let error = object_store::Error::Generic { store: "", source: words.to_owned().into() };
+        RemoteError::of(&error, backend.credentials_advice)
     }
 
     #[test]
@@ -208,10 +192,10 @@ mod tests {
         let refused = format!("{no}Server returned non-2xx status code: 403 Forbidden: no");
         let nobody = format!("{no}HTTP error: error sending request: operation timed out");
         for words in [&refused, &nobody] {
-            let advice: [(&dyn Backend, &str); 3] = [
+            let advice: [(&Backend, &str); 3] = [
                 (&S3, "AWS_ACCESS_KEY_ID"),
-                (&Gcs, "application-default login"),
-                (&Azure, "AZURE_STORAGE_ACCOUNT_KEY"),
+                (&GCS, "application-default login"),
+                (&AZURE, "AZURE_STORAGE_ACCOUNT_KEY"),
             ];
             for (backend, advice) in advice {
                 let error = generic(backend, words);
@@ -219,7 +203,7 @@ mod tests {
                 assert!(error.to_string().contains(advice), "{}", error.to_string());
             }
         }
-        assert!(generic(&Azure, "Account must be specified").to_string().contains("AZURE_STORAGE_ACCOUNT_NAME"));
+        assert!(generic(&AZURE, "Account must be specified").to_string().contains("AZURE_STORAGE_ACCOUNT_NAME"));
         // Its own service is busy, or another server is away.
         let busy = format!("{no}Server returned non-2xx status code: 503 Service Unavailable: later");
         assert!(generic(&S3, &busy).is_transient());
@@ -246,6 +230,6 @@ mod tests {
         }
         let gone = "<?xml version=\"1.0\"?><Error><Code>NoSuchBucket</Code><Message>none</Message></Error>";
         let error = object_store::Error::NotFound { path: "x".to_owned(), source: gone.to_owned().into() };
-        assert_eq!(RemoteError::from(error), RemoteError::Refused("there is no such bucket".to_owned()));
+        assert_eq!(RemoteError::of(&error, None), RemoteError::Refused("there is no such bucket".to_owned()));
     }
 }

@@ -1,26 +1,26 @@
 //! Fetches one object from a remote into a partial object of the store, verifies it, and resumes after an interruption.
 
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use tokio::time::sleep;
+
 use super::client::Client;
-use super::error::RemoteError;
-use super::http_connector::RangeError;
+use super::error::{RemoteError, blocking};
 use super::layout;
 use super::progress::TransferProgress;
-use cwm_core::Digest;
+use cwm_core::{Backoff, Digest};
 use cwm_store::{PartialObject, Store};
 
 /// An object to fetch.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ObjectRequest {
+    /// The output that it belongs to.
+    pub output: String,
     /// Its digest.
     pub digest: Digest,
-    /// Its size, where a record or a manifest gives it; else what the remote says, up to `limit`.
-    pub size: Option<u64>,
-    /// The largest size that it may have.
-    pub limit: u64,
+    /// Its size.
+    pub size: u64,
 }
 
 /// The outcome of fetching an object.
@@ -34,106 +34,105 @@ pub enum Fetched {
     Busy,
 }
 
-/// The pause before another look at an object that somebody else fetches.
-pub const BUSY_PAUSE: Duration = Duration::from_millis(100);
+/// The number of requests for the content of an object: answers may break off. `object_store` continues only those of servers that
+/// send ETags.
+const ATTEMPTS: u32 = 4;
+
+/// The error of content that does not have the digest that names it.
+pub const OTHER_CONTENT: &str =
+    "has other content than its name promises; `cwm push --force` by a person who has it whole replaces it";
 
 /// Fetches an object, without waiting for others who do.
 ///
 /// # Errors
-/// It is not there, does not come, or is not what its name says; then nothing of it stays.
+/// It is not there, does not come, or has another hash than its name; then nothing of it stays.
 pub async fn fetch(
     client: &Client,
     store: &Store,
-    request: ObjectRequest,
+    request: &ObjectRequest,
     progress: &TransferProgress,
 ) -> Result<Fetched, RemoteError> {
-    let found = store.object_size(&request.digest)?;
-    if found.is_some_and(|found| request.size.is_none_or(|size| size == found)) {
+    if store.object_size(&request.digest)? == Some(request.size) {
         return Ok(Fetched::Stored);
     }
     let Some(mut part) = store.partial_object(&request.digest)? else { return Ok(Fetched::Busy) };
-    let name = layout::object(&request.digest);
-    let size = match request.size {
-        Some(size) => size,
-        None => client.size(&name).await?.ok_or(RemoteError::NotFound)?,
-    };
-    if size > request.limit {
-        return Err(RemoteError::Invalid(format!("is longer than it can be ({size} bytes)")));
-    }
     let mut resumed_at = local(part.file.metadata())?.len();
-    if resumed_at > size {
+    if resumed_at > request.size {
         resumed_at = 0;
-        local(part.file.set_len(0))?;
     }
     progress.add(resumed_at);
     loop {
-        if let Err(error) = fill(client, &name, &part, resumed_at, size, progress).await {
+        local(part.file.set_len(resumed_at))?;
+        let download = Download { client, part: &part, size: request.size, progress };
+        if let Err(error) = download.fill(resumed_at).await {
             if matches!(error, RemoteError::Invalid(_) | RemoteError::NotFound) {
                 store.discard_partial(part)?;
             }
             return Err(error);
         }
-        let verified = tokio::task::spawn_blocking(move || part.is_complete().map(|complete| (part, complete))).await;
-        let (checked, is_complete) = verified.map_err(|error| RemoteError::Local(error.to_string()))??;
+        let (checked, is_complete) = blocking(move || part.is_complete().map(|complete| (part, complete))).await?;
         part = checked;
         if is_complete {
             return Ok(Fetched::Complete(part));
         }
         if resumed_at == 0 {
             store.discard_partial(part)?;
-            return Err(RemoteError::Invalid(
-                "has other content than its name says; `cwm push --force` by a person who has it whole replaces it"
-                    .to_owned(),
-            ));
+            return Err(RemoteError::Invalid(OTHER_CONTENT.to_owned()));
         }
         // The bytes of an earlier attempt may have been wrong.
         resumed_at = 0;
-        local(part.file.set_len(0))?;
     }
 }
 
-/// Writes the bytes from `resumed_at` on, and continues where the answer breaks off. A server that does not send a part of a file
-/// sends the whole.
-async fn fill(
-    client: &Client,
-    name: &str,
-    part: &PartialObject,
-    resumed_at: u64,
+/// The content of a partial object that comes from a remote.
+struct Download<'a> {
+    client: &'a Client,
+    part: &'a PartialObject,
     size: u64,
-    progress: &TransferProgress,
-) -> Result<(), RemoteError> {
-    if resumed_at == size && size > 0 {
-        return Ok(());
+    progress: &'a TransferProgress,
+}
+
+impl Download<'_> {
+    /// Writes the bytes from `at` on, and continues where the answer breaks off.
+    async fn fill(&self, mut at: u64) -> Result<(), RemoteError> {
+        let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(5));
+        let mut attempt = 1;
+        while at < self.size {
+            match self.append(&mut at).await {
+                Err(error) if error.is_transient() && attempt < ATTEMPTS => {
+                    attempt += 1;
+                    sleep(backoff.pause()).await;
+                }
+                outcome => return outcome,
+            }
+        }
+        Ok(())
     }
-    let written = &AtomicU64::new(resumed_at);
-    client
-        .retry_broken_answer(|| {
-            Box::pin(async move {
-                let mut at = written.load(Ordering::Relaxed);
-                let mut body = match client.stream(name, at, size).await {
-                    Err(RemoteError::RangesUnsupported) => {
-                        at = 0;
-                        local(part.file.set_len(0))?;
-                        client.stream(name, 0, size).await?
-                    }
-                    body => body?,
-                };
-                while let Some(piece) = client.piece(&mut body).await? {
-                    if at + piece.len() as u64 > size {
-                        return Err(RemoteError::Invalid(format!("has more than its {size} bytes")));
-                    }
-                    local(part.file.write_all_at(&piece, at))?;
-                    at += piece.len() as u64;
-                    written.store(at, Ordering::Relaxed);
-                    progress.add(piece.len() as u64);
-                }
-                match at == size {
-                    true => Ok(()),
-                    false => Err(RemoteError::Invalid(RangeError::Shorter.to_string())),
-                }
-            })
-        })
-        .await
+
+    /// Requests the bytes from `at` on and writes those that come.
+    async fn append(&self, at: &mut u64) -> Result<(), RemoteError> {
+        let Download { client, part, size, progress } = *self;
+        let name = layout::object(&part.digest);
+        let mut body = match client.stream(&name, *at, size).await {
+            // The server sends files only as a whole, or has a shorter one.
+            Err(RemoteError::Refused(_)) if *at > 0 => {
+                *at = 0;
+                local(part.file.set_len(0))?;
+                client.stream(&name, 0, size).await?
+            }
+            body => body?,
+        };
+        while let Some(piece) = client.piece(&mut body).await? {
+            let length = piece.len() as u64;
+            if *at + length > size {
+                return Err(RemoteError::Invalid(format!("has more than its {size} bytes")));
+            }
+            local(part.file.write_all_at(&piece, *at))?;
+            *at += length;
+            progress.add(length);
+        }
+        if *at < size { Err(RemoteError::too_short()) } else { Ok(()) }
+    }
 }
 
 fn local<T>(result: std::io::Result<T>) -> Result<T, RemoteError> {

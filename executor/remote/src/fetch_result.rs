@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
 use cwm_contract::amount;
 use futures::{StreamExt, stream};
+use tokio::time::{Duration, sleep};
 
 use super::client::Client;
-use super::error::RemoteError;
-use super::fetch_object::{BUSY_PAUSE, Fetched, ObjectRequest, fetch};
+use super::error::{RemoteError, blocking};
+use super::fetch_object::{Fetched, OTHER_CONTENT, ObjectRequest, fetch};
+use super::layout;
 use super::progress::TransferProgress;
-use super::transfer::MissingObject;
+use super::transfer::FetchStats;
 use cwm_core::Digest;
-use cwm_store::{ActionRecord, LARGEST_MANIFEST, Manifest, OutputRecord, OutputShape, PartialObject, Store};
+use cwm_store::{LARGEST_MANIFEST, Manifest, OutputRecord, OutputShape, PartialObject, Store};
 
 /// Objects of one result that are fetched at a time.
 const CONCURRENT: usize = 16;
@@ -21,224 +22,179 @@ const CONCURRENT: usize = 16;
 /// Objects that are placed together: each is an open file until then.
 const BATCH: usize = 32;
 
+/// The pause before another look at objects that somebody else fetches.
+const BUSY_PAUSE: Duration = Duration::from_millis(100);
+
 /// The longest log that is fetched.
-const LARGEST_LOG: u64 = 1 << 30;
+const LARGEST_LOG: u64 = 64 << 20;
 
-/// The outcome of a fetch.
-#[derive(Default)]
-pub struct FetchStats {
-    /// The number of objects that came.
-    pub objects: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// The objects that did not come.
-    pub missing: Vec<MissingObject>,
-}
-
-/// Fetches the objects of a result that the store does not have. One that cannot be had does not stop the others.
+/// Fetches the objects of these outputs, and a log, that the store does not have. One that cannot be had does not stop the others.
 ///
 /// # Errors
 /// This machine's store refuses.
-pub async fn fetch_result(
-    clients: &[Arc<Client>],
-    store: &Store,
-    record: &ActionRecord,
-    progress: &TransferProgress,
-) -> Result<FetchStats, RemoteError> {
-    let stats = fetch_content(clients, store, &record.outputs, record.log, progress).await?;
-    if stats.missing.is_empty() {
-        store.mark_local(record)?;
-    }
-    Ok(stats)
-}
-
-/// Fetches the objects of these outputs that the store does not have, of whichever results they are.
-///
-/// # Errors
-/// As [`fetch_result`].
 pub async fn fetch_content(
-    clients: &[Arc<Client>],
+    clients: &[Client],
     store: &Store,
     outputs: &BTreeMap<String, OutputRecord>,
     log: Option<Digest>,
     progress: &TransferProgress,
 ) -> Result<FetchStats, RemoteError> {
-    let mut stats = FetchStats::default();
-    let mut wanted: BTreeMap<Digest, (String, ObjectRequest)> = BTreeMap::new();
-    let mut manifests: BTreeMap<Digest, (String, ObjectRequest)> = BTreeMap::new();
-    let from = Source { clients, store };
+    let stats = FetchStats { objects: 0, bytes: 0, seconds: 0.0, missing: Vec::new(), all_remotes_answered: true };
+    let mut fetch = Fetch { clients, store, progress, stats };
+    let mut files = BTreeMap::new();
+    let mut manifests = Vec::new();
     for (name, output) in outputs {
+        let request = |digest, size| ObjectRequest { output: name.clone(), digest, size };
         if output.shape != OutputShape::Folder {
-            let one = ObjectRequest { digest: output.digest, size: Some(output.size), limit: output.size };
-            wanted.insert(output.digest, (name.clone(), one));
+            files.insert(output.digest, request(output.digest, output.size));
             continue;
         }
-        let (manifest, size) = match from.manifest(name, &output.digest).await? {
-            Ok(manifest) => manifest,
-            Err(missing) => {
-                stats.missing.push(missing);
-                continue;
-            }
+        let manifest = match store.object_size(&output.digest)? {
+            Some(_) => store.manifest(&output.digest)?,
+            None => match fetch.manifest(output).await {
+                Ok((manifest, bytes)) => {
+                    manifests.push(bytes);
+                    manifest
+                }
+                Err(missing) => {
+                    fetch.add_missing(name, &output.digest, missing);
+                    continue;
+                }
+            },
         };
-        if manifest.size() != output.size {
-            let why = "its record and the list of its files differ in size".to_owned();
-            stats.missing.push(MissingObject::new(name, &output.digest, why));
-            continue;
-        }
-        for file in manifest.files().values() {
-            let one = ObjectRequest { digest: file.digest, size: Some(file.size), limit: file.size };
-            wanted.insert(file.digest, (name.clone(), one));
-        }
-        if let Some(size) = size {
-            let one = ObjectRequest { digest: output.digest, size: Some(size), limit: LARGEST_MANIFEST };
-            manifests.insert(output.digest, (name.clone(), one));
-        }
+        files.extend(manifest.files().values().map(|file| (file.digest, request(file.digest, file.size))));
     }
-    wanted.retain(|_, (_, one)| !store.object_size(&one.digest).is_ok_and(|size| size == one.size));
-    let total: u64 = wanted.values().filter_map(|(_, one)| one.size).fold(0, u64::saturating_add);
+    files.retain(|_, file| !store.object_size(&file.digest).is_ok_and(|size| size == Some(file.size)));
+    let total = files.values().map(|file| file.size).fold(0, u64::saturating_add);
     require_space(store, total)?;
-    progress.begin(wanted.len() as u64, total);
-    from.files(wanted, progress, &mut stats).await?;
+    progress.begin(files.len() as u64, total);
+    fetch.files(files).await?;
+    fetch.stats.objects += manifests.len() as u64;
     if let Some(log) = log.filter(|log| !matches!(store.object_size(log), Ok(Some(_)))) {
         // No result depends on its log.
-        let one = ObjectRequest { digest: log, size: None, limit: LARGEST_LOG };
-        if let Ok(Some(part)) = from.fetch_one("log", one).await {
-            place(store, vec![part]).await?;
-        }
+        let log = fetch.small(&log, LARGEST_LOG, Ok).await;
+        manifests.extend(log.ok());
     }
-    // After what they name.
-    for (name, one) in manifests.into_values() {
-        match from.fetch_one(&name, one).await {
-            Ok(part) => {
-                stats.objects += u64::from(part.is_some());
-                place(store, part.into_iter().collect()).await?;
-            }
-            Err(missing) => stats.missing.push(missing),
-        }
+    // After the files that they name.
+    for bytes in manifests {
+        let store = store.clone();
+        blocking(move || store.ingest(Path::new("it"), &mut bytes.as_slice())).await?;
     }
-    Ok(stats)
+    Ok(FetchStats { seconds: progress.seconds(), ..fetch.stats })
 }
 
-/// The remotes that objects come from, and the store that they go to.
-#[derive(Clone, Copy)]
-struct Source<'a> {
-    clients: &'a [Arc<Client>],
+/// The reasons why no remote gave an object.
+struct Missing {
+    reasons: Vec<String>,
+    all_remotes_answered: bool,
+}
+
+/// A fetch of several objects.
+struct Fetch<'a> {
+    clients: &'a [Client],
     store: &'a Store,
+    progress: &'a TransferProgress,
+    stats: FetchStats,
 }
 
-impl Source<'_> {
-    /// The list of a folder's files, and if the store has it not yet, its bytes: then it lies there as a part, until the files
-    /// that it names are there.
-    async fn manifest(
-        self,
-        name: &str,
-        digest: &Digest,
-    ) -> Result<Result<(Manifest, Option<u64>), MissingObject>, RemoteError> {
-        let one = ObjectRequest { digest: *digest, size: None, limit: LARGEST_MANIFEST };
-        let part = match self.fetch_one(name, one).await {
-            Ok(Some(part)) => part,
-            Ok(None) => return Ok(Ok((self.store.manifest(digest)?, None))),
-            Err(missing) => return Ok(Err(missing)),
-        };
-        let bytes = std::fs::read(part.path()).map_err(|error| RemoteError::Local(error.to_string()))?;
-        match Manifest::decode(Path::new("it"), &bytes) {
-            Ok(manifest) => Ok(Ok((manifest, Some(bytes.len() as u64)))),
-            Err(error) => {
-                self.store.discard_partial(part)?;
-                let why = format!("the list of its files is refused: {error}");
-                Ok(Err(MissingObject::new(name, digest, why)))
-            }
-        }
-    }
-
-    /// Fetches files side by side. What somebody else fetches comes last, when nothing is held here.
-    async fn files(
-        self,
-        mut wanted: BTreeMap<Digest, (String, ObjectRequest)>,
-        progress: &TransferProgress,
-        stats: &mut FetchStats,
-    ) -> Result<(), RemoteError> {
+impl Fetch<'_> {
+    /// Fetches files side by side. Those that somebody else fetches come last, when nothing is held here.
+    async fn files(&mut self, mut wanted: BTreeMap<Digest, ObjectRequest>) -> Result<(), RemoteError> {
+        let (clients, store, progress) = (self.clients, self.store, self.progress);
         loop {
-            let mut coming = stream::iter(std::mem::take(&mut wanted))
-                .map(|(digest, (name, one))| async move {
-                    let came = self.try_fetch(&name, one, progress).await;
-                    (digest, name, one, came)
+            let mut coming = stream::iter(std::mem::take(&mut wanted).into_values())
+                .map(|file| async move {
+                    let fetched = first_intact(clients, |client| fetch(client, store, &file, progress)).await;
+                    (file, fetched)
                 })
                 .buffer_unordered(CONCURRENT);
             let mut batch = Vec::new();
-            while let Some((digest, name, one, came)) = coming.next().await {
-                match came {
+            while let Some((file, fetched)) = coming.next().await {
+                match fetched {
                     Ok(Fetched::Complete(part)) => {
-                        stats.objects += 1;
-                        stats.bytes += one.size.unwrap_or(0);
+                        self.stats.objects += 1;
+                        self.stats.bytes += file.size;
                         batch.push(part);
                     }
                     Ok(Fetched::Stored) => {}
-                    Ok(Fetched::Busy) => drop(wanted.insert(digest, (name, one))),
-                    Err(missing) => stats.missing.push(missing),
+                    Ok(Fetched::Busy) => drop(wanted.insert(file.digest, file)),
+                    Err(missing) => self.add_missing(&file.output, &file.digest, missing),
                 }
                 if batch.len() >= BATCH {
-                    place(self.store, std::mem::take(&mut batch)).await?;
+                    place(store, std::mem::take(&mut batch)).await?;
                 }
             }
             drop(coming);
-            place(self.store, batch).await?;
+            place(store, batch).await?;
             if wanted.is_empty() {
                 return Ok(());
             }
-            tokio::time::sleep(BUSY_PAUSE).await;
+            sleep(BUSY_PAUSE).await;
         }
     }
 
-    /// Fetches an object, and waits for others who fetch it; nothing if it is in the store then.
-    async fn fetch_one(self, output: &str, wanted: ObjectRequest) -> Result<Option<PartialObject>, MissingObject> {
-        let silent = TransferProgress::silent();
-        loop {
-            match self.try_fetch(output, wanted, &silent).await? {
-                Fetched::Stored => return Ok(None),
-                Fetched::Complete(part) => return Ok(Some(part)),
-                Fetched::Busy => tokio::time::sleep(BUSY_PAUSE).await,
-            }
-        }
-    }
-
-    /// Fetches an object from the first remote that has it intact.
-    async fn try_fetch(
-        self,
-        output: &str,
-        wanted: ObjectRequest,
-        progress: &TransferProgress,
-    ) -> Result<Fetched, MissingObject> {
-        let mut missing = MissingObject {
-            output: output.to_owned(),
-            digest: wanted.digest,
-            reasons: Vec::new(),
-            all_remotes_answered: true,
+    /// Fetches the list of the files of a folder, with its bytes.
+    async fn manifest(&self, output: &OutputRecord) -> Result<(Manifest, Vec<u8>), Missing> {
+        let decode = |bytes: Vec<u8>| match Manifest::decode(Path::new("it"), &bytes) {
+            Ok(manifest) if manifest.size() == output.size => Ok((manifest, bytes)),
+            Ok(_) => Err(RemoteError::Invalid("its record and the list of its files differ in size".to_owned())),
+            Err(error) => Err(RemoteError::Invalid(format!("the list of its files is refused: {error}"))),
         };
-        for client in self.clients {
-            // Of a folder that is not mounted nothing is "not there".
-            let fetched = match client.has_format().await {
-                Ok(true) => fetch(client, self.store, wanted, progress).await,
-                Ok(false) => Err(RemoteError::NotFound),
-                Err(error) => Err(error),
-            };
-            match fetched {
-                Ok(fetched) => return Ok(fetched),
-                Err(error) => {
-                    missing.all_remotes_answered &=
-                        !matches!(error, RemoteError::Unreachable(_) | RemoteError::Panicked);
-                    missing.reasons.push(format!("{}: {}", client.name, error));
-                }
+        self.small(&output.digest, LARGEST_MANIFEST, decode).await
+    }
+
+    /// Fetches an object that fits into memory.
+    async fn small<T>(
+        &self,
+        digest: &Digest,
+        limit: u64,
+        decode: impl Fn(Vec<u8>) -> Result<T, RemoteError>,
+    ) -> Result<T, Missing> {
+        let decode = &decode;
+        let get = |client| async move {
+            let bytes = Client::small(client, &layout::object(digest), limit).await?;
+            match Digest::of(&bytes) == *digest {
+                true => decode(bytes),
+                false => Err(RemoteError::Invalid(OTHER_CONTENT.to_owned())),
+            }
+        };
+        first_intact(self.clients, get).await
+    }
+
+    fn add_missing(&mut self, output: &str, digest: &Digest, missing: Missing) {
+        let (digest, reasons) = (&digest.to_string()[..12], missing.reasons.join("; "));
+        self.stats.missing.push(format!("{output} ({digest}): {reasons}"));
+        self.stats.all_remotes_answered &= missing.all_remotes_answered;
+    }
+}
+
+/// Gets an object from the first remote that has it intact.
+async fn first_intact<'c, T, F: Future<Output = Result<T, RemoteError>>>(
+    clients: &'c [Client],
+    get: impl Fn(&'c Client) -> F,
+) -> Result<T, Missing> {
+    let mut missing = Missing { reasons: Vec::new(), all_remotes_answered: true };
+    for client in clients {
+        // A folder that is not mounted is an error, and does not make its objects "not there".
+        let got = match client.has_format().await {
+            Ok(true) => get(client).await,
+            Ok(false) => Err(RemoteError::NotFound),
+            Err(error) => Err(error),
+        };
+        match got {
+            Ok(object) => return Ok(object),
+            Err(error) => {
+                missing.all_remotes_answered &= error.is_answer();
+                missing.reasons.push(format!("{}: {error}", client.name));
             }
         }
-        Err(missing)
     }
+    Err(missing)
 }
 
 async fn place(store: &Store, parts: Vec<PartialObject>) -> Result<(), RemoteError> {
     let store = store.clone();
-    let placed = tokio::task::spawn_blocking(move || store.place_objects(parts)).await;
-    Ok(placed.map_err(|error| RemoteError::Local(error.to_string()))??)
+    blocking(move || store.place_objects(parts)).await
 }
 
 /// Refuses more bytes than the disk has: an untrusted record may name any size.

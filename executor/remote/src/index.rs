@@ -4,11 +4,11 @@
 //! Text. The first line is `cwm-index 1`; then one line a record, sorted: the digest of its bytes, a space, the digest of its
 //! result ([`result_of`]). There is one way to write it, and any other is refused.
 //!
-//! A record counts once the index names it: the index is written last. Who pushes puts the record first, then lists the
-//! folder, writes an index of all that is there, and looks again: until the index on the remote names all that the listing does.
-//! Of several who do so at once the last to write looks after all others wrote their records, so none is lost.
+//! A record counts once the index names it: the index is written last. A push writes the record first, then lists the folder and
+//! writes an index of all that is there, until the index on the remote names all that is listed. If several processes do so at once,
+//! the last to write looks after all others have written their records: none is lost.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use cwm_core::Digest;
 
@@ -43,14 +43,12 @@ impl Index {
             Some(line) if line.starts_with("cwm-index ") => return Err("is of a newer cwm".to_owned()),
             _ => return Err("is not the index of a key".to_owned()),
         }
-        let mut records = BTreeMap::new();
-        for line in lines {
-            let pair =
-                line.split_once(' ').and_then(|(record, result)| Some((record.parse().ok()?, result.parse().ok()?)));
-            let (record, result) = pair.ok_or_else(|| "has a line that is not two digests".to_owned())?;
-            records.insert(record, result);
-        }
-        let index = Index { records };
+        let pair = |line: &str| {
+            let (record, result) = line.split_once(' ')?;
+            Some((record.parse().ok()?, result.parse().ok()?))
+        };
+        let records = lines.map(pair).collect::<Option<_>>();
+        let index = Index { records: records.ok_or("has a line that is not two digests")? };
         if index.encode().as_bytes() == bytes {
             Ok(index)
         } else {
@@ -58,14 +56,9 @@ impl Index {
         }
     }
 
-    /// True if some record has this result.
+    /// Returns true if some record has this result.
     pub fn has_result(&self, result: &Digest) -> bool {
         self.records.values().any(|other| other == result)
-    }
-
-    /// The records of `listed` that are not in here.
-    pub fn missing(&self, listed: &BTreeSet<Digest>) -> BTreeSet<Digest> {
-        listed.iter().filter(|record| !self.records.contains_key(record)).copied().collect()
     }
 }
 

@@ -1,18 +1,16 @@
 //! The format file of a remote, which is written before all else.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
-use futures::StreamExt;
-use tokio::time::timeout;
 
 use super::client::Client;
 use super::error::RemoteError;
 use super::folder_writer;
-use super::layout::{FOLDERS, FORMAT, REMOTE_FORMAT};
+use super::layout::{FORMAT, REMOTE_FORMAT};
 
 impl Client {
-    /// True if the remote has the format file. A positive answer is final; others may initialize the remote at any time.
+    /// Returns true if the remote has the format file. A positive answer is final; others may initialize the remote at any time.
     ///
     /// # Errors
     /// It is not known, a newer cwm wrote it, or it is a web server that has nothing of cwm's.
@@ -20,22 +18,14 @@ impl Client {
         if self.has_format.load(Ordering::Relaxed) {
             return Ok(true);
         }
-        if let Some(folder) = self.folder.as_ref().filter(|folder| !folder.is_dir()) {
-            let words = format!("there is no folder {}; is it mounted?", folder.display());
-            return Err(RemoteError::Unreachable(words));
+        if let Some(folder) = self.location.folder.as_ref().filter(|folder| !folder.is_dir()) {
+            return Err(RemoteError::Unreachable(format!("there is no folder {}; is it mounted?", folder.display())));
         }
         let bytes = match self.small(FORMAT, 64).await {
             Ok(bytes) => bytes,
-            Err(RemoteError::NotFound) if self.is_web() => {
+            Err(RemoteError::NotFound) if self.backend.is_read_only => {
                 let what = "nothing of cwm's is there; its address is that of the folder which has the file";
                 return Err(RemoteError::Refused(format!("{what} `{FORMAT}`")));
-            }
-            Err(RemoteError::NotFound) if self.holds_content().await? => {
-                // A process that initializes it at this moment writes its format before all else.
-                match self.small(FORMAT, 64).await {
-                    Err(RemoteError::NotFound) => return Err(self.lost_format()),
-                    other => other?,
-                }
             }
             Err(RemoteError::NotFound) => return Ok(false),
             Err(error) => return Err(error),
@@ -52,51 +42,26 @@ impl Client {
         }
     }
 
-    /// True if there is content or a record, as far as it can be listed.
-    async fn holds_content(&self) -> Result<bool, RemoteError> {
-        if let Some(folder) = &self.folder {
-            return Ok(FOLDERS.iter().any(|name| folder.join(name).is_dir()));
-        }
-        for name in FOLDERS {
-            let mut listed = self.store.list(Some(&self.path(name)?));
-            // Not everybody may list, and this only makes for a better message.
-            if let Ok(Some(Ok(_))) = timeout(self.idle_timeout, listed.next()).await {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    fn lost_format(&self) -> RemoteError {
-        let file = match &self.folder {
-            Some(folder) => folder.join(FORMAT).display().to_string(),
-            None => FORMAT.to_owned(),
-        };
-        RemoteError::Refused(format!(
-            "it has content or records, and no `{FORMAT}`: if a cwm as this one wrote them, put a file {file} there \
-             that says {REMOTE_FORMAT}; else give the remote a place of its own"
-        ))
-    }
-
-    /// Makes the remote ready for writing, and returns whether this call wrote the format file.
+    /// Makes the remote ready for writing. Returns a message if it held nothing of cwm's before.
     ///
     /// # Errors
     /// It cannot be written, or is of a newer cwm.
-    pub async fn initialize(&self) -> Result<bool, RemoteError> {
-        let is_new = AtomicBool::new(false);
-        // Of several uploads at once, one initializes it.
-        let write = || async {
-            if let Some(folder) = &self.folder {
-                folder_writer::create(folder)?;
-            }
-            if !self.has_format().await? {
-                self.put(FORMAT, Bytes::from(format!("{REMOTE_FORMAT}\n"))).await?;
-                self.has_format.store(true, Ordering::Relaxed);
-                is_new.store(true, Ordering::Relaxed);
-            }
-            Ok::<(), RemoteError>(())
+    pub async fn initialize(&self) -> Result<Option<String>, RemoteError> {
+        // One of several uploads at once initializes it.
+        let _initializing = self.initializing.lock().await;
+        let made = match &self.location.folder {
+            Some(folder) if folder_writer::create(folder)? => Some(folder),
+            _ => None,
         };
-        self.initialized.get_or_try_init(write).await?;
-        Ok(is_new.into_inner())
+        if self.has_format().await? {
+            return Ok(None);
+        }
+        self.put(FORMAT, Bytes::from(format!("{REMOTE_FORMAT}\n"))).await?;
+        self.has_format.store(true, Ordering::Relaxed);
+        let name = &self.name;
+        Ok(Some(match made {
+            Some(folder) => format!("the remote `{name}` was not there: its folder {} was made", folder.display()),
+            None => format!("the remote `{name}` held nothing of cwm's, and was initialized"),
+        }))
     }
 }

@@ -17,9 +17,6 @@ pub const REMOTE_FORMAT: u32 = 1;
 /// The name of the version.
 pub const FORMAT: &str = "format";
 
-/// The folders beside it.
-pub const FOLDERS: [&str; 2] = ["actions", "objects"];
-
 /// The name of content.
 pub fn object(digest: &Digest) -> String {
     let hex = digest.to_string();

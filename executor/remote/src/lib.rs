@@ -24,6 +24,6 @@ mod upload_result;
 
 pub use backends::{Kinds, check_is_no_store};
 pub use error::RemoteError;
-pub use result_bundle::{ResultBundle, UploadStats};
+pub use result_bundle::ResultBundle;
 pub use service::TransferService;
-pub use transfer::{MissingObject, RemoteStatus, TransferEvent, TransferRequest};
+pub use transfer::{FetchStats, RemoteStatus, TransferEvent, TransferRequest, UploadStats};

@@ -1,17 +1,15 @@
-//! Reports the progress of a transfer a few times a second.
+//! Reports the progress of a request a few times a second.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::transfer::TransferEvent;
 
-/// Receives the events of a request, from any thread.
-pub type EventSender = Arc<dyn Fn(TransferEvent) + Send + Sync>;
-
-/// Counts the bytes of a transfer.
+/// Counts the bytes of a request.
 pub struct TransferProgress {
-    send: EventSender,
+    send: Box<dyn Fn(TransferEvent) + Send + Sync>,
+    began: Instant,
     done: AtomicU64,
     total: AtomicU64,
     reported: Mutex<Instant>,
@@ -20,35 +18,37 @@ pub struct TransferProgress {
 const REPORT_INTERVAL: Duration = Duration::from_millis(200);
 
 impl TransferProgress {
-    /// A transfer of which nothing is known yet.
-    pub fn new(send: EventSender) -> TransferProgress {
-        TransferProgress {
-            send,
-            done: AtomicU64::new(0),
-            total: AtomicU64::new(0),
-            reported: Mutex::new(Instant::now()),
-        }
+    /// A request that begins now. `send` receives its events, from any thread.
+    pub fn new(send: impl Fn(TransferEvent) + Send + Sync + 'static) -> TransferProgress {
+        let (done, total, began) = (AtomicU64::new(0), AtomicU64::new(0), Instant::now());
+        TransferProgress { send: Box::new(send), began, done, total, reported: Mutex::new(began) }
     }
 
-    /// Counts the bytes of objects that are no part of a reported transfer.
-    pub fn silent() -> TransferProgress {
-        TransferProgress::new(Arc::new(|_| {}))
+    /// Sends an event.
+    pub fn send(&self, event: TransferEvent) {
+        (self.send)(event);
     }
 
-    /// So many objects with so many bytes start to move.
+    /// The seconds since the request began.
+    pub fn seconds(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+
+    /// Reports that so many objects with so many bytes start to move.
     pub fn begin(&self, objects: u64, bytes: u64) {
+        self.done.store(0, Ordering::Relaxed);
         self.total.store(bytes, Ordering::Relaxed);
-        (self.send)(TransferEvent::Started { objects, bytes });
+        self.send(TransferEvent::Started { objects, bytes });
     }
 
-    /// So many bytes more.
+    /// Counts so many bytes more.
     pub fn add(&self, bytes: u64) {
         let done = self.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
         let total = self.total.load(Ordering::Relaxed);
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         if reported.elapsed() >= REPORT_INTERVAL {
             *reported = Instant::now();
-            (self.send)(TransferEvent::Progress { done: done.min(total), total });
+            self.send(TransferEvent::Progress { done: done.min(total), total });
         }
     }
 }

@@ -17,8 +17,8 @@ const MAX_RECORDS: usize = 1000;
 pub struct FoundRecords {
     /// Records with their bytes.
     pub records: Vec<(ActionRecord, Vec<u8>)>,
-    /// The faults of others.
-    pub invalid: Vec<String>,
+    /// The errors of others.
+    pub invalid: Vec<RemoteError>,
 }
 
 /// The index of a key; an empty one where there is none.
@@ -41,13 +41,10 @@ pub async fn index_of(client: &Client, key: &Key) -> Result<Index, RemoteError> 
 /// It is not there, does not come, or is not what it should be.
 pub async fn record(client: &Client, key: &Key, digest: &Digest) -> Result<(ActionRecord, Vec<u8>), RemoteError> {
     let bytes = client.small(&layout::record(key, digest), LARGEST_RECORD).await?;
-    let about = |what: &str| {
-        RemoteError::Invalid(format!("the record {} of {} {what}", &digest.to_string()[..12], key.short()))
-    };
     if Digest::of(&bytes) != *digest {
-        return Err(about("does not have the digest that names it"));
+        return Err(invalid(key, digest, "does not have the digest that names it"));
     }
-    let record = check_record(key, &bytes).map_err(|what| about(&what))?;
+    let record = check_record(key, &bytes).map_err(|what| invalid(key, digest, &what))?;
     Ok((record, bytes))
 }
 
@@ -61,12 +58,8 @@ pub async fn list_records(client: &Client, key: &Key) -> Result<FoundRecords, Re
         return Ok(found);
     }
     let index = match index_of(client, key).await {
-        Ok(index) => index,
-        Err(RemoteError::Invalid(what)) => {
-            found.invalid.push(what);
-            return Ok(found);
-        }
-        Err(error) => return Err(error),
+        Err(error @ RemoteError::Invalid(_)) => return Ok(FoundRecords { invalid: vec![error], ..found }),
+        index => index?,
     };
     let listed: Vec<(Digest, Digest)> = index.records.into_iter().take(MAX_RECORDS).collect();
     let mut coming = stream::iter(listed)
@@ -74,19 +67,21 @@ pub async fn list_records(client: &Client, key: &Key) -> Result<FoundRecords, Re
         .buffer_unordered(8);
     while let Some((digest, result, one)) = coming.next().await {
         match one {
-            // `status --remote` reads the index alone, and must not see another result than a fetch does.
-            Ok((record, _)) if result_of(&record.output_digests()) != result => found.invalid.push(format!(
-                "the record {} of {} has another result than the index says; whoever has it mends that with `cwm push --force`",
-                &digest.to_string()[..12],
-                key.short()
+            // A push relies on the results in the index.
+            Ok((record, _)) if result_of(&record.output_digests()) != result => found.invalid.push(invalid(
+                key,
+                &digest,
+                "has another result than in the index; `cwm push --force` by a person who has it mends that",
             )),
             Ok(pair) => found.records.push(pair),
-            Err(RemoteError::Invalid(what)) => found.invalid.push(what),
-            Err(RemoteError::NotFound) => {
-                found.invalid.push(format!("the record {} of {} is gone", &digest.to_string()[..12], key.short()));
-            }
+            Err(error @ RemoteError::Invalid(_)) => found.invalid.push(error),
+            Err(RemoteError::NotFound) => found.invalid.push(invalid(key, &digest, "is gone")),
             Err(error) => return Err(error),
         }
     }
     Ok(found)
+}
+
+fn invalid(key: &Key, digest: &Digest, what: &str) -> RemoteError {
+    RemoteError::Invalid(format!("the record {} of {} {what}", &digest.to_string()[..12], key.short()))
 }

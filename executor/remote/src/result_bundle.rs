@@ -26,9 +26,8 @@ pub struct ResultBundle {
     /// The record's bytes, as others get them.
     pub(super) record: Vec<u8>,
     pub(super) result: Digest,
-    pub(super) files: BTreeMap<Digest, LocalObject>,
-    /// Lists of folders: after the files.
-    pub(super) manifests: BTreeMap<Digest, LocalObject>,
+    /// Files, and then the lists of folders, which are uploaded after them.
+    pub(super) objects: [BTreeMap<Digest, LocalObject>; 2],
     /// True if its files are in the store, and go along.
     pub has_files: bool,
 }
@@ -44,47 +43,28 @@ impl ResultBundle {
         result: &ActionRecord,
         with_files: bool,
     ) -> StoreResult<ResultBundle> {
-        let mut bundle = ResultBundle {
-            key: result.key,
-            record: store.shared_record(result)?,
-            result: result_of(&result.output_digests()),
-            files: BTreeMap::new(),
-            manifests: BTreeMap::new(),
-            has_files: with_files && store.missing(result, outside)?.is_empty(),
-        };
-        if !bundle.has_files {
-            return Ok(bundle);
-        }
+        let has_files = with_files && store.missing(result, outside)?.is_empty();
+        let (mut files, mut manifests) = (BTreeMap::new(), BTreeMap::new());
         let item = |digest: Digest, size: u64| LocalObject { digest, size, path: store.object_path(&digest) };
-        for output in result.outputs.values() {
+        for output in result.outputs.values().filter(|_| has_files) {
             if output.shape == OutputShape::Folder {
-                for file in store.manifest(&output.digest)?.files().values() {
-                    bundle.files.insert(file.digest, item(file.digest, file.size));
-                }
+                let manifest = store.manifest(&output.digest)?;
+                files.extend(manifest.files().values().map(|file| (file.digest, item(file.digest, file.size))));
                 let size = store.object_size(&output.digest)?.unwrap_or(0);
-                bundle.manifests.insert(output.digest, item(output.digest, size));
+                manifests.insert(output.digest, item(output.digest, size));
             } else {
                 // A file from outside goes as any: others do not have it where we do.
                 let path = store.path_of(output, outside)?;
-                bundle.files.insert(output.digest, LocalObject { path, ..item(output.digest, output.size) });
+                files.insert(output.digest, LocalObject { path, ..item(output.digest, output.size) });
             }
         }
-        if let Some(log) = result.log
+        if let Some(log) = result.log.filter(|_| has_files)
             && let Some(size) = store.object_size(&log)?
         {
-            bundle.files.insert(log, item(log, size));
+            files.insert(log, item(log, size));
         }
-        Ok(bundle)
+        let record = store.shared_record(result)?;
+        let (key, result) = (result.key, result_of(&result.output_digests()));
+        Ok(ResultBundle { key, record, result, objects: [files, manifests], has_files })
     }
-}
-
-/// The outcome of an upload.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UploadStats {
-    /// The number of objects that were uploaded.
-    pub objects: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// The number of objects that the remote had.
-    pub already_there: u64,
 }

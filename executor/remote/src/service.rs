@@ -5,31 +5,26 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
 use super::backends::check_is_no_store;
 use super::client::Client;
-use super::error::{RemoteError, catch_panic};
-use super::fetch_result::{FetchStats, fetch_content, fetch_result};
-use super::index::result_of;
-use super::progress::{EventSender, TransferProgress};
-use super::result_bundle::{ResultBundle, UploadStats};
-use super::transfer::{MissingObject, RemoteStatus, TransferEvent, TransferRequest};
-use super::upload_result::{upload_file, upload_result};
+use super::error::{RemoteError, blocking, catch_panic};
+use super::fetch_result::fetch_content;
+use super::progress::TransferProgress;
+use super::result_bundle::{LocalObject, ResultBundle};
+use super::transfer::{FetchStats, RemoteStatus, TransferEvent, TransferRequest, UploadStats};
+use super::upload_result::Upload;
 use super::{layout, records};
-use cwm_core::{Digest, Error, Key};
+use cwm_core::{Digest, Error, Key, suggest};
 use cwm_project::site::Site;
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};
 
 /// Results whose objects move at a time.
 const CONCURRENT_RESULTS: usize = 4;
-
-/// Keys that are looked up at a time.
-const CONCURRENT_KEYS: usize = 32;
 
 /// A store and its remotes. Dropping it ends transfers where they are; all of them can be resumed.
 pub struct TransferService {
@@ -39,12 +34,12 @@ pub struct TransferService {
 }
 
 struct Shared {
-    clients: Vec<Arc<Client>>,
+    /// At least one.
+    clients: Vec<Client>,
     /// Remotes that denied us access, and were reported for that.
     denied: Mutex<BTreeSet<String>>,
     store: Store,
     results: Semaphore,
-    keys: Semaphore,
 }
 
 impl TransferService {
@@ -61,12 +56,8 @@ impl TransferService {
         let mut remotes: Vec<_> = site.remotes.iter().filter(|one| named.is_none_or(|name| one.name == name)).collect();
         if let (Some(name), true) = (named, remotes.is_empty()) {
             let names = site.remotes.iter().map(|remote| remote.name.as_str());
-            let hint = cwm_core::suggest(name, "remotes", names);
-            let error = Error::usage(format!("there is no remote `{name}`"));
-            return Err(match hint {
-                Some(hint) => error.hint(hint),
-                None => error,
-            });
+            let (hint, error) = (suggest(name, "remotes", names), Error::usage(format!("there is no remote `{name}`")));
+            return Err(hint.into_iter().fold(error, Error::hint));
         }
         if to_write {
             remotes.retain(|remote| !remote.read_only);
@@ -77,9 +68,9 @@ impl TransferService {
             }
         }
         let opened = remotes.into_iter().map(|remote| {
-            check_is_no_store(remote, Some(store.root()))?;
+            check_is_no_store(remote, store.root())?;
             let about = |error: RemoteError| Error::usage(format!("the remote `{}` {error}", remote.name));
-            Client::open(remote).map(Arc::new).map_err(about)
+            Client::open(remote).map_err(about)
         });
         let clients = opened.collect::<Result<Vec<_>, Error>>()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -88,8 +79,8 @@ impl TransferService {
             .thread_name("cwm-remote")
             .build()
             .map_err(|error| Error::system(format!("cannot start the threads of remotes: {error}")))?;
-        let (results, keys) = (Semaphore::new(CONCURRENT_RESULTS), Semaphore::new(CONCURRENT_KEYS));
-        let shared = Shared { clients, denied: Mutex::default(), store: store.clone(), results, keys };
+        let results = Semaphore::new(CONCURRENT_RESULTS);
+        let shared = Shared { clients, denied: Mutex::default(), store: store.clone(), results };
         Ok(TransferService { runtime: Some(runtime), shared: Arc::new(shared) })
     }
 
@@ -98,30 +89,19 @@ impl TransferService {
         self.shared.clients.iter().map(|client| client.name.as_str()).collect()
     }
 
-    /// Returns a function that says whether an error of a remote was not reported yet: that it denies us access is reported once,
-    /// whatever was requested.
-    pub fn is_first_report(&self) -> impl Fn(&str, &RemoteError) -> bool + Send + Sync + use<> {
-        let shared = self.shared.clone();
-        move |remote, error| {
-            let mut denied = shared.denied.lock().unwrap_or_else(PoisonError::into_inner);
-            !matches!(error, RemoteError::Denied { .. }) || denied.insert(remote.to_owned())
-        }
-    }
-
     /// Starts a request; `send` is called from another thread.
     pub fn start(&self, request: TransferRequest, send: impl Fn(TransferEvent) + Send + Sync + 'static) {
         let Some(runtime) = &self.runtime else { return };
         let shared = self.shared.clone();
-        let send: EventSender = Arc::new(send);
+        let progress = TransferProgress::new(send);
         runtime.spawn(async move {
-            let began = Instant::now();
             let work = async {
-                let outcome = shared.carry_out(&request, &send, began).await;
-                send(outcome.unwrap_or_else(|error| shared.failed(&request, error, began)));
+                let outcome = shared.carry_out(&request, &progress).await;
+                progress.send(outcome.unwrap_or_else(|error| shared.failed(&request, error)));
             };
             // The caller waits for the final event, whatever happens.
             if let Err(error) = catch_panic(work).await {
-                send(shared.failed(&request, error, began));
+                progress.send(shared.failed(&request, error));
             }
         });
     }
@@ -140,62 +120,32 @@ impl Shared {
     async fn carry_out(
         &self,
         request: &TransferRequest,
-        send: &EventSender,
-        began: Instant,
+        progress: &TransferProgress,
     ) -> Result<TransferEvent, RemoteError> {
-        let seconds = || began.elapsed().as_secs_f64();
-        let progress = TransferProgress::new(send.clone());
         match request {
-            TransferRequest::FetchRecords(keys) => {
-                let _permit = self.keys.acquire().await;
-                let (new, errors) = self.fetch_records(keys).await;
-                Ok(TransferEvent::RecordsFetched { new, errors })
-            }
-            TransferRequest::FetchResult(candidates) => {
-                let _permit = self.results.acquire().await;
-                let mut missing = None;
-                let (mut objects, mut bytes) = (0, 0);
-                for record in candidates {
-                    let progress = TransferProgress::new(send.clone());
-                    let stats = fetch_result(&self.clients, &self.store, record, &progress).await?;
-                    objects += stats.objects;
-                    bytes += stats.bytes;
-                    if stats.missing.is_empty() {
-                        missing = None;
-                        break;
-                    }
-                    missing.get_or_insert(stats.missing);
-                }
-                let missing = missing.unwrap_or_default();
-                Ok(TransferEvent::ContentFetched { objects, bytes, seconds: seconds(), missing })
-            }
+            TransferRequest::FetchRecords(keys) => Ok(self.fetch_records(keys).await),
+            TransferRequest::FetchResult(candidates) => self.fetch_result(candidates, progress).await,
             TransferRequest::FetchContent(outputs) => {
                 let _permit = self.results.acquire().await;
-                let fetched = fetch_content(&self.clients, &self.store, outputs, None, &progress).await?;
-                let FetchStats { objects, bytes, missing } = fetched;
-                Ok(TransferEvent::ContentFetched { objects, bytes, seconds: seconds(), missing })
+                let fetched = fetch_content(&self.clients, &self.store, outputs, None, progress).await?;
+                Ok(TransferEvent::ContentFetched(fetched))
             }
-            TransferRequest::Initialize => Ok(TransferEvent::Initialized(initialize(self.first()?).await)),
             TransferRequest::Upload { bundle, force } => {
                 let _permit = self.results.acquire().await;
-                let stats = upload_result(self.first()?, &self.store, bundle, *force, &progress).await?;
-                Ok(TransferEvent::Uploaded { outcome: Ok(Some(stats)), seconds: seconds() })
+                let stats = self.upload(*force, progress).await?.result(bundle).await?;
+                Ok(TransferEvent::Uploaded(Ok(Some(stats))))
             }
             TransferRequest::UploadIfMissing(record) => {
-                let stats = self.upload_if_missing(record, send, &progress).await?;
-                Ok(TransferEvent::Uploaded { outcome: Ok(stats), seconds: seconds() })
+                Ok(TransferEvent::Uploaded(Ok(self.upload_if_missing(record, progress).await?)))
             }
             TransferRequest::UploadFile(file) => {
                 let _permit = self.results.acquire().await;
-                let client = self.first()?;
-                if let Some(message) = initialize(client).await {
-                    send(TransferEvent::Initialized(Some(message)));
-                }
-                let stats = upload_file(client, &self.store, file, &progress).await?;
-                Ok(TransferEvent::Uploaded { outcome: Ok(Some(stats)), seconds: seconds() })
+                let object = LocalObject { digest: file.digest, size: file.stat.size, path: file.path.clone() };
+                let group = BTreeMap::from([(object.digest, object)]);
+                let stats = self.upload(false, progress).await?.objects(&[group]).await?;
+                Ok(TransferEvent::Uploaded(Ok(Some(stats))))
             }
             TransferRequest::Stat(key, outputs) => {
-                let _permit = self.keys.acquire().await;
                 let mut found = Vec::new();
                 for client in &self.clients {
                     found.push((client.name.clone(), status_of(client, key, outputs.as_ref()).await));
@@ -206,43 +156,75 @@ impl Shared {
     }
 
     /// The final event of a request that failed as a whole, such as by an error of the store or a panic.
-    fn failed(&self, request: &TransferRequest, error: RemoteError, began: Instant) -> TransferEvent {
-        let seconds = began.elapsed().as_secs_f64();
-        let remote = self.clients.first().map_or_else(String::new, |client| client.name.clone());
-        let outputs = match request {
-            TransferRequest::FetchRecords(_) => {
-                return TransferEvent::RecordsFetched { new: 0, errors: vec![(remote, error)] };
+    fn failed(&self, request: &TransferRequest, error: RemoteError) -> TransferEvent {
+        let remote = self.clients[0].name.clone();
+        match request {
+            TransferRequest::FetchRecords(_) => TransferEvent::RecordsFetched { new: 0, errors: vec![(remote, error)] },
+            TransferRequest::FetchResult(_) | TransferRequest::FetchContent(_) => {
+                let (all_remotes_answered, missing) = (error.is_answer(), vec![error.to_string()]);
+                let stats = FetchStats { objects: 0, bytes: 0, seconds: 0.0, missing, all_remotes_answered };
+                TransferEvent::ContentFetched(stats)
             }
-            TransferRequest::Initialize => return TransferEvent::Initialized(None),
             TransferRequest::Upload { .. } | TransferRequest::UploadFile(_) | TransferRequest::UploadIfMissing(_) => {
-                return TransferEvent::Uploaded { outcome: Err(error), seconds };
+                TransferEvent::Uploaded(Err(error))
             }
-            TransferRequest::Stat(..) => return TransferEvent::Status(vec![(remote, Err(error))]),
-            TransferRequest::FetchResult(candidates) => candidates.first().map(|record| &record.outputs),
-            TransferRequest::FetchContent(outputs) => Some(outputs),
-        };
-        let missing = outputs.into_iter().flatten().map(|(name, output)| MissingObject {
-            all_remotes_answered: error != RemoteError::Panicked,
-            ..MissingObject::new(name, &output.digest, error.to_string())
-        });
-        TransferEvent::ContentFetched { objects: 0, bytes: 0, seconds, missing: missing.collect() }
+            TransferRequest::Stat(..) => TransferEvent::Status(vec![(remote, Err(error))]),
+        }
     }
 
-    /// The remote that uploads go to.
-    fn first(&self) -> Result<&Client, RemoteError> {
-        let none = || RemoteError::Refused("there is no remote to push to".to_owned());
-        self.clients.first().map(Arc::as_ref).ok_or_else(none)
+    /// Imports the records that remotes have of these keys. An error of one remote does not stop the others.
+    async fn fetch_records(&self, keys: &[Key]) -> TransferEvent {
+        let (mut new, mut errors) = (0, Vec::new());
+        for key in keys {
+            for client in &self.clients {
+                let found = records::list_records(client, key).await.and_then(|found| {
+                    new += self.store.import_records(key, found.records, &client.name)?;
+                    Ok(found.invalid)
+                });
+                let failed = found.unwrap_or_else(|error| vec![error]);
+                errors.extend(failed.into_iter().map(|error| (client.name.clone(), error)));
+            }
+        }
+        let mut denied = self.denied.lock().unwrap_or_else(PoisonError::into_inner);
+        errors.retain(|(remote, error)| !matches!(error, RemoteError::Denied(_)) || denied.insert(remote.clone()));
+        TransferEvent::RecordsFetched { new, errors }
+    }
+
+    /// Fetches the files of the first of these results that can be had complete.
+    async fn fetch_result(
+        &self,
+        candidates: &[ActionRecord],
+        progress: &TransferProgress,
+    ) -> Result<TransferEvent, RemoteError> {
+        let _permit = self.results.acquire().await;
+        let mut first: Option<FetchStats> = None;
+        for record in candidates {
+            let fetched = fetch_content(&self.clients, &self.store, &record.outputs, record.log, progress).await?;
+            if fetched.missing.is_empty() {
+                self.store.mark_local(record)?;
+                return Ok(TransferEvent::ContentFetched(fetched));
+            }
+            first.get_or_insert(fetched);
+        }
+        let none = || RemoteError::Local("there is no result to fetch".to_owned());
+        first.map(TransferEvent::ContentFetched).ok_or_else(none)
+    }
+
+    /// An upload to the first remote, which is initialized.
+    async fn upload<'a>(&'a self, force: bool, progress: &'a TransferProgress) -> Result<Upload<'a>, RemoteError> {
+        let client = &self.clients[0];
+        if let Some(message) = client.initialize().await? {
+            progress.send(TransferEvent::Initialized(message));
+        }
+        Ok(Upload { client, store: &self.store, force, progress })
     }
 
     /// Uploads a result to the first remote, unless some remote has all of it.
     async fn upload_if_missing(
         &self,
         record: &ActionRecord,
-        send: &EventSender,
         progress: &TransferProgress,
     ) -> Result<Option<UploadStats>, RemoteError> {
-        let client = self.first()?;
-        let permit = self.keys.acquire().await;
         let mut first = None;
         for client in &self.clients {
             let found = status_of(client, &record.key, Some(&record.output_digests())).await;
@@ -251,95 +233,40 @@ impl Shared {
             }
             first.get_or_insert(found);
         }
-        drop(permit);
         let _permit = self.results.acquire().await;
         let (store, wanted) = (self.store.clone(), record.clone());
-        let collected = tokio::task::spawn_blocking(move || {
-            let files = DigestCache::of_store(&store);
-            ResultBundle::of(&store, &files, &wanted, true)
-        });
-        let bundle = collected.await.map_err(|error| RemoteError::Local(error.to_string()))??;
+        let bundle = blocking(move || ResultBundle::of(&store, &DigestCache::of_store(&store), &wanted, true)).await?;
         if !bundle.has_files {
             // Its files are neither here nor, as far as that is known, with a remote.
             return first.unwrap_or(Ok(RemoteStatus::Absent)).map(|_| None);
         }
-        if let Some(message) = initialize(client).await {
-            send(TransferEvent::Initialized(Some(message)));
-        }
-        upload_result(client, &self.store, &bundle, false, progress).await.map(Some)
-    }
-
-    /// Imports the records that remotes have of these keys. An error of one remote does not stop the others.
-    async fn fetch_records(&self, keys: &[Key]) -> (usize, Vec<(String, RemoteError)>) {
-        let (mut new, mut errors) = (0, Vec::new());
-        for key in keys {
-            for client in &self.clients {
-                let found = match records::list_records(client, key).await {
-                    Ok(found) => found,
-                    Err(error) => {
-                        errors.push((client.name.clone(), error));
-                        continue;
-                    }
-                };
-                let invalid = found.invalid.into_iter().map(RemoteError::Invalid);
-                errors.extend(invalid.map(|error| (client.name.clone(), error)));
-                match self.store.import_records(key, found.records, &client.name) {
-                    Ok(imported) => new += imported,
-                    Err(error) => errors.push((client.name.clone(), error.into())),
-                }
-            }
-        }
-        (new, errors)
+        self.upload(false, progress).await?.result(&bundle).await.map(Some)
     }
 }
 
-/// Initializes a remote that holds nothing yet, and says so. Errors come up again in the upload that follows.
-async fn initialize(client: &Client) -> Option<String> {
-    let name = &client.name;
-    let missing = client.folder.as_ref().filter(|folder| !folder.exists());
-    if !client.initialize().await.ok()? {
-        return None;
-    }
-    Some(match missing {
-        Some(folder) => format!("the remote `{name}` was not there: its folder {} was made", folder.display()),
-        None => format!("the remote `{name}` held nothing of cwm's: it was begun"),
-    })
-}
-
-/// The part that a remote has of a key's result: of that with these outputs, or of any. The list of a folder's files
-/// represents them: it is
-/// uploaded after them.
+/// The part that a remote has of a key's result: of that with these outputs, or of any.
 async fn status_of(
     client: &Client,
     key: &Key,
     outputs: Option<&BTreeMap<String, Digest>>,
 ) -> Result<RemoteStatus, RemoteError> {
-    if !client.has_format().await? {
-        return Ok(RemoteStatus::Absent);
+    let (mut best, found) = (RemoteStatus::Absent, records::list_records(client, key).await?);
+    if let (true, Some(error)) = (found.records.is_empty(), found.invalid.into_iter().next()) {
+        return Err(error);
     }
-    let mut best = RemoteStatus::Absent;
-    if let Some(outputs) = outputs
-        && records::index_of(client, key).await?.has_result(&result_of(outputs))
-    {
-        if is_complete(client, outputs).await? {
-            return Ok(RemoteStatus::Complete);
-        }
-        best = RemoteStatus::RecordOnly;
-    }
-    let complete = if outputs.is_some() { RemoteStatus::OtherResult } else { RemoteStatus::Complete };
-    for (record, _) in records::list_records(client, key).await?.records {
+    for (record, _) in found.records {
         let theirs = record.output_digests();
-        if outputs == Some(&theirs) {
-            continue;
-        }
-        if is_complete(client, &theirs).await? {
-            return Ok(complete);
-        }
-        best = RemoteStatus::RecordOnly;
+        let is_complete = is_complete(client, &theirs).await?;
+        best = best.max(match (is_complete, outputs.is_none_or(|outputs| *outputs == theirs)) {
+            (true, true) => return Ok(RemoteStatus::Complete),
+            (true, false) => RemoteStatus::OtherResult,
+            (false, _) => RemoteStatus::RecordOnly,
+        });
     }
     Ok(best)
 }
 
+/// Returns true if a remote has all of these outputs. The list of a folder's files stands for them: it is uploaded after them.
 async fn is_complete(client: &Client, outputs: &BTreeMap<String, Digest>) -> Result<bool, RemoteError> {
     for digest in outputs.values() {
         if client.size(&layout::object(digest)).await?.is_none() {

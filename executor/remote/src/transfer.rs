@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::RemoteError;
-use super::result_bundle::{ResultBundle, UploadStats};
+use super::result_bundle::ResultBundle;
 use cwm_core::{Digest, Key};
 use cwm_store::external_files::FileFingerprint;
 use cwm_store::{ActionRecord, OutputRecord};
@@ -16,8 +16,6 @@ pub enum TransferRequest {
     FetchResult(Vec<ActionRecord>),
     /// Fetches these outputs, of whichever results they are. Ends with [`TransferEvent::ContentFetched`].
     FetchContent(BTreeMap<String, OutputRecord>),
-    /// Makes the first remote ready for uploads. Ends with [`TransferEvent::Initialized`].
-    Initialize,
     /// Uploads a result; with `force` also what the remote has. Ends with [`TransferEvent::Uploaded`].
     Upload {
         /// The result.
@@ -29,7 +27,8 @@ pub enum TransferRequest {
     UploadIfMissing(Box<ActionRecord>),
     /// Uploads an external file. Ends with [`TransferEvent::Uploaded`].
     UploadFile(FileFingerprint),
-    /// Asks what remotes have of a key: of the result with these outputs, or of any. Ends with [`TransferEvent::Status`].
+    /// Looks up which part remotes have of the result with these outputs, or of any result of the key. Ends with
+    /// [`TransferEvent::Status`].
     Stat(Key, Option<BTreeMap<String, Digest>>),
 }
 
@@ -50,66 +49,58 @@ pub enum TransferEvent {
         /// The bytes that are to move.
         total: u64,
     },
-    /// The first remote can be written. The text says that it was initialized; there is none if it was in use, or does not
-    /// answer. It is the final event of [`TransferRequest::Initialize`] alone.
-    Initialized(Option<String>),
+    /// A message about a remote that an upload initialized.
+    Initialized(String),
     /// Records were imported.
     RecordsFetched {
         /// The number of results that are new here.
         new: usize,
-        /// The errors, by remote.
+        /// The errors, by remote. A remote that denies access is reported once.
         errors: Vec<(String, RemoteError)>,
     },
     /// Objects were fetched.
-    ContentFetched {
-        /// The number of objects that came.
-        objects: u64,
-        /// Their bytes.
-        bytes: u64,
-        /// The seconds that it took.
-        seconds: f64,
-        /// The objects that could not be had.
-        missing: Vec<MissingObject>,
-    },
-    /// An upload has ended.
-    Uploaded {
-        /// The upload; nothing if files of the result are neither here nor with a remote.
-        outcome: Result<Option<UploadStats>, RemoteError>,
-        /// The seconds that it took.
-        seconds: f64,
-    },
+    ContentFetched(FetchStats),
+    /// An upload has ended; nothing if files of the result are neither here nor with a remote.
+    Uploaded(Result<Option<UploadStats>, RemoteError>),
     /// The part of a result that each remote has.
     Status(Vec<(String, Result<RemoteStatus, RemoteError>)>),
 }
 
-/// An object that no remote could give.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MissingObject {
-    /// The output that it belongs to.
-    pub output: String,
-    /// Its digest.
-    pub digest: Digest,
-    /// Why not, by remote.
-    pub reasons: Vec<String>,
+impl TransferEvent {
+    /// Returns true if no other event of its request follows.
+    pub fn is_final(&self) -> bool {
+        !matches!(self, TransferEvent::Started { .. } | TransferEvent::Progress { .. } | TransferEvent::Initialized(_))
+    }
+}
+
+/// The outcome of a fetch.
+#[derive(Debug)]
+pub struct FetchStats {
+    /// The number of objects that came.
+    pub objects: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The seconds that it took.
+    pub seconds: f64,
+    /// The objects that no remote could give, each with the reasons.
+    pub missing: Vec<String>,
     /// True if every remote answered.
     pub all_remotes_answered: bool,
 }
 
-impl std::fmt::Display for MissingObject {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ({}): {}", self.output, &self.digest.to_string()[..12], self.reasons.join("; "))
-    }
+/// The outcome of an upload.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UploadStats {
+    /// The number of objects that were uploaded; the remote had the others.
+    pub objects: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The seconds that it took.
+    pub seconds: f64,
 }
 
-impl MissingObject {
-    /// An object that is missing for this reason, though every remote answered.
-    pub(super) fn new(output: &str, digest: &Digest, reason: String) -> MissingObject {
-        MissingObject { output: output.to_owned(), digest: *digest, reasons: vec![reason], all_remotes_answered: true }
-    }
-}
-
-/// The part of a result that a remote has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The part of a result that a remote has, the less first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RemoteStatus {
     /// Nothing.
     Absent,

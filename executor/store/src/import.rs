@@ -12,7 +12,7 @@ use std::path::Path;
 use super::Store;
 use super::eviction::EvictionReason;
 use super::objects::shard_of;
-use super::partial_object::{OpenedPartial, PartialObject, partial_name};
+use super::partial_object::{PartialObject, partial_name};
 use super::record::ActionRecord;
 use super::records::{RecordFile, next_number};
 use crate::external_files::DigestCache;
@@ -30,11 +30,7 @@ impl Store {
     pub fn partial_object(&self, digest: &Digest) -> Result<Option<PartialObject>> {
         self.create()?;
         let path = self.folder("temporary").join(partial_name(digest));
-        match PartialObject::open(path.clone(), digest).map_err(FileError::io("write", &path))? {
-            OpenedPartial::Ours(partial) => Ok(Some(partial)),
-            OpenedPartial::Busy(_) => Ok(None),
-            OpenedPartial::Unusable(error) => Err(FileError::io("write", &path)(error)),
-        }
+        PartialObject::open(path.clone(), digest).map_err(FileError::io("write", &path))
     }
 
     /// Removes a partial object: its bytes are not those of the content.

@@ -2,13 +2,13 @@
 //! them in `temporary/`, a remote that is a folder beside the place of the content.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use super::hashing::{common_prefix, hash_own_file};
+use super::hashing::hash_own_file;
 use super::locks::is_still_there;
 use cwm_core::Digest;
 use cwm_core::files::Result;
@@ -34,23 +34,14 @@ pub struct PartialObject {
     path: PathBuf,
 }
 
-/// The outcome of opening a partial object.
-pub enum OpenedPartial {
-    /// This process may write it.
-    Ours(PartialObject),
-    /// Another process writes it.
-    Busy(File),
-    /// Files cannot be locked there, or there is something that is no file of its own, such as a link.
-    Unusable(io::Error),
-}
-
 impl PartialObject {
-    /// Opens the partial object of this content at `path`, and creates it if there is none. Does not wait.
+    /// Opens the partial object of this content at `path`, and creates it if there is none; nothing if another process writes it.
+    /// Does not wait.
     ///
     /// # Errors
-    /// The disk refuses.
-    pub fn open(path: PathBuf, digest: &Digest) -> io::Result<OpenedPartial> {
-        let unusable = |problem: &str| Ok(OpenedPartial::Unusable(io::Error::other(problem)));
+    /// The disk refuses, files cannot be locked there, or it is no file of its own, such as a link.
+    pub fn open(path: PathBuf, digest: &Digest) -> io::Result<Option<PartialObject>> {
+        let unusable = |problem: &str| Err(io::Error::other(problem));
         for _ in 0..ATTEMPTS {
             let (file, is_writable) = match open(&path, true) {
                 Ok(file) => (file, true),
@@ -73,16 +64,14 @@ impl PartialObject {
             match file.try_lock() {
                 // The owner of the lock has placed or removed it meanwhile.
                 Ok(()) if !is_still_there(&path, &file) => {}
-                Ok(()) if is_writable => {
-                    return Ok(OpenedPartial::Ours(PartialObject { digest: *digest, file, path }));
-                }
+                Ok(()) if is_writable => return Ok(Some(PartialObject { digest: *digest, file, path })),
                 Ok(()) => fs::remove_file(&path)?,
-                Err(TryLockError::WouldBlock) => return Ok(OpenedPartial::Busy(file)),
+                Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(error)) => {
                     if is_writable && metadata.len() == 0 {
                         fs::remove_file(&path)?;
                     }
-                    return Ok(OpenedPartial::Unusable(error));
+                    return Err(error);
                 }
             }
         }
@@ -100,18 +89,6 @@ impl PartialObject {
     /// It cannot be read.
     pub fn is_complete(&self) -> Result<bool> {
         Ok(hash_own_file(&self.path)? == self.digest)
-    }
-
-    /// Seeks both files to where copying resumes. What an earlier attempt wrote is compared, not trusted: it is cut off where it
-    /// differs from `source`.
-    ///
-    /// # Errors
-    /// The disk refuses, or `source` cannot be read.
-    pub fn resume_from(&mut self, source: &mut (impl Read + Seek)) -> io::Result<()> {
-        let (same, _) = common_prefix(&mut self.file, source)?;
-        self.file.set_len(same)?;
-        self.file.seek(SeekFrom::Start(same))?;
-        source.seek(SeekFrom::Start(same)).map(drop)
     }
 }
 

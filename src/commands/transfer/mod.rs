@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::workspace::Workspace;
 use cwm_core::{ExitCode, Key, plural};
 use cwm_engine::{Direction, EventSink, EventSinks, RunEvent};
-use cwm_remote::{RemoteError, TransferEvent, TransferRequest, TransferService};
+use cwm_remote::{FetchStats, RemoteError, TransferEvent, TransferRequest, TransferService, UploadStats};
 
 /// Requests that are pending at a time. The service carries out fewer; the bundles of the others are in memory.
 const MAX_PENDING: usize = 64;
@@ -91,8 +91,7 @@ impl<'a> Transfer<'a> {
     fn receive(&mut self) {
         match self.inbox.recv_timeout(Duration::from_millis(500)) {
             Ok((index, key, event)) => {
-                let is_final = !matches!(event, TransferEvent::Started { .. } | TransferEvent::Progress { .. });
-                self.pending -= usize::from(is_final);
+                self.pending -= usize::from(event.is_final());
                 self.handle(index, key, event);
             }
             Err(_) => self.sinks.tick(),
@@ -109,9 +108,7 @@ impl<'a> Transfer<'a> {
                 let (total, unit) = (Some(total), "bytes".to_owned());
                 return self.sinks.event(&RunEvent::Progress { label, done, total, unit });
             }
-            TransferEvent::Initialized(message) => {
-                return message.into_iter().for_each(|message| self.sinks.warn(message));
-            }
+            TransferEvent::Initialized(message) => return self.sinks.warn(message),
             TransferEvent::RecordsFetched { new, errors } => {
                 // A key without a result here has none but the new ones.
                 let results = self.workspace.store.actions(&key).unwrap_or_default();
@@ -126,16 +123,16 @@ impl<'a> Transfer<'a> {
                 return errors.into_iter().for_each(|(remote, error)| self.warn(remote, &error));
             }
             TransferEvent::Status(_) => return,
-            TransferEvent::ContentFetched { objects, bytes, seconds, missing } => {
-                (objects, bytes, seconds, missing.iter().map(ToString::to_string).collect())
+            TransferEvent::ContentFetched(FetchStats { objects, bytes, seconds, missing, .. }) => {
+                (objects, bytes, seconds, missing)
             }
-            TransferEvent::Uploaded { outcome: Ok(stats), seconds } => {
-                let stats = stats.unwrap_or_default();
-                (stats.objects, stats.bytes, seconds, Vec::new())
+            TransferEvent::Uploaded(Ok(stats)) => {
+                let UploadStats { objects, bytes, seconds } = stats.unwrap_or_default();
+                (objects, bytes, seconds, Vec::new())
             }
-            TransferEvent::Uploaded { outcome: Err(error), seconds } => {
+            TransferEvent::Uploaded(Err(error)) => {
                 let remote = self.service.names().first().copied().unwrap_or_default();
-                (0, 0, seconds, vec![format!("the remote `{remote}` {error}")])
+                (0, 0, 0.0, vec![format!("the remote `{remote}` {error}")])
             }
         };
         self.totals.results += usize::from(missing.is_empty());
@@ -148,13 +145,12 @@ impl<'a> Transfer<'a> {
     /// Warns about a remote, once of each error.
     fn warn(&mut self, remote: String, error: &RemoteError) {
         let message = format!("the remote `{remote}`: {error}");
-        let is_first_report = self.service.is_first_report()(&remote, error);
         if error.is_refusal() {
             self.unavailable.insert(remote, "refused");
-        } else if matches!(error, RemoteError::Unreachable(_) | RemoteError::Panicked) {
+        } else if !error.is_answer() {
             self.unavailable.insert(remote, "was not reached");
         }
-        if is_first_report && self.warnings.insert(message.clone()) {
+        if self.warnings.insert(message.clone()) {
             // A remote that does not exist may be one of many that have the rest.
             if *error != RemoteError::NotFound {
                 self.totals.faults.push(message.clone());

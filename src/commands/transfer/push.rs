@@ -51,11 +51,6 @@ pub fn push<'r>(
     let mut transfer = Transfer::new(workspace, service, Direction::Push, sinks);
     let mut seen = HashSet::new();
     for (index, record, with_files) in results {
-        // A remote that is new is reported before anything is uploaded: it may be a mistyped folder.
-        if seen.is_empty() {
-            transfer.start(index, record.key, TransferRequest::Initialize);
-            transfer.wait();
-        }
         if !seen.insert((record.key, with_files)) {
             continue;
         }

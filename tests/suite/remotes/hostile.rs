@@ -50,7 +50,7 @@ fn a_record_of_another_result_than_the_index_says_is_refused() {
     fs::remove_file(&index).unwrap();
     fs::write(&index, wrong).unwrap();
     let pulled = ben.cwm(&["pull", "games"]);
-    assert!(pulled.code == 9 && pulled.stderr.contains("has another result than the index says"), "{}", pulled.stderr);
+    assert!(pulled.code == 9 && pulled.stderr.contains("has another result than in the index"), "{}", pulled.stderr);
     assert!(!ben.cwm(&["show", "games"]).stdout.contains("games"), "nothing of it was taken over");
     // Whoever pushes it again mends it.
     well(ada.cwm(&["push"]));

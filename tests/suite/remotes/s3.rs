@@ -201,7 +201,11 @@ fn cuts_busy_servers_and_changed_bytes() {
     let ben = server.person(&prefix);
     server.proxy.set(Trouble::Flips);
     let pulled = cwm(&ben, &["pull"]);
-    assert!(pulled.code == 9 && pulled.stderr.contains("has other content than its name says"), "{}", pulled.stderr);
+    assert!(
+        pulled.code == 9 && pulled.stderr.contains("has other content than its name promises"),
+        "{}",
+        pulled.stderr
+    );
     sound(&ben);
     server.proxy.set(Trouble::HangsAt(1));
     let hung = cwm(&ben, &["status", "--remote", "games"]);

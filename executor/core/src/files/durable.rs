@@ -208,6 +208,11 @@ impl DurableFs {
         Ok((file, Temporary { disk: self, path, is_persisted: false }))
     }
 
+    /// Takes over a file that an interrupted process left: it is removed unless it is persisted.
+    pub fn adopt(&self, path: PathBuf) -> Temporary<'_> {
+        Temporary { disk: self, path, is_persisted: false }
+    }
+
     /// Writes `bytes` to a new file in `folder` (mode 0666 less the umask) and syncs it; the file is removed on failure.
     pub fn write_temporary(&self, folder: &Path, bytes: &[u8]) -> Result<Temporary<'_>> {
         let (file, temporary) = self.write_unsynced(folder, bytes)?;

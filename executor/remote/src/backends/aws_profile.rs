@@ -2,67 +2,34 @@
 //! tokens of web identities and of machines, and all of Google and Azure, `object_store` knows by itself.)
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
-use super::environment;
 use crate::error::RemoteError;
 use cwm_core::visible;
 
-/// The entries of a profile.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Profile {
-    values: BTreeMap<String, String>,
-    /// The name, where the environment gives it, and neither file has such a profile.
-    not_found: Option<String>,
-}
-
-impl Profile {
-    /// The value of `key`.
-    pub fn get(&self, key: &str) -> Option<&str> {
-        self.values.get(key).map(String::as_str).filter(|value| !value.is_empty())
-    }
-
-    /// The profile that the environment names, else `default`, from the files that the environment names, else those in the
-    /// home folder. Nothing, where there are none.
-    ///
-    /// # Errors
-    /// A value there has characters that it cannot have.
-    pub fn read() -> Result<Profile, RemoteError> {
-        let variable = |name: &str| {
-            std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
-        };
-        let given = variable("AWS_PROFILE");
-        let name = given.clone().unwrap_or_else(|| "default".to_owned());
-        let home = variable("HOME").map(PathBuf::from);
-        let file = |given: &str, usual: &str| {
-            let path = variable(given).map(PathBuf::from).or_else(|| Some(home.as_ref()?.join(".aws").join(usual)))?;
-            std::fs::read_to_string(path).ok()
-        };
-        let config = file("AWS_CONFIG_FILE", "config").unwrap_or_default();
-        let credentials = file("AWS_SHARED_CREDENTIALS_FILE", "credentials").unwrap_or_default();
-        let mut values = section(&config, &name, "profile ");
-        values.extend(section(&credentials, &name, ""));
-        for key in ["aws_access_key_id", "aws_secret_access_key", "aws_session_token"] {
-            if let Some(value) = values.get(key) {
-                environment::checked(&format!("`{key}` of the profile {}", visible(&name)), value)?;
-            }
-        }
-        let not_found = given.filter(|_| values.is_empty());
-        Ok(Profile { values, not_found })
-    }
-
-    /// A profile is named that is in neither file.
-    ///
-    /// # Errors
-    /// It is nowhere.
-    pub fn require_found(&self) -> Result<(), RemoteError> {
-        let Some(name) = &self.not_found else { return Ok(()) };
-        Err(RemoteError::Refused(format!(
+/// The entries of the profile that the environment names, else of `default`, in the files that the environment names, else in those
+/// of the home folder.
+///
+/// # Errors
+/// The environment names a profile that is in neither file.
+pub fn read() -> Result<BTreeMap<String, String>, RemoteError> {
+    let variable =
+        |name: &str| std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+    let file = |by_name: &str, usual: &str| {
+        let path = variable(by_name).or_else(|| Some(format!("{}/.aws/{usual}", variable("HOME")?)))?;
+        std::fs::read_to_string(path).ok()
+    };
+    let named = variable("AWS_PROFILE");
+    let name = named.as_deref().unwrap_or("default");
+    let mut values = section(&file("AWS_CONFIG_FILE", "config").unwrap_or_default(), name, "profile ");
+    values.extend(section(&file("AWS_SHARED_CREDENTIALS_FILE", "credentials").unwrap_or_default(), name, ""));
+    if named.is_some() && values.is_empty() {
+        return Err(RemoteError::Refused(format!(
             "AWS_PROFILE names the profile `{}`, and neither ~/.aws/credentials nor ~/.aws/config (or what \
              AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name) has entries of it",
             visible(name)
-        )))
+        )));
     }
+    Ok(values)
 }
 
 /// The entries of `[name]`, or of `[prefix name]`, in such a file.

@@ -1,10 +1,13 @@
 //! Settings and credentials from the environment. A value that no request can carry is refused here, by its name and without
 //! showing it.
 
+use std::path::Path;
+use std::str::FromStr;
+
 use crate::error::RemoteError;
 
-/// Ends of names whose values are paths, documents or words for people: any text.
-const FREE: [&str; 9] = [
+/// Ends of names whose values are paths, documents, times or words for people: any text.
+const FREE: [&str; 11] = [
     "_FILE",
     "_PATH",
     "SERVICE_ACCOUNT",
@@ -14,38 +17,45 @@ const FREE: [&str; 9] = [
     "_TYPE",
     "_CERTIFICATE",
     "_EXCLUDES",
+    "_TIMEOUT",
+    "_INTERVAL",
 ];
 
-/// Ends of names whose values are times, such as `30 seconds`.
-const TIMES: [&str; 2] = ["_TIMEOUT", "_INTERVAL"];
-
 /// A variable that is set.
-pub struct Variable {
+pub struct Setting<K> {
     /// Its name.
-    pub name: String,
+    pub variable: String,
+    /// The key of `object_store` that it sets.
+    pub key: K,
     /// Its value, without space around it.
     pub value: String,
 }
 
-/// The variables whose names begin with `prefix` and are `known`, in the order of their names. A value that is empty is none.
+/// The variables of these names that `object_store` knows, in the order of their names. A value that is empty is none.
 ///
 /// # Errors
 /// One has characters that it cannot have.
-pub fn variables(prefix: &str, known: impl Fn(&str) -> bool) -> Result<Vec<Variable>, RemoteError> {
+pub fn settings<K: FromStr>(is_of_kind: impl Fn(&str) -> bool) -> Result<Vec<Setting<K>>, RemoteError> {
     let mut found = Vec::new();
     for (name, value) in std::env::vars_os() {
-        let Some(name) = name.to_str().filter(|name| name.starts_with(prefix)) else { continue };
-        if !known(&name.to_ascii_lowercase()) {
-            continue;
-        }
-        let value = value.to_str().ok_or_else(|| no_text(name))?;
-        let value = checked(name, value)?.to_owned();
+        let Some(variable) = name.to_str().filter(|name| is_of_kind(name)) else { continue };
+        let Ok(key) = variable.to_ascii_lowercase().parse() else { continue };
+        let value = checked(variable, &value.to_string_lossy())?.to_owned();
         if !value.is_empty() {
-            found.push(Variable { name: name.to_owned(), value });
+            found.push(Setting { variable: variable.to_owned(), key, value });
         }
     }
-    found.sort_by(|one, other| one.name.cmp(&other.name));
+    found.sort_by(|one, other| one.variable.cmp(&other.variable));
     Ok(found)
+}
+
+/// The variables that settings come from, with the files that they name.
+pub fn sources<K>(settings: &[Setting<K>]) -> String {
+    let source = |Setting { variable, value, .. }: &Setting<K>| match Path::new(value).is_absolute() {
+        true => format!("{variable}, {value}"),
+        false => variable.clone(),
+    };
+    settings.iter().map(source).collect::<Vec<_>>().join(", ")
 }
 
 /// The value of `name`, without space around it, such as the line break that `$(cat file)` leaves out and other ways leave in.
@@ -54,19 +64,12 @@ pub fn variables(prefix: &str, known: impl Fn(&str) -> bool) -> Result<Vec<Varia
 /// It has characters that it cannot have.
 pub fn checked<'v>(name: &str, value: &'v str) -> Result<&'v str, RemoteError> {
     let value = value.trim();
-    let is_any_text = FREE.iter().any(|end| name.ends_with(end));
-    let may_be_spaced = TIMES.iter().any(|end| name.ends_with(end));
-    let fits = |letter: char| letter.is_ascii_graphic() || (letter == ' ' && may_be_spaced);
-    match is_any_text || value.chars().all(fits) {
-        true => Ok(value),
-        false => Err(RemoteError::Refused(format!(
-            "{name} has a space, a line break or another character that it cannot have; its value is not shown"
-        ))),
+    if FREE.iter().any(|end| name.ends_with(end)) || value.chars().all(|letter| letter.is_ascii_graphic()) {
+        return Ok(value);
     }
-}
-
-fn no_text(name: &str) -> RemoteError {
-    RemoteError::Refused(format!("{name} is no text; its value is not shown"))
+    Err(RemoteError::Refused(format!(
+        "{name} has a space, a line break or another character that it cannot have; its value is not shown"
+    )))
 }
 
 #[cfg(test)]

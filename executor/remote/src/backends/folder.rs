@@ -6,44 +6,33 @@ use std::sync::Arc;
 
 use object_store::local::LocalFileSystem;
 
-use super::{Backend, OpenedRemote, backend_of, invalid};
+use super::{Backend, Location, backend_of, invalid};
 use crate::error::RemoteError;
 use cwm_core::Error;
 use cwm_core::files::is_store;
 use cwm_project::site::{InvalidRemote, Remote};
 
-/// A folder.
-pub struct Folder;
+/// Folders.
+pub static FOLDER: Backend =
+    Backend { schemes: &["file"], option_keys: &[], is_read_only: false, credentials_advice: None, check, open };
 
-impl Backend for Folder {
-    fn schemes(&self) -> &'static [&'static str] {
-        &["file"]
+fn check(remote: &Remote, rest: &str) -> Result<(), InvalidRemote> {
+    let is_url = remote.url.contains("://");
+    if is_url && rest.contains('%') {
+        return invalid("a folder's path is written as it is, without `%`", None);
     }
-
-    fn check(&self, remote: &Remote, rest: &str) -> Result<(), InvalidRemote> {
-        let is_url = remote.url.contains("://");
-        if is_url && rest.contains('%') {
-            return invalid("a folder's path is written as it is, without `%`", None);
-        }
-        if is_url && !rest.starts_with('/') {
-            return invalid("a `file://` URL has an absolute path: `file:///mnt/shared/cwm`", None);
-        }
-        if rest.starts_with('~') {
-            return invalid("`~` is known to shells only", Some("write the path of the folder itself"));
-        }
-        Ok(())
+    if is_url && !rest.starts_with('/') {
+        return invalid("a `file://` URL has an absolute path: `file:///mnt/shared/cwm`", None);
     }
-
-    fn open(&self, remote: &Remote, rest: &str) -> Result<OpenedRemote, RemoteError> {
-        let folder = Some(resolve(&remote.base.join(rest)));
-        Ok(OpenedRemote { store: Arc::new(LocalFileSystem::new()), multipart: None, prefix: String::new(), folder })
+    if rest.starts_with('~') {
+        return invalid("`~` is known to shells only", Some("write the path of the folder itself"));
     }
+    Ok(())
 }
 
-/// The folder of a remote, if it is one.
-pub fn path_of(remote: &Remote) -> Option<PathBuf> {
-    let (backend, rest) = backend_of(&remote.url).ok()?;
-    (backend.schemes() == Folder.schemes()).then(|| remote.base.join(rest))
+fn open(remote: &Remote, rest: &str) -> Result<Location, RemoteError> {
+    let folder = Some(resolve(&remote.base.join(rest)));
+    Ok(Location { store: Arc::new(LocalFileSystem::new()), multipart: None, prefix: String::new(), folder })
 }
 
 /// The folder without `..` in its path, which names in `object_store` cannot hold: as the file system has it, as far as it exists.
@@ -63,19 +52,22 @@ fn resolve(folder: &Path) -> PathBuf {
     }
 }
 
-/// Refuses a folder that is a store, or lies in one.
+/// Refuses a folder that is a store or lies in one: nothing of the store names what is pushed there, so that its `gc` would delete
+/// it. `own` is the store that is used here, which need not exist yet.
 ///
 /// # Errors
 /// It is one, with what to do.
-pub fn check_is_no_store(name: &str, folder: &Path, own: Option<&Path>) -> Result<(), Error> {
-    let (folder, own) = (resolve(folder), own.map(resolve));
-    let Some(store) = folder.ancestors().find(|above| is_store(above) || own.as_deref() == Some(*above)) else {
+pub fn check_is_no_store(remote: &Remote, own: &Path) -> Result<(), Error> {
+    let Some((_, path)) = backend_of(&remote.url).ok().filter(|(kind, _)| kind.schemes == FOLDER.schemes) else {
         return Ok(());
     };
-    let whose = if own.as_deref() == Some(store) { "the store that is used here" } else { "a store of cwm" };
+    let (folder, own) = (resolve(&remote.base.join(path)), resolve(own));
+    let Some(store) = folder.ancestors().find(|above| is_store(above) || own == **above) else { return Ok(()) };
+    let whose = if own == store { "the store that is used here" } else { "a store of cwm" };
     let what = if store == folder { format!("is {whose}") } else { format!("is in {whose}, {}", store.display()) };
     let message = format!(
-        "the remote `{name}` cannot be {}: it {what}, whose `gc` would delete what is pushed there",
+        "the remote `{}` cannot be {}: it {what}, whose `gc` would delete what is pushed there",
+        remote.name,
         folder.display()
     );
     Err(Error::usage(message)

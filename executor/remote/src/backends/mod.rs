@@ -1,15 +1,15 @@
 //! The kinds of remotes. Each is a file here and a line in [`BACKENDS`].
 
-pub mod aws_profile;
-pub mod azure;
+mod aws_profile;
+mod azure;
 mod bucket;
 mod environment;
-pub mod folder;
-pub mod gcs;
+mod folder;
+mod gcs;
 mod http;
-pub mod s3;
+mod s3;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,47 +18,34 @@ use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 
 use super::error::RemoteError;
 use super::http_connector::{Connector, MAX_REQUESTS};
-use cwm_core::{Error, suggest};
+use cwm_core::suggest;
 use cwm_project::site::{InvalidRemote, Remote, RemoteKinds, WHERE_CREDENTIALS_ARE};
 
+pub use folder::check_is_no_store;
+#[cfg(test)]
+pub use {azure::AZURE, gcs::GCS, s3::S3};
+
 /// All kinds of remotes. A new one is added here.
-pub static BACKENDS: [&dyn Backend; 5] = [&folder::Folder, &s3::S3, &gcs::Gcs, &azure::Azure, &http::Http];
+pub static BACKENDS: [&Backend; 5] = [&folder::FOLDER, &s3::S3, &gcs::GCS, &azure::AZURE, &http::HTTP];
 
 /// A kind of remote.
-pub trait Backend: Sync {
+pub struct Backend {
     /// The schemes of its URLs.
-    fn schemes(&self) -> &'static [&'static str];
-
+    pub schemes: &'static [&'static str],
     /// The keys of a remote in cwm.toml that this kind alone has. Their values are text.
-    fn option_keys(&self) -> &'static [&'static str] {
-        &[]
-    }
-
+    pub option_keys: &'static [&'static str],
     /// True if it can only be read.
-    fn is_read_only(&self) -> bool {
-        false
-    }
-
-    /// Checks what cwm.toml says of a remote. `rest` is the URL without its scheme.
-    ///
-    /// # Errors
-    /// The fault, without repeating text that may hold a credential.
-    fn check(&self, remote: &Remote, rest: &str) -> Result<(), InvalidRemote>;
-
+    pub is_read_only: bool,
+    /// Advice to a user whose credentials are not found, if this kind needs any.
+    pub credentials_advice: Option<&'static str>,
+    /// Checks the entry of a remote in cwm.toml, with its URL without the scheme. The error has no text that may hold a credential.
+    pub check: fn(&Remote, &str) -> Result<(), InvalidRemote>,
     /// Opens a remote that was checked, with credentials from the environment or the usual files. Nothing is requested yet.
-    ///
-    /// # Errors
-    /// Settings or credentials do not fit together.
-    fn open(&self, remote: &Remote, rest: &str) -> Result<OpenedRemote, RemoteError>;
-
-    /// The meaning of an error that only this kind of remote has.
-    fn classify_error(&self, _error: &object_store::Error) -> Option<RemoteError> {
-        None
-    }
+    pub open: fn(&Remote, &str) -> Result<Location, RemoteError>,
 }
 
-/// A remote that requests can be made of.
-pub struct OpenedRemote {
+/// The place of a remote's objects.
+pub struct Location {
     /// Its objects.
     pub store: Arc<dyn ObjectStore>,
     /// For uploads in parts that can be resumed.
@@ -69,11 +56,11 @@ pub struct OpenedRemote {
     pub folder: Option<PathBuf>,
 }
 
-impl OpenedRemote {
+impl Location {
     /// A bucket, whose uploads can be resumed.
-    fn bucket<S: ObjectStore + MultipartStore>(store: S, prefix: &str) -> OpenedRemote {
+    fn bucket<S: ObjectStore + MultipartStore>(store: S, prefix: &str) -> Location {
         let store = Arc::new(store);
-        OpenedRemote { store: store.clone(), multipart: Some(store), prefix: prefix.to_owned(), folder: None }
+        Location { store: store.clone(), multipart: Some(store), prefix: prefix.to_owned(), folder: None }
     }
 }
 
@@ -81,25 +68,11 @@ impl OpenedRemote {
 ///
 /// # Errors
 /// Its URL, settings or credentials are wrong.
-pub fn open(remote: &Remote) -> Result<(&'static dyn Backend, OpenedRemote), RemoteError> {
+pub fn open(remote: &Remote) -> Result<(&'static Backend, Location), RemoteError> {
     let refused = |invalid: InvalidRemote| RemoteError::Refused(invalid.message);
     let (backend, rest) = backend_of(&remote.url).map_err(refused)?;
-    backend.check(remote, rest).map_err(refused)?;
-    Ok((backend, backend.open(remote, rest)?))
-}
-
-/// The meaning of an error of this kind of remote.
-pub fn classify(backend: &dyn Backend, error: object_store::Error) -> RemoteError {
-    backend.classify_error(&error).unwrap_or_else(|| error.into())
-}
-
-/// Refuses a folder that is a store or lies in one: nothing of the store names what is pushed there, so that its `gc` would delete
-/// it. `own` is the store that is used here, which need not exist yet.
-///
-/// # Errors
-/// It is one, with what to do.
-pub fn check_is_no_store(remote: &Remote, own: Option<&Path>) -> Result<(), Error> {
-    folder::path_of(remote).map_or(Ok(()), |path| folder::check_is_no_store(&remote.name, &path, own))
+    (backend.check)(remote, rest).map_err(refused)?;
+    Ok((backend, (backend.open)(remote, rest)?))
 }
 
 /// The kinds of remotes, as the reader of cwm.toml needs them.
@@ -108,23 +81,24 @@ pub struct Kinds;
 impl RemoteKinds for Kinds {
     fn check(&self, remote: &Remote) -> Result<(), InvalidRemote> {
         let (backend, rest) = backend_of(&remote.url)?;
-        backend.check(remote, rest)
+        (backend.check)(remote, rest)
     }
 
     fn is_read_only(&self, url: &str) -> bool {
-        backend_of(url).is_ok_and(|(backend, _)| backend.is_read_only())
+        backend_of(url).is_ok_and(|(backend, _)| backend.is_read_only)
     }
 
     fn option_keys(&self, url: &str) -> Vec<&'static str> {
-        let found = backend_of(url).map(|(backend, _)| backend);
-        let kinds = BACKENDS.iter().filter(|kind| found.as_ref().map_or(true, |one| one.schemes() == kind.schemes()));
-        kinds.flat_map(|kind| kind.option_keys()).copied().collect()
+        match backend_of(url) {
+            Ok((backend, _)) => backend.option_keys.to_vec(),
+            Err(_) => BACKENDS.iter().flat_map(|backend| backend.option_keys).copied().collect(),
+        }
     }
 }
 
 /// The backend of a URL, and the URL without its scheme. A path without a scheme is a folder's.
-fn backend_of(url: &str) -> Result<(&'static dyn Backend, &str), InvalidRemote> {
-    let of = |scheme: &str| BACKENDS.iter().find(|backend| backend.schemes().contains(&scheme)).copied();
+fn backend_of(url: &str) -> Result<(&'static Backend, &str), InvalidRemote> {
+    let of = |scheme: &str| BACKENDS.iter().find(|backend| backend.schemes.contains(&scheme)).copied();
     if url.is_empty() || url.contains(char::is_control) {
         return invalid("a remote's URL must be text on one line", None);
     }
@@ -140,15 +114,11 @@ fn backend_of(url: &str) -> Result<(&'static dyn Backend, &str), InvalidRemote> 
             let hint = "a folder that is called so is written with `./` before it; what is on another machine is mounted first";
             return invalid("a remote is a folder here, or a URL with a scheme", Some(hint));
         }
-        return Ok((&folder::Folder, url));
+        return Ok((&folder::FOLDER, url));
     };
     let Some(backend) = of(&scheme.to_ascii_lowercase()) else {
-        let hint = suggest(scheme, "schemes", BACKENDS.iter().flat_map(|backend| backend.schemes()).copied());
-        // Text before `://` is shown only if it looks like a scheme.
-        let is_short = !scheme.is_empty() && scheme.len() <= 10;
-        let is_scheme = is_short && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
-        let named = if is_scheme { format!(" with the scheme `{scheme}`") } else { String::new() };
-        return Err(InvalidRemote { key: "url", message: format!("there are no remotes{named}"), hint });
+        let hint = suggest(scheme, "schemes", BACKENDS.iter().flat_map(|backend| backend.schemes).copied());
+        return Err(InvalidRemote { key: "url", message: "there are no remotes with this scheme".to_owned(), hint });
     };
     Ok((backend, rest))
 }
@@ -174,45 +144,37 @@ fn invalid<T>(message: &str, hint: Option<&str>) -> Result<T, InvalidRemote> {
 /// The longest time that a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// `object_store` retries requests after these pauses for as long as a remote may be silent.
-fn retries(remote: &Remote) -> RetryConfig {
+/// Makes the client of a builder of `object_store`. `$sources` are the variables and files that its settings come from.
+macro_rules! connect {
+    ($builder:expr, $remote:expr, $kind:expr, $sources:expr) => {{
+        let (connector, retries, options) = super::connection($remote);
+        let builder = $builder.with_http_connector(connector).with_retry(retries).with_client_options(options);
+        builder.build().map_err(|error| super::misconfigured(&error, &$kind, &$sources))?
+    }};
+}
+use connect;
+
+/// The connections of a remote. `object_store` retries requests for as long as the remote may be silent.
+fn connection(remote: &Remote) -> (Connector, RetryConfig, ClientOptions) {
     let backoff = BackoffConfig { max_backoff: Duration::from_secs(5), ..BackoffConfig::default() };
-    RetryConfig { backoff, max_retries: 7, retry_timeout: remote.timeout }
-}
-
-/// Limits the time until an answer begins. A whole transfer, which may be long, has no limit.
-fn connector(remote: &Remote) -> Connector {
-    Connector { idle_timeout: remote.timeout }
-}
-
-fn client_options(remote: &Remote, allow_http: bool) -> ClientOptions {
-    ClientOptions::new()
-        .with_allow_http(allow_http)
+    let retries = RetryConfig { backoff, max_retries: 7, retry_timeout: remote.timeout };
+    let options = ClientOptions::new()
+        .with_allow_http(true)
         .with_timeout_disabled()
         .with_connect_timeout(CONNECT_TIMEOUT.min(remote.timeout))
-        .with_pool_max_idle_per_host(MAX_REQUESTS)
-}
-
-/// True if an address says that requests go without TLS.
-fn is_http(address: Option<String>) -> bool {
-    address.is_some_and(|address| address.starts_with("http://"))
+        .with_pool_max_idle_per_host(MAX_REQUESTS);
+    (Connector { idle_timeout: remote.timeout }, retries, options)
 }
 
 /// The error of a builder: nothing was requested, so that a retry does not help.
-fn misconfigured(error: object_store::Error) -> RemoteError {
-    match RemoteError::from(error) {
-        RemoteError::Unreachable(reason) => RemoteError::Refused(reason),
+fn misconfigured(error: &object_store::Error, kind: &Backend, sources: &str) -> RemoteError {
+    match RemoteError::of(error, kind.credentials_advice) {
+        RemoteError::Refused(reason) | RemoteError::Unreachable(reason) => RemoteError::Refused(match sources {
+            "" => reason,
+            sources => format!("what stands in {sources}: {reason}"),
+        }),
         error => error,
     }
-}
-
-/// True if the machine's own credentials service was asked, as the last resort, and there is none or it refuses. That it is busy
-/// passes.
-fn machine_has_no_credentials(error: &object_store::Error) -> bool {
-    let text = error.to_string();
-    let status = text.split("status code: ").nth(1).unwrap_or_default();
-    let was_asked = super::http_connector::CREDENTIAL_HOSTS.iter().any(|host| text.contains(host));
-    was_asked && !status.starts_with('5') && !status.starts_with("429")
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use cwm_action::{
     source_key,
 };
 use cwm_core::{Backoff, Digest, Error, list_some, plural};
-use cwm_remote::{RemoteStatus, ResultBundle, TransferEvent, TransferRequest, TransferService};
+use cwm_remote::{FetchStats, RemoteStatus, ResultBundle, TransferEvent, TransferRequest, TransferService};
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Machine, Store, WorkFolder, check_record};
 
@@ -115,15 +115,14 @@ impl IsolatedAction<'_> {
         for output in wanted.values() {
             self.node.store.quarantine_changed(output, &self.files)?;
         }
-        let TransferEvent::ContentFetched { missing, .. } =
-            self.transfer("pulling", TransferRequest::FetchContent(wanted), true)?
-        else {
+        let event = self.transfer("pulling", TransferRequest::FetchContent(wanted), true)?;
+        let TransferEvent::ContentFetched(FetchStats { missing, all_remotes_answered, .. }) = event else {
             return Ok(());
         };
         if missing.is_empty() {
             return Ok(());
         }
-        let hint = match missing.iter().all(|object| object.all_remotes_answered) {
+        let hint = match all_remotes_answered {
             false => "`retry:` of the stage tries it again; so does `cwm run`",
             true => "`cwm push --force` of what made it, where its files are, mends the remote; or `cwm run --force`",
         };
@@ -189,7 +188,7 @@ impl IsolatedAction<'_> {
             }
             let request = TransferRequest::Upload { bundle: Box::new(bundle), force: self.action.force };
             // A finished result is not given up when the job is stopped.
-            let TransferEvent::Uploaded { outcome: Err(error), .. } = self.transfer("pushing", request, false)? else {
+            let TransferEvent::Uploaded(Err(error)) = self.transfer("pushing", request, false)? else {
                 return Ok(());
             };
             let is_stopped = cancellation.is_cancelled();
@@ -227,7 +226,6 @@ impl IsolatedAction<'_> {
         let service = TransferService::open(&self.config.site(), None, &self.node.store, false)?;
         let (sender, inbox) = channel();
         let sender = Mutex::new(sender);
-        let began = Instant::now();
         service.start(request, move |event| {
             // Nobody receives after a cancellation.
             let _ = sender.lock().unwrap_or_else(PoisonError::into_inner).send(event);
@@ -244,10 +242,15 @@ impl IsolatedAction<'_> {
                     let progress = Event::Progress { done, total: Some(total), unit: "bytes".to_owned() };
                     messages.send(&ActionMessage::Event(progress));
                 }
+                Ok(TransferEvent::Initialized(message)) => {
+                    let _ = writeln!(std::io::stderr(), "{message}");
+                }
                 Ok(event) => {
-                    if let TransferEvent::ContentFetched { objects: objects @ 1.., bytes, .. } = event {
-                        let (moved, seconds) = (files(objects, bytes), began.elapsed().as_secs_f64());
-                        let _ = writeln!(std::io::stderr(), "pulled {moved} in {seconds:.1} s");
+                    if let TransferEvent::ContentFetched(FetchStats {
+                        objects: objects @ 1.., bytes, seconds, ..
+                    }) = &event
+                    {
+                        let _ = writeln!(std::io::stderr(), "pulled {} in {seconds:.1} s", files(*objects, *bytes));
                     }
                     return Ok(event);
                 }
