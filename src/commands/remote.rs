@@ -34,7 +34,7 @@ pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<ExitCode
             let new = NewRemote { name: &add.name, url: &add.url, read_only: add.read_only, options };
             let folder = file.parent().unwrap_or(Path::new("."));
             add_remote(&Site::path_for(&file), REMOTE_KINDS, &new, |site, remote| {
-                cwm_remote::check_is_no_store(remote, Some(&store_folder(store, site, folder)))
+                cwm_remote::check_is_no_store(remote, &store_folder(store, site, folder))
             })?;
         }
         RemoteCommand::Remove { name } => remove_remote(&Site::path_for(&file), REMOTE_KINDS, name)?,
