@@ -5,7 +5,6 @@ mod remote;
 
 use cwm_project::site::RemoteKinds;
 
-pub use cwm_remote::check_is_no_store;
 pub use jobs::SlurmJobs;
 pub use remote::Remotes;
 
