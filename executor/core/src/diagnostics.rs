@@ -66,11 +66,6 @@ impl Sources {
     pub fn get(&self, place: Place) -> Option<&Source> {
         self.0.get(place.source as usize)
     }
-
-    /// The whole line on which `place` begins.
-    pub fn line(&self, place: Place) -> Option<&str> {
-        self.get(place)?.text.lines().nth(place.line.checked_sub(1)? as usize)
-    }
 }
 
 /// One fault.

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use cwm_contract::Value;
-
 use super::node::Node;
 use crate::text::parse_setting_duration;
 
@@ -12,9 +10,5 @@ pub const DURATION: &str = "a time such as `90s`, `10m` or `1h30m`";
 
 /// A time from a millisecond to a thousand days: whole seconds, or numbers with units, the larger ones first.
 pub fn duration(node: &Node) -> Option<Duration> {
-    match node.scalar()? {
-        Value::Int(seconds) => parse_setting_duration(&seconds.to_string()),
-        Value::Text(text) => parse_setting_duration(text),
-        _ => None,
-    }
+    parse_setting_duration(&node.scalar()?.to_string())
 }

@@ -28,37 +28,28 @@ pub(super) fn columns(table: &TableFile) -> Names {
 /// source, and those of one source are taken in their order.
 pub(super) fn rows(old: &TableFile, new: &TableFile) -> (Names, Names) {
     let (in_old, in_new): (Vec<usize>, Vec<usize>) = of_words(old, new).into_iter().unzip();
-    let (olds, news) = (words(old, &in_old), words(new, &in_new));
-    let mut alike = repeated(&olds);
-    alike.extend(repeated(&news));
-    let named = |rows: &[Words<'_>]| {
-        let name = |row: &Words<'_>| {
-            let name = row.name(false);
-            (row.at, if alike.contains(&name) { row.name(true) } else { name })
-        };
-        numbered(rows.iter().map(name))
+    let (olds, news) = (row_names(old, &in_old), row_names(new, &in_new));
+    let mut repeated = BTreeSet::new();
+    for names in [&olds, &news] {
+        let mut seen = BTreeSet::new();
+        repeated.extend(names.iter().map(|row| &row.name).filter(|name| !seen.insert(*name)));
+    }
+    let named = |rows: &[RowName]| {
+        let name = |row: &RowName| if repeated.contains(&row.name) { &row.with_source } else { &row.name }.clone();
+        numbered(rows.iter().map(|row| (row.at, name(row))))
     };
     (named(&olds), named(&news))
 }
 
-/// The parts of a row's name.
-struct Words<'t> {
+/// The name of a row.
+struct RowName {
     at: usize,
-    kind: &'t str,
-    words: Vec<&'t str>,
-    source: Option<&'t str>,
+    name: String,
+    /// The name for a row whose `name` another row has, too.
+    with_source: String,
 }
 
-impl Words<'_> {
-    fn name(&self, with_source: bool) -> String {
-        let source = self.source.filter(|source| with_source && !self.words.contains(source));
-        let words: Vec<&str> = self.words.iter().copied().chain(source).collect();
-        let kind = if self.kind == "ours" { String::new() } else { format!(" ({})", self.kind) };
-        format!("{}{kind}", words.join(", "))
-    }
-}
-
-fn words<'t>(table: &'t TableFile, of_words: &[usize]) -> Vec<Words<'t>> {
+fn row_names(table: &TableFile, of_words: &[usize]) -> Vec<RowName> {
     let source = table.columns.iter().position(|column| column.name == SOURCE);
     let further: Vec<usize> = of_words.iter().copied().filter(|at| *at >= table.shared_columns).collect();
     let compared = table.rows.iter().enumerate().filter(|(_, row)| row.kind != "difference");
@@ -69,7 +60,10 @@ fn words<'t>(table: &'t TableFile, of_words: &[usize]) -> Vec<Words<'t>> {
             let naming = shared.chain(further.iter().copied());
             let mut words: Vec<&str> = naming.filter_map(|column| text(row, column)).collect();
             words.extend(source.filter(|source| is_one_run(source)));
-            Words { at, kind: &row.kind, words, source }
+            let kind = if row.kind == "ours" { String::new() } else { format!(" ({})", row.kind) };
+            let name = words.join(", ") + &kind;
+            words.extend(source.filter(|source| !words.contains(source)));
+            RowName { at, name, with_source: words.join(", ") + &kind }
         })
         .collect()
 }
@@ -93,12 +87,6 @@ fn of_words(old: &TableFile, new: &TableFile) -> Vec<(usize, usize)> {
 fn holds_words(table: &TableFile, column: usize) -> bool {
     let name = table.columns[column].name.as_str();
     name != NOTE && name != SOURCE && table.rows.iter().all(|row| row.cells[column].value.is_none())
-}
-
-/// The names that several rows have.
-fn repeated(rows: &[Words<'_>]) -> BTreeSet<String> {
-    let mut seen = BTreeSet::new();
-    rows.iter().map(|row| row.name(false)).filter(|name| !seen.insert(name.clone())).collect()
 }
 
 /// The second of a name gets a number.

@@ -17,28 +17,12 @@ const MAX_INPUTS: usize = 3;
 impl LockDifference {
     /// A line a group of cells that changed in one way, those that changed by themselves first; then the counts.
     pub fn text(&self) -> String {
-        let mut text = String::new();
         let (roots, followers): (Vec<&ChangedCell>, Vec<&ChangedCell>) =
             self.changed.iter().partition(|cell| cell.root);
-        if !roots.is_empty() {
-            text += "changed by themselves:\n";
-            for (labels, why) in alike(&roots, why_changed) {
-                text += &format!("  {}\n", cells(&labels));
-                why.iter().for_each(|line| text += &format!("    {line}\n"));
-            }
-        }
-        if !followers.is_empty() {
-            text += "changed by what they read:\n";
-            for (labels, why) in alike(&followers, because_of) {
-                text += &format!("  {}: {why}\n", cells(&labels));
-            }
-        }
-        for (heading, labels) in [("added:\n", &self.added), ("removed:\n", &self.removed)] {
-            text += if labels.is_empty() { "" } else { heading };
-            let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-            for of_stage in labels.chunk_by(|a, b| stage_of(a) == stage_of(b)) {
-                text += &format!("  {}\n", cells(of_stage));
-            }
+        let mut text = section("changed by themselves", roots.iter().map(|cell| (&cell.label, why_changed(cell))));
+        text += &section("changed by what they read", followers.iter().map(|cell| (&cell.label, because_of(cell))));
+        for (heading, labels) in [("added", &self.added), ("removed", &self.removed)] {
+            text += &section(heading, labels.iter().map(|label| (label, String::new())));
         }
         let (changed, added, removed) = (self.changed.len(), self.added.len(), self.removed.len());
         text + &format!("cells: {changed} changed, {added} added, {removed} removed, {} the same\n", self.same)
@@ -49,30 +33,26 @@ fn stage_of(label: &str) -> &str {
     label.split('[').next().unwrap_or_default()
 }
 
-/// Groups cells of one stage with the same `why`, in the order of the first of them.
-fn alike<'c, T: PartialEq>(cells: &[&'c ChangedCell], why: impl Fn(&ChangedCell) -> T) -> Vec<(Vec<&'c str>, T)> {
-    let mut groups: Vec<(Vec<&str>, T)> = Vec::new();
-    for cell in cells {
-        let why = why(cell);
-        let stage = stage_of(&cell.label);
-        match groups.iter_mut().find(|(labels, known)| *known == why && stage_of(labels[0]) == stage) {
-            Some((labels, _)) => labels.push(&cell.label),
-            None => groups.push((vec![&cell.label], why)),
+/// A line for each group of cells of one stage with the same reason, in the order of the first of them; nothing for no cells.
+/// A line names the first cell and the number of the others, and ends with the reason.
+fn section<'c>(heading: &str, cells: impl Iterator<Item = (&'c String, String)>) -> String {
+    let mut groups: Vec<(&str, String, usize)> = Vec::new();
+    for (label, why) in cells {
+        let stage = stage_of(label);
+        match groups.iter_mut().find(|(first, known, _)| *known == why && stage_of(first) == stage) {
+            Some((_, _, others)) => *others += 1,
+            None => groups.push((label, why, 0)),
         }
     }
-    groups
+    let lines = groups.iter().map(|(first, why, others)| match others {
+        0 => format!("  {first}{why}\n"),
+        _ => format!("  {first} and {others} more of {}{why}\n", stage_of(first)),
+    });
+    if groups.is_empty() { String::new() } else { format!("{heading}:\n{}", lines.collect::<String>()) }
 }
 
-/// Names cells of one stage: the first of them, and the number of the others.
-fn cells(labels: &[&str]) -> String {
-    match labels {
-        [] => String::new(),
-        [only] => (*only).to_owned(),
-        [first, others @ ..] => format!("{first} and {} more of {}", others.len(), stage_of(first)),
-    }
-}
-
-fn why_changed(cell: &ChangedCell) -> Vec<String> {
+/// The reasons of a cell that changed by itself, a line each.
+fn why_changed(cell: &ChangedCell) -> String {
     let (inputs, others): (Vec<&Cause>, Vec<&Cause>) =
         cell.causes.iter().partition(|cause| matches!(cause, Cause::Input { .. }));
     let mut lines: Vec<String> = others.iter().map(ToString::to_string).collect();
@@ -87,7 +67,7 @@ fn why_changed(cell: &ChangedCell) -> Vec<String> {
         lines.push(format!("why is not known here: the store has no record of {}", key.short()));
     }
     lines.extend(cell.same_outputs.then(|| SAME_RESULT.to_owned()));
-    lines
+    lines.iter().map(|line| format!("\n    {line}")).collect()
 }
 
 /// The note on a cell that changed, and made the same bytes.
@@ -105,7 +85,7 @@ fn sources(cell: &ChangedCell) -> String {
 /// The stages whose changes it follows.
 fn because_of(cell: &ChangedCell) -> String {
     let same = if cell.same_outputs { format!(" ({SAME_RESULT})") } else { String::new() };
-    sources(cell) + &same
+    format!(": {}{same}", sources(cell))
 }
 
 impl ReportDifference {

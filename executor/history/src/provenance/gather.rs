@@ -34,11 +34,9 @@ pub fn gather<'r>(
     let mut counted = BTreeSet::new();
     let stages = plan.stages.iter().map(|stage| totals(stage, &records, &mut counted));
     let stages = stages.filter(|stage| stage.cells > 0).collect();
-    let by_label: BTreeMap<String, (&Cell, &ActionRecord)> = records
-        .iter()
-        .map(|(cell, record)| (&plan.cells[*cell], *record))
-        .map(|of| (of.0.label.to_string(), of))
-        .collect();
+    let recorded = records.iter().map(|(cell, record)| (&plan.cells[*cell], *record));
+    let by_label: BTreeMap<String, (&Cell, &ActionRecord)> =
+        recorded.map(|(cell, record)| (cell.label.to_string(), (cell, record))).collect();
     let mut gatherer = Gatherer { plan, records, disclosure, machines: Vec::new() };
     let (mut code, mut cells) = (BTreeMap::new(), BTreeMap::new());
     for (label, (cell, record)) in by_label {
