@@ -58,7 +58,7 @@ pub enum Command {
     /// Do what is not done yet: the whole pipeline, or the named stages and what they need
     Run(RunArguments),
     /// Run, and run again whenever the pipeline or a file that it reads changes; Ctrl-C ends it
-    Watch(WatchArguments),
+    Watch(BuildArguments),
     /// Show, stage by stage, what is cached and what would run
     Status(StatusArguments),
     /// Explain why a stage would run, or where its result comes from
@@ -88,7 +88,7 @@ pub enum Command {
     /// Send results to a remote: files first, then what names them; what is there is not sent again
     Push(PushArguments),
     /// Fetch results from remotes, each file verified by its hash; what is missing is listed at the end
-    Pull(PullArguments),
+    Pull(TransferArguments),
     /// Rehash everything in the store; set damaged files aside
     Verify(VerifyArguments),
     /// List the results that the store has: what the lock file names, or with --all every one

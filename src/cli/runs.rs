@@ -7,15 +7,32 @@ use cwm_core::Key;
 use super::PipelineArguments;
 use super::completers::{complete, devices, files_and_stages, stages};
 
-/// Arguments of `run`.
-#[derive(Debug, Default, Args)]
-pub struct RunArguments {
+/// Arguments of `watch`, which `run` has, too.
+#[derive(Clone, Debug, Default, Args)]
+pub struct BuildArguments {
     /// A pipeline file (if it ends in .yaml or .yml), then stages, such as model or 'model[size=d32/l1]'
     #[arg(value_name = "FILE|STAGE", add = files_and_stages())]
     pub words: Vec<String>,
     /// The pipeline and its variables
     #[command(flatten)]
     pub pipeline: PipelineArguments,
+    /// Cores to use [default: all]
+    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub jobs: Option<u32>,
+    /// The device of train and evaluate, in place of the one in the pipeline: auto, cpu, cuda:0, cuda:1, …
+    #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = complete(devices))]
+    pub device: Option<cwm_contract::DeviceChoice>,
+    /// The form of the events
+    #[arg(long, value_enum, default_value_t = Output::Auto)]
+    pub output: Output,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Default, Args)]
+pub struct RunArguments {
+    /// What is built, and how
+    #[command(flatten)]
+    pub build: BuildArguments,
     /// List what would run, and why; run nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
@@ -35,24 +52,15 @@ pub struct RunArguments {
     /// With --pull and --push, and for jobs with `store = "remote"`: this remote alone
     #[arg(long, value_name = "NAME")]
     pub remote: Option<String>,
-    /// Cores to use [default: all]
-    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub jobs: Option<u32>,
     /// The executor, in place of the one in `cwm.toml`
     #[arg(long, value_enum, value_name = "NAME")]
     pub executor: Option<Executor>,
     /// Submit the run itself as a job of Slurm, and end
     #[arg(long, conflicts_with = "dry_run")]
     pub detach: bool,
-    /// The device of train and evaluate, in place of the one in the pipeline: auto, cpu, cuda:0, cuda:1, …
-    #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = complete(devices))]
-    pub device: Option<cwm_contract::DeviceChoice>,
     /// Show each cached cell, however many there are, and in plain lines all progress
     #[arg(short = 'v', long)]
     pub verbose: bool,
-    /// The form of the events
-    #[arg(long, value_enum, default_value_t = Output::Auto)]
-    pub output: Output,
 }
 
 /// The executor of a run.
@@ -76,40 +84,6 @@ pub enum Output {
     Plain,
     /// One JSON object a line, on standard output
     Json,
-}
-
-/// Arguments of `watch`.
-#[derive(Debug, Args)]
-pub struct WatchArguments {
-    /// A pipeline file (if it ends in .yaml or .yml), then stages, such as model or 'model[size=d32/l1]'
-    #[arg(value_name = "FILE|STAGE")]
-    pub words: Vec<String>,
-    /// The pipeline and its variables
-    #[command(flatten)]
-    pub pipeline: PipelineArguments,
-    /// Cores to use [default: all]
-    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub jobs: Option<u32>,
-    /// The device of train and evaluate, in place of the one in the pipeline: auto, cpu, cuda:0, cuda:1, …
-    #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = complete(devices))]
-    pub device: Option<cwm_contract::DeviceChoice>,
-    /// The form of the events
-    #[arg(long, value_enum, default_value_t = Output::Auto)]
-    pub output: Output,
-}
-
-impl WatchArguments {
-    /// Returns the arguments of each run.
-    pub fn run(&self) -> RunArguments {
-        RunArguments {
-            words: self.words.clone(),
-            pipeline: self.pipeline.clone(),
-            jobs: self.jobs,
-            device: self.device,
-            output: self.output,
-            ..RunArguments::default()
-        }
-    }
 }
 
 /// Arguments of `status`.

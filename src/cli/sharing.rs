@@ -50,29 +50,9 @@ pub struct AddRemoteArguments {
     pub region: Option<String>,
 }
 
-/// Arguments of `push`.
+/// Arguments of `pull`, which `push` has, too.
 #[derive(Debug, Args)]
-pub struct PushArguments {
-    /// A pipeline file (if it ends in .yaml or .yml), then only these stages or cells [default: all]
-    #[arg(value_name = "FILE|STAGE", add = files_and_stages())]
-    pub words: Vec<String>,
-    /// The pipeline
-    #[command(flatten)]
-    pub pipeline: PipelineArguments,
-    /// Only this remote of cwm.toml [default: the first that can be written]
-    #[arg(long, value_name = "NAME")]
-    pub remote: Option<String>,
-    /// Send files also where the remote has them already: in place of what may be damaged there
-    #[arg(long)]
-    pub force: bool,
-    /// Show all progress in plain lines
-    #[arg(short = 'v', long)]
-    pub verbose: bool,
-}
-
-/// Arguments of `pull`.
-#[derive(Debug, Args)]
-pub struct PullArguments {
+pub struct TransferArguments {
     /// A pipeline file (if it ends in .yaml or .yml), then only these stages or cells [default: all]
     #[arg(value_name = "FILE|STAGE", add = files_and_stages())]
     pub words: Vec<String>,
@@ -85,4 +65,16 @@ pub struct PullArguments {
     /// Show all progress in plain lines
     #[arg(short = 'v', long)]
     pub verbose: bool,
+}
+
+/// Arguments of `push`.
+#[derive(Debug, Args)]
+#[command(mut_arg("remote", |arg| arg.help("Only this remote of cwm.toml [default: the first that can be written]")))]
+pub struct PushArguments {
+    /// The results and the remote
+    #[command(flatten)]
+    pub transfer: TransferArguments,
+    /// Send files also where the remote has them already: in place of what may be damaged there
+    #[arg(long)]
+    pub force: bool,
 }

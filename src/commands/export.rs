@@ -14,7 +14,7 @@ use crate::output::{is_json, print, print_json, reject_json_with};
 use crate::registry::not_compiled_in;
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
-use cwm_engine::{KeyStatus, output_of};
+use cwm_engine::output_of;
 use cwm_history::provenance::{self, Disclosure};
 use cwm_store::{Export, OutputRecord};
 
@@ -41,10 +41,7 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
     let exported = if arguments.labels || arguments.limit.is_some() {
         to_folder(&workspace, output, arguments)?
     } else {
-        let record = |index: usize| match &cache_status.states[index] {
-            KeyStatus::Cached(record) => Some(record.as_ref()),
-            _ => None,
-        };
+        let record = |index: usize| cache_status.record(index);
         let disclosure = if arguments.names { Disclosure::Full } else { Disclosure::Public };
         let added = provenance::files(&workspace.store, &workspace.plan, index, &port, disclosure, record)?;
         workspace.store.export(&port, output, &arguments.destination, &added, &workspace.files)?

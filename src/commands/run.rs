@@ -34,8 +34,8 @@ pub fn run_until(
     mut arguments: RunArguments,
     drain_requested: Arc<AtomicBool>,
 ) -> Result<ExitCode, Error> {
-    arguments.pipeline.take_from(&mut arguments.words)?;
-    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
+    arguments.build.pipeline.take_from(&mut arguments.build.words)?;
+    let mut workspace = Workspace::open(store, &arguments.build.pipeline)?;
     let cluster = executor::cluster(&arguments, &workspace.site)?;
     let remote_store = cluster.as_ref().and_then(|settings| settings.remote_store.clone());
     if let (Some(remote), false) = (&arguments.remote, arguments.pull || arguments.push || remote_store.is_some()) {
@@ -46,19 +46,19 @@ pub fn run_until(
     if !arguments.dry_run && !arguments.check && !workspace.plan.sets {
         workspace.locked.must_be_readable()?;
     }
-    let whole = arguments.words.is_empty();
+    let whole = arguments.build.words.is_empty();
     let mut force = Vec::new();
     for word in &arguments.force {
         force.extend(workspace.plan.select(word)?);
     }
-    let named = [workspace.plan.select_all(&arguments.words)?, force.clone()].concat();
+    let named = [workspace.plan.select_all(&arguments.build.words)?, force.clone()].concat();
     let cells = workspace.plan.ancestors(&named);
     let (targets, force) = (BTreeSet::from_iter(named.iter().copied()), BTreeSet::from_iter(force));
     require_files_and_exports(&workspace, &cells, arguments.check)?;
     if let (Some(settings), true) = (&cluster, arguments.detach) {
         return executor::detach(&workspace, settings);
     }
-    let mut sinks = EventSinks(vec![progress_sink(arguments.output, arguments.verbose)]);
+    let mut sinks = EventSinks(vec![progress_sink(arguments.build.output, arguments.verbose)]);
     if !arguments.dry_run && !arguments.check {
         sinks.0.push(Box::new(RunLog::new(workspace.store.root().join("runs"))));
     }
@@ -104,8 +104,8 @@ pub fn run_until(
         targets,
         check: arguments.check,
         force,
-        machine: Machine::detect(arguments.jobs),
-        device: arguments.device,
+        machine: Machine::detect(arguments.build.jobs),
+        device: arguments.build.device,
         command: retry_command::invocation(),
         drain_requested,
         batch: cluster

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use cwm_contract::SourceFiles;
 
-use crate::cli::{RunArguments, WatchArguments};
+use crate::cli::{BuildArguments, RunArguments};
 use crate::commands::progress::progress_sink;
 use crate::commands::run;
 use crate::locate::pipeline_file;
@@ -32,7 +32,7 @@ const TICK: Duration = Duration::from_millis(50);
 ///
 /// # Errors
 /// There is no such pipeline, or stage of it, at the start, or the system refuses.
-pub fn run(store: Option<&Path>, mut arguments: WatchArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, mut arguments: BuildArguments) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.words)?;
     let file = pipeline_file(arguments.pipeline.file.as_deref())?;
     // A pipeline with errors is reported by the first run, and may be repaired.
@@ -49,7 +49,7 @@ pub fn run(store: Option<&Path>, mut arguments: WatchArguments) -> Result<ExitCo
     let mut sinks = progress_sink(arguments.output, false);
     let mut watched = Watched::new(&file, &arguments, &Stats::new());
     loop {
-        match run_once(store, arguments.run(), &watched.files) {
+        match run_once(store, &arguments, &watched.files) {
             Ok(ExitCode::INTERRUPTED) => return Ok(ExitCode::INTERRUPTED),
             Ok(_) => {}
             Err(error) => {
@@ -85,7 +85,7 @@ pub fn run(store: Option<&Path>, mut arguments: WatchArguments) -> Result<ExitCo
 }
 
 /// Runs once. If one of `files` changes meanwhile, running cells end and no other one starts.
-fn run_once(store: Option<&Path>, arguments: RunArguments, files: &Stats) -> Result<ExitCode, Error> {
+fn run_once(store: Option<&Path>, build: &BuildArguments, files: &Stats) -> Result<ExitCode, Error> {
     let drain_requested = Arc::new(AtomicBool::new(false));
     let (flag, files) = (Arc::downgrade(&drain_requested), files.clone());
     std::thread::spawn(move || {
@@ -96,7 +96,7 @@ fn run_once(store: Option<&Path>, arguments: RunArguments, files: &Stats) -> Res
             std::thread::sleep(INTERVAL);
         }
     });
-    run::run_until(store, arguments, drain_requested)
+    run::run_until(store, RunArguments { build: build.clone(), ..RunArguments::default() }, drain_requested)
 }
 
 /// Sleeps for [`INTERVAL`], or until `flag` is set. Returns the flag.
@@ -132,7 +132,7 @@ struct Watched {
 
 impl Watched {
     /// Looks at the pipeline and at all files that it names. A pipeline with errors names those of `before`.
-    fn new(file: &Path, arguments: &WatchArguments, before: &Stats) -> Self {
+    fn new(file: &Path, arguments: &BuildArguments, before: &Stats) -> Self {
         // Before the pipeline is read, so that a change while it is read counts.
         let pipeline = stats([file.to_owned(), Site::path_for(file)]);
         let (mut files, mut folders): (Vec<PathBuf>, _) = (before.keys().cloned().collect(), BTreeSet::new());

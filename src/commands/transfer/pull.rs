@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::Transfer;
-use crate::cli::{Output, PullArguments};
+use crate::cli::{Output, TransferArguments};
 use crate::commands::progress::progress_sink;
 use crate::workspace::Workspace;
 use cwm_action::source_key::has_unpinned_url;
@@ -16,7 +16,7 @@ use cwm_remote::{TransferRequest, TransferService};
 ///
 /// # Errors
 /// The pipeline, the store or the command line is wrong; if remotes do not have everything, the code is [`ExitCode::REMOTE`].
-pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, mut arguments: TransferArguments) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.words)?;
     let workspace = Workspace::open(store, &arguments.pipeline)?;
     let chosen = workspace.plan.select_all(&arguments.words)?;

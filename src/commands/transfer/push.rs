@@ -18,7 +18,10 @@ use cwm_store::{ActionRecord, EvictionReason};
 /// # Errors
 /// The pipeline, the store or the command line is wrong; if a remote does not take everything, the code is
 /// [`ExitCode::REMOTE`].
-pub fn run(store: Option<&Path>, mut arguments: PushArguments) -> Result<ExitCode, Error> {
+pub fn run(
+    store: Option<&Path>,
+    PushArguments { transfer: mut arguments, force }: PushArguments,
+) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.words)?;
     let workspace = Workspace::open(store, &arguments.pipeline)?;
     let chosen = workspace.plan.select_all(&arguments.words)?;
@@ -34,7 +37,7 @@ pub fn run(store: Option<&Path>, mut arguments: PushArguments) -> Result<ExitCod
     let needed = workspace.plan.ancestors(&chosen).into_iter();
     let results =
         needed.filter_map(|index| Some((index, cache_status.record(index)?, chosen.binary_search(&index).is_ok())));
-    push(&workspace, &service, results, arguments.force, &mut sinks)
+    push(&workspace, &service, results, force, &mut sinks)
 }
 
 /// Uploads results, each with its files if that is wanted and they are in the store; with `force` also what the remote has.
