@@ -52,14 +52,11 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The lock of the store as a whole.
 const STORE_LOCK: &str = "store";
 
+/// The name of an owner that is not known.
+const ANOTHER_PROCESS: &str = "another process";
+
 /// The lock of processes that submit jobs.
 const BATCHES_LOCK: &str = "batches";
-
-#[derive(Clone, Copy)]
-enum Mode {
-    Shared,
-    Exclusive,
-}
 
 impl Store {
     /// Takes the lock of `key` if it is free. Processes that wait for it show `command`.
@@ -69,14 +66,14 @@ impl Store {
     pub fn try_lock_key(&self, key: &Key, command: &str) -> Result<Option<KeyLock>> {
         self.create()?;
         let path = self.lock_path(&key.to_string());
-        let Some(file) = take(&path, Mode::Exclusive, true, false)? else { return Ok(None) };
+        let Some(file) = take(&path, true, File::try_lock)? else { return Ok(None) };
         LockOwner::write(&file, command).map_err(FileError::io("write", &path))?;
         Ok(Some(KeyLock { file }))
     }
 
     /// Takes the lock of `key` if it is free, for an instant: its owner is not written, which needs no space on a full disk.
     pub(super) fn try_lock_key_silently(&self, key: &Key) -> Result<Option<File>> {
-        take(&self.lock_path(&key.to_string()), Mode::Exclusive, true, false)
+        take(&self.lock_path(&key.to_string()), true, File::try_lock)
     }
 
     /// Takes the lock of `key`, and waits for it as long as `waiting` returns true. That is called about twenty times a second
@@ -135,7 +132,8 @@ impl Store {
             }
         }
         let writing = !matches!(open(&path, true), Err(error) if error.kind() == FileErrorKind::ReadOnly);
-        match lock(&path, Mode::Shared, writing, waiting) {
+        let owner = || LockOwner::of(&path).map_or_else(|| ANOTHER_PROCESS.to_owned(), |owner| owner.to_string());
+        match lock(&path, writing, File::try_lock_shared, File::lock_shared, || waiting(&owner())) {
             Ok(file) => Ok(StoreLock { _file: Some(file) }),
             Err(error) if !writing && error.kind() == FileErrorKind::Missing => Ok(StoreLock { _file: None }),
             Err(error) => Err(error),
@@ -148,7 +146,8 @@ impl Store {
     /// The store cannot be written.
     pub fn lock_exclusive(&self, command: &str, waiting: impl FnOnce(&str)) -> Result<StoreLock> {
         self.create()?;
-        self.owned(lock(&self.lock_path(STORE_LOCK), Mode::Exclusive, true, waiting)?, command)
+        let waiting = || waiting(ANOTHER_PROCESS);
+        self.owned(lock(&self.lock_path(STORE_LOCK), true, File::try_lock, File::lock, waiting)?, command)
     }
 
     /// Takes the exclusive lock if no other process uses the store.
@@ -157,7 +156,7 @@ impl Store {
     /// The store cannot be written.
     pub fn try_lock_exclusive(&self, command: &str) -> Result<Option<StoreLock>> {
         self.create()?;
-        let file = take(&self.lock_path(STORE_LOCK), Mode::Exclusive, true, false)?;
+        let file = take(&self.lock_path(STORE_LOCK), true, File::try_lock)?;
         file.map(|file| self.owned(file, command)).transpose()
     }
 
@@ -182,7 +181,7 @@ impl Store {
 
 /// Takes the exclusive lock at `path`, after its owner released it.
 pub(super) fn wait_for(path: &Path) -> Result<File> {
-    lock(path, Mode::Exclusive, true, |_| {})
+    lock(path, true, File::try_lock, File::lock, || {})
 }
 
 fn open(path: &Path, writing: bool) -> Result<File> {
@@ -199,17 +198,11 @@ pub(super) fn is_still_there(path: &Path, file: &File) -> bool {
     }
 }
 
-/// Takes a lock; returns nothing if another process has it and this one does not wait.
-fn take(path: &Path, mode: Mode, writing: bool, waits: bool) -> Result<Option<File>> {
+/// Takes a lock with `lock`; returns nothing if another process has it and `lock` does not wait.
+fn take(path: &Path, writing: bool, lock: impl Fn(&File) -> Result<(), TryLockError>) -> Result<Option<File>> {
     loop {
         let file = open(path, writing)?;
-        let locked = match (mode, waits) {
-            (Mode::Shared, false) => file.try_lock_shared(),
-            (Mode::Exclusive, false) => file.try_lock(),
-            (Mode::Shared, true) => file.lock_shared().map_err(TryLockError::Error),
-            (Mode::Exclusive, true) => file.lock().map_err(TryLockError::Error),
-        };
-        match locked {
+        match lock(&file) {
             Ok(()) if is_still_there(path, &file) => return Ok(Some(file)),
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
@@ -220,16 +213,20 @@ fn take(path: &Path, mode: Mode, writing: bool, waits: bool) -> Result<Option<Fi
     }
 }
 
-fn lock(path: &Path, mode: Mode, writing: bool, waiting: impl FnOnce(&str)) -> Result<File> {
-    if let Some(file) = take(path, mode, writing, false)? {
+/// Takes a lock with `try_lock`; while another process has it, calls `waiting` once and takes it with `wait`.
+fn lock(
+    path: &Path,
+    writing: bool,
+    try_lock: fn(&File) -> Result<(), TryLockError>,
+    wait: fn(&File) -> io::Result<()>,
+    waiting: impl FnOnce(),
+) -> Result<File> {
+    if let Some(file) = take(path, writing, try_lock)? {
         return Ok(file);
     }
-    match (mode, LockOwner::of(path)) {
-        (Mode::Shared, Some(owner)) => waiting(&owner.to_string()),
-        _ => waiting("another process"),
-    }
+    waiting();
     loop {
-        if let Some(file) = take(path, mode, writing, true)? {
+        if let Some(file) = take(path, writing, |file| wait(file).map_err(TryLockError::Error))? {
             return Ok(file);
         }
     }
