@@ -8,7 +8,7 @@ use cwm_contract::amount;
 use crate::workspace::Workspace;
 use cwm_core::{Error, FileErrorKind, Key};
 use cwm_engine::{EventSink, EventSinks, Outcome, RunEvent, output_of, sources};
-use cwm_gc::{EvictionOutcome, evict_content};
+use cwm_gc::evict_content;
 use cwm_history::provenance::{self, Disclosure};
 use cwm_store::ActionRecord;
 
@@ -91,14 +91,14 @@ pub fn evict_unkept(
     let (cells, results): (Vec<usize>, Vec<&ActionRecord>) =
         results.filter(|(_, record)| !kept.contains(&record.key)).unzip();
     let problem = match evict_content(store, &crate::adapters::SlurmJobs, locked.path(), &results) {
-        Ok(EvictionOutcome::Evicted(evicted)) => {
+        Ok(Some(evicted)) => {
             for (index, bytes) in evicted {
                 let message = format!("{} dropped, as `keep: false` says", amount::format_bytes(bytes));
                 sinks.event(&RunEvent::Note { label: plan.cells[cells[index]].label.clone(), message });
             }
             return Ok(());
         }
-        Ok(EvictionOutcome::Busy) => "another process uses the store".to_owned(),
+        Ok(None) => "another process uses the store".to_owned(),
         Err(error) if matches!(error.kind(), FileErrorKind::Damaged | FileErrorKind::Refused) => {
             format!("{error}; {}", error.hint().unwrap_or_default())
         }

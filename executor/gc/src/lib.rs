@@ -22,5 +22,5 @@ pub use collect::{GcOptions, GcPlan, collect, plan};
 pub use jobs::BatchJobs;
 pub use reachability::{Reachability, Retention};
 pub use roots::{Root, forget, record_run, roots};
-pub use unkept::{EvictionOutcome, evict_content};
+pub use unkept::evict_content;
 pub use usage::{StageUsage, Usage};

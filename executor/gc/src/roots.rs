@@ -129,7 +129,20 @@ fn refresh(store: &Store, lock: &Path, changed: bool) -> Result<bool> {
     if is_usable && LockFile::parse(path.clone(), text.clone()).is_ok_and(|lock| !lock.problems().is_empty()) {
         return Ok(false);
     }
-    write(store, &path, text)?;
+    store.create()?;
+    let root = RootFile {
+        format: ROOT_FORMAT,
+        from_store: store.reference(&path).from_store,
+        lock_file: path,
+        host: Machine::here().host,
+        seen: now,
+        text,
+    };
+    let mut bytes = serde_json::to_vec_pretty(&root).map_err(|error| FileError::io("write", &file)(error.into()))?;
+    bytes.push(b'\n');
+    let disk = DurableFs::default();
+    disk.make_folders(&store.folder("roots"))?;
+    disk.replace(&file, &bytes, true)?;
     Ok(true)
 }
 
@@ -137,24 +150,6 @@ fn root_path(store: &Store, lock: &Path) -> PathBuf {
     use std::os::unix::ffi::OsStrExt;
     let name = Digest::of(lock.as_os_str().as_bytes()).to_string();
     store.folder("roots").join(format!("{}.json", &name[..16]))
-}
-
-fn write(store: &Store, lock: &Path, text: String) -> Result<()> {
-    store.create()?;
-    let root = RootFile {
-        format: ROOT_FORMAT,
-        lock_file: lock.to_owned(),
-        from_store: store.reference(lock).from_store,
-        host: Machine::here().host,
-        seen: Timestamp::now(),
-        text,
-    };
-    let file = root_path(store, lock);
-    let mut bytes = serde_json::to_vec_pretty(&root).map_err(|error| FileError::io("write", &file)(error.into()))?;
-    bytes.push(b'\n');
-    let disk = DurableFs::default();
-    disk.make_folders(&store.folder("roots"))?;
-    disk.replace(&file, &bytes, true)
 }
 
 /// Forgets a lock file that the store has seen: it is no longer a root. Returns false if the store has not seen it.

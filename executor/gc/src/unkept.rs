@@ -12,17 +12,10 @@ use super::roots::roots;
 use cwm_core::files::Result;
 use cwm_store::{ActionRecord, EvictionReason, Store};
 
-/// The outcome of an eviction.
-#[derive(Debug, PartialEq, Eq)]
-pub enum EvictionOutcome {
-    /// These results were evicted, by index into the request, with the bytes that each freed.
-    Evicted(Vec<(usize, u64)>),
-    /// Others use the store, so nothing was evicted.
-    Busy,
-}
-
 /// Evicts the content of `results`, of the pipeline with this lock file, as far as nothing else names it: another lock file, a
-/// tag, a running stage, another record. Their records and logs stay. The caller holds no lock of the store.
+/// tag, a running stage, another record. Their records and logs stay. The caller holds no lock of the store. Returns the evicted
+/// results, by index into `results`, with the bytes that each freed; nothing if other processes use the store, so that nothing was
+/// evicted.
 ///
 /// # Errors
 /// The store cannot be read or written.
@@ -31,15 +24,15 @@ pub fn evict_content(
     jobs: &dyn BatchJobs,
     own_lock: &Path,
     results: &[&ActionRecord],
-) -> Result<EvictionOutcome> {
+) -> Result<Option<Vec<(usize, u64)>>> {
     let is_present = |result: &&ActionRecord| {
         let mut own = result.outputs.values().filter(|output| output.outside.is_none());
         own.any(|output| store.object_path(&output.digest).exists())
     };
     if !results.iter().any(is_present) {
-        return Ok(EvictionOutcome::Evicted(Vec::new()));
+        return Ok(Some(Vec::new()));
     }
-    let Some(alone) = store.try_lock_exclusive("cwm run")? else { return Ok(EvictionOutcome::Busy) };
+    let Some(alone) = store.try_lock_exclusive("cwm run")? else { return Ok(None) };
     let inventory = store.inventory()?;
     let own_lock = std::fs::canonicalize(own_lock).unwrap_or_else(|_| own_lock.to_owned());
     let mut others = roots(store, jobs, Timestamp::now())?;
@@ -66,5 +59,5 @@ pub fn evict_content(
         drop(alone);
         store.delete_garbage()?;
     }
-    Ok(EvictionOutcome::Evicted(evicted))
+    Ok(Some(evicted))
 }

@@ -104,7 +104,7 @@ impl Store {
             }
         }
         if let Some((file, record)) = &equal
-            && (log.is_none() || !self.has_lost_log(record))
+            && (log.is_none() || record.log.is_none_or(|log| self.object_path(&log).is_file()))
         {
             // Its content may have been lost or evicted; then it has just been put back.
             commit.finish_content(None)?;

@@ -77,11 +77,6 @@ impl Store {
         Ok(missing)
     }
 
-    /// Returns true if a record has a log that is not in the store.
-    pub(super) fn has_lost_log(&self, record: &ActionRecord) -> bool {
-        record.log.is_some_and(|log| !self.object_path(&log).is_file())
-    }
-
     /// Returns the result of `key` to use: the first of [`Store::candidates`] whose content is available.
     ///
     /// # Errors
@@ -129,18 +124,14 @@ impl Store {
 
     /// Returns the path of a file from outside that still has the recorded content.
     pub(super) fn find_outside(&self, output: &OutputRecord, outside: &DigestCache) -> Result<Option<PathBuf>> {
-        for path in output.outside.iter().flat_map(|reference| self.places_of(reference)) {
+        let Some(ExternalReference { path, from_store }) = &output.outside else { return Ok(None) };
+        // Its own path, and the one as far from the store as that was.
+        let moved = from_store.as_ref().map(|from_store| self.root().join(from_store));
+        for path in [path.clone()].into_iter().chain(moved.filter(|moved| moved != path)) {
             if FileError::optional(outside.digest(&path))? == Some(output.digest) {
                 return Ok(Some(path));
             }
         }
         Ok(None)
-    }
-
-    /// Returns the paths at which a file from outside may be: its own, and one as far from the store as that was.
-    pub(super) fn places_of(&self, reference: &ExternalReference) -> impl Iterator<Item = PathBuf> {
-        let moved = reference.from_store.as_ref().map(|path| self.root().join(path));
-        let moved = moved.filter(|moved| *moved != reference.path);
-        std::iter::once(reference.path.clone()).chain(moved)
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use cwm_contract::{FetchResult, Format, Label, Shape};
+use cwm_contract::{FetchResult, Format, Label, Shape, Value};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::eviction::EvictionReason;
 use cwm_core::files::Result;
@@ -37,7 +38,7 @@ pub struct ActionRecord {
     #[serde(default)]
     pub cause: Vec<String>,
     /// The metrics that the stage reported.
-    #[serde(with = "figures")]
+    #[serde(serialize_with = "write_metrics", deserialize_with = "read_metrics")]
     pub metrics: BTreeMap<String, f64>,
     /// The downloads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -209,7 +210,8 @@ impl ActionRecord {
     pub fn origin(&self) -> String {
         let made = &self.circumstances;
         // Records from before they were checked may have control characters.
-        let who = visible(&format!("{}@{}, {}", made.user, made.machine.host, minute(made.started)));
+        let time = made.started.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M");
+        let who = visible(&format!("{}@{}, {time}", made.user, made.machine.host));
         if !self.is_taken() {
             return who;
         }
@@ -264,31 +266,17 @@ impl ActionRecord {
     }
 }
 
-/// A time to the minute, on this machine's clock.
-fn minute(time: Timestamp) -> String {
-    time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
+/// Writes floats as [`Value`] does, which has a form for those without one in JSON.
+fn write_metrics<S: Serializer>(metrics: &BTreeMap<String, f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(metrics.iter().map(|(name, value)| (name, Value::Float(*value))))
 }
 
-/// Floats by name; those without a JSON form as [`cwm_contract::Value`] writes them.
-mod figures {
-    use std::collections::BTreeMap;
-
-    use cwm_contract::Value;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub fn serialize<S: Serializer>(figures: &BTreeMap<String, f64>, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(figures.iter().map(|(name, figure)| (name, Value::Float(*figure))))
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, f64>, D::Error> {
-        BTreeMap::<String, Value>::deserialize(deserializer)?
-            .into_iter()
-            .map(|(name, value)| match value {
-                Value::Float(figure) => Ok((name, figure)),
-                other => Err(serde::de::Error::custom(format!("metric `{name}` is {}, not a float", other.kind()))),
-            })
-            .collect()
-    }
+fn read_metrics<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, f64>, D::Error> {
+    let float = |(name, value)| match value {
+        Value::Float(value) => Ok((name, value)),
+        other => Err(D::Error::custom(format!("metric `{name}` is {}, not a float", other.kind()))),
+    };
+    BTreeMap::<String, Value>::deserialize(deserializer)?.into_iter().map(float).collect()
 }
 
 /// Returns the name of the file of record `number` of a key, whose bytes have this digest.

@@ -30,7 +30,12 @@ pub fn check_record(key: &Key, bytes: &[u8]) -> Result<ActionRecord, String> {
         return Err("has a key that is not that of its components".to_owned());
     }
     check_words(&record)?;
-    check_cost(&record.circumstances)?;
+    // Estimates are computed from the cost.
+    let RunInfo { wall_seconds, user_seconds, system_seconds, .. } = record.circumstances;
+    let seconds = [wall_seconds, user_seconds, system_seconds];
+    if !seconds.iter().all(|seconds| (0.0..=MOST_SECONDS).contains(seconds)) {
+        return Err(format!("has a cost of {seconds:?} seconds"));
+    }
     if record.outputs.is_empty() {
         return Err("has no outputs".to_owned());
     }
@@ -84,15 +89,6 @@ fn check_words(record: &ActionRecord) -> Result<(), String> {
             Err(format!("has characters in `{field}` that a terminal would obey: {:?}", shortened(text)))
         }
         None => Ok(()),
-    }
-}
-
-/// Estimates are computed from the cost.
-fn check_cost(made: &RunInfo) -> Result<(), String> {
-    let seconds = [made.wall_seconds, made.user_seconds, made.system_seconds];
-    match seconds.into_iter().all(|seconds| (0.0..=MOST_SECONDS).contains(&seconds)) {
-        true => Ok(()),
-        false => Err(format!("has a cost of {seconds:?} seconds")),
     }
 }
 
