@@ -10,7 +10,7 @@ use std::time::Duration;
 use cwm_contract::Label;
 
 use crate::lookup::{RunInputs, sources};
-use crate::scheduler::{CompletionKind, Decision, Effect, Event, Scheduler};
+use crate::scheduler::{Decision, Effect, Event, Scheduler};
 use crate::status::{CacheStatus, CellStatus, KeyStatus};
 use cwm_core::{Error, Key};
 use cwm_store::{ActionRecord, EvictionReason, MissingContent};
@@ -99,7 +99,7 @@ impl Predictor<'_> {
             self.has_begun = true;
             for cell in std::mem::take(&mut self.submitted) {
                 self.on(Event::Accepted(cell))?;
-                self.on(Event::Finished { cell, how: CompletionKind::Built, has_changed: false, is_fetched: false })?;
+                self.on(Event::Finished { cell, is_built: true, has_changed: false, is_fetched: false })?;
             }
         }
         Ok(())

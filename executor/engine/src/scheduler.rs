@@ -7,8 +7,8 @@
 //! | in state | on event | becomes | effects |
 //! |---|---|---|---|
 //! | `Blocked` | the last open input becomes `Done` | `Ready` | `Decide`, in the plan's order, one at a time |
-//! | `Deciding` | `Decided(Hit)` | `Done(Hit)` | `Done` |
-//! | `Deciding` | `Decided(FetchRecords)`, `Decided(FetchFiles)` | `Fetching` | `FetchRecords`, `FetchFiles` |
+//! | `Deciding` | `Decided(Hit)` | `Done` | `Done` |
+//! | `Deciding` | `Decided(FetchRecords)`, `Decided(FetchFiles)` | `Fetching` | `Fetch` |
 //! | `Deciding` | `Decided(SharesKey)`: another cell builds or fetches the key | `SharesKey` | |
 //! | `Deciding` | `Decided(Miss)`, files of inputs are lost | `Blocked`; these inputs are invalidated | `Decide` for them |
 //! | `Deciding` | `Decided(Miss)` | `Queued`, or `Uploading` where the executor does not share the store | `Submit`, `Upload` |
@@ -21,7 +21,7 @@
 //! | `Queued` | `Accepted` | `Running` | |
 //! | `Queued` | an input is invalidated | `Blocked` | `Withdraw` |
 //! | `Running` | `Began` | stays; the key counts an attempt | |
-//! | `Running` | `Finished` | `Done(Built)` or `Done(TakenOver)`; those that share the key `Ready` | `Done` |
+//! | `Running` | `Finished` | `Done`; those that share the key `Ready` | `Done` |
 //! | `Running` | `Finished`, and its files are to be fetched | `Ready` | `Decide` |
 //! | `Running` | `Failed`, another attempt follows | `Backoff` | `Retrying` |
 //! | `Running` | `Failed` | `Failed` or `Stopped`; descendants `Skipped` | `Failed`, `Skipped` |
@@ -88,24 +88,16 @@ pub enum CellState {
         until: Duration,
     },
     /// Its result is known.
-    Done(CompletionKind),
+    Done {
+        /// True if this run built it. False if it was recorded already, fetched, or built by another run meanwhile.
+        is_built: bool,
+    },
     /// It failed.
     Failed,
     /// It was stopped while it ran.
     Stopped,
     /// It was not built: an input failed, or the run ended before.
     Skipped,
-}
-
-/// The origin of a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CompletionKind {
-    /// It was recorded already, or fetched.
-    Hit,
-    /// It was built in this run.
-    Built,
-    /// Another run built it while this one waited for it.
-    TakenOver,
 }
 
 /// The state of a key in a run.
@@ -163,7 +155,7 @@ impl CellState {
     /// Returns true if the cell does not leave this state by itself.
     pub fn is_final(self) -> bool {
         use CellState::{Done, Failed, NotSelected, Skipped, Stopped};
-        matches!(self, NotSelected | Done(_) | Failed | Stopped | Skipped)
+        matches!(self, NotSelected | Done { .. } | Failed | Stopped | Skipped)
     }
 }
 
@@ -282,10 +274,10 @@ impl Scheduler {
                 self.keys.entry(key).or_default().attempts += 1;
                 self.cells[cell].state = CellState::Running { key, has_begun: true };
             }
-            Event::Finished { cell, how, has_changed, is_fetched }
+            Event::Finished { cell, is_built, has_changed, is_fetched }
                 if let CellState::Running { key, .. } = self.state(cell) =>
             {
-                self.finished(cell, key, how, has_changed, is_fetched, &mut effects);
+                self.finished(cell, key, is_built, has_changed, is_fetched, &mut effects);
             }
             Event::Failed { cell, is_transient, was_stopped }
                 if let CellState::Running { key, has_begun } = self.state(cell) =>
@@ -315,11 +307,7 @@ impl Scheduler {
                 self.run = self.run.max(RunState::Draining);
                 for cell in 0..self.cells.len() {
                     match self.state(cell) {
-                        CellState::Backoff { .. } => {
-                            self.set(cell, CellState::Failed, &mut effects);
-                            effects.push(Effect::GaveUp(cell));
-                            self.skip_dependents(cell, &mut effects);
-                        }
+                        CellState::Backoff { .. } => self.end(cell, CellState::Failed, &mut effects),
                         state if !state.is_final() => self.set(cell, CellState::Skipped, &mut effects),
                         _ => {}
                     }
@@ -343,16 +331,15 @@ impl Scheduler {
         match decision {
             Decision::Hit(key) => {
                 let is_built = self.cells[cell].was_built && self.keys.get(&key).is_some_and(|key| key.is_built);
-                let how = if is_built { CompletionKind::Built } else { CompletionKind::Hit };
-                self.set(cell, CellState::Done(how), effects);
-                effects.push(Effect::Done(cell, how));
+                self.set(cell, CellState::Done { is_built }, effects);
+                effects.push(Effect::Done(cell));
             }
             Decision::FetchRecords(key) | Decision::FetchFiles(key) => {
                 let known = self.own(cell, key);
                 let is_records = matches!(decision, Decision::FetchRecords(_));
                 *(if is_records { &mut known.records_requested } else { &mut known.files_requested }) = true;
                 self.set(cell, CellState::Fetching(key), effects);
-                effects.push(if is_records { Effect::FetchRecords(cell) } else { Effect::FetchFiles(cell) });
+                effects.push(Effect::Fetch(cell));
             }
             Decision::SharesKey(key) => match self.keys.get_mut(&key).filter(|key| key.owner.is_some()) {
                 Some(known) => {
@@ -371,16 +358,12 @@ impl Scheduler {
             }
             Decision::Miss { key, .. } => {
                 self.own(cell, key);
-                match self.cells[cell].spec.needs_upload {
-                    true => {
-                        self.set(cell, CellState::Uploading(key), effects);
-                        effects.push(Effect::Upload(cell));
-                    }
-                    false => {
-                        self.set(cell, CellState::Queued(key), effects);
-                        effects.push(Effect::Submit(cell));
-                    }
-                }
+                let (state, effect) = match self.cells[cell].spec.needs_upload {
+                    true => (CellState::Uploading(key), Effect::Upload(cell)),
+                    false => (CellState::Queued(key), Effect::Submit(cell)),
+                };
+                self.set(cell, state, effects);
+                effects.push(effect);
             }
             Decision::Failed => self.end(cell, CellState::Failed, effects),
             Decision::Skipped { because } => {
@@ -394,7 +377,7 @@ impl Scheduler {
         &mut self,
         cell: usize,
         key: Key,
-        how: CompletionKind,
+        is_built: bool,
         has_changed: bool,
         is_fetched: bool,
         effects: &mut Vec<Effect>,
@@ -403,17 +386,17 @@ impl Scheduler {
         known.is_built = true;
         // The files of a job without the shared store are with the remote.
         known.files_requested &= !self.cells[cell].spec.needs_upload;
-        self.cells[cell].was_built |= how == CompletionKind::Built;
+        self.cells[cell].was_built |= is_built;
         if is_fetched {
             self.requeue(cell, effects);
         } else {
-            self.set(cell, CellState::Done(how), effects);
-            effects.push(Effect::Done(cell, how));
+            self.set(cell, CellState::Done { is_built }, effects);
+            effects.push(Effect::Done(cell));
         }
         let mut changed = if has_changed { vec![cell] } else { Vec::new() };
         while let Some(cell) = changed.pop() {
             for dependent in self.cells[cell].dependents.clone() {
-                if matches!(self.state(dependent), CellState::Done(_)) {
+                if matches!(self.state(dependent), CellState::Done { .. }) {
                     self.requeue(dependent, effects);
                     changed.push(dependent);
                 }
@@ -453,14 +436,14 @@ impl Scheduler {
 
     /// Has a cell that was done built or fetched again. Its readers wait for that.
     fn invalidate(&mut self, lost: usize, effects: &mut Vec<Effect>) {
-        if let CellState::Done(_) = self.state(lost) {
+        if let CellState::Done { .. } = self.state(lost) {
             self.requeue(lost, effects);
         }
     }
 
     /// Returns true if all inputs of a cell are done.
     fn has_inputs(&self, cell: usize) -> bool {
-        self.spec(cell).inputs.iter().all(|input| matches!(self.state(*input), CellState::Done(_)))
+        self.spec(cell).inputs.iter().all(|input| matches!(self.state(*input), CellState::Done { .. }))
     }
 
     /// Decides on a cell again when all of its inputs are done.
@@ -526,7 +509,7 @@ impl Scheduler {
         if new == CellState::Ready {
             self.ready.insert(cell);
         }
-        let is_done = |state| matches!(state, CellState::Done(_));
+        let is_done = |state| matches!(state, CellState::Done { .. });
         if is_done(old) == is_done(new) {
             return;
         }

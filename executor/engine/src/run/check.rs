@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Engine;
 use crate::event::{EventSink, RunEvent};
 use crate::lookup::sources;
-use crate::scheduler::{CompletionKind, Decision, Event};
+use crate::scheduler::{Decision, Event};
 use cwm_core::{Error, Key, shell_quote};
 use cwm_store::{Difference, EvictionReason, MissingContent};
 
@@ -46,7 +46,7 @@ impl Engine<'_> {
             self.report.checked.insert((key, record.output_digests()), differences.clone());
         }
         self.report_check(cell, key, differences);
-        self.on(Event::Finished { cell, how: CompletionKind::Built, has_changed: false, is_fetched: false });
+        self.on(Event::Finished { cell, is_built: true, has_changed: false, is_fetched: false });
     }
 
     fn report_check(&mut self, cell: usize, key: Key, differences: Vec<Difference>) {

@@ -24,7 +24,7 @@ use crate::executor::{Cancel, ExecutorEvent, Start, Task};
 use crate::fetch::TransferUpdate;
 use crate::lookup::RunInputs;
 use crate::retry::RetryPolicy;
-use crate::scheduler::{CellSpec, CellState, CompletionKind, Effect, Event, RunState, Scheduler};
+use crate::scheduler::{CellSpec, CellState, Effect, Event, RunState, Scheduler};
 use cwm_action::{ActionFailure, ActionFile, ActionOutcome, AttemptOptions};
 use cwm_core::{Error, ErrorKind, Key};
 use cwm_store::{ActionRecord, WorkFolder};
@@ -154,6 +154,13 @@ impl Engine<'_> {
                 self.sinks.event(&event);
             }
         }
+        for (cell, state) in self.scheduler.states().enumerate() {
+            if let CellState::Backoff { .. } = state
+                && let Some(Work { failure: Some(failure), .. }) = self.work.get_mut(&cell)
+            {
+                failure.message += " (stopped before it was tried again)";
+            }
+        }
         self.on(Event::End);
     }
 
@@ -181,18 +188,11 @@ impl Engine<'_> {
                 }
             }
             Effect::Withdraw(cell) => self.executors.of(cell).withdraw(cell),
-            Effect::FetchRecords(cell) => self.fetch_records(cell),
-            Effect::FetchFiles(cell) => self.fetch_files(cell),
+            Effect::Fetch(cell) => self.fetch(cell),
             Effect::Upload(cell) => return self.upload_inputs(cell),
-            Effect::Done(cell, _) => _ = self.work.remove(&cell),
+            Effect::Done(cell) => _ = self.work.remove(&cell),
             Effect::Retrying { cell, attempt, wait } => self.report_retry(cell, attempt, wait),
             Effect::Failed(cell) => self.report_failure(cell),
-            Effect::GaveUp(cell) => {
-                if let Some(failure) = &mut self.work_of(cell).failure {
-                    failure.message += " (stopped before it was tried again)";
-                }
-                self.report_failure(cell);
-            }
             Effect::Stopped(cell) => {
                 let failure = self.work.get(&cell).and_then(|work| work.failure.as_ref());
                 let reason = failure.map_or("was stopped", |failure| failure.message.as_str());
@@ -300,13 +300,13 @@ impl Engine<'_> {
         let mut records = self.records;
         for (index, state) in self.scheduler.states().enumerate() {
             match state {
-                CellState::Done(CompletionKind::Built) => summary.ran += 1,
-                CellState::Done(CompletionKind::Hit | CompletionKind::TakenOver) => summary.cached += 1,
+                CellState::Done { is_built: true } => summary.ran += 1,
+                CellState::Done { is_built: false } => summary.cached += 1,
                 CellState::Failed => summary.failed += 1,
                 CellState::NotSelected => {}
                 _ => summary.skipped += 1,
             }
-            if !matches!(state, CellState::Done(_)) {
+            if !matches!(state, CellState::Done { .. }) {
                 records[index] = None;
             }
         }

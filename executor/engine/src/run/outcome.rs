@@ -11,7 +11,7 @@ use crate::event::{EventSink, FailedCell, RunEvent, SkippedCell};
 use crate::executor::ExecutorEvent;
 use crate::lookup::{by_checksum, latest_by_checksum};
 use crate::retry::{self, RetryPolicy};
-use crate::scheduler::{CellState, CompletionKind, Event, RunState};
+use crate::scheduler::{CellState, Event, RunState};
 use cwm_action::{ActionFailure, source_key};
 use cwm_action::{ActionFailureKind, ActionMessage, ActionOutcome, AttemptOptions, read_log_tail};
 use cwm_core::{Digest, Error, Key, strip_ansi};
@@ -129,8 +129,7 @@ impl Engine<'_> {
             }
         };
         self.records[cell] = Some(record);
-        let how = if is_taken_over { CompletionKind::TakenOver } else { CompletionKind::Built };
-        self.on(Event::Finished { cell, how, has_changed, is_fetched });
+        self.on(Event::Finished { cell, is_built: !is_taken_over, has_changed, is_fetched });
     }
 
     /// Returns true if the files of a result are with the remote, where a job left them, and are wanted here.

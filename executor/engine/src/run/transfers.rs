@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::Engine;
+use super::{Engine, Work};
 use crate::cause::Cause;
 use crate::event::{Direction, EventSink, RunEvent};
 use crate::fetch::{InputUploader, ResultFetcher, TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome};
@@ -101,17 +101,13 @@ impl Transfers {
 }
 
 impl Engine<'_> {
-    pub(super) fn fetch_records(&mut self, cell: usize) {
-        let keys = std::mem::take(&mut self.work_of(cell).fetch_keys);
-        if let Some(fetcher) = &self.transfers.fetcher {
-            fetcher.fetch_records(cell, keys, self.transfers.updates.clone());
-        }
-    }
-
-    pub(super) fn fetch_files(&mut self, cell: usize) {
-        let candidates = std::mem::take(&mut self.work_of(cell).candidates);
-        if let Some(fetcher) = &self.transfers.fetcher {
-            fetcher.fetch_files(cell, candidates, self.transfers.updates.clone());
+    /// Fetches what the decision on a cell noted: records of keys, or else files of results.
+    pub(super) fn fetch(&mut self, cell: usize) {
+        let Work { fetch_keys, candidates, .. } = std::mem::take(self.work_of(cell));
+        let (Some(fetcher), updates) = (&self.transfers.fetcher, self.transfers.updates.clone()) else { return };
+        match fetch_keys.is_empty() {
+            false => fetcher.fetch_records(cell, fetch_keys, updates),
+            true => fetcher.fetch_files(cell, candidates, updates),
         }
     }
 
@@ -226,7 +222,7 @@ impl Engine<'_> {
     /// Has a result built again of which files are neither here nor with the remote, unless it was just built.
     fn rebuild_unavailable(&mut self, cell: usize, id: &UploadId) -> Result<(), Error> {
         // The cell may have been invalidated, or built with another result, since the request.
-        let is_done = matches!(self.scheduler.state(cell), CellState::Done(_));
+        let is_done = matches!(self.scheduler.state(cell), CellState::Done { .. });
         let record = self.records[cell].as_ref().filter(|record| is_done && UploadId::of(record) == *id);
         let Some(record) = record else { return Ok(()) };
         if self.scheduler.was_built(cell) {

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::CompletionKind;
 use cwm_core::Key;
 
 /// The decision of the engine about a cell that is ready.
@@ -39,7 +38,7 @@ pub enum Event {
     Begin,
     /// The answer to [`Effect::Decide`].
     Decided(usize, Decision),
-    /// A fetch ended: the answer to [`Effect::FetchRecords`] or [`Effect::FetchFiles`].
+    /// A fetch ended: the answer to [`Effect::Fetch`].
     Fetched(usize),
     /// The inputs of a cell are uploaded.
     Uploaded(usize),
@@ -53,8 +52,8 @@ pub enum Event {
     Finished {
         /// The cell.
         cell: usize,
-        /// The origin of the result.
-        how: CompletionKind,
+        /// True if this run built it, false if another run did meanwhile.
+        is_built: bool,
         /// True if the result differs from the one that the cell had before.
         has_changed: bool,
         /// True if files of it have to be fetched.
@@ -84,10 +83,8 @@ pub enum Event {
 pub enum Effect {
     /// Decide on a cell. [`Event::Decided`] is the answer.
     Decide(usize),
-    /// Fetch records of a cell from remotes.
-    FetchRecords(usize),
-    /// Fetch the files of its result from remotes.
-    FetchFiles(usize),
+    /// Fetch records of a cell, or the files of its result, from remotes.
+    Fetch(usize),
     /// Upload the inputs of a cell.
     Upload(usize),
     /// Submit a cell to its executor.
@@ -95,7 +92,7 @@ pub enum Effect {
     /// Take it back.
     Withdraw(usize),
     /// A cell is done.
-    Done(usize, CompletionKind),
+    Done(usize),
     /// An attempt failed, and another one follows.
     Retrying {
         /// The cell.
@@ -105,10 +102,8 @@ pub enum Effect {
         /// The time until the next one.
         wait: Duration,
     },
-    /// A cell failed.
+    /// A cell failed, or the run ended before its next attempt.
     Failed(usize),
-    /// The run ended before the next attempt of a cell.
-    GaveUp(usize),
     /// It was stopped.
     Stopped(usize),
     /// A cell is skipped because another one failed or was stopped. The effect is repeated for each other cell that fails.

@@ -127,7 +127,7 @@ impl<'m> World<'m> {
         let mut owners: HashMap<Key, usize> = HashMap::new();
         for (cell, model) in self.models.iter().enumerate() {
             let (before, now) = (self.before[cell], self.scheduler.state(cell));
-            if matches!(before, CellState::Done(_)) && !matches!(now, CellState::Done(_)) {
+            if matches!(before, CellState::Done { .. }) && !matches!(now, CellState::Done { .. }) {
                 prop_assert!(may_invalidate, "{} left Done by itself", cell);
             }
             if matches!(before, CellState::Failed | CellState::Stopped | CellState::NotSelected) {
@@ -137,7 +137,7 @@ impl<'m> World<'m> {
             if matches!(now, CellState::Ready | CellState::Deciding | CellState::Queued(_) | CellState::Uploading(_)) {
                 for input in inputs(self.models, cell) {
                     prop_assert!(
-                        matches!(self.scheduler.state(input), CellState::Done(_)),
+                        matches!(self.scheduler.state(input), CellState::Done { .. }),
                         "{} without {}",
                         cell,
                         input
@@ -178,7 +178,7 @@ impl<'m> World<'m> {
                 prop_assert!(self.queued.remove(&cell).is_some(), "{} was withdrawn and not queued", cell);
                 None
             }
-            Effect::FetchRecords(cell) | Effect::FetchFiles(cell) => {
+            Effect::Fetch(cell) => {
                 self.fetching.push(cell);
                 None
             }
@@ -192,8 +192,9 @@ impl<'m> World<'m> {
                 self.skipped.insert(cell);
                 None
             }
-            Effect::Done(cell, _) => {
-                prop_assert!(matches!(self.scheduler.state(cell), CellState::Done(_)) || self.losses < 3);
+            Effect::Done(cell) => {
+                let is_done = matches!(self.scheduler.state(cell), CellState::Done { .. });
+                prop_assert!(is_done || self.losses < 3);
                 None
             }
             Effect::Retrying { attempt, .. } => {
@@ -201,7 +202,7 @@ impl<'m> World<'m> {
                 prop_assert!(self.scheduler.run_state() < RunState::Stopping, "a retry after the request to stop");
                 None
             }
-            Effect::Failed(_) | Effect::GaveUp(_) | Effect::Stopped(_) => None,
+            Effect::Failed(_) | Effect::Stopped(_) => None,
         })
     }
 
@@ -310,8 +311,8 @@ impl<'m> World<'m> {
                     0 => Event::Failed { cell, is_transient: random(2) == 0, was_stopped: false },
                     _ => {
                         self.recorded.insert(key);
-                        let how = if random(4) == 0 { CompletionKind::TakenOver } else { CompletionKind::Built };
-                        Event::Finished { cell, how, has_changed: random(4) == 0, is_fetched: false }
+                        let is_built = random(4) > 0;
+                        Event::Finished { cell, is_built, has_changed: random(4) == 0, is_fetched: false }
                     }
                 };
                 self.on(event, random)
@@ -402,7 +403,7 @@ fn a_failure_is_tried_again_after_a_while_and_skips_what_reads_it() {
     let at = Duration::from_secs;
     assert_eq!(scheduler.on(Event::Begin, at(0)), [Effect::Decide(0)]);
     assert_eq!(scheduler.on(Event::Decided(0, miss(0, &[])), at(0)), [Effect::Submit(0), Effect::Decide(2)]);
-    assert_eq!(scheduler.on(Event::Decided(2, Decision::Hit(key(2))), at(0)), [Effect::Done(2, CompletionKind::Hit)]);
+    assert_eq!(scheduler.on(Event::Decided(2, Decision::Hit(key(2))), at(0)), [Effect::Done(2)]);
     let failed = || Event::Failed { cell: 0, is_transient: true, was_stopped: false };
     scheduler.on(Event::Accepted(0), at(0));
     scheduler.on(Event::Began(0), at(0));
@@ -425,16 +426,13 @@ fn a_lost_input_is_built_first_and_readers_of_another_result_are_decided_again()
     let now = Duration::ZERO;
     scheduler.on(Event::Begin, now);
     scheduler.on(Event::Decided(0, Decision::Hit(key(0))), now);
-    assert_eq!(
-        scheduler.on(Event::Decided(1, Decision::Hit(key(1))), now),
-        [Effect::Done(1, CompletionKind::Hit), Effect::Decide(2)]
-    );
+    assert_eq!(scheduler.on(Event::Decided(1, Decision::Hit(key(1))), now), [Effect::Done(1), Effect::Decide(2)]);
     assert_eq!(scheduler.on(Event::Decided(2, miss(2, &[0])), now), [Effect::Decide(0)]);
     assert_eq!(scheduler.state(2), CellState::Blocked);
     assert_eq!(scheduler.on(Event::Decided(0, miss(0, &[])), now), [Effect::Submit(0)]);
     scheduler.on(Event::Accepted(0), now);
-    let finished = Event::Finished { cell: 0, how: CompletionKind::Built, has_changed: true, is_fetched: false };
-    assert_eq!(scheduler.on(finished, now), [Effect::Done(0, CompletionKind::Built), Effect::Decide(1)]);
+    let finished = Event::Finished { cell: 0, is_built: true, has_changed: true, is_fetched: false };
+    assert_eq!(scheduler.on(finished, now), [Effect::Done(0), Effect::Decide(1)]);
     assert_eq!(scheduler.state(2), CellState::Ready);
 }
 
@@ -447,6 +445,6 @@ fn cells_of_one_key_are_built_once() {
     assert!(scheduler.is_in_flight(&key(7)));
     assert_eq!(scheduler.on(Event::Decided(1, Decision::SharesKey(key(7))), now), []);
     scheduler.on(Event::Accepted(0), now);
-    let finished = Event::Finished { cell: 0, how: CompletionKind::Built, has_changed: false, is_fetched: false };
-    assert_eq!(scheduler.on(finished, now), [Effect::Done(0, CompletionKind::Built), Effect::Decide(1)]);
+    let finished = Event::Finished { cell: 0, is_built: true, has_changed: false, is_fetched: false };
+    assert_eq!(scheduler.on(finished, now), [Effect::Done(0), Effect::Decide(1)]);
 }
