@@ -198,12 +198,11 @@ impl DurableFs {
     /// A new empty file in `folder` (mode 0666 less the umask); it is removed unless it is persisted.
     pub fn new_file(&self, folder: &Path) -> Result<(File, Temporary<'_>)> {
         let (file, path) = self.step(Step::MakeFolder, "make a file in", folder, || {
-            tempfile::Builder::new()
+            Ok(tempfile::Builder::new()
                 .prefix(TEMPORARY)
                 .permissions(Permissions::from_mode(0o666))
                 .tempfile_in(folder)?
-                .keep()
-                .map_err(|error| error.error)
+                .keep()?)
         })?;
         Ok((file, Temporary { disk: self, path, is_persisted: false }))
     }

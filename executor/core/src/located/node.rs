@@ -1,10 +1,15 @@
 //! YAML as a tree in which everything knows its place. Nothing here or above knows how YAML is parsed.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use cwm_contract::Value;
 
 use crate::diagnostics::{Diagnostic, Place};
+use crate::text::parse_setting_duration;
+
+/// The form of a time, for messages.
+pub const DURATION: &str = "a time such as `90s`, `10m` or `1h30m`";
 
 /// One piece of a document.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +62,12 @@ impl Node {
             Content::Scalar(value) => Some(value),
             _ => None,
         }
+    }
+
+    /// The time, if this is one from a millisecond to a thousand days: whole seconds, or numbers with units, the larger ones
+    /// first.
+    pub fn duration(&self) -> Option<Duration> {
+        parse_setting_duration(&self.scalar()?.to_string())
     }
 
     /// A problem of this value, which also shows the variable or the axis that it comes from.

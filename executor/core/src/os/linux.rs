@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open, set_child_subreaper};
 
 /// The bytes in one unit of `ru_maxrss`.
 pub const PEAK_MEMORY_UNIT: u64 = 1024;
@@ -34,11 +34,7 @@ pub fn is_running(process: Pid) -> bool {
 /// # Errors
 /// The system refuses.
 pub fn adopt_orphans() -> io::Result<()> {
-    // SAFETY: sets an attribute of this process and touches no memory.
-    match unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    Ok(set_child_subreaper(Some(getpid()))?)
 }
 
 /// Sleeps until the child changes state or 50 ms are over, so that short commands cost no polling delay.

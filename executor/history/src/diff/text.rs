@@ -91,18 +91,17 @@ fn because_of(cell: &ChangedCell) -> String {
 impl ReportDifference {
     /// A line a cell that differs, under its table; then the counts.
     pub fn text(&self) -> String {
-        let mut text: String = self.tables.iter().map(TableDifference::text).collect();
+        let text: String = self.tables.iter().map(TableDifference::text).collect();
         let cells: usize = self.tables.iter().map(|table| table.cells.len()).sum();
         let compared = plural(self.compared as u64, "table", "tables");
         let all = plural(self.cells as u64, "cell", "cells");
-        text += &match (self.is_empty(), self.cells) {
+        text + &match (self.is_empty(), self.cells) {
             (true, _) => format!("the same in all {all} of {compared}\n"),
             (false, 0) => format!("no cell in common in {compared}\n"),
             // The rows or columns that one has alone are listed above.
             (false, _) if cells == 0 => format!("the same in all {all} that both have, in {compared}\n"),
             (false, _) => format!("{cells} of {all} in {compared} differ\n"),
-        };
-        text
+        }
     }
 }
 
@@ -120,9 +119,7 @@ impl TableDifference {
         for (what, names) in self.names().into_iter().filter(|(_, names)| !names.is_empty()) {
             text += &format!("  {what}: {}\n", list_some(names, MAX_NAMES));
         }
-        for cell in &self.cells {
-            text += &format!("  {cell}\n");
-        }
+        text.extend(self.cells.iter().map(|cell| format!("  {cell}\n")));
         text
     }
 }

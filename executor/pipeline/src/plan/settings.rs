@@ -6,7 +6,7 @@ use cwm_contract::{DeviceChoice, Needs, Stage, Value, amount};
 
 use super::substitute::Scope;
 use crate::spec::StageSpec;
-use cwm_core::located::{DURATION, duration};
+use cwm_core::located::DURATION;
 use cwm_core::{Content, Diagnostic, Node, Problems, nearest, suggest, visible};
 
 /// The settings of a cell.
@@ -71,7 +71,7 @@ pub fn settings(stage: &StageSpec, kind: Option<&'static dyn Stage>, needs: Need
                 set(&mut needs.gpu, devices, node, "gpu", wanted, problems);
             }
             "memory" => set(&mut needs.memory, bytes(node), node, "memory", BYTES, problems),
-            "time" => set(time, duration(node).map(Some), node, "time", DURATION, problems),
+            "time" => set(time, node.duration().map(Some), node, "time", DURATION, problems),
             _ => {
                 let message = format!("there is no need `{}`", visible(&key.text));
                 let hint = suggest(&key.text, "needs", ["cpu", "gpu", "memory", "time"]);
@@ -85,7 +85,7 @@ pub fn settings(stage: &StageSpec, kind: Option<&'static dyn Stage>, needs: Need
             for (key, node) in problems.map(&node, "`retry`", "keys of `retry`") {
                 match key.text.as_str() {
                     "times" => set(&mut retry.retries, times(node), node, "times", TIMES, problems),
-                    "wait" => set(&mut retry.wait, duration(node), node, "wait", DURATION, problems),
+                    "wait" => set(&mut retry.wait, node.duration(), node, "wait", DURATION, problems),
                     _ => problems.unknown_key(key, "`retry`", &["times", "wait"]),
                 }
             }
@@ -99,7 +99,7 @@ pub fn settings(stage: &StageSpec, kind: Option<&'static dyn Stage>, needs: Need
     let limits = value(&stage.limits);
     for (key, node) in limits.iter().flat_map(|node| problems.map(node, "`limits`", "keys of `limits`")) {
         match key.text.as_str() {
-            "time" => set(&mut retry.time, duration(node).map(Some), node, "time", DURATION, problems),
+            "time" => set(&mut retry.time, node.duration().map(Some), node, "time", DURATION, problems),
             "memory" => set(&mut retry.memory, bytes(node).map(Some), node, "memory", BYTES, problems),
             _ => problems.unknown_key(key, "`limits`", &["time", "memory"]),
         }
