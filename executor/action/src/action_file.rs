@@ -162,17 +162,13 @@ impl ActionFile {
     /// # Errors
     /// It cannot be read, is of a newer format, or does not belong to the key.
     pub fn read(work: &WorkFolder, key: &Key) -> Result<Self, Error> {
-        let path = work.action_file();
         let action: ActionFile = work.read_action()?;
+        let refused = |problem: String| Err(Error::internal(format!("{} {problem}", work.action_file().display())));
         if action.format != ACTION_FILE_FORMAT {
-            return Err(Error::internal(format!(
-                "{} has format {}, this cwm reads {ACTION_FILE_FORMAT}",
-                path.display(),
-                action.format
-            )));
+            return refused(format!("has format {}, this cwm reads {ACTION_FILE_FORMAT}", action.format));
         }
         if action.key != *key || action.components.key() != *key {
-            return Err(Error::internal(format!("{} does not describe the action {key}", path.display())));
+            return refused(format!("does not describe the action {key}"));
         }
         Ok(action)
     }

@@ -1,38 +1,14 @@
 //! Describes how a command failed, and distinguishes a lack of memory from other causes.
 
-use std::path::Path;
-
-use super::log_tail::read_log_tail;
 use super::out_of_memory;
 use super::protocol::{ActionFailure, ActionFailureKind};
-use cwm_core::os::out_of_memory_kills;
-
-/// The state of the log and of the kernel when a command began.
-pub struct CommandLog<'a> {
-    log: &'a Path,
-    log_began_at: u64,
-    kills: u64,
-}
-
-impl CommandLog<'_> {
-    /// Begins to watch a command that writes this log.
-    pub fn begin(log: &Path) -> CommandLog<'_> {
-        let log_began_at = std::fs::metadata(log).map_or(0, |log| log.len());
-        CommandLog { log, log_began_at, kills: out_of_memory_kills() }
-    }
-
-    /// Describes the failure of the command, which ended with another status than 0 or by a signal.
-    pub fn failure(&self, code: Option<i32>, signal: Option<i32>) -> ActionFailure {
-        let tail = read_log_tail(self.log, self.log_began_at, out_of_memory::TAIL).unwrap_or_default();
-        describe(code, signal, out_of_memory_kills() > self.kills, &tail)
-    }
-}
 
 /// The errors of Python and Node about a missing module.
 const MISSING_MODULE: [&str; 3] = ["ModuleNotFoundError:", "Error: Cannot find module", "Error [ERR_MODULE_NOT_FOUND]"];
 
-/// Describes a failure; `kernel_killed` if the kernel killed a process for lack of memory while the command ran.
-fn describe(code: Option<i32>, signal: Option<i32>, kernel_killed: bool, log_tail: &str) -> ActionFailure {
+/// Describes the failure of a command that ended with another status than 0 or by a signal; `kernel_killed` if the kernel killed a
+/// process for lack of memory while the command ran.
+pub fn describe(code: Option<i32>, signal: Option<i32>, kernel_killed: bool, log_tail: &str) -> ActionFailure {
     // A shell has this status if a signal ended what it called.
     let inner = code.filter(|code| (129..=192).contains(code)).map(|code| code - 128);
     let ended = match (code, signal, inner) {

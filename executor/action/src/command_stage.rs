@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use cwm_contract::{Cancellation, Failure, GroupInput};
 
 use crate::action_file::ActionFile;
-use crate::command_exit::CommandLog;
-use crate::orphans;
+use crate::log_tail::read_log_tail;
 use crate::protocol::{ActionFailure, ActionFailureKind};
+use crate::{command_exit, orphans, out_of_memory};
 use cwm_core::{Digest, os};
 use cwm_store::external_files::FileFingerprint;
 use rustix::fs::Mode;
@@ -63,7 +63,7 @@ pub fn run(mut shell: Command, log: &Path, cancellation: &Cancellation) -> Resul
     let refused = |what: &str, error: std::io::Error| {
         ActionFailure::new(ActionFailureKind::System, format!("cannot {what}: {error}"))
     };
-    let command_log = CommandLog::begin(log);
+    let (log_began_at, kills) = (std::fs::metadata(log).map_or(0, |log| log.len()), os::out_of_memory_kills());
     os::adopt_orphans().map_err(|error| refused("adopt processes", error))?;
     // The modes of the files that a command makes do not depend on who runs it.
     let umask = rustix::process::umask(Mode::from_raw_mode(0o022));
@@ -97,7 +97,11 @@ pub fn run(mut shell: Command, log: &Path, cancellation: &Cancellation) -> Resul
     }
     // A shell that was killed left nothing behind on purpose.
     orphans::kill_all(status.code().is_some());
-    if status.success() { Ok(()) } else { Err(command_log.failure(status.code(), status.signal())) }
+    if status.success() {
+        return Ok(());
+    }
+    let tail = read_log_tail(log, log_began_at, out_of_memory::TAIL).unwrap_or_default();
+    Err(command_exit::describe(status.code(), status.signal(), os::out_of_memory_kills() > kills, &tail))
 }
 
 /// The delay with which this process may receive a signal that its command received too.

@@ -3,7 +3,6 @@
 //! The engine makes keys with this, and the process of an action checks with it that nothing changed since.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -39,7 +38,7 @@ pub fn parameters(
 ) -> Result<BTreeMap<String, Value>, Error> {
     let parameter = |spec: &ParameterSpec, seen: &mut Vec<FileFingerprint>| {
         let value = values.get(spec.name).cloned().unwrap_or_default();
-        Ok((spec.name.to_owned(), key_value(&spec.kind, &value, files, seen)?))
+        Ok((spec.name.to_owned(), key_value(&spec.kind, value, files, seen)?))
     };
     let idle = stage.unused_parameters(values);
     stage.parameters().iter().filter(|spec| !idle.contains(&spec.name)).map(|spec| parameter(spec, seen)).collect()
@@ -50,38 +49,31 @@ pub fn relocated(stage: &dyn Stage, values: &Values, to: &dyn Fn(&Path) -> PathB
     let mut moved = values.clone();
     for spec in stage.parameters() {
         if let Some(value) = moved.get_mut(spec.name) {
-            *value = relocate(&spec.kind, value, to);
+            relocate(&spec.kind, value, to);
         }
     }
     moved
 }
 
-fn relocate(kind: &Type, value: &Value, to: &dyn Fn(&Path) -> PathBuf) -> Value {
-    let moved = map_leaves(kind, value, &mut |kind, value| {
-        let path = path_of(kind, value);
-        Ok::<_, Infallible>(path.map_or_else(|| value.clone(), |path| Value::Text(to(path).to_string_lossy().into())))
-    });
-    moved.unwrap_or_else(|never| match never {})
+fn relocate(kind: &Type, value: &mut Value, to: &dyn Fn(&Path) -> PathBuf) {
+    for (kind, leaf) in leaves(kind, value) {
+        if let Some(path) = path_of(kind, leaf) {
+            *leaf = Value::Text(to(path).to_string_lossy().into());
+        }
+    }
 }
 
-/// Replaces what is no list, map or option in a parameter of this type.
-fn map_leaves<E>(
-    kind: &Type,
-    value: &Value,
-    map: &mut dyn FnMut(&Type, &Value) -> Result<Value, E>,
-) -> Result<Value, E> {
-    Ok(match (kind, value) {
-        (Type::Optional(_), Value::Null) => Value::Null,
+/// Returns the parts of a parameter of this type that are no list, map or option, with their types.
+fn leaves<'v>(kind: &'v Type, value: &'v mut Value) -> Vec<(&'v Type, &'v mut Value)> {
+    match (kind, value) {
+        (Type::Optional(_), Value::Null) => Vec::new(),
         (Type::List(inner) | Type::OneOrMany(inner), Value::List(items)) => {
-            Value::List(items.iter().map(|item| map_leaves(inner, item, map)).collect::<Result<_, _>>()?)
+            items.iter_mut().flat_map(|item| leaves(inner, item)).collect()
         }
-        (Type::Map(inner), Value::Map(items)) => {
-            let items = items.iter().map(|(key, item)| Ok((key.clone(), map_leaves(inner, item, map)?)));
-            Value::Map(items.collect::<Result<_, _>>()?)
-        }
-        (Type::Optional(inner) | Type::OneOrMany(inner), value) => map_leaves(inner, value, map)?,
-        (kind, value) => map(kind, value)?,
-    })
+        (Type::Map(inner), Value::Map(items)) => items.values_mut().flat_map(|item| leaves(inner, item)).collect(),
+        (Type::Optional(inner) | Type::OneOrMany(inner), value) => leaves(inner, value),
+        (kind, value) => vec![(kind, value)],
+    }
 }
 
 /// The path in a value of this type, if it is one of a file or folder.
@@ -95,23 +87,29 @@ fn path_of<'v>(kind: &Type, value: &'v Value) -> Option<&'v Path> {
 }
 
 /// A parameter as it enters the key: files by content, secrets by digest, all else as it is.
-fn key_value(kind: &Type, value: &Value, files: &DigestCache, seen: &mut Vec<FileFingerprint>) -> Result<Value, Error> {
-    map_leaves(kind, value, &mut |kind, value| {
-        Ok(match (kind, path_of(kind, value)) {
+fn key_value(
+    kind: &Type,
+    mut value: Value,
+    files: &DigestCache,
+    seen: &mut Vec<FileFingerprint>,
+) -> Result<Value, Error> {
+    for (kind, leaf) in leaves(kind, &mut value) {
+        *leaf = match (kind, path_of(kind, leaf)) {
             (Type::Files { endings }, Some(path)) if path.is_dir() => {
                 let listed = SourceFiles(path.into()).list(endings)?;
                 Value::List(listed.iter().map(|path| file_value(path, files, seen)).collect::<Result<_, _>>()?)
             }
             (_, Some(path)) => file_value(path, files, seen)?,
             (Type::Secret { env, public }, None) => {
-                let file = value.as_text().map(PathBuf::from);
+                let file = leaf.as_text().map(PathBuf::from);
                 let (text, _) =
                     Secret::resolve(file.as_deref(), env, public).map_err(|failure| Error::system(failure.message))?;
                 secret_value(text.as_bytes())
             }
-            (_, None) => value.clone(),
-        })
-    })
+            (_, None) => continue,
+        };
+    }
+    Ok(value)
 }
 
 fn file_value(path: &Path, files: &DigestCache, seen: &mut Vec<FileFingerprint>) -> Result<Value, Error> {
@@ -137,7 +135,7 @@ mod tests {
         let to = |path: &Path| Path::new("/there").join(path.strip_prefix("/").unwrap());
         let folder = || Type::Files { endings: &[".pgn"] };
         let secret = Type::Secret { env: "KEY", public: "x" };
-        for (kind, value, moved) in [
+        for (kind, mut value, moved) in [
             (Type::File, text("/a/b.pgn"), text("/there/a/b.pgn")),
             (folder(), text("/a"), text("/there/a")),
             (Type::FileOrUrl, text("/a"), text("/there/a")),
@@ -149,7 +147,8 @@ mod tests {
             (Type::Text, text("/a"), text("/a")),
             (secret, text("/key"), text("/key")),
         ] {
-            assert_eq!(relocate(&kind, &value, &to), moved, "{value:?}");
+            relocate(&kind, &mut value, &to);
+            assert_eq!(value, moved, "{kind:?}");
         }
     }
 }

@@ -72,7 +72,7 @@ pub fn exec(
     events: Option<&Path>,
     perform: impl FnOnce(&ActionProcess<'_>) -> Result<ActionOutcome, ActionFailure>,
 ) -> Result<ExitCode, Error> {
-    let messages = &events.map_or_else(MessageWriter::take, MessageWriter::into_file)?;
+    let messages = &MessageWriter::open(events)?;
     parent_pipe::watch();
     let cancellation = &Cancellation::default();
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGUSR1] {
@@ -138,10 +138,8 @@ impl<'a> ActionProcess<'a> {
             ActionBody::Stage { values, .. } => values,
             ActionBody::Command { inherited, .. } => {
                 let mut variables = key_parameters::variables(inherited);
-                return match variables.find(|(name, now)| components.parameters.get(name) != Some(now)) {
-                    Some((name, _)) => Err(changed(name)),
-                    None => Ok(None),
-                };
+                let other = variables.find(|(name, now)| components.parameters.get(name) != Some(now));
+                return other.map_or(Ok(None), |(name, _)| Err(changed(name)));
             }
         };
         let (registry, kind) = (self.registry, &components.kind);

@@ -1,6 +1,6 @@
 //! A stage's process ends with its executor.
 
-use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
 
 use super::process_tree;
 
@@ -8,19 +8,10 @@ use super::process_tree;
 /// is killed, with all that it started, in whatever group that is. (No parent-death signal: that one fires when a *thread* of the parent ends.) Under a batch system there
 /// is no executor to watch, and standard input is not a pipe; then nothing is watched.
 pub fn watch() {
-    let stdin = std::io::stdin();
-    if !is_pipe() {
-        return;
+    if std::fs::metadata("/dev/stdin").is_ok_and(|metadata| metadata.file_type().is_fifo()) {
+        std::thread::spawn(|| {
+            let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+            process_tree::kill_self();
+        });
     }
-    std::thread::spawn(move || {
-        let mut stdin = stdin.lock();
-        let mut buffer = [0; 64];
-        while matches!(stdin.read(&mut buffer), Ok(n) if n > 0) {}
-        process_tree::kill_self();
-    });
-}
-
-fn is_pipe() -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    std::fs::metadata("/dev/stdin").is_ok_and(|metadata| metadata.file_type().is_fifo())
 }

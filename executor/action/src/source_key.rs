@@ -38,12 +38,9 @@ pub fn key_value(
         let content = match (&one.from, &one.sha256) {
             (Origin::File { path, first_bytes }, sum) => {
                 let snapshot = files.snapshot(path)?;
-                let digest = snapshot.digest.to_string();
+                let by_digest = content(FILE, &snapshot.digest.to_string(), *first_bytes);
                 seen.push(snapshot);
-                match sum {
-                    Some(sum) => content(SHA256, sum, None),
-                    None => content(FILE, &digest, *first_bytes),
-                }
+                sum.as_ref().map_or(by_digest, |sum| content(SHA256, sum, None))
             }
             (Origin::Url(_), Some(sum)) => content(SHA256, sum, None),
             (Origin::Url(fetch), None) => match pins.expected(fetch, stage) {
@@ -63,10 +60,8 @@ pub fn key_value(
             ])),
         });
     }
-    let value = match (sources, items.pop()) {
-        ([ExternalSource { name: None, .. }], Some(only)) => only,
-        (_, last) => Value::List(items.into_iter().chain(last).collect()),
-    };
+    let is_single = matches!(sources, [ExternalSource { name: None, .. }]);
+    let value = if is_single { items.remove(0) } else { Value::List(items) };
     Ok((value, expected))
 }
 

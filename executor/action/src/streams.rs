@@ -30,26 +30,21 @@ struct Sink {
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 
 impl MessageWriter {
-    /// Takes standard output for events, so that nothing that a library prints gets among them; standard output and
-    /// error then go nowhere until [`MessageWriter::log_to`].
+    /// Takes the file at `path` for events, of a job that no executor holds a pipe to; without one, takes standard output, so that
+    /// nothing that a library prints gets among them. Standard output and error stay what they are until
+    /// [`MessageWriter::log_to`].
     ///
     /// # Errors
-    /// The system is out of file descriptors.
-    pub fn take() -> Result<Self, Error> {
-        let copy = std::io::stdout().as_fd().try_clone_to_owned();
-        let copy = copy.map_err(|error| Error::system(format!("cannot take standard output: {error}")))?;
-        Ok(MessageWriter(Arc::new(Mutex::new(Sink { file: copy.into(), progressed: None }))))
-    }
-
-    /// Takes the file at `path` for events, of a job that no executor holds a pipe to. Standard output and error stay what
-    /// they are until [`MessageWriter::log_to`].
-    ///
-    /// # Errors
-    /// It cannot be opened.
-    pub fn into_file(path: &Path) -> Result<Self, Error> {
-        let file = OpenOptions::new().create(true).append(true).open(path);
-        let file = file.map_err(|error| Error::io("write", path, error))?;
-        Ok(MessageWriter(Arc::new(Mutex::new(Sink { file, progressed: Some(None) }))))
+    /// The file cannot be opened, or the system is out of file descriptors.
+    pub fn open(path: Option<&Path>) -> Result<Self, Error> {
+        let file = match path {
+            Some(path) => append_to(path).map_err(|error| Error::io("write", path, error))?,
+            None => {
+                let copy = std::io::stdout().as_fd().try_clone_to_owned();
+                copy.map_err(|error| Error::system(format!("cannot take standard output: {error}")))?.into()
+            }
+        };
+        Ok(MessageWriter(Arc::new(Mutex::new(Sink { file, progressed: path.map(|_| None) }))))
     }
 
     /// Sends standard output and error to the log at `path`, appending.
@@ -57,8 +52,7 @@ impl MessageWriter {
     /// # Errors
     /// The log cannot be opened.
     pub fn log_to(&self, path: &Path) -> Result<(), Error> {
-        let log = OpenOptions::new().create(true).append(true).open(path);
-        let log = log.map_err(|error| Error::io("open the log", path, error))?;
+        let log = append_to(path).map_err(|error| Error::io("open the log", path, error))?;
         for descriptor in [1, 2] {
             // SAFETY: both descriptors are open; dup2 replaces the second by a copy of the first.
             if unsafe { libc::dup2(log.as_raw_fd(), descriptor) } < 0 {
@@ -90,6 +84,10 @@ impl MessageWriter {
             }
         }
     }
+}
+
+fn append_to(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().create(true).append(true).open(path)
 }
 
 /// Ends the last line of the log, if the output of a command did not.

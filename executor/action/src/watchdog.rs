@@ -45,7 +45,9 @@ fn watch(attempt: &Attempt<'_>, ended: &Receiver<Infallible>) -> Option<ActionFa
         let left = time.map(|time| time.saturating_sub(started.elapsed()));
         if let (Some(Duration::ZERO), Some(limit)) = (left, time) {
             // A stage that stops at a safe point keeps its checkpoint.
-            let failure = time_exceeded(*limit);
+            let problem = format!("it ran longer than its limit of {}", exact_duration(*limit));
+            let failure = ActionFailure::new(ActionFailureKind::TimeLimit, problem)
+                .hint("raise `limits: { time: … }` of the stage, or let it do less");
             let _ = writeln!(std::io::stderr(), "{}: a stop is requested", failure.message);
             attempt.process.cancellation.cancel();
             if !ends_within(ended, AttemptOptions::grace(*limit)) {
@@ -78,12 +80,6 @@ fn kill(attempt: &Attempt<'_>, failure: &ActionFailure) {
     let _ = attempt.work.discard_output();
     attempt.process.messages.send(&ActionMessage::Outcome(Err(failure.clone())));
     process_tree::kill_self();
-}
-
-fn time_exceeded(limit: Duration) -> ActionFailure {
-    let message = format!("it ran longer than its limit of {}", exact_duration(limit));
-    ActionFailure::new(ActionFailureKind::TimeLimit, message)
-        .hint("raise `limits: { time: … }` of the stage, or let it do less")
 }
 
 fn memory_exceeded(held: u64, limit: u64) -> ActionFailure {

@@ -10,32 +10,25 @@ use cwm_action::ActionMessage;
 #[derive(Debug)]
 pub struct EventsFile {
     path: PathBuf,
+    /// The end of the last whole line that was read.
     offset: u64,
-    /// A line whose end was not written yet.
-    partial_line: Vec<u8>,
 }
 
 impl EventsFile {
     /// The file at `path`, which need not be there yet.
     pub fn at(path: PathBuf) -> Self {
-        EventsFile { path, offset: 0, partial_line: Vec::new() }
+        EventsFile { path, offset: 0 }
     }
 
     /// The messages that were added since the last call. A line that is no message is skipped: two starts of one job may write at once.
     pub fn read(&mut self) -> Vec<ActionMessage> {
         let Ok(mut file) = File::open(&self.path) else { return Vec::new() };
-        if file.metadata().is_ok_and(|metadata| metadata.len() <= self.offset) {
-            return Vec::new();
-        }
         let mut bytes = Vec::new();
-        let read = file.seek(SeekFrom::Start(self.offset)).and_then(|_| file.read_to_end(&mut bytes));
-        // Bytes before an error count; the rest is read next time.
-        drop(read);
-        self.offset += bytes.len() as u64;
-        self.partial_line.append(&mut bytes);
-        let end = self.partial_line.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let lines: Vec<u8> = self.partial_line.drain(..end).collect();
-        lines.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+        // Lines before an error count. The rest, and a line whose end is not written yet, is read next time.
+        let _ = file.seek(SeekFrom::Start(self.offset)).and_then(|_| file.read_to_end(&mut bytes));
+        let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        self.offset += end as u64;
+        bytes[..end].split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
     }
 }
 

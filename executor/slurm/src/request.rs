@@ -156,12 +156,6 @@ impl JobTemplate<'_> {
         ]);
         options.extend(more);
         options.push(self.folder.join("script").to_string_lossy().into_owned());
-        JobScript { options, script: self.head() + work }
-    }
-
-    /// The first lines of a script: the options and the shell of the site.
-    fn head(&self) -> String {
-        let site = &self.settings.site;
         let mut script = "#!/bin/sh\n".to_owned();
         script.extend(site.lines.iter().map(|line| format!("#SBATCH {line}\n")));
         if !site.setup.is_empty() {
@@ -170,7 +164,8 @@ impl JobTemplate<'_> {
             script.extend(site.setup.iter().map(|line| format!("{line}\n")));
             script += "trap - EXIT\n";
         }
-        script
+        script += work;
+        JobScript { options, script }
     }
 }
 

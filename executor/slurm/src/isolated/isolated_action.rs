@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -225,10 +224,9 @@ impl IsolatedAction<'_> {
         let ActionProcess { messages, cancellation, .. } = self.process;
         let service = TransferService::open(&self.config.site(), None, &self.node.store, false)?;
         let (sender, inbox) = channel();
-        let sender = Mutex::new(sender);
         service.start(request, move |event| {
             // Nobody receives after a cancellation.
-            let _ = sender.lock().unwrap_or_else(PoisonError::into_inner).send(event);
+            let _ = sender.send(event);
         });
         let files = |objects, bytes| format!("{}, {}", plural(objects, "file", "files"), amount::format_bytes(bytes));
         loop {
