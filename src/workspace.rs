@@ -108,13 +108,6 @@ impl Workspace {
         RunPrediction::of(self.inputs(), cache_status, &all, &BTreeSet::new(), fetches)
     }
 
-    /// Looks up the results again of those of `cells` that had no result when `cache_status` was taken.
-    pub fn refresh_cache_status(&self, cache_status: &mut CacheStatus, cells: &[usize]) -> Result<(), Error> {
-        cache_status.refresh(cells, self.inputs())?;
-        self.files.save();
-        Ok(())
-    }
-
     /// Returns the one cell that `text` names.
     pub fn cell(&self, text: &str) -> Result<usize, Error> {
         self.single_cell(text, &self.plan.select(text)?)

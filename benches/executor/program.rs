@@ -49,8 +49,8 @@ impl Program {
         prepare: &'static [&'static str],
         is_quick: bool,
     ) -> Self {
-        let told = Command::new(&path).arg("--version").output().expect("it starts");
-        let version = String::from_utf8_lossy(&told.stdout).trim().trim_start_matches("cwm ").to_owned();
+        let reported = Command::new(&path).arg("--version").output().expect("it starts");
+        let version = String::from_utf8_lossy(&reported.stdout).trim().trim_start_matches("cwm ").to_owned();
         let arguments = arguments.iter().map(|word| (*word).to_owned()).collect();
         Program { name, path, arguments, version, prepare, is_quick }
     }

@@ -181,17 +181,11 @@ fn record(
     }
     let circumstances = RunInfo {
         started: Timestamp::now(),
-        wall_seconds: 0.0,
-        user_seconds: 0.0,
-        system_seconds: 0.0,
-        peak_memory_bytes: 0,
         machine: Machine::here(),
-        devices: Vec::new(),
-        computed_on: None,
-        is_resumed: false,
         taken_from,
         user: cwm_action::user(),
         cwm_version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..RunInfo::default()
     };
     let pipeline = workspace.plan.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let record = ActionRecord::new(pipeline, cell.label.clone(), components, circumstances);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::TensorboardArguments;
 use crate::curves::{CurveFolder, has_curves};
@@ -13,13 +13,6 @@ use cwm_core::{Error, ExitCode};
 
 /// The time between two updates.
 const INTERVAL: Duration = Duration::from_secs(1);
-
-/// A cell whose curves are written, for `--json`.
-#[derive(Serialize)]
-struct Row {
-    label: String,
-    folder: String,
-}
 
 /// Runs `cwm tensorboard`: writes the curves of recorded results and of running stages; with `--follow` it continues until
 /// it is interrupted.
@@ -44,12 +37,15 @@ pub fn run(store: Option<&Path>, arguments: &TensorboardArguments) -> Result<Exi
             let Some(key) = cache_status.key(*index) else { continue };
             let cell = &workspace.plan.cells[*index];
             let folder = match folder {
-                Some(folder) if folder.key() == key => folder,
+                Some(folder) if folder.curves.key() == key => folder,
                 other => other.insert(CurveFolder::open(&arguments.folder, cell, key, inspector)?),
             };
             if folder.update(&workspace)? && !std::mem::replace(is_shown, true) {
-                let row = Row { label: cell.label.to_string(), folder: folder.path().display().to_string() };
-                if is_json() { print_json_line(&row)? } else { print(&row.folder)? }
+                if is_json() {
+                    print_json_line(&json!({ "label": cell.label, "folder": folder.path }))?
+                } else {
+                    print(&folder.path.display().to_string())?
+                }
             }
         }
         if !arguments.follow {

@@ -19,8 +19,10 @@ const KEY: &str = ".cwm-key";
 
 /// A folder with the curves of one cell.
 pub struct CurveFolder {
-    path: PathBuf,
-    curves: CellCurves,
+    /// The folder.
+    pub path: PathBuf,
+    /// The curves, with the key of the cell.
+    pub curves: CellCurves,
     metrics: MetricsFile,
     events: Option<EventFile>,
 }
@@ -47,22 +49,12 @@ impl CurveFolder {
         Ok(CurveFolder { path, curves: CellCurves::new(key, &cell.outputs, inspector, last), metrics, events: None })
     }
 
-    /// The folder.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The key of the cell.
-    pub fn key(&self) -> Key {
-        self.curves.key()
-    }
-
     /// Writes the steps that are new. Returns true if there are any.
     ///
     /// # Errors
     /// The curves cannot be read, or the folder cannot be written.
     pub fn update(&mut self, workspace: &Workspace) -> Result<bool, Error> {
-        let record = workspace.finished_record(&self.key())?;
+        let record = workspace.finished_record(&self.curves.key())?;
         let lines = self.curves.read_new(&workspace.store, &workspace.files, record.as_ref())?;
         // Seconds since 1970: now, or the time at which the result was made.
         let time = match record.map(|record| record.circumstances) {

@@ -42,7 +42,7 @@ impl fmt::Display for At {
 pub type Counts = BTreeMap<At, u64>;
 
 /// `planning 12, starting 3, …`.
-pub fn told(counts: &Counts) -> String {
+pub fn reported(counts: &Counts) -> String {
     let kinds = At::KILLS.iter().chain([&At::Idle]);
     kinds.map(|at| format!("{at} {}", counts.get(at).unwrap_or(&0))).collect::<Vec<_>>().join(", ")
 }
@@ -75,13 +75,13 @@ pub fn of_stage(scene: &Scene, pid: u32) -> Option<At> {
     })
 }
 
-/// Whether every planned cell is told of.
+/// True if every planned cell is reported.
 fn is_through(executor: &Executor) -> bool {
     let text = std::fs::read_to_string(&executor.stdout).unwrap_or_default();
     let planned = text.lines().find(|line| line.contains("\"event\":\"planned\""));
     let planned = planned.and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let told: usize = ["cached", "finished", "failed", "skipped"].iter().map(|event| count(&text, event)).sum();
-    planned.is_some_and(|planned| planned["cells"].as_u64().is_some_and(|cells| told as u64 >= cells))
+    let reported: usize = ["cached", "finished", "failed", "skipped"].iter().map(|event| count(&text, event)).sum();
+    planned.is_some_and(|planned| planned["cells"].as_u64().is_some_and(|cells| reported as u64 >= cells))
 }
 
 /// What a kill waits for.

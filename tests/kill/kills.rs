@@ -39,7 +39,7 @@ fn whatever_is_killed_whenever_the_next_run_comes_to_the_same() {
         return;
     }
     let (wanted, seed) = (number("CWM_KILLS", 40), number("CWM_KILL_SEED", 1));
-    let (began, mut told) = (Instant::now(), Instant::now());
+    let (began, mut reported) = (Instant::now(), Instant::now());
     let mut all = Counts::new();
     let sum = |counts: &Counts| At::KILLS.iter().filter_map(|at| counts.get(at)).sum::<u64>();
     for episode in number("CWM_KILL_FIRST", 0).. {
@@ -50,10 +50,10 @@ fn whatever_is_killed_whenever_the_next_run_comes_to_the_same() {
             }
         }
         let kills = sum(&all);
-        if kills >= wanted || told.elapsed() > Duration::from_secs(20) {
-            told = Instant::now();
+        if kills >= wanted || reported.elapsed() > Duration::from_secs(20) {
+            reported = Instant::now();
             let seconds = began.elapsed().as_secs();
-            println!("{kills} kills in {} episodes, {seconds} s: {}", episode + 1, instant::told(&all));
+            println!("{kills} kills in {} episodes, {seconds} s: {}", episode + 1, instant::reported(&all));
         }
         if kills >= wanted {
             break;

@@ -1,4 +1,4 @@
-//! The power goes: what was on its way to the disk is lost, and what a run was told to be recorded is there.
+//! The power goes: what was on its way to the disk is lost, and what a run had reported as recorded is there.
 //!
 //! `power_loss.sh` shuts a real file system down without writing what it holds in memory. That a result is recorded is
 //! noted outside of it, from the events of the run: none of these may run again.
@@ -24,20 +24,20 @@ fn what_was_told_to_be_recorded_is_there_when_the_power_goes() {
     let undisturbed = Undisturbed::of(&Pipeline::small()).expect("an undisturbed run");
     let mut dice = Dice::new(number("CWM_KILL_SEED", 1), 0);
     for kind in ["ext4", "xfs"] {
-        let mut told = 0;
+        let mut reported = 0;
         for cut in 0..number("CWM_KILL_CUTS", 2) {
             let seconds = dice.below((undisturbed.seconds * 2000.0) as usize) as f64 / 1000.0;
             match power_cut(&undisturbed, kind, seconds) {
-                Ok(Some(recorded)) => told += recorded,
+                Ok(Some(recorded)) => reported += recorded,
                 Ok(None) => break,
                 Err(what) => panic!("cut {cut} of {kind} after {seconds} s: {what}"),
             }
         }
-        println!("{kind}: {told} results were recorded before the power went, and none was lost");
+        println!("{kind}: {reported} results were recorded before the power went, and none was lost");
     }
 }
 
-/// How many results had been told before the power went; nothing where this machine cannot do it.
+/// How many results had been reported before the power went; nothing where this machine cannot do it.
 fn power_cut(undisturbed: &Undisturbed, kind: &str, seconds: f64) -> Result<Option<usize>, String> {
     let scene = Scene::at(&std::env::temp_dir());
     let expected = &undisturbed.files[0];
@@ -67,11 +67,11 @@ fn power_cut(undisturbed: &Undisturbed, kind: &str, seconds: f64) -> Result<Opti
         return Err(format!("{words}\n{}", scene.read("again")));
     }
     let found = store_truth::recorded(&kept.join("store"), false)?;
-    let mut told = 0;
+    let mut reported = 0;
     for key in finished(&scene.read("events")) {
-        told += 1;
+        reported += 1;
         if !found.contains_key(&key) {
-            return Err(format!("{key} had been told to be recorded, and is gone"));
+            return Err(format!("{key} had been reported as recorded, and is gone"));
         }
     }
     let lock = scene.read("p.lock");
@@ -83,10 +83,10 @@ fn power_cut(undisturbed: &Undisturbed, kind: &str, seconds: f64) -> Result<Opti
     if half && expected.exports.get("file/out") != Some(&text) {
         return Err(format!("half an export: {text:?}"));
     }
-    Ok(Some(told))
+    Ok(Some(reported))
 }
 
-/// The keys of the results that a run told of.
+/// The keys of the results that a run reported.
 fn finished(events: &str) -> Vec<String> {
     let events = events.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let ended: Vec<serde_json::Value> = events.collect();

@@ -43,9 +43,9 @@ fn a_damaged_store_is_never_believed_and_heals() {
         put(&scene, &undisturbed.files[0]);
         let what: Vec<String> = (0..1 + dice.below(3)).map(|_| damage(&mut dice, &scene.store())).collect();
         match heals(&mut dice, &scene, &undisturbed.files) {
-            Ok(told) => {
-                found += u64::from(told);
-                refused += u64::from(!told);
+            Ok(reported) => {
+                found += u64::from(reported);
+                refused += u64::from(!reported);
             }
             Err(error) => {
                 let folder = scene.keep();

@@ -50,8 +50,9 @@ fn what_asks_for_it_is_tried_again_and_every_attempt_is_told_and_logged() {
     let run = run_at_home(&context);
     run.ran_just(&["flaky", "beside", "after"]);
     let retrying = events(&run.raw, "retrying");
-    let told: Vec<_> = retrying.iter().map(|event| (event["attempt"].as_u64(), event["attempts"].as_u64())).collect();
-    assert_eq!(told, [(Some(1), Some(3)), (Some(2), Some(3))]);
+    let reported: Vec<_> =
+        retrying.iter().map(|event| (event["attempt"].as_u64(), event["attempts"].as_u64())).collect();
+    assert_eq!(reported, [(Some(1), Some(3)), (Some(2), Some(3))]);
     let waits: Vec<_> = retrying.iter().map(|event| event["wait_seconds"].as_f64().unwrap()).collect();
     assert_eq!(waits, [0.001, 0.002], "each pause is twice as long");
     assert_eq!(retrying[1]["kind"], "command");
@@ -233,7 +234,7 @@ stages:
     stage: command
     from: good
     matrix: { seed: [0, 1] }
-    with: { run: 'echo told >&2; test -e "$HOME/mended" -o $seed = 0; echo $seed > "$out"', seed: $seed }
+    with: { run: 'echo reported >&2; test -e "$HOME/mended" -o $seed = 0; echo $seed > "$out"', seed: $seed }
   after: { stage: command, each: bad, from: bad, with: { run: 'cp "$in" "$out"' } }
 "#;
     let context = Context::new();

@@ -22,7 +22,7 @@ stages:
     with:
       run: |
         mkdir "$out_all"
-        cat "$HOME/mood" > "$out_all/told"
+        cat "$HOME/mood" > "$out_all/reported"
         echo always > "$out_all/kept"
         if test "$(cat "$HOME/mood")" = bad; then touch "$out_all/more"; chmod +x "$out_all/kept"; else touch "$out_all/less"; fi
         printf 'first\nsecond %s\n' "$(cat "$HOME/mood")" > "$out_one"
@@ -61,7 +61,7 @@ fn a_check_tells_which_files_differ_and_where_and_changes_nothing() {
     assert_eq!(other.code, 8, "{}{}", other.stdout, other.stderr);
     let checked = events(&other, "checked");
     let moody = checked.iter().find(|event| event["label"] == "moody").expect("it was checked");
-    let told: Vec<String> = moody["differences"]
+    let reported: Vec<String> = moody["differences"]
         .as_array()
         .expect("a list")
         .iter()
@@ -71,10 +71,10 @@ fn a_check_tells_which_files_differ_and_where_and_changes_nothing() {
         r#""all" "kept" "mode" null null"#,
         r#""all" "less" "missing" null null"#,
         r#""all" "more" "extra" null null"#,
-        r#""all" "told" "content" 0 1"#,
+        r#""all" "reported" "content" 0 1"#,
         r#""one" null "content" 13 2"#,
     ];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     assert!(
         checked.iter().any(|event| event["label"] == "steady[seed=1]" && event["differences"] == Value::Array(vec![]))
     );
@@ -149,13 +149,13 @@ stages:
     context.run(&[]).ran_just(&["games", "after"]);
     context.edit("pipeline.yaml", "n: 1", "n: 2");
     let of_after = |arguments: &[&str]| {
-        let told =
+        let reported =
             events(&context.cwm(&[&["run", "-n", "--json", "--force", "after"], arguments].concat()), "would_run");
-        told.into_iter().find(|event| event["label"] == "after").expect("it is told of")
+        reported.into_iter().find(|event| event["label"] == "after").expect("it is reported of")
     };
-    let told = of_after(&[]);
-    assert_eq!((&told["uncertain"], &told["cause"][0]), (&Value::from(false), &Value::from("forced")));
-    assert_eq!(told["cause"][1], "depends on games");
+    let reported = of_after(&[]);
+    assert_eq!((&reported["uncertain"], &reported["cause"][0]), (&Value::from(false), &Value::from("forced")));
+    assert_eq!(reported["cause"][1], "depends on games");
     context.edit("pipeline.yaml", "n: 2", "n: 1");
     context.edit("pipeline.yaml", "x: 1", "x: 2");
     assert_eq!(of_after(&[])["cause"][1], "parameter `x` changed: 1 -> 2 (line 5)");

@@ -20,7 +20,7 @@ fn a_run_ends_with_one_line_of_counts() {
     let ran = context.cwm(&["run"]);
     assert_eq!(ran.stdout, "", "data alone goes to standard output");
     assert_eq!(ran.stderr.lines().last(), Some("ran 2, cached 0, failed 0, skipped 0"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("second: exported/out\n"), "the export's path is told:\n{}", ran.stderr);
+    assert!(ran.stderr.contains("second: exported/out\n"), "the export's path is reported:\n{}", ran.stderr);
 }
 
 #[test]
@@ -235,9 +235,9 @@ fn options_before_the_command_are_told_where_they_belong() {
     let ran = context.cwm(&["-f", "x y.yaml", "status", "--json"]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("hint: options stand after the command: `cwm COMMAND [OPTIONS]`"), "{}", ran.stderr);
-    let told: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
-    assert_eq!(told["exit_code"], 2);
-    assert!(told["errors"][0]["message"].as_str().is_some_and(|message| message.contains("'-f'")), "{told}");
+    let reported: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(reported["exit_code"], 2);
+    assert!(reported["errors"][0]["message"].as_str().is_some_and(|message| message.contains("'-f'")), "{reported}");
 }
 
 #[test]

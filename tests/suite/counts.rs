@@ -34,7 +34,7 @@ fn graph() -> Context {
 
 /// How many commands a run executes.
 fn executed_by_a_run(context: &Context) -> usize {
-    let count = || std::fs::read_to_string(context.path("executed")).map_or(0, |told| told.lines().count());
+    let count = || std::fs::read_to_string(context.path("executed")).map_or(0, |reported| reported.lines().count());
     let before = count();
     let ran = context.cwm(&["run"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -108,9 +108,12 @@ fn many_cached_cells_are_counted_and_listed_when_asked_for() {
         labels.join(", ")
     ));
     context.run(&[]).ran_just(&["s[x=1]"]);
-    let told = context.cwm(&["run"]).stderr;
-    let lines: Vec<&str> = told.lines().collect();
-    assert!(lines.len() == 2 && lines[0].starts_with("  cached   30 cells of 1 stage, the first s[x=1]  ("), "{told}");
+    let reported = context.cwm(&["run"]).stderr;
+    let lines: Vec<&str> = reported.lines().collect();
+    assert!(
+        lines.len() == 2 && lines[0].starts_with("  cached   30 cells of 1 stage, the first s[x=1]  ("),
+        "{reported}"
+    );
     assert_eq!(lines[1], "ran 0, cached 30, failed 0, skipped 0");
     let listed = context.cwm(&["run", "-v"]).stderr;
     assert_eq!(listed.lines().filter(|line| line.starts_with("  cached   s[x=")).count(), 30, "{listed}");

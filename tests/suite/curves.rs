@@ -120,8 +120,8 @@ fn curves_of_a_training_are_shown_and_written_for_tensorboard() {
     assert_eq!(steps.len(), 5, "{log}");
     assert!(steps[0].starts_with("step 2  train/") && steps[4].starts_with("step 6  validation/"), "{log}");
 
-    let told = context.cwm(&["tensorboard", "board"]);
-    assert_eq!((told.code, told.stdout.as_str()), (0, "board/model[size=d16_l1]\n"), "{}", told.stderr);
+    let reported = context.cwm(&["tensorboard", "board"]);
+    assert_eq!((reported.code, reported.stdout.as_str()), (0, "board/model[size=d16_l1]\n"), "{}", reported.stderr);
     let folder = "board/model[size=d16_l1]";
     let before = context.inventory("board");
     let again = context.cwm(&["tensorboard", "board", "model"]);

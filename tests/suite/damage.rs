@@ -134,7 +134,7 @@ impl Context {
     }
 }
 
-/// One file of the store that is cut short keeps nothing from being made, and nobody from being told of the rest.
+/// One file of the store that is cut short keeps nothing from being made, and the rest is still reported.
 #[test]
 fn a_damaged_record_is_set_aside_by_a_run_and_passed_over_by_those_who_only_read() {
     let context = chain();
@@ -144,7 +144,7 @@ fn a_damaged_record_is_set_aside_by_a_run_and_passed_over_by_those_who_only_read
     let cause = "the record of its result is damaged";
     // Twice: what was passed over is not forgotten.
     for _ in 0..2 {
-        for (words, told) in [
+        for (words, reported) in [
             (&["status"][..], cause),
             (&["why", "second"], cause),
             (&["run", "--dry-run", "--output", "plain"], cause),
@@ -154,7 +154,7 @@ fn a_damaged_record_is_set_aside_by_a_run_and_passed_over_by_those_who_only_read
         ] {
             let read = context.cwm(words);
             let text = read.stdout + &read.stderr;
-            assert!(read.code == 0 && text.contains(told), "{words:?}: {text}");
+            assert!(read.code == 0 && text.contains(reported), "{words:?}: {text}");
             assert_eq!(text.matches("warning: ").count(), 1, "{words:?}: {text}");
             assert!(text.contains("does not have the digest that names it; it is skipped"), "{words:?}: {text}");
         }

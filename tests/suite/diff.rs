@@ -83,7 +83,7 @@ fn of_two_lock_files_the_roots_come_first_with_their_causes_and_then_the_reports
     assert_eq!(json["reports"][0]["difference"]["tables"][0]["cells"][0]["difference"], 2.0);
     assert_eq!(context.inventory("artifacts"), store, "nothing is written");
 
-    // Where the store has no records, what the lock files say is told all the same.
+    // Where the store has no records, what the lock files say is reported all the same.
     let (code, text) = diff(&context, &["old.lock", "--store", "elsewhere"]);
     assert_eq!(code, 7);
     assert!(text.contains("why is not known here: the store has no record of "), "{text}");
@@ -204,19 +204,22 @@ stages:
         let json: Value = serde_json::from_str(&json).expect("JSON");
         let changed = json["cells"]["changed"].as_array().expect("cells that changed");
         let text = |value: &Value| value.as_str().expect("text").to_owned();
-        let told = |cell: &Value| {
+        let reported = |cell: &Value| {
             (text(&cell["label"]), text(&cell["causes"][0]["source"]), cell["root"].as_bool().expect("root"))
         };
-        changed.iter().map(told).collect()
+        changed.iter().map(reported).collect()
     };
     let expected = |outside: &str| {
-        let told = [("a", outside, true), ("b", "a", false), ("c", "z", false), ("z", "b", false)];
-        told.map(|(cell, source, root)| (cell.to_owned(), source.to_owned(), root)).to_vec()
+        let reported = [("a", outside, true), ("b", "a", false), ("c", "z", false), ("z", "b", false)];
+        reported.map(|(cell, source, root)| (cell.to_owned(), source.to_owned(), root)).to_vec()
     };
     assert_eq!(sources(&["old.lock"]), expected(&context.path("d.txt").display().to_string()));
     // Of two lock files that no pipeline belongs to, contents and times tell.
     fs::copy(context.path("pipeline.lock"), context.path("new.lock")).expect("a copy");
-    let told = sources(&["old.lock", "new.lock"]);
-    assert_eq!(told[0], ("a".to_owned(), "outside the pipeline".to_owned(), true), "{told:?}");
-    assert!(told.iter().all(|(cell, source, _)| cell != source) && told[1..].iter().all(|cell| !cell.2), "{told:?}");
+    let reported = sources(&["old.lock", "new.lock"]);
+    assert_eq!(reported[0], ("a".to_owned(), "outside the pipeline".to_owned(), true), "{reported:?}");
+    assert!(
+        reported.iter().all(|(cell, source, _)| cell != source) && reported[1..].iter().all(|cell| !cell.2),
+        "{reported:?}"
+    );
 }

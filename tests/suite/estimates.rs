@@ -79,9 +79,9 @@ fn estimates_scale_what_was_measured_and_are_silent_about_the_rest() {
 
 /// The estimate of a cell in a dry run.
 fn estimate_of(context: &Context, label: &str, more: &[&str]) -> Value {
-    let told = events(&context.cwm(&[&["run", "--dry-run", "--json"], more].concat()));
-    let told = told.get(&("would_run".to_owned(), label.to_owned()));
-    told.unwrap_or_else(|| panic!("{label} would not run"))["estimate"].clone()
+    let reported = events(&context.cwm(&[&["run", "--dry-run", "--json"], more].concat()));
+    let reported = reported.get(&("would_run".to_owned(), label.to_owned()));
+    reported.unwrap_or_else(|| panic!("{label} would not run"))["estimate"].clone()
 }
 
 #[test]

@@ -198,7 +198,7 @@ stages:
     run.ran_just(&["first", "second"]);
     assert_eq!(run.causes["first"], "a file of its recorded result is missing");
 
-    // Whoever asks for it is told the command that makes it again, and that is true.
+    // The error names the command that makes it again, and that command works.
     std::fs::remove_file(object.trim()).expect("a removed object");
     let refused = context.cwm(&["path", "first"]);
     assert_eq!(refused.code, 4);
@@ -260,18 +260,21 @@ stages:
     };
     // As if after all of them: none of them read it so.
     file.set_modified(ended).expect("a time");
-    let (code, told) = verify(&["other"]);
-    assert!(code == 0 && told.contains("; 1 action, all sound"), "only what is its own: {told}");
+    let (code, reported) = verify(&["other"]);
+    assert!(code == 0 && reported.contains("; 1 action, all sound"), "only what is its own: {reported}");
     assert!(std::path::Path::new(&object).exists(), "what was not asked about is not touched");
     let unknown = context.cwm(&["verify", "nothing"]);
     assert!(unknown.code == 2 && unknown.stderr.contains("nothing"), "{}", unknown.stderr);
     // As it was when the last one ran, and not when the one before did.
     let began: jiff::Timestamp = late[0]["circumstances"]["started"].as_str().expect("text").parse().expect("a time");
     file.set_modified(std::time::SystemTime::from(began)).expect("a time");
-    let (code, told) = verify(&["first"]);
-    assert_eq!(code, 5, "{told}");
-    assert!(told.contains("which is damaged now") && told.contains("this result of `late` is wrong"), "{told}");
-    assert!(!told.contains("this result of `early`"), "{told}");
+    let (code, reported) = verify(&["first"]);
+    assert_eq!(code, 5, "{reported}");
+    assert!(
+        reported.contains("which is damaged now") && reported.contains("this result of `late` is wrong"),
+        "{reported}"
+    );
+    assert!(!reported.contains("this result of `early`"), "{reported}");
     context.run(&["--force", "late"]).ran_just(&["first", "late"]);
     assert_eq!(verify(&[]).0, 0);
 }

@@ -128,11 +128,11 @@ fn pipeline(stages: &[Stage]) -> String {
 fn content(stages: &[Stage], index: usize) -> String {
     let stage = &stages[index];
     let read = sources(stages, index).into_iter().filter(|_| stage.copies);
-    let told = if stage.tells { format!("{}\n", stage.value) } else { String::new() };
-    read.map(|source| content(stages, source)).collect::<String>() + &told
+    let reported = if stage.tells { format!("{}\n", stage.value) } else { String::new() };
+    read.map(|source| content(stages, source)).collect::<String>() + &reported
 }
 
-/// Whether what a stage makes cannot be told.
+/// Whether what a stage makes cannot be reported.
 fn varies(stages: &[Stage], index: usize) -> bool {
     stages[index].varies || sources(stages, index).into_iter().any(|source| varies(stages, source))
 }
@@ -188,8 +188,9 @@ fn foretold(context: &Context, arguments: &[&str]) -> Result<(BTreeMap<String, b
     prop_assert_eq!(dry.code, 0, "{}{}", dry.stdout, dry.stderr);
     let events = dry.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("an event"));
     let would = events.filter(|event| event["event"] == "would_run");
-    let told = would.map(|event| (event["label"].as_str().expect("a label").to_owned(), event["uncertain"] == false));
-    Ok((told.collect(), dry.stdout))
+    let reported =
+        would.map(|event| (event["label"].as_str().expect("a label").to_owned(), event["uncertain"] == false));
+    Ok((reported.collect(), dry.stdout))
 }
 
 /// The same by `status` and `why`, of a run of all.
@@ -197,8 +198,8 @@ fn foretold_by_others(context: &Context, count: usize) -> Result<[BTreeMap<Strin
     let labels: Vec<String> = (0..count).map(|index| format!("s{index}")).collect();
     let mut words = vec!["why", "--json"];
     words.extend(labels.iter().map(String::as_str));
-    let mut told = [BTreeMap::new(), BTreeMap::new()];
-    for (told, words) in told.iter_mut().zip([&["status", "--json"][..], &words]) {
+    let mut reported = [BTreeMap::new(), BTreeMap::new()];
+    for (reported, words) in reported.iter_mut().zip([&["status", "--json"][..], &words]) {
         let ran = context.cwm(words);
         prop_assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
         let rows: Value = serde_json::from_str(&ran.stdout).expect("JSON");
@@ -208,10 +209,10 @@ fn foretold_by_others(context: &Context, count: usize) -> Result<[BTreeMap<Strin
                 "may run" | "waits" => false,
                 _ => continue,
             };
-            told.insert(row["label"].as_str().expect("a label").to_owned(), certain);
+            reported.insert(row["label"].as_str().expect("a label").to_owned(), certain);
         }
     }
-    Ok(told)
+    Ok(reported)
 }
 
 fn live(stages: &[Stage], rounds: &[Round]) -> TestCaseResult {
@@ -228,19 +229,19 @@ fn live(stages: &[Stage], rounds: &[Round]) -> TestCaseResult {
         let mut arguments: Vec<String> = round.forced.iter().flat_map(|n| ["--force".to_owned(), label(*n)]).collect();
         arguments.extend(round.asked.map(label));
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let (told, dry) = foretold(&context, &arguments)?;
+        let (reported, dry) = foretold(&context, &arguments)?;
         if arguments.is_empty() {
             let [status, why] = foretold_by_others(&context, stages.len())?;
-            prop_assert_eq!(&told, &status, "dry run, status: {}", &dry);
-            prop_assert_eq!(&told, &why, "dry run, why: {}", &dry);
+            prop_assert_eq!(&reported, &status, "dry run, status: {}", &dry);
+            prop_assert_eq!(&reported, &why, "dry run, why: {}", &dry);
         }
         let run = context.run(&arguments);
         let both = || format!("{}\n{:?}:\n{}{}", dry, arguments, run.raw.stdout, run.raw.stderr);
         prop_assert_eq!(run.raw.code, 0, "{}", both());
         for ran in &run.ran {
-            prop_assert!(told.contains_key(ran), "{} ran unforetold: {}", ran, both());
+            prop_assert!(reported.contains_key(ran), "{} ran unforetold: {}", ran, both());
         }
-        for (label, _) in told.iter().filter(|(_, certain)| **certain) {
+        for (label, _) in reported.iter().filter(|(_, certain)| **certain) {
             prop_assert!(run.ran.contains(label), "{} did not run: {}", label, both());
         }
     }
@@ -266,8 +267,8 @@ fn what_runs_was_foretold_and_what_was_foretold_runs() {
         Some(_) => TestRunner::new(config),
         None => TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha)),
     };
-    let told = runner.run(&(stages(), rounds()), |(stages, rounds)| live(&stages, &rounds));
-    if let Err(error) = told {
+    let reported = runner.run(&(stages(), rounds()), |(stages, rounds)| live(&stages, &rounds));
+    if let Err(error) = reported {
         panic!("{error}");
     }
 }
@@ -278,14 +279,14 @@ fn what_rests_on_what_is_forced_was_foretold() {
     let config = Config { cases: 10, failure_persistence: None, max_shrink_iters: 100, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let forced = prop::collection::vec(0..5usize, 1..3);
-    let told = runner.run(&(stages(), any::<[bool; 5]>(), forced), |(mut stages, vary, forced)| {
+    let reported = runner.run(&(stages(), any::<[bool; 5]>(), forced), |(mut stages, vary, forced)| {
         for (stage, varies) in stages.iter_mut().zip(vary) {
             (stage.varies, stage.is_kept) = (varies, true);
         }
         let rounds = forced.into_iter().map(|n| Round { acts: Vec::new(), asked: None, forced: Some(n) });
         live(&stages, &rounds.collect::<Vec<_>>())
     });
-    if let Err(error) = told {
+    if let Err(error) = reported {
         panic!("{error}");
     }
 }

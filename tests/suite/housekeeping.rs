@@ -25,7 +25,7 @@ fn chain() -> Context {
 impl Context {
     /// The JSON that a command prints; it must go well.
     #[track_caller]
-    fn told(&self, arguments: &[&str]) -> Value {
+    fn reported(&self, arguments: &[&str]) -> Value {
         let ran = self.cwm(arguments);
         assert_eq!(ran.code, 0, "{arguments:?}: {}{}", ran.stdout, ran.stderr);
         serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}", ran.stdout))
@@ -45,14 +45,14 @@ fn gc_lets_go_what_no_lock_file_names_and_a_run_makes_it_again_saying_so() {
     context.edit("pipeline.yaml", "seq 1 1000", "seq 1 2000");
     context.run(&[]).ran_just(&["first", "second", "third"]);
     let before = context.inventory("artifacts/objects");
-    let dry = context.told(&["gc", "--json"]);
+    let dry = context.reported(&["gc", "--json"]);
     assert_eq!(context.inventory("artifacts/objects"), before, "it only says what would go");
     assert_eq!(dry["deleted"], false);
     let stages: Vec<&str> = dry["stages"].as_array().unwrap().iter().map(|s| s["stage"].as_str().unwrap()).collect();
     assert_eq!(stages, ["second", "first", "third"], "the most bytes first");
     assert!(context.cwm(&["gc", "--keep", "1d"]).stdout.contains("nothing to delete"));
 
-    let done = context.told(&["gc", "--delete", "--json"]);
+    let done = context.reported(&["gc", "--delete", "--json"]);
     assert_eq!(done["stages"], dry["stages"]);
     assert_eq!(done["bytes"], dry["bytes"]);
     context.is_clean();
@@ -76,7 +76,7 @@ fn gc_keeps_what_another_pipeline_on_the_store_names() {
     context.write("other.yaml", &CHAIN.replace("seq 1 1000", "seq 1 3000"));
     context.cwm(&["run", "other.yaml"]);
     fs::remove_file(context.path("pipeline.lock")).unwrap();
-    let dry = context.told(&["gc", "--json"]);
+    let dry = context.reported(&["gc", "--json"]);
     assert_eq!(dry["bytes"], 0, "a lock file that is gone counts for a while: {dry}");
     let roots = dry["roots"].as_array().unwrap();
     assert_eq!(roots.len(), 2);
@@ -142,7 +142,7 @@ fn what_is_not_kept_goes_when_its_readers_are_done_and_is_made_again_when_needed
     let run = context.run(&[]);
     run.ran_just(&["first", "second", "third"]);
     assert!(run.raw.stdout.contains("dropped, as `keep: false` says"), "{}", run.raw.stdout);
-    let listed = context.told(&["ls", "second", "--json"]);
+    let listed = context.reported(&["ls", "second", "--json"]);
     assert_eq!(listed[0]["state"], "dropped");
     let bytes = listed[0]["digest"].clone();
     let status = context.cwm(&["status"]);
@@ -162,14 +162,14 @@ fn what_is_not_kept_goes_when_its_readers_are_done_and_is_made_again_when_needed
     let run = context.run(&[]);
     run.ran_just(&["second", "third"]);
     assert_eq!(run.causes["second"], "its files were dropped, as `keep: false` says");
-    let listed = context.told(&["ls", "second", "--json"]);
+    let listed = context.reported(&["ls", "second", "--json"]);
     assert_eq!((&listed[0]["state"], &listed[0]["digest"]), (&Value::from("dropped"), &bytes));
 
     // Asked for by name it is still made again at need only; without `keep: false` the next that reads it keeps it.
     context.edit("pipeline.yaml", "keep: false, ", "");
     context.edit("pipeline.yaml", "last: 2", "last: 3");
     context.run(&[]).ran_just(&["second", "third"]);
-    assert_eq!(context.told(&["ls", "second", "--json"])[0]["state"], "present");
+    assert_eq!(context.reported(&["ls", "second", "--json"])[0]["state"], "present");
     assert!(context.cwm(&["status"]).stdout.contains("3 cached"));
     context.is_clean();
 }
@@ -177,7 +177,7 @@ fn what_is_not_kept_goes_when_its_readers_are_done_and_is_made_again_when_needed
 #[test]
 fn what_is_not_kept_stays_where_a_tag_another_pipeline_an_export_or_equal_content_wants_it() {
     let not_kept = CHAIN.replace("second: { stage: command,", "second: { stage: command, keep: false,");
-    let state = |context: &Context| context.told(&["ls", "second", "--json"])[0]["state"].clone();
+    let state = |context: &Context| context.reported(&["ls", "second", "--json"])[0]["state"].clone();
 
     let exported = Context::with(&format!("{not_kept}export: {{ second: out }}\n"));
     exported.run(&[]).ran_just(&["first", "second", "third"]);
@@ -224,20 +224,20 @@ fn what_is_not_kept_stays_where_a_tag_another_pipeline_an_export_or_equal_conten
 fn a_tag_names_results_as_they_are_now_keeps_them_and_can_be_compared() {
     let context = chain();
     assert_eq!(context.cwm(&["tag", "v1"]).code, 0);
-    let third = context.told(&["ls", "third", "--json"])[0]["key"].as_str().unwrap().to_owned();
+    let third = context.reported(&["ls", "third", "--json"])[0]["key"].as_str().unwrap().to_owned();
     assert_eq!(context.cwm(&["tag", "only", &third[..12]]).code, 0);
     context.edit("pipeline.yaml", "seq 1 1000", "seq 1 2000");
     context.run(&[]).ran_just(&["first", "second", "third"]);
     assert_eq!(context.cwm(&["diff", "tag:v1", "."]).code, 7);
     assert_eq!(context.cwm(&["diff", "tag:v1", "tag:v1"]).code, 0);
     assert!(context.cwm(&["gc", "--delete"]).stdout.contains("nothing to delete"));
-    assert_eq!(context.told(&["tag", "--json"]).as_array().unwrap().len(), 2);
+    assert_eq!(context.reported(&["tag", "--json"]).as_array().unwrap().len(), 2);
     assert_eq!(
-        context.told(&["tag", "v1", "--list", "--json"])[0]["cells"],
+        context.reported(&["tag", "v1", "--list", "--json"])[0]["cells"],
         serde_json::json!(["first", "second", "third"])
     );
-    assert_eq!(context.told(&["ls", "tag:only", "--json"])[0]["key"], third);
-    let listed = context.told(&["ls", "--all", "--json"]);
+    assert_eq!(context.reported(&["ls", "tag:only", "--json"])[0]["key"], third);
+    let listed = context.reported(&["ls", "--all", "--json"]);
     assert_eq!(listed.as_array().unwrap().len(), 6);
     assert_eq!(listed.as_array().unwrap().iter().filter(|row| row["locked"] == true).count(), 3);
 
@@ -258,13 +258,18 @@ fn a_tag_names_results_as_they_are_now_keeps_them_and_can_be_compared() {
     assert_eq!(context.cwm(&["tag", "v1", "--replace"]).code, 0);
     assert_eq!(context.cwm(&["diff", "tag:v1", "."]).code, 0);
     assert_eq!(
-        context.told(&["tag", "only", "--delete", "--json"]),
+        context.reported(&["tag", "only", "--delete", "--json"]),
         serde_json::json!([{ "name": "only", "cells": ["third"] }])
     );
-    let gone = context.told(&["gc", "--delete", "--json"]);
+    let gone = context.reported(&["gc", "--delete", "--json"]);
     assert_eq!(gone["stages"].as_array().unwrap().len(), 3);
-    let states: Vec<_> =
-        context.told(&["ls", "--all", "--json"]).as_array().unwrap().iter().map(|row| row["state"].clone()).collect();
+    let states: Vec<_> = context
+        .reported(&["ls", "--all", "--json"])
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["state"].clone())
+        .collect();
     assert_eq!(states.iter().filter(|state| *state == "collected").count(), 3);
 }
 
@@ -289,9 +294,9 @@ fn a_damaged_tag_is_told_and_nothing_goes_until_it_is_renewed() {
             let ran = context.cwm(tells);
             assert!(ran.stderr.contains("v1.lock is damaged"), "{damage} {tells:?}: {}{}", ran.stdout, ran.stderr);
         }
-        assert!(context.told(&["tag", "--json"])[0]["damaged"].is_string());
+        assert!(context.reported(&["tag", "--json"])[0]["damaged"].is_string());
         assert_eq!(context.cwm(&["tag", "v1", "--replace"]).code, 0);
-        assert!(context.told(&["tag", "--json"])[0].get("damaged").is_none());
+        assert!(context.reported(&["tag", "--json"])[0].get("damaged").is_none());
         context.is_clean();
         assert_eq!(context.cwm(&["gc", "--delete"]).code, 0);
     }
@@ -333,7 +338,7 @@ fn a_store_that_is_not_there_is_told() {
         assert!(own.stderr.contains("there is no store in ") && own.stderr.contains("yet"), "{}", own.stderr);
     }
     assert_eq!(context.cwm(&["gc", "--delete", "--store", "/nonexistent"]).code, 4);
-    let rows = context.told(&["ls", "--json"]);
+    let rows = context.reported(&["ls", "--json"]);
     assert_eq!(rows.as_array().unwrap().len(), 3, "{rows}");
     for row in rows.as_array().unwrap() {
         assert_eq!((&row["state"], &row["locked"]), (&"not here".into(), &true.into()), "{row}");
@@ -356,9 +361,9 @@ stages:
 "#,
     );
     context.run(&[]).ran_just(&["first", "second", "third"]);
-    let told = context.told(&["du", "--json"]);
+    let reported = context.reported(&["du", "--json"]);
     let of = |name: &str| {
-        let stages = told["usage"]["stages"].as_array().unwrap().clone();
+        let stages = reported["usage"]["stages"].as_array().unwrap().clone();
         stages.into_iter().find(|stage| stage["stage"] == name).unwrap()
     };
     let number = |value: &Value| value.as_u64().unwrap();
@@ -370,7 +375,7 @@ stages:
         .filter(|(path, _)| path.is_file())
         .map(|(_, (_, bytes))| bytes)
         .sum();
-    assert_eq!(number(&told["usage"]["content_bytes"]), content);
+    assert_eq!(number(&reported["usage"]["content_bytes"]), content);
     let own: u64 = ["first", "second", "third"].iter().map(|name| number(&of(name)["own_bytes"])).sum();
     assert_eq!(own + 5000, content);
     assert_eq!(context.cwm(&["du", "fourth"]).code, 2);
@@ -438,7 +443,7 @@ fn files_are_taken_over_as_a_result_and_every_command_says_so() {
     }
     let absent = context.cwm(&["take", "second", "none.txt"]);
     assert!(absent.code == 2 && absent.stderr.contains("there is no file none.txt"), "{}", absent.stderr);
-    assert_eq!(context.told(&["take", "second", "given.txt", "--json"])["new"], true);
+    assert_eq!(context.reported(&["take", "second", "given.txt", "--json"])["new"], true);
     context.write("given.txt", "changed afterwards");
     assert_eq!(context.output("second"), "1\n2\n3\n");
     for command in ["why", "status", "show"] {
@@ -464,13 +469,13 @@ fn files_are_taken_over_as_a_result_and_every_command_says_so() {
     assert_eq!(context.cwm(&["take", "third", "mine.txt", "--replace"]).code, 0);
     context.run(&[]).ran_just(&[]);
     assert_eq!(context.output("third"), "30\n");
-    assert_eq!(context.told(&["ls", "third", "--all", "--json"]).as_array().unwrap().len(), 2);
+    assert_eq!(context.reported(&["ls", "third", "--all", "--json"]).as_array().unwrap().len(), 2);
     // It cannot be made again, so only `--sources` lets it go.
     context.edit("pipeline.yaml", "seq 1 1000", "seq 1 2000");
     context.run(&[]).ran_just(&["first", "second", "third"]);
     context.cwm(&["gc", "--delete"]);
     let states = |context: &Context| -> Vec<String> {
-        let rows = context.told(&["ls", "second", "--all", "--json"]);
+        let rows = context.reported(&["ls", "second", "--all", "--json"]);
         rows.as_array().unwrap().iter().map(|row| row["state"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(states(&context), ["present", "present"]);
@@ -487,6 +492,6 @@ fn what_was_changed_in_the_store_is_not_listed_as_present() {
     bytes[0] ^= 1;
     fs::set_permissions(&object, fs::Permissions::from_mode(0o644)).expect("writable");
     fs::write(&object, bytes).expect("changed");
-    assert_eq!(context.told(&["ls", "second", "--json"])[0]["state"], "changed");
+    assert_eq!(context.reported(&["ls", "second", "--json"])[0]["state"], "changed");
     assert!(context.cwm(&["ls"]).stdout.contains("(changed)"));
 }

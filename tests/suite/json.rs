@@ -13,7 +13,7 @@ const PIPELINE: &str = r#"
 cwm: 1
 vars: { n: 1 }
 stages:
-  numbers: { stage: command, with: { run: 'echo told; seq "$n" > "$out"', n: $n } }
+  numbers: { stage: command, with: { run: 'echo reported; seq "$n" > "$out"', n: $n } }
   sums:
     stage: command
     matrix: { of: [2, 3] }
@@ -78,10 +78,10 @@ impl Tables {
     fn below(&self, section: &str, path: &str, value: &Value, faults: &mut Vec<String>) {
         let fields = &self.0[section];
         let Some(kind) = fields.get(path) else {
-            // An item of a list whose fields are told needs no line of its own.
+            // An item of a list whose fields are reported needs no line of its own.
             match fields.keys().any(|known| known.starts_with(&format!("{path}."))) && value.is_object() {
                 true => self.walk(section, path, value, faults),
-                false => faults.push(format!("`{path}` is not told")),
+                false => faults.push(format!("`{path}` is not reported")),
             }
             return;
         };
@@ -104,7 +104,7 @@ impl Tables {
                 }
                 fits
             }
-            // What is told in a section of its own, of which this may be an item.
+            // What is reported in a section of its own, of which this may be an item.
             other => {
                 match other.strip_prefix("item of ") {
                     Some(of) => self.below(of, "[]", value, faults),
@@ -196,16 +196,19 @@ fn every_error_is_told_as_json_too() {
     for (code, arguments) in [(4, &["status"][..]), (4, &["run"]), (4, &["gc"]), (4, &["verify"]), (4, &["ls"])] {
         let ran = context.cwm(&[arguments, &["--json"]].concat());
         assert_eq!(ran.code, code, "{arguments:?}: {}{}", ran.stdout, ran.stderr);
-        let told = parsed(&ran);
-        tables.hold("What goes wrong", &told);
-        assert_eq!(told["exit_code"], code, "{told}");
-        assert_eq!(told["event"].as_str(), (arguments[0] == "run").then_some("refused"));
+        let reported = parsed(&ran);
+        tables.hold("What goes wrong", &reported);
+        assert_eq!(reported["exit_code"], code, "{reported}");
+        assert_eq!(reported["event"].as_str(), (arguments[0] == "run").then_some("refused"));
     }
     std::fs::remove_dir_all(store).expect("removed");
     let plain = |arguments: &[&str]| {
-        let told = parsed(&context.cwm(&[arguments, &["--json"]].concat()));
-        tables.hold("What goes wrong", &told);
-        (told["exit_code"].as_i64().expect("a code"), told["errors"][0]["message"].as_str().expect("text").to_owned())
+        let reported = parsed(&context.cwm(&[arguments, &["--json"]].concat()));
+        tables.hold("What goes wrong", &reported);
+        (
+            reported["exit_code"].as_i64().expect("a code"),
+            reported["errors"][0]["message"].as_str().expect("text").to_owned(),
+        )
     };
     assert!(plain(&["show", "nothing"]).1.contains("nothing"));
     assert!(plain(&["path", "numbers"]).1.contains("numbers is not made yet"));
@@ -219,7 +222,7 @@ fn every_error_is_told_as_json_too() {
 #[test]
 fn events_of_runs_are_those_that_the_page_tells() {
     let text = page("docs/events.md");
-    let told: BTreeMap<String, BTreeSet<String>> = text
+    let reported: BTreeMap<String, BTreeSet<String>> = text
         .lines()
         .filter_map(row)
         .map(|cells| {
@@ -236,7 +239,7 @@ fn events_of_runs_are_those_that_the_page_tells() {
         for line in run.raw.stdout.lines() {
             let event: BTreeMap<String, Value> = serde_json::from_str(line).expect("an object a line");
             let name = event["event"].as_str().expect("a name").to_owned();
-            let known = told.get(&name).unwrap_or_else(|| panic!("docs/events.md does not tell of `{name}`"));
+            let known = reported.get(&name).unwrap_or_else(|| panic!("docs/events.md does not tell of `{name}`"));
             let untold: Vec<_> = event.keys().filter(|field| !known.contains(*field)).collect();
             assert!(untold.is_empty(), "docs/events.md, `{name}`: {untold:?}");
             seen.insert(name);
@@ -318,7 +321,7 @@ fn every_command_that_prints_data_has_json_and_a_section() {
     }
 }
 
-/// What ran stays done, and whoever reads the events is not told that all is well. A reader that has seen enough is no fault.
+/// What ran stays done, and the reader of the events learns of the failure. A reader that has seen enough is no fault.
 #[test]
 fn events_that_cannot_be_written_are_told_and_are_no_success() {
     let context = Context::with(PIPELINE);

@@ -9,7 +9,7 @@ const PIPELINE: &str = r#"
 cwm: 1
 vars: { n: 1 }
 stages:
-  numbers: { stage: command, with: { run: 'echo told; cat list.txt; seq "$n" > "$out"', n: $n }, deps: [list.txt] }
+  numbers: { stage: command, with: { run: 'echo reported; cat list.txt; seq "$n" > "$out"', n: $n }, deps: [list.txt] }
   sums:
     stage: command
     matrix: { of: [2, 3] }
@@ -22,7 +22,7 @@ const READING: [(&[&str], &str); 13] = [
     (&["status"], "3 cached"),
     (&["why", "sums"], "cached"),
     (&["log"], "done"),
-    (&["log", "numbers"], "told"),
+    (&["log", "numbers"], "reported"),
     (&["show", "numbers"], "numbers"),
     (&["path", "numbers"], "artifacts"),
     (&["dag"], "sums"),
@@ -93,7 +93,7 @@ fn every_reading_command_says_the_same_from_any_folder() {
     }
 }
 
-/// Without the paths of the places that were typed, which may be told as they were.
+/// Without the paths of the places that were typed, which may be reported as they were.
 fn plain(text: &str) -> String {
     text.replace("elsewhere/../project/", "project/").replace("../project/", "").replace("../../", "")
 }

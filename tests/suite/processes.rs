@@ -184,18 +184,18 @@ stages:
         echo x > "$out"
 "#;
 
-/// A second executor that is told, in a file, that it waits for the first.
+/// A second executor that is reported, in a file, that it waits for the first.
 #[expect(clippy::zombie_processes, reason = "whoever asked waits for it; where it panics, the test ends")]
 fn second(context: &Context) -> std::process::Child {
-    let told = std::fs::File::create(context.path("told")).expect("a file");
-    let child = at_home(context, &["run"]).stderr(told).spawn().expect("cwm starts");
+    let reported = std::fs::File::create(context.path("reported")).expect("a file");
+    let child = at_home(context, &["run"]).stderr(reported).spawn().expect("cwm starts");
     for _ in 0..2400 {
-        if context.read("told").contains("waiting  only: `cwm run, for only`, process ") {
+        if context.read("reported").contains("waiting  only: `cwm run, for only`, process ") {
             return child;
         }
         std::thread::sleep(Duration::from_millis(25));
     }
-    panic!("it does not wait:\n{}", context.read("told"));
+    panic!("it does not wait:\n{}", context.read("reported"));
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn the_stage_of_a_stopped_executor_goes_on_and_others_take_its_result() {
     assert!(signal("-STOP").success());
     let mut other = second(&context);
     context.write("go", "");
-    assert!(other.wait().expect("an end").success(), "{}", context.read("told"));
+    assert!(other.wait().expect("an end").success(), "{}", context.read("reported"));
     assert!(signal("-CONT").success());
     let first = finish(first.wait_with_output().expect("an end"));
     assert_eq!((first.code, context.read("count").as_str()), (0, "x\n"), "{}", first.stderr);
@@ -223,7 +223,7 @@ fn what_failed_for_one_executor_the_other_tries_itself() {
     context.write("go", "");
     let first = finish(first.wait_with_output().expect("an end"));
     assert_eq!(first.code, 1, "{}", first.stderr);
-    assert_eq!(other.wait().expect("an end").code(), Some(1), "{}", context.read("told"));
+    assert_eq!(other.wait().expect("an end").code(), Some(1), "{}", context.read("reported"));
     assert_eq!(context.read("count"), "x\nx\n", "each tried once");
 }
 

@@ -42,8 +42,8 @@ fn context(page: &str) -> Context {
 
 fn cwm(context: &Context, arguments: &[&str]) -> String {
     let output = context.command(arguments).env("TOKEN", "open-sesame").output().expect("cwm starts");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{told}");
+    let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{reported}");
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
@@ -55,9 +55,9 @@ fn provenance(context: &Context, folder: &str) -> Value {
 fn a_report_says_of_every_cell_upstream_how_it_was_made() {
     let context = context(&format!("<p>before</p>{PLACEHOLDER}<p>after</p>"));
     cwm(&context, &["run"]);
-    let told = provenance(&context, "exported");
-    assert_eq!((&told["format"], &told["report"]), (&Value::from(1), &Value::from("report.page")));
-    let cells = told["cells"].as_object().expect("cells");
+    let reported = provenance(&context, "exported");
+    assert_eq!((&reported["format"], &reported["report"]), (&Value::from(1), &Value::from("report.page")));
+    let cells = reported["cells"].as_object().expect("cells");
     assert_eq!(cells.keys().collect::<Vec<_>>(), ["data[which=</script><b>]", "data[which=plain]", "report"]);
     let (data, report) = (&cells["data[which=plain]"], &cells["report"]);
     let read = report["inputs"]["data"].as_array().expect("what the report reads");
@@ -68,15 +68,18 @@ fn a_report_says_of_every_cell_upstream_how_it_was_made() {
     assert!(data["given"].as_array().expect("names").contains(&Value::from("n")), "{data}");
     assert_eq!(data["made"]["cores"], 1);
     assert_eq!(
-        told["machines"].as_array().map(Vec::len),
+        reported["machines"].as_array().map(Vec::len),
         Some(1),
         "one, whatever of it was used: {}",
-        told["machines"]
+        reported["machines"]
     );
     for field in ["seconds", "cpu_seconds", "peak_memory_bytes"] {
         assert!(data["made"][field].is_number(), "{data}");
     }
-    assert_eq!((&told["stages"][0]["name"], &told["stages"][0]["cells"]), (&Value::from("data"), &Value::from(2)));
+    assert_eq!(
+        (&reported["stages"][0]["name"], &reported["stages"][0]["cells"]),
+        (&Value::from("data"), &Value::from(2))
+    );
     let shown = cwm(&context, &["show", "data[which=plain]", "--json"]);
     let shown: Value = serde_json::from_str(&shown).expect("JSON");
     assert_eq!(
@@ -93,7 +96,7 @@ fn a_report_says_of_every_cell_upstream_how_it_was_made() {
     // There in fewer words: what all cells of a stage share stands with the stage, and digests are cut.
     let small: Value = serde_json::from_str(json).expect("JSON");
     assert_eq!(small["cells"].as_object().expect("cells").keys().collect::<Vec<_>>(), cells.keys().collect::<Vec<_>>());
-    assert_eq!((&small["report"], &small["machines"]), (&told["report"], &told["machines"]));
+    assert_eq!((&small["report"], &small["machines"]), (&reported["report"], &reported["machines"]));
     assert_eq!(small["stages"][0]["parameters"]["n"], 1);
     let (key, whole) = (&small["cells"]["data[which=plain]"]["key"], &data["key"]);
     assert_eq!(key.as_str(), whole.as_str().and_then(|key| key.get(..12)));
@@ -112,13 +115,13 @@ fn what_may_not_be_published_is_left_out_and_a_secret_always() {
     let root = root.canonicalize().expect("a folder");
     let public = context.read("exported/provenance.json") + &context.read("exported/index.html");
     for hidden in ["secret-folder", "/srv/ada", "open-sesame", "$secret", root.to_str().expect("UTF-8")] {
-        assert!(!public.contains(hidden), "{hidden} is told:\n{public}");
+        assert!(!public.contains(hidden), "{hidden} is reported:\n{public}");
     }
-    let told = provenance(&context, "exported");
-    let data = &told["cells"]["data[which=plain]"];
+    let reported = provenance(&context, "exported");
+    let data = &reported["cells"]["data[which=plain]"];
     assert_eq!(data["made"].get("by"), None);
     assert_eq!(
-        (&told["machines"][0]["name"], &data["made"]["on"]),
+        (&reported["machines"][0]["name"], &data["made"]["on"]),
         (&Value::from("machine 1"), &Value::from("machine 1"))
     );
     assert_eq!(data["inputs"]["text"][0]["file"], "in.txt");
@@ -128,9 +131,9 @@ fn what_may_not_be_published_is_left_out_and_a_secret_always() {
 
     cwm(&context, &["export", "report", "full", "--names"]);
     assert!(!context.read("full/provenance.json").contains("open-sesame"));
-    let told = provenance(&context, "full");
-    let data = &told["cells"]["data[which=plain]"];
-    assert!(data["made"]["by"].is_string() && told["machines"][0]["name"] != "machine 1", "{told}");
+    let reported = provenance(&context, "full");
+    let data = &reported["cells"]["data[which=plain]"];
+    assert!(data["made"]["by"].is_string() && reported["machines"][0]["name"] != "machine 1", "{reported}");
     assert_eq!(
         (&data["parameters"]["place"], &data["parameters"]["env TOKEN"]),
         (&Value::from("/srv/ada/private.txt"), &Value::from("(secret)"))

@@ -7,10 +7,10 @@ mod gcs;
 mod hostile;
 mod interrupted;
 mod killed;
+mod messages;
 mod proxy;
 mod s3;
 mod several;
-mod told;
 mod waiting;
 mod web;
 
@@ -244,7 +244,7 @@ fn not_there_and_not_reached_are_told_apart() {
     well(ada.cwm(&["push"]));
     assert_eq!(status(), "there");
 
-    // A remote that cannot be reached is told, and everything is computed.
+    // A remote that cannot be reached is reported, and everything is computed.
     let ben = lab.person();
     fs::rename(lab.remote(), lab.folder.path().join("elsewhere")).unwrap();
     let run = ben.run(&["--pull"]);
@@ -281,8 +281,12 @@ fn a_remote_that_is_begun_is_told_of_once() {
     assert!(!begun(well(ada.cwm(&["push"]))));
     fs::remove_dir_all(lab.remote()).unwrap();
     fs::create_dir(lab.remote()).unwrap();
-    let told = well(ada.cwm(&["push"])).stderr;
-    assert_eq!(told.matches("the remote `lab` held nothing of cwm's, and was initialized").count(), 1, "{told}");
+    let reported = well(ada.cwm(&["push"])).stderr;
+    assert_eq!(
+        reported.matches("the remote `lab` held nothing of cwm's, and was initialized").count(),
+        1,
+        "{reported}"
+    );
 }
 
 /// The store's `gc` deletes what nobody there names: all that others push.
@@ -290,7 +294,7 @@ fn a_remote_that_is_begun_is_told_of_once() {
 fn a_store_is_no_remote() {
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
-    let told = |ran: Ran| {
+    let reported = |ran: Ran| {
         assert_eq!(ran.code, 2, "{}\n{}", ran.stdout, ran.stderr);
         assert!(ran.stderr.contains("whose `gc` would delete what is pushed there"), "{}", ran.stderr);
         assert!(
@@ -303,24 +307,24 @@ fn a_store_is_no_remote() {
     // Her own, before it is there.
     let before = ada.read("cwm.toml");
     for place in ["artifacts", "artifacts/sub", "./artifacts"] {
-        assert!(told(ada.cwm(&["remote", "add", "own", place])).contains("the store that is used here"), "{place}");
+        assert!(reported(ada.cwm(&["remote", "add", "own", place])).contains("the store that is used here"), "{place}");
     }
     let scratch = ada.path("scratch").display().to_string();
-    told(ada.cwm(&["--store", &scratch, "remote", "add", "own", "scratch"]));
+    reported(ada.cwm(&["--store", &scratch, "remote", "add", "own", "scratch"]));
     ada.write("cwm.toml", &format!("store = 'elsewhere'\n{before}"));
-    told(ada.cwm(&["remote", "add", "own", "elsewhere"]));
+    reported(ada.cwm(&["remote", "add", "own", "elsewhere"]));
     assert_eq!(ada.read("cwm.toml"), format!("store = 'elsewhere'\n{before}"));
     ada.write("cwm.toml", "[remotes.own]\nurl = 'artifacts'\n");
-    assert!(told(ada.cwm(&["status", "--remote"])).contains("it is the store that is used here"));
+    assert!(reported(ada.cwm(&["status", "--remote"])).contains("it is the store that is used here"));
     ada.run(&[]);
     for place in [ada.path("artifacts"), ada.path("artifacts/objects"), ada.path("artifacts/../artifacts/new")] {
         let place = place.display().to_string();
         let before = ben.read("cwm.toml");
-        told(ben.cwm(&["remote", "add", "hers", &place]));
+        reported(ben.cwm(&["remote", "add", "hers", &place]));
         assert_eq!(ben.read("cwm.toml"), before);
         ben.write("cwm.toml", &format!("[remotes.hers]\nurl = '{place}'\n"));
         for words in [&["push"][..], &["pull"], &["status", "--remote"], &["run", "--pull"]] {
-            told(ben.cwm(words));
+            reported(ben.cwm(words));
         }
         ben.write("cwm.toml", &before);
     }
@@ -414,7 +418,7 @@ fn a_folder_may_be_written_relative_and_have_any_name() {
         assert!(pulled.contains("7 cached"), "{number}: {pulled}");
         fs::remove_dir_all(ben.path("artifacts")).unwrap();
     }
-    // What is not there is told as that.
+    // What is not there is reported as that.
     ben.write("cwm.toml", &format!("[remotes.lab]\nurl = \"../{name}/nowhere/../lab\"\n"));
     let pulled = ben.cwm(&["pull", "games"]);
     assert!(pulled.code == 9 && pulled.stderr.contains("is it mounted?"), "{}", pulled.stderr);

@@ -1,4 +1,4 @@
-//! `cwm schema`: what editors and people are told a pipeline may hold, beside what the program takes.
+//! `cwm schema`: what editors and people read that a pipeline may hold, beside what the program takes.
 
 use std::path::Path;
 

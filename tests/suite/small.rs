@@ -14,7 +14,7 @@ fn small() -> Context {
 }
 
 /// What a command says as JSON.
-fn told(context: &Context, arguments: &[&str]) -> Vec<Value> {
+fn reported(context: &Context, arguments: &[&str]) -> Vec<Value> {
     let ran = context.cwm(arguments);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     serde_json::from_str(&ran.stdout).expect("JSON")
@@ -24,7 +24,7 @@ fn told(context: &Context, arguments: &[&str]) -> Vec<Value> {
 fn a_month_is_cut_and_a_given_file_is_taken_whole() {
     let context = small();
     let fetched = |sets: &[&str]| -> Vec<(String, Option<u64>)> {
-        let rows = told(&context, &[&["pin", "--json"], sets].concat());
+        let rows = reported(&context, &[&["pin", "--json"], sets].concat());
         let row = |row: &Value| (row["stage"].as_str().unwrap_or_default().to_owned(), row["first_bytes"].as_u64());
         rows.iter().map(row).collect()
     };
@@ -51,7 +51,7 @@ fn a_month_is_cut_and_a_given_file_is_taken_whole() {
 fn seeds_are_a_set_away() {
     let context = small();
     let count = |sets: &[&str]| {
-        let cells = told(&context, &[&["status", "--json"], sets].concat());
+        let cells = reported(&context, &[&["status", "--json"], sets].concat());
         let of = |stage: &str| {
             let labels = cells.iter().filter_map(|cell| cell["label"].as_str());
             labels.filter(|label| label.split('[').next() == Some(stage)).count()

@@ -70,7 +70,7 @@ stages:
     }
 }
 
-/// Whoever sets the times back as well is found by the stage that read it: nobody else may read it then.
+/// A change whose times were set back is found by the stage that read the file: nothing else may read it then.
 #[test]
 fn what_a_stage_spoils_of_its_input_is_set_aside_whatever_its_times() {
     const SPOIL: &str = r#"f=$(readlink -f "$in"); t=$(stat -c %y "$f"); chmod u+w "$f"; tr 1 2 < "$f" > x; cat x > "$f"

@@ -110,7 +110,7 @@ fn a_new_result_of_the_sweep_trains_again_only_where_the_choice_changed() {
     assert_eq!(context.cwm(&["verify"]).code, 0);
 }
 
-/// The pipelines that few machines can run: that they are right, and what they hold, is told without running them.
+/// The pipelines that few machines can run: that they are right, and what they hold, is reported without running them.
 fn planned(file: &str) -> Vec<String> {
     let context = Context::new();
     let yaml = Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/chess-world-model").join(file);
@@ -189,6 +189,6 @@ stages:
     run.ran_just(&["half[me=a]", "half[me=b]", "half[me=c]"]);
     let path = context.command(&["path", "half[me=b]"]).env("MARKS", &marks).output().expect("cwm starts");
     let path = String::from_utf8(path.stdout).expect("a path");
-    let told = std::fs::read_to_string(path.trim_end()).expect("the output");
-    assert_eq!(told, "0\n", "every one sees the whole of it");
+    let reported = std::fs::read_to_string(path.trim_end()).expect("the output");
+    assert_eq!(reported, "0\n", "every one sees the whole of it");
 }

@@ -19,7 +19,7 @@ impl Watch {
         let mut child = command
             .env("HOME", context.path("."))
             .stdout(Stdio::piped())
-            .stderr(std::fs::File::create(context.path("told")).expect("a file"))
+            .stderr(std::fs::File::create(context.path("reported")).expect("a file"))
             .spawn()
             .expect("cwm starts");
         let events = BufReader::new(child.stdout.take().expect("a pipe")).lines();
@@ -84,10 +84,10 @@ stages:
     context.write("lib/b.txt", "b\n");
     assert_eq!(watch.ran(), ["first"]);
     assert_eq!(context.output("first"), "a\nb\n");
-    // What is wrong is told, and waited out.
+    // What is wrong is reported, and waited out.
     context.edit("pipeline.yaml", "n: 1", "n: 1, n: 2");
     assert_eq!(watch.ran(), [""; 0]);
-    assert!(context.read("told").contains("two parameters are named `n`"), "{}", context.read("told"));
+    assert!(context.read("reported").contains("two parameters are named `n`"), "{}", context.read("reported"));
     context.edit("pipeline.yaml", "n: 1, n: 2", "n: 2");
     assert_eq!(watch.ran(), ["first"]);
     interrupt(&watch.child);
@@ -101,7 +101,7 @@ fn a_new_file_in_a_folder_that_a_parameter_names_brings_a_run() {
         return;
     }
     let context = Context::with("cwm: 1\nstages:\n  games: { stage: import, with: { source: records } }\n");
-    // What it holds is wrong, which is told and waited out.
+    // What it holds is wrong, which is reported and waited out.
     context.write("records/a.jsonl", "x\n");
     let mut watch = Watch::begin(&context);
     assert_eq!(watch.ran(), [""; 0]);

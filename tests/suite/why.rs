@@ -50,10 +50,10 @@ fn a_cell_that_waits_is_told_with_the_root_of_it() {
     let context = Context::with(CHAIN);
     context.run(&[]);
     context.edit("pipeline.yaml", "n: 1,", "n: 5,");
-    let told = dry(&context, &[]);
+    let reported = dry(&context, &[]);
     let cause = "parameter `n` changed: 1 -> 5 (line 3)";
-    assert!(told.contains("may run    third\n             depends on second\n"), "{told}");
-    assert_eq!(told.matches(cause).count(), 1, "of first:\n{told}");
+    assert!(reported.contains("may run    third\n             depends on second\n"), "{reported}");
+    assert_eq!(reported.matches(cause).count(), 1, "of first:\n{reported}");
     let third = &json(&context, &["third"])[0];
     assert_eq!(third["because"], serde_json::json!(["depends on second"]));
     assert_eq!(third["because_of"][0]["because_of"][0]["label"], "first");
@@ -72,8 +72,8 @@ fn an_input_that_changed_is_followed_through_what_ran_meanwhile() {
     let end = ", because first ran again, because parameter `n` changed: 1 -> 5 (line 3)";
     assert!(sentence.contains(", because second ran again, because input `in` changed: "), "{sentence}");
     assert!(sentence.ends_with(end), "{sentence}");
-    let told = dry(&context, &["third"]);
-    assert!(told.contains(sentence), "{told}");
+    let reported = dry(&context, &["third"]);
+    assert!(reported.contains(sentence), "{reported}");
     let tree = why(&context, &["third"]);
     assert!(tree.contains("\n  second: ran again: ") && tree.contains("\n    first: ran again: "), "{tree}");
     assert!(tree.contains("\n      parameter `n` changed: 1 -> 5 (line 3)\n"), "{tree}");
@@ -109,12 +109,12 @@ fn a_cells_own_cause_is_told_beside_what_it_waits_for() {
     context.edit("pipeline.yaml", "n: 1,", "n: 5,");
     context.edit("pipeline.yaml", "own: 1", "own: 2");
     context.write_old("script.sh", "tac\n");
-    let told = why(&context, &["second"]);
+    let reported = why(&context, &["second"]);
     let parameter = "parameter `own` changed: 1 -> 2 (line 6)";
-    assert!(told.starts_with("second: may run, when what it depends on has run\n  "), "{told}");
-    assert!(told.contains(&format!("\n  {parameter}\n")), "{told}");
-    assert!(told.contains("\n  input `deps` (script.sh) changed: "), "{told}");
-    assert!(told.contains("\n  first: would run\n    parameter `n` changed: 1 -> 5 (line 3)\n"), "{told}");
+    assert!(reported.starts_with("second: may run, when what it depends on has run\n  "), "{reported}");
+    assert!(reported.contains(&format!("\n  {parameter}\n")), "{reported}");
+    assert!(reported.contains("\n  input `deps` (script.sh) changed: "), "{reported}");
+    assert!(reported.contains("\n  first: would run\n    parameter `n` changed: 1 -> 5 (line 3)\n"), "{reported}");
     assert!(dry(&context, &[]).contains(&format!("may run    second\n             {parameter}\n")));
     assert!(context.cwm(&["status"]).stdout.contains("for what would run before it; parameter `own` changed: 1 -> 2"));
     // A file that is not there will not be there then either.
@@ -132,10 +132,10 @@ fn what_failed_and_what_the_store_lost_did_run() {
     let context = Context::with(CHAIN);
     context.edit("pipeline.yaml", "echo \"$n\" > \"$out\"", "[ \"$n\" = 1 ] && echo 1 > \"$out\"");
     assert_eq!(context.run(&["--set", "n=2"]).raw.code, 1);
-    let told = why(&context, &["first", "--set", "n=2"]);
+    let reported = why(&context, &["first", "--set", "n=2"]);
     assert!(
-        told.contains("first: would run\n  it failed or was stopped at 2") && !told.contains("never ran"),
-        "{told}"
+        reported.contains("first: would run\n  it failed or was stopped at 2") && !reported.contains("never ran"),
+        "{reported}"
     );
     assert!(context.cwm(&["status", "--set", "n=2"]).stdout.contains("was never recorded (`cwm log`)"));
     assert_eq!(json(&context, &["first", "--set", "n=2"])[0]["causes"][0]["cause"], "unfinished");
@@ -148,7 +148,7 @@ fn what_failed_and_what_the_store_lost_did_run() {
     let second = why(&context, &["second"]);
     assert!(second.contains("\n  the lock file names a result, of which the store has no record\n"), "{second}");
     context.edit("pipeline.yaml", "n: 1,", "n: 1.0,");
-    assert!(why(&context, &["first"]).contains("what changed since cannot be told"));
+    assert!(why(&context, &["first"]).contains("what changed since is unknown"));
 }
 
 /// What each command says of `second`, of which a file is missing.
@@ -207,8 +207,11 @@ fn status_why_and_dry_run_say_of_a_missing_file_what_the_run_does() {
 #[test]
 fn a_variable_that_nothing_uses_is_told_with_its_line() {
     let context = Context::with(CHAIN);
-    let told = dry(&context, &[]);
-    assert!(told.contains("pipeline.yaml:3:15: nothing uses the variable `unused`; write `$unused` where"), "{told}");
+    let reported = dry(&context, &[]);
+    assert!(
+        reported.contains("pipeline.yaml:3:15: nothing uses the variable `unused`; write `$unused` where"),
+        "{reported}"
+    );
     context.edit("pipeline.yaml", "echo \"$n\"", "echo \"$unused\"");
     assert!(dry(&context, &[]).contains("write `with: { unused: $unused }`"), "a command's text sees no variables");
     context.edit("pipeline.yaml", "n: $n }", "n: $n, m: \"a ${unused}\" }");
@@ -228,11 +231,11 @@ fn of_a_lost_record_the_loss_is_all_that_is_told() {
     let line = lock.lines().find(|line| line.starts_with("\"first\":")).expect("a line of the lock file");
     let key = line.split('"').nth(5).expect("a key").to_owned();
     std::fs::remove_dir_all(context.path(&format!("artifacts/actions/{}/{key}", &key[..2]))).expect("removed");
-    let told = json(&context, &["first"]);
+    let reported = json(&context, &["first"]);
     assert_eq!(
-        told[0]["causes"],
+        reported[0]["causes"],
         serde_json::json!([{ "cause": "record_missing", "same": true }]),
-        "nothing changed: {told:#}"
+        "nothing changed: {reported:#}"
     );
 }
 
@@ -276,8 +279,8 @@ fn an_input_from_another_stage_is_not_told_as_one_that_ran_again() {
     );
     context.run(&[]);
     context.edit("pipeline.yaml", "from: second", "from: other");
-    let told = why(&context, &["third"]);
-    assert!(told.ends_with(", from other\n") && !told.contains("ran again"), "{told}");
+    let reported = why(&context, &["third"]);
+    assert!(reported.ends_with(", from other\n") && !reported.contains("ran again"), "{reported}");
     // A result of before that stands again did not run since.
     context.edit("pipeline.yaml", "from: other", "from: second");
     context.edit("pipeline.yaml", "n: 1,", "n: 5,");
@@ -288,8 +291,8 @@ fn an_input_from_another_stage_is_not_told_as_one_that_ran_again() {
     context.run(&[]);
     context.edit("pipeline.yaml", "n: 5,", "n: 1,");
     context.edit("pipeline.yaml", "cat \"$in\" > \"$out\"", "cat \"$in\" >> \"$out\"");
-    let told = why(&context, &["third"]);
-    assert!(told.contains("\n  second: has another result: ") && !told.contains("ran again"), "{told}");
+    let reported = why(&context, &["third"]);
+    assert!(reported.contains("\n  second: has another result: ") && !reported.contains("ran again"), "{reported}");
 }
 
 /// What makes it did not change, nor has it another result.
@@ -310,10 +313,10 @@ stages:
     context.run(&[]);
     context.edit("pipeline.yaml", "x: m.h", "x: m.t");
     context.edit("pipeline.yaml", "n: 5", "n: '5'");
-    let told = why(&context, &["l"]);
-    assert!(told.contains(", since it was `m.h` before, from m\n"), "{told}");
-    assert!(told.contains("parameter `n` changed: 5 -> \"5\" (line 5)\n"), "{told}");
-    assert!(!told.contains("has another result") && !told.contains("ran again"), "{told}");
+    let reported = why(&context, &["l"]);
+    assert!(reported.contains(", since it was `m.h` before, from m\n"), "{reported}");
+    assert!(reported.contains("parameter `n` changed: 5 -> \"5\" (line 5)\n"), "{reported}");
+    assert!(!reported.contains("has another result") && !reported.contains("ran again"), "{reported}");
     assert_eq!(json(&context, &["l"])[0]["causes"][1]["old_output"], "h");
 }
 
@@ -327,6 +330,6 @@ fn what_was_taken_over_did_not_run_again() {
     context.edit("pipeline.yaml", "echo 1", "echo 3");
     let taken = context.cwm(&["take", "a", "mine.txt"]);
     assert_eq!(taken.code, 0, "{}", taken.stderr);
-    let told = why(&context, &["b"]);
-    assert!(told.contains("a: has another result") && !told.contains("ran again"), "{told}");
+    let reported = why(&context, &["b"]);
+    assert!(reported.contains("a: has another result") && !reported.contains("ran again"), "{reported}");
 }

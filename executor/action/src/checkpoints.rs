@@ -130,11 +130,11 @@ mod tests {
     #[test]
     fn another_device_is_refused_in_words_and_nothing_is_lost() {
         let files = ["a", "b", "c", "d", "e", "f"];
-        for (names, told) in [(&files[..2], "kept a, b; "), (&files[..], "kept a, b, c, d and 2 more; ")] {
+        for (names, reported) in [(&files[..2], "kept a, b; "), (&files[..], "kept a, b, c, d and 2 more; ")] {
             let (_folder, work) = with_kept(names);
             let failure = prepare(&work, "a", "cuda").unwrap_err();
             assert!(failure.message.starts_with("an earlier attempt on the processor "), "{failure:?}");
-            assert!(failure.message.contains(told) && failure.message.contains(" on a GPU "), "{failure:?}");
+            assert!(failure.message.contains(reported) && failure.message.contains(" on a GPU "), "{failure:?}");
             let hint = failure.hint.unwrap();
             assert!(hint.contains("`--device cpu`") && hint.contains(&work.keep().display().to_string()), "{hint}");
             assert_eq!(work.checkpoints().unwrap(), names);

@@ -1,6 +1,5 @@
 //! The resources that an action used.
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::ActionFile;
@@ -34,17 +33,17 @@ impl ResourceUsageTimer {
             devices: action.resources.devices.clone(),
             computed_on: computed_on.map(visible),
             is_resumed,
-            taken_from: BTreeMap::new(),
-            user: visible(&user()),
+            user: user(),
             cwm_version: env!("CARGO_PKG_VERSION").to_owned(),
+            ..RunInfo::default()
         }
     }
 }
 
-/// Returns the user's login name where the environment has it, else the user's number.
+/// Returns the user's login name where the environment has it, control characters escaped, else the user's number.
 pub fn user() -> String {
     let named = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
-    named.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()))
+    named.map_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()), |name| visible(&name))
 }
 
 fn usage_of(who: i32) -> libc::rusage {

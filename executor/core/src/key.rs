@@ -36,11 +36,6 @@ pub struct Components {
 }
 
 impl Components {
-    /// Returns true for a stage that only brings in what is elsewhere: no code is in its key.
-    pub fn has_no_code(&self) -> bool {
-        self.code.is_empty() && self.kind != "command"
-    }
-
     /// Computes the key.
     pub fn key(&self) -> Key {
         let Components { key_format, contract, kind, code, parameters, inputs } = self;

@@ -17,7 +17,7 @@ use cwm_core::files::durable::Hook;
 use cwm_core::{Components, Digest, KEY_FORMAT};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::external_files::DigestCache;
-use cwm_store::{ActionRecord, Content, EvictionReason, Machine, NewAction, NewOutput, OutputShape, RunInfo, Store};
+use cwm_store::{ActionRecord, Content, EvictionReason, NewAction, NewOutput, OutputShape, RunInfo, Store};
 
 const NOW: fn() -> Timestamp = Timestamp::now;
 
@@ -69,22 +69,8 @@ fn made(store: &Store, name: &str, text: &str, folder: &[String], fetched: bool)
         |file: &str, shape| NewOutput { format: Format::ANY, shape, content: Content::Local(work.out().join(file)) };
     let fetch = FetchRequest { url: "https://example.org/x".into(), first_bytes: None };
     let came = FetchResult { fetch, sha256: "0".repeat(64), bytes: 1 };
-    let circumstances = RunInfo {
-        started: Timestamp::UNIX_EPOCH,
-        wall_seconds: 0.0,
-        user_seconds: 0.0,
-        system_seconds: 0.0,
-        peak_memory_bytes: 0,
-        machine: Machine::here(),
-        devices: Vec::new(),
-        computed_on: None,
-        is_resumed: false,
-        taken_from: BTreeMap::new(),
-        user: "someone".into(),
-        cwm_version: "0".into(),
-    };
     let fetched = if fetched { vec![came] } else { Vec::new() };
-    let record = ActionRecord::new("pipeline".into(), Label::stage(name), components, circumstances);
+    let record = ActionRecord::new("pipeline".into(), Label::stage(name), components, RunInfo::default());
     let outputs = BTreeMap::from([
         ("text".into(), output("text", OutputShape::File { extension: String::new() })),
         ("folder".into(), output("folder", OutputShape::Folder)),

@@ -121,7 +121,7 @@ pub struct ExternalReference {
 }
 
 /// Time, machine, user and cost of a result. None of it is in the key.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunInfo {
     /// The time at which the stage started.
     pub started: Timestamp,
@@ -152,15 +152,8 @@ pub struct RunInfo {
     pub cwm_version: String,
 }
 
-impl RunInfo {
-    /// The time at which the stage ended, in nanoseconds since 1970.
-    pub(super) fn ended_ns(&self) -> i128 {
-        self.started.as_nanosecond().saturating_add((self.wall_seconds * 1e9) as i128)
-    }
-}
-
 /// A machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
     /// Host name.
     pub host: String,

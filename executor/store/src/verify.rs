@@ -13,7 +13,7 @@ use super::damage::{Check, Finding, ObjectState};
 use super::layout::digest_of_path;
 use super::manifest::Manifest;
 use super::mtime_seal;
-use super::record::ActionRecord;
+use super::record::{ActionRecord, RunInfo};
 use super::walk::list_folder;
 use cwm_core::files::Result;
 use cwm_core::{Digest, FileError, Key};
@@ -175,7 +175,9 @@ impl Store {
             |digest: Digest| std::iter::once(digest).chain(folders.get(&digest).into_iter().flatten().copied());
         for (path, record) in records {
             let label = &record.label;
-            let is_after = |time: i64| i128::from(time) <= record.circumstances.ended_ns();
+            let RunInfo { started, wall_seconds, .. } = record.circumstances;
+            let ended_ns = started.as_nanosecond().saturating_add((wall_seconds * 1e9) as i128);
+            let is_after = |time: i64| i128::from(time) <= ended_ns;
             let read: BTreeSet<Digest> = record.input_digests().flat_map(|digest| with_files(*digest)).collect();
             for digest in read.iter().filter(|digest| damaged.get(digest).is_some_and(|time| time.is_none_or(is_after)))
             {

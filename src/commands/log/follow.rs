@@ -26,7 +26,8 @@ pub fn run(workspace: &Workspace, index: usize) -> Result<ExitCode, Error> {
     let mut cache_status = CacheStatus::empty(&workspace.plan);
     let mut is_reported = false;
     loop {
-        workspace.refresh_cache_status(&mut cache_status, &needed)?;
+        cache_status.refresh(&needed, workspace.inputs())?;
+        workspace.files.save();
         if let Some(key) = cache_status.key(index)
             && (cache_status.record(index).is_some()
                 || workspace.store.holder(&key)?.is_some()

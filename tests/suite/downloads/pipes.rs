@@ -79,9 +79,9 @@ fn a_run_that_waits_for_a_pipe_can_be_stopped() {
         assert!(events.any(|line| line.contains("\"event\":\"reading\"")), "{signal}: it never came to the pipe");
         let asked = Command::new("kill").args([signal, &child.id().to_string()]).status();
         assert!(asked.expect("kill").success());
-        let told: Vec<String> = events.collect();
+        let reported: Vec<String> = events.collect();
         let ran = finish(child.wait_with_output().expect("an end"));
-        assert_eq!(ran.code, code, "{signal}: {told:?} {}", ran.stderr);
+        assert_eq!(ran.code, code, "{signal}: {reported:?} {}", ran.stderr);
     }
 }
 

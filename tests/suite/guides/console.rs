@@ -9,7 +9,7 @@ use crate::context::{Context, Ran, finish};
 struct Step<'p> {
     typed: &'p str,
     printed: Vec<&'p str>,
-    told: Vec<&'p str>,
+    reported: Vec<&'p str>,
     code: i32,
 }
 
@@ -28,8 +28,8 @@ pub fn follow(context: &Context, sessions: &[String]) {
         let all = format!("$ {}\n{}{}", step.typed, ran.stdout, ran.stderr);
         assert_eq!(ran.code, step.code, "{all}");
         holds(&step.printed, &ran.stdout, &all);
-        if !step.told.is_empty() {
-            holds(&step.told, &ran.stderr, &all);
+        if !step.reported.is_empty() {
+            holds(&step.reported, &ran.stderr, &all);
         }
     }
 }
@@ -38,12 +38,12 @@ fn steps(session: &str) -> Vec<Step<'_>> {
     let mut steps: Vec<Step> = Vec::new();
     for line in session.lines() {
         if let Some(typed) = line.strip_prefix("$ ") {
-            steps.push(Step { typed, printed: Vec::new(), told: Vec::new(), code: 0 });
+            steps.push(Step { typed, printed: Vec::new(), reported: Vec::new(), code: 0 });
             continue;
         }
         let step = steps.last_mut().expect("a command before what it prints");
         match (line.strip_prefix('!'), line.strip_prefix("# exit code ")) {
-            (Some(told), _) => step.told.push(told.trim_start()),
+            (Some(reported), _) => step.reported.push(reported.trim_start()),
             (_, Some(code)) => step.code = code.parse().expect("a number"),
             _ => step.printed.push(line),
         }

@@ -74,19 +74,19 @@ fn a_remote_that_denies_everything_is_told_of_once_in_its_own_words() {
         (web, "the remote `web`: refused by the server (403 Forbidden)"),
         (s3, "the remote `web`: refused: the credentials are not right, or do not allow it (403 Forbidden"),
     ];
-    for (toml, told) in cases {
+    for (toml, reported) in cases {
         ben.write("cwm.toml", &toml);
         // Space around credentials is no part of them.
         let pulled = cwm(&ben, &["pull"], &KEYS);
         // Where it happens, and in the summary.
         assert!(pulled.code == 9 && pulled.stderr.matches("403").count() == 2, "{}", pulled.stderr);
-        assert_eq!(pulled.stderr.matches(told).count(), 2, "{}", pulled.stderr);
+        assert_eq!(pulled.stderr.matches(reported).count(), 2, "{}", pulled.stderr);
         assert!(pulled.stderr.contains("games: the remote `web` refused"), "{}", pulled.stderr);
         assert!(!pulled.stderr.contains("no remote was reached"), "{}", pulled.stderr);
         assert_eq!(toml.contains("s3:"), pulled.stderr.contains("credentials"), "{}", pulled.stderr);
         // Again at the end, since what was asked for was made.
         let run = cwm(&ben, &["run", "--pull"], &KEYS);
-        assert!(run.code == 0 && run.stderr.matches(told).count() == 2, "{}", run.stderr);
+        assert!(run.code == 0 && run.stderr.matches(reported).count() == 2, "{}", run.stderr);
         std::fs::remove_dir_all(ben.path("artifacts")).expect("removed");
     }
 }
@@ -120,10 +120,10 @@ fn credentials_that_no_request_can_carry_are_named_and_never_shown() {
         (gcs, &[("GOOGLE_APPLICATION_CREDENTIALS", &key)], &key),
         (gcs, &[("GOOGLE_APPLICATION_CREDENTIALS", &other)], "GOOGLE_APPLICATION_CREDENTIALS"),
     ];
-    for (url, variables, told) in cases {
+    for (url, variables, reported) in cases {
         ben.write("cwm.toml", &format!("[remotes.lab]\nurl = '{url}'\n"));
         let pulled = cwm(&ben, &["pull"], variables);
-        assert!(pulled.code != 0 && pulled.stderr.contains(told), "{told}: {}", pulled.stderr);
+        assert!(pulled.code != 0 && pulled.stderr.contains(reported), "{reported}: {}", pulled.stderr);
         assert!(!pulled.stderr.contains("ter2"), "{}", pulled.stderr);
     }
 }

@@ -52,7 +52,7 @@ fn a_record_of_another_result_than_the_index_says_is_refused() {
     let pulled = ben.cwm(&["pull", "games"]);
     assert!(pulled.code == 9 && pulled.stderr.contains("has another result than in the index"), "{}", pulled.stderr);
     assert!(!ben.cwm(&["show", "games"]).stdout.contains("games"), "nothing of it was taken over");
-    // Whoever pushes it again mends it.
+    // Another push repairs it.
     well(ada.cwm(&["push"]));
     assert_eq!(fs::read_to_string(&index).unwrap(), right);
     well(ben.cwm(&["pull"]));
@@ -84,7 +84,7 @@ fn records_that_lie_are_refused_and_what_they_name_is_made() {
             "games",
         ),
     ];
-    for (old, new, told, stage) in lies {
+    for (old, new, reported, stage) in lies {
         let lab = Lab::new();
         let (ada, ben) = (lab.person(), lab.person());
         ada.run(&["--push"]);
@@ -94,7 +94,7 @@ fn records_that_lie_are_refused_and_what_they_name_is_made() {
         });
         let run = ben.run(&["--pull"]);
         run.ran_just(&[stage]);
-        assert!(run.raw.stdout.contains(told), "{told} in {}", run.raw.stdout);
+        assert!(run.raw.stdout.contains(reported), "{reported} in {}", run.raw.stdout);
         assert_eq!(ben.read("exported/out"), ada.read("exported/out"));
         sound(&ben);
     }
@@ -109,9 +109,9 @@ fn what_stands_in_a_record_does_nothing_to_a_terminal() {
     let ran = run.env("USER", "\u{1b}]0;pwn\u{7}root\nfake").output().expect("cwm starts");
     assert!(ran.status.success());
     for words in [&["status"][..], &["why", "games"], &["ls", "--all"], &["show", "games"]] {
-        let told = well(context.cwm(words)).stdout;
-        assert!(told.contains("\\u{1b}]0;pwn\\u{7}root\\nfake@"), "{words:?}: {told}");
-        assert!(!told.contains(|c: char| c.is_control() && c != '\n'), "{words:?}: {told:?}");
+        let reported = well(context.cwm(words)).stdout;
+        assert!(reported.contains("\\u{1b}]0;pwn\\u{7}root\\nfake@"), "{words:?}: {reported}");
+        assert!(!reported.contains(|c: char| c.is_control() && c != '\n'), "{words:?}: {reported:?}");
     }
 }
 
@@ -142,7 +142,7 @@ fn an_index_or_a_list_that_lies_is_refused() {
         }
         let pulled = ben.cwm(&["pull"]);
         assert!(pulled.code == 9 && pulled.stderr.contains("the index of "), "{}", pulled.stderr);
-        // Whoever pushes again mends it.
+        // Another push repairs it.
         well(ada.cwm(&["push"]));
         well(lab.person().cwm(&["pull"]));
     }

@@ -39,8 +39,8 @@ fn a_pull_that_was_interrupted_goes_on_where_it_was_also_after_gc() {
     let collected = well(ben.cwm(&["gc", "--delete", "--json"])).stdout;
     let collected: serde_json::Value = serde_json::from_str(&collected).unwrap();
     assert_eq!(collected["staying_transfer_bytes"], PIECE, "{collected}");
-    let told = well(ben.cwm(&["gc"])).stdout;
-    assert!(told.contains("note: 4.2 MB of interrupted pushes and pulls stay for 14 days"), "{told}");
+    let reported = well(ben.cwm(&["gc"])).stdout;
+    assert!(reported.contains("note: 4.2 MB of interrupted pushes and pulls stay for 14 days"), "{reported}");
     web.set(Manner::Ranges);
     well(ben.cwm(&["pull"]));
     assert_eq!(web.ranges(), [PIECE], "what had come does not come again");
@@ -94,12 +94,12 @@ fn a_web_server_without_anything_of_cwms_is_told_of_once() {
     let ben = lab.person();
     let web = Web::before(lab.folder.path().to_owned());
     ben.write("cwm.toml", &format!("[remotes.web]\nurl = 'http://127.0.0.1:{}'\n", web.port));
-    let told = "the remote `web`: refused: nothing of cwm's is there";
+    let reported = "the remote `web`: refused: nothing of cwm's is there";
     let pulled = ben.cwm(&["pull"]);
-    assert!(pulled.code == 9 && pulled.stderr.matches(told).count() == 2, "{}", pulled.stderr);
+    assert!(pulled.code == 9 && pulled.stderr.matches(reported).count() == 2, "{}", pulled.stderr);
     let run = ben.run(&["--pull"]);
     run.ran_just(&CELLS);
-    assert!(run.raw.stdout.contains(told), "{}", run.raw.stdout);
+    assert!(run.raw.stdout.contains(reported), "{}", run.raw.stdout);
     let status = well(ben.cwm(&["status", "--remote", "games"])).stdout;
     assert!(status.contains("web: refused (nothing of cwm's is there"), "{status}");
 }

@@ -124,7 +124,7 @@ fn a_part_with_other_bytes_or_of_another_kind_is_not_trusted() {
     }
 }
 
-/// Whoever has a part does not keep others from the same content, and loses nothing.
+/// A process with a partial download does not keep others from the same content, and loses nothing.
 #[test]
 fn a_part_that_somebody_has_is_left_alone() {
     let lab = Lab::new();

@@ -125,7 +125,7 @@ impl State {
         client.write_all(&answer)
     }
 
-    /// The server is told the half, and nobody is answered.
+    /// The server gets half of the request, and sends no answer.
     fn half(&self, head: &[u8], body: &[u8]) -> std::io::Result<()> {
         let mut server = TcpStream::connect(("127.0.0.1", self.upstream))?;
         let whole = [closing(head), body.to_vec()].concat();

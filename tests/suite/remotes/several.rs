@@ -57,7 +57,7 @@ fn of_several_results_all_are_kept_and_the_lock_files_wins() {
     let clone = person();
     clone.run(&["--pull"]).ran_just(&[]);
     assert_eq!(clone.output("luck"), people[0].output("luck"));
-    // Somebody with another result than the lock file's takes that, and is told where it cannot be had.
+    // Somebody with another result than the lock file's takes that, and the error names where it is missing.
     let (ours, theirs) = (&people[0], &people[1]);
     ours.write("pipeline.lock", &theirs.read("pipeline.lock"));
     ours.run(&["--pull"]).ran_just(&[]);
@@ -101,8 +101,8 @@ fn other_results_of_what_is_here_are_taken_over_and_told() {
     ada.write("pipeline.lock", &own.replace(&digest_in(&own, "luck"), &"0".repeat(64)));
     assert_eq!(state(&ada), "another result");
     let pulled = ada.cwm(&["pull"]);
-    let told = "luck: the one here is another than the lock file's, and no remote that was reached has it";
-    assert!(pulled.code == 9 && pulled.stderr.contains(told), "{}", pulled.stderr);
+    let reported = "luck: the one here is another than the lock file's, and no remote that was reached has it";
+    assert!(pulled.code == 9 && pulled.stderr.contains(reported), "{}", pulled.stderr);
 }
 
 /// What rests on a result has a key that follows from it: with the lock file's result the others of the lock file are found.
@@ -171,8 +171,8 @@ fn what_rests_on_a_locked_result_that_is_nowhere_comes_by_the_lock_files_keys() 
     for (one, words) in [(&ben, &["pull"][..]), (&cleo, &["pull", "last"])] {
         one.write("pipeline.lock", &lock);
         let pulled = one.cwm(words);
-        let told = "luck: the one here is another than the lock file's, and no remote that was reached has it";
-        assert!(pulled.code == 9 && pulled.stderr.contains(told), "{words:?}: {}", pulled.stderr);
+        let reported = "luck: the one here is another than the lock file's, and no remote that was reached has it";
+        assert!(pulled.code == 9 && pulled.stderr.contains(reported), "{words:?}: {}", pulled.stderr);
         assert!(pulled.stderr.trim_end().ends_with("1 missing"), "{}", pulled.stderr);
         assert!(here(one), "{}", pulled.stderr);
         sound(one);

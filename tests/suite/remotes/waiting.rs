@@ -37,8 +37,8 @@ fn what_rests_on_a_result_that_is_nowhere_is_pulled_by_the_lock_files_keys() {
     git_pull(&ada, &cleo);
     let pulled = cleo.cwm(&["pull", "report"]);
     assert!(pulled.code == 9 && pulled.stderr.contains("pulled 1 result"), "{}", pulled.stderr);
-    let told = "games: no remote that was reached has a result of it";
-    assert!(pulled.stderr.contains(told) && pulled.stderr.contains("1 missing"), "{}", pulled.stderr);
+    let reported = "games: no remote that was reached has a result of it";
+    assert!(pulled.stderr.contains(reported) && pulled.stderr.contains("1 missing"), "{}", pulled.stderr);
     cleo.run(&[]).ran_just(&["games"]);
     assert_eq!(cleo.read("exported/out"), ada.read("exported/out"));
 }
@@ -53,13 +53,13 @@ fn what_cannot_be_had_by_the_lock_files_keys_is_told_as_it_is() {
     let (before, digest) = line.split_once("\"out\": \"").expect("an output");
     ben.write("pipeline.lock", &lock.replace(line, &format!("{before}\"out\": \"{}{}", "0".repeat(64), &digest[64..])));
     let pulled = ben.cwm(&["pull", "report"]);
-    let told = "report: no remote that was reached has the lock file's result of it";
-    assert!(pulled.code == 9 && pulled.stderr.contains(told), "{}", pulled.stderr);
+    let reported = "report: no remote that was reached has the lock file's result of it";
+    assert!(pulled.code == 9 && pulled.stderr.contains(reported), "{}", pulled.stderr);
     // It has none of it.
     ben.write("pipeline.lock", &lock.replace(&format!("{line}\n"), ""));
     let pulled = ben.cwm(&["pull", "report"]);
-    let told = "report: its key is not known, as what it depends on has no result here, and the lock file has none";
-    assert!(pulled.code == 9 && pulled.stderr.contains(told), "{}", pulled.stderr);
+    let reported = "report: its key is not known, as what it depends on has no result here, and the lock file has none";
+    assert!(pulled.code == 9 && pulled.stderr.contains(reported), "{}", pulled.stderr);
     // Nobody was asked at all.
     ben.write("pipeline.lock", &lock);
     fs::rename(lab.remote(), lab.folder.path().join("elsewhere")).unwrap();

@@ -174,7 +174,7 @@ fn a_training_killed_at_any_step_ends_with_the_same_bytes() {
 
 /// After a training that was killed and went on: how long its last attempt took says nothing of others.
 fn what_went_on_is_no_measure(context: &Context) {
-    let told = |arguments: &[&str], name: &str| -> serde_json::Value {
+    let reported = |arguments: &[&str], name: &str| -> serde_json::Value {
         let ran = context.cwm(arguments);
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         let events = ran.stdout.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
@@ -182,10 +182,10 @@ fn what_went_on_is_no_measure(context: &Context) {
         of_model.next().unwrap_or_else(|| panic!("no `{name}` of the training: {}", ran.stdout))
     };
     context.edit("pipeline.yaml", "steps: 90", "steps: 45");
-    assert!(told(&["run", "--json", "--dry-run"], "would_run")["estimate"].is_null());
-    let seconds = told(&["run", "--json"], "finished")["seconds"].as_f64().expect("seconds");
+    assert!(reported(&["run", "--json", "--dry-run"], "would_run")["estimate"].is_null());
+    let seconds = reported(&["run", "--json"], "finished")["seconds"].as_f64().expect("seconds");
     context.edit("pipeline.yaml", "steps: 45", "steps: 135");
-    let estimate = told(&["run", "--json", "--dry-run"], "would_run")["estimate"].clone();
+    let estimate = reported(&["run", "--json", "--dry-run"], "would_run")["estimate"].clone();
     assert_eq!(estimate["runs"], 1, "{estimate}");
     assert!((estimate["seconds"].as_f64().expect("seconds") - 3.0 * seconds).abs() < 1e-9, "{estimate} {seconds}");
 }
@@ -217,8 +217,8 @@ fn a_warning_makes_it_keep_where_it_is_and_stop() {
         context.write("pipeline.yaml", &training(&format!("steps: {step}, horizon: {ENDLESS}, keep_state: true")));
         context.run(&["model"]).ran_just(&["model"]);
         let state = PathBuf::from(context.cwm(&["path", "model.state"]).stdout.trim());
-        let told = std::fs::read_to_string(state.join("curves.jsonl")).expect("curves");
-        let expected = state_at(step, &state.join("state.safetensors"), &told);
+        let reported = std::fs::read_to_string(state.join("curves.jsonl")).expect("curves");
+        let expected = state_at(step, &state.join("state.safetensors"), &reported);
         assert!(found.0 == expected.0, "{warning:?}: other weights at step {step}");
         assert_eq!(found.1, expected.1, "{warning:?}");
     }

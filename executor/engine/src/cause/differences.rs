@@ -19,7 +19,8 @@ pub fn differences(old: &Components, new: &Components) -> Vec<Cause> {
         let (before, now) = (old.parameters.get(name), new.parameters.get(name));
         if before != now {
             let (before, now) = (before.cloned(), now.cloned());
-            if name == source_key::SOURCE && new.has_no_code() {
+            // A stage that only brings in what is elsewhere has no code in its key.
+            if name == source_key::SOURCE && new.code.is_empty() && new.kind != "command" {
                 causes.push(Cause::Source { old: before, new: now, pinned: false, repinned: false });
                 continue;
             }

@@ -36,7 +36,7 @@ impl fmt::Display for Cause {
             }
             Cause::RecordMissing { same: Some(true) } => f.write_str("the lock file names its result, which the store does not have"),
             Cause::RecordMissing { same: Some(false) } => f.write_str(
-                "the lock file names an earlier result, of which the store has no record: what changed since cannot be told",
+                "the lock file names an earlier result, of which the store has no record: what changed since is unknown",
             ),
             Cause::RecordDamaged => f.write_str("the record of its result is damaged"),
             Cause::Forced => f.write_str("forced"),

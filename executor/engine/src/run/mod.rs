@@ -311,6 +311,12 @@ impl Engine<'_> {
             }
         }
         let ran = (0..records.len()).filter(|index| self.scheduler.was_built(*index)).collect();
-        Outcome { records, ran, report: self.report, summary, remote_warnings: self.transfers.into_warnings() }
+        Outcome {
+            records,
+            ran,
+            report: self.report,
+            summary,
+            remote_warnings: self.transfers.warnings.into_iter().collect(),
+        }
     }
 }

@@ -20,7 +20,7 @@ pub struct Transfers {
     /// The last fetch of each cell, if files of the result did not come.
     failures: BTreeMap<usize, FetchFailure>,
     /// Warnings about remotes, each once.
-    warnings: BTreeSet<String>,
+    pub warnings: BTreeSet<String>,
     /// Items that the remote has.
     present: HashSet<UploadId>,
     uploading: HashMap<UploadId, PendingUpload>,
@@ -76,11 +76,6 @@ impl Transfers {
     pub fn made_by_job(&mut self, cell: usize, record: &ActionRecord) {
         self.present.insert(UploadId::of(record));
         self.failures.remove(&cell);
-    }
-
-    /// Returns all warnings.
-    pub fn into_warnings(self) -> Vec<String> {
-        self.warnings.into_iter().collect()
     }
 
     /// Uploads an item for a reader, unless the remote has it.

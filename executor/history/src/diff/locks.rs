@@ -86,7 +86,10 @@ pub fn differ(
             match (comparison.record(before)?, comparison.record(now)?) {
                 (Some(was), Some(is)) => {
                     changed.causes = comparison.causes(&was, &is, |input, member| named(label, input, member))?;
-                    changed.root = changed.causes.iter().any(|cause| !comparison.follows_a_change(cause));
+                    changed.root = !changed
+                        .causes
+                        .iter()
+                        .all(|cause| matches!(cause, Cause::Input { source, .. } if comparison.is_changed(source)));
                 }
                 (was, is) => {
                     changed.unknown.extend(was.is_none().then_some(before.key));
@@ -129,10 +132,6 @@ impl Comparison<'_> {
     }
 
     /// Returns true if the cause is a cell that changed itself.
-    fn follows_a_change(&self, cause: &Cause) -> bool {
-        matches!(cause, Cause::Input { source, .. } if self.is_changed(source))
-    }
-
     fn causes(
         &self,
         old: &ActionRecord,

@@ -59,7 +59,8 @@ fn row_names(table: &TableFile, of_words: &[usize]) -> Vec<RowName> {
             let shared = 0..table.shared_columns.min(row.cells.len());
             let naming = shared.chain(further.iter().copied());
             let mut words: Vec<&str> = naming.filter_map(|column| text(row, column)).collect();
-            words.extend(source.filter(|source| is_one_run(source)));
+            // A row of one run is named by its source as well.
+            words.extend(source.filter(|source| source.starts_with("seed ") || source.starts_with("a run")));
             let kind = if row.kind == "ours" { String::new() } else { format!(" ({})", row.kind) };
             let name = words.join(", ") + &kind;
             words.extend(source.filter(|source| !words.contains(source)));
@@ -71,10 +72,6 @@ fn row_names(table: &TableFile, of_words: &[usize]) -> Vec<RowName> {
 fn text(row: &Row, column: usize) -> Option<&str> {
     let text = row.cells[column].text.as_str();
     (!NOTHING.contains(&text)).then_some(text)
-}
-
-fn is_one_run(source: &str) -> bool {
-    source.starts_with("seed ") || source.starts_with("a run")
 }
 
 /// The columns that both have and that hold words alone in both, by their places in each.

@@ -66,7 +66,7 @@ fn declare(output: &mut OutputPlan, node: &Node, problems: &Problems) {
     if is_folder {
         problems.push(Diagnostic::at(place, "a folder has no extension"));
     } else if text.len() <= 32 && text.split('.').all(is_word) {
-        output.shape = Shape::File(kept(&text));
+        output.shape = Shape::File(interned(&text));
     } else {
         problems.push(
             Diagnostic::at(place, format!("`{}` cannot be an extension", visible(&text)))
@@ -76,7 +76,7 @@ fn declare(output: &mut OutputPlan, node: &Node, problems: &Problems) {
 }
 
 /// The contract knows extensions that are part of a program; one that was read lives as long as the program instead.
-fn kept(extension: &str) -> &'static str {
+fn interned(extension: &str) -> &'static str {
     static EXTENSIONS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut known = EXTENSIONS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     match known.get(extension) {

@@ -34,7 +34,7 @@ fn a_result_is_moved_in_and_can_be_read_in_place() {
     assert_eq!(record.outputs["folder"].size, 6);
     assert_eq!(store.read_checked(&record.log.unwrap()).unwrap(), b"the log of a\n");
 
-    // Found again by another process, with all that was told.
+    // Found again by another process, with all that was reported.
     let again = Store::at(store.root()).unwrap();
     assert_eq!(again.actions(&key("a")).unwrap(), std::slice::from_ref(&record));
     assert_eq!(again.keys().unwrap(), [key("a")]);

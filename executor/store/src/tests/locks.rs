@@ -26,15 +26,15 @@ fn a_key_has_one_holder_who_is_named() {
 fn who_waits_is_told_for_whom_and_may_give_up() {
     let (_folder, store) = new_store();
     let _lock = store.try_lock_key(&key("a"), "cwm run paper.yaml").unwrap().unwrap();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let none = store
         .lock_key(&key("a"), "other", |holder| {
-            told.push(holder.unwrap().command.clone());
-            told.len() < 3
+            reported.push(holder.unwrap().command.clone());
+            reported.len() < 3
         })
         .unwrap();
     assert!(none.is_none());
-    assert_eq!(told, ["cwm run paper.yaml"; 3]);
+    assert_eq!(reported, ["cwm run paper.yaml"; 3]);
 }
 
 #[test]
@@ -72,19 +72,20 @@ fn many_plan_at_once_and_one_cleans_alone() {
     store.create().unwrap();
     let first = store.lock_shared(|_| {}).unwrap();
     let second = store.lock_shared(|_| panic!("those who plan do not wait for each other")).unwrap();
-    let (told, waiting) = std::sync::mpsc::channel();
+    let (reported, waiting) = std::sync::mpsc::channel();
     let alone = std::thread::scope(|scope| {
         let store = &store;
-        let cleaner = scope.spawn(move || store.lock_exclusive("cwm gc", |_| told.send(()).unwrap()).unwrap());
+        let cleaner = scope.spawn(move || store.lock_exclusive("cwm gc", |_| reported.send(()).unwrap()).unwrap());
         waiting.recv().unwrap();
         drop((first, second));
         cleaner.join().unwrap()
     });
 
-    let (told, waiting) = std::sync::mpsc::channel();
+    let (reported, waiting) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
         let store = &store;
-        let planner = scope.spawn(move || store.lock_shared(|holder| told.send(holder.to_owned()).unwrap()).is_ok());
+        let planner =
+            scope.spawn(move || store.lock_shared(|holder| reported.send(holder.to_owned()).unwrap()).is_ok());
         assert!(waiting.recv().unwrap().contains("cwm gc"));
         drop(alone);
         assert!(planner.join().unwrap());

@@ -64,18 +64,14 @@ fn key(name: &str) -> Key {
 
 fn circumstances() -> RunInfo {
     RunInfo {
-        started: jiff::Timestamp::UNIX_EPOCH,
         wall_seconds: 1.5,
         user_seconds: 1.0,
         system_seconds: 0.25,
         peak_memory_bytes: 1 << 20,
         machine: Machine::here(),
-        devices: Vec::new(),
-        computed_on: None,
-        is_resumed: false,
-        taken_from: BTreeMap::new(),
         user: "someone".into(),
         cwm_version: "0.1.0".into(),
+        ..RunInfo::default()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Damage is found, told and set aside, never deleted.
+//! Damage is found, reported and set aside, never deleted.
 
 use super::*;
 
@@ -128,10 +128,10 @@ fn what_is_gone_and_what_does_not_belong_is_told() {
     fs::remove_file(store.object_path(&Digest::of(b"hello"))).unwrap();
     fs::write(store.root().join("objects/00/notes.txt"), "x").unwrap();
     let report = store.verify(None, |_| {}).unwrap();
-    let told: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
-    assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[0].contains("is not in the store"), "{told:?}");
-    assert!(told[1].contains("notes.txt is not named like an object"), "{told:?}");
+    let reported: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
+    assert_eq!(reported.len(), 2, "{reported:?}");
+    assert!(reported[0].contains("is not in the store"), "{reported:?}");
+    assert!(reported[1].contains("notes.txt is not named like an object"), "{reported:?}");
     assert!(store.root().join("objects/00/notes.txt").exists());
 }
 

@@ -158,5 +158,5 @@ fn what_somebody_removed_after_it_was_seen_to_be_a_folder_is_removed() {
     );
     cwm_core::DurableFs::default().remove(&folder.path().join("nothing")).unwrap();
     let below_a_file = cwm_core::DurableFs::default().remove(&file.join("x"));
-    assert!(below_a_file.is_err(), "a folder that is none is told");
+    assert!(below_a_file.is_err(), "a folder that is none is reported");
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::plan::load;
 
-fn told(text: &str, sets: &[(&str, &str)]) -> String {
+fn reported(text: &str, sets: &[(&str, &str)]) -> String {
     match plan_with(text, sets) {
         Ok(_) => panic!("this pipeline has a fault:\n{text}"),
         Err(problems) => problems.to_string(),
@@ -16,7 +16,7 @@ macro_rules! faults {
         fn $name() {
             let sets: Vec<(&str, &str)> = [Vec::new(), $($sets.to_vec())?].concat();
             insta::with_settings!({ prepend_module_to_snapshot => false, description => $text, omit_expression => true }, {
-                insta::assert_snapshot!(stringify!($name), told($text, &sets));
+                insta::assert_snapshot!(stringify!($name), reported($text, &sets));
             });
         }
     )*};
@@ -266,7 +266,7 @@ stages:
 #[test]
 fn files_that_cannot_be_read() {
     let folder = tempfile::tempdir().unwrap();
-    let told = |name: &str, bytes: Option<&[u8]>| {
+    let reported = |name: &str, bytes: Option<&[u8]>| {
         let file = folder.path().join(name);
         if let Some(bytes) = bytes {
             fs_err::write(&file, bytes).unwrap();
@@ -275,11 +275,11 @@ fn files_that_cannot_be_read() {
         problems.replace(&folder.path().display().to_string(), "/folder")
     };
     let all = [
-        told("none.yaml", None),
-        told("", None),
-        told("latin-1.yaml", Some(b"cwm: 1\nstages: { caf\xe9: { stage: play } }\n")),
-        told("binary.yaml", Some(&[0xff, 0xfe, 0, 1])),
-        told("null.yaml", Some(b"cwm: 1\0\n")),
+        reported("none.yaml", None),
+        reported("", None),
+        reported("latin-1.yaml", Some(b"cwm: 1\nstages: { caf\xe9: { stage: play } }\n")),
+        reported("binary.yaml", Some(&[0xff, 0xfe, 0, 1])),
+        reported("null.yaml", Some(b"cwm: 1\0\n")),
     ]
     .join("\n");
     insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {

@@ -36,9 +36,9 @@ fn bombs_are_refused_in_words() {
         (format!("cwm: 1\n{}", "k".repeat(1 << 20)), "not YAML"),
         ("x".repeat(17 << 20), "longer than 16 MiB"),
     ] {
-        let told = load_bytes(text.as_bytes()).unwrap_err().to_string();
-        assert!(told.contains(wanted), "wanted `{wanted}` for {:.40}…, got {told:.600}", text);
-        assert!(told.len() < 40_000, "{} bytes of words", told.len());
+        let reported = load_bytes(text.as_bytes()).unwrap_err().to_string();
+        assert!(reported.contains(wanted), "wanted `{wanted}` for {:.40}…, got {reported:.600}", text);
+        assert!(reported.len() < 40_000, "{} bytes of words", reported.len());
     }
 }
 

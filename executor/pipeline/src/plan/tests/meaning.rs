@@ -263,7 +263,7 @@ fn addresses_are_selected_and_what_they_lack_is_said() {
     assert_eq!(ports, ["checkpoint"; 4]);
     assert_eq!(checkpoints("model[size=d64/l1].curves").unwrap()[0].1, "curves");
     assert_eq!((checkpoints("report").unwrap()[0].1.as_str(), checkpoints("split").is_err()), ("report", true));
-    let told = |text: &str| {
+    let reported = |text: &str| {
         let error = plan.select_outputs(text, None).err().or(plan.select(text).err()).unwrap();
         format!("{text}: {error} ({})", error.hints.concat())
     };
@@ -279,7 +279,7 @@ fn addresses_are_selected_and_what_they_lack_is_said() {
         "x y",
         "model[size=d64/l1,size=d32/l1]",
     ]
-    .map(told)
+    .map(reported)
     .join("\n");
     insta::with_settings!({ prepend_module_to_snapshot => false }, { insta::assert_snapshot!("select", all) });
 }

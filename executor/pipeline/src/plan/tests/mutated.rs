@@ -290,8 +290,8 @@ fn a_mutated_pipeline_is_planned_or_refused_with_a_place_and_words() {
             Ok(_) => drop(planned.fetch_add(1, Ordering::Relaxed)),
             Err(problems) => {
                 prop_assert!(!problems.is_empty());
-                let told = problems.render(true, 80);
-                prop_assert!(told.contains("error") && told.len() < 200_000, "{} bytes of words", told.len());
+                let reported = problems.render(true, 80);
+                prop_assert!(reported.contains("error") && reported.len() < 200_000, "{} bytes of words", reported.len());
                 serde_json::to_string(&problems.reports()).unwrap();
                 for problem in problems.iter() {
                     let Some(place) = problem.place else { return Err(TestCaseError::fail(problem.message.clone())) };

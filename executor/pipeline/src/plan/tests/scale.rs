@@ -43,14 +43,14 @@ fn a_matrix_of_billions_is_refused_and_so_are_edges_without_number() {
     let axes: Vec<_> = (0..10).map(|axis| format!("a{axis}: [{}]", numbers.join(", "))).collect();
     let text =
         format!("cwm: 1\nstages:\n  m: {{ stage: command, matrix: {{ {} }}, with: {{ run: x }} }}\n", axes.join(", "));
-    let told = plan_with(&text, &[]).unwrap_err().to_string();
-    assert!(told.contains("this pipeline has more than 200000 cells"), "{told}");
+    let reported = plan_with(&text, &[]).unwrap_err().to_string();
+    assert!(reported.contains("this pipeline has more than 200000 cells"), "{reported}");
     let numbers: Vec<_> = (0..5_000).map(|number| number.to_string()).collect();
     let text = format!(
         "cwm: 1\nstages:\n  m: {{ stage: command, matrix: {{ a: [{0}] }}, with: {{ run: x, a: $a }} }}\n  \
          n: {{ stage: command, matrix: {{ b: [{0}] }}, from: m, with: {{ run: x, b: $b }} }}\n",
         numbers.join(", ")
     );
-    let told = plan_with(&text, &[]).unwrap_err().to_string();
-    assert!(told.contains("add up to more than 1000000"), "{told}");
+    let reported = plan_with(&text, &[]).unwrap_err().to_string();
+    assert!(reported.contains("add up to more than 1000000"), "{reported}");
 }

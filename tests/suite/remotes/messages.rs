@@ -76,8 +76,8 @@ fn a_result_that_was_not_pulled_is_told_with_whose_it_is_where_it_is_and_how_to_
 fn a_rebuild_in_a_fresh_clone_says_that_remotes_may_have_what_the_lock_file_names() {
     let Some((_lab, _ada, ben)) = pushed_by_ada() else { return };
     let refused = ben.cwm(&["run", "--check", "parts"]);
-    let told = "the remote lab may have them: `cwm pull` fetches what a check compares with";
-    assert!(refused.code != 0 && refused.stderr.contains(told), "{}", refused.stderr);
+    let reported = "the remote lab may have them: `cwm pull` fetches what a check compares with";
+    assert!(refused.code != 0 && refused.stderr.contains(reported), "{}", refused.stderr);
     well(ben.cwm(&["pull"]));
     let rebuilt = well(ben.cwm(&["run", "--check", "parts"]));
     assert!(!rebuilt.stderr.contains("may have"), "{}", rebuilt.stderr);
@@ -91,15 +91,15 @@ fn a_run_that_puts_the_stores_result_into_the_lock_file_says_so_and_how_to_have_
     ada.run(&[]).ran_just(&["s"]);
     ben.run(&[]).ran_just(&["s"]);
     git_pull(&ada, &ben);
-    let told = "s: the store has another result than the lock file; the store's is used, and the lock file names it from now on";
+    let reported = "s: the store has another result than the lock file; the store's is used, and the lock file names it from now on";
     let ran = well(ben.cwm(&["run"])).stderr;
-    assert!(ran.contains(told) && !ran.contains("--pull"), "{ran}");
+    assert!(ran.contains(reported) && !ran.contains("--pull"), "{ran}");
     git_pull(&ada, &ben);
     let lab = Lab::new();
     well(ben.cwm(&["remote", "add", "lab", &lab.remote().display().to_string()]));
     let ran = well(ben.cwm(&["run"])).stderr;
     assert!(
-        ran.contains(&format!("{told}; `cwm run --pull`, before that, asks the remotes for the lock file's")),
+        ran.contains(&format!("{reported}; `cwm run --pull`, before that, asks the remotes for the lock file's")),
         "{ran}"
     );
 }
@@ -126,9 +126,9 @@ fn a_run_in_a_fresh_clone_says_that_remotes_may_have_what_the_lock_file_names() 
     let Some((lab, _ada, ben)) = pushed_by_ada() else { return };
     let said = "pipeline.lock names are not here; the remote lab may have them: `cwm run --pull`";
     let count = |words: &[&str]| -> usize {
-        let told = ben.cwm(words).stderr;
-        let lines: Vec<&str> = told.lines().filter(|line| line.contains("may have")).collect();
-        assert!(lines.len() <= 1 && lines.iter().all(|line| line.ends_with(said)), "{told}");
+        let reported = ben.cwm(words).stderr;
+        let lines: Vec<&str> = reported.lines().filter(|line| line.contains("may have")).collect();
+        assert!(lines.len() <= 1 && lines.iter().all(|line| line.ends_with(said)), "{reported}");
         lines.first().map_or(0, |line| line.split(' ').nth(1).expect("a number").parse().expect("a number"))
     };
     // Nobody is asked: it is not there.
@@ -167,21 +167,21 @@ fn a_secret_in_the_sites_file_comes_out_nowhere() {
         [format!("https://h/x;token={secret}"), format!("user:{secret}@host:/p"), format!("s3://b/x%3Fs={secret}")];
     let files = urls.iter().map(|url| format!("[remotes.lab]\nurl = '{url}'\n"));
     let files: Vec<String> = files.chain([format!("sas = '{secret}'\n"), format!("x = 1 # {secret}\n")]).collect();
-    let none = |told: &str| assert!(!told.contains(&secret[..7]), "{told}");
+    let none = |reported: &str| assert!(!reported.contains(&secret[..7]), "{reported}");
     for file in &files {
         ada.write("cwm.toml", file);
         for words in commands {
-            let told = ada.cwm(words);
-            assert!(told.code != 0 && told.stderr.contains("cwm.toml:"), "{words:?}: {}", told.stderr);
-            none(&told.stderr);
-            none(&told.stdout);
+            let reported = ada.cwm(words);
+            assert!(reported.code != 0 && reported.stderr.contains("cwm.toml:"), "{words:?}: {}", reported.stderr);
+            none(&reported.stderr);
+            none(&reported.stdout);
         }
     }
     fs::remove_file(ada.path("cwm.toml")).unwrap();
     for url in &urls {
-        let told = ada.cwm(&["remote", "add", "lab", url]);
-        assert_ne!(told.code, 0, "{url}");
-        none(&told.stderr);
+        let reported = ada.cwm(&["remote", "add", "lab", url]);
+        assert_ne!(reported.code, 0, "{url}");
+        none(&reported.stderr);
     }
     assert!(!ada.path("cwm.toml").exists() && !ada.path("artifacts/runs").exists());
 }
