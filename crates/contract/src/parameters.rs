@@ -97,19 +97,22 @@ impl Type {
     pub fn describe(&self) -> String {
         match self {
             Type::Bool => "true or false".into(),
-            Type::Integer { min, max } => match (*min, *max) {
-                (min, i128::MAX) if min > i128::MIN => format!("an integer of at least {min}"),
-                (i128::MIN, i128::MAX) => "an integer".into(),
-                (min, max) => format!("an integer from {min} to {max}"),
+            Type::Integer { min: i128::MIN, max: i128::MAX } => "an integer".into(),
+            Type::Integer { min, max: i128::MAX } => format!("an integer of at least {min}"),
+            Type::Integer { min, max } => match [32, 63, 64].into_iter().find(|bits| *max == (1_i128 << bits) - 1) {
+                Some(bits) => format!("an integer from {min} to 2^{bits}-1"),
+                None => format!("an integer from {min} to {max}"),
             },
             Type::Float => "a number".into(),
             Type::Text => "text".into(),
             Type::Choice(words) => format!("one of {}", words.join(", ")),
             Type::File => "the path of a file".into(),
-            Type::Files { .. } => "the path of a file or of a folder of files".into(),
+            Type::Files { endings } => format!("the path of a file or of a folder of files ({})", endings.join(", ")),
             Type::FileOrUrl => "the path of a file or an http(s) URL".into(),
             Type::Bytes => "a number of bytes such as 1000000 or 100MB".into(),
-            Type::Secret { .. } => "the path of a file that holds the secret".into(),
+            Type::Secret { env, .. } => {
+                format!("the path of a file that holds the secret (else the variable {env} has it)")
+            }
             Type::List(inner) => format!("a list, each item {}", inner.describe()),
             Type::OneOrMany(inner) => format!("{}, or a list of such", inner.describe()),
             Type::Map(inner) => format!("a map, each value {}", inner.describe()),

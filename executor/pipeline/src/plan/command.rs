@@ -89,11 +89,6 @@ fn interned(extension: &str) -> &'static str {
     }
 }
 
-/// Describes a value that is no command.
-fn kind_of(node: &Node) -> &'static str {
-    if node.text().is_some() { "empty text" } else { node.kind() }
-}
-
 /// The command of one cell; `with` has its names substituted, `run` excepted. `None` if something is wrong, which is
 /// reported.
 pub fn command(
@@ -113,10 +108,13 @@ pub fn command(
         if key.text == RUN {
             match node.text().filter(|text| !text.trim().is_empty()) {
                 Some(text) => run = Some(text.to_owned()),
-                None => report(
-                    Diagnostic::at(node.place, format!("`run` must be a shell command, not {}", kind_of(node)))
-                        .hint("several lines are written as a block: `run: |`"),
-                ),
+                None => {
+                    let kind = if node.text().is_some() { "empty text" } else { node.kind() };
+                    report(
+                        Diagnostic::at(node.place, format!("`run` must be a shell command, not {kind}"))
+                            .hint("several lines are written as a block: `run: |`"),
+                    );
+                }
             }
             continue;
         }

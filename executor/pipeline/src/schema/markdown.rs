@@ -4,7 +4,6 @@ use cwm_contract::{Count, Format, Input, Output, ParameterSpec, Shape, Stage, Va
 
 use super::keys::{COMMAND, DEVICE, FILE, Key, STAGE};
 use super::stage::{ABOUT_COMMAND, ABOUT_RUN, ABOUT_VARIABLES, one_line};
-use super::types::describe_type;
 use cwm_core::Registry;
 
 const HEAD: &str = "# Reference
@@ -106,7 +105,7 @@ fn parameter(parameter: &ParameterSpec) -> String {
         Some(Value::Text(text)) if text.is_empty() => "empty".into(),
         Some(value) => format!("`{value}`"),
     };
-    let (kind, about) = (cell(&describe_type(&parameter.kind)), cell(&parameter.doc));
+    let (kind, about) = (cell(&parameter.kind.describe()), cell(&parameter.doc));
     format!("| `{}` | {kind} | {default} | {about} |\n", parameter.name)
 }
 

@@ -1,4 +1,4 @@
-//! The type of a parameter, as JSON Schema and in words.
+//! The type of a parameter, as JSON Schema.
 
 use cwm_contract::Type;
 use serde_json::{Value, json};
@@ -34,7 +34,8 @@ fn alternatives(kind: &Type) -> Vec<Value> {
             if let Some(min) = i64::try_from(*min).ok().filter(|min| *min != i64::MIN) {
                 integer["minimum"] = json!(min);
             }
-            if let Some(max) = bounded(*max).and_then(|max| i64::try_from(max).ok()) {
+            // Not the bound of the integer type that holds the value.
+            if let Some(max) = i64::try_from(*max).ok().filter(|max| ![u32::MAX.into(), i64::MAX].contains(max)) {
                 integer["maximum"] = json!(max);
             }
             vec![integer]
@@ -65,37 +66,6 @@ fn alternatives(kind: &Type) -> Vec<Value> {
     }
 }
 
-/// In a few words, without an article: `integer from 1 to 100`.
-pub fn describe_type(kind: &Type) -> String {
-    match kind {
-        Type::Integer { min, max } => match (*min, bounded(*max)) {
-            (min, _) if min <= i128::from(i64::MIN) => "integer".into(),
-            (min, None) => format!("integer from {min}"),
-            (min, Some(max)) => format!("integer from {min} to {max}"),
-        },
-        Type::Bool => "`true` or `false`".into(),
-        Type::Float => "number".into(),
-        Type::Text => "text".into(),
-        Type::Choice(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "),
-        Type::File => "path of a file".into(),
-        Type::Files { endings } => format!("path of a file, or of a folder of files ({})", endings.join(", ")),
-        Type::FileOrUrl => "path of a file, or URL".into(),
-        Type::Bytes => "bytes, such as `100MB`".into(),
-        Type::Secret { env, .. } => format!("path of a file that holds the secret; without one, the variable `{env}`"),
-        Type::List(inner) => format!("list: {}", describe_type(inner)),
-        Type::OneOrMany(inner) => format!("{}; or a list of such", describe_type(inner)),
-        Type::Map(inner) => format!("map: {}", describe_type(inner)),
-        Type::Optional(inner) => format!("{}; or nothing", describe_type(inner)),
-        Type::Any => "anything".into(),
-    }
-}
-
-/// A bound that was meant, not that of the integer it is held in.
-fn bounded(max: i128) -> Option<i128> {
-    let widths = [u32::MAX.into(), i64::MAX.into(), u64::MAX.into(), i128::MAX];
-    (!widths.contains(&max)).then_some(max)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,7 +76,6 @@ mod tests {
         let variable = json!({ "$ref": "#/definitions/variable" });
         let expected = json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, { "type": "null" }, variable] });
         assert_eq!(schema(&kind), expected);
-        assert_eq!(describe_type(&kind), "integer from 1; or nothing");
     }
 
     #[test]
@@ -114,7 +83,5 @@ mod tests {
         assert_eq!(schema(&Type::Text), json!({ "type": "string" }));
         let choice = schema(&Type::Choice(&["a", "b"]));
         assert_eq!(choice, json!({ "anyOf": [{ "enum": ["a", "b"] }, { "$ref": "#/definitions/variables" }] }));
-        assert_eq!(describe_type(&Type::Choice(&["a", "b"])), "`a`, `b`");
-        assert_eq!(describe_type(&Type::Integer { min: 1, max: 9 }), "integer from 1 to 9");
     }
 }
