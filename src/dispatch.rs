@@ -93,8 +93,8 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
             match (&arguments.batch, arguments.task) {
                 (Some(batch), Some(index)) => cwm_slurm::exec_task(&registry, root, batch, index, &key),
                 _ => {
-                    let terms = arguments.terms.unwrap_or_default();
-                    cwm_action::exec(&registry, &key, &terms, None, |process| process.perform(root, None))
+                    let options = arguments.options.unwrap_or_default();
+                    cwm_action::exec(&registry, &key, &options, None, |process| process.perform(root, None))
                 }
             }
         }

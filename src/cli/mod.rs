@@ -2,7 +2,6 @@
 
 mod analysis;
 mod completers;
-mod housekeeping;
 mod model_hints;
 mod pipeline;
 mod pipeline_options;
@@ -10,6 +9,7 @@ mod program;
 mod results;
 mod runs;
 mod sharing;
+mod storage;
 mod usage_error;
 
 use std::path::PathBuf;
@@ -18,7 +18,6 @@ use clap::{Parser, Subcommand};
 
 pub use analysis::*;
 pub use completers::COMPLETION_VARIABLE;
-pub use housekeeping::*;
 pub use model_hints::ModelHintArguments;
 pub use pipeline::PipelineArguments;
 pub use pipeline_options::pipeline_options;
@@ -26,6 +25,7 @@ pub use program::*;
 pub use results::*;
 pub use runs::*;
 pub use sharing::*;
+pub use storage::*;
 
 /// Run the Chess-World-Model benchmark, or any pipeline, as a cached graph of stages.
 #[derive(Debug, Parser)]

@@ -141,7 +141,7 @@ pub struct ExecArguments {
     pub key: Key,
     /// The options of the attempt, as JSON
     #[arg(long, value_name = "JSON", value_parser = |text: &str| serde_json::from_str::<AttemptOptions>(text))]
-    pub terms: Option<AttemptOptions>,
+    pub options: Option<AttemptOptions>,
     /// The batch of which it is a task: it has the options of the attempt, and receives its messages
     #[arg(long, value_name = "BATCH", requires = "task")]
     pub batch: Option<String>,

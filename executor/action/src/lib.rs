@@ -5,6 +5,7 @@
 
 mod action_file;
 mod attempt;
+mod attempt_options;
 mod checkpoints;
 mod command_exit;
 mod command_stage;
@@ -19,7 +20,6 @@ mod process_tree;
 mod protocol;
 pub mod source_key;
 pub mod streams;
-mod terms;
 mod usage;
 mod watchdog;
 mod work;
@@ -30,13 +30,13 @@ use std::path::Path;
 use cwm_contract::{Cancellation, Stage};
 
 pub use action_file::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact};
+pub use attempt_options::AttemptOptions;
 pub use checkpoints::has_checkpoint;
 pub use command_exit::describe_signal;
 pub use log_tail::read_log_tail;
 pub use process_tree::kill_descendants;
 pub use protocol::{ActionFailure, ActionFailureKind, ActionMessage, ActionOutcome};
 pub use streams::MessageWriter;
-pub use terms::AttemptOptions;
 pub use usage::user;
 
 use attempt::Attempt;
@@ -53,7 +53,7 @@ pub struct ActionProcess<'a> {
     /// The key of the action.
     pub key: &'a Key,
     /// The options of the attempt.
-    pub terms: &'a AttemptOptions,
+    pub options: &'a AttemptOptions,
     /// The messages to the executor.
     pub messages: &'a MessageWriter,
     /// The request to stop.
@@ -68,7 +68,7 @@ pub struct ActionProcess<'a> {
 pub fn exec(
     registry: &Registry,
     key: &Key,
-    terms: &AttemptOptions,
+    options: &AttemptOptions,
     events: Option<&Path>,
     perform: impl FnOnce(&ActionProcess<'_>) -> Result<ActionOutcome, ActionFailure>,
 ) -> Result<ExitCode, Error> {
@@ -79,7 +79,7 @@ pub fn exec(
         signal_hook::flag::register(signal, cancellation.flag())
             .map_err(|error| Error::system(format!("cannot watch for signal {signal}: {error}")))?;
     }
-    let outcome = perform(&ActionProcess { registry, key, terms, messages, cancellation });
+    let outcome = perform(&ActionProcess { registry, key, options, messages, cancellation });
     let exit_code = if outcome.is_ok() { ExitCode::OK } else { ExitCode::STAGE_FAILED };
     if let Err(failure) = &outcome {
         streams::end_line_of_log();
@@ -98,9 +98,9 @@ impl<'a> ActionProcess<'a> {
     /// # Errors
     /// A stop was requested meanwhile, or the store cannot be used.
     pub fn begin(&self, store: &Store, files: &DigestCache) -> Result<Option<(KeyLock, ActionFile)>, ActionFailure> {
-        let check = self.terms.check;
+        let check = self.options.check;
         let mut reported = false;
-        let lock = store.lock_key(self.key, &self.terms.who(), |holder| {
+        let lock = store.lock_key(self.key, &self.options.who(), |holder| {
             if !std::mem::replace(&mut reported, true) {
                 let holder = holder.map_or_else(|| "another process".into(), ToString::to_string);
                 self.messages.send(&ActionMessage::Waiting { holder });
@@ -122,7 +122,7 @@ impl<'a> ActionProcess<'a> {
     }
 
     fn work_folder(&self, store: &Store) -> WorkFolder {
-        if self.terms.check { store.checking(self.key) } else { store.work(self.key) }
+        if self.options.check { store.checking(self.key) } else { store.work(self.key) }
     }
 
     /// Returns the stage of the action; nothing for a command.
@@ -161,7 +161,7 @@ impl<'a> ActionProcess<'a> {
     /// # Errors
     /// The disk refuses.
     pub fn prepare(&self, work: &WorkFolder, log: &Path) -> Result<(), Error> {
-        work.prepare(self.terms.attempt)?;
+        work.prepare(self.options.attempt)?;
         self.messages.log_to(log)
     }
 
@@ -177,7 +177,7 @@ impl<'a> ActionProcess<'a> {
         let work = self.work_folder(&store);
         let log = log.map_or_else(|| work.log(), Path::to_owned);
         self.prepare(&work, &log)?;
-        let _ = self.terms.heading().map(|heading| writeln!(std::io::stderr(), "{heading}"));
+        let _ = self.options.heading().map(|heading| writeln!(std::io::stderr(), "{heading}"));
         let checkpoints = CheckpointOwner::of(&work, &action);
         // A command keeps nothing, and need not wait for a stamp to reach the disk.
         if let Some(stage) = stage {
@@ -185,7 +185,7 @@ impl<'a> ActionProcess<'a> {
         }
         let has_checkpoint = has_checkpoint(&work)?;
         let attempt = Attempt { process: *self, stage, store, files, work, log, action, lock };
-        let outcome = if self.terms.check {
+        let outcome = if self.options.check {
             let checked = attempt.check();
             checked.inspect(|_| remove(&attempt.work)).map(ActionOutcome::Comparison)
         } else {

@@ -9,9 +9,9 @@ use cwm_contract::amount;
 use rustix::process::getpid;
 
 use super::attempt::Attempt;
+use super::attempt_options::AttemptOptions;
 use super::process_tree;
 use super::protocol::{ActionFailure, ActionFailureKind, ActionMessage};
-use super::terms::AttemptOptions;
 use cwm_core::text::exact_duration;
 
 /// The interval at which memory is measured.
@@ -20,7 +20,7 @@ const MEASUREMENT_INTERVAL: Duration = Duration::from_millis(100);
 /// Does the work of an attempt, within its limits if it has any. Returns the result of the work, and the failure if it exceeded a
 /// limit.
 pub fn run<T>(attempt: &Attempt<'_>, work: impl FnOnce() -> T) -> (T, Option<ActionFailure>) {
-    let AttemptOptions { time, memory, .. } = attempt.process.terms;
+    let AttemptOptions { time, memory, .. } = attempt.process.options;
     if time.is_none() && memory.is_none() {
         return (work(), None);
     }
@@ -39,7 +39,7 @@ fn ends_within(ended: &Receiver<Infallible>, time: Duration) -> bool {
 }
 
 fn watch(attempt: &Attempt<'_>, ended: &Receiver<Infallible>) -> Option<ActionFailure> {
-    let AttemptOptions { time, memory, .. } = attempt.process.terms;
+    let AttemptOptions { time, memory, .. } = attempt.process.options;
     let started = Instant::now();
     loop {
         let left = time.map(|time| time.saturating_sub(started.elapsed()));

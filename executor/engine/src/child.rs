@@ -40,7 +40,7 @@ impl ActionProcess {
             .arg(task.action.key.to_string())
             .arg("--store")
             .arg(store.root())
-            .arg(task.terms.option())
+            .arg(task.options.option())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

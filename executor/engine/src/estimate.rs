@@ -69,7 +69,7 @@ struct Measured {
 /// The bytes of an output of some runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Bytes {
-    written: u64,
+    count: u64,
     /// The units of work that they grow with.
     units: f64,
 }
@@ -77,7 +77,7 @@ struct Bytes {
 impl Bytes {
     /// Returns the bytes for so many units, by the measured rate.
     fn of(self, units: f64) -> Option<u64> {
-        (self.units > 0.0).then(|| (self.written as f64 * (units / self.units)) as u64)
+        (self.units > 0.0).then(|| (self.count as f64 * (units / self.units)) as u64)
     }
 }
 
@@ -141,7 +141,7 @@ impl Estimates {
             sum.memory = sum.memory.max(record.circumstances.peak_memory_bytes.saturating_sub(work.memory));
             for (name, output) in &record.outputs {
                 let bytes = sum.outputs.entry(name.clone()).or_default();
-                bytes.written += output.size;
+                bytes.count += output.size;
                 bytes.units += units(&work, name);
             }
         }

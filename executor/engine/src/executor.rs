@@ -49,7 +49,7 @@ pub struct Task {
     /// The action to carry out. The executor fills in the resources.
     pub action: ActionFile,
     /// The options of this attempt.
-    pub terms: AttemptOptions,
+    pub options: AttemptOptions,
     /// The resources that it needs.
     pub needs: Needs,
     /// The device that it computes on.
@@ -61,7 +61,7 @@ pub struct Task {
 impl Task {
     /// Returns the folder of the action.
     pub fn work_folder(&self, store: &Store) -> WorkFolder {
-        if self.terms.check { store.checking(&self.action.key) } else { store.work(&self.action.key) }
+        if self.options.check { store.checking(&self.action.key) } else { store.work(&self.action.key) }
     }
 }
 

@@ -12,7 +12,7 @@ use cwm_store::{ActionRecord, Store};
 pub struct History {
     records: Vec<ActionRecord>,
     /// Records by the digests of their outputs.
-    makers: HashMap<Digest, Vec<usize>>,
+    producers: HashMap<Digest, Vec<usize>>,
 }
 
 impl History {
@@ -23,13 +23,13 @@ impl History {
     pub fn read(store: &Store) -> Result<Self, Error> {
         let keys = store.keys()?;
         let records: Vec<ActionRecord> = keys.iter().filter_map(|key| store.actions(key).ok()).flatten().collect();
-        let mut makers: HashMap<Digest, Vec<usize>> = HashMap::new();
+        let mut producers: HashMap<Digest, Vec<usize>> = HashMap::new();
         for (index, record) in records.iter().enumerate() {
             for output in record.outputs.values() {
-                makers.entry(output.digest).or_default().push(index);
+                producers.entry(output.digest).or_default().push(index);
             }
         }
-        Ok(History { records, makers })
+        Ok(History { records, producers })
     }
 
     /// Returns the last result of this cell, by its start.
@@ -39,7 +39,7 @@ impl History {
 
     /// Returns the last record of another key than `now` that made `content`, of the same kind, and of the same cell if there is one.
     pub fn producer(&self, content: &Digest, now: &ActionRecord) -> Option<&ActionRecord> {
-        let made = self.makers.get(content)?.iter().map(|index| &self.records[*index]);
+        let made = self.producers.get(content)?.iter().map(|index| &self.records[*index]);
         made.filter(|record| record.key != now.key && record.components.kind == now.components.kind)
             .max_by_key(|record| (record.label == now.label, record.circumstances.started))
     }

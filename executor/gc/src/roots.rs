@@ -89,7 +89,7 @@ fn count<S: Serializer>(results: &[RootedResult], serializer: S) -> std::result:
 }
 
 /// Records after a run that the store has seen its lock file, and that its results were used. Nothing is written if the root is
-/// younger than a day, unless the lock file was `written`. The root is written anew where the run also `made` something, so that
+/// younger than a day, unless the lock file is changed. The root is written anew where the run also has new results, so that
 /// a run that finds all of its results writes nothing here.
 ///
 /// # Errors
@@ -98,14 +98,14 @@ pub fn record_run(
     store: &Store,
     lock: Option<&Path>,
     records: &[Option<ActionRecord>],
-    written: bool,
-    made: bool,
+    lock_is_changed: bool,
+    has_new_results: bool,
 ) -> Result<()> {
     let is_new = match lock {
-        Some(lock) => refresh(store, lock, written && made)?,
+        Some(lock) => refresh(store, lock, lock_is_changed && has_new_results)?,
         None => true,
     };
-    if is_new || written {
+    if is_new || lock_is_changed {
         store.note_use(records.iter().flatten().map(|record| record.key))?;
     }
     Ok(())

@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `batch.json` | which cell each index is, and on which terms ([`BatchFile`]) |
+//! | `batch.json` | which cell each index is, and with which options ([`BatchFile`]) |
 //! | `keys` | the same for the script: a key a line |
 //! | `script` | what `sbatch` was given |
 //! | `job` | the job's id, written by `sbatch` itself; empty until then |
@@ -77,7 +77,8 @@ pub struct BatchTask {
     /// True if it is done even if it is recorded.
     pub force: bool,
     /// The options of the attempt.
-    pub terms: AttemptOptions,
+    #[serde(rename = "terms")]
+    pub options: AttemptOptions,
 }
 
 /// A line of `ended`.
@@ -314,7 +315,7 @@ mod tests {
             key: key(digit),
             label: Label::stage("train"),
             force: false,
-            terms: AttemptOptions::default(),
+            options: AttemptOptions::default(),
         };
         let settings = Settings::from(&cwm_project::site::Slurm::default());
         let request = ResourceRequest::of("train", &Needs::default(), None, &settings);

@@ -53,13 +53,13 @@ impl SlurmExecutor {
 
     /// Writes the action file of a task.
     fn prepare(&self, task: Task) -> Result<TaskSpec, cwm_core::Error> {
-        let Task { cell, mut action, terms, needs, device, time } = task;
-        let limit = terms.time.map(|limit| limit + AttemptOptions::grace(limit) + START);
+        let Task { cell, mut action, options, needs, device, time } = task;
+        let limit = options.time.map(|limit| limit + AttemptOptions::grace(limit) + START);
         let request = ResourceRequest::of(&action.label.stage, &needs, time.or(limit), &self.settings);
         action.resources = request.resources(device);
-        let folder = if terms.check { self.store.checking(&action.key) } else { self.store.work(&action.key) };
+        let folder = if options.check { self.store.checking(&action.key) } else { self.store.work(&action.key) };
         folder.write_action(&action)?;
-        let task = BatchTask { key: action.key, label: action.label, force: action.force, terms };
+        let task = BatchTask { key: action.key, label: action.label, force: action.force, options };
         Ok(TaskSpec { cell, task, request, resubmissions: 0 })
     }
 }

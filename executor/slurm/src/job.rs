@@ -18,7 +18,7 @@ pub fn exec_task(registry: &Registry, root: &Path, batch: &str, index: u32, key:
         Error::internal(format!("task {index} of the batch {} is not the action {key}", batch.file.id))
     })?;
     let events = batch.events(index);
-    cwm_action::exec(registry, key, &task.terms, Some(&events), |process| match &batch.file.remote_store {
+    cwm_action::exec(registry, key, &task.options, Some(&events), |process| match &batch.file.remote_store {
         None => process.perform(root, None),
         Some(config) => isolated::perform(process, root, config),
     })

@@ -43,13 +43,13 @@ impl Watcher {
 
     /// Watches the tasks that other runs submitted for what is to be submitted here.
     fn adopt_live_tasks(&mut self) {
-        let key = |task: &TaskSpec| (task.task.key, task.task.terms.check);
+        let key = |task: &TaskSpec| (task.task.key, task.task.options.check);
         let cells: HashMap<(Key, bool), usize> = self.waiting.values().map(|task| (key(task), task.cell)).collect();
         for batch in batch::open(&self.store).into_iter().rev() {
             let mut adopted = Vec::new();
-            let wanted = batch.open_tasks(|task| cells.contains_key(&(task.key, task.terms.check)));
+            let wanted = batch.open_tasks(|task| cells.contains_key(&(task.key, task.options.check)));
             for (index, task) in wanted {
-                let cell = cells[&(task.key, task.terms.check)];
+                let cell = cells[&(task.key, task.options.check)];
                 let fits = |spec: &mut TaskSpec| task.force || !spec.task.force;
                 if let Some(spec) = self.waiting.extract_if(cell..=cell, |_, spec| fits(spec)).next() {
                     adopted.push((index, spec.1));

@@ -72,7 +72,7 @@ impl SubmittedTask {
             _ => true,
         };
         // It may have succeeded, with its last message lost or not visible yet.
-        if !self.spec.task.terms.check && !was_stopped && may_be_recorded && (evidence.is_recorded)() {
+        if !self.spec.task.options.check && !was_stopped && may_be_recorded && (evidence.is_recorded)() {
             return Some(TaskOutcome::Succeeded);
         }
         let is_final = match end {
@@ -200,7 +200,7 @@ mod tests {
             key: "a".repeat(64).parse().unwrap(),
             label: Label::stage("a"),
             force: false,
-            terms: AttemptOptions::default(),
+            options: AttemptOptions::default(),
         };
         let request = ResourceRequest { stage: "a".into(), cpus: 4, gpus: 0, memory: 0, time: None };
         let spec = TaskSpec { cell: 0, task, request, resubmissions: 0 };

@@ -42,7 +42,7 @@ fn devices_are_measured_apart_and_what_went_on_is_left_out() {
     let measured = |device: &str| {
         let group = (COMMAND.to_owned(), "copy".to_owned(), device.to_owned());
         let sum = estimates.measured.get(&group).unwrap_or_else(|| panic!("{device}"));
-        (sum.runs, sum.units, sum.seconds, sum.memory, sum.outputs["out"].written)
+        (sum.runs, sum.units, sum.seconds, sum.memory, sum.outputs["out"].count)
     };
     assert_eq!(measured(PROCESSOR), (2, 200.0, 60.0, 40_000, 200));
     assert_eq!(measured("One GPU"), (2, 200.0, 6.0, 4_000, 200));
@@ -74,9 +74,9 @@ fn files_from_outside_count_by_their_sizes() {
 
 #[test]
 fn an_output_has_units_of_its_own() {
-    let bytes = Bytes { written: 300, units: 20.0 };
+    let bytes = Bytes { count: 300, units: 20.0 };
     assert_eq!((bytes.of(20.0), bytes.of(40.0), bytes.of(0.0)), (Some(300), Some(600), Some(0)));
-    assert_eq!(Bytes { written: 300, units: 0.0 }.of(1.0), None, "no run says");
+    assert_eq!(Bytes { count: 300, units: 0.0 }.of(1.0), None, "no run says");
     let mut work = Work::new("sort".into(), 7.0);
     work.bytes.insert("curves".into(), 3.0);
     assert_eq!((units(&work, "curves"), units(&work, "scores")), (3.0, 7.0));

@@ -236,7 +236,7 @@ impl Engine<'_> {
             action.recorded = self.records[cell].as_ref().map(|record| record.outputs.clone());
         }
         let planned = self.inputs.cell(cell);
-        let terms = AttemptOptions {
+        let options = AttemptOptions {
             attempt: attempts + 1,
             attempts: if check { 1 } else { RetryPolicy(planned.retry).max_attempts() },
             time: planned.retry.time,
@@ -246,7 +246,7 @@ impl Engine<'_> {
         };
         let (needs, device) = needs_of(planned, self.options.device);
         self.inputs.store.create()?;
-        self.executors.of(cell).submit(Task { cell, action, terms, needs, device, time: planned.time });
+        self.executors.of(cell).submit(Task { cell, action, options, needs, device, time: planned.time });
         Ok(())
     }
 

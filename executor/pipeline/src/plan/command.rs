@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use cwm_contract::{Format, Shape, Value, Values};
 
-use super::parameters::{Complete, Written};
+use super::parameters::{Complete, ParameterSource};
 use super::{CommandPlan, Dependency, OutputPlan};
 use crate::spec::{StageSpec, check_name, is_given, is_variable};
 use cwm_core::{Content, Diagnostic, Node, Problems, SpannedStr, is_name, nearest, visible};
@@ -159,7 +159,7 @@ pub fn command(
     let run = run.filter(|_| right)?;
     let mut values: Values = environment.clone();
     values.insert(RUN.into(), Value::Text(run.clone()));
-    let given = with.iter().map(|(key, node)| (key.text.clone(), Written::of(node))).collect();
+    let given = with.iter().map(|(key, node)| (key.text.clone(), ParameterSource::of(node))).collect();
     let env: BTreeSet<_> = stage.env.iter().map(|word| word.text.clone()).collect();
     let plan = CommandPlan { run, environment, deps: deps.to_vec(), env: env.into_iter().collect() };
     Some((plan, Complete { values, given }))

@@ -36,7 +36,7 @@ use std::time::Duration;
 use cwm_contract::{DeviceChoice, Format, Label, Needs, Shape, Stage, Value, Values};
 
 use cwm_core::{CodeOf, Error, Place, Sources};
-use parameters::Written;
+use parameters::ParameterSource;
 
 pub use command::RUN as COMMAND_RUN;
 pub use load::load;
@@ -91,7 +91,7 @@ pub struct Cell {
     /// All parameters, normalised, with defaults; paths absolute. Of a command: its `with:`, `run` included.
     pub values: Values,
     /// The place of each parameter that was given.
-    pub given: BTreeMap<String, Written>,
+    pub given: BTreeMap<String, ParameterSource>,
     /// Its inputs, in the order of the kind's declarations, without those that are not given.
     pub inputs: Vec<InputPlan>,
     /// Its outputs, the main one first.

@@ -38,22 +38,22 @@ pub struct Complete {
     /// By name.
     pub values: Values,
     /// Places of those that were given.
-    pub given: BTreeMap<String, Written>,
+    pub given: BTreeMap<String, ParameterSource>,
 }
 
 /// The place of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct ParameterSource {
     /// In the stage.
     pub place: Place,
     /// The place of its value, if that is a variable, an axis or `--set`.
     pub origin: Option<Place>,
 }
 
-impl Written {
+impl ParameterSource {
     /// Returns the place of a node.
     pub fn of(node: &Node) -> Self {
-        Written { place: node.place, origin: node.origin }
+        ParameterSource { place: node.place, origin: node.origin }
     }
 
     /// Returns the place of the value itself.
@@ -106,7 +106,7 @@ impl Planner<'_> {
                 }
             });
         }
-        let given = with.iter().map(|(key, node)| (key.text.clone(), Written::of(node)));
+        let given = with.iter().map(|(key, node)| (key.text.clone(), ParameterSource::of(node)));
         is_right.then(|| Complete { values, given: given.collect() })
     }
 }

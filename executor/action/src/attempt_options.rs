@@ -54,7 +54,7 @@ impl AttemptOptions {
 
     /// Returns these options as `cwm exec` takes them.
     pub fn option(&self) -> String {
-        format!("--terms={}", serde_json::to_string(self).unwrap_or_default())
+        format!("--options={}", serde_json::to_string(self).unwrap_or_default())
     }
 }
 
