@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn devices_stand_below_each_other_and_what_is_missing_is_told() {
+    fn devices_stand_below_each_other_and_what_is_missing_is_reported() {
         let device =
             |name: &str, about: &str, usable| DeviceInfo { name: name.into(), description: about.into(), usable };
         assert_eq!(

@@ -17,7 +17,7 @@ use crate::store_truth::{self, entries};
 const CANNOT: i32 = 3;
 
 #[test]
-fn what_was_told_to_be_recorded_is_there_when_the_power_goes() {
+fn what_was_reported_to_be_recorded_is_there_when_the_power_goes() {
     if !crate::tools(&["flock", "bash"]) {
         return;
     }

@@ -131,7 +131,7 @@ stages:
 }
 
 #[test]
-fn what_two_failures_skipped_is_told_of_both_and_words_stand_on_lines_of_their_own() {
+fn what_two_failures_skipped_is_reported_both_and_words_stand_on_lines_of_their_own() {
     let text = r#"
 cwm: 1
 stages:

@@ -45,7 +45,7 @@ stages:
 }
 
 #[test]
-fn what_asks_for_it_is_tried_again_and_every_attempt_is_told_and_logged() {
+fn what_asks_for_it_is_tried_again_and_every_attempt_is_reported_and_logged() {
     let context = Context::with(&flaky(3, "retry: { times: 2, wait: 1ms }"));
     let run = run_at_home(&context);
     run.ran_just(&["flaky", "beside", "after"]);
@@ -166,7 +166,7 @@ stages:
 }
 
 #[test]
-fn want_of_memory_is_told_apart_from_a_crash() {
+fn want_of_memory_is_distinguished_from_a_crash() {
     let context = Context::with(
         r#"
 cwm: 1
@@ -272,7 +272,7 @@ stages:
 }
 
 #[test]
-fn wrong_keys_are_told_with_their_places() {
+fn wrong_keys_are_reported_with_their_places() {
     let context = Context::with(
         "cwm: 1\nstages:\n  a: { stage: command, retry: many, limits: { tim: 1h, memory: lots }, with: { run: 'true' } }\n  b: { stage: command, retry: { times: 2, wait: soon }, limits: 1h, with: { run: 'true' } }\n",
     );

@@ -88,7 +88,7 @@ fn a_check_tells_which_files_differ_and_where_and_changes_nothing() {
 }
 
 #[test]
-fn what_cannot_be_checked_is_told() {
+fn what_cannot_be_checked_is_reported() {
     let context = Context::with(YAML);
     context.write("mood", "good");
     let none = check(&context, &[]);

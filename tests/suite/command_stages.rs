@@ -115,7 +115,7 @@ fn a_variable_that_is_not_set_stays_so_and_is_not_an_empty_one() {
 }
 
 #[test]
-fn what_became_of_the_outputs_folder_and_of_a_killed_shell_is_told_in_words() {
+fn what_became_of_the_outputs_folder_and_of_a_killed_shell_is_reported() {
     let context = only("rm -r \"$(dirname \"$out\")\"", "");
     let reason = &context.run(&[]).failed["only"];
     assert_eq!(reason, "its command removed the folder that its outputs are written into");
@@ -226,7 +226,7 @@ stages:
 }
 
 #[test]
-fn a_module_that_an_interpreter_does_not_find_is_told_to_need_deps() {
+fn a_module_that_an_interpreter_does_not_find_is_reported_to_need_deps() {
     for (said, is_hinted) in [("ModuleNotFoundError: No module named helper", true), ("it is wrong", false)] {
         let context = only(&format!("echo \"{said}\" >&2; exit 1"), "");
         let ran = context.cwm(&["run"]);

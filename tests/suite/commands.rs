@@ -101,7 +101,7 @@ fn status_and_why_take_the_pipeline_as_their_first_word_as_run_does() {
 }
 
 #[test]
-fn a_hash_that_means_several_things_or_is_too_short_is_told() {
+fn a_hash_that_means_several_things_or_is_too_short_is_reported() {
     // The first two numbers whose digests begin alike.
     let mut seen: HashMap<String, u32> = HashMap::new();
     let (prefix, one, two) = (0..)
@@ -230,7 +230,7 @@ fn an_export_that_cannot_be_made_is_refused_before_anything_runs() {
 }
 
 #[test]
-fn options_before_the_command_are_told_where_they_belong() {
+fn options_before_the_command_are_reported_where_they_belong() {
     let context = Context::with(TWO);
     let ran = context.cwm(&["-f", "x y.yaml", "status", "--json"]);
     assert_eq!(ran.code, 2);
@@ -267,7 +267,7 @@ fn what_was_named_and_is_not_there_is_an_error_of_the_command_line() {
 }
 
 #[test]
-fn a_folder_as_an_input_is_told_with_what_takes_all_files_in_it() {
+fn a_folder_as_an_input_is_reported_with_what_takes_all_files_in_it() {
     let context = Context::with(
         "cwm: 1\nstages:\n  a: { stage: command, from: { d: { file: folder } }, with: { run: 'ls > \"$out\"' } }\n",
     );
@@ -278,7 +278,7 @@ fn a_folder_as_an_input_is_told_with_what_takes_all_files_in_it() {
 }
 
 #[test]
-fn a_store_whose_format_is_damaged_is_told_with_what_to_do() {
+fn a_store_whose_format_is_damaged_is_reported_with_what_to_do() {
     let context = Context::with(TWO);
     context.run(&[]);
     let format = context.path("artifacts/format");

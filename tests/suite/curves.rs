@@ -76,7 +76,7 @@ fn what_rests_on_a_failure_is_not_waited_for_and_all_logs_are_listed() {
 }
 
 #[test]
-fn what_has_no_curves_is_said_in_words() {
+fn what_has_no_curves_is_reported() {
     let context = Context::with("cwm: 1\nstages: { one: { stage: command, with: { run: 'echo > $out' } } }\n");
     let ran = context.cwm(&["tensorboard", "board"]);
     if cfg!(feature = "inspect") {

@@ -263,7 +263,7 @@ stages:
 }
 
 #[test]
-fn a_file_where_a_folder_of_the_store_belongs_is_told_with_what_to_do() {
+fn a_file_where_a_folder_of_the_store_belongs_is_reported_with_what_to_do() {
     let context = chain();
     let shards = fs::read_dir(context.path("artifacts/objects")).expect("shards");
     let empty = shards.flatten().map(|shard| shard.path()).find(|shard| fs::remove_dir(shard).is_ok());

@@ -280,7 +280,7 @@ stages:
 }
 
 #[test]
-fn a_full_disk_is_told_in_words_and_loses_nothing_recorded() {
+fn a_full_disk_is_reported_and_loses_nothing_recorded() {
     let context = Context::with(
         r#"
 cwm: 1

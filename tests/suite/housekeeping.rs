@@ -274,7 +274,7 @@ fn a_tag_names_results_as_they_are_now_keeps_them_and_can_be_compared() {
 }
 
 #[test]
-fn a_damaged_tag_is_told_and_nothing_goes_until_it_is_renewed() {
+fn a_damaged_tag_is_reported_and_nothing_goes_until_it_is_renewed() {
     let context = chain();
     for damage in ["cut", "emptied"] {
         assert_eq!(context.cwm(&["tag", "v1", "--replace"]).code, 0);
@@ -303,7 +303,7 @@ fn a_damaged_tag_is_told_and_nothing_goes_until_it_is_renewed() {
 }
 
 #[test]
-fn a_lock_file_that_cannot_be_read_as_a_whole_is_told_and_not_tagged() {
+fn a_lock_file_that_cannot_be_read_as_a_whole_is_reported_and_not_tagged() {
     let context = chain();
     let text = context.read("pipeline.lock");
     context.write("pipeline.lock", &text[..text.len() - 60]);
@@ -325,7 +325,7 @@ fn a_lock_file_that_cannot_be_read_as_a_whole_is_told_and_not_tagged() {
 }
 
 #[test]
-fn a_store_that_is_not_there_is_told() {
+fn a_store_that_is_not_there_is_reported() {
     let context = chain();
     fs::rename(context.path("artifacts"), context.path("elsewhere")).unwrap();
     for command in ["verify", "gc", "du"] {

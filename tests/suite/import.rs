@@ -57,7 +57,7 @@ fn a_record_that_differs_fails_the_stage_with_its_place() {
 }
 
 #[test]
-fn a_folder_without_records_and_a_missing_one_are_told() {
+fn a_folder_without_records_and_a_missing_one_are_reported() {
     let context = Context::with(PIPELINE);
     let missing = context.cwm(&["run"]);
     assert_eq!(missing.code, 3, "{}", missing.stderr);

@@ -187,7 +187,7 @@ fn what_commands_print_is_what_the_page_tells() {
 }
 
 #[test]
-fn every_error_is_told_as_json_too() {
+fn every_error_is_shown_as_json_too() {
     let tables = Tables(documented());
     let context = Context::with(PIPELINE);
     let store = context.path("artifacts");
@@ -323,7 +323,7 @@ fn every_command_that_prints_data_has_json_and_a_section() {
 
 /// What ran stays done, and the reader of the events learns of the failure. A reader that has seen enough is no fault.
 #[test]
-fn events_that_cannot_be_written_are_told_and_are_no_success() {
+fn events_that_cannot_be_written_are_reported_and_are_no_success() {
     let context = Context::with(PIPELINE);
     let full = std::fs::File::options().write(true).open("/dev/full");
     let Ok(full) = full else { return println!("skipped: no /dev/full") };

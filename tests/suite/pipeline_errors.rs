@@ -113,7 +113,7 @@ stages:
 }
 
 #[test]
-fn what_is_not_yaml_is_said_to_be_none() {
+fn what_is_not_yaml_is_reported_to_be_none() {
     refused("{ this is: [not, yaml", &["pipeline.yaml:1"]);
     refused("", &["pipeline.yaml"]);
     refused("just words", &["pipeline.yaml:1"]);
@@ -132,7 +132,7 @@ fn a_megabyte_of_aliases_is_refused_quickly() {
 }
 
 #[test]
-fn all_errors_are_told_at_once() {
+fn all_errors_are_reported_at_once() {
     refused(
         "cwm: 1\nstages:\n  a: { stage: splitt }\n  b: { stage: command, wiht: { run: x } }\n  c: { stage: command, from: nobody, with: { run: x } }\n",
         &["splitt", "wiht", "nobody"],
@@ -182,7 +182,7 @@ export: { wrong_kind: ../../x, nothing: $four, wrong_axis: ., good: a, good.out:
 }
 
 #[test]
-fn a_missing_pipeline_and_an_unknown_stage_are_told() {
+fn a_missing_pipeline_and_an_unknown_stage_are_reported() {
     let context = Context::new();
     let ran = context.cwm(&["run", "-f", "nowhere.yaml"]);
     assert_eq!(ran.code, 2, "{}", ran.stderr);
@@ -222,7 +222,7 @@ fn outputs_that_name_none_are_refused() {
 }
 
 #[test]
-fn an_integer_out_of_range_is_told_the_range() {
+fn an_integer_out_of_range_is_reported_the_range() {
     refused(
         "cwm: 1\nvars: { a: 170141183460469231731687303715884105728 }\nstages: {}\n",
         &["pipeline.yaml:2:12", "not within −2^127 and 2^127 − 1"],

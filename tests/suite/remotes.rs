@@ -226,7 +226,7 @@ fn damaged_and_missing_files_stop_nothing_and_are_listed() {
 }
 
 #[test]
-fn not_there_and_not_reached_are_told_apart() {
+fn not_there_and_not_reached_are_distinguished() {
     let lab = Lab::new();
     let ada = lab.person();
     ada.run(&[]);
@@ -267,7 +267,7 @@ fn not_there_and_not_reached_are_told_apart() {
 
 /// A mistyped folder would otherwise be filled without a word.
 #[test]
-fn a_remote_that_is_begun_is_told_of_once() {
+fn a_remote_that_is_begun_is_reported_once() {
     let lab = Lab::new();
     let ada = lab.person();
     assert_eq!(well(ada.cwm(&["push"])).stderr.matches("was not there").count(), 0, "nothing is begun for nothing");

@@ -120,7 +120,7 @@ fn only_queries_are_answered() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_what_there_is() {
+fn what_is_wrong_is_reported_with_what_there_is() {
     let Some(context) = made() else { return };
     let refused = |arguments: &[&str]| {
         let ran = context.cwm(arguments);
@@ -147,7 +147,7 @@ fn what_is_wrong_is_said_with_what_there_is() {
 }
 
 #[test]
-fn a_long_answer_is_cut_in_a_table_alone_and_that_is_said() {
+fn a_long_answer_is_cut_in_a_table_alone_and_that_is_reported() {
     let Some(context) = made() else { return };
     let query = "select value as number from generate_series(1, 5000)";
     let cut = context.cwm(&["sql", "rows", query]);

@@ -71,7 +71,7 @@ fn a_finished_training_keeps_no_state_of_its_optimiser() {
 }
 
 #[test]
-fn a_limit_on_the_size_of_files_is_told_in_words() {
+fn a_limit_on_the_size_of_files_is_reported() {
     if !is_built() {
         return;
     }

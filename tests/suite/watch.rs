@@ -152,7 +152,7 @@ fn without_a_pipeline_there_is_nothing_to_watch() {
 }
 
 #[test]
-fn a_stage_that_is_not_there_is_told_at_once() {
+fn a_stage_that_is_not_there_is_reported_at_once() {
     let context = Context::with("cwm: 1\nstages:\n  a: { stage: command, with: { run: 'echo > \"$out\"' } }\n");
     let ran = context.cwm(&["watch", "nix"]);
     assert_eq!(ran.code, 2, "{}", ran.stderr);

@@ -32,7 +32,7 @@ fn dry(context: &Context, words: &[&str]) -> String {
 }
 
 #[test]
-fn a_parameter_is_told_with_the_line_where_its_value_is_written() {
+fn a_parameter_is_reported_with_the_line_where_its_value_is_written() {
     let context = Context::with(CHAIN);
     context.run(&[]);
     context.edit("pipeline.yaml", "n: 1,", "n: 5,");
@@ -46,7 +46,7 @@ fn a_parameter_is_told_with_the_line_where_its_value_is_written() {
 }
 
 #[test]
-fn a_cell_that_waits_is_told_with_the_root_of_it() {
+fn a_cell_that_waits_is_reported_with_the_root_of_it() {
     let context = Context::with(CHAIN);
     context.run(&[]);
     context.edit("pipeline.yaml", "n: 1,", "n: 5,");
@@ -97,7 +97,7 @@ fn why_works_on_a_store_that_cannot_be_written() {
 }
 
 #[test]
-fn a_cells_own_cause_is_told_beside_what_it_waits_for() {
+fn a_cells_own_cause_is_reported_beside_what_it_waits_for() {
     let context = Context::with(CHAIN);
     context.write_old("script.sh", "cat\n");
     context.edit(
@@ -205,7 +205,7 @@ fn status_why_and_dry_run_say_of_a_missing_file_what_the_run_does() {
 }
 
 #[test]
-fn a_variable_that_nothing_uses_is_told_with_its_line() {
+fn a_variable_that_nothing_uses_is_reported_with_its_line() {
     let context = Context::with(CHAIN);
     let reported = dry(&context, &[]);
     assert!(
@@ -219,7 +219,7 @@ fn a_variable_that_nothing_uses_is_told_with_its_line() {
 }
 
 #[test]
-fn of_a_lost_record_the_loss_is_all_that_is_told() {
+fn of_a_lost_record_the_loss_is_all_that_is_reported() {
     let context = Context::with(CHAIN);
     context.run(&[]);
     context.edit("pipeline.yaml", "n: 1,", "n: 2,");
@@ -270,7 +270,7 @@ fn a_stage_of_another_name_is_a_cache_hit_and_what_reads_it_runs() {
 }
 
 #[test]
-fn an_input_from_another_stage_is_not_told_as_one_that_ran_again() {
+fn an_input_from_another_stage_is_not_shown_as_one_that_ran_again() {
     let context = Context::with(CHAIN);
     context.edit(
         "pipeline.yaml",
@@ -297,7 +297,7 @@ fn an_input_from_another_stage_is_not_told_as_one_that_ran_again() {
 
 /// What makes it did not change, nor has it another result.
 #[test]
-fn another_output_of_the_same_stage_is_told_as_the_reference_that_changed() {
+fn another_output_of_the_same_stage_is_shown_as_the_reference_that_changed() {
     let context = Context::with(
         r#"
 cwm: 1

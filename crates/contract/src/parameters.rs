@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_in_words() {
+    fn what_is_wrong_is_reported() {
         let bounded = Type::Integer { min: 1, max: 9 };
         assert_eq!(bounded.normalise(&Value::Text("x".into())).unwrap_err(), "must be an integer from 1 to 9, not `x`");
         assert_eq!(

@@ -101,7 +101,7 @@ fn found<'c>(
     let (mut tensors, mut total) = (Vec::with_capacity(layout.parameters().len()), 0u64);
     for declared in layout.parameters() {
         let Some((name, Ok(tensor))) = candidate.tensors.get(&declared.name).copied() else {
-            return Err(ForeignError::content(path, format!("lacks `{}`", declared.name)));
+            return Err(ForeignError::content(path, format!("has no `{}`", declared.name)));
         };
         source.check(name, tensor)?;
         total = total.saturating_add(tensor.elements().unwrap_or(u64::MAX));
@@ -109,7 +109,7 @@ fn found<'c>(
     }
     let length = source.length();
     if total > length.saturating_mul(MAX_PARAMETERS_PER_BYTE) {
-        let error = ForeignError::content(path, format!("says that it has {total} parameters, in {length} bytes"));
+        let error = ForeignError::content(path, format!("declares {total} parameters, in {length} bytes"));
         return Err(error
             .hint("its tensors are expanded from few numbers: save them with `.contiguous()`, if they are a model's"));
     }

@@ -74,7 +74,7 @@ impl Safetensors {
     pub fn locate(&self, path: &Path, name: &str, tensor: &Tensor) -> Result<(u64, u64), ForeignError> {
         let known = self.starts.get(&*tensor.storage.key).copied();
         let bytes = tensor.storage.element.bytes().and_then(|bytes| bytes.checked_mul(tensor.storage.length));
-        known.zip(bytes).ok_or_else(|| ForeignError::content(path, format!("lacks the elements of `{name}`")))
+        known.zip(bytes).ok_or_else(|| ForeignError::content(path, format!("has no elements for `{name}`")))
     }
 
     /// The bytes of a tensor's elements.

@@ -30,7 +30,7 @@ struct Counts([u64; LABELS]);
 impl Accumulator for Counts {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         if values.iter().any(|column| column.null_count() > 0) {
-            return exec_err!("wrong_labels: some rows do not say which labels are right");
+            return exec_err!("wrong_labels: some rows have no right labels");
         }
         let squares = values[0].as_primitive::<UInt64Type>().values();
         let state = values[1].as_primitive::<UInt16Type>().values();

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_counts_file_is_told() {
+    fn what_is_no_counts_file_is_reported() {
         assert!(lines("[1]").unwrap_err().message.ends_with("is not a counts file: it holds no JSON object"));
         assert!(
             lines("{").unwrap_err().message.contains("is not a counts file: EOF while parsing an object at line 1")

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_game_is_told_in_chess_notation() {
+    fn a_game_is_reported_in_chess_notation() {
         assert_eq!(
             lines(&tokens("e2e4 g8f6 f1c4 f6e4 d1f3 b8c6 f3f7"), None),
             [
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_replay_gives_is_told_from_its_labels_and_no_game_with_its_fault() {
+    fn what_no_replay_gives_is_reported_from_its_labels_and_no_game_with_its_fault() {
         let moves = tokens("e2e4 a1a1 e2e4");
         let mut labels = vec![0; 4 * LABELS];
         cwm_encoding::replay_into(&moves[..2], EnPassant::Always, &mut labels[2 * LABELS..]).unwrap();

@@ -66,7 +66,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_told(labels in proptest::collection::vec(any::<u8>(), LABELS)) {
+        fn any_bytes_are_reported(labels in proptest::collection::vec(any::<u8>(), LABELS)) {
             prop_assert!(fen(labels.as_chunks::<LABELS>().0.first().unwrap()).len() > 20);
         }
     }

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn no_games_are_told_too() {
+    fn no_games_are_reported_too() {
         let totals = GameStats::default().totals();
         assert_eq!((totals.games, totals.shortest, totals.median, totals.longest), (0, None, None, None));
         assert_eq!(totals.lines(), ["plies       0", "positions   0", "moves       0 different ones"]);

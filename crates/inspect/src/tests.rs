@@ -12,7 +12,7 @@ const TOKENS: [u16; 3] = [20480, (12 * 64 + 28) * 5, (52 * 64 + 36) * 5];
 const MOVES: [u16; 2] = [12 | 28 << 6, 52 | 36 << 6];
 
 #[test]
-fn a_dataset_is_told_in_figures_and_games() {
+fn a_dataset_is_reported_in_figures_and_games() {
     let folder = tempdir().unwrap();
     let mut writer = DatasetWriter::create(folder.path(), 2).unwrap();
     for (index, tokens, result) in [(4, &TOKENS[..], "1-0"), (5, &TOKENS[..2], "0-1"), (8, &TOKENS[..2], "1-0")] {
@@ -45,7 +45,7 @@ fn a_dataset_is_told_in_figures_and_games() {
 }
 
 #[test]
-fn games_are_told_with_their_sites_and_damage_in_words() {
+fn games_are_reported_with_their_sites_and_damage_in_words() {
     let folder = tempdir().unwrap();
     let mut writer = GamesWriter::create(folder.path(), 9).unwrap();
     writer.push(GameRow { index: 0, id: "x", site: "https://a/b", result: "*", moves: &MOVES, labels: None }).unwrap();
@@ -77,7 +77,7 @@ fn told(format: Format, path: &Path) -> Result<String, String> {
 }
 
 #[test]
-fn pgn_is_told_by_its_first_games_plain_or_in_a_folder() {
+fn pgn_is_reported_by_its_first_games_plain_or_in_a_folder() {
     let folder = tempdir().unwrap();
     let game = "[Site \"https://a/b\"]\n[Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n";
     let faulty = "[Site \"x\"]\n\n1. e4 Ke4 *\n\n";
@@ -105,7 +105,7 @@ fn a_large_pgn_is_not_read_to_its_end() {
 }
 
 #[test]
-fn a_checkpoint_is_told_by_its_description() {
+fn a_checkpoint_is_reported_by_its_description() {
     let folder = tempdir().unwrap();
     let model = r#"{"format":1,"architecture":{"family":"slice","size":"d16/l1","vocabulary":20482,"options":{}},
         "parameters":1234567,"status":"finished","training":{"steps":30,"lr":0.003,"validation":{"exact":0.25}}}"#;
@@ -132,7 +132,7 @@ fn a_checkpoint_is_told_by_its_description() {
 }
 
 #[test]
-fn curves_are_told_by_their_last_lines_and_the_best_one() {
+fn curves_are_reported_by_their_last_lines_and_the_best_one() {
     let folder = tempdir().unwrap();
     let file = folder.path().join("curves.jsonl");
     let lines = [
@@ -151,7 +151,7 @@ fn curves_are_told_by_their_last_lines_and_the_best_one() {
 }
 
 #[test]
-fn choices_are_told_with_what_they_were_made_from() {
+fn choices_are_reported_with_what_they_were_made_from() {
     let folder = tempdir().unwrap();
     let file = folder.path().join("x");
     let tell = |format: Format, text: &str| {

@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_are_said_in_words() {
+    fn types_are_reported() {
         let list = DataType::List(Arc::new(Field::new_list_field(DataType::UInt16, true)));
         let found = [DataType::UInt32, DataType::Utf8View, DataType::Float64, list].map(|kind| type_name(&kind));
         assert_eq!(found, ["uint32", "text", "float64", "list of uint16"]);

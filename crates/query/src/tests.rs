@@ -127,7 +127,7 @@ fn a_table_is_cut_where_it_is_asked_to_be() {
 }
 
 #[test]
-fn damaged_files_are_told_by_their_place() {
+fn damaged_files_are_reported_by_their_place() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("scores");
     std::fs::write(&path, "PAR1 and nothing more").unwrap();
@@ -136,7 +136,7 @@ fn damaged_files_are_told_by_their_place() {
 }
 
 #[test]
-fn a_query_that_errs_is_told_what_it_may_have_meant() {
+fn a_query_that_errs_is_reported_what_it_may_have_meant() {
     let folder = tempfile::tempdir().unwrap();
     let (scores, curves) = (folder.path().join("scores"), folder.path().join("curves"));
     write_scores(&scores, 0.5);

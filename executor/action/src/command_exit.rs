@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn want_of_memory_is_told_apart_from_a_crash() {
+    fn want_of_memory_is_distinguished_from_a_crash() {
         use ActionFailureKind::{Command, OutOfMemory};
         let plain = "its command ended with exit status 1";
         assert_eq!(described(Some(1), None, false, ""), (Command, plain.into()));

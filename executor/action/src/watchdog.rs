@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_are_told_as_they_are_written() {
+    fn limits_are_shown_as_they_are_written() {
         assert!(memory_exceeded(3 << 30, 2 << 30).message.ends_with("more than its limit of 2.1 GB"));
     }
 }

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_silent_end_is_told_in_words() {
+    fn a_silent_end_is_reported() {
         let ended = |raw| describe_exit(&Ok(ExitStatus::from_raw(raw)), false, None).message;
         assert_eq!(ended(libc::SIGSEGV), "its process crashed: signal 11 (SIGSEGV)");
         assert_eq!(ended(libc::SIGKILL), "killed (signal 9)");

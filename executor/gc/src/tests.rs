@@ -359,7 +359,7 @@ fn the_least_recently_used_goes_first_until_it_fits_and_roots_never() {
 }
 
 #[test]
-fn a_lock_file_that_is_gone_moved_or_damaged_is_told_and_what_it_named_stays() {
+fn a_lock_file_that_is_gone_moved_or_damaged_is_reported_and_what_it_named_stays() {
     let (folder, store) = new_store();
     let record = made(&store, "a", "a", &[], false);
     lock(&store, "pipeline.lock", &[&record]);

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_merge_conflict_and_damage_are_told_with_their_lines() {
+    fn a_merge_conflict_and_damage_are_reported_with_their_lines() {
         let text = write(&pins());
         let conflict = text.replace("pins:\n", "pins:\n<<<<<<< HEAD\n") + "=======\n>>>>>>> other\n";
         let message = faults(&conflict);

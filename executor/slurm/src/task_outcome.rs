@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_controller_has_not_said_is_unknown_and_waited_for() {
+    fn what_the_controller_has_not_given_is_unknown_and_waited_for() {
         assert_eq!(judged(None, false, None, None, false), None);
         assert_eq!(judged(None, true, None, None, false), None);
         assert_eq!(judged(Some(&failed(ActionFailureKind::Cancelled)), true, None, None, false), None);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_that_was_told_is_that_and_needs_no_queue() {
+    fn a_failure_that_was_reported_is_that_and_needs_no_queue() {
         assert_eq!(
             kind(&judged(Some(&failed(ActionFailureKind::Command)), true, None, None, false)),
             Some(ActionFailureKind::Command)
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_in_the_queue_are_told_apart() {
+    fn ends_in_the_queue_are_distinguished() {
         let stopped = failed(ActionFailureKind::Cancelled);
         for (state, expected) in [
             ("TIMEOUT", Some(ActionFailureKind::TimeLimit)),

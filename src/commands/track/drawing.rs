@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn beliefs_that_are_no_numbers_are_told_as_doubt() {
+    fn beliefs_that_are_no_numbers_are_shown_as_doubt() {
         let mut tracked = tracked();
         tracked.least_confident.prediction.probability = f64::NAN;
         assert!(draw(&tracked, false).ends_with("least sure of e4: P (NaN)\n\n"));

@@ -34,7 +34,7 @@ impl Identity {
             (Some(Value::String(text)), _) => Ok(text.clone()),
             (Some(Value::Null) | None, Some(coordinate)) => Ok(coordinate.to_owned()),
             (Some(Value::Null) | None, None) => {
-                Err(Failure::input(format!("the scores of {label} do not say the {key} of their model"))
+                Err(Failure::input(format!("the scores of {label} have no {key} of their model"))
                     .hint(format!("write it into `cwm.model` of the Parquet file, or give the stage a `{key}` axis")))
             }
             (Some(other), _) => Err(wrong(key, "text", other)),
@@ -95,11 +95,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn what_is_wrong_is_reported() {
         let check = |label: &str, model: Option<&str>, message: &str| {
             assert_eq!(identity(label, model).unwrap_err(), message);
         };
-        check("e[family=slice]", None, "the scores of e[family=slice] do not say the size of their model");
+        check("e[family=slice]", None, "the scores of e[family=slice] have no size of their model");
         check("e", Some(r#"{"family":1,"size":"d"}"#), "`family` of the model in the scores of e must be text, not 1");
         check(
             "e[seed=x]",

@@ -130,7 +130,7 @@ fn rows_are_named_and_sorted_by_label() {
 }
 
 #[test]
-fn a_test_set_that_was_validated_on_is_told() {
+fn a_test_set_that_was_validated_on_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let models = [r#"{"validated_on_test":true,"checkpoint":"best","#, r#"{"validated_on_test":false,"#, "{"];
     let mut trial = Trial::new(folder.path().join("trial"));
@@ -175,7 +175,7 @@ fn bytes_do_not_depend_on_the_number_of_cores() {
 }
 
 #[test]
-fn bad_files_are_told_apart() {
+fn bad_files_are_distinguished() {
     let check = |write: &dyn Fn(&Path), message: &str| {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("scores");
@@ -186,7 +186,7 @@ fn bad_files_are_told_apart() {
     };
     check(&|path| std::fs::write(path, "not Parquet").unwrap(), "the scores of e[size=d32/l1] are no readable Parquet");
     check(&|path| write_scores(path, Some(MODEL), &[]), "the scores of e[size=d32/l1] hold no positions");
-    check(&|path| write_scores(path, None, &scores(1, 1)), "do not say the family of their model");
+    check(&|path| write_scores(path, None, &scores(1, 1)), "have no family of their model");
     check(
         &|path| write_scores(path, Some("[1]"), &scores(1, 1)),
         "`cwm.model` in the scores of e[size=d32/l1] is not a JSON object",

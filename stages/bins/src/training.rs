@@ -91,8 +91,8 @@ mod tests {
     }
 
     #[test]
-    fn hyper_parameters_are_told_and_no_floor_to_which_nothing_falls() {
-        let told = r#"{"lr":3e-3,"warmup":100,"beta2":0.95,"weight_decay":0,"lr_floor":0.1,"schedule":"cosine"}"#;
+    fn hyper_parameters_are_read_and_no_floor_to_which_nothing_falls() {
+        let json = r#"{"lr":3e-3,"warmup":100,"beta2":0.95,"weight_decay":0,"lr_floor":0.1,"schedule":"cosine"}"#;
         let expected = Training {
             lr: Some(0.003),
             warmup: Some(100),
@@ -101,26 +101,26 @@ mod tests {
             lr_floor: Some(0.1),
             ..Training::default()
         };
-        assert_eq!(training(told), Ok(expected.clone()));
-        assert_eq!(training(&told.replace("cosine", "constant")), Ok(Training { lr_floor: None, ..expected }));
+        assert_eq!(training(json), Ok(expected.clone()));
+        assert_eq!(training(&json.replace("cosine", "constant")), Ok(Training { lr_floor: None, ..expected }));
         assert_eq!(training(r#"{"lr":"much","warmup":0.1,"beta2":[0.9]}"#), Ok(Training::default()));
     }
 
     #[test]
-    fn departures_are_told() {
+    fn departures_are_reported() {
         let found = training(r#"{"checkpoint":"best","validated_on_test":true}"#).unwrap();
         assert_eq!((found.checkpoint.as_deref(), found.validated_on_test), (Some("best"), Some(true)));
     }
 
     #[test]
-    fn what_is_not_said_is_unknown() {
+    fn what_is_not_given_is_unknown() {
         assert_eq!(training("{}"), Ok(Training::default()));
         let found = training(r#"{"status":null,"steps":5,"steps_per_epoch":0}"#).unwrap();
         assert_eq!((found.steps, found.epochs), (Some(5), None));
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn what_is_wrong_is_reported() {
         let check = |model: &str, message: &str| assert_eq!(training(model).unwrap_err(), message);
         check(r#"{"status":1}"#, "`status` of the model in the scores of e must be text, not 1");
         check(r#"{"games":-1}"#, "`games` of the model in the scores of e must be a count, not -1");

@@ -94,7 +94,7 @@ fn beside_baseline<'a>(all: &'a BTreeMap<Model, Runs>, config: &Config) -> Resul
         if beside.is_empty() {
             let (name, test) = (baseline.name(), &model.test);
             return Err(Failure::input(format!("the scores of {name} on {test} hold no {DECISIVE_PLURAL} to compare with")).hint(
-                format!("predictions have {DECISIVE_PLURAL} if their column `{DECISIVE_COLUMN}` tells them; `baseline` may name another family"),
+                format!("predictions have {DECISIVE_PLURAL} if they have a column `{DECISIVE_COLUMN}`; `baseline` may name another family"),
             ));
         }
         Ok((model, baseline))
@@ -102,7 +102,7 @@ fn beside_baseline<'a>(all: &'a BTreeMap<Model, Runs>, config: &Config) -> Resul
     let pairs: Vec<_> = others.map(pair).collect::<Result<_, Failure>>()?;
     if pairs.is_empty() && all.keys().any(|model| model.family != config.baseline) {
         return Err(Failure::input(format!("none of the models beside {} has {DECISIVE_PLURAL}", config.baseline))
-            .hint(format!("predictions have {DECISIVE_PLURAL} if their column `{DECISIVE_COLUMN}` tells them")));
+            .hint(format!("predictions have {DECISIVE_PLURAL} if they have a column `{DECISIVE_COLUMN}`")));
     }
     if pairs.is_empty() {
         return Err(Failure::input(format!("all scores are of {}: nothing to compare it with", config.baseline)));

@@ -96,7 +96,7 @@ fn add(games: &mut Vec<Game>, batch: &RecordBatch) -> Result<(), &'static str> {
     }
     let columns = metric::ALL.each_ref().map(|metric| &batch[metric.column]);
     if columns.iter().enumerate().any(|(place, column)| place != DECISIVE && column.null_count() > 0) {
-        return Err("hold positions that do not say what is right");
+        return Err("hold positions without right labels");
     }
     let values = columns.map(values);
     let numbers = batch[GAME.0].as_primitive::<UInt32Type>().values();

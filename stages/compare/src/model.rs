@@ -26,7 +26,7 @@ impl Model {
             (Some(Value::String(text)), _) => Ok(text.clone()),
             (Some(Value::Null) | None, Some(coordinate)) => Ok(coordinate.to_owned()),
             (Some(Value::Null) | None, None) => {
-                Err(Failure::input(format!("the scores of {label} do not say the {key} of their model"))
+                Err(Failure::input(format!("the scores of {label} have no {key} of their model"))
                     .hint(format!("write it into `cwm.model` of the Parquet file, or give the stage a `{key}` axis")))
             }
             (Some(other), _) => {

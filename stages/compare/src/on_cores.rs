@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_come_in_order_and_the_first_failure_is_told() {
+    fn results_come_in_order_and_the_first_failure_is_reported() {
         assert_eq!(on_cores(100, 3, |number| Ok(number * 2)).unwrap(), (0..100).map(|n| n * 2).collect::<Vec<_>>());
         assert_eq!(on_cores(0, 3, Ok).unwrap(), Vec::<usize>::new());
         let failing = |number: usize| if number < 7 { Ok(number) } else { Err(Failure::input(number.to_string())) };

@@ -53,7 +53,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     }
     if let Some((label, _)) = left_out.iter().find(|(_, is_baseline)| !is_baseline) {
         return Err(Failure::input(format!("{label} holds no {DECISIVE_PLURAL}, so it cannot be below {}", config.baseline))
-            .hint(format!("give its predictions a column `{DECISIVE_COLUMN}`, or leave it out of `scores`; `expect: nothing` only tells")));
+            .hint(format!("give its predictions a column `{DECISIVE_COLUMN}`, or leave it out of `scores`; `expect: nothing` only reports")));
     }
     all_lower(&compared, &config)
 }
@@ -70,5 +70,5 @@ fn all_lower(compared: &[Comparison], config: &Config) -> Result<(), Failure> {
         config.baseline,
         not.join("; ")
     ))
-    .hint("train longer or on more games; `expect: nothing` only tells"))
+    .hint("train longer or on more games; `expect: nothing` only reports"))
 }

@@ -137,7 +137,7 @@ fn seeds_of_one_model_are_averaged() {
 }
 
 #[test]
-fn the_draws_can_be_stopped_and_are_told_as_progress() {
+fn the_draws_can_be_stopped_and_are_shown_as_progress() {
     let folder = tempfile::tempdir().unwrap();
     let scores = [
         (BASELINE.0, BASELINE.1, games(9, 0.0)),

@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sum_is_told() {
+    fn what_is_no_sum_is_reported() {
         assert_eq!(Checksum::parse("e3b0").unwrap_err(), "must be 64 hexadecimal digits, not 4 characters");
         assert_eq!(
             Checksum::parse(&EMPTY.replace("98", "9z")).unwrap_err(),

@@ -201,7 +201,7 @@ fn check_url(url: &str) -> Result<(), String> {
         "http" | "https" => Err(format!("names no host: `{url}`")),
         "file" => Err(format!("must be a path or an http(s) URL: write `{}`", rest.trim_start_matches("localhost"))),
         "" => Err(format!("must begin with http:// or https://, not be `{url}`")),
-        other => Err(format!("must be the path of a file or an http(s) URL; {other}:// is not spoken here")),
+        other => Err(format!("must be the path of a file or an http(s) URL; {other}:// is not supported")),
     }
 }
 
@@ -262,15 +262,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_spoken_is_told_in_words() {
-        let told = |url: &str| check_url(url).unwrap_err();
-        assert_eq!(told("file:///tmp/x.pgn"), "must be a path or an http(s) URL: write `/tmp/x.pgn`");
-        assert!(told("ftp://x/y").contains("ftp:// is not spoken here"));
-        assert!(told("http:///x").contains("names no host"));
-        let secret = told("https://me:secret@x/y");
+    fn unsupported_schemes_are_errors() {
+        let message = |url: &str| check_url(url).unwrap_err();
+        assert_eq!(message("file:///tmp/x.pgn"), "must be a path or an http(s) URL: write `/tmp/x.pgn`");
+        assert!(message("ftp://x/y").contains("ftp:// is not supported"));
+        assert!(message("http:///x").contains("names no host"));
+        let secret = message("https://me:secret@x/y");
         assert!(secret.starts_with("must not hold a user name") && !secret.contains("me:"), "{secret}");
         for url in ["https://x/y?a=1&X-Amz-Signature=hidden", "http://x?token=hidden#z", "http://x/y?sv=1;SIG=hidden"] {
-            let secret = told(url);
+            let secret = message(url);
             assert!(secret.starts_with("must not hold a credential") && !secret.contains("hidden"), "{secret}");
         }
         for url in

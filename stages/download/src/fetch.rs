@@ -175,7 +175,7 @@ impl Attempt<'_> {
 
     fn no_length(&self) -> Failure {
         let url = &self.fetch.url;
-        Failure::input(format!("{url}: the server does not say how long the file is, so a cut would go unnoticed"))
+        Failure::input(format!("{url}: the server gives no length of the file, so a truncated download would go unnoticed"))
             .hint("give the file's sum as `sha256`")
     }
 

@@ -108,15 +108,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_proxy_is_told_without_its_password() {
-        let told = |value: &str| {
+    fn an_invalid_proxy_is_reported_without_its_password() {
+        let message = |value: &str| {
             let variables = Variables::from([("http_proxy".to_owned(), value.to_owned())]);
             choose("http://x", &variables).unwrap_err().message
         };
         assert_eq!(
-            told("socks5://u:secret@a:1"),
+            message("socks5://u:secret@a:1"),
             "the environment variable http_proxy names a SOCKS proxy, which cwm does not speak"
         );
-        assert_eq!(told("ftp://u:secret@a:1"), "the environment variable http_proxy names no proxy");
+        assert_eq!(message("ftp://u:secret@a:1"), "the environment variable http_proxy names no proxy");
     }
 }

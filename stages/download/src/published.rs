@@ -60,7 +60,7 @@ fn attempt(context: &Context, agent: &Agent, url: &str) -> Result<String, FetchE
             }
             TransferEvent::Response(Reply::Refused(why)) => return Err(Failure::input(format!("{url}: {why}")).into()),
             TransferEvent::Response(Reply::Rest { .. } | Reply::Outdated) => {
-                return Err(Failure::input(format!("{url}: the server sends a part that nobody asked for")).into());
+                return Err(Failure::input(format!("{url}: the server sent a range that was not requested")).into());
             }
             TransferEvent::Chunk(piece) => {
                 text.extend(piece);

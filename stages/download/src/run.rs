@@ -76,7 +76,7 @@ pub(crate) fn run(context: &Context, settings: &Settings) -> Result<(), Failure>
         .sources()
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
     if let (Some(_), Some(month)) = (&config.source, &config.month) {
-        context.log(format!("`source` is given, so the month {month} is not asked for"));
+        context.log(format!("`source` is given, so the month {month} is not downloaded"));
     }
     if let Sources::One(SourceItem { from: Origin::File { path, first_bytes: None }, .. }) = &wanted {
         let expected = Expectation::for_item(context, &wanted.items()[0])?;

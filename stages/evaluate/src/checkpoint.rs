@@ -26,7 +26,7 @@ const CHUNK: usize = 1_024;
 /// An input is not what it should be, the disk refuses, or the stage was cancelled.
 pub fn run(context: &Context, config: &Config) -> Result<(), Failure> {
     if let Some(parameter) = config.of_predictions() {
-        return Err(Failure::input(format!("`{parameter}` belongs to predictions; a checkpoint says that itself")));
+        return Err(Failure::input(format!("`{parameter}` belongs to predictions; a checkpoint has its own")));
     }
     let OpenDevice { device, name, note } = device::open(context.resources())?;
     context.report_device(name);
@@ -118,7 +118,7 @@ fn check_family(config: &Config, network: &Network) -> Result<(), Failure> {
     let found = &network.architecture().family;
     match &config.family {
         Some(wanted) if wanted != found => {
-            Err(Failure::input(format!("the checkpoint is of family `{found}`, but `family` says `{wanted}`"))
+            Err(Failure::input(format!("the checkpoint is of family `{found}`, but `family` is `{wanted}`"))
                 .hint("leave `family` out, or give it the value that the model was trained with"))
         }
         _ => Ok(()),
@@ -228,7 +228,7 @@ mod tests {
         check_family(&config, &network).unwrap();
         config.family = Some("slice".to_owned());
         let message = check_family(&config, &network).unwrap_err().message;
-        assert_eq!(message, "the checkpoint is of family `transformer`, but `family` says `slice`");
+        assert_eq!(message, "the checkpoint is of family `transformer`, but `family` is `slice`");
         let message = check_vocabulary(&network).unwrap_err().message;
         assert_eq!(message, "the checkpoint is of a model of 10 tokens; games have 20482");
     }

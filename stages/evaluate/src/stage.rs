@@ -41,7 +41,7 @@ impl Stage for Evaluate {
 
     fn check_inputs(&self, given: &[&str]) -> Option<String> {
         match ["checkpoint", "predictions"].map(|name| given.contains(&name)) {
-            [false, false] => Some("lacks its model: it needs an input `checkpoint`, or `predictions`".into()),
+            [false, false] => Some("has no model: it needs an input `checkpoint`, or `predictions`".into()),
             [true, true] => Some("has two models: it takes an input `checkpoint` or `predictions`, not both".into()),
             _ => None,
         }

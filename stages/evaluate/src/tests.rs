@@ -113,7 +113,7 @@ fn read(path: &Path) -> (RecordBatch, BTreeMap<String, serde_json::Value>) {
 
 /// The games that a training was validated on may be the first of the test set, or others, or more than that has.
 #[test]
-fn games_that_were_validated_on_are_told() {
+fn games_that_were_validated_on_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let set = cwm_chess::Dataset::open(&dataset(folder.path(), &games())).unwrap();
     let told = |validated_on: Option<&str>, games: u64| {
@@ -266,7 +266,7 @@ fn labels_that_a_game_carries_are_what_it_is_scored_against() {
 }
 
 #[test]
-fn what_does_not_fit_is_said_in_words() {
+fn what_does_not_fit_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     dataset(folder.path(), &games());
     model(folder.path(), |_| {});

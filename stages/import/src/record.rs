@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_byte() {
+    fn what_is_wrong_is_reported_with_its_byte() {
         let error = |text: &str| Record::read(text.as_bytes(), true).unwrap_err();
         assert_eq!(
             error(r#"{"example_id": 3}"#),

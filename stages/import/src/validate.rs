@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_game_is_told() {
+    fn what_is_no_game_is_reported() {
         let illegal = |moves: &[u16]| fault(&record(moves));
         assert_eq!(
             illegal(&[START, E7E5]),
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_do_not_fit_the_moves_are_told() {
+    fn numbers_that_do_not_fit_the_moves_are_reported() {
         let mut record = record(&[START, E2E4, E7E5]);
         record.steps = Some(9);
         assert_eq!(fault(&record), (Reason::Differs, "`steps` is 9, and its moves give 3".into()));

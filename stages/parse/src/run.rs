@@ -180,7 +180,7 @@ impl OutputWriter<'_> {
             return Err(not_pgn(format!("{name} are not PGN: none of them has a tag or a legal move")));
         }
         if let Some(limit) = limit.filter(|&limit| kept < limit) {
-            let message = format!("`limit` asks for {limit} games, and of the {read} in {name} only {kept} are kept");
+            let message = format!("`limit` is {limit} games, and of the {read} in {name} only {kept} are kept");
             return Err(Failure::input(message).hint("lower `limit`, or give more games"));
         }
         if kept == 0 {

@@ -69,23 +69,23 @@ impl Candidate {
         let summary: Value = serde_json::from_str(&text).map_err(|error| wrong(format!("is not JSON: {error}")))?;
         match &summary["format"] {
             Value::Number(format) if format.as_u64() == Some(1) => {}
-            Value::Null => return Err(wrong("does not say its format".to_owned())),
+            Value::Null => return Err(wrong("has no format".to_owned())),
             other => return Err(wrong(format!("has format {other}; this cwm reads format 1"))),
         }
         let text = |object: &Value, key: &str| match &object[key] {
             Value::String(text) => Ok(text.clone()),
-            _ => Err(wrong(format!("does not say its `{key}`"))),
+            _ => Err(wrong(format!("has no `{key}`"))),
         };
         let training =
-            summary["training"].as_object().ok_or_else(|| wrong("does not say its `training`".to_owned()))?;
+            summary["training"].as_object().ok_or_else(|| wrong("has no `training`".to_owned()))?;
         let steps =
-            training.get("steps").and_then(Value::as_u64).ok_or_else(|| wrong("does not say its `steps`".into()))?;
+            training.get("steps").and_then(Value::as_u64).ok_or_else(|| wrong("has no `steps`".into()))?;
         let parameters = parameters
             .iter()
             .map(|name| {
                 let scalar = training.get(name).and_then(Scalar::of_json);
                 let scalar = scalar.ok_or_else(|| {
-                    wrong(format!("does not say its `{name}`")).hint(
+                    wrong(format!("has no `{name}`")).hint(
                         "`parameters` of `select` names what is chosen; a training writes its own down in `training`",
                     )
                 })?;

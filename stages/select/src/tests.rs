@@ -189,7 +189,7 @@ fn trainings_that_cannot_be_compared_and_files_that_are_no_summaries_are_refused
     );
     assert_eq!(
         spoiled(|summary| summary["training"]["beta2"] = serde_json::Value::Null),
-        "the summary of sweep[lr=0.003] (1.json) does not say its `beta2`"
+        "the summary of sweep[lr=0.003] (1.json) has no `beta2`"
     );
     assert_eq!(
         spoiled(|summary| summary["format"] = 2.into()),

@@ -148,7 +148,7 @@ fn one_set_becomes_one_dataset_and_is_counted() {
 }
 
 #[test]
-fn no_input_and_no_move_are_told() {
+fn no_input_and_no_move_are_reported() {
     let folder = tempdir().unwrap();
     let failure = Trial::new(folder.path().join("work")).run(&Tokenize).err().unwrap();
     assert_eq!(failure.message, "tokenize has no games to work on");

@@ -120,7 +120,7 @@ fn what_cannot_be_fetched_leaves_the_pin_as_it_is() {
 }
 
 #[test]
-fn a_pin_that_changed_is_said_to_be_the_cause() {
+fn a_pin_that_changed_is_reported_to_be_the_cause() {
     let (server, _) = versions();
     let context = pipeline(&format!("source: \"{}\"", server.url));
     context.run(&[]).ran_just(&["games", "size"]);
@@ -133,7 +133,7 @@ fn a_pin_that_changed_is_said_to_be_the_cause() {
 }
 
 #[test]
-fn a_sum_in_the_pipeline_counts_before_the_pin_and_the_contradiction_is_told() {
+fn a_sum_in_the_pipeline_counts_before_the_pin_and_the_contradiction_is_reported() {
     let (server, version) = versions();
     let context = pipeline(&format!("source: \"{}\"", server.url));
     context.run(&[]).ran_just(&["games", "size"]);
@@ -181,7 +181,7 @@ fn the_command_that_an_error_names_finds_the_fetch() {
 }
 
 #[test]
-fn a_damaged_file_of_pins_is_told_with_its_line_and_fetches_nothing() {
+fn a_damaged_file_of_pins_is_reported_with_its_line_and_fetches_nothing() {
     let (server, _) = versions();
     let context = pipeline(&format!("source: \"{}\"", server.url));
     context.run(&[]).ran_just(&["games", "size"]);

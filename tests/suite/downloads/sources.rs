@@ -115,12 +115,12 @@ fn a_file_that_lies_elsewhere_now_is_no_different_result() {
 }
 
 #[test]
-fn what_cannot_be_a_source_is_told_with_its_place() {
+fn what_cannot_be_a_source_is_reported_with_its_place() {
     for (with, words) in [
         ("source: there", "is a folder"),
         ("source: [there/x.pgn, nowhere.pgn]", "cannot read"),
         ("source: \"file:///tmp/x.pgn\"", "write `/tmp/x.pgn`"),
-        ("source: \"ftp://x/y.pgn\"", "ftp:// is not spoken here"),
+        ("source: \"ftp://x/y.pgn\"", "ftp:// is not supported"),
         ("month: 2025-3", "must be a year and a month"),
         ("source: there/x.pgn, first_bytes: 0", "a number of bytes such as"),
     ] {
@@ -133,7 +133,7 @@ fn what_cannot_be_a_source_is_told_with_its_place() {
 }
 
 #[test]
-fn another_try_is_told_in_plain_output() {
+fn another_try_is_reported_in_plain_output() {
     let server = Server::start(|number, request| match number {
         0 => empty("503 Service Unavailable"),
         _ => serve(b"1. e4", TAG, request),

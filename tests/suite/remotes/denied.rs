@@ -62,7 +62,7 @@ const KEYS: [(&str, &str); 3] =
 type Variables<'v> = &'v [(&'v str, &'v str)];
 
 #[test]
-fn a_remote_that_denies_everything_is_told_of_once_in_its_own_words() {
+fn a_remote_that_denies_everything_is_reported_once_in_its_own_words() {
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     ada.run(&[]).ran_just(&CELLS);

@@ -89,7 +89,7 @@ fn a_file_that_is_too_short_on_a_remote_is_not_taken_for_a_bad_connection() {
 
 /// A mistyped address of a server that is there would otherwise be "not there", result by result.
 #[test]
-fn a_web_server_without_anything_of_cwms_is_told_of_once() {
+fn a_web_server_without_anything_of_cwms_is_reported_once() {
     let lab = Lab::new();
     let ben = lab.person();
     let web = Web::before(lab.folder.path().to_owned());

@@ -15,7 +15,7 @@ fn pushed_by_ada() -> Option<(Lab, Context, Context)> {
 }
 
 #[test]
-fn a_result_that_was_not_pulled_is_told_with_whose_it_is_where_it_is_and_how_to_get_it() {
+fn a_result_that_was_not_pulled_is_reported_with_whose_it_is_where_it_is_and_how_to_get_it() {
     let Some((_lab, ada, ben)) = pushed_by_ada() else { return };
     // The lock file alone: nothing is known but that there is a result.
     let open = well(ben.cwm(&["status"]));

@@ -216,7 +216,7 @@ fn cuts_busy_servers_and_changed_bytes() {
 }
 
 #[test]
-fn what_a_server_refuses_is_told_without_a_secret() {
+fn what_a_server_refuses_is_reported_without_a_secret() {
     let Some(server) = Server::start() else { return };
     let ada = server.person("x");
     ada.run(&[]);

@@ -44,7 +44,7 @@ fn what_rests_on_a_result_that_is_nowhere_is_pulled_by_the_lock_files_keys() {
 }
 
 #[test]
-fn what_cannot_be_had_by_the_lock_files_keys_is_told_as_it_is() {
+fn what_cannot_be_had_by_the_lock_files_keys_is_shown_as_it_is() {
     let lab = Lab::new();
     let (ada, ben) = without_games(&lab);
     // The lock file names another result of its key than the remote has.

@@ -273,7 +273,7 @@ stages:
 }
 
 #[test]
-fn what_a_remote_lost_is_made_again_and_what_is_damaged_there_is_told() {
+fn what_a_remote_lost_is_made_again_and_what_is_damaged_there_is_reported() {
     let Some(cluster) = start(CHAIN, "") else { return };
     well(&cluster.run(&["parts"]));
     // Lost: the record says what it was, and nobody has it.

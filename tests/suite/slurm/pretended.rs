@@ -176,7 +176,7 @@ fn a_node_that_fails_again_and_again_is_a_failure_in_the_end() {
 }
 
 #[test]
-fn out_of_memory_is_told_as_that_with_what_to_raise() {
+fn out_of_memory_is_shown_as_that_with_what_to_raise() {
     let pretended = Pretended::with(1, "");
     pretended.context.edit("pipeline.yaml", "    with:", "    needs: { memory: 2GB }\n    with:");
     let run = pretended.start();

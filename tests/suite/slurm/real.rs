@@ -36,7 +36,7 @@ fn a_pipeline_is_done_by_jobs_and_a_matrix_is_arrays_of_the_controllers_size() {
 }
 
 #[test]
-fn failures_are_told_with_their_log_and_attempts_count() {
+fn failures_are_reported_with_their_log_and_attempts_count() {
     let yaml = r#"
 cwm: 1
 stages:
@@ -118,7 +118,7 @@ stages:
 }
 
 #[test]
-fn a_time_limit_of_slurm_is_told_as_one() {
+fn a_time_limit_of_slurm_is_shown_as_one() {
     let yaml = r#"
 cwm: 1
 stages:
@@ -137,7 +137,7 @@ stages:
 }
 
 #[test]
-fn what_cannot_start_is_told_while_it_waits() {
+fn what_cannot_start_is_reported_while_it_waits() {
     let yaml = r#"
 cwm: 1
 stages:

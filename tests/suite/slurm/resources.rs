@@ -37,7 +37,7 @@ fn out_of_memory(cluster: &Cluster) {
 
 /// Where Slurm measures by itself, its queue says just that such a job failed.
 #[test]
-fn who_takes_more_memory_than_slurm_measures_is_told_so() {
+fn who_takes_more_memory_than_slurm_measures_is_reported_so() {
     let lines =
         "JobAcctGatherType=jobacct_gather/linux\nJobAcctGatherFrequency=task=1\nJobAcctGatherParams=OverMemoryKill";
     let Some(cluster) = limited(&[("CWM_SLURM_LINES", lines)]) else { return };
@@ -45,7 +45,7 @@ fn who_takes_more_memory_than_slurm_measures_is_told_so() {
 }
 
 #[test]
-fn who_takes_more_memory_than_the_kernel_gives_is_told_so() {
+fn who_takes_more_memory_than_the_kernel_gives_is_reported_so() {
     // Slurm makes groups of its own in those of this machine, which takes an administrator and the first version of them.
     let group = std::path::Path::new("/sys/fs/cgroup/memory").join(format!("cwm-test-{}", std::process::id()));
     if std::fs::create_dir(&group).is_err() || std::fs::metadata(group.join("memory.limit_in_bytes")).is_err() {

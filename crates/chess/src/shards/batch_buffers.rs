@@ -83,7 +83,7 @@ impl<'a> BatchBuffers<'a> {
         for (row, plies) in bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).enumerate() {
             let list = lists.get(row).ok_or_else(|| format!("the list of row {row} ends before it begins"))?;
             if (list.len() + beyond) as u64 != u64::from(plies) + 1 {
-                return Err(format!("row {row} says that it has {plies} plies, and its list has {}", list.len()));
+                return Err(format!("row {row} declares {plies} plies, and its list has {}", list.len()));
             }
         }
         Ok(())
@@ -116,7 +116,7 @@ impl<'a> BatchBuffers<'a> {
             _ => self.at_most(&column.valid, rows.div_ceil(8).next_multiple_of(64))?.into_owned(),
         };
         if valid.len() < rows.div_ceil(8) {
-            return Err("it does not say which games carry labels".to_owned());
+            return Err("it does not mark which games carry labels".to_owned());
         }
         let most =
             (lists.numbers() as usize).saturating_add(rows * beyond).saturating_mul(LABELS).min(i32::MAX as usize);

@@ -128,7 +128,7 @@ impl ShardFormat {
             return Err(self.content(path, "its metadata lack `cwm.format` or `cwm.version`"));
         };
         if name != self.name {
-            return Err(self.content(path, format!("it says that it is a {name} file")));
+            return Err(self.content(path, format!("its header declares a {name} file")));
         }
         if found != self.version {
             let (format, known, path) = (self.name, self.version, PathBuf::from(path));

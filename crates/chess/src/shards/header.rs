@@ -120,7 +120,7 @@ impl<'a, N: Iterator<Item = &'a FieldNode>, B: Iterator<Item = &'a Buffer>> Part
 
     /// Returns the range of the next buffer in the file.
     fn buffer(&mut self) -> Result<Range<usize>, String> {
-        let buffer = self.buffers.next().ok_or("it has fewer buffers than the schema asks for")?;
+        let buffer = self.buffers.next().ok_or("it has fewer buffers than the schema needs")?;
         let range = || {
             let start = self.body.start.checked_add(usize::try_from(buffer.offset()).ok()?)?;
             let end = start.checked_add(usize::try_from(buffer.length()).ok()?)?;

@@ -151,7 +151,7 @@ fn an_edit_of_a_patched_package_counts_however_deep_it_is_used() {
 }
 
 #[test]
-fn what_is_wrong_with_a_manifest_is_said_with_its_path() {
+fn what_is_wrong_with_a_manifest_is_reported_with_its_path() {
     let error = |edit: &dyn Fn(&House)| {
         let house = House::new();
         edit(&house);

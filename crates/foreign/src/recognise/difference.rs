@@ -35,7 +35,7 @@ impl Difference {
             expected.insert(declared.name.as_str());
             let (name, needed) = (&declared.name, &declared.shape);
             match candidate.tensors.get(name) {
-                None => faults.push(format!("lacks `{name}` {needed:?}")),
+                None => faults.push(format!("has no `{name}` {needed:?}")),
                 Some((_, Err(what))) => faults.push(format!("`{name}` {what}")),
                 Some((_, Ok(tensor))) => {
                     if !tensor.shape.iter().copied().eq(needed.iter().map(|&length| length as u64)) {

@@ -86,7 +86,7 @@ fn start(
     hints: &ImportHints,
 ) -> Result<Architecture, String> {
     let table = table.ok_or("has no table of tokens")?;
-    let Some((_, Ok(tensor))) = candidate.tensors.get(table) else { return Err(format!("lacks `{table}`")) };
+    let Some((_, Ok(tensor))) = candidate.tensors.get(table) else { return Err(format!("has no `{table}`")) };
     let &[vocabulary, width] = &tensor.shape[..] else {
         return Err(format!("`{table}` has shape {:?}, and is no table", tensor.shape));
     };
@@ -131,12 +131,12 @@ pub fn contradiction(
         return None;
     }
     let [value] = &values[..] else {
-        return Some(format!("says `{setting}` = {}, which contradict each other", values.join(" and ")));
+        return Some(format!("declares `{setting}` = {}, which contradict each other", values.join(" and ")));
     };
     let mut other = architecture.clone();
     other.options.insert(option.to_owned(), value.clone());
     let why = labels::network(other).err().map(|error| format!(": {error}"));
-    Some(format!("says `{setting}` = {value}, which its tensors cannot have{}", why.unwrap_or_default()))
+    Some(format!("declares `{setting}` = {value}, which its tensors cannot have{}", why.unwrap_or_default()))
 }
 
 /// Returns true if the shapes of a model depend on a counting option, so that it follows from them.

@@ -22,7 +22,7 @@ use crate::tensor_groups::FileContents;
 
 /// A remedy where settings contradict a model that fits.
 const SAVE_ALONE: &str = "if the settings are not this model's, save its state_dict alone";
-const SAY_HEADS: &str = "say how many it has with `options: { heads: N }` (`--option heads=N`)";
+const HEADS_HINT: &str = "give their number with `options: { heads: N }` (`--option heads=N`)";
 
 /// Facts about the model that its file may not say.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -87,7 +87,7 @@ pub fn recognise<'c>(
     let contradicting_setting = |(_, architecture, family): &Fitting<'_, 'c>| {
         settings::contradicting_setting(family.name, contents)
             .map(|what| (what, SAVE_ALONE))
-            .or_else(|| Some((family_match::contradiction(family, architecture, contents, hints)?, SAY_HEADS)))
+            .or_else(|| Some((family_match::contradiction(family, architecture, contents, hints)?, HEADS_HINT)))
     };
     let contradictions: Vec<Option<(String, &str)>> = fits.iter().map(contradicting_setting).collect();
     if let Some(Some((what, hint))) = contradictions.first().filter(|_| contradictions.iter().all(Option::is_some)) {
@@ -111,7 +111,7 @@ fn families(hints: &ImportHints) -> Result<Vec<&'static Family>, String> {
         None => Ok(FAMILIES.iter().collect()),
         Some(name) => match cwm_models::families::find(name) {
             Ok(family) => Ok(vec![family]),
-            Err(error) => Err(format!("cannot be read as asked: {error}")),
+            Err(error) => Err(format!("cannot be read with these options: {error}")),
         },
     }
 }
@@ -141,13 +141,13 @@ fn only<'a, 'c>(path: &Path, fits: Vec<Fitting<'a, 'c>>) -> Result<Fitting<'a, '
     places.dedup();
     if places.len() > 1 {
         let error = ForeignError::content(path, format!("holds {} models: {}", places.len(), places.join(", ")));
-        return Err(error.hint("say which with `key` (`--key` of `cwm import`)"));
+        return Err(error.hint("choose one with `key` (`--key` of `cwm import`)"));
     }
     if fits.len() > 1 {
         let names: Vec<&str> = fits.iter().map(|(_, architecture, _)| architecture.family.as_str()).collect();
         let what = format!("fits {}, whose parameters have the same names and shapes", names.join(" and "));
         let error = ForeignError::content(path, what);
-        return Err(error.hint("say which with `family` (`--family` of `cwm import`)"));
+        return Err(error.hint("choose one with `family` (`--family` of `cwm import`)"));
     }
     fits.into_iter().next().ok_or_else(|| ForeignError::content(path, "holds no model"))
 }

@@ -80,7 +80,7 @@ pub fn contradicting_setting(family: &str, contents: &FileContents) -> Option<St
         match others.len() {
             0 => None,
             all if all == values.len() => Some(other_model(family, name, &others.join(" and "), ours)),
-            _ => Some(format!("says `{name}` = {}, which contradict each other", values.join(" and "))),
+            _ => Some(format!("declares `{name}` = {}, which contradict each other", values.join(" and "))),
         }
     });
     let negative = match family {
@@ -131,7 +131,7 @@ fn fixed(family: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 fn other_model(family: &str, name: &str, theirs: &str, ours: &str) -> String {
-    format!("says `{name}` = {theirs}, where {family} of this program has {ours}: it is another model")
+    format!("declares `{name}` = {theirs}, where {family} of this program has {ours}: it is another model")
 }
 
 /// Returns the values under this name, each once, in however many spellings. Null is no value.

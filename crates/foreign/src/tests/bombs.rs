@@ -133,7 +133,7 @@ fn a_model_that_is_larger_than_its_file_is_refused_before_there_is_room_for_it()
             assert!(message.contains("has 0 bytes"), "{message}");
         } else {
             let (total, length) = (network.layout().total(), bytes.len());
-            assert_eq!(message, format!("it says that it has {total} parameters, in {length} bytes"));
+            assert_eq!(message, format!("it declares {total} parameters, in {length} bytes"));
             assert!(hint.contains("expanded"), "{hint}");
         }
     }

@@ -115,16 +115,16 @@ fn what_shapes_do_not_tell_is_asked_for_or_said() {
 }
 
 #[test]
-fn what_does_not_fit_is_told_tensor_by_tensor() {
+fn what_does_not_fit_is_reported_tensor_by_tensor() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
     file_of(&network("transformer", "d64/l1", 30, &[]), &path);
     let (message, _) = refused(&path, &ImportHints { size: Some("d64/l2".parse().unwrap()), ..ImportHints::default() });
-    assert!(message.starts_with("it holds no model of ours; the nearest is transformer d64/l2, for which the file itself: lacks `blocks.1.norm1.weight` [64]; "), "{message}");
+    assert!(message.starts_with("it holds no model of ours; the nearest is transformer d64/l2, for which the file itself: has no `blocks.1.norm1.weight` [64]; "), "{message}");
     let (message, _) = refused(&path, &ImportHints { size: Some("d32/l1".parse().unwrap()), ..ImportHints::default() });
     assert!(message.contains("`tok_emb.weight` has shape [30, 64] where [30, 32] is needed"), "{message}");
     let (message, _) = refused(&path, &hints("slice"));
-    assert_eq!(message, "it holds no model of ours; as slice, the file itself lacks `embedding.weight`");
+    assert_eq!(message, "it holds no model of ours; as slice, the file itself has no `embedding.weight`");
     let (message, _) = refused(&path, &hints("perceptron"));
     assert!(
         message.starts_with("it cannot be read as asked: there is no family `perceptron`; known are "),
@@ -251,7 +251,7 @@ fn exported_files_have_the_authors_names_shapes_and_layout() {
 }
 
 #[test]
-fn the_fault_is_told_also_of_a_model_with_unusual_options() {
+fn the_fault_is_reported_also_of_a_model_with_unusual_options() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
     let network = network("gated_deltanet", "d32/l1", 30, &[("heads", "2"), ("key_width", "12")]);
@@ -273,12 +273,12 @@ fn the_fault_is_told_also_of_a_model_with_unusual_options() {
     assert_eq!(message, format!("{start}has `backbone.extra`, which such a model does not have"));
     save("backbone.norm.weight", None);
     let (message, _) = refused(&path, &hints("gated_deltanet"));
-    assert_eq!(message, format!("{start}lacks `backbone.norm.weight` [32]"));
+    assert_eq!(message, format!("{start}has no `backbone.norm.weight` [32]"));
     // Names first, however many shapes are wrong.
     save("", None);
     let other = ImportHints { size: Some("d64/l2".parse().unwrap()), ..hints("gated_deltanet") };
     let (message, _) = refused(&path, &other);
-    assert!(message.contains("for which the file itself: lacks `backbone.layers.1."), "{message}");
+    assert!(message.contains("for which the file itself: has no `backbone.layers.1."), "{message}");
 }
 
 #[test]

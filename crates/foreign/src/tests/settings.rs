@@ -106,7 +106,7 @@ fn settings_that_contradict_each_other_are_no_settings_that_agree() {
 }
 
 #[test]
-fn a_fixed_setting_that_presets_change_is_said_where_the_file_does_not() {
+fn a_fixed_setting_that_presets_change_is_reported_where_the_file_does_not() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
     let assumed_options = |family: &str, settings: &[(&str, &str)]| {

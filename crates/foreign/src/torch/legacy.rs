@@ -70,7 +70,7 @@ impl Legacy {
     /// There is none of that name.
     pub fn place(&mut self, path: &Path, storage: &Storage) -> Result<Place, ForeignError> {
         let known = self.places.get(&storage.key).copied();
-        known.ok_or_else(|| ForeignError::content(path, format!("lacks the storage `{}`", storage.key)))
+        known.ok_or_else(|| ForeignError::content(path, format!("has no storage `{}`", storage.key)))
     }
 
     /// Returns the file that storages are read from.
@@ -128,7 +128,7 @@ fn places(
         let length = u64::from_le_bytes(length);
         if length != storage.length {
             let message =
-                format!("says that storage `{key}` has {} elements and then that it has {length}", storage.length);
+                format!("declares storage `{key}` with {} elements and then with {length}", storage.length);
             return Err(wrong(message));
         }
         let start = at + 8;

@@ -109,7 +109,7 @@ fn the_bytes_do_not_depend_on_the_number_of_cores() {
 }
 
 #[test]
-fn what_is_no_game_is_told_with_its_place_and_other_formats_are_refused() {
+fn what_is_no_game_is_reported_with_its_place_and_other_formats_are_refused() {
     let folder = tempdir().unwrap();
     let mut games = games(4);
     games[2] = vec![START, 3980, 3980];

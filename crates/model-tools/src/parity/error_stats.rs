@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_relative_difference_is_told_beside_the_worst_by_tolerance() {
+    fn the_largest_relative_difference_is_reported_beside_the_worst_by_tolerance() {
         let mut stats = ErrorStats::new("x");
         // The same is allowed of each, which is a small share of one number and a large one of another.
         for (i, (found, expected)) in [(5.0, 5.0), (10.001, 10.0), (1e-4, 2e-4)].into_iter().enumerate() {

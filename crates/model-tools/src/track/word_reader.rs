@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moves_are_told_from_what_stands_around_them() {
+    fn moves_are_reported_from_what_stands_around_them() {
         let mut words = WordReader::default();
         let of = |words: &mut WordReader, line: &str| words.of(line).words.join(" ");
         assert_eq!(of(&mut words, "1. e4 e5 2.Nf3 2...Nc6 3… Bb5!? a6$14 $3"), "e4 e5 Nf3 Nc6 Bb5 a6$14");
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_ends_the_game_and_what_follows_is_told() {
+    fn a_result_ends_the_game_and_what_follows_is_reported() {
         for result in ["1-0", "0-1", "1/2-1/2", "½-½", "*"] {
             let mut words = WordReader::default();
             let line = words.of(&format!("e4 {{ 1-0 }} (1. d4 *) e5 {result} {{a comment}} $1"));

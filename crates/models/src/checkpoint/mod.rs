@@ -37,7 +37,7 @@ pub fn read(folder: &Path, outputs: usize) -> Result<(Description, Network, Weig
         .map_err(|error| ModelError::content(&path, error.to_string()))?;
     let parameters = network.layout().total();
     if description.parameters != parameters as u64 {
-        let message = format!("says {} parameters, but such a model has {parameters}", description.parameters);
+        let message = format!("declares {} parameters, but such a model has {parameters}", description.parameters);
         return Err(ModelError::content(&path, message));
     }
     let weights = read_weights(&folder.join(WEIGHTS_FILE), network.layout())?;

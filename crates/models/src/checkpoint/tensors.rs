@@ -65,7 +65,7 @@ pub fn read_weights(path: &Path, layout: &Arc<Layout>) -> Result<Weights, ModelE
     let mut found = Vec::with_capacity(layout.parameters().len());
     for declared in layout.parameters() {
         let name = &declared.name;
-        let tensor = file.tensor(name).map_err(|_| wrong(format!("lacks the tensor `{name}`")))?;
+        let tensor = file.tensor(name).map_err(|_| wrong(format!("has no tensor `{name}`")))?;
         if tensor.shape() != declared.shape {
             return Err(wrong(format!("`{name}` has shape {:?} where {:?} is needed", tensor.shape(), declared.shape)));
         }

@@ -51,7 +51,7 @@ fn spoiled(spoil: impl Fn(&Path)) -> String {
 }
 
 #[test]
-fn wrong_files_are_told_apart_in_words() {
+fn wrong_files_are_distinguished_in_words() {
     let replace = |from: &'static str, to: &'static str| {
         move |folder: &Path| {
             let file = folder.join(DESCRIPTION_FILE);

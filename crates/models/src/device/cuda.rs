@@ -133,7 +133,7 @@ mod here {
         });
         match found {
             Ok(Ok(gpus)) => Ok(gpus),
-            Ok(Err(error)) => Err(format!("the driver does not start: {error}; `nvidia-smi` may say more")),
+            Ok(Err(error)) => Err(format!("the driver does not start: {error}; `nvidia-smi` may show why")),
             Err(panic) => Err(in_words(panic.as_ref())),
         }
     }
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_told_by_its_first_line() {
+    fn a_panic_is_reported_by_its_first_line() {
         let of = |panic: Box<dyn Any + Send>| in_words(panic.as_ref());
         assert_eq!(
             of(Box::new("\n  out of memory\n  at 0x1\n".to_owned())),

@@ -14,7 +14,7 @@ fn the_processor_is_always_there_and_is_what_nobody_chose() {
     }
     let opened = open(&Resources { accelerator_unavailable: true, ..Resources::default() }).unwrap();
     assert!(is_cpu(&opened.device));
-    assert!(opened.note.unwrap().starts_with("asks for a GPU, and there is none: "));
+    assert!(opened.note.unwrap().starts_with("requests a GPU, and there is none: "));
     let listed = list();
     assert!(listed[0].name == "cpu" && listed[0].usable && listed[0].description.contains("core"), "{listed:?}");
     assert!(listed.len() >= 2, "what keeps GPUs from being used is told: {listed:?}");

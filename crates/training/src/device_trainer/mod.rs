@@ -126,7 +126,7 @@ impl DeviceTrainer {
         let squares = (gradient.clone() / largest.clone()).square().sum();
         let data = Tensor::cat(vec![largest, squares], 0).into_data();
         let [largest, squares] = data.as_slice::<f32>().expect("norms are f32") else {
-            unreachable!("two were asked for")
+            unreachable!("two were requested")
         };
         f64::from(*largest) * f64::from(*squares).sqrt()
     }

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn an_example_that_cannot_be_read_is_told() {
+    fn an_example_that_cannot_be_read_is_reported() {
         assert_eq!(batches(100, 4).batch(0, |_| Err("damaged")), Err("damaged"));
     }
 }

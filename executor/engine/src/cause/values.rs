@@ -129,14 +129,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_two_texts_are_told_apart_in_one_short_line(old in "[ab\n]{0,12}", new in "[ab\n]{0,12}") {
+        fn any_two_texts_are_distinguished_in_one_short_line(old in "[ab\n]{0,12}", new in "[ab\n]{0,12}") {
             prop_assume!(old != new);
             let described = described(&old, &new);
             prop_assert!(!described.contains('\n') && described.len() < 300, "{described:?}");
         }
 
         #[test]
-        fn long_lines_are_not_told_as_the_same(same in "[a-z]{0,200}", one in "[0-4]{1,90}", other in "[5-9]{1,90}") {
+        fn long_lines_are_not_shown_as_the_same(same in "[a-z]{0,200}", one in "[0-4]{1,90}", other in "[5-9]{1,90}") {
             let (_, old, new) = change(&Value::Text(format!("{same}{one}")), &Value::Text(format!("{same}{other}")));
             prop_assert_ne!(old, new);
         }

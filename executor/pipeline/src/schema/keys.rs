@@ -149,7 +149,7 @@ mod tests {
     use crate::spec;
 
     #[test]
-    fn every_key_that_is_read_is_told_and_no_other() {
+    fn every_key_that_is_read_is_reported_and_no_other() {
         let names = |keys: &[Key]| keys.iter().map(|key| key.name).collect::<BTreeSet<_>>();
         assert_eq!(names(FILE), spec::FILE_KEYS.iter().copied().collect());
         let own = BTreeSet::from(["stage", "from", "with"]);

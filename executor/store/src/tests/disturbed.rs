@@ -187,7 +187,7 @@ fn a_creation_killed_at_any_step_is_simply_done_again() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_loses_nothing() {
+fn a_full_disk_is_reported_and_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     if !is_root() {
         eprintln!("skipped: only root may mount a small disk");

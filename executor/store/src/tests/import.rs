@@ -14,7 +14,7 @@ fn elsewhere(name: &str, text: &str) -> (Folder, Store, ActionRecord, Vec<u8>) {
 }
 
 #[test]
-fn a_record_comes_home_without_its_files_and_lacks_nothing_by_that() {
+fn a_record_comes_home_without_its_files_and_misses_nothing_by_that() {
     let (_there, _, record, bytes) = elsewhere("a", "text");
     let (_here, store) = new_store();
     assert_eq!(store.import_records(&record.key, vec![(record.clone(), bytes.clone())], "lab").unwrap(), 1);

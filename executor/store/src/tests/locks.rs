@@ -23,7 +23,7 @@ fn a_key_has_one_holder_who_is_named() {
 }
 
 #[test]
-fn who_waits_is_told_for_whom_and_may_give_up() {
+fn who_waits_is_reported_for_whom_and_may_give_up() {
     let (_folder, store) = new_store();
     let _lock = store.try_lock_key(&key("a"), "cwm run paper.yaml").unwrap().unwrap();
     let mut reported = Vec::new();

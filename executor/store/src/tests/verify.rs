@@ -60,7 +60,7 @@ fn a_folder_that_was_set_aside_is_made_again_at_once() {
 }
 
 #[test]
-fn records_in_a_folder_that_is_not_named_like_a_key_are_told_of_and_made_again() {
+fn records_in_a_folder_that_is_not_named_like_a_key_are_reported_and_made_again() {
     let (_folder, store) = new_store();
     let record = store.record(finished(&store, "a", "text", &[])).unwrap().record;
     let folder = store.action_folder(&record.key);
@@ -122,7 +122,7 @@ fn damaged_records_and_trees_are_set_aside() {
 }
 
 #[test]
-fn what_is_gone_and_what_does_not_belong_is_told() {
+fn what_is_gone_and_what_does_not_belong_is_reported() {
     let (_folder, store) = new_store();
     store.record(finished(&store, "a", "hello", &[])).unwrap();
     fs::remove_file(store.object_path(&Digest::of(b"hello"))).unwrap();

@@ -18,7 +18,7 @@ fn after_each_cut_it_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_busy_server_is_asked_again() {
+fn a_busy_server_is_tried_again() {
     let requests = check(settings(), |number, request| match number {
         0..3 => empty("503 Service Unavailable\r\nRetry-After: 0"),
         3 => empty("429 Too Many Requests"),
@@ -38,7 +38,7 @@ fn a_stalled_connection_is_given_up_and_continued() {
 }
 
 #[test]
-fn a_server_that_never_answers_is_asked_again() {
+fn a_server_that_never_answers_is_tried_again() {
     let impatient = Settings { response: Duration::from_millis(300), ..settings() };
     let requests = check(impatient, |number, request| match number {
         0 => Answer { head: String::new(), body: Vec::new(), stalls: true },

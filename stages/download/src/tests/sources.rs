@@ -70,7 +70,7 @@ fn a_list_makes_a_folder_in_its_order() {
 }
 
 #[test]
-fn of_a_list_what_has_arrived_is_asked_about_and_not_fetched_again() {
+fn of_a_list_what_has_arrived_is_checked_and_not_fetched_again() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(|number, request| match request.path.as_str() {
         "/b" if number < 8 => empty("503 Service Unavailable"),
@@ -127,7 +127,7 @@ fn a_whole_file_of_an_earlier_run_is_not_taken_unasked() {
 }
 
 #[test]
-fn a_whole_beginning_of_an_earlier_run_is_asked_about() {
+fn a_whole_beginning_of_an_earlier_run_is_checked() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(|_, request| serve(&file(), TAG, request));
     for _ in 0..2 {

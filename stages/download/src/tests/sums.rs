@@ -97,7 +97,7 @@ fn a_month_with_another_sum_than_the_published_one_is_refused() {
 }
 
 #[test]
-fn a_list_that_is_not_there_or_has_no_such_month_is_told() {
+fn a_list_that_is_not_there_or_has_no_such_month_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let server = mirror(None);
     let failure = fails(month(folder.path(), &server).run(&Impatient(settings())));

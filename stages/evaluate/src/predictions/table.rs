@@ -141,7 +141,7 @@ fn columns(schema: &Arc<Schema>) -> Result<(&'static str, bool), Failure> {
     let missing_column = |what: &str| {
         let found: Vec<_> = schema.fields().iter().map(|field| format!("`{}`", field.name())).collect();
         Failure::input(format!("the predictions have no column {what}; they have {}", found.join(", ")))
-            .hint("docs/formats.md, `predictions`, says which columns there must be")
+            .hint("docs/formats.md, `predictions`, lists the required columns")
     };
     let game = match (kind("id"), kind("game")) {
         (Some(_), Some(_)) => {
@@ -246,7 +246,7 @@ fn labels(lists: &ArrayRef, wrong: &impl Fn(usize, String) -> Failure) -> Result
         // What does not fit into a byte became null.
         if predicted.is_null(at) || usize::from(class) >= classes(label) {
             let found = naturals(&values.slice(at, 1), &|_| wrong(row, format!("has a negative label {label}")))?[0];
-            return Err(wrong(row, format!("says {found} for label {label}, which has {} classes", classes(label))));
+            return Err(wrong(row, format!("has {found} for label {label}, which has {} classes", classes(label))));
         }
     }
     Ok(predicted.values().to_vec())

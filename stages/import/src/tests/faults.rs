@@ -84,7 +84,7 @@ fn faulty_records_may_be_left_out_and_are_counted_and_named() {
 }
 
 #[test]
-fn sources_that_hold_nothing_and_cut_files_are_told() {
+fn sources_that_hold_nothing_and_cut_files_are_reported() {
     let folder = tempdir().unwrap();
     assert!(failure(b"\n \n", &[]).starts_with("there is no record in "));
     let failure = import(folder.path(), Value::List(Vec::new()), &[]).err().unwrap();

@@ -85,7 +85,7 @@ fn a_cut_after_many_games_names_the_game_and_a_limit_before_it_is_met() {
 }
 
 #[test]
-fn a_cut_at_any_byte_is_told() {
+fn a_cut_at_any_byte_is_reported() {
     let text = many_games(3);
     for (kind, _, compress) in KINDS {
         let compressed = compress(text.as_bytes());
@@ -99,7 +99,7 @@ fn a_cut_at_any_byte_is_told() {
 }
 
 #[test]
-fn damage_is_told() {
+fn damage_is_reported() {
     for (kind, _, compress) in KINDS {
         let mut damaged = compress(many_games(500).as_bytes());
         let middle = damaged.len() / 2;
@@ -112,7 +112,7 @@ fn damage_is_told() {
 }
 
 #[test]
-fn what_is_not_read_is_told_by_name() {
+fn what_is_not_read_is_reported_by_name() {
     for (bytes, name) in
         [(&b"\xfd7zXZ\0\0\x04"[..], "xz"), (b"PK\x03\x04\x14\0\0\0", "zip"), (b"7z\xbc\xaf\x27\x1c", "7-Zip")]
     {

@@ -36,7 +36,7 @@ fn files_are_read_in_the_order_given_and_folders_by_name() {
     }
     let run = tempdir().unwrap();
     let failure = parse_files(run.path(), &files, &[("limit", Value::Int(7))]).err().unwrap();
-    assert_eq!(failure.message, "`limit` asks for 7 games, and of the 6 in the 5 files only 6 are kept");
+    assert_eq!(failure.message, "`limit` is 7 games, and of the 6 in the 5 files only 6 are kept");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn an_input_without_games_is_an_error_and_an_empty_file_among_others_a_warning()
 }
 
 #[test]
-fn what_is_no_pgn_is_told() {
+fn what_is_no_pgn_is_reported() {
     let mut noise = Vec::new();
     let mut state = 1u64;
     while noise.len() < 300_000 {

@@ -74,6 +74,6 @@ fn the_limit_counts_kept_games_in_the_order_of_the_file() {
     }
     let folder = tempdir().unwrap();
     let failure = parse(folder.path(), &sample, &[("limit", Value::Int(14_101))]).err().unwrap();
-    assert!(failure.message.starts_with("`limit` asks for 14101 games, and of the 14807 in "), "{failure}");
+    assert!(failure.message.starts_with("`limit` is 14101 games, and of the 14807 in "), "{failure}");
     assert!(failure.message.ends_with(" only 14100 are kept"), "{failure}");
 }

@@ -155,7 +155,7 @@ fn two_floors_stand_beside_the_papers() {
 }
 
 #[test]
-fn differences_stand_by_test_set_and_what_is_not_finite_is_said() {
+fn differences_stand_by_test_set_and_what_is_not_finite_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let report = with_choices(folder.path());
     let table = page_table(&report, "differences");

@@ -126,7 +126,7 @@ fn the_train_row_of_the_paper_stands_beside_all_games_of_the_corpus() {
 }
 
 #[test]
-fn what_happens_in_games_that_were_played_here_is_told() {
+fn what_happens_in_games_that_were_played_here_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let trial = counted(
         trial(folder.path(), &rows()),

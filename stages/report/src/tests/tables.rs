@@ -267,7 +267,7 @@ fn two_stages_that_score_one_model_stay_apart() {
 }
 
 #[test]
-fn a_loss_that_is_odd_is_told_where_it_stands() {
+fn a_loss_that_is_odd_is_reported_where_it_stands() {
     let folder = tempfile::tempdir().unwrap();
     let mut all = rows();
     all.push(scored("d64/l1", 0, "held_out", [3.5, 0.5, 0.0, 0.0], &[(0.5, 0.0)]));

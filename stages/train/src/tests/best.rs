@@ -28,7 +28,7 @@ fn trained(data: &Path, more: &[(&str, Value)]) -> (tempfile::TempDir, Map<Strin
 }
 
 #[test]
-fn the_weights_are_those_of_the_lowest_validation_loss_and_it_is_said() {
+fn the_weights_are_those_of_the_lowest_validation_loss_and_it_is_reported() {
     let data = data();
     let (work, training, weights) = trained(data.path(), &steep("best"));
     let lines = curves(work.path());

@@ -35,7 +35,7 @@ fn what_was_chosen_is_trained_with() {
 }
 
 #[test]
-fn whatever_may_be_chosen_and_decides_bits_is_told() {
+fn whatever_may_be_chosen_and_decides_bits_is_reported() {
     let data = data();
     let told = |more: &[(&str, Value)]| {
         let work = tempfile::tempdir().unwrap();

@@ -148,7 +148,7 @@ fn what_changes_no_result_is_no_part_of_the_key() {
 }
 
 #[test]
-fn where_the_time_went_is_told_and_in_no_output() {
+fn where_the_time_went_is_reported_and_in_no_output() {
     let (data, work) = (data(), tempfile::tempdir().unwrap());
     let outcome = trial(work.path(), data.path(), &[]).run(&Train).unwrap();
     for name in ["training_seconds", "positions_per_second", "steps_per_second"] {

@@ -18,7 +18,7 @@ fn a_folder_without_its_first_or_a_middle_file_is_refused() {
 }
 
 #[test]
-fn another_format_another_version_and_cuts_are_told_in_words() {
+fn another_format_another_version_and_cuts_are_reported() {
     let folder = tempdir().unwrap();
     let (games, dataset) = one_game(folder.path());
     let bytes = fs::read(dataset.join("dataset-00000.arrow")).unwrap();
@@ -26,7 +26,7 @@ fn another_format_another_version_and_cuts_are_told_in_words() {
         fs::write(games.join("games-00000.arrow"), bytes).unwrap();
         Games::open(&games).unwrap_err().to_string()
     };
-    assert!(read_as_games(&bytes).ends_with("is not a games file: it says that it is a dataset file"));
+    assert!(read_as_games(&bytes).ends_with("is not a games file: its header declares a dataset file"));
     assert!(read_as_games(b"PK").ends_with("is not a games file: it is too short"));
     for length in 0..bytes.len() {
         assert!(read_as_games(&bytes[..length]).contains("is not a games file"));

@@ -116,7 +116,7 @@ fn one_tensor_that_others_of_its_kind_stand_beside_is_missed() {
 }
 
 #[test]
-fn a_manifest_that_is_none_is_told() {
+fn a_manifest_that_is_none_is_reported() {
     let Some(folder) = golden() else { return };
     let place = tempfile::tempdir().unwrap();
     let (name, manifest) = ("slice_diag-tiny.safetensors", place.path().join("manifest.json"));

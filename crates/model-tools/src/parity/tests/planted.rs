@@ -192,7 +192,7 @@ fn a_trace_shows_whether_marked_parameters_of_mamba_decay() {
 }
 
 #[test]
-fn what_a_manifest_lacks_or_misspells_is_told() {
+fn what_a_manifest_lacks_or_misspells_is_reported() {
     let Some(golden) = golden() else { return };
     let beside = Beside::new(&golden, "slice_diag-tiny.safetensors");
     let told = |change: &dyn Fn(&mut serde_json::Value)| {

@@ -64,7 +64,7 @@ fn a_model_that_reads_whole_games_says_when_one_is_too_long() {
 }
 
 #[test]
-fn a_move_is_told_before_the_next_is_read_however_many_come_at_once() {
+fn a_move_is_reported_before_the_next_is_read_however_many_come_at_once() {
     let tokens: Vec<u16> = ["g1f3", "g8f6", "f3g1", "f6g8"].iter().map(|word| token(word)).collect();
     for family in FAMILIES {
         let network = network(family.name, "d64/l1");

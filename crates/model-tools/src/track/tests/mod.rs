@@ -67,7 +67,7 @@ fn of(model: &Path, text: &str) -> (Vec<PositionPrediction>, Result<(), Failure>
 }
 
 #[test]
-fn positions_are_told_with_what_is_wrong_of_each() {
+fn positions_are_reported_with_what_is_wrong_of_each() {
     let folder = tempfile::tempdir().unwrap();
     stubborn(folder.path());
     let (all, ended) = of(folder.path(), "1. e4 e7e5 2. Nf3");
@@ -107,7 +107,7 @@ fn castling_and_promotion_are_read_in_both_notations() {
 }
 
 #[test]
-fn an_illegal_move_is_told_after_what_came_before_it() {
+fn an_illegal_move_is_reported_after_what_came_before_it() {
     let folder = tempfile::tempdir().unwrap();
     stubborn(folder.path());
     let failed = |text: &str| {
@@ -246,7 +246,7 @@ fn every_family_believes_what_its_evaluation_counts() {
 }
 
 #[test]
-fn what_is_said_of_a_checkpoint_that_says_it_itself_is_refused() {
+fn what_is_reported_of_a_checkpoint_that_says_it_itself_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     stubborn(folder.path());
     let text = || Some("slice_diag".to_owned());

@@ -150,7 +150,7 @@ fn a_column_that_only_one_has_renames_no_row() {
 }
 
 #[test]
-fn rows_of_one_name_are_told_apart_by_their_source() {
+fn rows_of_one_name_are_distinguished_by_their_source() {
     let columns = ["Split", "Source", "Games"];
     let old = of(&columns, 1, &[&["Train", "split[t=a]", "5"]]);
     let new = of(&columns, 1, &[&["Train", "split[t=b]", "7"], &["Train", "split[t=a]", "5"]]);
@@ -160,7 +160,7 @@ fn rows_of_one_name_are_told_apart_by_their_source() {
 }
 
 #[test]
-fn rows_that_nothing_tells_apart_are_taken_in_their_order() {
+fn rows_that_nothing_distinguishes_are_taken_in_their_order() {
     let old = table(&[("ours", "a", "1", 1.0), ("ours", "a", "2", 2.0)]);
     let new = table(&[("ours", "a", "1", 1.0), ("ours", "a", "3", 3.0)]);
     let found = found(&old, &new, 0.0);
@@ -184,7 +184,7 @@ fn what_is_no_table_is_refused_in_words() {
 
 /// Prefix bins of another width have neither rows nor columns in common with those before.
 #[test]
-fn what_has_nothing_in_common_is_told_in_a_line() {
+fn what_has_nothing_in_common_is_reported_in_a_line() {
     let (old, new) = (table(&[("ours", "a", "1", 1.0), ("ours", "b", "2", 2.0)]), table(&[("ours", "c", "3", 3.0)]));
     let found = compare(&[old], &[new], 0.0);
     let line = "t (T): no cell in common\n";

@@ -288,7 +288,7 @@ fn files_that_cannot_be_read() {
 }
 
 #[test]
-fn a_fault_that_all_cells_share_is_told_once_and_json_has_its_place() {
+fn a_fault_that_all_cells_share_is_reported_once_and_json_has_its_place() {
     let text = "cwm: 1\nstages:\n  a: { stage: play, matrix: { seed: [0, 1, 2] }, with: { policy: x, seed: $seed } }\n";
     let problems = plan_with(text, &[]).unwrap_err();
     assert_eq!(problems.len(), 1);

@@ -251,7 +251,7 @@ fn an_axis_whose_values_are_maps_says_several_things() {
 }
 
 #[test]
-fn addresses_are_selected_and_what_they_lack_is_said() {
+fn addresses_are_selected_and_what_they_lack_is_reported() {
     let plan = plan(MINIATURE);
     assert_eq!(plan.select("model").unwrap().len(), 8);
     assert_eq!(plan.select("model[size=d64/l1]").unwrap().len(), 4);

@@ -139,7 +139,7 @@ fn a_checkpoint_and_predictions_have_parameters_of_their_own() {
     assert_eq!(message, "parameter `family` belongs to checkpoints, and `name` to predictions");
     let checked = |given: &[&str]| Evaluate.check_inputs(given);
     assert_eq!((checked(&["checkpoint", "games"]), checked(&["games", "predictions"])), (None, None));
-    assert!(checked(&["games"]).unwrap().starts_with("lacks its model"));
+    assert!(checked(&["games"]).unwrap().starts_with("has no model"));
     assert!(checked(&["checkpoint", "predictions"]).unwrap().starts_with("has two models"));
 }
 

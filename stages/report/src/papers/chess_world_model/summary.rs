@@ -57,7 +57,7 @@ fn diverged(results: &Results) -> Option<String> {
     (diverged > 0).then(|| {
         format!(
             "{diverged} of {all} diverged: after too many steps without a finite loss it ended early, and its last good \
-             weights were tested. The tables say where."
+             weights were tested. The tables show where."
         )
     })
 }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_the_trainings_is_said() {
+    fn what_is_known_of_the_trainings_is_reported() {
         let check = |trainings: Vec<Training>, said: &str| {
             let sentence = summary_sentence(&results(trainings));
             assert!(sentence.starts_with(&format!("This page shows how well {said} the whole position")), "{sentence}");
@@ -163,12 +163,12 @@ mod tests {
     }
 
     #[test]
-    fn games_alone_are_told_as_such() {
+    fn games_alone_are_shown_as_such() {
         assert!(summary_sentence(&Results::default()).ends_with("No model was scored."));
     }
 
     #[test]
-    fn a_training_that_diverged_is_told() {
+    fn a_training_that_diverged_is_reported() {
         let trainings = |diverged| vec![training("d8/l1", None, None, false), training("d9/l1", None, None, diverged)];
         assert_eq!(warnings(&results(trainings(false))), [""; 0]);
         let warnings = warnings(&results(trainings(true)));

@@ -110,7 +110,7 @@ fn a_number_opens_what_made_it_and_leads_upstream() {
 }
 
 #[test]
-fn without_an_export_the_labels_are_told() {
+fn without_an_export_the_labels_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let Some(mut browser) = Browser::start() else { return };
     browser.open(&page(folder.path(), None));

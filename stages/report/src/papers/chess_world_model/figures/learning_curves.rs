@@ -210,18 +210,18 @@ mod tests {
 
     #[test]
     fn the_chosen_run_is_the_scored_models() {
-        let told = |title: &str, names: &[&str]| {
+        let expected = |title: &str, names: &[&str]| {
             (title.to_owned(), names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>())
         };
         let floors = ["second[family=slice,size=d8/l1,floor=0.2]", "second[family=slice,size=d8/l1,floor=0.1]"];
         let [other, of_first, of_last] =
             ["floor=0.2", "floor=0.1", "lr=1"].map(|setting| format!("family=slice, size=d8/l1, {setting}"));
-        assert_eq!(panels(&floors), [told("d8/l1", &["SLiCE"]), told("Other trainings", &[other.as_str()])]);
+        assert_eq!(panels(&floors), [expected("d8/l1", &["SLiCE"]), expected("Other trainings", &[other.as_str()])]);
         // Which of two chosen ones was scored is unknown, unless one has the scores' own coordinates.
         let sweep = "sweep[family=slice,size=d8/l1,lr=1]";
         let unclear = panels(&[floors[1], sweep]);
         assert_eq!(unclear.iter().flat_map(|(_, names)| names).collect::<Vec<_>>(), [&of_first, &of_last]);
         let own = panels(&["model[family=slice,size=d8/l1]", sweep]);
-        assert_eq!(own, [told("d8/l1", &["SLiCE"]), told("Other trainings", &[of_last.as_str()])]);
+        assert_eq!(own, [expected("d8/l1", &["SLiCE"]), expected("Other trainings", &[of_last.as_str()])]);
     }
 }

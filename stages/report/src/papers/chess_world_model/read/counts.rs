@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn what_is_wrong_is_reported() {
         let tokens =
             r#"{"stage":"tokenize","sets":{"a":{"games":1,"plies":1,"positions":1,"unique_moves":1,"moves":"f"}}}"#;
         assert!(check(tokens).unwrap_err().contains("`moves` is not hexadecimal"));

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn every_confidence_is_told() {
+    fn every_confidence_is_reported() {
         let line = |confidence: f64| -> Difference {
             serde_json::from_value(serde_json::json!({
                 "family": "slice", "size": "d8/l1", "variant": "", "baseline": "transformer", "test": "held_out",

@@ -90,7 +90,7 @@ fn in_own_bins(results: &Results, paper: &PaperFacts, test: &TestSet, accuracy: 
         vec![Column::text("Model").naming_rows(), Column::text("Size").naming_rows(), Column::text("Source")];
     columns.extend(shown.iter().map(|start| Column::number(&format!("{start}–{}", start + width))));
     let note = match (papers, comparable) {
-        (true, true) => "A dash means that no game is that long, or that the paper does not say.",
+        (true, true) => "A dash means that no game is that long, or that the paper gives no number.",
         (true, false) => "The paper's bins are 20 plies wide and cannot be set beside these.",
         (false, _) => "A dash means that no game is that long.",
     };

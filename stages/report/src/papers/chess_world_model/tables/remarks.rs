@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_odd_is_said() {
+    fn what_is_odd_is_reported() {
         assert_eq!(remarks_on(&[("d64/l1", 0.5, 0.0), ("d128/l1", 0.4, 0.0)]), "");
         assert_eq!(
             remarks_on(&[("d64/l1", 3.5, 0.1), ("d128/l1", 0.4, 0.0)]),
