@@ -175,8 +175,10 @@ impl Attempt<'_> {
 
     fn no_length(&self) -> Failure {
         let url = &self.fetch.url;
-        Failure::input(format!("{url}: the server gives no length of the file, so a truncated download would go unnoticed"))
-            .hint("give the file's sum as `sha256`")
+        Failure::input(format!(
+            "{url}: the server gives no length of the file, so a truncated download would go unnoticed"
+        ))
+        .hint("give the file's sum as `sha256`")
     }
 
     /// After the body: whether it is what the head promised.

@@ -76,10 +76,8 @@ impl Candidate {
             Value::String(text) => Ok(text.clone()),
             _ => Err(wrong(format!("has no `{key}`"))),
         };
-        let training =
-            summary["training"].as_object().ok_or_else(|| wrong("has no `training`".to_owned()))?;
-        let steps =
-            training.get("steps").and_then(Value::as_u64).ok_or_else(|| wrong("has no `steps`".into()))?;
+        let training = summary["training"].as_object().ok_or_else(|| wrong("has no `training`".to_owned()))?;
+        let steps = training.get("steps").and_then(Value::as_u64).ok_or_else(|| wrong("has no `steps`".into()))?;
         let parameters = parameters
             .iter()
             .map(|name| {

@@ -54,7 +54,9 @@ pub fn run(context: &Context) -> Result<(), Failure> {
 /// Family and size that the choice is for; the trainings must be of that size, and of that family or its parent.
 fn cell(config: &Config, candidates: &[Candidate]) -> Result<(String, String), Failure> {
     let missing = |name: &str| {
-        Failure::input(format!("without trainings, `{name}` must be given: nothing else determines what the choice is for"))
+        Failure::input(format!(
+            "without trainings, `{name}` must be given: nothing else determines what the choice is for"
+        ))
     };
     let first = candidates.first();
     let trained = config.parent.as_ref().or(config.family.as_ref()).or(first.map(|first| &first.family));

@@ -44,7 +44,9 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
         None => None,
     };
     if config.keeps_best() && validation.is_none() {
-        return Err(Failure::input("`checkpoint: best` needs the input `validation`: nothing else determines which is best"));
+        return Err(Failure::input(
+            "`checkpoint: best` needs the input `validation`: nothing else determines which is best",
+        ));
     }
     let order = config.order(context, &mut games)?;
     let mut sampler = Sampler::new(games.len(), config.batch_size as usize, order);

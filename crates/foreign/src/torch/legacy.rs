@@ -127,8 +127,7 @@ fn places(
         file.read_exact(&mut length).map_err(|_| wrong(format!("ends before its storage `{key}`")))?;
         let length = u64::from_le_bytes(length);
         if length != storage.length {
-            let message =
-                format!("declares storage `{key}` with {} elements and then with {length}", storage.length);
+            let message = format!("declares storage `{key}` with {} elements and then with {length}", storage.length);
             return Err(wrong(message));
         }
         let start = at + 8;
