@@ -10,6 +10,7 @@ pub mod curves;
 pub mod dispatch;
 pub mod events;
 mod fingerprint;
+mod fold;
 mod locate;
 mod output;
 pub mod registry;

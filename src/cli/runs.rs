@@ -58,7 +58,7 @@ pub struct RunArguments {
     /// Submit the run itself as a job of Slurm, and end
     #[arg(long, conflicts_with = "dry_run")]
     pub detach: bool,
-    /// Show each cached cell, however many there are, and in plain lines all progress
+    /// Show each cell by itself, also cells that are alike, and in plain lines all progress
     #[arg(short = 'v', long)]
     pub verbose: bool,
 }
@@ -98,6 +98,9 @@ pub struct StatusArguments {
     /// Query the remotes of cwm.toml, too
     #[arg(long)]
     pub remote: bool,
+    /// Show each cell by itself, also cells that are alike
+    #[arg(short = 'v', long)]
+    pub verbose: bool,
 }
 
 /// Arguments of `why`.
@@ -109,6 +112,9 @@ pub struct WhyArguments {
     /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
+    /// Show each cell by itself, also cells that are alike
+    #[arg(short = 'v', long)]
+    pub verbose: bool,
 }
 
 /// Arguments of `accept`.

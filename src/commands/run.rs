@@ -139,6 +139,9 @@ pub fn run_until(
     drop(store_lock);
     let evicted = post_run::evict_unkept(&workspace, &outcome.records, &mut sinks);
     let (summary, remote_warnings) = (outcome.summary, outcome.remote_warnings);
+    if interrupted {
+        sinks.warn(format!("interrupted: what is done is recorded, and checkpoints are kept; to resume: {retry}"));
+    }
     if !outcome.report.failed.is_empty() {
         sinks.event(&outcome.report.event(retry));
     }

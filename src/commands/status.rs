@@ -1,12 +1,14 @@
 //! `cwm status`: what is cached and what would run.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::cli::StatusArguments;
 use crate::commands::remote_hints::print_hints;
+use crate::fold::{Entry, Group, fold, fold_lines};
 use crate::output::{is_json, print_json, print_text};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
@@ -20,9 +22,14 @@ struct Row {
     kind: String,
     state: String,
     key: Option<String>,
-    detail: String,
+    #[serde(serialize_with = "joined")]
+    detail: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     remotes: Vec<RemoteRow>,
+}
+
+fn joined<S: Serializer>(lines: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&lines.join("; "))
 }
 
 /// The part of a cell's result that a remote has.
@@ -34,6 +41,13 @@ struct RemoteRow {
     state: &'static str,
     /// The reason of an error, or the key that was looked up if it is not today's.
     detail: String,
+}
+
+impl fmt::Display for RemoteRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RemoteRow { name, state, detail } = self;
+        if detail.is_empty() { write!(f, "{name}: {state}") } else { write!(f, "{name}: {state} ({detail})") }
+    }
 }
 
 /// Runs `cwm status`.
@@ -84,7 +98,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
             kind: cell.kind.clone(),
             state,
             key: key.map(|key| key.short()),
-            detail: detail.join("; "),
+            detail,
             remotes: remotes.remove(&index).unwrap_or_default(),
         });
     }
@@ -92,16 +106,20 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
         print_json(&rows)?;
         return Ok(ExitCode::OK);
     }
-    let width = rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for row in &rows {
-        *counts.entry(&row.state).or_default() += 1;
-        text += &format!("{:<10} {:<width$}  {}\n", row.state, row.label, row.detail);
-        for RemoteRow { name, state, detail } in &row.remotes {
-            let detail = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
-            text += &format!("{:<10} {:<width$}  {name}: {state}{detail}\n", "", "");
-        }
+    rows.iter().for_each(|row| *counts.entry(&row.state).or_default() += 1);
+    let entry = |(&index, row): (&usize, &Row)| {
+        let remotes = row.remotes.iter().map(RemoteRow::to_string);
+        let detail = if arguments.verbose { row.detail.clone() } else { fold_lines(row.detail.clone()) };
+        let lines = [row.state.clone(), detail.join("; ")].into_iter().chain(remotes).collect();
+        Entry { label: workspace.plan.cells[index].label.clone(), lines, value: () }
+    };
+    let groups = fold(chosen.iter().zip(&rows).map(entry).collect(), arguments.verbose);
+    let width = groups.iter().map(|group| group.name.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for Group { name, lines, .. } in &groups {
+        text += &format!("{:<10} {name:<width$}  {}\n", lines[0], lines[1]);
+        lines[2..].iter().for_each(|remote| text += &format!("{:<10} {:<width$}  {remote}\n", "", ""));
     }
     let counted: Vec<String> = counts.iter().map(|(state, count)| format!("{count} {state}")).collect();
     text += &counted.join(", ");

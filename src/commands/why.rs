@@ -1,12 +1,15 @@
 //! `cwm why`: why a stage would run, or where its result comes from.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use crate::cli::WhyArguments;
 use crate::commands::remote_hints::print_hints;
+use crate::fold::{Entry, Group, fold};
 use crate::output::{is_json, print_answer};
 use crate::workspace::Workspace;
 use cwm_action::probe::ProbeRunner;
+use cwm_contract::Label;
 use cwm_core::{Error, ExitCode};
 use cwm_engine::{Cause, CellStatus, Explainer, KeyStatus, Reason};
 
@@ -40,7 +43,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     }
     print_answer(&reasons, || {
         let mut text = String::new();
-        reasons.iter().for_each(|reason| write_reason(reason, 0, &mut text));
+        write_reasons(&reasons.iter().collect::<Vec<_>>(), arguments.verbose, 0, &mut text);
         text
     })?;
     if !is_json() {
@@ -49,20 +52,47 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     Ok(ExitCode::OK)
 }
 
-fn write_reason(reason: &Reason, depth: usize, text: &mut String) {
+/// Writes reasons and those behind them, cells of one stage that have the same once.
+fn write_reasons(reasons: &[&Reason], verbose: bool, depth: usize, text: &mut String) {
+    // Each cell is explained by itself, so what is behind several of them may be there more than once.
+    let mut numbers: HashMap<(&str, Vec<String>), usize> = HashMap::new();
+    let mut entries: Vec<Entry<Vec<&Reason>>> = Vec::new();
+    for reason in reasons {
+        let lines = lines_of(reason);
+        let next = entries.len();
+        let number = if verbose { next } else { *numbers.entry((&reason.label, lines.clone())).or_insert(next) };
+        if number == next {
+            let label = reason.label.parse().unwrap_or_else(|_| Label::stage(reason.label.as_str()));
+            entries.push(Entry { label, lines, value: Vec::new() });
+        }
+        entries[number].value.extend(&reason.because_of);
+    }
     let indent = "  ".repeat(depth);
-    let origin = reason.origin.as_deref().unwrap_or_default();
+    for Group { name, lines, values } in fold(entries, verbose) {
+        *text += &format!("{indent}{name}: {}\n", lines[0]);
+        lines[1..].iter().for_each(|line| *text += &format!("{indent}  {line}\n"));
+        write_reasons(&values.concat(), verbose, depth + 1, text);
+    }
+}
+
+/// Returns the state of a cell, and the reasons for it.
+fn lines_of(reason: &Reason) -> Vec<String> {
     let state = match reason.state {
         state if state.is_cached() => "cached",
         CellStatus::Waits => "may run, when what it depends on has run",
         other => other.as_verb(),
     };
-    let origin = if origin.is_empty() { String::new() } else { format!(": {origin}") };
-    *text += &format!("{indent}{}: {state}{origin}\n", reason.label);
+    let head = match reason.origin.as_deref().unwrap_or_default() {
+        "" => state.to_owned(),
+        origin => format!("{state}: {origin}"),
+    };
     let made_because = reason.made_because.iter().map(|line| format!("it ran then because: {line}"));
     let causes = reason.causes.iter().map(Cause::to_string);
-    for line in made_because.chain(causes).chain(reason.advice.clone()).chain(reason.probe.clone()) {
-        *text += &format!("{indent}  {line}\n");
-    }
-    reason.because_of.iter().for_each(|reason| write_reason(reason, depth + 1, text));
+    [head]
+        .into_iter()
+        .chain(made_because)
+        .chain(causes)
+        .chain(reason.advice.clone())
+        .chain(reason.probe.clone())
+        .collect()
 }

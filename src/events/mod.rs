@@ -1,5 +1,7 @@
 //! The four sinks of a run's events ([`cwm_engine::RunEvent`]): the terminal, plain lines, JSON and the run log.
 
+mod cells;
+mod costs;
 mod failures;
 mod json;
 mod plain;

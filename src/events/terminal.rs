@@ -10,7 +10,7 @@ use owo_colors::{OwoColorize, Style};
 use crate::events::text::EventText;
 use cwm_engine::{EventSink, RunEvent};
 
-/// The most cache hits in a row that are listed.
+/// The most groups of cache hits in a row that are listed.
 const MAX_HITS: usize = 5;
 
 /// Draws on standard error.
@@ -102,8 +102,8 @@ impl EventSink for Terminal {
                 bar.set_message(what.clone());
             }
             RunEvent::Started { label, .. } | RunEvent::Transferring { label, .. } => {
-                let hits = self.text.take_hits();
-                self.print(&hits);
+                let lines = self.text.take_held();
+                self.print(&lines);
                 self.bar(label);
             }
             _ => {
@@ -120,5 +120,10 @@ impl EventSink for Terminal {
                 self.print(&lines);
             }
         }
+    }
+
+    fn tick(&mut self) {
+        let lines = self.text.take_skipped();
+        self.print(&lines);
     }
 }

@@ -3,12 +3,15 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use cwm_contract::{Label, amount};
+use cwm_contract::amount;
 
+use crate::events::cells::HeldCells;
+use crate::events::costs::total_cost;
 use crate::events::failures::failures;
+use crate::fold::fold_lines;
 use cwm_core::text::duration;
 use cwm_core::{escape_controls_in_lines, list_some, plural, short_path};
-use cwm_engine::{Direction, Estimate, RunEvent, TotalEstimate};
+use cwm_engine::{Direction, RunEvent};
 
 /// The most differences that a check lists.
 const MAX_DIFFERENCES: usize = 20;
@@ -16,71 +19,76 @@ const MAX_DIFFERENCES: usize = 20;
 /// The most missing objects that are listed.
 const MAX_MISSING: usize = 50;
 
-/// Formats events. Many cache hits in a row become one line.
+/// Formats events. Cells in a row that are alike become one line.
 pub struct EventText {
     /// True if progress and each cache hit are shown.
     verbose: bool,
-    /// The most cache hits in a row that are listed.
+    /// The most groups of cache hits in a row that are listed.
     max_hits: usize,
-    /// Cache hits that are not shown yet, with the user and the time of their run.
-    hits: Vec<(Label, String)>,
+    held: HeldCells,
 }
 
 impl EventText {
-    /// Makes a formatter that lists up to `max_hits` cache hits in a row, or all if it is `verbose`.
+    /// Makes a formatter that lists up to `max_hits` groups of cache hits in a row, or all hits if it is `verbose`.
     pub fn new(verbose: bool, max_hits: usize) -> Self {
-        EventText { verbose, max_hits, hits: Vec::new() }
+        EventText { verbose, max_hits, held: HeldCells::default() }
     }
 
-    /// Returns the lines of an event, after those of the cache hits before it. Control characters are escaped, since notes, files and
-    /// logs may hold any.
+    /// Returns the lines of an event, after those of the cells that were held before it. Control characters are escaped, since notes,
+    /// files and logs may hold any.
     pub fn lines(&mut self, event: &RunEvent) -> Vec<String> {
-        match event {
-            RunEvent::Cached { label, origin, .. } if !self.verbose => {
-                self.hits.push((label.clone(), origin.clone()));
-                return Vec::new();
-            }
-            RunEvent::Progress { .. } | RunEvent::Doing { .. } if !self.verbose => return Vec::new(),
-            _ => {}
+        if self.held.hold(event) {
+            return if self.verbose { self.take_held() } else { Vec::new() };
         }
-        let mut lines = self.take_hits();
-        lines.extend(text(event).iter().map(|line| escape_controls_in_lines(line)));
+        let mut lines = match event {
+            RunEvent::Progress { .. } | RunEvent::Doing { .. } if !self.verbose => return Vec::new(),
+            // What stands between the cells of a group must not divide it.
+            RunEvent::Warning { .. } => Vec::new(),
+            _ => self.take_held(),
+        };
+        let text = match event {
+            RunEvent::DrySummary { would_run, may_run, cached, would_fail, total } => {
+                let costs = total.estimated + total.unknown > 0;
+                let costs = costs.then(|| total_cost(total, &self.held.without_estimate()));
+                let counts =
+                    format!("would run {would_run}, may run {may_run}, cached {cached}, would fail {would_fail}");
+                costs.into_iter().chain([counts]).collect()
+            }
+            _ => text(event, self.verbose),
+        };
+        lines.extend(text.iter().map(|line| escape_controls_in_lines(line)));
         lines
     }
 
-    /// Returns the lines of the cache hits since the last call.
-    pub fn take_hits(&mut self) -> Vec<String> {
-        let hits = std::mem::take(&mut self.hits);
-        let lines = match hits.first() {
-            Some((first, origin)) if hits.len() > self.max_hits => {
-                // The cells of a stage come one after the other, except for those that waited for others.
-                let stages = hits.chunk_by(|(one, _), (other, _)| one.stage == other.stage).count();
-                let stages = plural(stages as u64, "stage", "stages");
-                let cells = hits.len();
-                vec![format!("  cached   {cells} cells of {stages}, the first {first}  ({origin}); `-v` lists them")]
-            }
-            _ => hits.iter().map(|(label, origin)| format!("  cached   {label}  ({origin})")).collect(),
-        };
+    /// Returns the lines of the cells that were held since the last call.
+    pub fn take_held(&mut self) -> Vec<String> {
+        let lines = self.held.take_lines(self.max_hits, self.verbose);
         lines.iter().map(|line| escape_controls_in_lines(line)).collect()
+    }
+
+    /// Returns the lines of skipped cells if no other event has followed them for a while.
+    pub fn take_skipped(&mut self) -> Vec<String> {
+        if self.held.ends_with_skipped() { self.take_held() } else { Vec::new() }
     }
 }
 
-fn text(event: &RunEvent) -> Vec<String> {
+fn text(event: &RunEvent, verbose: bool) -> Vec<String> {
     let head = match event {
-        RunEvent::Planned { .. } => return Vec::new(),
+        // Cells that are held, and the end of a dry run, are shown by `EventText`.
+        RunEvent::Planned { .. }
+        | RunEvent::Cached { .. }
+        | RunEvent::WouldRun { .. }
+        | RunEvent::Skipped { .. }
+        | RunEvent::DrySummary { .. } => return Vec::new(),
         RunEvent::Warning { message } => format!("warning: {message}"),
         RunEvent::Reading { path } => format!("  reading  {} into the store", path.display()),
         RunEvent::Read { path, bytes, .. } => {
             format!("  read     {}  ({})", path.display(), amount::format_bytes(*bytes))
         }
-        RunEvent::Cached { label, origin, .. } => format!("  cached   {label}  ({origin})"),
-        RunEvent::WouldRun { label, cause, uncertain, estimate } => {
-            let verb = if *uncertain { "may run  " } else { "would run" };
-            return block(format!("{verb}  {label}"), cause.iter().cloned().chain(estimate.as_ref().map(cost)));
-        }
         RunEvent::Started { label, cause, attempt, .. } => {
             let retry = if *attempt > 1 { format!("  (attempt {attempt})") } else { String::new() };
-            return block(format!("  running  {label}{retry}"), cause.clone());
+            let cause = if verbose { cause.clone() } else { fold_lines(cause.clone()) };
+            return block(format!("  running  {label}{retry}"), cause);
         }
         RunEvent::Submitted { job, labels, asks, found } => {
             let verb = if *found { "found    " } else { "submitted" };
@@ -117,13 +125,7 @@ fn text(event: &RunEvent) -> Vec<String> {
             let log = log.iter().flat_map(|log| end_of_log(log_tail, log));
             return block(format!("  FAILED   {label}: {reason}"), hint.chain(log));
         }
-        RunEvent::Skipped { label, because } => format!("  skipped  {label}: needs {because}"),
         RunEvent::Exported { source, path } => format!("{source}: {}", short_path(path)),
-        RunEvent::DrySummary { would_run, may_run, cached, would_fail, total } => {
-            let costs = (total.estimated + total.unknown > 0).then(|| total_cost(total));
-            let counts = format!("would run {would_run}, may run {may_run}, cached {cached}, would fail {would_fail}");
-            return costs.into_iter().chain([counts]).collect();
-        }
         RunEvent::Watching { files } => {
             format!("watching {} (Ctrl-C ends it)", plural(*files as u64, "file", "files"))
         }
@@ -171,7 +173,7 @@ fn text(event: &RunEvent) -> Vec<String> {
 }
 
 /// Returns a line with further lines below it.
-fn block(head: String, details: impl IntoIterator<Item = String>) -> Vec<String> {
+pub fn block(head: String, details: impl IntoIterator<Item = String>) -> Vec<String> {
     let details = details.into_iter().map(|line| format!("             {line}"));
     [head].into_iter().chain(details).collect()
 }
@@ -205,59 +207,4 @@ fn throughput(objects: u64, bytes: u64, seconds: f64) -> String {
         false => String::new(),
     };
     format!("{files}, {size}, {}{rate}", duration(seconds))
-}
-
-/// Describes the estimate of a cell.
-fn cost(estimate: &Estimate) -> String {
-    format!(
-        "about {}, {} of memory, {} of disk, by {} of its kind",
-        duration(estimate.seconds),
-        amount::format_bytes(estimate.memory_bytes),
-        amount::format_bytes(estimate.disk_bytes),
-        plural(estimate.runs, "earlier run", "earlier runs")
-    )
-}
-
-/// Describes the estimates of all cells.
-fn total_cost(total: &TotalEstimate) -> String {
-    let cells = plural(total.unknown as u64, "cell", "cells");
-    let unknown =
-        format!("no estimate for {cells}: no earlier run of the kind, or an input whose size is not known yet");
-    let known = format!(
-        "about {} on this machine, {} of disk, up to {} of memory a cell",
-        duration(total.seconds),
-        amount::format_bytes(total.disk_bytes),
-        amount::format_bytes(total.memory_bytes)
-    );
-    match (total.estimated, total.unknown) {
-        (0, _) => unknown,
-        (_, 0) => known,
-        _ => format!("{known}; {unknown}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn lines_of(max_hits: usize, labels: &[&str]) -> Vec<String> {
-        let hits = labels.iter().map(|label| (label.parse().unwrap(), "ada@host, today".to_owned())).collect();
-        let mut text = EventText { verbose: false, max_hits, hits };
-        let lines = text.take_hits();
-        assert_eq!(text.take_hits(), [""; 0], "each is printed once");
-        lines
-    }
-
-    #[test]
-    fn few_are_printed_one_by_one_and_many_are_counted() {
-        assert_eq!(lines_of(2, &[]), [""; 0]);
-        assert_eq!(
-            lines_of(2, &["a", "b[x=1]"]),
-            ["  cached   a  (ada@host, today)", "  cached   b[x=1]  (ada@host, today)"]
-        );
-        assert_eq!(
-            lines_of(2, &["a", "b[x=1]", "b[x=2]", "b[x=3]"]),
-            ["  cached   4 cells of 2 stages, the first a  (ada@host, today); `-v` lists them"]
-        );
-    }
 }

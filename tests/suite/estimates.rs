@@ -42,7 +42,7 @@ fn estimates_scale_what_was_measured_and_are_silent_about_the_rest() {
     assert_eq!(at(&first, "dry_summary", "")["total"]["unknown"], 2);
     let plain = context.cwm(&["run", "--dry-run", "--output", "plain"]).stderr;
     assert!(
-        plain.contains("no estimate for 2 cells: no earlier run of the kind, or an input whose size is not known yet"),
+        plain.contains("unknown: 2 cells: no earlier run of the kind, or an input whose size is not known yet"),
         "{plain}"
     );
 
@@ -125,4 +125,31 @@ fn memory_and_disk_of_a_training_do_not_grow_with_its_steps() {
     // How many games there will be has no say, for `steps` are given.
     let other = estimate_of(&context, "model", &["--set", "steps=5", "--set", "games=7"]);
     assert_eq!(other["memory_bytes"], once["memory_bytes"]);
+}
+
+#[test]
+fn unknown_estimates_lead() {
+    let context = Context::with(
+        r#"
+cwm: 1
+vars: { text: a.txt }
+stages:
+  copy: { stage: command, from: { text: { file: $text } }, with: { run: 'cat "$in" > "$out"' } }
+  model: { stage: command, matrix: { seed: [0, 1, 2] }, from: copy, with: { run: 'cat "$in" > "$out"; echo "$seed" >> "$out"', seed: $seed } }
+"#,
+    );
+    context.write_old("a.txt", &"a".repeat(1_000));
+    context.write_old("b.txt", &"b".repeat(3_000));
+    context.run(&["copy"]).ran_just(&["copy"]);
+    let summary = |more: &[&str]| {
+        let planned = context.cwm(&[&["run", "--dry-run"], more].concat()).stderr;
+        planned.lines().rev().nth(1).expect("a summary").to_owned()
+    };
+    let why = "no earlier run of the kind, or an input whose size is not known yet";
+    let planned = summary(&["--set", "text=b.txt"]);
+    assert!(planned.starts_with(&format!("unknown: 3 cells of model ({why}); the rest about ")), "{planned}");
+    assert_eq!(summary(&[]), format!("unknown: 3 cells: {why}"));
+    // One cell is a measure for the others.
+    context.run(&["model[seed=0]"]);
+    assert!(summary(&["--set", "text=b.txt"]).starts_with("about "), "{}", summary(&["--set", "text=b.txt"]));
 }

@@ -20,6 +20,7 @@ mod diff;
 mod downloads;
 mod estimates;
 mod failure;
+mod folded;
 mod foretold;
 mod guides;
 mod housekeeping;

@@ -19,7 +19,7 @@ fn without_games(lab: &Lab) -> (Context, Context) {
 fn what_rests_on_a_result_that_is_nowhere_is_pulled_by_the_lock_files_keys() {
     let lab = Lab::new();
     let (ada, ben) = without_games(&lab);
-    let status = well(ben.cwm(&["status", "--remote"])).stdout;
+    let status = well(ben.cwm(&["status", "--remote", "-v"])).stdout;
     assert_eq!(status.matches("lab: there (by the lock file's key)").count(), CELLS.len() - 1, "{status}");
     let pulled = ben.cwm(&["pull"]);
     assert_eq!(pulled.code, 9, "{}", pulled.stderr);

@@ -345,7 +345,9 @@ fn a_run_that_is_stopped_while_the_controller_is_silent_ends_at_once() {
     signal(&run, "-INT");
     let run = ended(run);
     assert_eq!(run.raw.code, 130);
-    let message = events(&run, "warning").pop().expect("a warning")["message"].to_string();
+    // The last one names the command that resumes.
+    let stay = |run: &Run| events(run, "warning").iter().rev().nth(1).expect("two warnings")["message"].to_string();
+    let message = stay(&run);
     assert!(message.contains("2 cells stay with Slurm") && message.contains("`scancel 1` ends them"), "{message}");
     assert!(!message.contains("other runs"), "{message}");
 
@@ -355,7 +357,7 @@ fn a_run_that_is_stopped_while_the_controller_is_silent_ends_at_once() {
     let run = pretended.start();
     pretended.await_true("it is asked again", || pretended.text("looks").lines().count() > looks);
     signal(&run, "-INT");
-    let message = events(&ended(run), "warning").pop().expect("a warning")["message"].to_string();
+    let message = stay(&ended(run));
     assert!(message.contains("`scancel 1` ends them, with all that other runs wait for"), "{message}");
 }
 

@@ -1,0 +1,43 @@
+//! The text of estimates.
+
+use cwm_contract::amount::format_bytes;
+use cwm_core::plural;
+use cwm_core::text::duration;
+use cwm_engine::{Estimate, TotalEstimate};
+
+/// Describes the estimates of cells that are shown together; `None` if no cell has one.
+pub fn cost_of_cells(cells: &[Option<Estimate>]) -> Option<String> {
+    let known: Vec<&Estimate> = cells.iter().flatten().collect();
+    let first = known.first()?;
+    if let [one] = cells {
+        let (memory, disk) = (format_bytes(first.memory_bytes), format_bytes(first.disk_bytes));
+        let runs = plural(first.runs, "earlier run", "earlier runs");
+        let time = duration(first.seconds);
+        return one.map(|_| format!("about {time}, {memory} of memory, {disk} of disk, by {runs} of its kind"));
+    }
+    let seconds = known.iter().map(|estimate| estimate.seconds).sum();
+    let memory = known.iter().map(|estimate| estimate.memory_bytes).max().unwrap_or(0);
+    let disk = known.iter().map(|estimate| estimate.disk_bytes).sum();
+    let (time, memory, disk) = (duration(seconds), format_bytes(memory), format_bytes(disk));
+    let text = format!("about {time} one after the other, up to {memory} of memory each, {disk} of disk");
+    Some(match cells.len() - known.len() {
+        0 => text,
+        unknown => format!("unknown: {unknown} of them; the rest {text}"),
+    })
+}
+
+/// Describes the estimates of all cells. Of some they are `unknown`, which are named: they may be what takes longest.
+pub fn total_cost(total: &TotalEstimate, unknown: &str) -> String {
+    let known = format!(
+        "about {} on this machine, {} of disk, up to {} of memory a cell",
+        duration(total.seconds),
+        format_bytes(total.disk_bytes),
+        format_bytes(total.memory_bytes)
+    );
+    let why = "no earlier run of the kind, or an input whose size is not known yet";
+    match (total.estimated, total.unknown) {
+        (_, 0) => known,
+        (0, count) => format!("unknown: {}: {why}", plural(count as u64, "cell", "cells")),
+        _ => format!("unknown: {unknown} ({why}); the rest {known}"),
+    }
+}

@@ -1,0 +1,199 @@
+//! Groups of cells that are shown alike: of thousands of cells of one stage, most have one state for one reason.
+
+use std::collections::HashMap;
+
+use cwm_contract::Label;
+use cwm_core::plural;
+
+/// The length of digests and keys where people see them.
+const DIGEST: usize = 12;
+
+/// The most lines of one cell that are alike and shown one by one.
+const MAX_ALIKE: usize = 3;
+
+/// What is shown of one cell.
+pub struct Entry<T> {
+    /// The cell.
+    pub label: Label,
+    /// Its state and the reasons for it.
+    pub lines: Vec<String>,
+    /// What the caller keeps with it.
+    pub value: T,
+}
+
+/// Cells of one stage that are shown alike.
+pub struct Group<T> {
+    /// `model[seed=0]`, `model (20000 cells)`, `model[size=d32/l1] (5 cells)` or `model (3 of 20000 cells)`.
+    pub name: String,
+    /// Their lines, with `…` for digests and times that differ, and without the axes of labels that differ.
+    pub lines: Vec<String>,
+    /// The values of their entries.
+    pub values: Vec<T>,
+}
+
+/// Groups entries whose lines differ by nothing but labels, digests and times, in the order of their first ones; each by itself if it is
+/// `verbose`.
+pub fn fold<T>(entries: Vec<Entry<T>>, verbose: bool) -> Vec<Group<T>> {
+    let mut labels: HashMap<String, Vec<Label>> = HashMap::new();
+    let mut numbers: HashMap<(String, Vec<String>), usize> = HashMap::new();
+    let mut groups: Vec<(Vec<Label>, Vec<String>, Group<T>)> = Vec::new();
+    for Entry { label, lines, value } in entries {
+        let lines = if verbose { lines } else { fold_lines(lines) };
+        let general: Vec<String> = lines.iter().map(|line| without_details(line)).collect();
+        labels.entry(label.stage.clone()).or_default().push(label.clone());
+        let next = groups.len();
+        let number =
+            if verbose { next } else { *numbers.entry((label.stage.clone(), general.clone())).or_insert(next) };
+        if number == next {
+            groups.push((Vec::new(), general, Group { name: String::new(), lines: lines.clone(), values: Vec::new() }));
+        }
+        let (members, general, group) = &mut groups[number];
+        for ((shown, general), line) in group.lines.iter_mut().zip(general).zip(&lines) {
+            if shown != line {
+                shown.clone_from(general);
+            }
+        }
+        members.push(label);
+        group.values.push(value);
+    }
+    let named = |(members, _, group): (Vec<Label>, _, Group<T>)| Group {
+        name: name(&members, &labels[&members[0].stage]),
+        ..group
+    };
+    groups.into_iter().map(named).collect()
+}
+
+/// Replaces lines of one cell that are alike by one with their number: a cell may read thousands of others, and all of them changed.
+pub fn fold_lines(lines: Vec<String>) -> Vec<String> {
+    let general: Vec<String> = lines.iter().map(|line| without_details(line)).collect();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    general.iter().for_each(|line| *counts.entry(line).or_default() += 1);
+    let shown = |(line, general): (&String, &String)| match counts.get(&general[..]).copied().unwrap_or(0) {
+        0 => None,
+        count if count <= MAX_ALIKE => Some(line.clone()),
+        count => counts.remove(&general[..]).map(|_| format!("{general} ({count} of them)")),
+    };
+    lines.iter().zip(&general).filter_map(shown).collect()
+}
+
+/// Names some of the cells `all` of a stage: by the axes that they have in common and the others have not, and by their number.
+fn name(members: &[Label], all: &[Label]) -> String {
+    let [first, others @ ..] = members else { return String::new() };
+    if others.is_empty() {
+        return first.to_string();
+    }
+    let count = members.len();
+    if count == all.len() {
+        return format!("{} ({count} cells)", first.stage);
+    }
+    let is_common =
+        |labels: &[Label], one: &(String, String)| labels.iter().all(|label| label.coordinates.contains(one));
+    let coordinates = first.coordinates.iter().filter(|one| is_common(others, one) && !is_common(all, one));
+    let common = Label { stage: first.stage.clone(), coordinates: coordinates.cloned().collect() };
+    let is_meant = |label: &&Label| common.coordinates.iter().all(|one| label.coordinates.contains(one));
+    match all.iter().filter(is_meant).count() {
+        meant if meant == count => format!("{common} ({count} cells)"),
+        meant => format!("{common} ({count} of {})", plural(meant as u64, "cell", "cells")),
+    }
+}
+
+/// Returns a line without the axes of labels, and with `…` for digests and times.
+fn without_details(line: &str) -> String {
+    let mut rest = line;
+    let mut text = String::new();
+    while let Some((before, after)) = rest.split_once('[') {
+        let inside = after.split_once(']').filter(|(inside, _)| inside.contains('='));
+        let is_label = before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
+        text += before;
+        rest = match inside {
+            Some((_, after)) if is_label => after,
+            _ => {
+                text.push('[');
+                after
+            }
+        };
+    }
+    text += rest;
+    let words = text.split(' ').map(|word| {
+        let bare = word.trim_end_matches([',', ';', ':', ')']);
+        if is_digest(bare) || is_time(bare) { format!("…{}", &word[bare.len()..]) } else { word.to_owned() }
+    });
+    words.collect::<Vec<_>>().join(" ").replace("… …", "…")
+}
+
+fn is_digest(word: &str) -> bool {
+    word.len() == DIGEST && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// True for the date and for the time in `2026-11-24 21:22`.
+fn is_time(word: &str) -> bool {
+    let shape: String = word.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    shape == "0000-00-00" || shape == "00:00"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folded(cells: &[(&str, &str)]) -> Vec<(String, String)> {
+        let entry = |(label, line): &(&str, &str)| Entry {
+            label: label.parse().unwrap(),
+            lines: vec![(*line).to_owned()],
+            value: (),
+        };
+        let groups = fold(cells.iter().map(entry).collect(), false);
+        groups.into_iter().map(|group| (group.name, group.lines.join("\n"))).collect()
+    }
+
+    fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+        expected.iter().map(|(name, line)| ((*name).to_owned(), (*line).to_owned())).collect()
+    }
+
+    #[test]
+    fn a_group_is_named_by_what_its_cells_have_in_common() {
+        let cells = [
+            ("a", "never ran"),
+            ("m[size=1,seed=0]", "never ran"),
+            ("m[size=1,seed=1]", "never ran"),
+            ("m[size=2,seed=0]", "forced"),
+            ("m[size=2,seed=1]", "never ran"),
+            ("n[k=0]", "never ran"),
+            ("n[k=1]", "never ran"),
+            ("o[size=1,seed=0]", "depends on a"),
+            ("o[size=1,seed=1]", "depends on a"),
+            ("o[size=2,seed=0]", "depends on b"),
+        ];
+        let expected = [
+            ("a", "never ran"),
+            ("m (3 of 4 cells)", "never ran"),
+            ("m[size=2,seed=0]", "forced"),
+            ("n (2 cells)", "never ran"),
+            ("o[size=1] (2 cells)", "depends on a"),
+            ("o[size=2,seed=0]", "depends on b"),
+        ];
+        assert_eq!(folded(&cells), pairs(&expected));
+    }
+
+    #[test]
+    fn labels_digests_and_times_do_not_keep_cells_apart() {
+        let line = |x: u32| {
+            format!(
+                "input `in` changed: {x}23456789abc -> 0a3456789ab{x}, from n[x={x}]; ada@host, 2026-11-2{x} 1{x}:00"
+            )
+        };
+        let [one, two] = [line(1), line(2)];
+        let expected = "input `in` changed: … -> …, from n; ada@host, …";
+        assert_eq!(folded(&[("m[x=1]", &one), ("m[x=2]", &two)]), pairs(&[("m (2 cells)", expected)]));
+        assert_eq!(folded(&[("m[x=1]", &one)]), pairs(&[("m[x=1]", &one)]), "a single cell keeps its details");
+        assert_eq!(folded(&[("m[x=1]", &one), ("m[x=2]", &one)]), pairs(&[("m (2 cells)", &one)]), "and what is equal");
+        let many: Vec<String> = (0..4).map(line).collect();
+        assert_eq!(fold_lines(many[..3].to_vec()), many[..3], "a few lines of one cell are shown one by one");
+        assert_eq!(
+            fold_lines([vec!["forced".to_owned()], many].concat()),
+            ["forced", &format!("{expected} (4 of them)")]
+        );
+        // Lists and values are no labels.
+        let kept = "parameter `p` changed: [a=1] -> [2], x[3]";
+        assert_eq!(without_details(kept), kept);
+    }
+}
