@@ -19,27 +19,27 @@ macro_rules! exit_codes {
 exit_codes! {
     /// Everything is done.
     OK = 0;
-    /// At least one stage failed; what does not depend on it was done.
+    /// At least one stage failed; stages that do not depend on it are done.
     STAGE_FAILED = 1;
-    /// The command line is wrong, or names something that is not there.
+    /// The command line is wrong, or names something that does not exist.
     USAGE = 2;
-    /// The pipeline file, `cwm.toml` or a `--set` is wrong; nothing was run.
+    /// The pipeline file, `cwm.toml` or a `--set` is wrong; nothing ran.
     PIPELINE = 3;
-    /// The store cannot be used: read-only, full, damaged, of a newer format; or none is there that was named.
+    /// The store cannot be used: read-only, full, damaged or of a newer format; or the named store does not exist.
     STORE = 4;
     /// `verify` found damaged or missing objects.
     DAMAGED = 5;
-    /// `parity` found a difference beyond what is allowed, or a file that cannot be compared.
+    /// `parity` found a difference beyond the tolerance, or a file that cannot be compared.
     DISPARITY = 6;
     /// `diff` found a difference.
     DIFFERENT = 7;
-    /// `run --check` found that a stage makes other bytes than those that are recorded.
+    /// `run --check` found that a stage does not reproduce its recorded bytes.
     IRREPRODUCIBLE = 8;
-    /// `push`, `pull` or `run --push`: a remote was not reached, or did not have or take everything.
+    /// `push`, `pull` or `run --push`: a remote was not reached, or a transfer is incomplete.
     REMOTE = 9;
-    /// `accept --probed` left something as it was: a probe differs, or there is none.
+    /// `accept --probed` did not accept everything: a probe differs or is missing.
     NOT_ACCEPTED = 10;
-    /// The machine refused something, or a mistake in cwm.
+    /// The operating system refused something, or a bug in cwm.
     INTERNAL = 70;
     /// Stopped by Ctrl-C or SIGTERM.
     INTERRUPTED = 130;
