@@ -5,6 +5,7 @@ mod costs;
 mod failures;
 mod json;
 mod plain;
+mod progress;
 mod terminal;
 mod text;
 

@@ -1,8 +1,11 @@
 //! One line an event, for logs, pipes and `--output plain`.
 
 use std::io::Write;
+use std::time::Instant;
 
+use crate::events::progress::ProgressLog;
 use crate::events::text::EventText;
+use cwm_core::escape_controls_in_lines;
 use cwm_engine::{EventSink, RunEvent};
 
 /// The most groups of cache hits in a row that are listed.
@@ -12,12 +15,16 @@ const MAX_HITS: usize = 20;
 pub struct Plain<W: Write> {
     out: W,
     text: EventText,
+    /// A part of the progress, unless all of it is shown.
+    progress: Option<ProgressLog>,
+    began: Instant,
 }
 
 impl<W: Write> Plain<W> {
-    /// Makes a sink that writes to `out`; if it is `verbose`, it also shows progress, and each cache hit.
+    /// Makes a sink that writes to `out`; if it is `verbose`, it also shows all progress, and each cache hit.
     pub fn new(out: W, verbose: bool) -> Self {
-        Plain { out, text: EventText::new(verbose, MAX_HITS) }
+        let progress = (!verbose).then(ProgressLog::default);
+        Plain { out, text: EventText::new(verbose, MAX_HITS), progress, began: Instant::now() }
     }
 
     fn print(&mut self, lines: &[String]) {
@@ -31,7 +38,9 @@ impl<W: Write> Plain<W> {
 
 impl<W: Write> EventSink for Plain<W> {
     fn event(&mut self, event: &RunEvent) {
-        let lines = self.text.lines(event);
+        let mut lines = self.text.lines(event);
+        let progress = self.progress.as_mut().and_then(|progress| progress.line(event, self.began.elapsed()));
+        lines.extend(progress.map(|line| escape_controls_in_lines(&line)));
         self.print(&lines);
     }
 
