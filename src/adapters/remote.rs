@@ -1,7 +1,11 @@
 //! Remotes as the engine sees them.
 
+use cwm_contract::Label;
 use cwm_core::Key;
-use cwm_engine::{Direction, InputUploader, ResultFetcher, TransferUpdate, UpdateSender, UploadItem, UploadOutcome};
+use cwm_engine::{
+    Direction, FetchFailure, InputUploader, ResultFetcher, RunEvent, TransferUpdate, UpdateSender, UploadItem,
+    UploadOutcome,
+};
 use cwm_remote::{FetchStats, RemoteError, TransferEvent, TransferRequest, TransferService, UploadStats};
 use cwm_store::ActionRecord;
 
@@ -12,52 +16,73 @@ impl ResultFetcher for Remotes {
     fn fetch_records(&self, cell: usize, keys: Vec<Key>, updates: UpdateSender) {
         self.0.start(TransferRequest::FetchRecords(keys), move |event| {
             if let TransferEvent::RecordsFetched { errors, .. } = event {
-                let message = |(remote, error): (String, RemoteError)| format!("the remote `{remote}`: {error}");
-                updates(TransferUpdate::Records { cell, failures: errors.into_iter().map(message).collect() });
+                updates(TransferUpdate::RecordsFetched(cell, errors.iter().map(remote_message).collect()));
             }
         });
     }
 
-    fn fetch_files(&self, cell: usize, candidates: Vec<ActionRecord>, updates: UpdateSender) {
-        self.0.start(TransferRequest::FetchResult(candidates), move |event| match event {
-            TransferEvent::Started { objects, bytes } => {
-                updates(TransferUpdate::Begun { cell, direction: Direction::Pull, objects, bytes });
+    fn fetch_files(&self, cell: usize, label: Label, key: Key, candidates: Vec<ActionRecord>, updates: UpdateSender) {
+        self.0.start(TransferRequest::FetchResult(candidates), move |event| {
+            if let Some(event) = run_event(&label, key, Direction::Pull, &event) {
+                updates(TransferUpdate::Emit(event));
             }
-            TransferEvent::Progress { done, total } => updates(TransferUpdate::Progress { cell, done, total }),
-            TransferEvent::ContentFetched(fetched) => {
-                let FetchStats { objects, bytes, seconds, missing, all_remotes_answered } = fetched;
-                updates(TransferUpdate::Files { cell, objects, bytes, seconds, missing, all_remotes_answered });
+            if let TransferEvent::ContentFetched(FetchStats { missing, all_remotes_answered, .. }) = event {
+                let failure = FetchFailure { missing, all_remotes_answered };
+                updates(TransferUpdate::FilesFetched(cell, Some(failure).filter(|one| !one.missing.is_empty())));
             }
-            _ => {}
         });
     }
 }
 
 impl InputUploader for Remotes {
-    fn upload(&self, cell: usize, item: UploadItem, updates: UpdateSender) {
+    fn upload(&self, label: Label, key: Key, item: UploadItem, updates: UpdateSender) {
         let id = item.id();
-        let remote = self.0.names().first().copied().unwrap_or_default().to_owned();
         let request = match item {
             UploadItem::Result(record) => TransferRequest::UploadIfMissing(record),
             UploadItem::File(file) => TransferRequest::UploadFile(file),
         };
-        self.0.start(request, move |event| match event {
-            TransferEvent::Started { objects, bytes } => {
-                updates(TransferUpdate::Begun { cell, direction: Direction::Push, objects, bytes });
+        self.0.start(request, move |event| {
+            // That the remote had all of it is no news.
+            let is_news = !matches!(event, TransferEvent::Uploaded(Ok(Some(UploadStats { objects: 0, .. }))));
+            if let Some(event) = run_event(&label, key, Direction::Push, &event).filter(|_| is_news) {
+                updates(TransferUpdate::Emit(event));
             }
-            TransferEvent::Progress { done, total } => updates(TransferUpdate::Progress { cell, done, total }),
-            TransferEvent::Initialized(message) => updates(TransferUpdate::Warning(message)),
-            TransferEvent::Uploaded(outcome) => {
+            if let TransferEvent::Uploaded(outcome) = event {
                 let outcome = match outcome {
-                    Ok(Some(UploadStats { objects, bytes, seconds })) => {
-                        UploadOutcome::Present { objects, bytes, seconds }
-                    }
+                    Ok(Some(_)) => UploadOutcome::Present,
                     Ok(None) => UploadOutcome::Unavailable,
-                    Err(error) => UploadOutcome::Failed(format!("the remote `{remote}`: {error}")),
+                    Err(error) => UploadOutcome::Failed(remote_message(&error)),
                 };
-                updates(TransferUpdate::Uploaded { item: id.clone(), outcome });
+                updates(TransferUpdate::Uploaded(id.clone(), outcome));
             }
-            _ => {}
         });
     }
+}
+
+/// Returns the event of a run for an event of a request that moves files.
+pub fn run_event(label: &Label, key: Key, direction: Direction, event: &TransferEvent) -> Option<RunEvent> {
+    let label = label.clone();
+    let (objects, bytes, seconds, missing) = match event {
+        &TransferEvent::Started { objects, bytes } => {
+            return Some(RunEvent::Transferring { label, key, direction, objects, bytes });
+        }
+        &TransferEvent::Progress { done, total } => {
+            return Some(RunEvent::Progress { label, done, total: Some(total), unit: "bytes".to_owned() });
+        }
+        TransferEvent::Initialized(message) => return Some(RunEvent::Warning { message: message.clone() }),
+        TransferEvent::ContentFetched(FetchStats { objects, bytes, seconds, missing, .. }) => {
+            (*objects, *bytes, *seconds, missing.clone())
+        }
+        &TransferEvent::Uploaded(Ok(Some(UploadStats { objects, bytes, seconds }))) => {
+            (objects, bytes, seconds, Vec::new())
+        }
+        TransferEvent::Uploaded(Err(error)) => (0, 0, 0.0, vec![remote_message(error)]),
+        _ => return None,
+    };
+    Some(RunEvent::Transferred { label, key, direction, objects, bytes, seconds, missing })
+}
+
+/// Describes the error of a remote.
+pub fn remote_message((remote, error): &(String, RemoteError)) -> String {
+    format!("the remote `{remote}`: {error}")
 }

@@ -3,24 +3,28 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::event::Direction;
+use cwm_contract::Label;
+
+use crate::event::RunEvent;
 use cwm_core::{Digest, Key};
 use cwm_store::ActionRecord;
 use cwm_store::external_files::FileFingerprint;
 
 /// Fetches results from remotes in the background. Methods return at once; the outcome is sent as a [`TransferUpdate`].
 pub trait ResultFetcher {
-    /// Fetches the records of these keys into the store. [`TransferUpdate::Records`] is the end.
+    /// Fetches the records of these keys into the store. [`TransferUpdate::RecordsFetched`] is the end.
     fn fetch_records(&self, cell: usize, keys: Vec<Key>, updates: UpdateSender);
 
-    /// Fetches the files of the first of these results that remotes have completely. [`TransferUpdate::Files`] is the end.
-    fn fetch_files(&self, cell: usize, candidates: Vec<ActionRecord>, updates: UpdateSender);
+    /// Fetches the files of the first of these results of `key` that remotes have completely. [`TransferUpdate::FilesFetched`] is
+    /// the end; the events before it name the cell by `label`.
+    fn fetch_files(&self, cell: usize, label: Label, key: Key, candidates: Vec<ActionRecord>, updates: UpdateSender);
 }
 
 /// Uploads the inputs of jobs whose nodes do not share the run's store. It works in the background as well.
 pub trait InputUploader {
-    /// Uploads the objects of an item that the remote does not have. [`TransferUpdate::Uploaded`] is the end.
-    fn upload(&self, cell: usize, item: UploadItem, updates: UpdateSender);
+    /// Uploads the objects of an item that the remote does not have. [`TransferUpdate::Uploaded`] is the end; the events before it
+    /// name a cell by `label` and `key`.
+    fn upload(&self, label: Label, key: Key, item: UploadItem, updates: UpdateSender);
 }
 
 /// An input of a job.
@@ -62,18 +66,20 @@ impl UploadId {
 #[derive(Clone, Debug, PartialEq)]
 pub enum UploadOutcome {
     /// The remote has all of it now.
-    Present {
-        /// Objects that were sent; the remote had the others.
-        objects: u64,
-        /// Their bytes.
-        bytes: u64,
-        /// Seconds that it took.
-        seconds: f64,
-    },
+    Present,
     /// Files of the item are neither here nor with the remote.
     Unavailable,
     /// The upload failed, with the reason.
     Failed(String),
+}
+
+/// A fetch after which files were still missing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FetchFailure {
+    /// The objects that no remote had, a line each.
+    pub missing: Vec<String>,
+    /// True if every remote answered.
+    pub all_remotes_answered: bool,
 }
 
 /// Sends updates to the engine, from any thread.
@@ -82,55 +88,12 @@ pub type UpdateSender = Arc<dyn Fn(TransferUpdate) + Send + Sync>;
 /// The progress and the end of a transfer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TransferUpdate {
-    /// All remotes were searched for records.
-    Records {
-        /// The cell.
-        cell: usize,
-        /// A warning for each remote that failed.
-        failures: Vec<String>,
-    },
-    /// A transfer of files began.
-    Begun {
-        /// The cell.
-        cell: usize,
-        /// The direction.
-        direction: Direction,
-        /// The number of objects.
-        objects: u64,
-        /// Their bytes.
-        bytes: u64,
-    },
-    /// A part of the files was transferred.
-    Progress {
-        /// The cell.
-        cell: usize,
-        /// Bytes that were transferred.
-        done: u64,
-        /// Bytes in all.
-        total: u64,
-    },
-    /// A fetch of files ended.
-    Files {
-        /// The cell.
-        cell: usize,
-        /// Objects that were fetched.
-        objects: u64,
-        /// Their bytes.
-        bytes: u64,
-        /// Seconds that it took.
-        seconds: f64,
-        /// The objects that no remote had, a line each; empty if the result is complete now.
-        missing: Vec<String>,
-        /// True if every remote answered.
-        all_remotes_answered: bool,
-    },
-    /// A warning about a remote.
-    Warning(String),
-    /// An upload ended.
-    Uploaded {
-        /// The item.
-        item: UploadId,
-        /// The outcome.
-        outcome: UploadOutcome,
-    },
+    /// An event of the run.
+    Emit(RunEvent),
+    /// All remotes were searched for the records of a cell, with a warning for each that failed.
+    RecordsFetched(usize, Vec<String>),
+    /// A fetch of the files of a cell's result ended. Without a failure the result is complete now.
+    FilesFetched(usize, Option<FetchFailure>),
+    /// The upload of an item ended.
+    Uploaded(UploadId, UploadOutcome),
 }

@@ -166,7 +166,7 @@ impl Shared {
                 TransferEvent::ContentFetched(stats)
             }
             TransferRequest::Upload { .. } | TransferRequest::UploadFile(_) | TransferRequest::UploadIfMissing(_) => {
-                TransferEvent::Uploaded(Err(error))
+                TransferEvent::Uploaded(Err((remote, error)))
             }
             TransferRequest::Stat(..) => TransferEvent::Status(vec![(remote, Err(error))]),
         }

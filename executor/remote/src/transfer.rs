@@ -60,8 +60,8 @@ pub enum TransferEvent {
     },
     /// Objects were fetched.
     ContentFetched(FetchStats),
-    /// An upload has ended; nothing if files of the result are neither here nor with a remote.
-    Uploaded(Result<Option<UploadStats>, RemoteError>),
+    /// An upload has ended; nothing if files of the result are neither here nor with a remote. An error names its remote.
+    Uploaded(Result<Option<UploadStats>, (String, RemoteError)>),
     /// The part of a result that each remote has.
     Status(Vec<(String, Result<RemoteStatus, RemoteError>)>),
 }

@@ -18,7 +18,7 @@ impl Watcher {
         match self.adopt_or_submit() {
             Err(failed) if failed.kind == SlurmErrorKind::Unreachable => self.note_outage(&failed),
             Err(failed) => {
-                let tasks = std::mem::take(&mut self.waiting);
+                let tasks = std::mem::take(&mut self.submissions.waiting);
                 self.refuse(tasks.into_values(), failed.error);
             }
             Ok(()) => self.poll_soon(),
@@ -28,11 +28,11 @@ impl Watcher {
     fn adopt_or_submit(&mut self) -> Result<(), SlurmError> {
         let lock = self.store.lock_batches().map_err(Error::from)?;
         self.adopt_live_tasks();
-        if self.waiting.is_empty() {
+        if self.submissions.waiting.is_empty() {
             return Ok(());
         }
         let size = self.array_size()?;
-        let mut waiting: Vec<TaskSpec> = std::mem::take(&mut self.waiting).into_values().collect();
+        let mut waiting: Vec<TaskSpec> = std::mem::take(&mut self.submissions.waiting).into_values().collect();
         while let Some(first) = waiting.first() {
             let request = first.request.clone();
             let tasks = waiting.extract_if(.., |task| task.request == request).take(size).collect();
@@ -44,14 +44,15 @@ impl Watcher {
     /// Watches the tasks that other runs submitted for what is to be submitted here.
     fn adopt_live_tasks(&mut self) {
         let key = |task: &TaskSpec| (task.task.key, task.task.options.check);
-        let cells: HashMap<(Key, bool), usize> = self.waiting.values().map(|task| (key(task), task.cell)).collect();
+        let cells: HashMap<(Key, bool), usize> =
+            self.submissions.waiting.values().map(|task| (key(task), task.cell)).collect();
         for batch in batch::open(&self.store).into_iter().rev() {
             let mut adopted = Vec::new();
             let wanted = batch.open_tasks(|task| cells.contains_key(&(task.key, task.options.check)));
             for (index, task) in wanted {
                 let cell = cells[&(task.key, task.options.check)];
                 let fits = |spec: &mut TaskSpec| task.force || !spec.task.force;
-                if let Some(spec) = self.waiting.extract_if(cell..=cell, |_, spec| fits(spec)).next() {
+                if let Some(spec) = self.submissions.waiting.extract_if(cell..=cell, |_, spec| fits(spec)).next() {
                     adopted.push((index, spec.1));
                 }
             }
@@ -86,7 +87,7 @@ impl Watcher {
         match batch.submit(lock) {
             Ok(()) => {
                 self.end_outage();
-                self.limit_backoff.reset();
+                self.submissions.backoff.reset();
                 self.watch_batch(batch, (0..).zip(tasks).collect(), false);
             }
             // It is unknown if Slurm took it: the queue is searched for its comment first.
@@ -109,15 +110,15 @@ impl Watcher {
     fn limit_reached(&mut self, tasks: Vec<TaskSpec>, error: Error) {
         match tasks.len() {
             1 if self.batches.is_empty() => return self.refuse(tasks, error),
-            1 => self.next_submission = Instant::now() + self.limit_backoff.pause(),
-            count => self.array_size = Some(count.div_ceil(2)),
+            1 => self.submissions.next = Instant::now() + self.submissions.backoff.pause(),
+            count => self.submissions.array_size = Some(count.div_ceil(2)),
         }
         self.wait_for_submission(tasks);
     }
 
     /// The largest number of tasks of an array.
     fn array_size(&mut self) -> Result<usize, SlurmError> {
-        if let Some(size) = self.array_size {
+        if let Some(size) = self.submissions.array_size {
             return Ok(size);
         }
         let config = slurm_cli::query("scontrol", &["show", "config"])?;
@@ -129,7 +130,7 @@ impl Watcher {
             return Err(Error::system("this Slurm has arrays of jobs switched off (MaxArraySize is 0)").into());
         }
         let size = self.settings.site.array_size.map_or(limit, |size| limit.min(size.get()));
-        self.array_size = Some(size);
+        self.submissions.array_size = Some(size);
         Ok(size)
     }
 }

@@ -41,28 +41,39 @@ pub(super) struct WatchedBatch {
     pub tasks: Vec<SubmittedTask>,
 }
 
+/// The tasks that are submitted next.
+pub(super) struct Submissions {
+    /// The tasks, by cell.
+    pub waiting: BTreeMap<usize, TaskSpec>,
+    /// Tasks of an array at most.
+    pub array_size: Option<usize>,
+    /// When `sbatch` may be called next.
+    pub next: Instant,
+    /// Pauses while the site allows no more jobs.
+    pub backoff: Backoff,
+}
+
+/// The polls of the queue.
+struct Polls {
+    next: Instant,
+    /// Pauses while nothing changes.
+    backoff: Backoff,
+    /// Since when the controller has not answered.
+    outage: Option<Instant>,
+    /// The numbers of jobs that were reported last.
+    reported: RunEvent,
+}
+
 pub(super) struct Watcher {
     pub store: Store,
     pub settings: Settings,
     pub command: String,
     pub batches: Vec<WatchedBatch>,
-    /// The tasks to submit, by cell.
-    pub waiting: BTreeMap<usize, TaskSpec>,
-    /// Tasks of an array at most.
-    pub array_size: Option<usize>,
-    /// When `sbatch` may be called next.
-    pub next_submission: Instant,
-    /// Pauses between submissions while the site allows no more jobs.
-    pub limit_backoff: Backoff,
+    pub submissions: Submissions,
+    polls: Polls,
     jobs: Arc<Mutex<Jobs>>,
     pub events: ExecutorEvents,
     files: DigestCache,
-    next_poll: Instant,
-    /// Pauses between polls of the queue while nothing changes.
-    poll_backoff: Backoff,
-    /// Since when the controller has not answered.
-    outage: Option<Instant>,
-    counted: (usize, usize, BTreeMap<String, usize>),
 }
 
 /// The longest pause between submissions while the site allows no more jobs.
@@ -82,41 +93,31 @@ impl Watcher {
         jobs: Arc<Mutex<Jobs>>,
         events: ExecutorEvents,
     ) -> Self {
-        let now = Instant::now();
-        Watcher {
-            files: DigestCache::of_store(&store),
-            limit_backoff: Backoff::new(settings.poll, LONGEST_PAUSE),
-            poll_backoff: Backoff::new(settings.poll, settings.poll * LONGEST_POLL),
-            store,
-            settings,
-            command,
-            batches: Vec::new(),
-            waiting: BTreeMap::new(),
-            array_size: None,
-            next_submission: now,
-            jobs,
-            events,
-            next_poll: now,
-            outage: None,
-            counted: Default::default(),
-        }
+        let (next, poll, waiting) = (Instant::now(), settings.poll, BTreeMap::new());
+        let backoff = Backoff::new(poll, LONGEST_PAUSE);
+        let submissions = Submissions { waiting, array_size: None, next, backoff };
+        let backoff = Backoff::new(poll, poll * LONGEST_POLL);
+        let reported = RunEvent::Queue { pending: 0, running: 0, reasons: BTreeMap::new() };
+        let polls = Polls { next, backoff, outage: None, reported };
+        let files = DigestCache::of_store(&store);
+        Watcher { store, settings, command, batches: Vec::new(), submissions, polls, jobs, events, files }
     }
 
     pub fn watch(mut self, inbox: &Receiver<Vec<TaskSpec>>) {
         let shortest = Duration::from_secs(1).min(self.settings.poll);
         let mut pause = shortest;
         loop {
-            let wait = if self.waiting.is_empty() { pause } else { shortest };
+            let wait = if self.submissions.waiting.is_empty() { pause } else { shortest };
             match inbox.recv_timeout(wait) {
                 Ok(tasks) => self.wait_for_submission(tasks.into_iter().chain(inbox.try_iter().flatten())),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            if Instant::now() >= self.next_submission && !self.waiting.is_empty() {
-                self.next_submission = Instant::now() + self.settings.poll;
+            if Instant::now() >= self.submissions.next && !self.submissions.waiting.is_empty() {
+                self.submissions.next = Instant::now() + self.settings.poll;
                 self.submit();
             }
-            if Instant::now() >= self.next_poll && !self.batches.is_empty() {
+            if Instant::now() >= self.polls.next && !self.batches.is_empty() {
                 self.poll_queue();
             }
             // After the queue: a task that the queue calls ended has written its messages before.
@@ -130,13 +131,13 @@ impl Watcher {
 
     /// Adds tasks to those that are submitted next.
     pub fn wait_for_submission(&mut self, tasks: impl IntoIterator<Item = TaskSpec>) {
-        self.waiting.extend(tasks.into_iter().map(|task| (task.cell, task)));
+        self.submissions.waiting.extend(tasks.into_iter().map(|task| (task.cell, task)));
     }
 
     /// Polls the queue as soon as possible.
     pub fn poll_soon(&mut self) {
-        self.poll_backoff.reset();
-        self.next_poll = Instant::now();
+        self.polls.backoff.reset();
+        self.polls.next = Instant::now();
     }
 
     fn emit(&self, event: RunEvent) {
@@ -164,7 +165,7 @@ impl Watcher {
             Ok(queue) => queue,
             Err(failed) => {
                 self.note_outage(&failed);
-                self.next_poll = Instant::now() + self.settings.poll * 2;
+                self.polls.next = Instant::now() + self.settings.poll * 2;
                 return;
             }
         };
@@ -185,7 +186,7 @@ impl Watcher {
             }
             for task in &mut watched.tasks {
                 if task.update_from_queue(queue.task(&id, task.index), now) {
-                    self.poll_backoff.reset();
+                    self.polls.backoff.reset();
                     if let (Some(entry), true) = (task.entry(), task.has_started) {
                         let job = watched.job.as_deref().unwrap_or_default();
                         let what = format!("job {job}_{} {entry}", task.index);
@@ -196,7 +197,7 @@ impl Watcher {
             self.batches.push(watched);
         }
         self.count();
-        self.next_poll = now + self.poll_backoff.pause();
+        self.polls.next = now + self.polls.backoff.pause();
     }
 
     /// Reports that the cells of a batch are tasks of its job, if that is known.
@@ -223,27 +224,26 @@ impl Watcher {
                 JobPhase::Ended(_) => {}
             }
         }
-        let counted = (pending, running, reasons);
-        if counted != self.counted {
-            let (pending, running, reasons) = counted.clone();
-            self.emit(RunEvent::Queue { pending, running, reasons });
-            self.counted = counted;
+        let counted = RunEvent::Queue { pending, running, reasons };
+        if counted != self.polls.reported {
+            self.emit(counted.clone());
+            self.polls.reported = counted;
         }
     }
 
     /// The controller did not answer: jobs continue, and nothing is concluded.
     pub fn note_outage(&mut self, failed: &SlurmError) {
-        if self.outage.is_none() {
+        if self.polls.outage.is_none() {
             let effect = "jobs continue, and no job counts as lost meanwhile";
             let message = format!("Slurm does not answer ({}): {effect}", failed.error);
             self.emit(RunEvent::Warning { message });
-            self.outage = Some(Instant::now());
+            self.polls.outage = Some(Instant::now());
         }
     }
 
     /// The controller answered.
     pub fn end_outage(&mut self) {
-        if let Some(since) = self.outage.take() {
+        if let Some(since) = self.polls.outage.take() {
             let time = jiff::SignedDuration::from_secs(since.elapsed().as_secs() as i64);
             self.emit(RunEvent::Warning { message: format!("Slurm answers again, after {time:#}") });
         }

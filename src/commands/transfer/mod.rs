@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
+use crate::adapters::{remote_message, run_event};
 use crate::workspace::Workspace;
 use cwm_core::{ExitCode, Key, plural};
 use cwm_engine::{Direction, EventSink, EventSinks, RunEvent};
-use cwm_remote::{FetchStats, RemoteError, TransferEvent, TransferRequest, TransferService, UploadStats};
+use cwm_remote::{RemoteError, TransferEvent, TransferRequest, TransferService};
 
 /// Requests that are pending at a time. The service carries out fewer; the bundles of the others are in memory.
 const MAX_PENDING: usize = 64;
@@ -99,52 +100,34 @@ impl<'a> Transfer<'a> {
     }
 
     fn handle(&mut self, index: usize, key: Key, event: TransferEvent) {
-        let (label, direction) = (self.workspace.plan.cells[index].label.clone(), self.direction);
-        let (objects, bytes, seconds, missing) = match event {
-            TransferEvent::Started { objects, bytes } => {
-                return self.sinks.event(&RunEvent::Transferring { label, key, direction, objects, bytes });
+        let label = &self.workspace.plan.cells[index].label;
+        if let TransferEvent::RecordsFetched { new, errors } = event {
+            // A key without a result here has none but the new ones.
+            let results = self.workspace.store.actions(&key).unwrap_or_default();
+            if new > 0 && results.len() > new {
+                let message = format!(
+                    "{} of it came from the remotes, beside the one that is here ({}); `cwm ls --all {label}` lists them",
+                    plural(new as u64, "other result", "other results"),
+                    results[0].origin()
+                );
+                self.sinks.event(&RunEvent::Note { label: label.clone(), message });
             }
-            TransferEvent::Progress { done, total } => {
-                let (total, unit) = (Some(total), "bytes".to_owned());
-                return self.sinks.event(&RunEvent::Progress { label, done, total, unit });
-            }
-            TransferEvent::Initialized(message) => return self.sinks.warn(message),
-            TransferEvent::RecordsFetched { new, errors } => {
-                // A key without a result here has none but the new ones.
-                let results = self.workspace.store.actions(&key).unwrap_or_default();
-                if new > 0 && results.len() > new {
-                    let message = format!(
-                        "{} of it came from the remotes, beside the one that is here ({}); `cwm ls --all {label}` lists them",
-                        plural(new as u64, "other result", "other results"),
-                        results[0].origin()
-                    );
-                    self.sinks.event(&RunEvent::Note { label, message });
-                }
-                return errors.into_iter().for_each(|(remote, error)| self.warn(remote, &error));
-            }
-            TransferEvent::Status(_) => return,
-            TransferEvent::ContentFetched(FetchStats { objects, bytes, seconds, missing, .. }) => {
-                (objects, bytes, seconds, missing)
-            }
-            TransferEvent::Uploaded(Ok(stats)) => {
-                let UploadStats { objects, bytes, seconds } = stats.unwrap_or_default();
-                (objects, bytes, seconds, Vec::new())
-            }
-            TransferEvent::Uploaded(Err(error)) => {
-                let remote = self.service.names().first().copied().unwrap_or_default();
-                (0, 0, 0.0, vec![format!("the remote `{remote}` {error}")])
-            }
-        };
-        self.totals.results += usize::from(missing.is_empty());
-        self.totals.objects += objects;
-        self.totals.bytes += bytes;
-        self.totals.missing.extend(missing.iter().map(|line| format!("{label}: {line}")));
-        self.sinks.event(&RunEvent::Transferred { label, key, direction, objects, bytes, seconds, missing });
+            return errors.into_iter().for_each(|error| self.warn(error));
+        }
+        let Some(event) = run_event(label, key, self.direction, &event) else { return };
+        if let RunEvent::Transferred { objects, bytes, missing, .. } = &event {
+            self.totals.results += usize::from(missing.is_empty());
+            self.totals.objects += objects;
+            self.totals.bytes += bytes;
+            self.totals.missing.extend(missing.iter().map(|line| format!("{label}: {line}")));
+        }
+        self.sinks.event(&event);
     }
 
     /// Warns about a remote, once of each error.
-    fn warn(&mut self, remote: String, error: &RemoteError) {
-        let message = format!("the remote `{remote}`: {error}");
+    fn warn(&mut self, failed: (String, RemoteError)) {
+        let message = remote_message(&failed);
+        let (remote, error) = failed;
         if error.is_refusal() {
             self.unavailable.insert(remote, "refused");
         } else if !error.is_answer() {
@@ -152,7 +135,7 @@ impl<'a> Transfer<'a> {
         }
         if self.warnings.insert(message.clone()) {
             // A remote that does not exist may be one of many that have the rest.
-            if *error != RemoteError::NotFound {
+            if error != RemoteError::NotFound {
                 self.totals.faults.push(message.clone());
             }
             self.sinks.warn(message);

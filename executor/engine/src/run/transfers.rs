@@ -3,10 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use cwm_contract::Label;
+
 use super::{Engine, Work};
 use crate::cause::Cause;
-use crate::event::{Direction, EventSink, RunEvent};
-use crate::fetch::{InputUploader, ResultFetcher, TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome};
+use crate::event::EventSink;
+use crate::fetch::{
+    FetchFailure, InputUploader, ResultFetcher, TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome,
+};
 use crate::scheduler::{CellState, Event};
 use cwm_action::{ActionFailure, ActionFailureKind};
 use cwm_core::{Error, Key, list_some};
@@ -24,13 +28,6 @@ pub struct Transfers {
     /// Items that the remote has.
     present: HashSet<UploadId>,
     uploading: HashMap<UploadId, PendingUpload>,
-}
-
-/// A fetch after which files were still missing.
-pub struct FetchFailure {
-    /// True if every remote answered.
-    pub all_remotes_answered: bool,
-    missing: Vec<String>,
 }
 
 /// An item that is being uploaded.
@@ -78,12 +75,12 @@ impl Transfers {
         self.failures.remove(&cell);
     }
 
-    /// Uploads an item for a reader, unless the remote has it.
-    fn upload(&mut self, reader: usize, cell: usize, item: UploadItem) {
+    /// Uploads an item for a reader, unless the remote has it. Events name the `cell` by `label` and `key`.
+    fn upload(&mut self, reader: usize, cell: usize, label: Label, key: Key, item: UploadItem) {
         let id = item.id();
         let Some(uploader) = self.uploader.as_ref().filter(|_| !self.present.contains(&id)) else { return };
         let pending = self.uploading.entry(id).or_insert_with(|| {
-            uploader.upload(cell, item, self.updates.clone());
+            uploader.upload(label, key, item, self.updates.clone());
             PendingUpload { cell, waiting: BTreeSet::new() }
         });
         pending.waiting.insert(reader);
@@ -98,23 +95,25 @@ impl Transfers {
 impl Engine<'_> {
     /// Fetches what the decision on a cell noted: records of keys, or else files of results.
     pub(super) fn fetch(&mut self, cell: usize) {
+        let CellState::Fetching(key) = self.scheduler.state(cell) else { return };
         let Work { fetch_keys, candidates, .. } = std::mem::take(self.work_of(cell));
         let (Some(fetcher), updates) = (&self.transfers.fetcher, self.transfers.updates.clone()) else { return };
         match fetch_keys.is_empty() {
             false => fetcher.fetch_records(cell, fetch_keys, updates),
-            true => fetcher.fetch_files(cell, candidates, updates),
+            true => fetcher.fetch_files(cell, self.label(cell), key, candidates, updates),
         }
     }
 
     /// Uploads the inputs of a cell. Returns an event at once if there is nothing to wait for.
     pub(super) fn upload_inputs(&mut self, reader: usize) -> Option<Event> {
-        let action = self.work.get(&reader)?.action.as_ref()?;
+        let (action, label) = (self.work.get(&reader)?.action.as_ref()?, self.label(reader));
         for file in action.external_files() {
-            self.transfers.upload(reader, reader, UploadItem::File(file.clone()));
+            self.transfers.upload(reader, reader, label.clone(), action.key, UploadItem::File(file.clone()));
         }
         for source in &self.scheduler.spec(reader).inputs {
             if let Some(record) = &self.records[*source] {
-                self.transfers.upload(reader, *source, UploadItem::Result(Box::new(record.clone())));
+                let (label, item) = (self.label(*source), UploadItem::Result(Box::new(record.clone())));
+                self.transfers.upload(reader, *source, label, record.key, item);
             }
         }
         (!self.transfers.is_waiting(reader)).then_some(Event::Uploaded(reader))
@@ -122,62 +121,21 @@ impl Engine<'_> {
 
     pub(super) fn on_transfer_update(&mut self, update: TransferUpdate) {
         match update {
-            TransferUpdate::Records { cell, failures } => {
-                failures.into_iter().for_each(|warning| self.warn_of_remote(warning));
+            TransferUpdate::Emit(event) => self.sinks.event(&event),
+            TransferUpdate::RecordsFetched(cell, failures) => {
+                for warning in failures {
+                    if self.transfers.warnings.insert(warning.clone()) {
+                        self.sinks.warn(warning);
+                    }
+                }
                 self.on(Event::Fetched(cell));
             }
-            TransferUpdate::Begun { cell, direction, objects, bytes } => {
-                let label = self.label(cell);
-                if let Some(key) = self.transfer_key(cell) {
-                    self.sinks.event(&RunEvent::Transferring { label, key, direction, objects, bytes });
-                }
-            }
-            TransferUpdate::Progress { cell, done, total } => {
-                let (label, total, unit) = (self.label(cell), Some(total), "bytes".to_owned());
-                self.sinks.event(&RunEvent::Progress { label, done, total, unit });
-            }
-            TransferUpdate::Files { cell, objects, bytes, seconds, missing, all_remotes_answered } => {
+            TransferUpdate::FilesFetched(cell, failure) => {
                 self.transfers.failures.remove(&cell);
-                if !missing.is_empty() {
-                    let failure = FetchFailure { all_remotes_answered, missing: missing.clone() };
-                    self.transfers.failures.insert(cell, failure);
-                }
-                self.report_transfer(cell, Direction::Pull, objects, bytes, seconds, missing);
+                self.transfers.failures.extend(failure.map(|failure| (cell, failure)));
                 self.on(Event::Fetched(cell));
             }
-            TransferUpdate::Warning(message) => self.warn_of_remote(message),
-            TransferUpdate::Uploaded { item, outcome } => self.uploaded(&item, outcome),
-        }
-    }
-
-    /// Returns the key of a cell that fetches its result, uploads its inputs, or has a result.
-    fn transfer_key(&self, cell: usize) -> Option<Key> {
-        match self.scheduler.state(cell) {
-            CellState::Fetching(key) | CellState::Uploading(key) => Some(key),
-            _ => self.records[cell].as_ref().map(|record| record.key),
-        }
-    }
-
-    /// Reports the end of a transfer.
-    fn report_transfer(
-        &mut self,
-        cell: usize,
-        direction: Direction,
-        objects: u64,
-        bytes: u64,
-        seconds: f64,
-        missing: Vec<String>,
-    ) {
-        let label = self.label(cell);
-        if let Some(key) = self.transfer_key(cell) {
-            let end = RunEvent::Transferred { label, key, direction, objects, bytes, seconds, missing };
-            self.sinks.event(&end);
-        }
-    }
-
-    fn warn_of_remote(&mut self, message: String) {
-        if self.transfers.warnings.insert(message.clone()) {
-            self.sinks.warn(message);
+            TransferUpdate::Uploaded(item, outcome) => self.uploaded(&item, outcome),
         }
     }
 
@@ -185,11 +143,8 @@ impl Engine<'_> {
     fn uploaded(&mut self, id: &UploadId, outcome: UploadOutcome) {
         let Some(PendingUpload { cell, waiting }) = self.transfers.uploading.remove(id) else { return };
         let failure = match outcome {
-            UploadOutcome::Present { objects, bytes, seconds } => {
+            UploadOutcome::Present => {
                 self.transfers.present.insert(id.clone());
-                if objects > 0 {
-                    self.report_transfer(cell, Direction::Push, objects, bytes, seconds, Vec::new());
-                }
                 for reader in waiting {
                     if !self.transfers.is_waiting(reader) {
                         self.on(Event::Uploaded(reader));
@@ -200,7 +155,6 @@ impl Engine<'_> {
             // The input is built again, unless that fails.
             UploadOutcome::Unavailable => self.rebuild_unavailable(cell, id).err().map(ActionFailure::from),
             UploadOutcome::Failed(reason) => {
-                self.report_transfer(cell, Direction::Push, 0, 0, 0.0, vec![reason.clone()]);
                 let message = format!("what its job is to read could not be sent to a remote: {reason}");
                 let failure = ActionFailure::new(ActionFailureKind::System, message);
                 Some(failure.hint("`cwm run` tries it again; nothing is made or sent twice"))

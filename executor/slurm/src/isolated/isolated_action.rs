@@ -176,7 +176,7 @@ impl IsolatedAction<'_> {
 
     /// Pushes a result. The work is done, so that a remote that cannot be reached is tried again for long.
     fn push(&self, record: &ActionRecord) -> Result<(), ActionFailure> {
-        let (remote, cancellation) = (self.config.push_remote(), self.process.cancellation);
+        let cancellation = self.process.cancellation;
         let timeout = self.config.remotes.first().map_or(Duration::ZERO, |to| to.timeout * UPLOAD_TIMEOUT_FACTOR);
         let (began, mut backoff) = (Instant::now(), Backoff::new(Duration::from_secs(1), LONGEST_PAUSE));
         loop {
@@ -187,7 +187,7 @@ impl IsolatedAction<'_> {
             }
             let request = TransferRequest::Upload { bundle: Box::new(bundle), force: self.action.force };
             // A finished result is not given up when the job is stopped.
-            let TransferEvent::Uploaded(Err(error)) = self.transfer("pushing", request, false)? else {
+            let TransferEvent::Uploaded(Err((remote, error))) = self.transfer("pushing", request, false)? else {
                 return Ok(());
             };
             let is_stopped = cancellation.is_cancelled();
