@@ -75,7 +75,7 @@ impl LogArguments {
 /// Arguments of `export`.
 #[derive(Debug, Args)]
 pub struct ExportArguments {
-    /// A stage, with `.port` for one of several outputs
+    /// A stage, with `.port` for one of several outputs; each cell of a matrix gets a folder below DIR
     #[arg(value_name = "STAGE[.PORT]", add = complete(outputs))]
     pub source: String,
     /// The destination, created if absent; or `-`: a dataset goes to standard output as an Arrow IPC stream

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use cwm_contract::{ExportOptions, ExportTarget, Inspector};
+use cwm_contract::{ExportOptions, ExportTarget, Inspector, Label};
 use serde_json::json;
 
 use crate::cli::ExportArguments;
@@ -16,7 +16,8 @@ use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 use cwm_engine::output_of;
 use cwm_history::provenance::{self, Disclosure};
-use cwm_store::{Export, OutputRecord};
+use cwm_pipeline::plan::{COLLISION_HINT, export_folders};
+use cwm_store::{ActionRecord, Export, OutputRecord};
 
 /// Runs `cwm export`.
 ///
@@ -27,43 +28,62 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
         reject_json_with("-")?;
     }
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
-    let (index, port) = workspace.output(&arguments.source)?;
+    let (plan, source) = (&workspace.plan, &arguments.source);
+    let outputs = match arguments.is_stream() {
+        true => vec![workspace.output(source)?],
+        false => plan.select_outputs(source, None)?,
+    };
+    let labels: Vec<&Label> = outputs.iter().map(|(index, _)| &plan.cells[*index].label).collect();
+    let folders = export_folders(&labels).map_err(|problem| Error::usage(problem).hint(COLLISION_HINT))?;
     let cache_status = workspace.cache_status()?;
-    let record = workspace.complete_result(&arguments.source, &cache_status, index)?;
-    let output = output_of(record, &port)?;
+    let record = |index: usize| workspace.complete_result(&plan.cells[index].label.to_string(), &cache_status, index);
+    // Nothing is written before all are known to be there.
+    let records: Vec<&ActionRecord> = outputs.iter().map(|(index, _)| record(*index)).collect::<Result<_, _>>()?;
     if arguments.is_stream() {
-        to_stdout(&workspace, output, arguments)?;
+        to_stdout(&workspace, output_of(records[0], &outputs[0].1)?, arguments)?;
         return Ok(ExitCode::OK);
     }
     if let Some((problem, hint)) = workspace.store.export_preflight(&arguments.destination) {
         return Err(Error::usage(problem).hint(hint));
     }
-    let exported = if arguments.labels || arguments.limit.is_some() {
-        to_folder(&workspace, output, arguments)?
-    } else {
-        let record = |index: usize| cache_status.record(index);
-        let disclosure = if arguments.names { Disclosure::Full } else { Disclosure::Public };
-        let added = provenance::files(&workspace.store, &workspace.plan, index, &port, disclosure, record)?;
-        workspace.store.export(&port, output, &arguments.destination, &added, &workspace.files)?
-    };
-    let path = exported.path.to_string_lossy().into_owned();
-    if is_json() {
-        let label = &workspace.plan.cells[index].label;
-        print_json(&json!({ "label": label, "output": port, "path": path, "replaced": exported.is_replacement }))?;
-        return Ok(ExitCode::OK);
+    let (mut rows, mut paths) = (Vec::new(), Vec::new());
+    for (((index, port), record), folder) in outputs.iter().zip(records).zip(folders) {
+        let destination = folder.map_or_else(|| arguments.destination.clone(), |name| arguments.destination.join(name));
+        let output = output_of(record, port)?;
+        let exported = if arguments.labels || arguments.limit.is_some() {
+            to_folder(&workspace, output, &destination, arguments)?
+        } else {
+            let record = |index: usize| cache_status.record(index);
+            let disclosure = if arguments.names { Disclosure::Full } else { Disclosure::Public };
+            let added = provenance::files(&workspace.store, plan, *index, port, disclosure, record)?;
+            workspace.store.export(port, output, &destination, &added, &workspace.files)?
+        };
+        if exported.is_replacement && !is_json() {
+            eprintln!("replaced what was exported there before");
+        }
+        let path = exported.path.to_string_lossy().into_owned();
+        let label = &plan.cells[*index].label;
+        rows.push(json!({ "label": label, "output": port, "path": path, "replaced": exported.is_replacement }));
+        paths.push(path);
     }
-    if exported.is_replacement {
-        eprintln!("replaced what was exported there before");
+    match (is_json(), &rows[..]) {
+        (true, [only]) => print_json(only)?,
+        (true, rows) => print_json(&rows)?,
+        (false, _) => print(&paths.join("\n"))?,
     }
-    print(&path)?;
     Ok(ExitCode::OK)
 }
 
 /// Writes the output to a folder, in another form.
-fn to_folder(workspace: &Workspace, output: &OutputRecord, arguments: &ExportArguments) -> Result<Export, Error> {
+fn to_folder(
+    workspace: &Workspace,
+    output: &OutputRecord,
+    destination: &Path,
+    arguments: &ExportArguments,
+) -> Result<Export, Error> {
     let (inspector, options) = inspector(output, arguments)?;
     let path = workspace.store.path_of(output, &workspace.files)?;
-    workspace.store.export_generated(&arguments.destination, |folder| {
+    workspace.store.export_generated(destination, |folder| {
         inspector.export_as(&output.format, &path, &options, ExportTarget::Folder(folder)).map_err(store_error)
     })
 }

@@ -1,7 +1,8 @@
 //! Cells of which a run shows only a state: cached, skipped, or what a dry run predicts. They are held until the next other event,
 //! so that those which are alike become one line.
 
-use cwm_core::{list_some, plural};
+use cwm_contract::Label;
+use cwm_core::{list_some, plural, short_path};
 use cwm_engine::{Estimate, RunEvent};
 
 use super::costs::cost_of_cells;
@@ -12,6 +13,7 @@ const CACHED: &str = "  cached   ";
 const SKIPPED: &str = "  skipped  ";
 const WOULD_RUN: &str = "would run  ";
 const MAY_RUN: &str = "may run    ";
+const EXPORTED: &str = "";
 
 /// The longest reasons that share a line.
 const MAX_LINE: usize = 80;
@@ -19,10 +21,18 @@ const MAX_LINE: usize = 80;
 /// The most stages whose cells without an estimate are counted one by one.
 const MAX_STAGES: usize = 8;
 
+/// What is shown of a cell beside its state and its reasons.
+#[derive(Default)]
+struct Shown {
+    estimate: Option<Estimate>,
+    /// The path of an export, whose folder is the reason.
+    path: String,
+}
+
 /// Cells that are not shown yet.
 #[derive(Default)]
 pub struct HeldCells {
-    entries: Vec<Entry<Option<Estimate>>>,
+    entries: Vec<Entry<Shown>>,
     /// The cells of a dry run without an estimate: stages in their order, with their numbers of cells.
     unknown: Vec<(String, usize)>,
 }
@@ -30,21 +40,33 @@ pub struct HeldCells {
 impl HeldCells {
     /// Holds the cell of an event. Returns false if the event is no state of a cell.
     pub fn hold(&mut self, event: &RunEvent) -> bool {
-        let (label, verb, details, estimate) = match event {
-            RunEvent::Cached { label, origin, .. } => (label, CACHED, vec![origin.clone()], None),
-            RunEvent::Skipped { label, because } => (label, SKIPPED, vec![format!("needs {because}")], None),
+        let (label, verb, details, shown) = match event {
+            RunEvent::Cached { label, origin, .. } => (label, CACHED, vec![origin.clone()], Shown::default()),
+            RunEvent::Skipped { label, because } => {
+                (label, SKIPPED, vec![format!("needs {because}")], Shown::default())
+            }
+            RunEvent::Exported { source, path } => {
+                let folder = path.parent().unwrap_or(path);
+                let shown = Shown { path: short_path(path), ..Shown::default() };
+                (&source.parse().unwrap_or_else(|_| Label::stage(source)), EXPORTED, vec![short_path(folder)], shown)
+            }
             RunEvent::WouldRun { label, cause, uncertain, estimate } => {
                 match self.unknown.iter_mut().find(|(stage, _)| *stage == label.stage) {
                     _ if estimate.is_some() => {}
                     Some((_, count)) => *count += 1,
                     None => self.unknown.push((label.stage.clone(), 1)),
                 }
-                (label, if *uncertain { MAY_RUN } else { WOULD_RUN }, cause.clone(), *estimate)
+                (
+                    label,
+                    if *uncertain { MAY_RUN } else { WOULD_RUN },
+                    cause.clone(),
+                    Shown { estimate: *estimate, ..Shown::default() },
+                )
             }
             _ => return false,
         };
         let lines = [verb.to_owned()].into_iter().chain(details).collect();
-        self.entries.push(Entry { label: label.clone(), lines, value: estimate });
+        self.entries.push(Entry { label: label.clone(), lines, value: shown });
         true
     }
 
@@ -82,17 +104,20 @@ impl HeldCells {
 }
 
 /// Returns the lines of cells that are alike: a single cell and its details, or a group with its details behind it where they are short.
-fn lines_of(Group { name, lines, values }: &Group<Option<Estimate>>, verbose: bool) -> Vec<String> {
+fn lines_of(Group { name, lines, values }: &Group<Shown>, verbose: bool) -> Vec<String> {
     let (verb, details) = (&lines[0], &lines[1..]);
     let together = details.join("; ");
+    let estimates: Vec<Option<Estimate>> = values.iter().map(|shown| shown.estimate).collect();
     let is_short = !verbose && together.chars().count() <= MAX_LINE;
     let (head, details) = match (&verb[..], &values[..]) {
+        (EXPORTED, [one]) => (format!("{name}: {}", one.path), Vec::new()),
+        (EXPORTED, _) => (format!("{name}: a folder each in {together}"), Vec::new()),
         (SKIPPED, _) => (format!("{verb}{name}: {together}"), Vec::new()),
         (_, [_, _, ..]) if is_short => (format!("{verb}{name}: {together}"), Vec::new()),
         _ if is_short && !together.is_empty() => (format!("{verb}{name}"), vec![together]),
         _ => (format!("{verb}{name}"), details.to_vec()),
     };
-    block(head, details.into_iter().chain(cost_of_cells(values)))
+    block(head, details.into_iter().chain(cost_of_cells(&estimates)))
 }
 
 #[cfg(test)]

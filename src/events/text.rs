@@ -79,6 +79,7 @@ fn text(event: &RunEvent, verbose: bool) -> Vec<String> {
         | RunEvent::Cached { .. }
         | RunEvent::WouldRun { .. }
         | RunEvent::Skipped { .. }
+        | RunEvent::Exported { .. }
         | RunEvent::DrySummary { .. } => return Vec::new(),
         RunEvent::Warning { message } => format!("warning: {message}"),
         RunEvent::Reading { path } => format!("  reading  {} into the store", path.display()),
@@ -125,7 +126,6 @@ fn text(event: &RunEvent, verbose: bool) -> Vec<String> {
             let log = log.iter().flat_map(|log| end_of_log(log_tail, log));
             return block(format!("  FAILED   {label}: {reason}"), hint.chain(log));
         }
-        RunEvent::Exported { source, path } => format!("{source}: {}", short_path(path)),
         RunEvent::Watching { files } => {
             format!("watching {} (Ctrl-C ends it)", plural(*files as u64, "file", "files"))
         }

@@ -132,3 +132,49 @@ fn a_variable_of_the_environment_is_written_nowhere() {
     }
     assert!(looked_at > 3);
 }
+
+#[test]
+fn an_export_of_a_matrix_has_a_folder_for_each_cell() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  model: { stage: command, matrix: { size: [d32/l1, d64/l1], seed: [0, 1] }, with: { run: 'echo "$size $seed" > "$out"', size: $size, seed: $seed } }
+  table: { stage: command, from: { m: model }, with: { run: 'cat "$in_m"/* > "$out"' } }
+export: { model: models/, 'model[seed=0]': firsts }
+"#,
+    );
+    let ran = context.cwm(&["run"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("\nmodel (4 cells): a folder each in models\n"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("\nmodel[seed=0] (2 cells): a folder each in firsts\n"), "{}", ran.stderr);
+    for (folder, text) in [
+        ("models/size=d32-l1,seed=0", "d32/l1 0\n"),
+        ("models/size=d64-l1,seed=1", "d64/l1 1\n"),
+        ("firsts/size=d64-l1,seed=0", "d64/l1 0\n"),
+    ] {
+        assert_eq!(context.read(&format!("{folder}/out")), text);
+    }
+    assert!(!context.path("firsts/size=d64-l1,seed=1").exists());
+
+    let exported = context.cwm(&["export", "model[size=d32/l1]", "elsewhere"]);
+    assert_eq!(exported.code, 0, "{}", exported.stderr);
+    assert_eq!(context.read("elsewhere/size=d32-l1,seed=1/out"), "d32/l1 1\n");
+    assert_eq!(exported.stdout.lines().count(), 2, "{}", exported.stdout);
+    let json: serde_json::Value =
+        serde_json::from_str(&context.cwm(&["export", "model", "all", "--json"]).stdout).unwrap();
+    assert_eq!(json[3]["label"], "model[size=d64/l1,seed=1]");
+    assert!(json[3]["path"].as_str().is_some_and(|path| path.ends_with("/all/size=d64-l1,seed=1/out")), "{json}");
+    // A single cell has the folder itself.
+    assert_eq!(context.cwm(&["export", "model[size=d32/l1,seed=1]", "one"]).code, 0);
+    assert_eq!(context.read("one/out"), "d32/l1 1\n");
+    // Nothing is exported unless all of it is there.
+    context.edit("pipeline.yaml", "seed: [0, 1]", "seed: [0, 1, 2]");
+    let missing = context.cwm(&["export", "model", "none"]);
+    assert!(
+        missing.code == 2 && missing.stderr.contains("model[size=d32/l1,seed=2] is not made yet"),
+        "{}",
+        missing.stderr
+    );
+    assert!(!context.path("none").exists());
+}

@@ -1,11 +1,13 @@
 //! Resolves `export:`: the outputs that are copied, and their paths.
 
+use std::collections::HashMap;
 use std::path::{Component, PathBuf};
 
 use super::Export;
 use super::build::Planner;
 use super::ports::Slot;
 use super::substitute::Scope;
+use cwm_contract::Label;
 use cwm_core::names::list;
 use cwm_core::{Diagnostic, Node, Place, SpannedStr, visible};
 
@@ -25,7 +27,15 @@ impl Planner<'_> {
                 continue;
             }
             places.push((path.clone(), place));
-            exports.extend(source.map(|(cell, port)| Export { cell, port, path, place }));
+            let Some((cells, port)) = source else { continue };
+            let (cells, labels): (Vec<usize>, Vec<&Label>) = cells.into_iter().unzip();
+            match export_folders(&labels) {
+                Ok(folders) => exports.extend(cells.into_iter().zip(folders).map(|(cell, folder)| {
+                    let path = folder.map_or_else(|| path.clone(), |folder| path.join(folder));
+                    Export { cell, port: port.clone(), path, place }
+                })),
+                Err(problem) => self.problems.push(Diagnostic::at(what.place, problem).hint(COLLISION_HINT)),
+            }
         }
         exports
     }
@@ -48,8 +58,8 @@ impl Planner<'_> {
         None
     }
 
-    /// Returns the cell and the output that a reference means.
-    fn exported(&self, what: &SpannedStr) -> Option<(usize, String)> {
+    /// Returns the cells and the output that a reference means.
+    fn exported(&self, what: &SpannedStr) -> Option<(Vec<(usize, &Label)>, String)> {
         let reference = self.reference(what)?;
         let stage = &self.stages[reference.stage];
         let port = match (&reference.port, &stage.outputs.as_ref()?[..]) {
@@ -64,14 +74,54 @@ impl Planner<'_> {
             }
             (Some(_), _) => self.output(&reference, &Slot::any(""))?.name.clone(),
         };
-        match reference.cells(&stage.matrix)[..] {
-            [cell] => Some((stage.first_cell? + cell, port)),
-            ref cells => {
-                let open = list(reference.free_axes(&stage.matrix).map(|(_, axis)| &axis.name)).unwrap_or_default();
-                let message = format!("`{}` has {} cells, and one is exported", what.text, cells.len());
-                self.problems.push(Diagnostic::at(what.place, message).hint(format!("fix its axes: {open}")));
-                None
-            }
+        let first = stage.first_cell?;
+        let labelled = |cell: usize| (first + cell, &stage.matrix.labels[cell]);
+        Some((reference.cells(&stage.matrix).into_iter().map(labelled).collect(), port))
+    }
+}
+
+/// What to do where [`export_folders`] fails.
+pub const COLLISION_HINT: &str = "give the values other labels: `{ label: value }`; or export each cell by itself";
+
+/// Returns the folder of each cell of one export, such as `size=d32-l1,seed=0`; `None` for a single cell, which has none of its own.
+///
+/// # Errors
+/// Two cells would have one folder, since characters that are not safe in the name of a file become `-`.
+pub fn export_folders(cells: &[&Label]) -> Result<Vec<Option<String>>, String> {
+    if let [_] = cells {
+        return Ok(vec![None]);
+    }
+    let is_safe = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '+');
+    let safe = |text: &str| text.chars().map(|c| if is_safe(c) { c } else { '-' }).collect::<String>();
+    let mut owners: HashMap<String, &Label> = HashMap::new();
+    let mut folders = Vec::new();
+    for &label in cells {
+        let axes = label.coordinates.iter().map(|(axis, value)| format!("{axis}={}", safe(value)));
+        let folder = axes.collect::<Vec<_>>().join(",");
+        if let Some(other) = owners.insert(folder.clone(), label) {
+            return Err(format!("`{other}` and `{label}` would be exported to one folder, `{folder}`"));
         }
+        folders.push(Some(folder));
+    }
+    Ok(folders)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folders(labels: &[&str]) -> Result<Vec<Option<String>>, String> {
+        let labels: Vec<Label> = labels.iter().map(|label| label.parse().unwrap()).collect();
+        export_folders(&labels.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn each_cell_of_an_export_has_a_folder_with_a_safe_name() {
+        assert_eq!(folders(&["report"]), Ok(vec![None]));
+        assert_eq!(folders(&["model[size=d32/l1]"]), Ok(vec![None]));
+        let two = folders(&["model[size=d32/l1,seed=0]", "model[size=../é x,seed=1.5]"]).unwrap();
+        assert_eq!(two, [Some("size=d32-l1,seed=0".to_owned()), Some("size=..-é-x,seed=1.5".to_owned())]);
+        let collision = "`m[a=x/y]` and `m[a=x y]` would be exported to one folder, `a=x-y`";
+        assert_eq!(folders(&["m[a=x/y]", "m[a=x y]"]), Err(collision.to_owned()));
     }
 }

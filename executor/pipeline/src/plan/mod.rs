@@ -39,6 +39,7 @@ use cwm_core::{CodeOf, Error, Place, Sources};
 use parameters::ParameterSource;
 
 pub use command::RUN as COMMAND_RUN;
+pub use export::{COLLISION_HINT, export_folders};
 pub use load::load;
 pub use settings::RetryOptions;
 pub use unused_variables::UnusedVariable;

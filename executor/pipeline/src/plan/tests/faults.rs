@@ -242,7 +242,7 @@ stages:
 stages:
   games: { stage: play, with: { policy: engine } }
   corpus: { stage: parse, from: games }
-  many: { stage: play, matrix: { seed: [0, 1] }, with: { policy: engine, seed: $seed } }
+  many: { stage: play, matrix: { seed: { a/b: 0, a-b: 1 } }, with: { policy: engine, seed: $seed } }
 export:
   game: a
   corpus: b
