@@ -1,6 +1,6 @@
 //! Groups of cells that are shown alike: of thousands of cells of one stage, most have one state for one reason.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use cwm_contract::Label;
 use cwm_core::plural;
@@ -34,13 +34,13 @@ pub struct Group<T> {
 /// Groups entries whose lines differ by nothing but labels, digests and times, in the order of their first ones; each by itself if it is
 /// `verbose`.
 pub fn fold<T>(entries: Vec<Entry<T>>, verbose: bool) -> Vec<Group<T>> {
-    let mut labels: HashMap<String, Vec<Label>> = HashMap::new();
+    let mut labels: HashMap<String, HashSet<Label>> = HashMap::new();
     let mut numbers: HashMap<(String, Vec<String>), usize> = HashMap::new();
     let mut groups: Vec<(Vec<Label>, Vec<String>, Group<T>)> = Vec::new();
     for Entry { label, lines, value } in entries {
         let lines = if verbose { lines } else { fold_lines(lines) };
         let general: Vec<String> = lines.iter().map(|line| without_details(line)).collect();
-        labels.entry(label.stage.clone()).or_default().push(label.clone());
+        labels.entry(label.stage.clone()).or_default().insert(label.clone());
         let next = groups.len();
         let number =
             if verbose { next } else { *numbers.entry((label.stage.clone(), general.clone())).or_insert(next) };
@@ -77,20 +77,21 @@ pub fn fold_lines(lines: Vec<String>) -> Vec<String> {
 }
 
 /// Names some of the cells `all` of a stage: by the axes that they have in common and the others have not, and by their number.
-fn name(members: &[Label], all: &[Label]) -> String {
-    let [first, others @ ..] = members else { return String::new() };
-    if others.is_empty() {
+fn name(members: &[Label], all: &HashSet<Label>) -> String {
+    let Some(first) = members.first() else { return String::new() };
+    let members: HashSet<&Label> = members.iter().collect();
+    let count = members.len();
+    if count == 1 {
         return first.to_string();
     }
-    let count = members.len();
     if count == all.len() {
         return format!("{} ({count} cells)", first.stage);
     }
-    let is_common =
-        |labels: &[Label], one: &(String, String)| labels.iter().all(|label| label.coordinates.contains(one));
-    let coordinates = first.coordinates.iter().filter(|one| is_common(others, one) && !is_common(all, one));
+    let has = |label: &Label, one: &(String, String)| label.coordinates.contains(one);
+    let is_common = |one: &(String, String)| members.iter().all(|label| has(label, one));
+    let coordinates = first.coordinates.iter().filter(|one| is_common(one) && !all.iter().all(|label| has(label, one)));
     let common = Label { stage: first.stage.clone(), coordinates: coordinates.cloned().collect() };
-    let is_meant = |label: &&Label| common.coordinates.iter().all(|one| label.coordinates.contains(one));
+    let is_meant = |label: &&Label| common.coordinates.iter().all(|one| has(label, one));
     match all.iter().filter(is_meant).count() {
         meant if meant == count => format!("{common} ({count} cells)"),
         meant => format!("{common} ({count} of {})", plural(meant as u64, "cell", "cells")),

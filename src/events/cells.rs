@@ -1,6 +1,8 @@
 //! Cells of which a run shows only a state: cached, skipped, or what a dry run predicts. They are held until the next other event,
 //! so that those which are alike become one line.
 
+use std::path::PathBuf;
+
 use cwm_contract::Label;
 use cwm_core::{list_some, plural, short_path};
 use cwm_engine::{Estimate, RunEvent};
@@ -46,9 +48,10 @@ impl HeldCells {
                 (label, SKIPPED, vec![format!("needs {because}")], Shown::default())
             }
             RunEvent::Exported { source, path } => {
-                let folder = path.parent().unwrap_or(path);
+                // The folder that holds those of the cells of a matrix.
+                let folder: PathBuf = path.iter().take_while(|part| !part.to_string_lossy().contains('=')).collect();
                 let shown = Shown { path: short_path(path), ..Shown::default() };
-                (&source.parse().unwrap_or_else(|_| Label::stage(source)), EXPORTED, vec![short_path(folder)], shown)
+                (&source.parse().unwrap_or_else(|_| Label::stage(source)), EXPORTED, vec![short_path(&folder)], shown)
             }
             RunEvent::WouldRun { label, cause, uncertain, estimate } => {
                 match self.unknown.iter_mut().find(|(stage, _)| *stage == label.stage) {
