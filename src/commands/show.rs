@@ -14,7 +14,7 @@ use cwm_core::text::duration;
 use cwm_core::{Error, ExitCode, escape_controls_in_lines};
 use cwm_engine::{CacheStatus, KeyStatus};
 use cwm_gc::tags;
-use cwm_store::ActionRecord;
+use cwm_store::{ActionRecord, RunInfo};
 
 /// The number of artifacts of one input that are listed for people.
 const MAX_INPUTS: usize = 20;
@@ -98,10 +98,7 @@ fn describe(record: &ActionRecord) -> String {
     let mut line = |name: &str, value: String| text += &format!("  {name:<11} {value}\n");
     line("key", record.key.to_string());
     line("made", record.origin());
-    let (wall, user, system) = (duration(run.wall_seconds), duration(run.user_seconds), duration(run.system_seconds));
-    let memory = amount::format_bytes(run.peak_memory_bytes);
-    let cores = run.machine.cores;
-    line("cost", format!("{wall} ({user} user, {system} system), {memory} of memory at most, on {cores} cores"));
+    line("cost", cost(run));
     if let Some(device) = &run.computed_on {
         line("device", device.clone());
     }
@@ -132,4 +129,33 @@ fn describe(record: &ActionRecord) -> String {
         line("code", format!("{name}: {}", digest.get(..12).unwrap_or(digest)));
     }
     escape_controls_in_lines(&text)
+}
+
+/// Describes what a result took. Records do not have the times of earlier attempts, whose work a resumed one did not do again.
+fn cost(run: &RunInfo) -> String {
+    let (wall, user, system) = (duration(run.wall_seconds), duration(run.user_seconds), duration(run.system_seconds));
+    let (memory, cores) = (amount::format_bytes(run.peak_memory_bytes), run.machine.cores);
+    let part = if run.is_resumed { "; of the last attempt alone, which resumed from a checkpoint" } else { "" };
+    format!("{wall} ({user} user, {system} system), {memory} of memory at most, on {cores} cores{part}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_cost_of_a_resumed_training_is_shown_as_that_of_its_last_attempt() {
+        let run = |is_resumed: bool| -> RunInfo {
+            let run = json!({
+                "started": "2026-01-01T00:00:00Z", "wall_seconds": 60.0, "user_seconds": 50.0, "system_seconds": 1.0,
+                "peak_memory_bytes": 1000, "machine": { "host": "h", "cores": 2, "os": "linux" }, "devices": [],
+                "goes_on": is_resumed, "user": "u", "cwm_version": "0.1.0",
+            });
+            serde_json::from_value(run).unwrap()
+        };
+        let whole = "1m00s (50s user, 1.0s system), 1.0 kB of memory at most, on 2 cores";
+        assert_eq!(cost(&run(false)), whole);
+        assert_eq!(cost(&run(true)), format!("{whole}; of the last attempt alone, which resumed from a checkpoint"));
+    }
 }
