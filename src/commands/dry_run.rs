@@ -48,7 +48,9 @@ pub fn run(
         let uncertain = matches!(state, CellStatus::MayRun | CellStatus::Waits);
         let problem = match &cell.body {
             _ if state == CellStatus::WouldFail => origin.clone(),
-            Body::Stage(stage) if stage.uses_devices() => missing(arguments.build.device.unwrap_or(cell.device)),
+            Body::Stage(stage) if stage.uses_devices() => {
+                missing(arguments.build.device.unwrap_or(cell.settings.device))
+            }
             Body::Stage(_) | Body::Command(_) => None,
         };
         if let Some(problem) = &problem {

@@ -139,10 +139,7 @@ fn state(record: &ActionRecord, store: &Store, files: &DigestCache) -> Result<&'
 
 /// Returns all results of the store, sorted by label, the first made first.
 fn all_results(store: &Store) -> Result<Vec<LockedResult>, Error> {
-    let mut records = Vec::new();
-    for key in store.keys()? {
-        records.extend(store.actions(&key)?);
-    }
+    let mut records = store.all_records()?;
     records.sort_by(|a, b| (&a.label, a.circumstances.started).cmp(&(&b.label, b.circumstances.started)));
     let listed = |record: ActionRecord| {
         let line = LockLine { key: record.key, outputs: record.output_digests() };

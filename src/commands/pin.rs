@@ -12,8 +12,7 @@ use crate::events::{Plain, RunLog, Terminal};
 use crate::output::print_answer;
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
-use cwm_engine::{EventSink, EventSinks};
-use cwm_engine::{Machine, Options};
+use cwm_engine::{EventSink, EventSinks, Machine, Options};
 use cwm_project::pins::Pins;
 
 /// One source of a pipeline.
@@ -84,17 +83,11 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
     workspace.store.create()?;
     let _lock = workspace.lock_shared(&mut sinks)?;
     let options = Options {
-        batch: None,
-        fetcher: None,
-        has_remotes: false,
-        uploader: None,
         targets: cells.iter().copied().collect(),
-        check: false,
         force: cells.iter().copied().collect(),
         machine: Machine::detect(None),
-        device: None,
         command: super::retry_command::invocation(),
-        drain_requested: std::sync::Arc::default(),
+        ..Options::default()
     };
     let cwm_engine::Outcome { records, ran: ran_now, summary, .. } =
         cwm_engine::run(workspace.inputs(), options, &mut sinks)?;

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::cli::TensorboardArguments;
 use crate::curves::{CurveFolder, has_curves};
 use crate::output::{is_json, print, print_json_line};
+use crate::registry::{inspector, not_compiled_in};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 
@@ -21,10 +22,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// No named stage has curves, they cannot be read, or the folder cannot be written.
 pub fn run(store: Option<&Path>, arguments: &TensorboardArguments) -> Result<ExitCode, Error> {
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
-    let inspector = crate::registry::inspector().ok_or_else(|| {
-        Error::usage("this build of cwm cannot read curves")
-            .hint("build it with the cargo feature `inspect`, which is on by default")
-    })?;
+    let inspector = inspector().ok_or_else(|| not_compiled_in("this build of cwm cannot read curves", "inspect"))?;
     let mut cells = workspace.plan.select_all(&arguments.stages)?;
     cells.retain(|&index| has_curves(&workspace.plan.cells[index].outputs, inspector));
     if cells.is_empty() {

@@ -36,7 +36,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
             && let Some(record) = workspace.inputs().previous_record(&plan.cells[index].label)?
         {
             let cell = &plan.cells[index];
-            let comparison = probes.compare(cell.stage(), &cell.values, &resolved.components, &record);
+            let comparison = probes.compare(cell.stage(), &cell.values, &resolved.components.code, &record);
             reason.probe = Some(comparison.describe(&reason.label));
         }
         reasons.push(reason);
@@ -78,9 +78,9 @@ fn write_reasons(reasons: &[&Reason], verbose: bool, depth: usize, text: &mut St
 /// Returns the state of a cell, and the reasons for it.
 fn lines_of(reason: &Reason) -> Vec<String> {
     let state = match reason.state {
-        state if state.is_cached() => "cached",
-        CellStatus::Waits => "may run, when what it depends on has run",
-        other => other.as_verb(),
+        state if state.is_cached() => "cached".to_owned(),
+        CellStatus::Waits => "may run, when what it depends on has run".to_owned(),
+        other => other.to_string(),
     };
     let head = match reason.origin.as_deref().unwrap_or_default() {
         "" => state.to_owned(),

@@ -109,7 +109,7 @@ impl<'a> ActionProcess<'a> {
         });
         let lock = lock?.ok_or_else(ActionFailure::cancelled)?;
         let recorded = store.available(self.key, None, files)?.is_some();
-        let work = self.work_folder(store);
+        let work = store.attempt_folder(self.key, check);
         match ActionFile::read(&work, self.key) {
             Ok(action) if !recorded || action.force || check => return Ok(Some((lock, action))),
             Ok(_) => {}
@@ -119,10 +119,6 @@ impl<'a> ActionProcess<'a> {
         }
         remove(&work);
         Ok(None)
-    }
-
-    fn work_folder(&self, store: &Store) -> WorkFolder {
-        if self.options.check { store.checking(self.key) } else { store.work(self.key) }
     }
 
     /// Returns the stage of the action; nothing for a command.
@@ -174,7 +170,7 @@ impl<'a> ActionProcess<'a> {
         let files = DigestCache::of_store(&store);
         let Some((lock, action)) = self.begin(&store, &files)? else { return Ok(ActionOutcome::CacheHit) };
         let stage = self.find_stage(&action, &files)?;
-        let work = self.work_folder(&store);
+        let work = store.attempt_folder(self.key, self.options.check);
         let log = log.map_or_else(|| work.log(), Path::to_owned);
         self.prepare(&work, &log)?;
         let _ = self.options.heading().map(|heading| writeln!(std::io::stderr(), "{heading}"));

@@ -52,13 +52,13 @@ pub struct ProbeRunner {
 }
 
 impl ProbeRunner {
-    /// Compares the probe of a stage with these parameters, whose key is made of `components`, with the one in `record`. Takes it
-    /// if need be, which may last seconds. A command (`stage` is none) has no probe.
+    /// Compares the probe of a stage with these parameters and this code, which is today's, with the one in `record`. Takes it if
+    /// need be, which may last seconds. A command (`stage` is none) has no probe.
     pub fn compare(
         &mut self,
         stage: Option<&dyn Stage>,
         values: &Values,
-        components: &Components,
+        code: &BTreeMap<String, String>,
         record: &ActionRecord,
     ) -> ProbeComparison {
         let Some(stage) = stage else { return ProbeComparison::NoProbe };
@@ -66,7 +66,7 @@ impl ProbeRunner {
             return ProbeComparison::NoProbe;
         }
         // Inputs have no part in a probe.
-        let apart = Components { inputs: BTreeMap::new(), ..components.clone() };
+        let apart = Components { code: code.clone(), inputs: BTreeMap::new(), ..record.components.clone() };
         let number = self.taken.len();
         let taken = self.taken.entry(apart.key()).or_insert_with(|| {
             let folder = std::env::temp_dir().join(format!("cwm-probe-{}-{number}", std::process::id()));

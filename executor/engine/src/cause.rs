@@ -12,6 +12,7 @@ use cwm_core::{Digest, FileError};
 use cwm_store::{ActionRecord, EvictionReason, MissingContent, Store};
 
 pub use differences::differences;
+pub use display::remote_name;
 
 /// One cause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -31,7 +31,7 @@ impl ActionProcess {
         visible_devices: Option<&[String]>,
         events: ExecutorEvents,
     ) -> Result<Self, Error> {
-        let work = task.work_folder(store);
+        let work = store.attempt_folder(&task.action.key, task.options.check);
         work.write_action(&task.action)?;
         let mut command = Command::new(os::current_exe());
         command

@@ -107,11 +107,7 @@ impl Estimates {
         device: Option<DeviceChoice>,
         files: &DigestCache,
     ) -> Result<Self, Error> {
-        let mut records = Vec::new();
-        for key in store.keys()? {
-            records.extend(store.actions(&key)?);
-        }
-        Ok(Estimates::by(&records, files.sizes(), registry, machine, device))
+        Ok(Estimates::by(&store.all_records()?, files.sizes(), registry, machine, device))
     }
 
     /// Measures these records. `outside` are the sizes of external files by content.
@@ -165,7 +161,7 @@ impl Estimates {
             return None;
         };
         self.total.estimated += 1;
-        self.total.seconds += estimate.seconds * self.share(&plan.cells[index].needs);
+        self.total.seconds += estimate.seconds * self.share(&plan.cells[index].settings.needs);
         self.total.memory_bytes = self.total.memory_bytes.max(estimate.memory_bytes);
         self.total.disk_bytes += estimate.disk_bytes;
         Some(estimate)
@@ -211,9 +207,9 @@ impl Estimates {
 
     /// Returns true if a cell is expected to compute on a GPU.
     fn on_gpu(&self, cell: &Cell, stage: Option<&dyn Stage>) -> bool {
-        let granted = cell.needs.gpu > 0.0 && !self.machine.devices.is_empty();
+        let granted = cell.settings.needs.gpu > 0.0 && !self.machine.devices.is_empty();
         stage.is_some_and(|stage| stage.uses_devices())
-            && match self.device.unwrap_or(cell.device) {
+            && match self.device.unwrap_or(cell.settings.device) {
                 DeviceChoice::Cpu => false,
                 DeviceChoice::Cuda(_) => true,
                 DeviceChoice::Auto => self.has_gpu_support && granted,

@@ -1,5 +1,6 @@
 //! The interface of executors. An [`Executor`] carries out actions in processes of this machine, or as batch jobs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,18 +9,11 @@ use cwm_contract::{DeviceChoice, Needs};
 use crate::event::RunEvent;
 use cwm_action::{ActionFailure, ActionFile, ActionMessage, AttemptOptions};
 use cwm_core::Error;
-use cwm_store::{Store, WorkFolder};
 
 /// Carries out actions. No method waits for an action: its messages and its end are sent as [`ExecutorEvent`]s, from any thread.
 pub trait Executor {
-    /// Queues an action. [`Executor::start_queued`] starts it when there is room for it.
-    fn submit(&mut self, task: Task);
-
-    /// Takes back an action that was not started.
-    fn withdraw(&mut self, cell: usize);
-
-    /// Starts the queued actions that there is room for. Returns the outcome of each start.
-    fn start_queued(&mut self) -> Vec<Start>;
+    /// Takes the actions that there is room for from the queue, and starts them. Returns the outcome of each start.
+    fn start(&mut self, queue: &mut BTreeMap<usize, Task>) -> Vec<Start>;
 
     /// Releases the resources of a cell. The engine calls it when it has received [`ExecutorEvent::Exited`].
     fn release(&mut self, cell: usize);
@@ -56,13 +50,6 @@ pub struct Task {
     pub device: DeviceChoice,
     /// The time limit of a batch job, if the pipeline has one.
     pub time: Option<Duration>,
-}
-
-impl Task {
-    /// Returns the folder of the action.
-    pub fn work_folder(&self, store: &Store) -> WorkFolder {
-        if self.options.check { store.checking(&self.action.key) } else { store.work(&self.action.key) }
-    }
 }
 
 /// The outcome of starting an action.

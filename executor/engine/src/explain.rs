@@ -5,7 +5,7 @@ mod reason;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use crate::cause::Cause;
+use crate::cause::{Cause, remote_name};
 use crate::history::History;
 use crate::lookup::{RunInputs, sources};
 use crate::predict::{CellPrediction, RunPrediction};
@@ -230,8 +230,7 @@ fn describe_incomplete(store: &Store, record: &ActionRecord) -> Result<String, E
         None => "files of its result are missing; made again when needed".to_owned(),
         Some(EvictionReason::Collected) => "`cwm gc` let its files go; made again when needed".to_owned(),
         Some(EvictionReason::NotPulled) => {
-            let remote = store.remote_of_unpulled(record)?;
-            let remote = remote.map_or_else(|| "a remote".to_owned(), |name| format!("the remote `{name}`"));
+            let remote = remote_name(store.remote_of_unpulled(record)?.as_deref());
             let label = shell_quote(&record.label.to_string());
             format!(
                 "known from {remote}, its files not pulled; `cwm pull {label}` fetches them, `cwm run --pull` when they are needed"

@@ -13,7 +13,6 @@ use cwm_store::Store;
 pub struct LocalExecutor {
     store: Store,
     pool: ResourcePool,
-    queued: BTreeMap<usize, Task>,
     running: HashMap<usize, (ActionProcess, Allocation)>,
     events: ExecutorEvents,
 }
@@ -21,8 +20,7 @@ pub struct LocalExecutor {
 impl LocalExecutor {
     /// Uses all of this machine.
     pub fn new(store: Store, machine: Machine, events: ExecutorEvents) -> Self {
-        let (pool, queued, running) = (ResourcePool::new(machine), BTreeMap::new(), HashMap::new());
-        LocalExecutor { store, pool, queued, running, events }
+        LocalExecutor { store, pool: ResourcePool::new(machine), running: HashMap::new(), events }
     }
 }
 
@@ -59,19 +57,11 @@ pub fn place(pool: &mut ResourcePool, queued: impl Iterator<Item = (usize, Needs
 }
 
 impl Executor for LocalExecutor {
-    fn submit(&mut self, task: Task) {
-        self.queued.insert(task.cell, task);
-    }
-
-    fn withdraw(&mut self, cell: usize) {
-        self.queued.remove(&cell);
-    }
-
-    fn start_queued(&mut self) -> Vec<Start> {
-        let queued = self.queued.iter().map(|(cell, task)| (*cell, task.needs, task.device));
+    fn start(&mut self, queue: &mut BTreeMap<usize, Task>) -> Vec<Start> {
+        let queued = queue.iter().map(|(cell, task)| (*cell, task.needs, task.device));
         let mut starts = Vec::new();
         for Placement { cell, allocation, resources, warning } in place(&mut self.pool, queued) {
-            let Some(mut task) = self.queued.remove(&cell) else { continue };
+            let Some(mut task) = queue.remove(&cell) else { continue };
             task.action.resources = resources;
             let visible_devices = allocation.visible_devices.as_deref();
             let started = match ActionProcess::start(&task, &self.store, visible_devices, self.events.clone()) {

@@ -56,7 +56,7 @@ impl<'a> RunInputs<'a> {
         let mut specs: Vec<Option<CellSpec>> = self.plan.cells.iter().map(|_| None).collect();
         for &index in cells {
             let inputs: BTreeSet<usize> = sources(self.cell(index)).collect();
-            let (inputs, retry) = (inputs.into_iter().collect(), RetryPolicy(self.cell(index).retry));
+            let (inputs, retry) = (inputs.into_iter().collect(), RetryPolicy(self.cell(index).settings.retry));
             specs[index] = Some(CellSpec { inputs, retry, ..CellSpec::default() });
         }
         specs

@@ -4,7 +4,7 @@ use cwm_contract::{DeviceChoice, Needs, Resources};
 use cwm_core::os;
 
 /// Cores, memory and accelerators that stages may use.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Machine {
     /// Cores.
     pub cores: u32,

@@ -164,14 +164,11 @@ impl CellStatus {
     }
 
     /// Returns the status as a verb.
-    pub fn as_verb(self) -> &'static str {
+    pub fn as_verb(self) -> String {
         match self {
-            CellStatus::RanAgain => "ran again",
-            CellStatus::Differs => "has another result",
-            CellStatus::WouldRun => "would run",
-            CellStatus::Waits | CellStatus::MayRun => "may run",
-            CellStatus::WouldFail => "would fail",
-            _ => "is cached",
+            CellStatus::Waits => CellStatus::MayRun.to_string(),
+            status if status.is_cached() => "is cached".to_owned(),
+            status => status.to_string(),
         }
     }
 }

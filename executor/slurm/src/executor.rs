@@ -1,5 +1,4 @@
-//! Slurm as an executor of the engine: queues tasks until there may be more jobs, and hands them to the thread that submits and
-//! watches jobs.
+//! Slurm as an executor of the engine: hands tasks to the thread that submits and watches jobs, as many as there may be jobs.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,7 +22,6 @@ pub struct SlurmExecutor {
     settings: Settings,
     /// The tasks to submit, for the thread that watches; nothing once the executor is closed.
     tasks: Option<Sender<Vec<TaskSpec>>>,
-    queued: BTreeMap<usize, Task>,
     jobs: Arc<Mutex<Jobs>>,
     events: ExecutorEvents,
 }
@@ -46,7 +44,7 @@ impl SlurmExecutor {
                     }
                 }
             });
-            Box::new(SlurmExecutor { store, settings, tasks: Some(tasks), queued: BTreeMap::new(), jobs, events })
+            Box::new(SlurmExecutor { store, settings, tasks: Some(tasks), jobs, events })
         };
         BatchExecutor { start: Box::new(start), local_stages }
     }
@@ -57,8 +55,7 @@ impl SlurmExecutor {
         let limit = options.time.map(|limit| limit + AttemptOptions::grace(limit) + START);
         let request = ResourceRequest::of(&action.label.stage, &needs, time.or(limit), &self.settings);
         action.resources = request.resources(device);
-        let folder = if options.check { self.store.checking(&action.key) } else { self.store.work(&action.key) };
-        folder.write_action(&action)?;
+        self.store.attempt_folder(&action.key, options.check).write_action(&action)?;
         let task = BatchTask { key: action.key, label: action.label, force: action.force, options };
         Ok(TaskSpec { cell, task, request, resubmissions: 0 })
     }
@@ -68,20 +65,12 @@ impl SlurmExecutor {
 const START: Duration = Duration::from_secs(60);
 
 impl Executor for SlurmExecutor {
-    fn submit(&mut self, task: Task) {
-        self.queued.insert(task.cell, task);
-    }
-
-    fn withdraw(&mut self, cell: usize) {
-        self.queued.remove(&cell);
-    }
-
-    fn start_queued(&mut self) -> Vec<Start> {
+    fn start(&mut self, queue: &mut BTreeMap<usize, Task>) -> Vec<Start> {
         let open = locked(&self.jobs).open.len();
         let room = self.settings.site.max_jobs.map_or(usize::MAX, |most| most.get().saturating_sub(open));
         let (mut tasks, mut starts) = (Vec::new(), Vec::new());
         while tasks.len() < room
-            && let Some((cell, task)) = self.queued.pop_first()
+            && let Some((cell, task)) = queue.pop_first()
         {
             let started = self.prepare(task).map(|task| {
                 locked(&self.jobs).open.insert(cell);

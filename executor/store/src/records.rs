@@ -201,6 +201,15 @@ impl Store {
         Ok(keys)
     }
 
+    /// All results, in the order of their keys.
+    ///
+    /// # Errors
+    /// As [`Store::actions`].
+    pub fn all_records(&self) -> Result<Vec<ActionRecord>> {
+        let records = self.keys()?.iter().map(|key| self.actions(key)).collect::<Result<Vec<_>>>()?;
+        Ok(records.into_iter().flatten().collect())
+    }
+
     /// Returns the records whose key, or one of whose outputs, begins with `prefix` (hexadecimal), each with the outputs that
     /// match: all of them, if the key does.
     ///
@@ -209,15 +218,13 @@ impl Store {
     pub fn by_prefix(&self, prefix: &str) -> Result<Vec<(ActionRecord, Vec<String>)>> {
         let prefix = prefix.to_ascii_lowercase();
         let mut found = Vec::new();
-        for key in self.keys()? {
-            let whole = key.to_string().starts_with(&prefix);
-            for record in self.actions(&key)? {
-                let outputs = record.outputs.iter();
-                let matching = outputs.filter(|(_, output)| whole || output.digest.to_string().starts_with(&prefix));
-                let ports: Vec<String> = matching.map(|(port, _)| port.clone()).collect();
-                if whole || !ports.is_empty() {
-                    found.push((record, ports));
-                }
+        for record in self.all_records()? {
+            let whole = record.key.to_string().starts_with(&prefix);
+            let outputs = record.outputs.iter();
+            let matching = outputs.filter(|(_, output)| whole || output.digest.to_string().starts_with(&prefix));
+            let ports: Vec<String> = matching.map(|(port, _)| port.clone()).collect();
+            if whole || !ports.is_empty() {
+                found.push((record, ports));
             }
         }
         Ok(found)

@@ -62,6 +62,11 @@ impl Store {
         WorkFolder { store: self.clone(), key: *key, path }
     }
 
+    /// The folder of an attempt at an action or, with `check`, at its check.
+    pub fn attempt_folder(&self, key: &Key, check: bool) -> WorkFolder {
+        if check { self.checking(key) } else { self.work(key) }
+    }
+
     /// Returns all work folders, by key, also those in which results are checked.
     ///
     /// # Errors

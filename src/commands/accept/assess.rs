@@ -95,8 +95,7 @@ pub fn refused(
     for (index, record) in affected {
         let cell = &workspace.plan.cells[*index];
         let code = cell.code()?.unwrap_or_default();
-        let components = cwm_core::Components { code, ..record.components.clone() };
-        let comparison = probes.compare(cell.stage(), &cell.values, &components, record);
+        let comparison = probes.compare(cell.stage(), &cell.values, &code, record);
         if comparison != ProbeComparison::Same {
             refused.insert(cell.label.to_string(), comparison.describe(&cell.label.to_string()));
         }

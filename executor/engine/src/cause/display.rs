@@ -53,11 +53,9 @@ impl fmt::Display for Cause {
                 EvictionReason::NotPulled => "its files were not pulled from a remote",
                 EvictionReason::NotKept => "its files were dropped, as `keep: false` says",
             }),
-            Cause::NotPulled { from: Some(remote), origin } => {
-                write!(f, "its result is known from the remote `{remote}` ({origin}), and its files were not pulled")
-            }
-            Cause::NotPulled { from: None, origin } => {
-                write!(f, "its result is known from a remote ({origin}), and its files were not pulled")
+            Cause::NotPulled { from, origin } => {
+                let remote = remote_name(from.as_deref());
+                write!(f, "its result is known from {remote} ({origin}), and its files were not pulled")
             }
             Cause::Parameter { name, old, new, line, set } => {
                 if let Some(variable) = name.strip_prefix(VARIABLE) {
@@ -114,6 +112,11 @@ impl fmt::Display for Cause {
 }
 
 /// Returns the text of a value, or `none`.
+/// Returns the name of a remote for people.
+pub fn remote_name(name: Option<&str>) -> String {
+    name.map_or_else(|| "a remote".to_owned(), |name| format!("the remote `{name}`"))
+}
+
 fn text(value: &Option<Value>, none: &str) -> String {
     value.as_ref().map_or_else(|| none.to_owned(), readable)
 }

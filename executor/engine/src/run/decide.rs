@@ -189,7 +189,7 @@ impl Engine<'_> {
         let other = known.failed.filter(|other| *other != index)?;
         let failure = self.work.get(&other)?.failure.as_ref()?;
         let cells = &self.inputs.plan.cells;
-        let (one, two) = (&cells[index].retry, &cells[other].retry);
+        let (one, two) = (&cells[index].settings.retry, &cells[other].settings.retry);
         let needs = |index: usize| needs_of(&cells[index], self.options.device);
         let has_same_limits = (one.time, one.memory) == (two.time, two.memory) && needs(index) == needs(other);
         let is_transient = retry::is_transient(failure.kind, &self.inputs.store.work(key));

@@ -1,6 +1,8 @@
 //! The executors of a run: this machine, and a batch system if there is one.
 
-use crate::executor::{BatchExecutor, Executor, ExecutorEvents};
+use std::collections::BTreeMap;
+
+use crate::executor::{BatchExecutor, Executor, ExecutorEvents, Start, Task};
 use crate::local::LocalExecutor;
 use crate::lookup::RunInputs;
 use crate::machine::Machine;
@@ -9,6 +11,8 @@ use crate::machine::Machine;
 pub struct Executors {
     /// All executors, this machine first.
     pub all: Vec<Box<dyn Executor>>,
+    /// The actions that are not started, by executor and by cell.
+    queues: Vec<BTreeMap<usize, Task>>,
     of_cell: Vec<usize>,
 }
 
@@ -20,7 +24,23 @@ impl Executors {
         let is_local = |stage: &String| batch.as_ref().is_none_or(|batch| batch.local_stages.contains(stage));
         let of_cell = inputs.plan.cells.iter().map(|cell| usize::from(!is_local(&cell.label.stage))).collect();
         all.extend(batch.map(|batch| (batch.start)(events)));
-        Executors { all, of_cell }
+        let queues = all.iter().map(|_| BTreeMap::new()).collect();
+        Executors { all, queues, of_cell }
+    }
+
+    /// Queues an action. It starts when its executor has room for it.
+    pub fn submit(&mut self, task: Task) {
+        self.queues[self.of_cell[task.cell]].insert(task.cell, task);
+    }
+
+    /// Takes back an action that was not started.
+    pub fn withdraw(&mut self, cell: usize) {
+        self.queues[self.of_cell[cell]].remove(&cell);
+    }
+
+    /// Starts the actions that there is room for. Returns the outcome of each start.
+    pub fn start_queued(&mut self) -> Vec<Start> {
+        self.all.iter_mut().zip(&mut self.queues).flat_map(|(executor, queue)| executor.start(queue)).collect()
     }
 
     /// Returns the executor of a cell.

@@ -187,7 +187,7 @@ impl Engine<'_> {
                     return Some(self.could_not_start(cell, error));
                 }
             }
-            Effect::Withdraw(cell) => self.executors.of(cell).withdraw(cell),
+            Effect::Withdraw(cell) => self.executors.withdraw(cell),
             Effect::Fetch(cell) => self.fetch(cell),
             Effect::Upload(cell) => return self.upload_inputs(cell),
             Effect::Done(cell) => _ = self.work.remove(&cell),
@@ -214,7 +214,7 @@ impl Engine<'_> {
 
     /// Returns the folder of the action of a key.
     fn work_folder(&self, key: &Key) -> WorkFolder {
-        if self.options.check { self.inputs.store.checking(key) } else { self.inputs.store.work(key) }
+        self.inputs.store.attempt_folder(key, self.options.check)
     }
 
     /// Hands a cell to its executor.
@@ -236,17 +236,18 @@ impl Engine<'_> {
             action.recorded = self.records[cell].as_ref().map(|record| record.outputs.clone());
         }
         let planned = self.inputs.cell(cell);
+        let retry = planned.settings.retry;
         let options = AttemptOptions {
             attempt: attempts + 1,
-            attempts: if check { 1 } else { RetryPolicy(planned.retry).max_attempts() },
-            time: planned.retry.time,
-            memory: planned.retry.memory,
+            attempts: if check { 1 } else { RetryPolicy(retry).max_attempts() },
+            time: retry.time,
+            memory: retry.memory,
             check,
             requested_by: Some(format!("{}, for {}", self.options.command, planned.label)),
         };
         let (needs, device) = needs_of(planned, self.options.device);
         self.inputs.store.create()?;
-        self.executors.of(cell).submit(Task { cell, action, options, needs, device, time: planned.time });
+        self.executors.submit(Task { cell, action, options, needs, device, time: planned.settings.time });
         Ok(())
     }
 
@@ -254,8 +255,7 @@ impl Engine<'_> {
     fn start_queued(&mut self) {
         // Then their processes need not hash external files again.
         self.inputs.files.save();
-        let starts: Vec<Start> = self.executors.all.iter_mut().flat_map(|executor| executor.start_queued()).collect();
-        for Start { cell, warning, started } in starts {
+        for Start { cell, warning, started } in self.executors.start_queued() {
             if let Some(warning) = warning {
                 self.sinks.warn(format!("{} {warning}", self.label(cell)));
             }

@@ -15,6 +15,7 @@ use cwm_core::{Digest, Key};
 use cwm_store::{ActionRecord, Difference};
 
 /// The options of a run.
+#[derive(Default)]
 pub struct Options {
     /// The cells to build, with all that they depend on.
     pub targets: BTreeSet<usize>,

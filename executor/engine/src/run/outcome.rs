@@ -194,7 +194,7 @@ impl Engine<'_> {
             label: self.label(cell),
             key: *key,
             attempt,
-            attempts: RetryPolicy(self.inputs.cell(cell).retry).max_attempts(),
+            attempts: RetryPolicy(self.inputs.cell(cell).settings.retry).max_attempts(),
             kind: failure.kind,
             reason: failure.message.clone(),
             wait_seconds: wait.as_secs_f64(),

@@ -155,7 +155,6 @@ impl<'a> Planner<'a> {
             let inputs = bound.and_then(|bound| all(bound.iter().map(|bound| self.input(number, cell, bound))));
             let resolved = self.resolve(stage, Some(kind), &deps, &self.scope(matrix, Some(cell)));
             let (body, Complete { values, given }, settings) = resolved?;
-            let Settings { needs, time, device, retry } = settings;
             Some(Cell {
                 label: matrix.labels[cell].clone(),
                 kind: stage.kind.as_ref().map(|kind| kind.text.clone()).unwrap_or_default(),
@@ -164,10 +163,7 @@ impl<'a> Planner<'a> {
                 given,
                 inputs: inputs?,
                 outputs: outputs.clone()?,
-                needs,
-                time,
-                device,
-                retry,
+                settings,
                 keep: stage.keep,
                 place: stage.name.place,
                 code_of: self.code_of,

@@ -31,9 +31,8 @@ mod variables;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use cwm_contract::{DeviceChoice, Format, Label, Needs, Shape, Stage, Value, Values};
+use cwm_contract::{Format, Label, Shape, Stage, Value, Values};
 
 use cwm_core::{CodeOf, Error, Place, Sources};
 use parameters::ParameterSource;
@@ -41,7 +40,7 @@ use parameters::ParameterSource;
 pub use command::RUN as COMMAND_RUN;
 pub use export::{COLLISION_HINT, export_folders};
 pub use load::load;
-pub use settings::RetryOptions;
+pub use settings::{RetryOptions, Settings};
 pub use unused_variables::UnusedVariable;
 
 /// A pipeline, resolved.
@@ -97,14 +96,8 @@ pub struct Cell {
     pub inputs: Vec<InputPlan>,
     /// Its outputs, the main one first.
     pub outputs: Vec<OutputPlan>,
-    /// Its share of the machine.
-    pub needs: Needs,
-    /// The time limit of its batch job. On this machine it has no effect.
-    pub time: Option<Duration>,
-    /// Its device, if its stage can choose one.
-    pub device: DeviceChoice,
-    /// Its retries, and the limits of an attempt.
-    pub retry: RetryOptions,
+    /// Its share of the machine, its device, its retries and its limits.
+    pub settings: Settings,
     /// True if its files stay when all of its readers are done.
     pub keep: bool,
     /// The place of its stage's name.

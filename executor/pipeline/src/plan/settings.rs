@@ -14,11 +14,11 @@ use cwm_core::{Content, Diagnostic, Node, Problems, nearest, suggest, visible};
 pub struct Settings {
     /// Its share of the machine.
     pub needs: Needs,
-    /// The time limit of a batch job.
+    /// The time limit of its batch job. On this machine it has no effect.
     pub time: Option<Duration>,
-    /// The device that it computes on.
+    /// Its device, if its stage can choose one.
     pub device: DeviceChoice,
-    /// Its retries and limits.
+    /// Its retries, and the limits of an attempt.
     pub retry: RetryOptions,
 }
 

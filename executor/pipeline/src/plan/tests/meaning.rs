@@ -44,8 +44,8 @@ fn the_miniature() {
     assert_eq!(inputs(&plan, model), "train: tokens = tokens.train\nvalidation: tokens = tokens.validation");
     assert_eq!(model.values["lr"], Value::Float(3e-3));
     assert_eq!(model.values["seed"], Value::Int(1));
-    assert_eq!(model.needs.cpu, None);
-    assert_eq!((model.needs.gpu, model.needs.memory), (0.25, 4 << 30));
+    assert_eq!(model.settings.needs.cpu, None);
+    assert_eq!((model.settings.needs.gpu, model.settings.needs.memory), (0.25, 4 << 30));
     let evaluation = cell(&plan, "evaluation[family=slice,size=d64/l1,seed_of_model=1,test=random_uniform]");
     assert_eq!(
         inputs(&plan, evaluation),
