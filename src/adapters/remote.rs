@@ -6,7 +6,7 @@ use cwm_engine::{
     Direction, FetchFailure, InputUploader, ResultFetcher, RunEvent, TransferUpdate, UpdateSender, UploadItem,
     UploadOutcome,
 };
-use cwm_remote::{FetchStats, RemoteError, TransferEvent, TransferRequest, TransferService, UploadStats};
+use cwm_remote::{FetchStats, RemoteError, TransferEvent, TransferRequest, TransferService, TransferStats};
 use cwm_store::ActionRecord;
 
 /// Remotes, as a run uses them.
@@ -43,7 +43,7 @@ impl InputUploader for Remotes {
         };
         self.0.start(request, move |event| {
             // That the remote had all of it is no news.
-            let is_news = !matches!(event, TransferEvent::Uploaded(Ok(Some(UploadStats { objects: 0, .. }))));
+            let is_news = !matches!(event, TransferEvent::Uploaded(Ok(Some(TransferStats { objects: 0, .. }))));
             if let Some(event) = run_event(&label, key, Direction::Push, &event).filter(|_| is_news) {
                 updates(TransferUpdate::Emit(event));
             }
@@ -62,7 +62,7 @@ impl InputUploader for Remotes {
 /// Returns the event of a run for an event of a request that moves files.
 pub fn run_event(label: &Label, key: Key, direction: Direction, event: &TransferEvent) -> Option<RunEvent> {
     let label = label.clone();
-    let (objects, bytes, seconds, missing) = match event {
+    let (moved, missing) = match event {
         &TransferEvent::Started { objects, bytes } => {
             return Some(RunEvent::Transferring { label, key, direction, objects, bytes });
         }
@@ -70,15 +70,12 @@ pub fn run_event(label: &Label, key: Key, direction: Direction, event: &Transfer
             return Some(RunEvent::Progress { label, done, total: Some(total), unit: "bytes".to_owned() });
         }
         TransferEvent::Initialized(message) => return Some(RunEvent::Warning { message: message.clone() }),
-        TransferEvent::ContentFetched(FetchStats { objects, bytes, seconds, missing, .. }) => {
-            (*objects, *bytes, *seconds, missing.clone())
-        }
-        &TransferEvent::Uploaded(Ok(Some(UploadStats { objects, bytes, seconds }))) => {
-            (objects, bytes, seconds, Vec::new())
-        }
-        TransferEvent::Uploaded(Err(error)) => (0, 0, 0.0, vec![remote_message(error)]),
+        TransferEvent::ContentFetched(FetchStats { moved, missing, .. }) => (*moved, missing.clone()),
+        TransferEvent::Uploaded(Ok(Some(moved))) => (*moved, Vec::new()),
+        TransferEvent::Uploaded(Err(error)) => (TransferStats::default(), vec![remote_message(error)]),
         _ => return None,
     };
+    let TransferStats { objects, bytes, seconds } = moved;
     Some(RunEvent::Transferred { label, key, direction, objects, bytes, seconds, missing })
 }
 

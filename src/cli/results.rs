@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::completers::{complete, outputs, outputs_and_tags, stages, stages_and_tags, tag_names, variables};
-use super::pipeline::assignment;
+use super::completers::{complete, outputs, outputs_and_tags, stages, stages_and_tags, tag_names};
 use super::{ModelHintArguments, PipelineArguments};
 
 /// Arguments of `show`.
@@ -50,6 +49,7 @@ pub struct LsArguments {
 
 /// Arguments of `log`. Its `-f` is that of `tail`, so that the pipeline is named by `--file` alone.
 #[derive(Debug, Args)]
+#[command(mut_arg("file", |arg| arg.short(None)))]
 pub struct LogArguments {
     /// The stage, or one cell: 'model[size=d32/l1]'; without one, all logs that there are are listed
     #[arg(value_name = "STAGE", add = complete(stages))]
@@ -57,19 +57,9 @@ pub struct LogArguments {
     /// Go on while the stage runs, in whatever process, and show its curves too
     #[arg(short = 'f', long)]
     pub follow: bool,
-    /// The pipeline [default: pipeline.yaml here or in a folder above]
-    #[arg(long, value_name = "FILE")]
-    pub file: Option<PathBuf>,
-    /// Give a variable of the pipeline another value (may be repeated)
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment, add = complete(variables))]
-    pub sets: Vec<(String, String)>,
-}
-
-impl LogArguments {
-    /// Returns the pipeline.
-    pub fn pipeline(&self) -> PipelineArguments {
-        PipelineArguments { file: self.file.clone(), sets: self.sets.clone() }
-    }
+    /// The pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
 }
 
 /// Arguments of `export`.

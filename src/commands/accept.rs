@@ -15,7 +15,7 @@ use assess::{Assessment, affected, assess};
 use cwm_action::probe::ProbeRunner;
 use cwm_action::user;
 use cwm_core::{Error, ExitCode, list_some, plural};
-use cwm_project::accepted::{Accepted, AcceptedChange};
+use cwm_project::accepted::AcceptedChange;
 use cwm_store::Machine;
 
 /// The number of cells that are named of those that a change affects.
@@ -57,7 +57,7 @@ pub fn run(store: Option<&Path>, mut arguments: AcceptArguments) -> Result<ExitC
     }
     let cells = workspace.plan.select_all(&arguments.stages)?;
     let answer = if arguments.list {
-        listed(&workspace.accepted)
+        Answer { changes: workspace.accepted.changes().map(Change::of).collect(), ..Answer::default() }
     } else if arguments.undo {
         undo(&workspace, &cells)?
     } else {
@@ -67,36 +67,29 @@ pub fn run(store: Option<&Path>, mut arguments: AcceptArguments) -> Result<ExitC
     Ok(if answer.refused.is_empty() { ExitCode::OK } else { ExitCode::NOT_ACCEPTED })
 }
 
-fn listed(accepted: &Accepted) -> Answer {
-    let change = |(name, alias): (&str, &AcceptedChange)| Change {
-        name: name.to_owned(),
-        alias: alias.clone(),
-        cells: Vec::new(),
-    };
-    Answer { changes: accepted.changes().map(change).collect(), ..Answer::default() }
+impl Change {
+    fn of(alias: &AcceptedChange) -> Change {
+        Change { name: alias.name(), alias: alias.clone(), cells: Vec::new() }
+    }
 }
 
 /// Takes back all that lets older results stand for those of today's code of these cells.
 fn undo(workspace: &Workspace, cells: &[usize]) -> Result<Answer, Error> {
-    let mut names: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut changes: BTreeMap<String, Change> = BTreeMap::new();
     for index in cells {
         let cell = &workspace.plan.cells[*index];
         let Some(code) = cell.code()? else { continue };
-        for name in workspace.accepted.changes_leading_to(&cell.kind, &code) {
-            names.entry(name).or_default().push(cell.label.to_string());
+        for alias in workspace.accepted.changes_leading_to(&cell.kind, &code) {
+            let change = changes.entry(alias.name()).or_insert_with(|| Change::of(alias));
+            change.cells.push(cell.label.to_string());
         }
     }
-    if names.is_empty() {
+    if changes.is_empty() {
         return Err(Error::usage("nothing was accepted that leads to today's code of these stages")
             .hint("`cwm accept --list` lists what was accepted"));
     }
-    workspace.accepted.save(Vec::new(), &names.keys().cloned().collect::<Vec<_>>())?;
-    let all: BTreeMap<&str, &AcceptedChange> = workspace.accepted.changes().collect();
-    let change = |(name, cells): (String, Vec<String>)| {
-        let alias = (*all.get(name.as_str())?).clone();
-        Some(Change { name, alias, cells })
-    };
-    Ok(Answer { changes: names.into_iter().filter_map(change).collect(), ..Answer::default() })
+    workspace.accepted.save(Vec::new(), &changes.keys().cloned().collect::<Vec<_>>())?;
+    Ok(Answer { changes: changes.into_values().collect(), ..Answer::default() })
 }
 
 /// Accepts the changes of the code of these cells. The keys of cells downstream are known only once those upstream are

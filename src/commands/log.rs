@@ -39,7 +39,7 @@ pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, E
     if arguments.follow {
         reject_json_with("--follow")?;
     }
-    let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline())?;
+    let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     match &arguments.stage {
         Some(stage) if arguments.follow => follow::run(&workspace, workspace.cell(stage)?),
         Some(stage) => show(&workspace, stage),

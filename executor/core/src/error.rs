@@ -24,6 +24,9 @@ pub enum ErrorKind {
     Internal,
 }
 
+/// The result of work whose error people read.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
 /// An error with its kind, what lies below it, and advice.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]

@@ -19,7 +19,7 @@ pub mod text;
 pub use backoff::Backoff;
 pub use diagnostics::{Diagnostic, DiagnosticReport, Diagnostics, NamedPlace, Place, Source, Sources};
 pub use digest::{Digest, Key};
-pub use error::{Error, ErrorKind};
+pub use error::{Error, ErrorKind, Result};
 pub use exit_code::ExitCode;
 pub use files::durable::DurableFs;
 pub use files::{FileError, FileErrorKind, Stat, read_regular_file};

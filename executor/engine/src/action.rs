@@ -10,7 +10,7 @@ use crate::machine::needs_on;
 use cwm_action::{
     ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact, key_parameters, source_key,
 };
-use cwm_core::{Components, Error, KEY_FORMAT};
+use cwm_core::{Components, Error, KEY_FORMAT, Result};
 use cwm_pipeline::plan::{Body, Cell, Origin, OutputPlan, Plan};
 use cwm_project::pins::Pins;
 use cwm_store::external_files::DigestCache;
@@ -20,7 +20,7 @@ use cwm_store::{ActionRecord, OutputRecord};
 ///
 /// # Errors
 /// The record has no such output.
-pub fn output_of<'r>(record: &'r ActionRecord, port: &str) -> Result<&'r OutputRecord, Error> {
+pub fn output_of<'r>(record: &'r ActionRecord, port: &str) -> Result<&'r OutputRecord> {
     record.outputs.get(port).ok_or_else(|| {
         Error::store(format!("the record of action {} has no output `{port}`", record.key.short()))
             .hint("run the stage again with `--force`")
@@ -47,7 +47,7 @@ pub fn resolve<'r>(
     files: &DigestCache,
     pins: &Pins,
     record: impl Fn(usize) -> Option<&'r ActionRecord>,
-) -> Result<(ActionFile, Vec<(String, String)>), Error> {
+) -> Result<(ActionFile, Vec<(String, String)>)> {
     let mut unknown = Vec::new();
     let (mut inputs, mut components) = (
         BTreeMap::new(),

@@ -9,7 +9,7 @@ use rustix::process::Pid;
 
 use crate::executor::{Cancel, ExecutorEvent, ExecutorEvents, Task};
 use cwm_action::{ActionFailure, ActionFailureKind, describe_signal, kill_descendants, out_of_memory};
-use cwm_core::{Error, os};
+use cwm_core::{Error, Result, os};
 use cwm_store::Store;
 
 /// A running action. Dropping it closes the pipe that the process watches, and the action ends.
@@ -30,7 +30,7 @@ impl ActionProcess {
         store: &Store,
         visible_devices: Option<&[String]>,
         events: ExecutorEvents,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let work = store.attempt_folder(&task.action.key, task.options.check);
         work.write_action(&task.action)?;
         let mut command = Command::new(os::current_exe());

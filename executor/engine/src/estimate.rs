@@ -15,7 +15,7 @@ use cwm_contract::{DeviceChoice, Needs, Stage, Value, Values, Work};
 use serde::{Deserialize, Serialize};
 
 use crate::Machine;
-use cwm_core::{Digest, Error, Registry};
+use cwm_core::{Digest, Registry, Result};
 use cwm_pipeline::plan::{Body, COMMAND_RUN, Cell, InputPlan, Origin, Plan};
 use cwm_pipeline::spec::COMMAND;
 use cwm_store::external_files::DigestCache;
@@ -106,7 +106,7 @@ impl Estimates {
         machine: Machine,
         device: Option<DeviceChoice>,
         files: &DigestCache,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         Ok(Estimates::by(&store.all_records()?, files.sizes(), registry, machine, device))
     }
 

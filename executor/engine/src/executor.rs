@@ -8,7 +8,7 @@ use cwm_contract::{DeviceChoice, Needs};
 
 use crate::event::RunEvent;
 use cwm_action::{ActionFailure, ActionFile, ActionMessage, AttemptOptions};
-use cwm_core::Error;
+use cwm_core::Result;
 
 /// Carries out actions. No method waits for an action: its messages and its end are sent as [`ExecutorEvent`]s, from any thread.
 pub trait Executor {
@@ -60,7 +60,7 @@ pub struct Start {
     /// A warning, for example that it gets less than it needs.
     pub warning: Option<String>,
     /// Whether it was started. One that outlives the run may begin later: [`ActionMessage::Start`] is sent then.
-    pub started: Result<(), Error>,
+    pub started: Result<()>,
 }
 
 /// The way to end actions early.

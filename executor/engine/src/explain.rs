@@ -12,7 +12,7 @@ use crate::predict::{CellPrediction, RunPrediction};
 use crate::reasons::{changes, differences_of, known_causes, mark_repinned, rerun_causes};
 use crate::status::{CacheStatus, CellStatus, KeyStatus, describe_unread_pipe};
 use cwm_action::{ActionFile, source_key};
-use cwm_core::{Error, list_some, shell_quote};
+use cwm_core::{Result, list_some, shell_quote};
 use cwm_store::{ActionRecord, EvictionReason, Store};
 pub use reason::Reason;
 
@@ -36,7 +36,7 @@ impl<'a> Explainer<'a> {
         Explainer { inputs, cache_status, prediction, history: OnceCell::new() }
     }
 
-    fn history(&self) -> Result<&History, Error> {
+    fn history(&self) -> Result<&History> {
         match self.history.get() {
             Some(history) => Ok(history),
             None => {
@@ -50,7 +50,7 @@ impl<'a> Explainer<'a> {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn reason(&self, index: usize) -> Result<Reason, Error> {
+    pub fn reason(&self, index: usize) -> Result<Reason> {
         let mut reason = self.follow(index, DEPTH, &mut BTreeSet::new())?;
         if !reason.state.is_cached() {
             reason.because = reason.sentences();
@@ -68,7 +68,7 @@ impl<'a> Explainer<'a> {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn own_reason(&self, index: usize) -> Result<Reason, Error> {
+    pub fn own_reason(&self, index: usize) -> Result<Reason> {
         self.follow(index, 0, &mut BTreeSet::new())
     }
 
@@ -78,7 +78,7 @@ impl<'a> Explainer<'a> {
     }
 
     /// Explains a cell, and up to `depth` cells behind it. Cells that were `explained` are not explained again.
-    fn follow(&self, index: usize, depth: usize, explained: &mut BTreeSet<usize>) -> Result<Reason, Error> {
+    fn follow(&self, index: usize, depth: usize, explained: &mut BTreeSet<usize>) -> Result<Reason> {
         let CellPrediction { status, is_forced, missing, note } = &self.prediction.cells[index];
         let mut reason = self.new_reason(index, *status);
         let store = self.inputs.store;
@@ -133,7 +133,7 @@ impl<'a> Explainer<'a> {
     }
 
     /// Returns the causes of a cell without a result.
-    fn causes(&self, index: usize, action: &ActionFile) -> Result<Vec<Cause>, Error> {
+    fn causes(&self, index: usize, action: &ActionFile) -> Result<Vec<Cause>> {
         let record = |source: usize| self.cache_status.record(source);
         let mut causes = rerun_causes(self.inputs, index, action, &record)?;
         let label = &self.inputs.cell(index).label;
@@ -159,7 +159,7 @@ impl<'a> Explainer<'a> {
         reader: Option<&ActionRecord>,
         depth: usize,
         explained: &mut BTreeSet<usize>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         for cause in &reason.causes {
             // A new input, or another output of the same cell, does not mean that the source ran.
             let Cause::Input { source, old: Some(old), new: Some(_), old_output: None, .. } = cause else { continue };
@@ -206,7 +206,7 @@ impl<'a> Explainer<'a> {
         before: Option<&ActionRecord>,
         depth: usize,
         explained: &mut BTreeSet<usize>,
-    ) -> Result<Reason, Error> {
+    ) -> Result<Reason> {
         let mut reason = Reason { origin: Some(record.origin()), ..self.new_reason(index, CellStatus::RanAgain) };
         match before {
             Some(before) => {
@@ -225,7 +225,7 @@ impl<'a> Explainer<'a> {
 }
 
 /// Describes a result that is not built again.
-fn describe_incomplete(store: &Store, record: &ActionRecord) -> Result<String, Error> {
+fn describe_incomplete(store: &Store, record: &ActionRecord) -> Result<String> {
     Ok(match record.evicted {
         None => "files of its result are missing; made again when needed".to_owned(),
         Some(EvictionReason::Collected) => "`cwm gc` let its files go; made again when needed".to_owned(),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use cwm_contract::Label;
 use jiff::Timestamp;
 
-use cwm_core::{Digest, Error};
+use cwm_core::{Digest, Result};
 use cwm_store::{ActionRecord, Store};
 
 /// All records of a store, with an index by content.
@@ -20,7 +20,7 @@ impl History {
     ///
     /// # Errors
     /// The store's folder cannot be read.
-    pub fn read(store: &Store) -> Result<Self, Error> {
+    pub fn read(store: &Store) -> Result<Self> {
         let keys = store.keys()?;
         let records: Vec<ActionRecord> = keys.iter().filter_map(|key| store.actions(key).ok()).flatten().collect();
         let mut producers: HashMap<Digest, Vec<usize>> = HashMap::new();

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use cwm_contract::{ExternalSource, FetchRequest, FetchResult, Origin};
 
-use cwm_core::Error;
+use cwm_core::Result;
 use cwm_pipeline::plan::{Body, Cell, Plan};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_project::pins::Pins;
@@ -16,12 +16,7 @@ use cwm_store::ActionRecord;
 ///
 /// # Errors
 /// The lock file cannot be written.
-pub fn update_lock_file(
-    plan: &Plan,
-    locked: &LockFile,
-    records: &[Option<ActionRecord>],
-    whole: bool,
-) -> Result<bool, Error> {
+pub fn update_lock_file(plan: &Plan, locked: &LockFile, records: &[Option<ActionRecord>], whole: bool) -> Result<bool> {
     if plan.sets {
         return Ok(false);
     }
@@ -42,12 +37,7 @@ pub fn update_lock_file(
 ///
 /// # Errors
 /// The file of pins cannot be read or written.
-pub fn update_pins(
-    plan: &Plan,
-    pins: &Pins,
-    records: &[Option<ActionRecord>],
-    ran: &BTreeSet<usize>,
-) -> Result<(), Error> {
+pub fn update_pins(plan: &Plan, pins: &Pins, records: &[Option<ActionRecord>], ran: &BTreeSet<usize>) -> Result<()> {
     let mut new = Vec::new();
     for (index, (cell, record)) in plan.cells.iter().zip(records).enumerate() {
         let Some(record) = record else { continue };

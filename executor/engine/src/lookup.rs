@@ -8,7 +8,7 @@ use crate::action::resolve;
 use crate::retry::RetryPolicy;
 use crate::scheduler::CellSpec;
 use cwm_action::{ActionFile, source_key};
-use cwm_core::{Components, Error, Key};
+use cwm_core::{Components, Key, Result};
 use cwm_pipeline::plan::{Cell, Origin, Plan};
 use cwm_project::accepted::Accepted;
 use cwm_project::lock_file::{LockFile, LockLine};
@@ -43,11 +43,7 @@ impl<'a> RunInputs<'a> {
     ///
     /// # Errors
     /// A file from outside or a secret cannot be read.
-    pub fn resolve<'r>(
-        &self,
-        index: usize,
-        record: impl Fn(usize) -> Option<&'r ActionRecord>,
-    ) -> Result<ActionFile, Error> {
+    pub fn resolve<'r>(&self, index: usize, record: impl Fn(usize) -> Option<&'r ActionRecord>) -> Result<ActionFile> {
         resolve(self.plan, self.cell(index), self.files, self.pins, record).map(|(action, _)| action)
     }
 
@@ -71,7 +67,7 @@ impl<'a> RunInputs<'a> {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn previous_record(&self, label: &Label) -> Result<Option<ActionRecord>, Error> {
+    pub fn previous_record(&self, label: &Label) -> Result<Option<ActionRecord>> {
         let Some(line) = self.locked.get(label) else { return Ok(None) };
         Ok(self.store.preferred_record(&line.key, Some(&line.outputs))?)
     }
@@ -82,7 +78,7 @@ impl<'a> RunInputs<'a> {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn find_result(&self, index: usize, components: &Components) -> Result<Option<ActionRecord>, Error> {
+    pub fn find_result(&self, index: usize, components: &Components) -> Result<Option<ActionRecord>> {
         if source_key::has_unpinned_url(components) {
             return latest_by_checksum(self.store, &components.key());
         }
@@ -100,7 +96,7 @@ impl<'a> RunInputs<'a> {
     }
 
     /// Returns the preferred result of one key.
-    fn preferred_result(&self, index: usize, key: Key) -> Result<Option<ActionRecord>, Error> {
+    fn preferred_result(&self, index: usize, key: Key) -> Result<Option<ActionRecord>> {
         let preferred = self.locked_line(index, &key).map(|line| &line.outputs);
         let mut candidates = self.store.candidates(&key, preferred)?;
         if candidates.len() > 1 {
@@ -137,7 +133,7 @@ pub fn origin(record: &ActionRecord, accepted: bool) -> String {
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn latest_by_checksum(store: &Store, key: &Key) -> Result<Option<ActionRecord>, Error> {
+pub fn latest_by_checksum(store: &Store, key: &Key) -> Result<Option<ActionRecord>> {
     store.actions(key)?.pop().map_or(Ok(None), |last| by_checksum(store, last))
 }
 
@@ -145,7 +141,7 @@ pub fn latest_by_checksum(store: &Store, key: &Key) -> Result<Option<ActionRecor
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn by_checksum(store: &Store, record: ActionRecord) -> Result<Option<ActionRecord>, Error> {
+pub fn by_checksum(store: &Store, record: ActionRecord) -> Result<Option<ActionRecord>> {
     if !source_key::has_unpinned_url(&record.components) {
         return Ok(Some(record));
     }

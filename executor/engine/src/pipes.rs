@@ -5,8 +5,8 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use crate::event::{EventSink, EventSinks, RunEvent};
-use cwm_core::Error;
 use cwm_core::files::is_stream;
+use cwm_core::{Error, Result};
 use cwm_pipeline::plan::Plan;
 use cwm_store::Store;
 use cwm_store::external_files::DigestCache;
@@ -22,7 +22,7 @@ pub fn ingest_pipes(
     store: &Store,
     files: &DigestCache,
     sinks: &mut EventSinks,
-) -> Result<(), Error> {
+) -> Result<()> {
     let pipes: Vec<PathBuf> = plan.external_files(cells).into_keys().filter(|path| is_stream(path)).collect();
     let mut read = BTreeMap::new();
     for path in pipes {

@@ -12,7 +12,7 @@ use cwm_contract::Label;
 use crate::lookup::{RunInputs, sources};
 use crate::scheduler::{Decision, Effect, Event, Scheduler};
 use crate::status::{CacheStatus, CellStatus, KeyStatus};
-use cwm_core::{Error, Key};
+use cwm_core::{Key, Result};
 use cwm_store::{ActionRecord, EvictionReason, MissingContent};
 
 /// The prediction for a cell.
@@ -70,7 +70,7 @@ impl RunPrediction {
         targets: &[usize],
         force: &BTreeSet<usize>,
         fetches: bool,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let cells = inputs.plan.ancestors(targets);
         let mut predictor = Predictor {
             inputs,
@@ -93,7 +93,7 @@ impl RunPrediction {
 
 impl Predictor<'_> {
     /// Carries out the run. Submitted cells end when no cell is left to decide.
-    fn run(&mut self) -> Result<(), Error> {
+    fn run(&mut self) -> Result<()> {
         self.on(Event::Begin)?;
         while !self.submitted.is_empty() {
             self.has_begun = true;
@@ -105,7 +105,7 @@ impl Predictor<'_> {
         Ok(())
     }
 
-    fn on(&mut self, event: Event) -> Result<(), Error> {
+    fn on(&mut self, event: Event) -> Result<()> {
         let mut events = vec![event];
         while let Some(event) = events.pop() {
             for effect in self.scheduler.on(event, Duration::ZERO) {
@@ -121,7 +121,7 @@ impl Predictor<'_> {
     }
 
     /// Predicts the decision on a cell. A cell whose key is not known may run.
-    fn decide(&mut self, cell: usize) -> Result<Decision, Error> {
+    fn decide(&mut self, cell: usize) -> Result<Decision> {
         if let KeyStatus::Unreadable(_) = &self.cache_status.states[cell] {
             return Ok(Decision::Failed);
         }
@@ -173,7 +173,7 @@ impl Predictor<'_> {
     }
 
     /// Returns true if files of a result are missing, which no remote has and no cell of this run has rebuilt.
-    fn is_rebuilt(&mut self, cell: usize, record: &ActionRecord) -> Result<bool, Error> {
+    fn is_rebuilt(&mut self, cell: usize, record: &ActionRecord) -> Result<bool> {
         if !self.missing.contains_key(&cell) {
             self.missing.insert(cell, self.inputs.store.missing_or_corrupt(record, self.inputs.files)?);
         }
@@ -181,7 +181,7 @@ impl Predictor<'_> {
         Ok(is_incomplete && !(self.fetches && record.evicted == Some(EvictionReason::NotPulled)))
     }
 
-    fn into_prediction(mut self, cells: Vec<usize>) -> Result<RunPrediction, Error> {
+    fn into_prediction(mut self, cells: Vec<usize>) -> Result<RunPrediction> {
         let cache_status = self.cache_status;
         let mut of_key: HashMap<Key, Vec<usize>> = HashMap::new();
         for &cell in &cells {

@@ -11,7 +11,7 @@ use crate::lock_updates::external_sources;
 use crate::lookup::{RunInputs, sources};
 use crate::status::CacheStatus;
 use cwm_action::{ActionBody, ActionFile, source_key};
-use cwm_core::{Components, Error, Key};
+use cwm_core::{Components, Key, Result};
 use cwm_pipeline::plan::{Cell, Origin, Plan};
 use cwm_project::pins::Pins;
 use cwm_store::{ActionRecord, Store};
@@ -28,7 +28,7 @@ pub fn rerun_causes(
     index: usize,
     action: &ActionFile,
     record: RecordOf<'_>,
-) -> Result<Vec<Cause>, Error> {
+) -> Result<Vec<Cause>> {
     let RunInputs { store, locked, .. } = inputs;
     let cell = inputs.cell(index);
     let key = action.key;
@@ -54,7 +54,7 @@ pub fn rerun_causes(
 ///
 /// # Errors
 /// A file from outside or a secret cannot be read, or the store.
-pub fn known_causes(inputs: RunInputs<'_>, index: usize, cache_status: &CacheStatus) -> Result<Vec<Cause>, Error> {
+pub fn known_causes(inputs: RunInputs<'_>, index: usize, cache_status: &CacheStatus) -> Result<Vec<Cause>> {
     let RunInputs { plan, store, locked, files, pins, .. } = inputs;
     let cell = inputs.cell(index);
     let record = |source: usize| cache_status.record(source);
@@ -86,7 +86,7 @@ pub fn known_causes(inputs: RunInputs<'_>, index: usize, cache_status: &CacheSta
 }
 
 /// Returns the attempt at `key` that left its log and no record, if there is one. It runs now, or it failed or was stopped.
-fn unfinished(store: &Store, key: &Key) -> Result<Option<Cause>, Error> {
+fn unfinished(store: &Store, key: &Key) -> Result<Option<Cause>> {
     let log = store.work(key).log();
     let Some(at) = std::fs::metadata(&log).and_then(|log| log.modified()).ok() else { return Ok(None) };
     if let Some(holder) = store.holder(key)? {

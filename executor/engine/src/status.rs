@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::lookup::{RunInputs, is_of_older_code, origin, sources};
 use cwm_action::ActionFile;
-use cwm_core::{Error, Key};
+use cwm_core::{Error, Key, Result};
 use cwm_pipeline::plan::Plan;
 use cwm_store::{ActionRecord, EvictionReason};
 use serde::Serialize;
@@ -38,7 +38,7 @@ impl CacheStatus {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn query(inputs: RunInputs<'_>) -> Result<Self, Error> {
+    pub fn query(inputs: RunInputs<'_>) -> Result<Self> {
         let mut cache_status = CacheStatus::empty(inputs.plan);
         let all: Vec<usize> = (0..inputs.plan.cells.len()).collect();
         cache_status.refresh(&all, inputs)?;
@@ -54,7 +54,7 @@ impl CacheStatus {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn refresh(&mut self, cells: &[usize], inputs: RunInputs<'_>) -> Result<(), Error> {
+    pub fn refresh(&mut self, cells: &[usize], inputs: RunInputs<'_>) -> Result<()> {
         for &index in cells {
             let is_cached = |index: usize| self.record(index).is_some();
             if is_cached(index) || !sources(inputs.cell(index)).all(is_cached) {

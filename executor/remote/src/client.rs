@@ -14,7 +14,7 @@ use tokio::sync::{OwnedMutexGuard, Semaphore};
 use tokio::time::timeout;
 
 use super::backends::{Backend, Location, open};
-use super::error::RemoteError;
+use super::error::{RemoteError, Result};
 use super::folder_writer;
 use super::http_connector::{MAX_REQUESTS, no_answer};
 use cwm_core::Digest;
@@ -51,7 +51,7 @@ impl Client {
     ///
     /// # Errors
     /// Its settings or credentials do not fit together.
-    pub fn open(remote: &Remote) -> Result<Client, RemoteError> {
+    pub fn open(remote: &Remote) -> Result<Client> {
         let (backend, location) = open(remote)?;
         Ok(Client {
             name: remote.name.clone(),
@@ -67,7 +67,7 @@ impl Client {
     }
 
     /// The path of a name in the object store.
-    pub fn path(&self, name: &str) -> Result<Path, RemoteError> {
+    pub fn path(&self, name: &str) -> Result<Path> {
         match &self.location.folder {
             Some(folder) => {
                 Path::from_absolute_path(folder.join(name)).map_err(|error| RemoteError::Refused(error.to_string()))
@@ -87,7 +87,7 @@ impl Client {
     ///
     /// # Errors
     /// It is not there, is longer than `limit`, or does not come.
-    pub async fn small(&self, name: &str, limit: u64) -> Result<Vec<u8>, RemoteError> {
+    pub async fn small(&self, name: &str, limit: u64) -> Result<Vec<u8>> {
         let (mut body, mut bytes) = (self.stream(name, 0, 0).await?, Vec::new());
         while let Some(piece) = self.piece(&mut body).await? {
             bytes.extend_from_slice(&piece);
@@ -102,7 +102,7 @@ impl Client {
     ///
     /// # Errors
     /// It is not there, is shorter, or does not come.
-    pub async fn stream(&self, name: &str, from: u64, size: u64) -> Result<Body, RemoteError> {
+    pub async fn stream(&self, name: &str, from: u64, size: u64) -> Result<Body> {
         // A shared folder may hold what is no file, such as a pipe, which a reader would wait for, or a file that is too short.
         if let Some(folder) = &self.location.folder
             && folder_writer::size(&folder.join(name))?.ok_or(RemoteError::NotFound)? < size
@@ -118,7 +118,7 @@ impl Client {
     ///
     /// # Errors
     /// It does not come.
-    pub async fn piece(&self, body: &mut Body) -> Result<Option<Bytes>, RemoteError> {
+    pub async fn piece(&self, body: &mut Body) -> Result<Option<Bytes>> {
         match timeout(self.idle_timeout, body.next()).await {
             Ok(piece) => piece.transpose().map_err(|error| self.error(&error)),
             Err(_) => Err(RemoteError::Unreachable(no_answer(self.idle_timeout).to_string())),
@@ -129,7 +129,7 @@ impl Client {
     ///
     /// # Errors
     /// It is not known.
-    pub async fn size(&self, name: &str) -> Result<Option<u64>, RemoteError> {
+    pub async fn size(&self, name: &str) -> Result<Option<u64>> {
         if let Some(folder) = &self.location.folder {
             return folder_writer::size(&folder.join(name));
         }
@@ -144,7 +144,7 @@ impl Client {
     ///
     /// # Errors
     /// The remote does not take it.
-    pub async fn put(&self, name: &str, bytes: Bytes) -> Result<(), RemoteError> {
+    pub async fn put(&self, name: &str, bytes: Bytes) -> Result<()> {
         match &self.location.folder {
             Some(folder) => folder_writer::put(folder, name, &bytes),
             None => self.request(self.location.store.put(&self.path(name)?, PutPayload::from(bytes))).await.map(drop),
@@ -155,7 +155,7 @@ impl Client {
     ///
     /// # Errors
     /// It cannot be listed.
-    pub async fn names(&self, name: &str) -> Result<BTreeSet<String>, RemoteError> {
+    pub async fn names(&self, name: &str) -> Result<BTreeSet<String>> {
         let mut names = BTreeSet::new();
         let mut entries = self.location.store.list(Some(&self.path(name)?));
         loop {
@@ -173,7 +173,7 @@ impl Client {
     ///
     /// # Errors
     /// The request failed, and what that means.
-    pub async fn request<T>(&self, request: impl Future<Output = object_store::Result<T>>) -> Result<T, RemoteError> {
+    pub async fn request<T>(&self, request: impl Future<Output = object_store::Result<T>>) -> Result<T> {
         let outage = || self.outage.lock().unwrap_or_else(PoisonError::into_inner);
         let _permit = self.requests.acquire().await;
         if let Some((since, error)) = &*outage()

@@ -38,6 +38,9 @@ pub enum RemoteError {
     Local(String),
 }
 
+/// The result of work with a remote.
+pub type Result<T, E = RemoteError> = std::result::Result<T, E>;
+
 /// The longest text of a server that is shown.
 const MAX_SHOWN: usize = 300;
 
@@ -98,7 +101,7 @@ impl From<FileError> for RemoteError {
 }
 
 /// The output of work that may panic: a panic becomes an error, so that nobody waits for the end forever.
-pub async fn catch_panic<T>(work: impl Future<Output = T>) -> Result<T, RemoteError> {
+pub async fn catch_panic<T>(work: impl Future<Output = T>) -> Result<T> {
     AssertUnwindSafe(work).catch_unwind().await.map_err(|_| RemoteError::Panicked)
 }
 
@@ -106,7 +109,7 @@ pub async fn catch_panic<T>(work: impl Future<Output = T>) -> Result<T, RemoteEr
 ///
 /// # Errors
 /// Those of the work.
-pub async fn blocking<T, E>(work: impl FnOnce() -> Result<T, E> + Send + 'static) -> Result<T, RemoteError>
+pub async fn blocking<T, E>(work: impl FnOnce() -> Result<T, E> + Send + 'static) -> Result<T>
 where
     T: Send + 'static,
     E: Into<RemoteError> + Send + 'static,

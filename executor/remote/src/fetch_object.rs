@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use super::client::Client;
-use super::error::{RemoteError, blocking};
+use super::error::{RemoteError, Result, blocking};
 use super::layout;
 use super::progress::TransferProgress;
 use cwm_core::{Backoff, Digest};
@@ -51,7 +51,7 @@ pub async fn fetch(
     store: &Store,
     request: &ObjectRequest,
     progress: &TransferProgress,
-) -> Result<Fetched, RemoteError> {
+) -> Result<Fetched> {
     if store.object_size(&request.digest)? == Some(request.size) {
         return Ok(Fetched::Stored);
     }
@@ -94,7 +94,7 @@ struct Download<'a> {
 
 impl Download<'_> {
     /// Writes the bytes from `at` on, and continues where the answer breaks off.
-    async fn fill(&self, mut at: u64) -> Result<(), RemoteError> {
+    async fn fill(&self, mut at: u64) -> Result<()> {
         let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(5));
         let mut attempt = 1;
         while at < self.size {
@@ -110,7 +110,7 @@ impl Download<'_> {
     }
 
     /// Requests the bytes from `at` on and writes those that come.
-    async fn append(&self, at: &mut u64) -> Result<(), RemoteError> {
+    async fn append(&self, at: &mut u64) -> Result<()> {
         let Download { client, part, size, progress } = *self;
         let name = layout::object(&part.digest);
         let mut body = match client.stream(&name, *at, size).await {
@@ -135,6 +135,6 @@ impl Download<'_> {
     }
 }
 
-fn local<T>(result: std::io::Result<T>) -> Result<T, RemoteError> {
+fn local<T>(result: std::io::Result<T>) -> Result<T> {
     result.map_err(|error| RemoteError::Local(format!("cannot write what is pulled: {error}")))
 }

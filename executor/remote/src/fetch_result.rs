@@ -8,11 +8,11 @@ use futures::{StreamExt, stream};
 use tokio::time::{Duration, sleep};
 
 use super::client::Client;
-use super::error::{RemoteError, blocking};
+use super::error::{RemoteError, Result, blocking};
 use super::fetch_object::{Fetched, OTHER_CONTENT, ObjectRequest, fetch};
 use super::layout;
 use super::progress::TransferProgress;
-use super::transfer::FetchStats;
+use super::transfer::{FetchStats, TransferStats};
 use cwm_core::Digest;
 use cwm_store::{LARGEST_MANIFEST, Manifest, OutputRecord, OutputShape, PartialObject, Store};
 
@@ -38,8 +38,8 @@ pub async fn fetch_content(
     outputs: &BTreeMap<String, OutputRecord>,
     log: Option<Digest>,
     progress: &TransferProgress,
-) -> Result<FetchStats, RemoteError> {
-    let stats = FetchStats { objects: 0, bytes: 0, seconds: 0.0, missing: Vec::new(), all_remotes_answered: true };
+) -> Result<FetchStats> {
+    let stats = FetchStats { moved: TransferStats::default(), missing: Vec::new(), all_remotes_answered: true };
     let mut fetch = Fetch { clients, store, progress, stats };
     let mut files = BTreeMap::new();
     let mut manifests = Vec::new();
@@ -69,7 +69,7 @@ pub async fn fetch_content(
     require_space(store, total)?;
     progress.begin(files.len() as u64, total);
     fetch.files(files).await?;
-    fetch.stats.objects += manifests.len() as u64;
+    fetch.stats.moved.objects += manifests.len() as u64;
     if let Some(log) = log.filter(|log| !matches!(store.object_size(log), Ok(Some(_)))) {
         // No result depends on its log.
         let log = fetch.small(&log, LARGEST_LOG, Ok).await;
@@ -80,7 +80,8 @@ pub async fn fetch_content(
         let store = store.clone();
         blocking(move || store.ingest(Path::new("it"), &mut bytes.as_slice())).await?;
     }
-    Ok(FetchStats { seconds: progress.seconds(), ..fetch.stats })
+    fetch.stats.moved.seconds = progress.seconds();
+    Ok(fetch.stats)
 }
 
 /// The reasons why no remote gave an object.
@@ -99,7 +100,7 @@ struct Fetch<'a> {
 
 impl Fetch<'_> {
     /// Fetches files side by side. Those that somebody else fetches come last, when nothing is held here.
-    async fn files(&mut self, mut wanted: BTreeMap<Digest, ObjectRequest>) -> Result<(), RemoteError> {
+    async fn files(&mut self, mut wanted: BTreeMap<Digest, ObjectRequest>) -> Result<()> {
         let (clients, store, progress) = (self.clients, self.store, self.progress);
         loop {
             let mut coming = stream::iter(std::mem::take(&mut wanted).into_values())
@@ -112,8 +113,8 @@ impl Fetch<'_> {
             while let Some((file, fetched)) = coming.next().await {
                 match fetched {
                     Ok(Fetched::Complete(part)) => {
-                        self.stats.objects += 1;
-                        self.stats.bytes += file.size;
+                        self.stats.moved.objects += 1;
+                        self.stats.moved.bytes += file.size;
                         batch.push(part);
                     }
                     Ok(Fetched::Stored) => {}
@@ -144,12 +145,7 @@ impl Fetch<'_> {
     }
 
     /// Fetches an object that fits into memory.
-    async fn small<T>(
-        &self,
-        digest: &Digest,
-        limit: u64,
-        decode: impl Fn(Vec<u8>) -> Result<T, RemoteError>,
-    ) -> Result<T, Missing> {
+    async fn small<T>(&self, digest: &Digest, limit: u64, decode: impl Fn(Vec<u8>) -> Result<T>) -> Result<T, Missing> {
         let decode = &decode;
         let get = |client| async move {
             let bytes = Client::small(client, &layout::object(digest), limit).await?;
@@ -169,7 +165,7 @@ impl Fetch<'_> {
 }
 
 /// Gets an object from the first remote that has it intact.
-async fn first_intact<'c, T, F: Future<Output = Result<T, RemoteError>>>(
+async fn first_intact<'c, T, F: Future<Output = Result<T>>>(
     clients: &'c [Client],
     get: impl Fn(&'c Client) -> F,
 ) -> Result<T, Missing> {
@@ -192,13 +188,13 @@ async fn first_intact<'c, T, F: Future<Output = Result<T, RemoteError>>>(
     Err(missing)
 }
 
-async fn place(store: &Store, parts: Vec<PartialObject>) -> Result<(), RemoteError> {
+async fn place(store: &Store, parts: Vec<PartialObject>) -> Result<()> {
     let store = store.clone();
     blocking(move || store.place_objects(parts)).await
 }
 
 /// Refuses more bytes than the disk has: an untrusted record may name any size.
-fn require_space(store: &Store, bytes: u64) -> Result<(), RemoteError> {
+fn require_space(store: &Store, bytes: u64) -> Result<()> {
     let Ok(disk) = rustix::fs::statvfs(store.root()) else { return Ok(()) };
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     if bytes <= free {

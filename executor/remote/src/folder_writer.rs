@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::error::RemoteError;
+use super::error::{RemoteError, Result};
 use cwm_core::{Digest, DurableFs, FileError, FileErrorKind};
 use cwm_store::{PartialObject, partial_name};
 
@@ -14,7 +14,7 @@ use cwm_store::{PartialObject, partial_name};
 ///
 /// # Errors
 /// It cannot be made.
-pub fn create(folder: &Path) -> Result<bool, RemoteError> {
+pub fn create(folder: &Path) -> Result<bool> {
     DurableFs::default().make_folder(folder).map_err(|error| match error.kind() {
         FileErrorKind::Missing => {
             RemoteError::Unreachable(format!("there is no folder above {}; is it mounted?", folder.display()))
@@ -27,7 +27,7 @@ pub fn create(folder: &Path) -> Result<bool, RemoteError> {
 ///
 /// # Errors
 /// It is something else, or cannot be looked at.
-pub fn size(file: &Path) -> Result<Option<u64>, RemoteError> {
+pub fn size(file: &Path) -> Result<Option<u64>> {
     match fs::metadata(file) {
         Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
         Ok(_) => Err(RemoteError::Invalid(format!("{} is no plain file", file.display()))),
@@ -40,7 +40,7 @@ pub fn size(file: &Path) -> Result<Option<u64>, RemoteError> {
 ///
 /// # Errors
 /// The disk refuses.
-pub fn put(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), RemoteError> {
+pub fn put(folder: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     write(folder, &folder.join(name), &Digest::of(bytes), &mut &*bytes)
 }
 
@@ -48,13 +48,13 @@ pub fn put(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), RemoteError> {
 ///
 /// # Errors
 /// The disk refuses.
-pub fn copy(folder: &Path, name: &str, digest: &Digest, from: &Path) -> Result<(), RemoteError> {
+pub fn copy(folder: &Path, name: &str, digest: &Digest, from: &Path) -> Result<()> {
     let mut from = File::open(from).map_err(FileError::io("read", from))?;
     write(folder, &folder.join(name), digest, &mut from)
 }
 
 /// Writes a temporary file, syncs it, renames it to `place` and syncs the folder.
-fn write(root: &Path, place: &Path, digest: &Digest, from: &mut impl Read) -> Result<(), RemoteError> {
+fn write(root: &Path, place: &Path, digest: &Digest, from: &mut impl Read) -> Result<()> {
     create_parents(root, place)?;
     let disk = DurableFs::default();
     let folder = place.parent().unwrap_or(root);
@@ -71,7 +71,7 @@ fn write(root: &Path, place: &Path, digest: &Digest, from: &mut impl Read) -> Re
 }
 
 /// Makes the folders between the remote's own and the file.
-fn create_parents(folder: &Path, place: &Path) -> Result<(), RemoteError> {
+fn create_parents(folder: &Path, place: &Path) -> Result<()> {
     let disk = DurableFs::default();
     let missing: Vec<&Path> =
         place.ancestors().skip(1).take_while(|above| *above != folder && !above.is_dir()).collect();

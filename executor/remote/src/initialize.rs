@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use bytes::Bytes;
 
 use super::client::Client;
-use super::error::RemoteError;
+use super::error::{RemoteError, Result};
 use super::folder_writer;
 use super::layout::{FORMAT, REMOTE_FORMAT};
 
@@ -14,7 +14,7 @@ impl Client {
     ///
     /// # Errors
     /// It is not known, a newer cwm wrote it, or it is a web server that has nothing of cwm's.
-    pub async fn has_format(&self) -> Result<bool, RemoteError> {
+    pub async fn has_format(&self) -> Result<bool> {
         if self.has_format.load(Ordering::Relaxed) {
             return Ok(true);
         }
@@ -46,7 +46,7 @@ impl Client {
     ///
     /// # Errors
     /// It cannot be written, or is of a newer cwm.
-    pub async fn initialize(&self) -> Result<Option<String>, RemoteError> {
+    pub async fn initialize(&self) -> Result<Option<String>> {
         // One of several uploads at once initializes it.
         let _initializing = self.initializing.lock().await;
         let made = match &self.location.folder {

@@ -26,4 +26,4 @@ pub use backends::{Kinds, check_is_no_store};
 pub use error::RemoteError;
 pub use result_bundle::ResultBundle;
 pub use service::TransferService;
-pub use transfer::{FetchStats, RemoteStatus, TransferEvent, TransferRequest, UploadStats};
+pub use transfer::{FetchStats, RemoteStatus, TransferEvent, TransferRequest, TransferStats};

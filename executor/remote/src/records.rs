@@ -3,7 +3,7 @@
 use futures::{StreamExt, stream};
 
 use super::client::Client;
-use super::error::RemoteError;
+use super::error::{RemoteError, Result};
 use super::index::{self, Index, result_of};
 use super::layout;
 use cwm_core::{Digest, Key};
@@ -25,7 +25,7 @@ pub struct FoundRecords {
 ///
 /// # Errors
 /// It does not come, or is wrong.
-pub async fn index_of(client: &Client, key: &Key) -> Result<Index, RemoteError> {
+pub async fn index_of(client: &Client, key: &Key) -> Result<Index> {
     match client.small(&layout::index(key), index::LARGEST).await {
         Ok(bytes) => {
             Index::decode(&bytes).map_err(|what| RemoteError::Invalid(format!("the index of {} {what}", key.short())))
@@ -39,7 +39,7 @@ pub async fn index_of(client: &Client, key: &Key) -> Result<Index, RemoteError> 
 ///
 /// # Errors
 /// It is not there, does not come, or is not what it should be.
-pub async fn record(client: &Client, key: &Key, digest: &Digest) -> Result<(ActionRecord, Vec<u8>), RemoteError> {
+pub async fn record(client: &Client, key: &Key, digest: &Digest) -> Result<(ActionRecord, Vec<u8>)> {
     let bytes = client.small(&layout::record(key, digest), LARGEST_RECORD).await?;
     if Digest::of(&bytes) != *digest {
         return Err(invalid(key, digest, "does not have the digest that names it"));
@@ -52,7 +52,7 @@ pub async fn record(client: &Client, key: &Key, digest: &Digest) -> Result<(Acti
 ///
 /// # Errors
 /// The remote does not answer, or refuses.
-pub async fn list_records(client: &Client, key: &Key) -> Result<FoundRecords, RemoteError> {
+pub async fn list_records(client: &Client, key: &Key) -> Result<FoundRecords> {
     let mut found = FoundRecords::default();
     if !client.has_format().await? {
         return Ok(found);

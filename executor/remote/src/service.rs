@@ -11,11 +11,11 @@ use tokio::sync::Semaphore;
 
 use super::backends::check_is_no_store;
 use super::client::Client;
-use super::error::{RemoteError, blocking, catch_panic};
+use super::error::{RemoteError, Result, blocking, catch_panic};
 use super::fetch_result::fetch_content;
 use super::progress::TransferProgress;
 use super::result_bundle::{LocalObject, ResultBundle};
-use super::transfer::{FetchStats, RemoteStatus, TransferEvent, TransferRequest, UploadStats};
+use super::transfer::{FetchStats, RemoteStatus, TransferEvent, TransferRequest, TransferStats};
 use super::upload_result::Upload;
 use super::{layout, records};
 use cwm_core::{Digest, Error, Key, suggest};
@@ -117,11 +117,7 @@ impl Drop for TransferService {
 
 impl Shared {
     /// Carries out a request, and returns its final event.
-    async fn carry_out(
-        &self,
-        request: &TransferRequest,
-        progress: &TransferProgress,
-    ) -> Result<TransferEvent, RemoteError> {
+    async fn carry_out(&self, request: &TransferRequest, progress: &TransferProgress) -> Result<TransferEvent> {
         match request {
             TransferRequest::FetchRecords(keys) => Ok(self.fetch_records(keys).await),
             TransferRequest::FetchResult(candidates) => self.fetch_result(candidates, progress).await,
@@ -162,7 +158,7 @@ impl Shared {
             TransferRequest::FetchRecords(_) => TransferEvent::RecordsFetched { new: 0, errors: vec![(remote, error)] },
             TransferRequest::FetchResult(_) | TransferRequest::FetchContent(_) => {
                 let (all_remotes_answered, missing) = (error.is_answer(), vec![error.to_string()]);
-                let stats = FetchStats { objects: 0, bytes: 0, seconds: 0.0, missing, all_remotes_answered };
+                let stats = FetchStats { moved: TransferStats::default(), missing, all_remotes_answered };
                 TransferEvent::ContentFetched(stats)
             }
             TransferRequest::Upload { .. } | TransferRequest::UploadFile(_) | TransferRequest::UploadIfMissing(_) => {
@@ -191,11 +187,7 @@ impl Shared {
     }
 
     /// Fetches the files of the first of these results that can be had complete.
-    async fn fetch_result(
-        &self,
-        candidates: &[ActionRecord],
-        progress: &TransferProgress,
-    ) -> Result<TransferEvent, RemoteError> {
+    async fn fetch_result(&self, candidates: &[ActionRecord], progress: &TransferProgress) -> Result<TransferEvent> {
         let _permit = self.results.acquire().await;
         let mut first: Option<FetchStats> = None;
         for record in candidates {
@@ -211,7 +203,7 @@ impl Shared {
     }
 
     /// An upload to the first remote, which is initialized.
-    async fn upload<'a>(&'a self, force: bool, progress: &'a TransferProgress) -> Result<Upload<'a>, RemoteError> {
+    async fn upload<'a>(&'a self, force: bool, progress: &'a TransferProgress) -> Result<Upload<'a>> {
         let client = &self.clients[0];
         if let Some(message) = client.initialize().await? {
             progress.send(TransferEvent::Initialized(message));
@@ -224,12 +216,12 @@ impl Shared {
         &self,
         record: &ActionRecord,
         progress: &TransferProgress,
-    ) -> Result<Option<UploadStats>, RemoteError> {
+    ) -> Result<Option<TransferStats>> {
         let mut first = None;
         for client in &self.clients {
             let found = status_of(client, &record.key, Some(&record.output_digests())).await;
             if found == Ok(RemoteStatus::Complete) {
-                return Ok(Some(UploadStats::default()));
+                return Ok(Some(TransferStats::default()));
             }
             first.get_or_insert(found);
         }
@@ -245,11 +237,7 @@ impl Shared {
 }
 
 /// The part that a remote has of a key's result: of that with these outputs, or of any.
-async fn status_of(
-    client: &Client,
-    key: &Key,
-    outputs: Option<&BTreeMap<String, Digest>>,
-) -> Result<RemoteStatus, RemoteError> {
+async fn status_of(client: &Client, key: &Key, outputs: Option<&BTreeMap<String, Digest>>) -> Result<RemoteStatus> {
     let (mut best, found) = (RemoteStatus::Absent, records::list_records(client, key).await?);
     if let (true, Some(error)) = (found.records.is_empty(), found.invalid.into_iter().next()) {
         return Err(error);
@@ -267,7 +255,7 @@ async fn status_of(
 }
 
 /// Returns true if a remote has all of these outputs. The list of a folder's files stands for them: it is uploaded after them.
-async fn is_complete(client: &Client, outputs: &BTreeMap<String, Digest>) -> Result<bool, RemoteError> {
+async fn is_complete(client: &Client, outputs: &BTreeMap<String, Digest>) -> Result<bool> {
     for digest in outputs.values() {
         if client.size(&layout::object(digest)).await?.is_none() {
             return Ok(false);

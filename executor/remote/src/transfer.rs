@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::error::RemoteError;
+use super::error::{RemoteError, Result};
 use super::result_bundle::ResultBundle;
 use cwm_core::{Digest, Key};
 use cwm_store::external_files::FileFingerprint;
@@ -61,9 +61,9 @@ pub enum TransferEvent {
     /// Objects were fetched.
     ContentFetched(FetchStats),
     /// An upload has ended; nothing if files of the result are neither here nor with a remote. An error names its remote.
-    Uploaded(Result<Option<UploadStats>, (String, RemoteError)>),
+    Uploaded(Result<Option<TransferStats>, (String, RemoteError)>),
     /// The part of a result that each remote has.
-    Status(Vec<(String, Result<RemoteStatus, RemoteError>)>),
+    Status(Vec<(String, Result<RemoteStatus>)>),
 }
 
 impl TransferEvent {
@@ -76,22 +76,18 @@ impl TransferEvent {
 /// The outcome of a fetch.
 #[derive(Debug)]
 pub struct FetchStats {
-    /// The number of objects that came.
-    pub objects: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// The seconds that it took.
-    pub seconds: f64,
+    /// The objects that came.
+    pub moved: TransferStats,
     /// The objects that no remote could give, each with the reasons.
     pub missing: Vec<String>,
     /// True if every remote answered.
     pub all_remotes_answered: bool,
 }
 
-/// The outcome of an upload.
+/// The objects that a request moved. Those that were there are not counted.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct UploadStats {
-    /// The number of objects that were uploaded; the remote had the others.
+pub struct TransferStats {
+    /// The number of objects.
     pub objects: u64,
     /// Their bytes.
     pub bytes: u64,

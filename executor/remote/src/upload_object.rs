@@ -11,7 +11,7 @@ use object_store::multipart::{MultipartStore, PartId};
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 
-use super::error::{RemoteError, blocking};
+use super::error::{RemoteError, Result, blocking};
 use super::folder_writer;
 use super::layout;
 use super::result_bundle::LocalObject;
@@ -43,7 +43,7 @@ impl Upload<'_> {
     ///
     /// # Errors
     /// The remote does not take it, or it is not what it should be.
-    pub async fn object(self, object: &LocalObject) -> Result<bool, RemoteError> {
+    pub async fn object(self, object: &LocalObject) -> Result<bool> {
         let Upload { client, force, progress, .. } = self;
         let name = layout::object(&object.digest);
         // Several results may contain the same object: it is uploaded once, also by force.
@@ -78,12 +78,7 @@ impl Upload<'_> {
     }
 
     /// Uploads an object in parts, and resumes an upload that was interrupted.
-    async fn in_parts(
-        self,
-        multipart: &dyn MultipartStore,
-        name: &str,
-        object: &LocalObject,
-    ) -> Result<(), RemoteError> {
+    async fn in_parts(self, multipart: &dyn MultipartStore, name: &str, object: &LocalObject) -> Result<()> {
         let (client, size) = (self.client, object.size);
         let remote = Digest::of(format!("{} {}", client.name, client.location.prefix).as_bytes()).to_string();
         let journal_path = self.store.upload_path(&remote[..8], &object.digest);
@@ -114,7 +109,7 @@ impl Upload<'_> {
         to: &Path,
         object: &LocalObject,
         journal_path: &std::path::Path,
-    ) -> Result<(), RemoteError> {
+    ) -> Result<()> {
         let (client, size) = (self.client, object.size);
         let part_size = MIN_PART.max(size.div_ceil(MAX_PARTS).next_multiple_of(1 << 20));
         let file = &local(File::open(&object.path))?;
@@ -158,6 +153,6 @@ impl Upload<'_> {
     }
 }
 
-fn local<T>(result: std::io::Result<T>) -> Result<T, RemoteError> {
+fn local<T>(result: std::io::Result<T>) -> Result<T> {
     result.map_err(|error| RemoteError::Local(format!("cannot read what is pushed: {error}")))
 }

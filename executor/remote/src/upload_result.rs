@@ -6,13 +6,13 @@ use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::client::Client;
-use super::error::RemoteError;
+use super::error::{RemoteError, Result};
 use super::index::{Index, result_of};
 use super::layout;
 use super::progress::TransferProgress;
 use super::records::{index_of, record};
 use super::result_bundle::{LocalObject, ResultBundle};
-use super::transfer::UploadStats;
+use super::transfer::TransferStats;
 use cwm_core::{Digest, Key};
 use cwm_store::Store;
 
@@ -40,7 +40,7 @@ impl Upload<'_> {
     ///
     /// # Errors
     /// The remote does not take it. What was sent stays, and is not sent again.
-    pub async fn result(self, bundle: &ResultBundle) -> Result<UploadStats, RemoteError> {
+    pub async fn result(self, bundle: &ResultBundle) -> Result<TransferStats> {
         let (client, stats) = (self.client, self.objects(&bundle.objects).await?);
         let index = index_or_none(client, &bundle.key).await?;
         // The same result of somebody else's stands for ours.
@@ -49,17 +49,17 @@ impl Upload<'_> {
             client.put(&layout::record(&bundle.key, &digest), Bytes::from(bundle.record.clone())).await?;
             enter(client, &bundle.key, index, digest, bundle.result).await?;
         }
-        Ok(UploadStats { seconds: self.progress.seconds(), ..stats })
+        Ok(TransferStats { seconds: self.progress.seconds(), ..stats })
     }
 
     /// Uploads groups of objects, one group after the other.
     ///
     /// # Errors
     /// As [`Upload::result`].
-    pub async fn objects(self, groups: &[BTreeMap<Digest, LocalObject>]) -> Result<UploadStats, RemoteError> {
+    pub async fn objects(self, groups: &[BTreeMap<Digest, LocalObject>]) -> Result<TransferStats> {
         let objects = || groups.iter().flat_map(BTreeMap::values);
         self.progress.begin(objects().count() as u64, objects().map(|object| object.size).fold(0, u64::saturating_add));
-        let mut stats = UploadStats::default();
+        let mut stats = TransferStats::default();
         for group in groups {
             let mut uploads = stream::iter(group.values().cloned())
                 .map(|object| async move { Ok::<_, RemoteError>(self.object(&object).await?.then_some(object.size)) })
@@ -69,19 +69,13 @@ impl Upload<'_> {
                 stats.bytes += uploaded.unwrap_or(0);
             }
         }
-        Ok(UploadStats { seconds: self.progress.seconds(), ..stats })
+        Ok(TransferStats { seconds: self.progress.seconds(), ..stats })
     }
 }
 
 /// Enters a record, which is there, into the index of its key, beside all others that are there: until the index names all that are
 /// listed. Somebody else may write theirs meanwhile, without ours.
-async fn enter(
-    client: &Client,
-    key: &Key,
-    mut current: Index,
-    digest: Digest,
-    result: Digest,
-) -> Result<(), RemoteError> {
+async fn enter(client: &Client, key: &Key, mut current: Index, digest: Digest, result: Digest) -> Result<()> {
     // Files that are named like a record and are none stay out.
     let mut invalid = BTreeSet::new();
     for _ in 0..ROUNDS {
@@ -108,7 +102,7 @@ async fn enter(
 }
 
 /// The index of a key; an empty one in place of one that is wrong, which is replaced.
-async fn index_or_none(client: &Client, key: &Key) -> Result<Index, RemoteError> {
+async fn index_or_none(client: &Client, key: &Key) -> Result<Index> {
     match index_of(client, key).await {
         Err(RemoteError::Invalid(_)) => Ok(Index::default()),
         index => index,

@@ -7,12 +7,12 @@ use super::Engine;
 use crate::event::{EventSink, RunEvent};
 use crate::lookup::sources;
 use crate::scheduler::{Decision, Event};
-use cwm_core::{Error, Key, shell_quote};
+use cwm_core::{Error, Key, Result, shell_quote};
 use cwm_store::{Difference, EvictionReason, MissingContent};
 
 impl Engine<'_> {
     /// Decides on a cell of a check: a target is built unless its recorded result was checked already.
-    pub(super) fn decide_check(&mut self, index: usize) -> Result<Decision, Error> {
+    pub(super) fn decide_check(&mut self, index: usize) -> Result<Decision> {
         let inputs = self.inputs;
         if let Some(because) = sources(inputs.cell(index)).find(|source| self.records[*source].is_none()) {
             return Ok(Decision::Skipped { because });
@@ -56,7 +56,7 @@ impl Engine<'_> {
     }
 
     /// Fails if files of an input were evicted or lost, with the command that brings them back.
-    fn require_inputs(&self, index: usize) -> Result<(), Error> {
+    fn require_inputs(&self, index: usize) -> Result<()> {
         let inputs = self.inputs;
         let mut commands: BTreeMap<&str, String> = BTreeMap::new();
         let mut lost = Vec::new();

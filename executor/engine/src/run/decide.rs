@@ -9,7 +9,7 @@ use crate::reasons::rerun_causes;
 use crate::retry::{self, RetryPolicy};
 use crate::scheduler::Decision;
 use cwm_action::{ActionFailure, ActionFile, source_key};
-use cwm_core::{Error, Key};
+use cwm_core::{Error, Key, Result};
 use cwm_store::ActionRecord;
 
 impl Engine<'_> {
@@ -26,7 +26,7 @@ impl Engine<'_> {
         })
     }
 
-    fn decide_run(&mut self, index: usize) -> Result<Decision, Error> {
+    fn decide_run(&mut self, index: usize) -> Result<Decision> {
         let inputs = self.inputs;
         let action = inputs.resolve(index, |source| self.records[source].as_ref())?;
         let key = action.key;
@@ -84,12 +84,7 @@ impl Engine<'_> {
     }
 
     /// Has a cell built, after its lost inputs.
-    pub(super) fn build(
-        &mut self,
-        index: usize,
-        mut action: ActionFile,
-        causes: Vec<Cause>,
-    ) -> Result<Decision, Error> {
+    pub(super) fn build(&mut self, index: usize, mut action: ActionFile, causes: Vec<Cause>) -> Result<Decision> {
         let key = action.key;
         self.work_of(index).key = Some(key);
         if let Some(failure) = self.failure_of_same_key(index, &key) {
@@ -106,7 +101,7 @@ impl Engine<'_> {
     }
 
     /// Returns the causes of a cell that has no result.
-    fn rerun_causes(&self, index: usize, action: &ActionFile) -> Result<Vec<Cause>, Error> {
+    fn rerun_causes(&self, index: usize, action: &ActionFile) -> Result<Vec<Cause>> {
         rerun_causes(self.inputs, index, action, &|source| self.records[source].as_ref())
     }
 
@@ -157,7 +152,7 @@ impl Engine<'_> {
     }
 
     /// Returns the lock file's result if `found` is another one, and the files of the lock file's can be fetched.
-    fn locked_result(&self, index: usize, found: &ActionRecord) -> Result<Option<ActionRecord>, Error> {
+    fn locked_result(&self, index: usize, found: &ActionRecord) -> Result<Option<ActionRecord>> {
         let line = self.inputs.locked_line(index, &found.key).filter(|line| line.outputs != found.output_digests());
         let line = line.filter(|_| self.may_fetch_files(&found.key));
         let Some(outputs) = line.map(|line| &line.outputs) else { return Ok(None) };
@@ -165,7 +160,7 @@ impl Engine<'_> {
         Ok(locked.filter(|locked| locked.output_digests() == *outputs))
     }
 
-    fn request_files(&mut self, index: usize, record: &ActionRecord) -> Result<Decision, Error> {
+    fn request_files(&mut self, index: usize, record: &ActionRecord) -> Result<Decision> {
         let line = self.inputs.locked_line(index, &record.key);
         let candidates = self.inputs.store.candidates(&record.key, line.map(|line| &line.outputs))?;
         self.work_of(index).candidates = candidates;
@@ -174,7 +169,7 @@ impl Engine<'_> {
 
     /// Fails if the files of a result that a job made could not be fetched, unless all remotes answered and the job is of an
     /// earlier run: else the job would run a second time.
-    fn require_remotes_answered(&self, index: usize, is_own: bool) -> Result<(), Error> {
+    fn require_remotes_answered(&self, index: usize, is_own: bool) -> Result<()> {
         match self.transfers.failure(index) {
             Some(failure) if self.scheduler.spec(index).needs_upload && (is_own || !failure.all_remotes_answered) => {
                 Err(failure.error())
@@ -200,7 +195,7 @@ impl Engine<'_> {
 
     /// Returns the inputs of which files are lost. They are fetched or built again before the cell is, unless this run has built
     /// them.
-    fn lost_inputs(&mut self, index: usize) -> Result<Vec<usize>, Error> {
+    fn lost_inputs(&mut self, index: usize) -> Result<Vec<usize>> {
         let mut lost = Vec::new();
         for source in self.scheduler.spec(index).inputs.clone() {
             let Some(record) = self.records[source].clone() else { continue };

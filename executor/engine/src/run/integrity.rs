@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Engine;
 use crate::cause::Cause;
-use cwm_core::{Digest, Error};
+use cwm_core::{Digest, Result};
 use cwm_store::{ActionRecord, Corruption, MissingContent};
 
 /// The files that a run found missing or changed.
@@ -22,7 +22,7 @@ pub struct IntegrityGuard {
 
 impl Engine<'_> {
     /// Returns the files of a result that cannot be read. A file that changed since it was stored is quarantined.
-    pub(super) fn missing_files(&mut self, cell: usize, record: &ActionRecord) -> Result<Vec<MissingContent>, Error> {
+    pub(super) fn missing_files(&mut self, cell: usize, record: &ActionRecord) -> Result<Vec<MissingContent>> {
         let store = self.inputs.store;
         let mut missing = store.missing_or_corrupt(record, self.inputs.files)?;
         for one in &mut missing {
@@ -39,12 +39,7 @@ impl Engine<'_> {
     }
 
     /// Has a cell built again of whose result these files are missing. Returns the cause.
-    pub(super) fn rebuild(
-        &mut self,
-        cell: usize,
-        record: &ActionRecord,
-        missing: &[MissingContent],
-    ) -> Result<Cause, Error> {
+    pub(super) fn rebuild(&mut self, cell: usize, record: &ActionRecord, missing: &[MissingContent]) -> Result<Cause> {
         let cause = Cause::from_missing(self.inputs.store, record, missing)?;
         let could_pull = matches!(cause, Cause::NotPulled { .. }) && !self.transfers.can_fetch();
         if could_pull && !std::mem::replace(&mut self.guard.pull_hint_shown, true) {

@@ -26,7 +26,7 @@ use crate::lookup::RunInputs;
 use crate::retry::RetryPolicy;
 use crate::scheduler::{CellSpec, CellState, Effect, Event, RunState, Scheduler};
 use cwm_action::{ActionFailure, ActionFile, ActionOutcome, AttemptOptions};
-use cwm_core::{Error, ErrorKind, Key};
+use cwm_core::{Error, ErrorKind, Key, Result};
 use cwm_store::{ActionRecord, WorkFolder};
 use executors::Executors;
 use integrity::IntegrityGuard;
@@ -79,7 +79,7 @@ struct Engine<'a> {
 ///
 /// # Errors
 /// The store or the machine cannot be used at all. Failures of stages are events and are counted.
-pub fn run(inputs: RunInputs<'_>, mut options: Options, sinks: &mut EventSinks) -> Result<Outcome, Error> {
+pub fn run(inputs: RunInputs<'_>, mut options: Options, sinks: &mut EventSinks) -> Result<Outcome> {
     let plan = inputs.plan;
     let targets: Vec<usize> = options.targets.iter().copied().collect();
     let selected = plan.ancestors(&targets);
@@ -218,7 +218,7 @@ impl Engine<'_> {
     }
 
     /// Hands a cell to its executor.
-    fn submit(&mut self, cell: usize) -> Result<(), Error> {
+    fn submit(&mut self, cell: usize) -> Result<()> {
         let work = self.work.entry(cell).or_default();
         let mut action =
             work.action.take().ok_or_else(|| Error::internal("a cell that is submitted was not resolved"))?;

@@ -14,7 +14,7 @@ use crate::retry::{self, RetryPolicy};
 use crate::scheduler::{CellState, Event, RunState};
 use cwm_action::{ActionFailure, source_key};
 use cwm_action::{ActionFailureKind, ActionMessage, ActionOutcome, AttemptOptions, read_log_tail};
-use cwm_core::{Digest, Error, Key, strip_ansi};
+use cwm_core::{Digest, Key, Result, strip_ansi};
 use cwm_store::ActionRecord;
 
 impl Engine<'_> {
@@ -133,7 +133,7 @@ impl Engine<'_> {
     }
 
     /// Returns true if the files of a result are with the remote, where a job left them, and are wanted here.
-    fn has_to_be_fetched(&mut self, cell: usize, record: &ActionRecord) -> Result<bool, Error> {
+    fn has_to_be_fetched(&mut self, cell: usize, record: &ActionRecord) -> Result<bool> {
         if !self.scheduler.spec(cell).needs_upload {
             return Ok(false);
         }
@@ -147,7 +147,7 @@ impl Engine<'_> {
         cell: usize,
         key: &Key,
         outputs: Option<&BTreeMap<String, Digest>>,
-    ) -> Result<Option<ActionRecord>, Error> {
+    ) -> Result<Option<ActionRecord>> {
         let store = self.inputs.store;
         let Some(outputs) = outputs else {
             let preferred = self.inputs.locked_line(cell, key).map(|line| &line.outputs);

@@ -1,6 +1,6 @@
 //! The signals that stop a run.
 
-use cwm_core::{Error, ExitCode};
+use cwm_core::{Error, ExitCode, Result};
 
 /// Returns the signals that stop a run. Batch systems may warn with SIGUSR1.
 pub fn stop_signals() -> Vec<i32> {
@@ -14,7 +14,7 @@ pub fn stop_signals() -> Vec<i32> {
 
 /// Calls `receive` for each signal that stops a run, until that returns false. The third one ends this process at once, and with it
 /// its stages.
-pub fn watch(receive: impl Fn() -> bool + Send + 'static) -> Result<signal_hook::iterator::Handle, Error> {
+pub fn watch(receive: impl Fn() -> bool + Send + 'static) -> Result<signal_hook::iterator::Handle> {
     let mut signals = signal_hook::iterator::Signals::new(stop_signals())
         .map_err(|error| Error::system(format!("cannot watch for signals: {error}")))?;
     let handle = signals.handle();

@@ -13,7 +13,7 @@ use crate::fetch::{
 };
 use crate::scheduler::{CellState, Event};
 use cwm_action::{ActionFailure, ActionFailureKind};
-use cwm_core::{Error, Key, list_some};
+use cwm_core::{Error, Key, Result, list_some};
 use cwm_store::ActionRecord;
 
 /// The remotes of a run, and the state of its requests.
@@ -169,7 +169,7 @@ impl Engine<'_> {
     }
 
     /// Has a result built again of which files are neither here nor with the remote, unless it was just built.
-    fn rebuild_unavailable(&mut self, cell: usize, id: &UploadId) -> Result<(), Error> {
+    fn rebuild_unavailable(&mut self, cell: usize, id: &UploadId) -> Result<()> {
         // The cell may have been invalidated, or built with another result, since the request.
         let is_done = matches!(self.scheduler.state(cell), CellState::Done { .. });
         let record = self.records[cell].as_ref().filter(|record| is_done && UploadId::of(record) == *id);

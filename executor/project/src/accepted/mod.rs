@@ -138,8 +138,8 @@ impl Accepted {
     }
 
     /// All changes, by name.
-    pub fn changes(&self) -> impl Iterator<Item = (&str, &AcceptedChange)> {
-        self.0.entries.iter().map(|(name, change)| (name.as_str(), change))
+    pub fn changes(&self) -> impl Iterator<Item = &AcceptedChange> {
+        self.0.entries.values()
     }
 
     /// Adds a change in memory.
@@ -174,12 +174,12 @@ impl Accepted {
     }
 
     /// The names of the changes by which older results are used for `code`, directly or not.
-    pub fn changes_leading_to(&self, kind: &str, code: &Code) -> Vec<String> {
+    pub fn changes_leading_to(&self, kind: &str, code: &Code) -> Vec<&AcceptedChange> {
         let mut codes = self.older(kind, code);
         codes.push(code.clone());
         let leads =
             |change: &&AcceptedChange| change.kind == kind && codes.iter().any(|code| change.before(code).is_some());
-        self.0.entries.values().filter(leads).map(AcceptedChange::name).collect()
+        self.0.entries.values().filter(leads).collect()
     }
 
     /// Adds and takes back in the file as it is now: what others (git, another `cwm accept`) changed in it since it was read

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::RemoteError;
+use crate::error::{RemoteError, Result};
 use cwm_core::visible;
 
 /// The entries of the profile that the environment names, else of `default`, in the files that the environment names, else in those
@@ -11,7 +11,7 @@ use cwm_core::visible;
 ///
 /// # Errors
 /// The environment names a profile that is in neither file.
-pub fn read() -> Result<BTreeMap<String, String>, RemoteError> {
+pub fn read() -> Result<BTreeMap<String, String>> {
     let variable =
         |name: &str| std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
     let file = |by_name: &str, usual: &str| {

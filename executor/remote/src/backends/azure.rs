@@ -3,7 +3,7 @@
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 
 use super::{Backend, Location, bucket, connect, environment};
-use crate::error::RemoteError;
+use crate::error::Result;
 use cwm_project::site::Remote;
 
 /// Containers of Azure Blob Storage.
@@ -16,7 +16,7 @@ pub static AZURE: Backend = Backend {
     open,
 };
 
-fn open(remote: &Remote, rest: &str) -> Result<Location, RemoteError> {
+fn open(remote: &Remote, rest: &str) -> Result<Location> {
     let (container, prefix) = bucket::split(rest);
     let is_ours = |name: &str| name.starts_with("AZURE_") || name == "IDENTITY_ENDPOINT";
     let settings = environment::settings::<AzureConfigKey>(is_ours)?;

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::error::RemoteError;
+use crate::error::{RemoteError, Result};
 
 /// Ends of names whose values are paths, documents, times or words for people: any text.
 const FREE: [&str; 11] = [
@@ -35,7 +35,7 @@ pub struct Setting<K> {
 ///
 /// # Errors
 /// One has characters that it cannot have.
-pub fn settings<K: FromStr>(is_of_kind: impl Fn(&str) -> bool) -> Result<Vec<Setting<K>>, RemoteError> {
+pub fn settings<K: FromStr>(is_of_kind: impl Fn(&str) -> bool) -> Result<Vec<Setting<K>>> {
     let mut found = Vec::new();
     for (name, value) in std::env::vars_os() {
         let Some(variable) = name.to_str().filter(|name| is_of_kind(name)) else { continue };
@@ -62,7 +62,7 @@ pub fn sources<K>(settings: &[Setting<K>]) -> String {
 ///
 /// # Errors
 /// It has characters that it cannot have.
-pub fn checked<'v>(name: &str, value: &'v str) -> Result<&'v str, RemoteError> {
+pub fn checked<'v>(name: &str, value: &'v str) -> Result<&'v str> {
     let value = value.trim();
     if FREE.iter().any(|end| name.ends_with(end)) || value.chars().all(|letter| letter.is_ascii_graphic()) {
         return Ok(value);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use object_store::local::LocalFileSystem;
 
 use super::{Backend, Location, backend_of, invalid};
-use crate::error::RemoteError;
+use crate::error::Result;
 use cwm_core::Error;
 use cwm_core::files::is_store;
 use cwm_project::site::{InvalidRemote, Remote};
@@ -30,7 +30,7 @@ fn check(remote: &Remote, rest: &str) -> Result<(), InvalidRemote> {
     Ok(())
 }
 
-fn open(remote: &Remote, rest: &str) -> Result<Location, RemoteError> {
+fn open(remote: &Remote, rest: &str) -> Result<Location> {
     let folder = Some(resolve(&remote.base.join(rest)));
     Ok(Location { store: Arc::new(LocalFileSystem::new()), multipart: None, prefix: String::new(), folder })
 }

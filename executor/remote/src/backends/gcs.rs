@@ -5,7 +5,7 @@ use std::path::Path;
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 
 use super::{Backend, Location, bucket, connect, environment};
-use crate::error::RemoteError;
+use crate::error::Result;
 use cwm_project::site::Remote;
 
 /// Buckets of Google Cloud Storage.
@@ -23,7 +23,7 @@ pub static GCS: Backend = Backend {
 /// The file below the home folder in which `gcloud` keeps credentials.
 const GCLOUD_CREDENTIALS: &str = ".config/gcloud/application_default_credentials.json";
 
-fn open(remote: &Remote, rest: &str) -> Result<Location, RemoteError> {
+fn open(remote: &Remote, rest: &str) -> Result<Location> {
     let (bucket, prefix) = bucket::split(rest);
     let is_ours = |name: &str| name.starts_with("GOOGLE_") || name == "SERVICE_ACCOUNT";
     let settings = environment::settings::<GoogleConfigKey>(is_ours)?;

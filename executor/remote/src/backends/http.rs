@@ -5,7 +5,7 @@ use std::sync::Arc;
 use object_store::http::HttpBuilder;
 
 use super::{Backend, Location, check_server_url, connect, invalid};
-use crate::error::RemoteError;
+use crate::error::Result;
 use cwm_project::site::{InvalidRemote, Remote, WHERE_CREDENTIALS_ARE, is_secret};
 
 /// Folders that web servers hand out.
@@ -33,7 +33,7 @@ pub fn check(_: &Remote, rest: &str) -> Result<(), InvalidRemote> {
     Ok(())
 }
 
-fn open(remote: &Remote, _: &str) -> Result<Location, RemoteError> {
+fn open(remote: &Remote, _: &str) -> Result<Location> {
     let store = connect!(HttpBuilder::new().with_url(remote.url.trim_end_matches('/')), remote, HTTP, "");
     Ok(Location { store: Arc::new(store), multipart: None, prefix: String::new(), folder: None })
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 use object_store::multipart::MultipartStore;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 
-use super::error::RemoteError;
+use super::error::{RemoteError, Result};
 use super::http_connector::{Connector, MAX_REQUESTS};
 use cwm_core::suggest;
 use cwm_project::site::{InvalidRemote, Remote, RemoteKinds, WHERE_CREDENTIALS_ARE};
@@ -41,7 +41,7 @@ pub struct Backend {
     /// Checks the entry of a remote in cwm.toml, with its URL without the scheme. The error has no text that may hold a credential.
     pub check: fn(&Remote, &str) -> Result<(), InvalidRemote>,
     /// Opens a remote that was checked, with credentials from the environment or the usual files. Nothing is requested yet.
-    pub open: fn(&Remote, &str) -> Result<Location, RemoteError>,
+    pub open: fn(&Remote, &str) -> Result<Location>,
 }
 
 /// The place of a remote's objects.
@@ -68,7 +68,7 @@ impl Location {
 ///
 /// # Errors
 /// Its URL, settings or credentials are wrong.
-pub fn open(remote: &Remote) -> Result<(&'static Backend, Location), RemoteError> {
+pub fn open(remote: &Remote) -> Result<(&'static Backend, Location)> {
     let refused = |invalid: InvalidRemote| RemoteError::Refused(invalid.message);
     let (backend, rest) = backend_of(&remote.url).map_err(refused)?;
     (backend.check)(remote, rest).map_err(refused)?;

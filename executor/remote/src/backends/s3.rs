@@ -3,7 +3,7 @@
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 
 use super::{Backend, Location, aws_profile, bucket, connect, environment, http};
-use crate::error::RemoteError;
+use crate::error::Result;
 use cwm_project::site::{InvalidRemote, Remote};
 
 /// Buckets of S3.
@@ -34,7 +34,7 @@ fn check(remote: &Remote, rest: &str) -> Result<(), InvalidRemote> {
 }
 
 /// The environment comes first, then cwm.toml, then the files of the profile.
-fn open(remote: &Remote, rest: &str) -> Result<Location, RemoteError> {
+fn open(remote: &Remote, rest: &str) -> Result<Location> {
     let (bucket, prefix) = bucket::split(rest);
     let settings = environment::settings::<AmazonS3ConfigKey>(|name| name.starts_with("AWS_"))?;
     let sources = environment::sources(&settings);

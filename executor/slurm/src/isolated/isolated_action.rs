@@ -244,11 +244,11 @@ impl IsolatedAction<'_> {
                     let _ = writeln!(std::io::stderr(), "{message}");
                 }
                 Ok(event) => {
-                    if let TransferEvent::ContentFetched(FetchStats {
-                        objects: objects @ 1.., bytes, seconds, ..
-                    }) = &event
+                    if let TransferEvent::ContentFetched(FetchStats { moved, .. }) = &event
+                        && moved.objects > 0
                     {
-                        let _ = writeln!(std::io::stderr(), "pulled {} in {seconds:.1} s", files(*objects, *bytes));
+                        let pulled = files(moved.objects, moved.bytes);
+                        let _ = writeln!(std::io::stderr(), "pulled {pulled} in {:.1} s", moved.seconds);
                     }
                     return Ok(event);
                 }
