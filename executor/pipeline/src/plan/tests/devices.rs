@@ -20,15 +20,15 @@ stages:
 
 #[test]
 fn a_device_is_read_with_its_variables_and_auto_is_what_nobody_wrote() {
-    let device = |more: &str| cell(&plan(&pipeline(more)), "model").device;
+    let device = |more: &str| cell(&plan(&pipeline(more)), "model").settings.device;
     assert_eq!(device(""), DeviceChoice::Auto);
     assert_eq!(device(", device: cpu"), DeviceChoice::Cpu);
     assert_eq!(device(", device: auto"), DeviceChoice::Auto);
     assert_eq!(device(", device: 'cuda:0'"), DeviceChoice::Cuda(0));
     assert_eq!(device(", device: $where"), DeviceChoice::Cuda(1));
     let by_axis = plan(&pipeline(", matrix: { on: [cpu, 'cuda:3'] }, device: $on"));
-    assert_eq!(cell(&by_axis, "model[on=cpu]").device, DeviceChoice::Cpu);
-    assert_eq!(cell(&by_axis, "model[on=cuda:3]").device, DeviceChoice::Cuda(3));
+    assert_eq!(cell(&by_axis, "model[on=cpu]").settings.device, DeviceChoice::Cpu);
+    assert_eq!(cell(&by_axis, "model[on=cuda:3]").settings.device, DeviceChoice::Cuda(3));
 }
 
 #[test]
