@@ -40,11 +40,11 @@ fn run_size(place: &Path, stages: usize) {
 /// one.
 pub fn run_all() {
     println!(
-        "milliseconds a stage, one at a time: `echo` as a stage, in `sh -euc` alone, a start of cwm, and what is beyond both"
+        "milliseconds a stage, one at a time: `echo` as a stage, in its shell alone, a start of cwm, and what is beyond both"
     );
     for place in [std::env::temp_dir(), PathBuf::from("/dev/shm")] {
         println!("in {}", place.display());
-        println!("{:>6} {:>14} {:>14} {:>14} {:>14}", "stages", "as a stage", "sh", "start of cwm", "overhead");
+        println!("{:>6} {:>14} {:>14} {:>14} {:>14}", "stages", "as a stage", "shell", "start of cwm", "overhead");
         [10, 60, 300, 3_000].into_iter().filter(|_| place.is_dir()).for_each(|stages| run_size(&place, stages));
     }
 }

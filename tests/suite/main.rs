@@ -9,6 +9,7 @@ mod caching;
 mod check;
 mod checkpoints;
 mod code;
+mod command_shells;
 mod command_stages;
 mod commands;
 mod context;

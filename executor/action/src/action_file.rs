@@ -65,7 +65,9 @@ pub enum ActionBody {
     },
     /// A shell command.
     Command {
-        /// Goes verbatim to `sh -euc`.
+        /// The shell: a program and the arguments before the command.
+        shell: Vec<String>,
+        /// Goes verbatim to the shell.
         run: String,
         /// Environment from `with:`.
         environment: BTreeMap<String, String>,

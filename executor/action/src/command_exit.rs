@@ -34,6 +34,10 @@ pub fn describe(code: Option<i32>, signal: Option<i32>, kernel_killed: bool, log
              fewer `--jobs`"
         }
         _ if was_killed => "the kernel reports no kill for lack of memory: somebody or something killed it",
+        _ if inner == Some(libc::SIGPIPE) => {
+            "a program of a pipe ended before it had read all of it, as `head` does, and `pipefail` counts that: limit what is written \
+             into the pipe, or begin the command with `set +o pipefail`"
+        }
         Some(126) => "what it calls cannot be executed: is its mode right, and its first line?",
         Some(127) => {
             "a program was not found: it is looked for in PATH, and files of the pipeline's folder are there only if `deps:` \

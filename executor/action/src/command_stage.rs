@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use cwm_contract::amount::format_bytes;
 use cwm_contract::{Cancellation, Failure, GroupInput};
 
 use crate::action_file::ActionFile;
@@ -43,23 +45,25 @@ pub fn variables(
     variables
 }
 
-/// Makes a shell for a command, `sh -euc`. Of the environment it has the variables that are `inherited`, and few others.
-pub fn shell(command: &str, inherited: &[String]) -> Command {
-    let mut shell = Command::new("/bin/sh");
-    shell.args(["-euc", command]).env_clear().stdin(Stdio::null());
+/// Makes the process of a command: its shell, with the text of the command as the last argument. Of the environment it has the
+/// variables that are `inherited`, and few others.
+pub fn command(shell: &[String], text: &str, inherited: &[String]) -> Command {
+    let mut words = shell.iter().map(String::as_str).chain([text]);
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words).env_clear().stdin(Stdio::null());
     // The executor chose the accelerators; with none, none are visible.
     let kept = ["PATH", "HOME", "CUDA_VISIBLE_DEVICES"].into_iter().chain(inherited.iter().map(String::as_str));
-    // One that is not set stays so: with `sh -u` its use fails, except as `${NAME:-}`.
-    shell.envs(kept.filter_map(|name| Some((name, std::env::var_os(name)?))));
-    shell
+    // One that is not set stays so: with `-u` its use fails, except as `${NAME:-}`.
+    command.envs(kept.filter_map(|name| Some((name, std::env::var_os(name)?))));
+    command
 }
 
-/// Runs a shell, whose output goes to this log, and waits for it. Processes that it leaves in the background are killed: they could
+/// Runs a command, whose output goes to this log, and waits for it. Processes that it leaves in the background are killed: they could
 /// still write to the result. After a request to stop, all of them are waited for.
 ///
 /// # Errors
-/// The shell cannot be started, or it ends with another status than 0, by a signal, or on request.
-pub fn run(mut shell: Command, log: &Path, cancellation: &Cancellation) -> Result<(), ActionFailure> {
+/// Its shell cannot be started, or it ends with another status than 0, by a signal, or on request.
+pub fn run(mut command: Command, log: &Path, cancellation: &Cancellation) -> Result<(), ActionFailure> {
     let refused = |what: &str, error: std::io::Error| {
         ActionFailure::new(ActionFailureKind::System, format!("cannot {what}: {error}"))
     };
@@ -67,9 +71,9 @@ pub fn run(mut shell: Command, log: &Path, cancellation: &Cancellation) -> Resul
     os::adopt_orphans().map_err(|error| refused("adopt processes", error))?;
     // The modes of the files that a command makes do not depend on who runs it.
     let umask = rustix::process::umask(Mode::from_raw_mode(0o022));
-    let spawned = shell.spawn();
+    let spawned = command.spawn();
     rustix::process::umask(umask);
-    let mut child = spawned.map_err(|error| refused("start /bin/sh", error))?;
+    let mut child = spawned.map_err(|error| not_started(&command, &error))?;
     let pid = Pid::from_child(&child);
     let mut is_stopped = false;
     let status = loop {
@@ -102,6 +106,28 @@ pub fn run(mut shell: Command, log: &Path, cancellation: &Cancellation) -> Resul
     }
     let tail = read_log_tail(log, log_began_at, out_of_memory::TAIL).unwrap_or_default();
     Err(command_exit::describe(status.code(), status.signal(), os::out_of_memory_kills() > kills, &tail))
+}
+
+/// Describes why a command cannot be started. Another attempt fails in the same way.
+fn not_started(command: &Command, error: &std::io::Error) -> ActionFailure {
+    let shell = command.get_program().to_string_lossy();
+    let failure = |problem: String, hint: String| ActionFailure::new(ActionFailureKind::Input, problem).hint(hint);
+    match error.kind() {
+        ErrorKind::NotFound => failure(
+            format!("the shell of its command, `{shell}`, was not found"),
+            "install it (a name without a slash is looked for in PATH), or choose another: `with: { shell: sh, run: … }`".into(),
+        ),
+        ErrorKind::ArgumentListTooLong => {
+            let variables = command.get_envs().filter_map(|(name, value)| Some((value?.len(), format!("variable `{}`", name.to_string_lossy()))));
+            let run = command.get_args().last().map(|text| (text.len(), "`run`".to_owned()));
+            let (size, what) = variables.chain(run).max().unwrap_or_default();
+            failure(
+                format!("its command is too long for this system: {what} alone has {}", format_bytes(size as u64)),
+                "write it into a file and read that: `from: { text: { file: text.txt } }`, then `$in_text`".to_owned(),
+            )
+        }
+        _ => ActionFailure::new(ActionFailureKind::System, format!("cannot start `{shell}`: {error}")),
+    }
 }
 
 /// The delay with which this process may receive a signal that its command received too.

@@ -163,7 +163,7 @@ impl Attempt<'_> {
                     None => Ok(ran.map(|()| reported)?),
                 }
             }
-            ActionBody::Command { run, environment, inherited, deps } => {
+            ActionBody::Command { shell, run, environment, inherited, deps } => {
                 let (folder, scratch) = (work.tmp().join("cwd"), work.tmp().join("scratch"));
                 for folder in [&folder, &scratch] {
                     std::fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, error))?;
@@ -171,10 +171,10 @@ impl Attempt<'_> {
                 let inputs = command_stage::lay_out(action, &inputs.groups, &folder, deps)?;
                 // So that the key stays locked as long as anyone can write, even if this process is killed.
                 self.lock.share_with_children().map_err(Failure::from)?;
-                let mut shell = command_stage::shell(run, inherited);
-                shell.envs(command_stage::variables(environment, &inputs, outputs)).current_dir(&folder);
-                shell.env("TMPDIR", &scratch).env("CWM_CORES", action.resources.cores.to_string());
-                command_stage::run(shell, &self.log, process.cancellation)?;
+                let mut command = command_stage::command(shell, run, inherited);
+                command.envs(command_stage::variables(environment, &inputs, outputs)).current_dir(&folder);
+                command.env("TMPDIR", &scratch).env("CWM_CORES", action.resources.cores.to_string());
+                command_stage::run(command, &self.log, process.cancellation)?;
                 refuse_undeclared(&work.out(), outputs)?;
                 Ok(Reported::default())
             }

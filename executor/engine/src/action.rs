@@ -108,6 +108,7 @@ pub fn resolve<'r>(
             }
             let environment = command.environment.iter().map(|(name, value)| (name.clone(), value.to_string()));
             ActionBody::Command {
+                shell: command.shell.clone(),
                 run: command.run.clone(),
                 environment: environment.collect(),
                 inherited: command.env.clone(),

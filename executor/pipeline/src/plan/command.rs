@@ -13,6 +13,31 @@ use cwm_core::{Content, Diagnostic, Node, Problems, SpannedStr, is_name, nearest
 /// The parameter that holds the command.
 pub const RUN: &str = "run";
 
+/// The parameter that chooses the shell.
+const SHELL: &str = "shell";
+
+/// The shells with a name, each with the arguments before the command. The first is the default.
+const SHELLS: [(&str, &[&str]); 2] = [("bash", &["bash", "-euo", "pipefail", "-c"]), ("sh", &["sh", "-eu", "-c"])];
+
+/// Reads the shell of a command: a name, or a program with its arguments.
+fn shell(node: &Node) -> Result<Vec<String>, Diagnostic> {
+    let named = |name: &str| SHELLS.iter().find(|(known, _)| *known == name);
+    let words = match (&node.content, node.text()) {
+        (_, Some(name)) => named(name).map(|(_, words)| words.iter().map(|word| (*word).to_owned()).collect()),
+        (Content::List(items), _) => items.iter().map(|item| item.text().map(str::to_owned)).collect(),
+        _ => None,
+    };
+    words.filter(|words: &Vec<String>| words.first().is_some_and(|program| !program.is_empty())).ok_or_else(|| {
+        let found = match (&node.content, node.text()) {
+            (Content::List(_), _) => String::new(),
+            (_, Some(name)) => format!(", not `{}`", visible(name)),
+            _ => format!(", not {}", node.kind()),
+        };
+        Diagnostic::at(node.place, format!("`shell` must be `bash`, `sh` or a list of text{found}"))
+            .hint("a list is a program and its arguments, after which the command is put: `shell: [python3, -c]`")
+    })
+}
+
 /// The outputs that a command declares; without any, the file `out`.
 pub fn outputs(declared: Option<&Node>, problems: &Problems) -> Vec<OutputPlan> {
     let Some(declared) = declared else {
@@ -98,6 +123,7 @@ pub fn command(
     problems: &Problems,
 ) -> Option<(CommandPlan, Complete)> {
     let mut run = None;
+    let mut words: Vec<String> = SHELLS[0].1.iter().map(|word| (*word).to_owned()).collect();
     let mut environment = BTreeMap::new();
     let mut right = true;
     let mut report = |problem: Diagnostic| {
@@ -118,6 +144,13 @@ pub fn command(
             }
             continue;
         }
+        if key.text == SHELL {
+            match shell(node) {
+                Ok(chosen) => words = chosen,
+                Err(problem) => report(problem),
+            }
+            continue;
+        }
         let taken = is_given(&key.text) || ["PATH", "HOME"].contains(&key.text.as_str());
         if let Some(word) = stage.env.iter().find(|word| word.text == key.text && !taken) {
             report(
@@ -128,10 +161,9 @@ pub fn command(
         }
         if taken || !is_variable(&key.text) {
             let why = if taken { "cwm gives it a value itself" } else { "a name has letters, digits and `_` only" };
-            report(
-                Diagnostic::at(key.place, format!("`{}` cannot name a variable here", visible(&key.text)))
-                    .hint(format!("each key of `with` but `run` is a variable of the command's environment; {why}")),
-            );
+            report(Diagnostic::at(key.place, format!("`{}` cannot name a variable here", visible(&key.text))).hint(
+                format!("each key of `with` but `run` and `shell` is a variable of the command's environment; {why}"),
+            ));
         }
         match node.scalar() {
             Some(Value::Null) => report(Diagnostic::at(node.place, format!("variable `{}` has no value", key.text))),
@@ -159,8 +191,9 @@ pub fn command(
     let run = run.filter(|_| right)?;
     let mut values: Values = environment.clone();
     values.insert(RUN.into(), Value::Text(run.clone()));
+    values.insert(SHELL.into(), Value::List(words.iter().cloned().map(Value::Text).collect()));
     let given = with.iter().map(|(key, node)| (key.text.clone(), ParameterSource::of(node))).collect();
     let env: BTreeSet<_> = stage.env.iter().map(|word| word.text.clone()).collect();
-    let plan = CommandPlan { run, environment, deps: deps.to_vec(), env: env.into_iter().collect() };
+    let plan = CommandPlan { shell: words, run, environment, deps: deps.to_vec(), env: env.into_iter().collect() };
     Some((plan, Complete { values, given }))
 }

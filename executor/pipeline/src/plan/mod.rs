@@ -88,7 +88,7 @@ pub struct Cell {
     pub kind: String,
     /// Its work.
     pub body: Body,
-    /// All parameters, normalised, with defaults; paths absolute. Of a command: its `with:`, `run` included.
+    /// All parameters, normalised, with defaults; paths absolute. Of a command: its `with:`, `run` and `shell` included.
     pub values: Values,
     /// The place of each parameter that was given.
     pub given: BTreeMap<String, ParameterSource>,
@@ -141,9 +141,11 @@ pub enum Body {
 /// A command of the user's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommandPlan {
-    /// For `sh -euc`, verbatim.
+    /// The shell: a program and the arguments before the command.
+    pub shell: Vec<String>,
+    /// For the shell, verbatim.
     pub run: String,
-    /// The other keys of `with:`: scalars, by the name of the variable.
+    /// The keys of `with:` that are variables: scalars, by the name of the variable.
     pub environment: BTreeMap<String, Value>,
     /// Files that it rests on, sorted by name.
     pub deps: Vec<Dependency>,

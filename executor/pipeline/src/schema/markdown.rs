@@ -3,7 +3,7 @@
 use cwm_contract::{Count, Format, Input, Output, ParameterSpec, Shape, Stage, Value};
 
 use super::keys::{COMMAND, DEVICE, FILE, Key, STAGE};
-use super::stage::{ABOUT_COMMAND, ABOUT_RUN, ABOUT_VARIABLES, one_line};
+use super::stage::{ABOUT_COMMAND, ABOUT_RUN, ABOUT_SHELL, ABOUT_VARIABLES, one_line};
 use cwm_core::Registry;
 
 const HEAD: &str = "# Reference
@@ -43,6 +43,7 @@ pub fn markdown(registry: &Registry) -> String {
         "\n## command\n\n{ABOUT_COMMAND}\n\n**Parameters**\n\n| name | type | default | meaning |\n|---|---|---|---|\n"
     );
     page += &format!("| `run` | text | must be given | {} |\n", cell(ABOUT_RUN));
+    page += &format!("| `shell` | `bash`, `sh`, or a list of text | `bash` | {} |\n", cell(ABOUT_SHELL));
     page += &format!("| any other | text, number, `true` or `false` | | {} |\n", cell(ABOUT_VARIABLES));
     page
 }

@@ -12,7 +12,11 @@ pub const ABOUT_COMMAND: &str = "Runs a shell command. It finds its inputs in `$
      the command, its inputs, parameters, `deps` and `env`.";
 
 /// The description of `run` of a command.
-pub const ABOUT_RUN: &str = "The command, handed verbatim to `sh -euc`. Its `$x` belongs to the shell.";
+pub const ABOUT_RUN: &str = "The command, passed verbatim to its shell. Its `$x` belongs to the shell.";
+
+/// The description of `shell` of a command.
+pub const ABOUT_SHELL: &str = "Its shell: `bash` (`bash -euo pipefail -c`: a program that fails fails the command, also within a pipe), `sh` (`sh -eu -c`), \
+     or a program and its arguments, after which the command is put: `[python3, -c]`.";
 
 /// The description of any other key of a command's `with`.
 pub const ABOUT_VARIABLES: &str =
@@ -57,7 +61,7 @@ pub fn command() -> Value {
         json!({
             "type": "object",
             "required": ["run"],
-            "properties": { "run": { "type": "string", "description": ABOUT_RUN } },
+            "properties": { "run": { "type": "string", "description": ABOUT_RUN }, "shell": shell() },
             "additionalProperties": { "type": ["string", "number", "boolean"], "description": ABOUT_VARIABLES },
         }),
     );
@@ -69,6 +73,12 @@ pub fn command() -> Value {
         "additionalProperties": false,
         "properties": properties,
     })
+}
+
+fn shell() -> Value {
+    let program = json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 });
+    let any_of = json!([{ "enum": ["bash", "sh"] }, program, { "$ref": "#/definitions/variable" }]);
+    json!({ "description": ABOUT_SHELL, "default": "bash", "anyOf": any_of })
 }
 
 fn shared(kind: &str) -> Map<String, Value> {

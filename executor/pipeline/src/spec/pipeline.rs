@@ -2,7 +2,7 @@
 
 use cwm_contract::Value;
 
-use super::stage::StageSpec;
+use super::stage::{COMMAND_KEYS, KEYS as STAGE_KEYS, StageSpec};
 use cwm_core::{Content, Diagnostic, NAME_RULE, Node, Problems, SpannedStr, is_name, visible};
 
 /// The version of the format that this program reads.
@@ -50,6 +50,10 @@ pub fn read(root: &Node, problems: &Problems) -> Option<Spec> {
             "vars" => spec.vars = vars(value, problems),
             "stages" => spec.stages = stages(key, value, problems),
             "export" => spec.exports = exports(value, problems),
+            name if name != "stage" && (STAGE_KEYS.contains(&name) || COMMAND_KEYS.contains(&name)) => problems.push(
+                Diagnostic::at(key.place, format!("a pipeline has no key `{name}`"))
+                    .hint(format!("it belongs to a stage: `stages: {{ NAME: {{ stage: …, {name}: … }} }}`")),
+            ),
             _ => problems.unknown_key(key, "a pipeline", KEYS),
         }
     }

@@ -97,6 +97,10 @@ impl StageSpec {
                     Diagnostic::at(key.place, format!("`{}` belongs to `stage: command` only", key.text))
                         .hint("the files, variables and outputs of other stages are part of their code"),
                 ),
+                "run" | "shell" if command => problems.push(
+                    Diagnostic::at(key.place, format!("a stage has no key `{}`", key.text))
+                        .hint(format!("it belongs in `with`: `with: {{ {}: … }}`", key.text)),
+                ),
                 _ => problems.unknown_key(key, "a stage", if command { COMMAND_KEYS } else { KEYS }),
             }
         }

@@ -154,6 +154,7 @@ mod tests {
             pipeline: "pipeline".into(),
             components,
             body: ActionBody::Command {
+                shell: vec!["sh".into(), "-c".into()],
                 run: String::new(),
                 environment: BTreeMap::new(),
                 inherited: Vec::new(),

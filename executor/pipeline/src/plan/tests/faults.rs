@@ -237,6 +237,9 @@ stages:
   a: { stage: command }
   b: { stage: command, with: { run: [x], in: 1, a-b: 2, list: [1], nothing: } }
   c: { stage: command, with: { run: x }, deps: [../x, /etc/passwd, none.py, 'no/*.py'], env: ['A=B'], outputs: { a: 3, b: { ext: .x }, c: { folder: yes }, d: { folder: true, ext: x } } }
+  d: { stage: command, run: x, with: { run: x, shell: zsh } }
+  e: { stage: command, with: { run: x, shell: [] } }
+  f: { stage: command, with: { run: x, shell: [sh, 1] } }
 ";
     bad_exports: "cwm: 1
 stages:
