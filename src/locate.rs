@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cwm_core::{Error, escape_controls_in_lines};
+use cwm_core::{Error, escape_controls_in_lines, nearest};
 use cwm_project::site::Site;
 use cwm_store::Store;
 
@@ -46,6 +46,15 @@ pub fn store_folder(store: Option<&Path>, site: &Site, folder: &Path) -> PathBuf
     store.or(site.store.as_deref()).map_or_else(|| folder.join("artifacts"), Path::to_owned)
 }
 
+/// Returns a hint that names the pipeline with the name most like that of `file` in its folder.
+fn similar_pipeline(file: &Path) -> Option<String> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let names = std::fs::read_dir(folder).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let names: Vec<String> = names.filter(|name| name.ends_with(".yaml") || name.ends_with(".yml")).collect();
+    let similar = nearest(file.file_name()?.to_str()?, names.iter().map(String::as_str))?;
+    Some(format!("did you mean `{}`?", file.with_file_name(similar).display()))
+}
+
 /// Finds the pipeline file: `file`, else `pipeline.yaml` in the current folder or one above it.
 ///
 /// # Errors
@@ -59,8 +68,8 @@ pub fn pipeline_file(file: Option<&Path>) -> Result<PathBuf, Error> {
             // Other errors are those of reading it.
             _ => return Ok(file.to_owned()),
         };
-        return Err(Error::usage(problem)
-            .hint("name it: `cwm run FILE.yaml`; without a name it is pipeline.yaml here or in a folder above"));
+        let hint = "name it: `cwm run FILE.yaml`; without a name it is pipeline.yaml here or in a folder above";
+        return Err(Error::usage(problem).hint(similar_pipeline(file).unwrap_or_else(|| hint.to_owned())));
     }
     let here =
         std::env::current_dir().map_err(|error| Error::system(format!("cannot find the current folder: {error}")))?;

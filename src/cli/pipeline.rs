@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::completers::{complete, variables};
-use cwm_core::Error;
+use crate::locate::pipeline_file;
+use cwm_core::{Error, visible};
 
 /// The options that name a pipeline.
 #[derive(Clone, Debug, Default, Args)]
@@ -19,12 +20,14 @@ pub struct PipelineArguments {
 }
 
 impl PipelineArguments {
-    /// Takes the pipeline from the first of the words, if it is one: what ends in .yaml or .yml.
+    /// Takes the pipeline from the first of the words, if it is one: what ends in .yaml or .yml, or cannot be the name of a stage.
     ///
     /// # Errors
-    /// Another one is named by `--file`.
+    /// Another one is named by `--file`; or there is none, and the words are no pipeline.
     pub fn take_from(&mut self, words: &mut Vec<String>) -> Result<(), Error> {
-        let is_file = |word: &String| [".yaml", ".yml"].iter().any(|extension| word.ends_with(extension));
+        let is_file = |word: &String| {
+            word.ends_with(".yaml") || word.ends_with(".yml") || word == "-" || word.starts_with(['/', '.'])
+        };
         if let Some(first) = words.first().filter(|first| is_file(first)) {
             if self.file.is_some() {
                 return Err(Error::usage(format!("two pipelines are named: `{first}` and the one of `--file`")));
@@ -37,6 +40,12 @@ impl PipelineArguments {
                 None => Error::usage(format!("`{file}` is a pipeline and stands after a stage"))
                     .hint("the pipeline goes first, or is named with `-f FILE`"),
             });
+        }
+        if let (None, Some(first)) = (&self.file, words.first()) {
+            pipeline_file(None).map_err(|error| {
+                let message = format!("{}, and `{}` is no pipeline file", error.message, visible(first));
+                Error { message, ..error }
+            })?;
         }
         Ok(())
     }

@@ -255,3 +255,15 @@ fn a_pgn_cut_in_the_middle_of_a_frame_is_a_located_error() {
     let reason = &run.failed["corpus"];
     assert!(reason.contains("byte"), "{reason}");
 }
+
+#[test]
+fn device_at_the_top_of_a_pipeline_is_shown_its_place() {
+    refused(
+        "cwm: 1\ndevice: cuda:0\nstages:\n  g: { stage: command, with: { run: x } }\n",
+        &[
+            "pipeline.yaml:2:1",
+            "has no key `device`",
+            "belongs to a stage: `stages: { NAME: { stage: …, device: … } }`",
+        ],
+    );
+}

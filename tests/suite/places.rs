@@ -129,3 +129,60 @@ fn a_store_that_nobody_can_write_is_read_by_every_reading_command_and_left_as_it
     }
     assert_eq!(exported.code, 0, "{}", exported.stderr);
 }
+
+#[test]
+fn a_word_that_is_no_pipeline_is_named() {
+    let nowhere = Context::new();
+    nowhere.write("chess.yaml", PIPELINE);
+    nowhere.write("folder/x", "");
+    for (word, message, hint) in [
+        ("/etc", "/etc is a folder, and a pipeline is a file", "cwm run FILE.yaml"),
+        ("-", "there is no pipeline file -", "cwm run FILE.yaml"),
+        ("folder", "in a folder above, and `folder` is no pipeline file", "-f FILE"),
+        ("chess.yml", "there is no pipeline file chess.yml", "did you mean `chess.yaml`?"),
+        ("folder/../ches.yaml", "no pipeline file folder/../ches.yaml", "did you mean `folder/../chess.yaml`?"),
+    ] {
+        for command in ["run", "status", "watch"] {
+            let ran = nowhere.cwm(&[command, word]);
+            assert_eq!(ran.code, 2, "{command} {word}: {}", ran.stderr);
+            assert!(ran.stderr.contains(message) && ran.stderr.contains(hint), "{command} {word}: {}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_is_no_store_is_refused_by_every_command() {
+    let context = Context::with(PIPELINE);
+    context.write("list.txt", "");
+    context.write("beside.txt", "");
+    // As in `.git`: not every folder with `objects` in it is a store.
+    context.write("other/objects/00/0123", "x");
+    context.write("other/thesis.tex", "x");
+    for command in [&["verify"][..], &["status"], &["run"], &["ls"], &["du"], &["gc"], &["show", "numbers"]] {
+        let refused = context.cwm(&[command, &["--store", "other"]].concat());
+        assert_eq!(refused.code, 4, "{command:?}: {}", refused.stderr);
+        assert!(refused.stderr.contains("other is not a store: it holds `thesis.tex`"), "{}", refused.stderr);
+        assert!(refused.stderr.contains("hint: name the folder of a store with `--store`"), "{}", refused.stderr);
+    }
+    let file = context.cwm(&["status", "--store", "list.txt"]);
+    assert!(file.stderr.contains("list.txt is a file, and a store is a folder"), "{}", file.stderr);
+    assert_eq!(context.read("other/objects/00/0123"), "x");
+}
+
+#[test]
+fn a_person_without_a_name_in_the_environment_has_that_of_the_system() {
+    let context = Context::with(PIPELINE);
+    context.write("list.txt", "");
+    context.write("beside.txt", "");
+    let mut run = context.command(&["run"]);
+    finish(run.env_remove("USER").env_remove("LOGNAME").output().expect("cwm starts"));
+    let shown: serde_json::Value =
+        serde_json::from_str(&context.cwm(&["show", "numbers", "--json"]).stdout).expect("JSON");
+    let of_system = Command::new("id").arg("-un").output().expect("id");
+    let number = finish(Command::new("id").arg("-u").output().expect("id")).stdout;
+    let expected = match of_system.status.success() {
+        true => String::from_utf8(of_system.stdout).expect("a name").trim().to_owned(),
+        false => format!("uid{}", number.trim()),
+    };
+    assert_eq!(shown[0]["circumstances"]["user"], expected);
+}

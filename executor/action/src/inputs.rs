@@ -22,6 +22,23 @@ pub struct Inputs {
     stored: Vec<StoredInput>,
 }
 
+/// The names that the pipeline has for the inputs in the store.
+pub struct InputNames {
+    store: String,
+    /// Path and name.
+    inputs: Vec<(String, String)>,
+}
+
+impl InputNames {
+    /// Puts the names in place of the paths in a text of a stage, which knows paths alone.
+    pub fn replace_paths(&self, mut text: String) -> String {
+        if text.contains(&self.store) {
+            self.inputs.iter().for_each(|(path, name)| text = text.replace(path, name));
+        }
+        text
+    }
+}
+
 /// An input in the store.
 struct StoredInput {
     name: String,
@@ -75,6 +92,13 @@ impl Inputs {
             self.outside.push(files.snapshot(&path)?);
         }
         Ok(path)
+    }
+
+    /// Returns the names of those in the store.
+    pub fn names(&self, store: &Store) -> InputNames {
+        let inputs = self.groups.values().flatten().filter(|input| store.contains(&input.path));
+        let name = |input: &GroupInput| (input.path.display().to_string(), format!("`{}`", input.label));
+        InputNames { store: store.root().display().to_string(), inputs: inputs.map(name).collect() }
     }
 
     /// Quarantines the inputs that were rewritten in the store since they were found.

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use cwm_contract::{Cancellation, Event, FetchResult, Reporter};
 
 use crate::checkpoints::CheckpointOwner;
+use crate::inputs::InputNames;
 use crate::protocol::{ActionFailure, ActionMessage};
 use crate::read_log_tail;
 use cwm_core::Error;
@@ -127,6 +128,8 @@ pub struct StageReporter {
     pub messages: MessageWriter,
     /// Kept for the record.
     pub reported: Arc<Mutex<Reported>>,
+    /// The names of the inputs, for people.
+    pub input_names: Arc<InputNames>,
     /// The checkpoints, which are prepared for the device as soon as the stage reports it.
     pub checkpoints: CheckpointOwner,
     /// Stops the stage before it resumes from checkpoints of another device.
@@ -135,6 +138,11 @@ pub struct StageReporter {
 
 impl Reporter for StageReporter {
     fn report(&self, event: Event) {
+        let event = match event {
+            Event::Log(line) => Event::Log(self.input_names.replace_paths(line)),
+            Event::Note(line) => Event::Note(self.input_names.replace_paths(line)),
+            event => event,
+        };
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         match &event {
             Event::Log(line) | Event::Note(line) => _ = writeln!(std::io::stderr(), "{line}"),

@@ -40,10 +40,18 @@ impl ResourceUsageTimer {
     }
 }
 
-/// Returns the user's login name where the environment has it, control characters escaped, else the user's number.
+/// Returns the user's login name, control characters escaped: that of the environment, else of the system. A user without a name has
+/// a number.
 pub fn user() -> String {
     let named = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
-    named.map_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()), |name| visible(&name))
+    let number = rustix::process::getuid().as_raw().to_string();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let fields = |user: &str| {
+        let mut fields = user.split(':');
+        (fields.next().map(str::to_owned), fields.nth(1).map(str::to_owned))
+    };
+    let of_number = || users.lines().map(fields).find(|(_, found)| found.as_ref() == Some(&number))?.0;
+    visible(&named.or_else(of_number).unwrap_or_else(|| format!("uid{number}")))
 }
 
 fn usage_of(who: i32) -> libc::rusage {

@@ -150,7 +150,9 @@ impl Attempt<'_> {
                     expected: expected.clone(),
                 };
                 let reported: Arc<Mutex<Reported>> = Arc::default();
+                let input_names = Arc::new(inputs.names(&self.store));
                 let reporter = StageReporter {
+                    input_names: input_names.clone(),
                     messages: process.messages.clone(),
                     reported: reported.clone(),
                     checkpoints: CheckpointOwner::of(work, action),
@@ -160,7 +162,10 @@ impl Attempt<'_> {
                 let mut reported = std::mem::take(&mut *reported.lock().unwrap_or_else(PoisonError::into_inner));
                 match reported.refused.take() {
                     Some(failure) => Err(failure),
-                    None => Ok(ran.map(|()| reported)?),
+                    None => ran.map(|()| reported).map_err(|failure| {
+                        let message = input_names.replace_paths(failure.message);
+                        Failure { message, ..failure }.into()
+                    }),
                 }
             }
             ActionBody::Command { shell, run, environment, inherited, deps } => {

@@ -1,5 +1,6 @@
 //! The resources of this machine, and their allocation to cells.
 
+use cwm_contract::amount::format_bytes;
 use cwm_contract::{DeviceChoice, Needs, Resources};
 use cwm_core::os;
 
@@ -86,7 +87,11 @@ impl ResourcePool {
         }
         if needs.memory > self.machine.memory {
             clamped.memory = self.machine.memory;
-            shortfalls.push(format!("{} bytes of memory, gets {}", needs.memory, self.machine.memory));
+            shortfalls.push(format!(
+                "{} of memory, gets {}",
+                format_bytes(needs.memory),
+                format_bytes(self.machine.memory)
+            ));
         }
         let devices = self.machine.devices.len() as f64;
         if needs.gpu > devices {
@@ -98,7 +103,7 @@ impl ResourcePool {
             };
             shortfalls.push(format!("{wanted}, gets {devices}"));
         }
-        (clamped, (!shortfalls.is_empty()).then(|| format!("asks for {}", shortfalls.join(" and "))))
+        (clamped, (!shortfalls.is_empty()).then(|| format!("needs {}", shortfalls.join(" and "))))
     }
 
     /// Allocates a share for these (clamped) needs, if there is room. A GPU that `device` names is the device of the share. If this
@@ -205,12 +210,15 @@ mod tests {
     fn asking_for_more_than_there_is_is_clamped_in_words() {
         let (clamped, shortfalls) = pool().clamp(&Needs { cpu: Some(64), gpu: 0.0, memory: 0 });
         assert_eq!(clamped.cpu, Some(2));
-        assert_eq!(shortfalls.unwrap(), "asks for 64 cores, gets 2");
+        assert_eq!(shortfalls.unwrap(), "needs 64 cores, gets 2");
         assert_eq!(pool().clamp(&Needs { cpu: None, gpu: 0.0, memory: 0 }).1, None);
+        let large = Needs { cpu: None, gpu: 0.0, memory: 900 << 40 };
+        let shortfalls = ResourcePool::new(Machine { memory: 4_000_000_000, ..pool().machine }).clamp(&large).1;
+        assert_eq!(shortfalls.unwrap(), "needs 989.6 TB of memory, gets 4.0 GB");
         let without = ResourcePool::new(Machine { devices: Vec::new(), ..Machine::detect(None) });
         for (gpu, expected) in [(0.5, "0.5 of an accelerator"), (1.0, "1 accelerator"), (2.0, "2 accelerators")] {
             let (clamped, shortfalls) = without.clamp(&Needs { cpu: Some(1), gpu, memory: 0 });
-            assert_eq!((clamped.gpu, shortfalls.unwrap()), (0.0, format!("asks for {expected}, gets 0")));
+            assert_eq!((clamped.gpu, shortfalls.unwrap()), (0.0, format!("needs {expected}, gets 0")));
         }
     }
 

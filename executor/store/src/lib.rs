@@ -97,13 +97,16 @@ impl Store {
     /// The store at `root`, for reading and writing. Nothing is written yet, not even if there is no store.
     ///
     /// # Errors
-    /// The store has a newer format, or its `format` cannot be read; or it is a remote.
+    /// The store has a newer format, or its `format` cannot be read; or the folder is a remote, or holds other things.
     pub fn at(root: &Path) -> Result<Store> {
         let root = std::path::absolute(root).map_err(FileError::io("find", root))?;
         let (created, has_all_folders) = Default::default();
         let disk = DurableFs::default();
         let store = Store { root, disk, created, has_all_folders, record_cache: None, damaged_records: None };
         let created = store.read_format()?;
+        if !created {
+            store.refuse_a_foreign_folder()?;
+        }
         if created && layout::is_remote(store.root()) {
             return Err(FileError::refused(
                 store.root(),
@@ -137,6 +140,10 @@ impl Store {
         let bytes = match read_regular_file(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                let hint = "name a folder with `--store` or CWM_STORE";
+                return Err(FileError::refused(&self.root, "is a file, and a store is a folder", hint));
+            }
             // It is not a file at all.
             Err(error) if error.kind() == io::ErrorKind::InvalidData => Vec::new(),
             Err(error) => return Err(FileError::io("read", &path)(error)),
@@ -229,7 +236,7 @@ impl Store {
                 return Err(FileError::refused(
                     root,
                     format!("is not a store: it holds `{name}`"),
-                    "name an empty folder, or one that cwm made",
+                    "name the folder of a store with `--store` or CWM_STORE, or an empty one for a new store",
                 ));
             }
         }

@@ -96,3 +96,27 @@ fn a_secret_does_not_come_through_a_pipe() {
     assert_eq!(ran.code, 3, "{}", ran.stderr);
     assert!(ran.stderr.contains("which can be read only once"), "{}", ran.stderr);
 }
+
+#[test]
+fn an_endless_device_is_refused_before_it_is_read() {
+    let context = Context::with(YAML);
+    for device in ["/dev/full", "/dev/zero", "/dev/null"] {
+        let ran = context.cwm(&["run", "--set", &format!("games={device}")]);
+        assert_eq!(ran.code, 3, "{}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("{device} is a device, and cannot be read to its end")), "{}", ran.stderr);
+    }
+    assert!(!context.path("artifacts").exists());
+}
+
+#[test]
+fn an_empty_game_file_has_the_name_that_the_pipeline_gives_it() {
+    let context = Context::with(
+        "cwm: 1\nstages:\n  games: { stage: command, with: { run: ': > \"$out\"' } }\n  \
+         corpus: { stage: parse, from: { pgn: games } }\n",
+    );
+    let ran = context.cwm(&["run"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("FAILED   corpus: there is no game in `games`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("note     corpus: `games` holds no game"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("objects/"), "{}", ran.stderr);
+}

@@ -8,7 +8,7 @@ mod stat;
 mod store_folder;
 
 pub use error::{FileError, FileErrorKind, Result};
-pub use pipes::{is_stream, path_of_descriptor};
+pub use pipes::{is_device, is_stream, path_of_descriptor};
 pub use regular::{read_project_file, read_regular_file};
 pub use stat::Stat;
 pub use store_folder::{EXPORT_LIST, STORE_FOLDERS, exported_files, is_store};

@@ -1,5 +1,8 @@
 //! Pipes, terminals and open descriptors, which can be read only once, or only by this process.
 
+use std::fs::File;
+use std::io::IsTerminal;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use super::stat::Stat;
@@ -7,6 +10,12 @@ use super::stat::Stat;
 /// Returns true if `path` is a pipe, a terminal or another device, or a descriptor of this process without a name.
 pub fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| !found.is_dir() && (!found.is_file() || is_descriptor(path)))
+}
+
+/// Returns true if `path` is a device that is no terminal, such as `/dev/zero`: it may have no end.
+pub fn is_device(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.file_type().is_char_device())
+        && !File::open(path).is_ok_and(|file| file.is_terminal())
 }
 
 /// The lasting name of a plain file that `path` names as a descriptor of this process (`/dev/stdin`), if it has one.
@@ -32,7 +41,7 @@ mod tests {
     fn plain_files_and_folders_are_not_read_once() {
         let file = tempfile::NamedTempFile::new().unwrap();
         assert!(!is_stream(file.path()) && !is_stream(file.path().parent().unwrap()));
-        assert!(is_stream(Path::new("/dev/null")));
+        assert!(is_stream(Path::new("/dev/null")) && is_device(Path::new("/dev/zero")));
         use std::os::fd::AsRawFd;
         let descriptor = PathBuf::from(format!("/dev/fd/{}", file.as_file().as_raw_fd()));
         assert_eq!(path_of_descriptor(&descriptor).unwrap(), std::fs::canonicalize(file.path()).unwrap());

@@ -7,7 +7,7 @@ use cwm_contract::{Type, Values};
 
 use super::parameters::each_path;
 use super::{Body, Origin, Plan};
-use cwm_core::files::{is_stream, path_of_descriptor};
+use cwm_core::files::{is_device, is_stream, path_of_descriptor};
 use cwm_core::{Diagnostic, Diagnostics, Place};
 
 /// A file from outside, where a plan names it.
@@ -68,6 +68,10 @@ impl Plan {
                 Err(error) => Diagnostic::at(place, format!("cannot read {shown}: {error}")),
                 Ok(found) if found.is_dir() => {
                     Diagnostic::at(place, format!("{shown} is a folder")).hint(self.in_place_of_a_folder(&path))
+                }
+                Ok(_) if is_device(&path) => {
+                    Diagnostic::at(place, format!("{shown} is a device, and cannot be read to its end"))
+                        .hint("name a file or a pipe, such as `<(zcat games.pgn.gz)`")
                 }
                 Ok(_) if !may_be_piped && is_stream(&path) => {
                     Diagnostic::at(place, format!("{shown} is a pipe or a device, which can be read only once"))

@@ -84,7 +84,7 @@ fn a_store_that_lost_its_format_is_one_again() {
     // Such a name alone says nothing of whose folder it is.
     let other = folder.path().join("other");
     fs::create_dir_all(other.join("bin")).unwrap();
-    let refused = Store::at(&other).unwrap().create().unwrap_err().to_string();
+    let refused = Store::at(&other).map(drop).unwrap_err().to_string();
     assert!(refused.contains("is not a store: it holds `bin`"), "{refused}");
 }
 
@@ -92,8 +92,7 @@ fn a_store_that_lost_its_format_is_one_again() {
 fn a_folder_of_others_is_not_made_a_store() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("thesis.tex"), "x").unwrap();
-    let store = Store::at(folder.path()).unwrap();
-    let message = store.create().unwrap_err().to_string();
+    let message = Store::at(folder.path()).map(drop).unwrap_err().to_string();
     assert!(message.contains("not a store") && message.contains("thesis.tex"), "{message}");
     assert_eq!(names_in(folder.path()), ["thesis.tex"]);
 
