@@ -8,13 +8,14 @@ use cwm_engine::{CacheStatus, EventSinks, KeyStatus, RunInputs, RunPrediction};
 use cwm_gc::tags::Tag;
 use cwm_pipeline::plan::{self, Plan};
 use cwm_project::accepted::Accepted;
-use cwm_project::lock_file::LockFile;
+use cwm_project::lock_file::{LockFile, SetValues};
 use cwm_project::pins::Pins;
+use cwm_project::runs;
 use cwm_project::site::{ExecutorKind, JobStore, Site};
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, EvictionReason, Finding, MissingContent, Store, StoreLock};
 
-use crate::cli::{PipelineArguments, pipeline_options};
+use crate::cli::{PipelineArguments, pipeline_options, set_options};
 use crate::locate::{pipeline_file, store_folder};
 
 /// A pipeline with its store and lock files, as commands use them.
@@ -27,7 +28,7 @@ pub struct Workspace {
     pub store: Store,
     /// The digests of external files.
     pub files: DigestCache,
-    /// The lock file.
+    /// The lock file of the run with these values of `--set`, else that of the nearest run.
     pub locked: LockFile,
     /// The pinned downloads.
     pub pins: Pins,
@@ -49,7 +50,7 @@ impl Workspace {
         let site = Site::of(&file, crate::adapters::REMOTE_KINDS)?;
         let store = Store::at(&store_folder(store, &site, &plan.folder))?.with_record_cache();
         let files = DigestCache::of_store(&store);
-        let locked = LockFile::read(&LockFile::path_for(&plan.file))?;
+        let locked = runs::nearest(&plan.file, &plan.sets)?;
         warn_about_lock_file(&locked);
         let accepted = Accepted::beside(&plan.file)?;
         for warning in accepted.problems() {
@@ -72,6 +73,21 @@ impl Workspace {
     pub fn skip_damaged_records(&mut self) {
         let (store, skipped_records) = SkippedRecordsWarning::watch(self.store.clone());
         (self.store, self.skipped_records) = (store, Some(skipped_records));
+    }
+
+    /// Returns true if the lock file is that of the run with exactly these values of `--set`.
+    pub fn has_own_lock(&self) -> bool {
+        self.locked.exists() && self.locked.path() == runs::lock_path(&self.plan.file, &self.plan.sets)
+    }
+
+    /// Prints which run the results are compared with, if it is not the one with exactly these values of `--set`.
+    pub fn note_compared_run(&self) {
+        if self.locked.exists() && !self.has_own_lock() {
+            let compared = self.locked.run().map(|run| run.set).unwrap_or_default();
+            let (own, compared) = (with_sets(&self.plan.sets), with_sets(&compared));
+            let note = format!("note: there was no run {own} yet; the comparison is with the one {compared}");
+            eprintln!("{}", escape_controls_in_lines(&note));
+        }
     }
 
     /// Returns the inputs of a run.
@@ -173,6 +189,14 @@ impl Workspace {
     pub fn single_output(&self, text: &str, outputs: Vec<(usize, String)>) -> Result<(usize, String), Error> {
         self.single_cell(text, &outputs.iter().map(|(index, _)| *index).collect::<Vec<_>>())?;
         outputs.into_iter().next().ok_or_else(|| Error::usage(format!("`{text}` has no output")))
+    }
+}
+
+/// Returns the name for people of the run with these values.
+fn with_sets(sets: &SetValues) -> String {
+    match &set_options(sets)[..] {
+        "" => "without `--set`".to_owned(),
+        options => format!("with `{}`", options.trim_start()),
     }
 }
 

@@ -20,7 +20,7 @@ pub use analysis::*;
 pub use completers::COMPLETION_VARIABLE;
 pub use model_hints::ModelHintArguments;
 pub use pipeline::PipelineArguments;
-pub use pipeline_options::pipeline_options;
+pub use pipeline_options::{pipeline_options, set_options};
 pub use program::*;
 pub use results::*;
 pub use runs::*;

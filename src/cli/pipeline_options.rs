@@ -12,13 +12,16 @@ pub fn pipeline_options(store: Option<&Path>, arguments: &PipelineArguments) -> 
     if let Some(file) = &arguments.file {
         options += &format!(" -f {}", shell_quote(&file.to_string_lossy()));
     }
-    for (name, value) in &arguments.sets {
-        options += &format!(" --set {}", shell_quote(&format!("{name}={value}")));
-    }
+    options += &set_options(arguments.sets.iter().map(|(name, value)| (name, value)));
     if let Some(store) = store {
         options += &format!(" --store {}", shell_quote(&store.to_string_lossy()));
     }
     options
+}
+
+/// Returns the options that give variables these values, each with a space before it.
+pub fn set_options<'a>(sets: impl IntoIterator<Item = (&'a String, &'a String)>) -> String {
+    sets.into_iter().map(|(name, value)| format!(" --set {}", shell_quote(&format!("{name}={value}")))).collect()
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ pub fn run(
     sinks: &mut EventSinks,
 ) -> Result<ExitCode, Error> {
     let plan = &workspace.plan;
+    workspace.note_compared_run();
     let targets: Vec<usize> = targets.iter().copied().collect();
     let cells = plan.ancestors(&targets);
     if !fetches && let Some(message) = workspace.results_elsewhere(&cells, "`cwm run --pull`")? {

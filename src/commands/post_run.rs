@@ -4,34 +4,55 @@
 use std::collections::HashSet;
 
 use cwm_contract::amount;
+use jiff::Timestamp;
 
 use crate::workspace::Workspace;
 use cwm_core::{Error, FileErrorKind, Key};
 use cwm_engine::{EventSink, EventSinks, Outcome, RunEvent, output_of, sources};
 use cwm_gc::evict_content;
 use cwm_history::provenance::{self, Disclosure};
+use cwm_pipeline::plan::Plan;
+use cwm_project::lock_file::{LockFile, RunHeading};
+use cwm_project::runs;
 use cwm_store::ActionRecord;
 
-/// Updates `sources.lock`, the lock file, the exports and the store's list of pipelines. All are tried; the first error is
+/// Updates `sources.lock`, the run's lock file, the exports and the store's list of pipelines. All are tried; the first error is
 /// returned.
 ///
 /// # Errors
 /// One of them cannot be written, or an export would overwrite files that cwm did not write.
 pub fn record(workspace: &Workspace, outcome: &Outcome, whole: bool, sinks: &mut EventSinks) -> Result<(), Error> {
-    let Workspace { plan, store, files, locked, pins, .. } = workspace;
+    let Workspace { plan, store, files, pins, .. } = workspace;
     let Outcome { records, ran, .. } = outcome;
     let pinned = cwm_engine::update_pins(plan, pins, records, ran);
-    let written = cwm_engine::update_lock_file(plan, locked, records, whole);
+    let lock_path = runs::lock_path(&plan.file, &plan.sets);
+    let mut written = own_lock(plan, outcome.summary.failed)
+        .and_then(|locked| Ok(cwm_engine::update_lock_file(plan, locked, records, whole)?));
+    if !plan.sets.is_empty()
+        && let Err(error) = &written
+    {
+        // It is written beside the pipeline, where this user may not write.
+        sinks.warn(format!("this run is not remembered: {}", error.message));
+        written = Ok(false);
+    }
     let exported = export_all(workspace, records, sinks);
     files.save();
-    let lock = (!plan.sets).then(|| locked.path());
-    let is_written = *written.as_ref().unwrap_or(&false) || plan.sets;
-    let noted = cwm_gc::record_run(store, lock, records, is_written, !ran.is_empty());
+    let is_written = *written.as_ref().unwrap_or(&false);
+    let noted = cwm_gc::record_run(store, &lock_path, records, is_written, !ran.is_empty());
     store.save_record_cache();
     pinned?;
     written?;
     exported?;
     Ok(noted?)
+}
+
+/// Reads the lock file of a run of this plan as it is now, since others (git, another run) may have changed it meanwhile.
+fn own_lock(plan: &Plan, failed: usize) -> Result<LockFile, Error> {
+    let set = plan.sets.clone();
+    Ok(match set.is_empty() {
+        true => LockFile::read(&LockFile::path_for(&plan.file))?,
+        false => runs::read_or_create(&plan.file, &RunHeading { set, finished: Timestamp::now(), failed })?,
+    })
 }
 
 /// Makes the exports of cells that are done, and emits their paths.
@@ -90,7 +111,8 @@ pub fn evict_unkept(
     let results = unkept.into_iter().filter_map(|index| Some((index, records[index].as_ref()?)));
     let (cells, results): (Vec<usize>, Vec<&ActionRecord>) =
         results.filter(|(_, record)| !kept.contains(&record.key)).unzip();
-    let problem = match evict_content(store, &crate::adapters::SlurmJobs, locked.path(), &results) {
+    let own_locks = [LockFile::path_for(&plan.file), runs::folder(&plan.file)];
+    let problem = match evict_content(store, &crate::adapters::SlurmJobs, &own_locks, &results) {
         Ok(Some(evicted)) => {
             for (index, bytes) in evicted {
                 let message = format!("{} dropped, as `keep: false` says", amount::format_bytes(bytes));

@@ -43,7 +43,7 @@ pub fn run_until(
             .hint("add `--pull`, `--push`, or both"));
     }
     // A lock file that cannot be updated is an error before hours of work, and not after them.
-    if !arguments.dry_run && !arguments.check && !workspace.plan.sets {
+    if !arguments.dry_run && !arguments.check && workspace.has_own_lock() {
         workspace.locked.must_be_readable()?;
     }
     let whole = arguments.build.words.is_empty();

@@ -58,6 +58,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     arguments.pipeline.take_from(&mut arguments.stages)?;
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let chosen = workspace.plan.select_all(&arguments.stages)?;
+    workspace.note_compared_run();
     let cache_status = workspace.cache_status()?;
     let queue = cwm_slurm::query_queue(&workspace.store);
     let mut remotes = match arguments.remote {

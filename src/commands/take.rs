@@ -16,6 +16,7 @@ use cwm_core::{Components, Error, ExitCode, shell_quote};
 use cwm_engine::{CacheStatus, KeyStatus};
 use cwm_pipeline::plan::{Cell, OutputPlan};
 use cwm_project::lock_file::{LockFile, LockLine};
+use cwm_project::runs;
 use cwm_store::{ActionRecord, Content, Machine, NewAction, NewOutput, OutputShape, RunInfo, WorkFolder};
 
 /// Runs `cwm take`. The files are copied; the result is recorded under the key that the stage has now, and as one that was not
@@ -61,8 +62,10 @@ pub fn run(store: Option<&Path>, arguments: &TakeArguments) -> Result<ExitCode, 
     }
     let (record, new) = recorded?;
     let outputs = record.output_digests();
-    if replaced.is_some_and(|replaced| replaced.output_digests() != outputs) && !workspace.plan.sets {
-        let mut lock = LockFile::read(workspace.locked.path())?;
+    if replaced.is_some_and(|replaced| replaced.output_digests() != outputs)
+        && (workspace.plan.sets.is_empty() || workspace.has_own_lock())
+    {
+        let mut lock = LockFile::read(&runs::lock_path(&workspace.plan.file, &workspace.plan.sets))?;
         lock.update([(cell.label.clone(), LockLine { key, outputs: outputs.clone() })]);
         lock.save()?;
     }

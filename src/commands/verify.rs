@@ -12,6 +12,7 @@ use crate::output::{is_json, print_answer};
 use cwm_core::{Error, ExitCode, plural};
 use cwm_gc::selection;
 use cwm_project::lock_file::LockFile;
+use cwm_project::runs;
 use cwm_store::{VerifyProgress, VerifyReport};
 
 /// Runs `cwm verify`. Damaged files are quarantined; a run that needs them makes them again.
@@ -38,7 +39,8 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
             report
         }
         Some(file) => {
-            let lock = LockFile::read(&LockFile::path_for(&file))?;
+            let sets = arguments.pipeline.sets.iter().cloned().collect();
+            let lock = LockFile::read(&runs::lock_path(&file, &sets))?;
             let mut results = locked_records(&store, &lock)?;
             let selected = selection::stages(&arguments.stages, results.iter().map(|record| &record.label))?;
             results.retain(|record| selection::matches_selection(&record.label, &selected));

@@ -24,6 +24,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     }
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let cells = workspace.plan.select_all(&arguments.stages)?;
+    workspace.note_compared_run();
     let cache_status = workspace.cache_status()?;
     let prediction = workspace.prediction(&cache_status)?;
     let Workspace { plan, .. } = &workspace;

@@ -39,6 +39,7 @@ mod provenance;
 mod python;
 mod remotes;
 mod results;
+mod runs;
 mod schema;
 mod shell;
 mod side_by_side;

@@ -10,17 +10,17 @@ use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_project::pins::Pins;
 use cwm_store::ActionRecord;
 
-/// Writes the lines of the cells that are done. A run with `--set` writes nothing. A partial run (`whole` is false) changes only its
-/// own lines. Changes that others (git, another run) made since this run began stay. Returns true if the file was written, which
-/// it is only if it changes.
+/// Writes the lines of the cells that are done into `locked`, the run's lock file as it is now. A partial run (`whole` is false)
+/// changes only its own lines. Returns true if the file was written, which it is only if it changes.
 ///
 /// # Errors
 /// The lock file cannot be written.
-pub fn update_lock_file(plan: &Plan, locked: &LockFile, records: &[Option<ActionRecord>], whole: bool) -> Result<bool> {
-    if plan.sets {
-        return Ok(false);
-    }
-    let mut locked = LockFile::read(locked.path())?;
+pub fn update_lock_file(
+    plan: &Plan,
+    mut locked: LockFile,
+    records: &[Option<ActionRecord>],
+    whole: bool,
+) -> Result<bool> {
     if whole {
         let known: HashSet<String> = plan.cells.iter().map(|cell| cell.label.to_string()).collect();
         locked.keep_only(|label| known.contains(label));

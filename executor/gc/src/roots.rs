@@ -96,16 +96,12 @@ fn count<S: Serializer>(results: &[RootedResult], serializer: S) -> std::result:
 /// The store cannot be written.
 pub fn record_run(
     store: &Store,
-    lock: Option<&Path>,
+    lock: &Path,
     records: &[Option<ActionRecord>],
     lock_is_changed: bool,
     has_new_results: bool,
 ) -> Result<()> {
-    let is_new = match lock {
-        Some(lock) => refresh(store, lock, lock_is_changed && has_new_results)?,
-        None => true,
-    };
-    if is_new || lock_is_changed {
+    if refresh(store, lock, lock_is_changed && has_new_results)? || lock_is_changed {
         store.note_use(records.iter().flatten().map(|record| record.key))?;
     }
     Ok(())

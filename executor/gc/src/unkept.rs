@@ -1,7 +1,7 @@
 //! Evicts the content of results that their stages do not keep (`keep: false`), once everything that reads it is done.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
@@ -12,7 +12,7 @@ use super::roots::roots;
 use cwm_core::files::Result;
 use cwm_store::{ActionRecord, EvictionReason, Store};
 
-/// Evicts the content of `results`, of the pipeline with this lock file, as far as nothing else names it: another lock file, a
+/// Evicts the content of `results`, of the pipeline with these lock files or folders of them, as far as nothing else names it: another lock file, a
 /// tag, a running stage, another record. Their records and logs stay. The caller holds no lock of the store. Returns the evicted
 /// results, by index into `results`, with the bytes that each freed; nothing if other processes use the store, so that nothing was
 /// evicted.
@@ -22,7 +22,7 @@ use cwm_store::{ActionRecord, EvictionReason, Store};
 pub fn evict_content(
     store: &Store,
     jobs: &dyn BatchJobs,
-    own_lock: &Path,
+    own_locks: &[PathBuf],
     results: &[&ActionRecord],
 ) -> Result<Option<Vec<(usize, u64)>>> {
     let is_present = |result: &&ActionRecord| {
@@ -34,9 +34,10 @@ pub fn evict_content(
     }
     let Some(alone) = store.try_lock_exclusive("cwm run")? else { return Ok(None) };
     let inventory = store.inventory()?;
-    let own_lock = std::fs::canonicalize(own_lock).unwrap_or_else(|_| own_lock.to_owned());
+    let own_locks = own_locks.iter().map(|path| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone()));
+    let own_locks: Vec<PathBuf> = own_locks.collect();
     let mut others = roots(store, jobs, Timestamp::now())?;
-    others.retain(|root| Path::new(&root.name) != own_lock);
+    others.retain(|root| !own_locks.iter().any(|own| Path::new(&root.name).starts_with(own)));
     let Reachability { retention, mut pinned } = Reachability::of(store, &inventory, &others, None, true);
     pinned.extend(inventory.records.iter().filter_map(|entry| entry.record.log));
     let mut going = BTreeMap::new();

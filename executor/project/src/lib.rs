@@ -1,4 +1,4 @@
-//! The text files beside a pipeline: the lock file, pins of downloads, accepted changes of code, and `cwm.toml`.
+//! The text files beside a pipeline: lock files, pins of downloads, accepted changes of code, and `cwm.toml`.
 //!
 //! This crate reads and writes them. It knows no plan and no store.
 
@@ -6,4 +6,5 @@ pub mod accepted;
 mod line_file;
 pub mod lock_file;
 pub mod pins;
+pub mod runs;
 pub mod site;

@@ -21,10 +21,20 @@ pub trait LineEntry: Clone + PartialEq {
     const ENTRY: &'static str;
     /// The comment that begins the file.
     const INTRODUCTION: &'static str;
-    /// The line before the entries.
+    /// The line before the entries of a new file.
     const HEADING: &'static str = "";
     /// The rule for a merge conflict, in messages.
     const CONFLICT_RULE: &'static str;
+
+    /// Returns true for a line that may stand before the entries.
+    fn is_heading(line: &str) -> bool {
+        line == Self::HEADING
+    }
+
+    /// Returns the comment that begins a file with this heading.
+    fn introduction(_heading: &str) -> &'static str {
+        Self::INTRODUCTION
+    }
 
     /// Parses a line.
     ///
@@ -40,6 +50,7 @@ pub trait LineEntry: Clone + PartialEq {
 #[derive(Clone, Debug)]
 pub struct LineFile<E: LineEntry> {
     pub(crate) path: PathBuf,
+    pub(crate) heading: String,
     pub(crate) entries: BTreeMap<E::Key, E>,
     /// Further entries with the same keys, which are not used.
     pub(crate) duplicates: Vec<E>,
@@ -87,7 +98,7 @@ impl fmt::Display for LineProblem {
 impl<E: LineEntry> Default for LineFile<E> {
     fn default() -> Self {
         let (entries, duplicates, problems) = (BTreeMap::new(), Vec::new(), Vec::new());
-        LineFile { path: PathBuf::new(), entries, duplicates, text: None, problems }
+        LineFile { path: PathBuf::new(), heading: E::HEADING.to_owned(), entries, duplicates, text: None, problems }
     }
 }
 
@@ -141,7 +152,10 @@ impl<E: LineEntry> LineFile<E> {
             } else if in_conflict && ["|||||||", "=======", ">>>>>>>"].into_iter().any(is_marker) {
                 (in_conflict, in_ancestor) = (!is_marker(">>>>>>>"), is_marker("|||||||"));
                 continue;
-            } else if in_ancestor || line.is_empty() || line.starts_with('#') || line == E::HEADING {
+            } else if in_ancestor || line.is_empty() || line.starts_with('#') {
+                continue;
+            } else if E::is_heading(line) {
+                file.heading = line.to_owned();
                 continue;
             } else if let Some(version) = line.strip_prefix(E::FORMAT).and_then(|rest| rest.strip_prefix(':')) {
                 match version.trim().parse() {
@@ -188,6 +202,11 @@ impl<E: LineEntry> LineFile<E> {
         &self.path
     }
 
+    /// Returns true if the file is on disk.
+    pub fn exists(&self) -> bool {
+        self.text.is_some()
+    }
+
     /// Returns the problems of the file, in the order of its lines.
     pub fn problems(&self) -> &[LineProblem] {
         &self.problems
@@ -195,10 +214,11 @@ impl<E: LineEntry> LineFile<E> {
 
     /// Returns the text of a file with these entries.
     pub fn text(&self) -> String {
-        let mut text = String::with_capacity(self.text.as_ref().map_or(0, String::len) + E::INTRODUCTION.len() + 64);
-        text += &format!("{}{}: {}\n", E::INTRODUCTION, E::FORMAT, E::VERSION);
-        if !E::HEADING.is_empty() {
-            text += &format!("{}\n", E::HEADING);
+        let introduction = E::introduction(&self.heading);
+        let mut text = String::with_capacity(self.text.as_ref().map_or(0, String::len) + introduction.len() + 64);
+        text += &format!("{introduction}{}: {}\n", E::FORMAT, E::VERSION);
+        if !self.heading.is_empty() {
+            text += &format!("{}\n", self.heading);
         }
         self.entries.iter().for_each(|(key, entry)| entry.write(key, &mut text));
         text
@@ -228,6 +248,7 @@ impl<E: LineEntry> LineFile<E> {
         DurableFs::default().replace(&through_link(&self.path), text.as_bytes(), true)?;
         *self = LineFile {
             path: self.path.clone(),
+            heading: std::mem::take(&mut self.heading),
             entries: std::mem::take(&mut self.entries),
             text: Some(text),
             ..LineFile::default()

@@ -1,4 +1,4 @@
-//! The lock file: the result of each cell of a pipeline, beside the YAML, for git.
+//! The lock file: the result of each cell of a pipeline, beside the YAML, for git; and those of runs with `--set`.
 //!
 //! It knows labels, keys and digests; it knows no plan and no store.
 
@@ -9,12 +9,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use cwm_contract::Label;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::line_file::{LineEntry, LineFile, json_member};
 use cwm_core::{Digest, Key};
 
-/// The lock file `<stem>.lock` of a pipeline.
+/// The lock file `<stem>.lock` of a pipeline, or that of a run with `--set`, whose first line below the version is a
+/// [`RunHeading`].
 ///
 /// # Format, version 1
 /// YAML, one line a cell, sorted by label, so that git merges it line by line:
@@ -26,6 +28,28 @@ use cwm_core::{Digest, Key};
 ///
 /// Everything is quoted: a bare digest such as `12e4567` would be a number. Lines that start with `#` are comments.
 pub type LockFile = LineFile<LockLine>;
+
+/// The values of `--set`, by variable.
+pub type SetValues = BTreeMap<String, String>;
+
+/// The line of a lock file about its run, if that had `--set`: `cwm-run: {"set": {"games": "x.pgn"}, …}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunHeading {
+    /// The values.
+    pub set: SetValues,
+    /// The end of the last run with them.
+    pub finished: Timestamp,
+    /// The number of cells that failed in that run.
+    pub failed: usize,
+}
+
+impl RunHeading {
+    const PREFIX: &'static str = "cwm-run: ";
+
+    fn parse(line: &str) -> Option<RunHeading> {
+        serde_json::from_str(line.strip_prefix(Self::PREFIX)?).ok()
+    }
+}
 
 /// The line of a lock file about a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +70,20 @@ impl LineEntry for LockLine {
 ";
     const CONFLICT_RULE: &'static str = "for cells that both sides have, the first side is taken";
 
+    fn is_heading(line: &str) -> bool {
+        RunHeading::parse(line).is_some()
+    }
+
+    fn introduction(heading: &str) -> &'static str {
+        if heading.is_empty() {
+            return Self::INTRODUCTION;
+        }
+        "\
+# The results of a run with `--set`; written by `cwm run`, not for git. `cwm runs` lists these runs, `cwm runs --delete`
+# drops one.
+"
+    }
+
     fn parse(line: &str) -> Result<(String, LockLine), String> {
         json_member(line)
     }
@@ -62,6 +100,16 @@ impl LockFile {
     /// The lock file of the pipeline in `yaml`.
     pub fn path_for(yaml: &Path) -> PathBuf {
         yaml.with_extension("lock")
+    }
+
+    /// Returns what it has of its run, if that had `--set`.
+    pub fn run(&self) -> Option<RunHeading> {
+        RunHeading::parse(&self.heading)
+    }
+
+    /// Makes it the lock file of this run.
+    pub fn set_run(&mut self, run: &RunHeading) {
+        self.heading = format!("{}{}", RunHeading::PREFIX, serde_json::json!(run));
     }
 
     /// Returns the line of a cell.

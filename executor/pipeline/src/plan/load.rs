@@ -75,7 +75,7 @@ pub(super) fn resolve(
     problems.into_diagnostics().into_result(Plan {
         file,
         folder: folders.file,
-        sets: !sets.is_empty(),
+        sets: sets.iter().cloned().collect(),
         stages: built.stages,
         cells: built.cells,
         exports: built.exports,

@@ -50,8 +50,8 @@ pub struct Plan {
     pub file: PathBuf,
     /// Its folder, to which its paths are relative.
     pub folder: PathBuf,
-    /// True if a variable was given by `--set`.
-    pub sets: bool,
+    /// The values of `--set`, by variable.
+    pub sets: BTreeMap<String, String>,
     /// Stages in the order of the file.
     pub stages: Vec<StagePlan>,
     /// Cells, each after all that it reads; otherwise in the order of the file and of the axes.

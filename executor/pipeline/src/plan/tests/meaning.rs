@@ -112,7 +112,7 @@ stages:
     assert_eq!(command.environment["dollar"], text("$n costs 5$ $"));
     assert_eq!(command.environment["word"], text("a$b"));
     assert_eq!(command.environment["text"], text("12"));
-    assert!(plan.sets);
+    assert_eq!(plan.sets["half"], "1e-7");
 }
 
 #[test]

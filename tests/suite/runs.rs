@@ -1,0 +1,84 @@
+//! Runs with `--set`: they are remembered, compared with, listed and dropped.
+
+use crate::context::{Context, Ran};
+
+const PIPELINE: &str = r#"
+cwm: 1
+vars: { games: none, width: 5 }
+stages:
+  corpus: { stage: command, with: { run: 'echo "$games" > "$out"', games: $games } }
+  bins: { stage: command, from: corpus, with: { run: 'cat "$in" > "$out"; echo "$width" >> "$out"', width: $width } }
+"#;
+
+/// A pipeline `sub/real.yaml` that ran with `--set games=X`.
+fn with_one_run() -> Context {
+    let context = Context::new();
+    context.write("sub/real.yaml", PIPELINE);
+    ran(context.cwm(&["run", "sub/real.yaml", "--set", "games=X"]));
+    context
+}
+
+fn ran(ran: Ran) -> Ran {
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    ran
+}
+
+#[test]
+fn a_run_with_set_is_remembered_by_why() {
+    let context = with_one_run();
+    assert!(!context.path("sub/real.lock").exists(), "the pipeline's lock file is of the run without --set");
+    context.edit("sub/real.yaml", "width: 5", "width: 6");
+    let why = |set: &[&str]| ran(context.cwm(&[&["why", "bins", "-f", "sub/real.yaml"], set].concat()));
+    let exact = why(&["--set", "games=X"]);
+    assert!(exact.stdout.contains("parameter `width` changed: 5 -> 6 (line 3)"), "{}", exact.stdout);
+    assert!(!exact.stderr.contains("note:"), "{}", exact.stderr);
+    // Of other values the nearest run is compared with.
+    let other = ran(context.cwm(&["why", "corpus", "-f", "sub/real.yaml", "--set", "games=a b"]));
+    assert!(other.stdout.contains("parameter `games` changed: X -> a b (--set)"), "{}", other.stdout);
+    let note =
+        "note: there was no run with `--set 'games=a b'` yet; the comparison is with the one with `--set games=X`";
+    assert!(other.stderr.contains(note), "{}", other.stderr);
+    let plain = ran(context.cwm(&["run", "-n", "sub/real.yaml"]));
+    assert!(plain.stderr.contains("games` changed: X -> none"), "{}", plain.stderr);
+    assert!(plain.stderr.contains("there was no run without `--set` yet"), "{}", plain.stderr);
+}
+
+#[test]
+fn gc_keeps_what_a_run_with_set_made_as_long_as_it_is_remembered() {
+    let context = with_one_run();
+    let gc = || ran(context.cwm(&["gc", "--delete", "-f", "sub/real.yaml"])).stdout;
+    assert!(gc().starts_with("nothing to delete"));
+    let corpus = ["path", "corpus", "-f", "sub/real.yaml", "--set", "games=X"];
+    ran(context.cwm(&corpus));
+    let folder = std::fs::read_dir(context.path("sub/.cwm/real")).expect("the folder of the runs");
+    let [lock] = &folder.map(|entry| entry.expect("an entry").path()).collect::<Vec<_>>()[..] else { panic!() };
+    // As of any lock file, what it named stays for a while after it is gone.
+    std::fs::rename(lock, context.path("there.lock")).expect("moved");
+    let kept = gc();
+    assert!(kept.contains("is gone; what it named") && kept.contains("nothing to delete"), "{kept}");
+    ran(context.cwm(&["gc", "-f", "sub/real.yaml", "--forget", &lock.to_string_lossy()]));
+    assert!(gc().contains("deleted"));
+    assert_eq!(context.cwm(&corpus).code, 4, "its files are gone");
+}
+
+#[test]
+fn git_does_not_see_runs_with_set() {
+    let context = with_one_run();
+    let git = |arguments: &[&str]| {
+        let output = std::process::Command::new("git").current_dir(context.path("sub")).args(arguments).output();
+        String::from_utf8(output.expect("git").stdout).expect("text")
+    };
+    git(&["init", "-q"]);
+    let status = git(&["status", "--porcelain"]);
+    assert!(status.contains("real.yaml") && !status.contains(".cwm"), "{status}");
+}
+
+#[test]
+fn a_run_in_a_folder_that_cannot_be_written_is_done_and_not_remembered() {
+    let context = Context::new();
+    context.write("sub/real.yaml", PIPELINE);
+    // As root has every permission, a link to nowhere stands in the place of the folder.
+    std::os::unix::fs::symlink("nowhere", context.path("sub/.cwm")).expect("a link");
+    let run = ran(context.cwm(&["run", "sub/real.yaml", "--set", "games=X", "--store", "elsewhere"]));
+    assert!(run.stderr.contains("warning: this run is not remembered: "), "{}", run.stderr);
+}
