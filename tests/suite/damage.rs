@@ -79,6 +79,20 @@ fn a_stage_never_reads_what_was_changed_by_hand() {
 }
 
 #[test]
+fn an_object_changed_to_the_same_size_with_its_time_put_back_is_not_read() {
+    let context = chain();
+    let object = context.object("first", "");
+    let time = fs::metadata(&object).expect("an object").modified().expect("a time");
+    context.overwrite(&object);
+    fs::File::open(&object).expect("the object").set_modified(time).expect("a time");
+    context.edit("pipeline.yaml", "head -n 3", "head -n 4");
+    let run = context.run(&[]);
+    assert_eq!(run.causes["first"], "a file of its recorded result was changed since it was stored");
+    assert!(run.ran.contains("second") && run.warns_of("quarantine"), "{}", run.raw.stdout);
+    assert_eq!(context.read("exported/out"), "1\n2\n3\n4\n100\n1\n");
+}
+
+#[test]
 fn what_is_exported_shown_or_named_is_what_was_stored() {
     let context = chain();
     context.overwrite(&context.object("third", ""));

@@ -44,12 +44,14 @@ impl Store {
     }
 
     /// As [`Store::missing`], for content that is about to be read: content that is there and was changed since it was stored
-    /// counts as well. An object without a valid seal is hashed, and `outside` caches the digest.
+    /// counts as well. An object without a valid seal, or with a ctime after that of the record, is hashed, and `outside` caches the
+    /// digest.
     ///
     /// # Errors
     /// A manifest is of a newer version, or the system refuses.
     pub fn missing_or_corrupt(&self, record: &ActionRecord, outside: &DigestCache) -> Result<Vec<MissingContent>> {
-        self.unusable(record, outside, Check::Seal(outside))
+        let recorded = self.recorded_ns(&record.key)?;
+        self.unusable(record, outside, Check::Seal(outside, recorded))
     }
 
     /// Moves the objects of an output that were changed since they were stored to the quarantine, so that they are missing.
@@ -57,7 +59,7 @@ impl Store {
     /// # Errors
     /// As [`Store::missing_or_corrupt`], or the disk refuses.
     pub fn quarantine_changed(&self, output: &OutputRecord, outside: &DigestCache) -> Result<()> {
-        let found = self.unusable_objects("", output, Check::Seal(outside))?.into_iter();
+        let found = self.unusable_objects("", output, Check::Seal(outside, i64::MAX))?.into_iter();
         found.filter_map(|one| one.damage).try_for_each(|damage| self.quarantine_corrupt(&damage).map(drop))
     }
 

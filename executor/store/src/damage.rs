@@ -1,7 +1,7 @@
 //! Damage: objects whose content does not have the digest that names them, and the quarantine for everything that is found damaged.
 //!
-//! An object that bears its [seal](super::mtime_seal) was not written since it was stored. Any other is hashed before it is read, as
-//! a file from outside, and its digest is cached as those are.
+//! An object that bears its [seal](super::mtime_seal), and of which nothing was set since its result was recorded, was not written since
+//! it was stored. Any other is hashed before it is read, as a file from outside, and its digest is cached as those are.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -52,8 +52,9 @@ impl Finding {
 pub(super) enum Check<'a> {
     /// It is there, with the right size.
     Size,
-    /// It also bears its seal; without a seal it is hashed, if the cache does not have its digest.
-    Seal(&'a DigestCache),
+    /// It also bears its seal, and nothing about it was set after this time (in nanoseconds since 1970). Any other is hashed, if the
+    /// cache does not have its digest.
+    Seal(&'a DigestCache, i64),
     /// It is hashed.
     Hash,
 }
@@ -91,8 +92,10 @@ impl Store {
                 Err(format!("has {} bytes in place of {}", stat.size, size.unwrap_or_default()))
             }
             Check::Size => return Ok(ObjectState::Intact),
-            Check::Seal(_) if mtime_seal::has_valid_seal(digest, stat.mtime_ns) => return Ok(ObjectState::Intact),
-            Check::Seal(cache) => compare_content(digest, cache.digest(&path)),
+            Check::Seal(_, time) if stat.ctime_ns <= time && mtime_seal::has_valid_seal(digest, stat.mtime_ns) => {
+                return Ok(ObjectState::Intact);
+            }
+            Check::Seal(cache, _) => compare_content(digest, cache.digest(&path)),
             Check::Hash => compare_content(digest, hash_own_file(&path)),
         };
         Ok(match found {
@@ -103,7 +106,7 @@ impl Store {
 
     /// Returns true if this object is there, with so many bytes, and was not changed since it was stored.
     pub(super) fn has_intact(&self, digest: &Digest, size: u64) -> Result<bool> {
-        let check = Check::Seal(&DigestCache::without_cache());
+        let check = Check::Seal(&DigestCache::without_cache(), i64::MAX);
         Ok(self.object_state(digest, Some(size), check)? == ObjectState::Intact)
     }
 

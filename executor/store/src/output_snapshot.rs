@@ -101,7 +101,7 @@ impl Store {
     pub fn verify_intact(&self, snapshot: &OutputSnapshot, outside: &DigestCache) -> Result<()> {
         for digest in snapshot.objects.keys() {
             let path = self.object_path(digest);
-            match self.object_state(digest, None, Check::Seal(outside))? {
+            match self.object_state(digest, None, Check::Seal(outside, i64::MAX))? {
                 ObjectState::Intact => {}
                 ObjectState::Missing => return Err(FileError::Missing { path, what: "is not in the store".into() }),
                 ObjectState::Corrupt(damage) => return Err(FileError::damaged(&path, format!("it {}", damage.what))),

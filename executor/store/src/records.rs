@@ -247,6 +247,13 @@ impl Store {
         files.sort_by_key(|file| (file.number, file.digest));
         Ok(files)
     }
+
+    /// Returns when the last record of `key` got its name, in nanoseconds since 1970: all that it names was there before. Without a
+    /// record, a time before all others.
+    pub(super) fn recorded_ns(&self, key: &Key) -> Result<i64> {
+        let files = self.record_files(key)?;
+        Ok(files.iter().filter_map(|file| Some(Stat::of(&file.path).ok()?.ctime_ns)).max().unwrap_or(i64::MIN))
+    }
 }
 
 /// Decodes the record of `key` from `bytes`, the content of `path`.
