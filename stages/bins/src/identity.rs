@@ -1,7 +1,12 @@
 //! The model and the test set of a scores file.
 
+use std::collections::BTreeMap;
+
 use cwm_contract::{Failure, Label};
 use serde_json::{Map, Value};
+
+/// The test set of scores that name none: held-out games, as of most evaluations.
+const DEFAULT_TEST_SET: &str = "held_out";
 
 /// The identifying columns of both outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,8 +21,10 @@ pub(crate) struct Identity {
     pub(crate) seed: Option<i64>,
     /// Number of trained parameters, where it is known.
     pub(crate) parameters: Option<u64>,
-    /// The label's `test` coordinate, else its stage.
+    /// The file's name of the test set, else the label's `test` coordinate, else `held_out`.
     pub(crate) test: String,
+    /// True if the test set has a name in the file or in the label.
+    pub(crate) test_is_named: bool,
 }
 
 impl Identity {
@@ -50,14 +57,37 @@ impl Identity {
             Some(Value::Null) | None => None,
             Some(value) => Some(value.as_u64().ok_or_else(|| wrong("parameters", "a count", value))?),
         };
+        let test_is_named = model.get("test").is_some_and(|test| !test.is_null()) || label.coordinate("test").is_some();
         Ok(Identity {
             label: label.to_string(),
             family: text("family")?,
             size: text("size")?,
             seed,
             parameters,
-            test: label.coordinate("test").unwrap_or(&label.stage).to_owned(),
+            test: if test_is_named { text("test")? } else { DEFAULT_TEST_SET.to_owned() },
+            test_is_named,
         })
+    }
+
+    /// Checks that scores without a name of their test set are not taken for another run of the same model on it.
+    ///
+    /// # Errors
+    /// Two are of one model, seed and test set, and one of the two has no name of its test set.
+    pub(crate) fn check_test_sets<'a>(all: impl Iterator<Item = &'a Identity>) -> Result<(), Failure> {
+        let mut found: BTreeMap<_, &Identity> = BTreeMap::new();
+        for identity in all {
+            let coordinates = identity.label.parse::<Label>().map(|label| label.coordinates).unwrap_or_default();
+            let variant: Vec<_> = coordinates.into_iter().filter(|(axis, _)| axis != "test").collect();
+            let key = (&identity.family, &identity.size, identity.seed, &identity.test, variant);
+            if let Some(other) = found.insert(key, identity)
+                && !(identity.test_is_named && other.test_is_named)
+            {
+                let Identity { label, family, test, .. } = identity;
+                return Err(Failure::input(format!("{} and {label} both score {family} on {test}", other.label))
+                    .hint("name the games of one with `with: { test: NAME }` of its stage `evaluate`"));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -83,6 +113,7 @@ mod tests {
             seed: Some(3),
             parameters: Some(12),
             test: "held_out".into(),
+            test_is_named: true,
         };
         assert_eq!(found, Ok(expected));
     }
@@ -90,8 +121,29 @@ mod tests {
     #[test]
     fn the_label_says_what_the_file_does_not() {
         let found = identity("shifted[family=slice,size=d32/l1,seed=7]", None).unwrap();
-        assert_eq!((found.family.as_str(), found.seed, found.test.as_str()), ("slice", Some(7), "shifted"));
+        assert_eq!((found.family.as_str(), found.seed, found.test.as_str()), ("slice", Some(7), "held_out"));
         assert_eq!(found.parameters, None);
+    }
+
+    #[test]
+    fn the_name_in_the_file_comes_before_the_axis_and_held_out_games_are_the_default() {
+        let test = |label: &str, model: &str| identity(label, Some(model)).unwrap().test;
+        assert_eq!(test("e[test=a]", r#"{"family":"f","size":"s","test":"b"}"#), "b");
+        assert_eq!(test("e[test=a]", r#"{"family":"f","size":"s","test":null}"#), "a");
+        assert_eq!(test("e", r#"{"family":"f","size":"s"}"#), "held_out");
+    }
+
+    #[test]
+    fn two_unnamed_test_sets_of_one_model_are_an_error() {
+        let check = |labels: &[&str]| {
+            let all: Vec<_> =
+                labels.iter().map(|label| identity(label, Some(r#"{"family":"f","size":"s"}"#)).unwrap()).collect();
+            Identity::check_test_sets(all.iter()).map_err(|failure| failure.to_string())
+        };
+        assert!(check(&["a", "b[test=shift]", "a[seed=1]", "a[lr=0.1]"]).is_ok());
+        assert!(check(&["a[test=held_out]", "b[test=held_out]"]).is_ok());
+        assert!(check(&["a", "b"]).unwrap_err().starts_with("a and b both score f on held_out"));
+        assert!(check(&["a[test=held_out]", "b"]).is_err());
     }
 
     #[test]

@@ -56,6 +56,7 @@ impl Stage for Bins {
             return Err(Failure::input("there are no scores to look at"));
         }
         let measured = measure_all(context, inputs, &config)?;
+        Identity::check_test_sets(measured.iter().map(|scored| &scored.identity))?;
         let folder = context.output("bins")?;
         std::fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, error))?;
         write_overall(&folder.join("overall.parquet"), &measured)?;

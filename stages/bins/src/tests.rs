@@ -115,7 +115,7 @@ fn rows_are_named_and_sorted_by_label() {
     let files: [(&str, &[Position]); 2] = [("z[test=random_uniform]", &second), ("a", &first)];
     let overall = read(&run(folder.path(), &files, 20, 2).unwrap(), "overall.parquet");
     assert_eq!(texts(&overall, "label"), ["a", "z[test=random_uniform]"]);
-    assert_eq!(texts(&overall, "test"), ["a", "random_uniform"]);
+    assert_eq!(texts(&overall, "test"), ["held_out", "random_uniform"]);
     assert_eq!(texts(&overall, "family"), ["transformer", "transformer"]);
     assert_eq!(texts(&overall, "size"), ["d32/l1", "d32/l1"]);
     assert_eq!(overall["seed"].as_primitive::<Int64Type>().values(), &[1, 1]);

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 /// The properties that runs of one model on one test set share: all but the seed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Model {
-    /// The label's `test` coordinate, else its stage.
+    /// The file's name of the test set, else the label's `test` coordinate, else `held_out`.
     pub test: String,
     /// Size, such as `d128/l1`.
     pub size: String,
@@ -37,7 +37,10 @@ impl Model {
         let mut others: Vec<_> = label.coordinates.iter().filter(|(axis, _)| !own(axis)).collect();
         others.sort();
         Ok(Model {
-            test: label.coordinate("test").unwrap_or(&label.stage).to_owned(),
+            test: match model.get("test") {
+                Some(Value::Null) | None => label.coordinate("test").unwrap_or("held_out").to_owned(),
+                Some(_) => text("test")?,
+            },
             size: text("size")?,
             variant: others.iter().map(|(axis, value)| format!("{axis}={value}")).collect::<Vec<_>>().join(","),
             family: text("family")?,

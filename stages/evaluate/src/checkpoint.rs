@@ -204,6 +204,7 @@ fn model(description: &Description, config: &Config) -> serde_json::Value {
     model.insert("status".to_owned(), json!(description.status));
     // Beside `precision`, which is that of the training.
     model.insert("evaluation_precision".to_owned(), json!(config.precision));
+    model.extend(config.test.as_ref().map(|test| ("test".to_owned(), json!(test))));
     serde_json::Value::Object(model)
 }
 

@@ -27,6 +27,9 @@ parameters! {
         /// Number of games, the first ones, that are written as boards: the truth of each position beside the
         /// prediction.
         pub board_games: u64 = 2, kind = Type::Integer { min: 0, max: 100 },
+        /// Name of the test set in tables: `held_out` and `random_uniform` are the paper's, any other is a further shift.
+        /// By default the value of the axis `test`, and `held_out` without one.
+        pub test: Option<String> = None,
         /// Name of the model in tables; of predictions only.
         pub name: Option<String> = None,
         /// Size of the model, such as `d128/l1`, any text; of predictions only.

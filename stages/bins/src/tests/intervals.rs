@@ -92,7 +92,7 @@ fn the_same_games_are_drawn_for_every_model() {
     let one = scores(5, 90);
     let mut other = one.clone();
     other.iter_mut().for_each(|position| position.loss = position.loss.map(|loss| loss / 2.0));
-    let outcome = run(folder.path(), &[("a", &one), ("b", &other)], 20, 2).unwrap();
+    let outcome = run(folder.path(), &[("a", &one), ("b[test=b]", &other)], 20, 2).unwrap();
     for (file, rows) in [("overall.parquet", 1), ("prefix.parquet", 3)] {
         let batch = read(&outcome, file);
         for column in ["loss_low", "loss_high"] {

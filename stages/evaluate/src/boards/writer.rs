@@ -24,8 +24,8 @@ pub struct BoardsWriter<'a> {
     model: Map<String, Value>,
 }
 
-/// The coordinates of the model, where they are known.
-const MODEL: [&str; 3] = ["family", "seed", "size"];
+/// The coordinates of the model and the name of the test set, where they are known.
+const MODEL: [&str; 4] = ["family", "seed", "size", "test"];
 
 /// A line; its fields are in the order of their names.
 #[derive(Serialize)]

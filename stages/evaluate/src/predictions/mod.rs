@@ -107,6 +107,7 @@ fn model(table: &Table, config: &Config) -> Result<Value, Failure> {
         ("family", config.name.as_ref().map(|name| json!(name))),
         ("size", config.size.as_ref().map(|size| json!(size))),
         ("parameters", config.parameters.map(|parameters| json!(parameters))),
+        ("test", config.test.as_ref().map(|test| json!(test))),
     ];
     for (key, value) in given {
         model.extend(value.map(|value| (key.to_owned(), value)));

@@ -32,7 +32,9 @@ pub(super) fn named(label: &Label, model: &ModelLine) -> BoardName {
     BoardName {
         model: Model::new(&visible(&label.to_string()), &family, &size),
         seed: model.seed.or_else(|| coordinate("seed").and_then(|seed| seed.parse().ok())),
-        test: TestSet::from_name(&coordinate("test").unwrap_or_else(|| stage.clone())),
+        test: shown_text(&model.test)
+            .or_else(|| coordinate("test"))
+            .map_or(TestSet::HeldOut, |test| TestSet::from_name(&test)),
         stage,
     }
 }

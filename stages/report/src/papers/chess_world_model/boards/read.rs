@@ -68,6 +68,7 @@ pub(super) struct ModelLine {
     pub(super) family: Option<String>,
     pub(super) seed: Option<i64>,
     pub(super) size: Option<String>,
+    pub(super) test: Option<String>,
 }
 
 /// Reads all of them.
