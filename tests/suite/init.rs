@@ -42,7 +42,7 @@ fn what_is_there_is_kept_and_told() {
 }
 
 #[test]
-fn the_small_benchmark_is_written_and_runs() {
+fn a_first_report_has_the_models_of_the_template_in_table_8() {
     let context = Context::new();
     let begun = context.cwm(&["init"]);
     if !cfg!(all(feature = "play", feature = "train", feature = "evaluate", feature = "bins", feature = "report")) {
@@ -54,5 +54,9 @@ fn the_small_benchmark_is_written_and_runs() {
     let run = Run::read(context.cwm(&["run", "--json", "--set", "games=60"]));
     assert_eq!((run.raw.code, run.failed.len()), (0, 0), "{}\n{}", run.raw.stdout, run.raw.stderr);
     assert!(context.path("report/index.html").is_file());
+    // The template names no test set: its games are held out.
+    let table = context.read("report/tables/table-08.csv");
+    let own = table.lines().filter(|line| line.contains(",this run,")).count();
+    assert_eq!(own, 2, "{table}");
     assert_eq!(context.run(&["--set", "games=60"]).ran.len(), 0);
 }
