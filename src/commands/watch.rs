@@ -47,7 +47,7 @@ pub fn run(store: Option<&Path>, mut arguments: BuildArguments) -> Result<ExitCo
             .map_err(|error| Error::system(format!("cannot watch for signals: {error}")))?;
     }
     let mut sinks = progress_sink(arguments.output, false);
-    let mut watched = Watched::new(&file, &arguments, &Stats::new());
+    let mut watched = WatchedFiles::new(&file, &arguments, &Stats::new());
     loop {
         match run_once(store, &arguments, &watched.files) {
             Ok(ExitCode::INTERRUPTED) => return Ok(ExitCode::INTERRUPTED),
@@ -68,9 +68,9 @@ pub fn run(store: Option<&Path>, mut arguments: BuildArguments) -> Result<ExitCo
                 continue;
             }
             // Editors write a file in several steps.
-            let mut now = Watched::new(&file, &arguments, &watched.files);
+            let mut now = WatchedFiles::new(&file, &arguments, &watched.files);
             while !pause(&stopped) && (have_changed(&now.files) || have_changed(&now.folders)) {
-                now = Watched::new(&file, &arguments, &watched.files);
+                now = WatchedFiles::new(&file, &arguments, &watched.files);
             }
             let before = std::mem::replace(&mut watched, now).files;
             let paths: BTreeSet<&PathBuf> = watched.files.keys().chain(before.keys()).collect();
@@ -124,13 +124,13 @@ fn have_changed(stats: &Stats) -> bool {
 }
 
 /// The files and folders that a run depends on, as they were at one moment.
-struct Watched {
+struct WatchedFiles {
     files: Stats,
     /// Folders in which new files may become inputs.
     folders: Stats,
 }
 
-impl Watched {
+impl WatchedFiles {
     /// Looks at the pipeline and at all files that it names. A pipeline with errors names those of `before`.
     fn new(file: &Path, arguments: &BuildArguments, before: &Stats) -> Self {
         // Before the pipeline is read, so that a change while it is read counts.
@@ -152,7 +152,7 @@ impl Watched {
                 }
             }
         }
-        Watched { files: stats(files).into_iter().chain(pipeline).collect(), folders: stats(folders) }
+        WatchedFiles { files: stats(files).into_iter().chain(pipeline).collect(), folders: stats(folders) }
     }
 }
 

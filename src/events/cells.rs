@@ -25,7 +25,7 @@ const MAX_STAGES: usize = 8;
 
 /// What is shown of a cell beside its state and its reasons.
 #[derive(Default)]
-struct Shown {
+struct EntryDetails {
     estimate: Option<Estimate>,
     /// The path of an export, whose folder is the reason.
     path: String,
@@ -34,7 +34,7 @@ struct Shown {
 /// Cells that are not shown yet.
 #[derive(Default)]
 pub struct HeldCells {
-    entries: Vec<Entry<Shown>>,
+    entries: Vec<Entry<EntryDetails>>,
     /// The cells of a dry run without an estimate: stages in their order, with their numbers of cells.
     unknown: Vec<(String, usize)>,
 }
@@ -43,14 +43,14 @@ impl HeldCells {
     /// Holds the cell of an event. Returns false if the event is no state of a cell.
     pub fn hold(&mut self, event: &RunEvent) -> bool {
         let (label, verb, details, shown) = match event {
-            RunEvent::Cached { label, origin, .. } => (label, CACHED, vec![origin.clone()], Shown::default()),
+            RunEvent::Cached { label, origin, .. } => (label, CACHED, vec![origin.clone()], EntryDetails::default()),
             RunEvent::Skipped { label, because } => {
-                (label, SKIPPED, vec![format!("needs {because}")], Shown::default())
+                (label, SKIPPED, vec![format!("needs {because}")], EntryDetails::default())
             }
             RunEvent::Exported { source, path } => {
                 // The folder that holds those of the cells of a matrix.
                 let folder: PathBuf = path.iter().take_while(|part| !part.to_string_lossy().contains('=')).collect();
-                let shown = Shown { path: short_path(path), ..Shown::default() };
+                let shown = EntryDetails { path: short_path(path), ..EntryDetails::default() };
                 (&source.parse().unwrap_or_else(|_| Label::stage(source)), EXPORTED, vec![short_path(&folder)], shown)
             }
             RunEvent::WouldRun { label, cause, uncertain, estimate } => {
@@ -63,7 +63,7 @@ impl HeldCells {
                     label,
                     if *uncertain { MAY_RUN } else { WOULD_RUN },
                     cause.clone(),
-                    Shown { estimate: *estimate, ..Shown::default() },
+                    EntryDetails { estimate: *estimate, ..EntryDetails::default() },
                 )
             }
             _ => return false,
@@ -107,7 +107,7 @@ impl HeldCells {
 }
 
 /// Returns the lines of cells that are alike: a single cell and its details, or a group with its details behind it where they are short.
-fn lines_of(Group { name, lines, values }: &Group<Shown>, verbose: bool) -> Vec<String> {
+fn lines_of(Group { name, lines, values }: &Group<EntryDetails>, verbose: bool) -> Vec<String> {
     let (verb, details) = (&lines[0], &lines[1..]);
     let together = details.join("; ");
     let estimates: Vec<Option<Estimate>> = values.iter().map(|shown| shown.estimate).collect();

@@ -95,7 +95,7 @@ pub fn run(mut command: Command, log: &Path, cancellation: &Cancellation) -> Res
         }
     };
     if is_stopped {
-        orphans::await_all();
+        orphans::wait_for_children();
         // Even with status 0: a command may handle the signal and end early with that.
         return Err(ActionFailure::cancelled());
     }

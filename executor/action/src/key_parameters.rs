@@ -45,7 +45,7 @@ pub fn parameters(
 }
 
 /// All parameters of a stage, with the files among them under other paths. Secrets stay where they are.
-pub fn relocated(stage: &dyn Stage, values: &Values, to: &dyn Fn(&Path) -> PathBuf) -> Values {
+pub fn with_moved_paths(stage: &dyn Stage, values: &Values, to: &dyn Fn(&Path) -> PathBuf) -> Values {
     let mut moved = values.clone();
     for spec in stage.parameters() {
         if let Some(value) = moved.get_mut(spec.name) {

@@ -15,7 +15,7 @@ pub fn request_stop() {
 }
 
 /// Waits until no child is left. Only where this process has no children but a command's.
-pub fn await_all() {
+pub fn wait_for_children() {
     while !matches!(wait(WaitOptions::empty()), Err(error) if error != rustix::io::Errno::INTR) {}
 }
 
@@ -26,5 +26,5 @@ pub fn kill_all(with_note: bool) {
         let _ = writeln!(std::io::stderr(), "the command left processes in the background; they are killed");
     }
     process_tree::kill_descendants(getpid());
-    await_all();
+    wait_for_children();
 }

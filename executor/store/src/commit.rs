@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::Store;
 use super::hashing::hash_own_file;
 use super::manifest::{Manifest, ManifestFile};
-use super::objects::{ProducedFile, shard_of, survey};
+use super::objects::{ProducedFile, list_files, shard_of};
 use super::record::{ActionRecord, ExternalReference, OutputRecord, OutputShape, record_file_name};
 use super::records::next_number;
 use super::trees::PreparedTree;
@@ -78,10 +78,10 @@ impl Store {
         let key = action.record.components.key();
         let mut commit = Commit { store: self, unsynced: BTreeSet::new(), trees: Vec::new() };
         let surveyed = action.outputs.values().map(|output| match &output.content {
-            Content::Local(path) => survey(path, &output.shape),
+            Content::Local(path) => list_files(path, &output.shape),
             Content::External(_) | Content::InStore(_) => Ok(Vec::new()),
         });
-        let log = action.log.as_deref().map(|path| survey(path, &OutputShape::File { extension: String::new() }));
+        let log = action.log.as_deref().map(|path| list_files(path, &OutputShape::File { extension: String::new() }));
         let surveyed = surveyed.chain([log.transpose().map(Option::unwrap_or_default)]).collect::<Result<Vec<_>>>()?;
         let mut hashed = commit.hash_and_sync(surveyed)?;
         let log = hashed.pop().and_then(|mut files| files.pop());

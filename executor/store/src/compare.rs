@@ -11,7 +11,7 @@ use super::Store;
 use super::commit::{Content, NewOutput};
 use super::hashing::{common_prefix, hash_own_file};
 use super::manifest::ManifestFile;
-use super::objects::{ProducedFile, survey};
+use super::objects::{ProducedFile, list_files};
 use super::record::OutputRecord;
 use crate::external_files::FileFingerprint;
 use cwm_core::files::Result;
@@ -90,7 +90,7 @@ impl Store {
             return Ok(vec![difference("", DifferenceKind::Shape, None)]);
         }
         let mut found: BTreeMap<String, ProducedFile> =
-            survey(path, &made.shape)?.into_iter().map(|file| (file.name.clone(), file)).collect();
+            list_files(path, &made.shape)?.into_iter().map(|file| (file.name.clone(), file)).collect();
         let files = match is_folder {
             true => self.manifest(&recorded.digest)?.files().clone(),
             false => {

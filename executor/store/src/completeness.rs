@@ -40,7 +40,7 @@ impl Store {
     /// # Errors
     /// A manifest is of a newer version, or the system refuses.
     pub fn missing(&self, record: &ActionRecord, outside: &DigestCache) -> Result<Vec<MissingContent>> {
-        self.unusable(record, outside, Check::Size)
+        self.check_content(record, outside, Check::Size)
     }
 
     /// As [`Store::missing`], for content that is about to be read: content that is there and was changed since it was stored
@@ -51,7 +51,7 @@ impl Store {
     /// A manifest is of a newer version, or the system refuses.
     pub fn missing_or_corrupt(&self, record: &ActionRecord, outside: &DigestCache) -> Result<Vec<MissingContent>> {
         let recorded = self.recorded_ns(&record.key)?;
-        self.unusable(record, outside, Check::Seal(outside, recorded))
+        self.check_content(record, outside, Check::Seal(outside, recorded))
     }
 
     /// Moves the objects of an output that were changed since they were stored to the quarantine, so that they are missing.
@@ -63,7 +63,7 @@ impl Store {
         found.filter_map(|one| one.damage).try_for_each(|damage| self.quarantine_corrupt(&damage).map(drop))
     }
 
-    fn unusable(&self, record: &ActionRecord, outside: &DigestCache, check: Check) -> Result<Vec<MissingContent>> {
+    fn check_content(&self, record: &ActionRecord, outside: &DigestCache, check: Check) -> Result<Vec<MissingContent>> {
         let mut missing = Vec::new();
         for (name, output) in &record.outputs {
             let Some(reference) = &output.outside else {

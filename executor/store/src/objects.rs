@@ -138,7 +138,7 @@ const MAKE_FILES: &str = "an output consists of plain files that belong to it al
 ///
 /// # Errors
 /// It is not there or not of the declared shape, or has files that cannot be stored.
-pub(super) fn survey(output: &Path, shape: &OutputShape) -> Result<Vec<ProducedFile>> {
+pub(super) fn list_files(output: &Path, shape: &OutputShape) -> Result<Vec<ProducedFile>> {
     let Some(metadata) = metadata(output)? else {
         return Err(FileError::Missing { path: output.to_owned(), what: "was declared but not made".into() });
     };

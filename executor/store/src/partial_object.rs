@@ -41,7 +41,7 @@ impl PartialObject {
     /// # Errors
     /// The disk refuses, files cannot be locked there, or it is no file of its own, such as a link.
     pub fn open(path: PathBuf, digest: &Digest) -> io::Result<Option<PartialObject>> {
-        let unusable = |problem: &str| Err(io::Error::other(problem));
+        let refused = |problem: &str| Err(io::Error::other(problem));
         for _ in 0..ATTEMPTS {
             let (file, is_writable) = match open(&path, true) {
                 Ok(file) => (file, true),
@@ -52,14 +52,14 @@ impl PartialObject {
                     Err(_) => return Err(denied),
                 },
                 Err(_) if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) => {
-                    return unusable("it is not a plain file");
+                    return refused("it is not a plain file");
                 }
                 Err(error) => return Err(error),
             };
             let metadata = file.metadata()?;
             // A file with other names would be changed under these, too.
             if is_writable && (!metadata.is_file() || metadata.nlink() > 1) {
-                return unusable("it is not a file of its own");
+                return refused("it is not a file of its own");
             }
             match file.try_lock() {
                 // The owner of the lock has placed or removed it meanwhile.
@@ -75,7 +75,7 @@ impl PartialObject {
                 }
             }
         }
-        unusable("a file that was locked is not the one at its path")
+        refused("a file that was locked is not the one at its path")
     }
 
     /// The path of the file.

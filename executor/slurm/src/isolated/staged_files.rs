@@ -99,7 +99,7 @@ impl StagedFiles {
                 let kind = &action.components.kind;
                 let unknown = || Error::internal(format!("this cwm has no stage `{kind}`"));
                 let stage = registry.get(kind).ok_or_else(unknown)?;
-                *values = key_parameters::relocated(stage, values, &|path| self.staged_path(path));
+                *values = key_parameters::with_moved_paths(stage, values, &|path| self.staged_path(path));
                 files.iter_mut().collect()
             }
             ActionBody::Command { deps, .. } => deps.values_mut().collect(),

@@ -31,7 +31,7 @@ const BLOCK: usize = 4 << 20;
 pub struct DigestCache {
     /// The file of the cache, if it has one.
     cache: Option<PathBuf>,
-    known: Mutex<Known>,
+    known: Mutex<CachedDigests>,
     hashed: AtomicU64,
     now: Clock,
 }
@@ -40,7 +40,7 @@ pub struct DigestCache {
 pub(crate) type Clock = Box<dyn Fn() -> SystemTime + Send + Sync>;
 
 #[derive(Default)]
-struct Known {
+struct CachedDigests {
     entries: Entries,
     /// True if some were added since the cache was read or written.
     has_new: bool,
@@ -60,7 +60,7 @@ impl DigestCache {
     /// With a cache file, which is beside a store's `format`, and a clock of one's own.
     pub(crate) fn with(cache: Option<PathBuf>, now: Clock) -> DigestCache {
         let entries = cache.as_deref().map(read).unwrap_or_default();
-        let known = Mutex::new(Known { entries, has_new: false });
+        let known = Mutex::new(CachedDigests { entries, has_new: false });
         DigestCache { cache, known, hashed: AtomicU64::new(0), now }
     }
 
@@ -129,7 +129,7 @@ impl DigestCache {
         Ok(())
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, CachedDigests> {
         self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
