@@ -110,8 +110,8 @@ impl Store {
         Ok(self.object_state(digest, Some(size), check)? == ObjectState::Intact)
     }
 
-    /// Locks the replacing and quarantining of objects, so that a corrupt object is not replaced by an intact one just before it is
-    /// moved away. Nothing is locked where there is no object yet.
+    /// Locks the replacing and quarantining of objects and trees, so that a corrupt one is not replaced by an intact one just before
+    /// it is moved away. Nothing is locked where there is none yet.
     pub(super) fn lock_replacing(&self, object: &Path) -> Result<Option<File>> {
         if fs::symlink_metadata(object).is_err() {
             return Ok(None);

@@ -96,10 +96,10 @@ impl Store {
         let PreparedTree { root, place, entries, .. } = tree;
         let is_right = || read_tree(&place).is_ok_and(|found| found == entries);
         self.disk.make_folders(place.parent().unwrap_or(&place))?;
-        if is_right() {
-            return Ok(());
-        }
+        // Also against `verify`, which may be reading a tree that is removed here. Looked at first: what appears after that is right.
+        let _lock = self.lock_replacing(&place)?;
         let placed = match fs::symlink_metadata(&place) {
+            Ok(_) if is_right() => return Ok(()),
             // In one instant, since others may be reading there.
             Ok(_) => root.replace(&place),
             Err(_) => root.persist(&place),

@@ -16,7 +16,7 @@ use super::mtime_seal;
 use super::record::{ActionRecord, RunInfo};
 use super::walk::list_folder;
 use cwm_core::files::Result;
-use cwm_core::{Digest, FileError, Key};
+use cwm_core::{Digest, FileError, FileErrorKind, Key};
 
 /// The outcome of a check of the store.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -240,8 +240,17 @@ impl Store {
             Err(error) => return Err(error),
         };
         let tree = self.tree_folder(digest);
-        if fs::symlink_metadata(&tree).is_ok() && !self.tree_is_right(digest, &manifest) {
-            report.findings.push(self.quarantine(tree, "does not hold the links of its manifest".into())?);
+        let is_wrong = || fs::symlink_metadata(&tree).is_ok() && !self.tree_is_right(digest, &manifest);
+        if is_wrong() {
+            // A process may have replaced it, and removed what was just read here: with the lock, nobody does.
+            let lock = match self.lock_replacing(&tree) {
+                Err(error) if error.kind() == FileErrorKind::ReadOnly => None,
+                lock => lock?,
+            };
+            if is_wrong() {
+                report.findings.push(self.quarantine(tree, "does not hold the links of its manifest".into())?);
+            }
+            drop(lock);
         }
         Ok(manifest.digests().collect())
     }
