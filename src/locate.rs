@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use cwm_core::{Error, escape_controls_in_lines, nearest};
+use crate::hints;
+use crate::output::print_note;
+use cwm_core::{Error, nearest};
 use cwm_project::site::Site;
 use cwm_store::Store;
 
@@ -12,6 +14,7 @@ use cwm_store::Store;
 /// # Errors
 /// There is no pipeline, or the store is of a newer format.
 pub fn open_store(store: Option<&Path>, file: Option<&Path>) -> Result<Store, Error> {
+    hints::remember(store, file, &[]);
     if let Some(root) = store {
         return Ok(Store::at(root)?);
     }
@@ -35,7 +38,7 @@ pub fn open_existing_store(store: Option<&Path>, file: Option<&Path>) -> Result<
     match store {
         Some(_) => Err(Error::store(problem).hint("`--store` or CWM_STORE names it; `cwm run` would make one there")),
         None => {
-            eprintln!("note: {}", escape_controls_in_lines(&format!("{problem} yet; `cwm run` makes it")));
+            print_note(&format!("note: {problem} yet; `cwm run` makes it"));
             Ok(opened)
         }
     }

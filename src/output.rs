@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::hints::with_options;
 use cwm_core::{DiagnosticReport, Error, escape_controls_in_lines};
 
 /// Prints data to standard output.
@@ -88,6 +89,11 @@ pub fn columns<const N: usize>(rows: impl IntoIterator<Item = [String; N]>) -> S
     rows.iter().map(line).collect()
 }
 
+/// Prints a hint or note on standard error.
+pub fn print_note(text: &str) {
+    eprintln!("{}", escape_controls_in_lines(&with_options(text)));
+}
+
 /// Prints an error and its hints.
 pub fn print_error(error: &Error) {
     let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
@@ -99,7 +105,7 @@ pub fn print_error(error: &Error) {
         let _ = writeln!(err, "error: {}", escape_controls_in_lines(&error.message));
     }
     for hint in &error.hints {
-        let _ = writeln!(err, "hint: {}", escape_controls_in_lines(hint));
+        let _ = writeln!(err, "hint: {}", escape_controls_in_lines(&with_options(hint)));
     }
 }
 
@@ -113,7 +119,7 @@ fn width() -> usize {
 pub fn print_error_as_json(error: &Error, is_event: bool) {
     let mut errors = error.diagnostics.as_ref().map(|diagnostics| diagnostics.reports()).unwrap_or_default();
     if !error.message.is_empty() {
-        let hint = (!error.hints.is_empty()).then(|| error.hints.join("; "));
+        let hint = (!error.hints.is_empty()).then(|| with_options(&error.hints.join("; ")));
         errors.push(DiagnosticReport { message: error.message.clone(), at: None, related: Vec::new(), hint });
     }
     let mut line = json!({ "errors": errors, "exit_code": error.exit_code().0 });

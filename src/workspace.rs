@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::output::print_note;
 use cwm_core::{Error, Key, escape_controls_in_lines, list_some, shell_quote};
 use cwm_engine::{CacheStatus, EventSinks, KeyStatus, RunInputs, RunPrediction};
 use cwm_gc::tags::Tag;
@@ -15,7 +16,8 @@ use cwm_project::site::{ExecutorKind, JobStore, Site};
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, EvictionReason, Finding, MissingContent, Store, StoreLock};
 
-use crate::cli::{PipelineArguments, pipeline_options, set_options};
+use crate::cli::PipelineArguments;
+use crate::hints::{self, pipeline_options, set_options};
 use crate::locate::{pipeline_file, store_folder};
 
 /// A pipeline with its store and lock files, as commands use them.
@@ -43,10 +45,15 @@ impl Workspace {
     /// # Errors
     /// The pipeline is not found or wrong; the store or the lock file cannot be read.
     pub fn open(store: Option<&Path>, arguments: &PipelineArguments) -> Result<Self, Error> {
+        hints::remember(store, arguments.file.as_deref(), &arguments.sets);
         let file = pipeline_file(arguments.file.as_deref())?;
         let mut plan = plan::load(&file, &arguments.sets, &crate::registry::built_in())?;
         plan.name_descriptors();
-        let pins = Pins::beside(&plan.file)?.with_command_options(pipeline_options(store, arguments));
+        let pins = Pins::beside(&plan.file)?.with_command_options(pipeline_options(
+            store,
+            arguments.file.as_deref(),
+            &arguments.sets,
+        ));
         let site = Site::of(&file, crate::adapters::REMOTE_KINDS)?;
         let store = Store::at(&store_folder(store, &site, &plan.folder))?.with_record_cache();
         let files = DigestCache::of_store(&store);
@@ -86,7 +93,7 @@ impl Workspace {
             let compared = self.locked.run().map(|run| run.set).unwrap_or_default();
             let (own, compared) = (with_sets(&self.plan.sets), with_sets(&compared));
             let note = format!("note: there was no run {own} yet; the comparison is with the one {compared}");
-            eprintln!("{}", escape_controls_in_lines(&note));
+            print_note(&note);
         }
     }
 
@@ -148,7 +155,7 @@ impl Workspace {
                     return Err(Error { hints, ..Error::usage(message) });
                 }
             }
-            return Err(Error::usage(format!("{text} is not made yet")).hint("`cwm run` makes it"));
+            return Err(self.no_result(index));
         };
         let missing = self.store.missing_or_corrupt(record, &self.files)?;
         if !missing.is_empty() {
@@ -156,6 +163,35 @@ impl Workspace {
             return Err(Error::store(problem).hint(rebuild_hint(record)));
         }
         Ok(record)
+    }
+
+    /// Returns the error for a cell without a result, with the command for one that another run has, of other values of `--set`.
+    pub fn no_result(&self, index: usize) -> Error {
+        let label = &self.plan.cells[index].label;
+        let quoted = shell_quote(&label.to_string());
+        let make = format!("`cwm run {quoted}` makes it; `cwm why {quoted}` explains what it waits for");
+        let error = Error::usage(format!("{label} has no result yet")).hint(make);
+        let mut others = runs::all(&self.plan.file).unwrap_or_default();
+        others.retain(|lock| {
+            lock.path() != runs::lock_path(&self.plan.file, &self.plan.sets) && lock.get(label).is_some()
+        });
+        // The last run first. The pipeline may have been edited since, so its result is looked up.
+        let other =
+            others.into_iter().rev().map(|lock| lock.run().map(|run| run.set).unwrap_or_default()).find(|sets| {
+                let values: Vec<(String, String)> = sets.clone().into_iter().collect();
+                let plan = plan::load(&self.plan.file, &values, &crate::registry::built_in()).ok();
+                plan.is_some_and(|plan| {
+                    let found = CacheStatus::query(RunInputs { plan: &plan, ..self.inputs() }).ok();
+                    let index = plan.cells.iter().position(|cell| cell.label == *label);
+                    found.zip(index).is_some_and(|(found, index)| found.record(index).is_some())
+                })
+            });
+        match other {
+            Some(sets) => {
+                error.hint(format!("the run {} has one: `{}`", with_sets(&sets), hints::invocation_with(&sets)))
+            }
+            None => error,
+        }
     }
 
     /// Checks that the files of an output are in the store, unchanged.
@@ -244,7 +280,7 @@ impl SkippedRecordsWarning {
 impl Drop for SkippedRecordsWarning {
     fn drop(&mut self) {
         for finding in self.0.take_damaged_records() {
-            eprintln!("warning: {}", escape_controls_in_lines(&SkippedRecordsWarning::message(&finding)));
+            print_note(&format!("warning: {}", SkippedRecordsWarning::message(&finding)));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use cwm_engine::Cause;
 
+use crate::output::print_note;
 use crate::workspace::Workspace;
 
 /// Prints that a run of these cells cannot start if files that they read are missing, and how to fetch results that the lock file
@@ -9,12 +10,12 @@ use crate::workspace::Workspace;
 pub fn print_hints<'c>(workspace: &Workspace, cells: &[usize], mut causes: impl Iterator<Item = &'c Cause>) {
     let plan = &workspace.plan;
     if !plan.missing_files(&plan.ancestors(cells)).is_empty() {
-        eprintln!("hint: files that these read are missing: `cwm run` begins only when they are there");
+        print_note("hint: files that these read are missing: `cwm run` begins only when they are there");
     }
     let is_locked = |cause: &Cause| matches!(cause, Cause::RecordMissing { same: Some(true) | None });
     if !workspace.site.remotes.is_empty() && causes.any(is_locked) {
-        eprintln!(
-            "hint: the remotes may have what the lock file names: `cwm run --pull` asks them, `cwm pull` fetches it"
+        print_note(
+            "hint: the remotes may have what the lock file names: `cwm run --pull` asks them, `cwm pull` fetches it",
         );
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::cli::{RunArguments, pipeline_options};
+use crate::cli::RunArguments;
+use crate::hints::pipeline_options;
 use clap::ValueEnum;
 use cwm_core::shell_quote;
 use cwm_pipeline::plan::Plan;
@@ -46,6 +47,7 @@ pub fn command(
     let flags = [("--pull", arguments.pull), ("--push", arguments.push), ("--check", arguments.check)];
     let flags = flags.iter().filter(|(_, is_set)| *is_set).map(|(name, _)| format!(" {name}"));
     let words = arguments.build.words.iter().map(|word| format!(" {}", shell_quote(word)));
-    let pipeline = pipeline_options(store, &arguments.build.pipeline);
+    let typed = &arguments.build.pipeline;
+    let pipeline = pipeline_options(store, typed.file.as_deref(), &typed.sets);
     format!("cwm run{pipeline}{}", flags.chain(options).chain(words).collect::<String>())
 }

@@ -77,16 +77,13 @@ fn select(workspace: &Workspace, cache_status: &CacheStatus, word: &str) -> Resu
     };
     let mut results = Vec::new();
     for (cell, port) in &named {
-        let problem = format!("{} has no result yet", plan.cells[*cell].label);
         match &cache_status.states[*cell] {
             KeyStatus::Cached(record) => {
                 let ports = port.clone().map_or_else(|| all_ports(record), |port| vec![port]);
                 results.push(Selected { record: record.as_ref().clone(), ports, cell: Some(*cell) });
             }
-            _ if named.len() == 1 => {
-                return Err(Error::usage(problem).hint("`cwm run` makes it; `cwm why` explains what it waits for"));
-            }
-            _ => eprintln!("{problem}"),
+            _ if named.len() == 1 => return Err(workspace.no_result(*cell)),
+            _ => eprintln!("{} has no result yet", plan.cells[*cell].label),
         }
     }
     Ok(results)

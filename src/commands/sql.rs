@@ -79,7 +79,8 @@ fn artifacts(workspace: Workspace, sources: &[String]) -> Result<Vec<Artifact>, 
     not_made.dedup();
     let labels = list_some(not_made.iter().map(|index| &workspace.plan.cells[*index].label), 3);
     if artifacts.is_empty() {
-        return Err(Error::usage(format!("{labels} is not made yet")).hint("`cwm run` makes it"));
+        let unwritten = || Error::usage("none of these outputs was written");
+        return Err(not_made.first().map_or_else(unwritten, |first| workspace.no_result(*first)));
     }
     if !not_made.is_empty() {
         eprintln!("left out, since not made yet: {labels}");

@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 use crate::cli::StatusArguments;
 use crate::commands::remote_hints::print_hints;
 use crate::fold::{Entry, Group, fold, fold_lines};
+use crate::hints::with_options;
 use crate::output::{is_json, print_json, print_text};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
@@ -124,7 +125,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     }
     let counted: Vec<String> = counts.iter().map(|(state, count)| format!("{count} {state}")).collect();
     text += &counted.join(", ");
-    print_text(&text)?;
+    print_text(&with_options(&text))?;
     print_hints(&workspace, &chosen, open.iter());
     Ok(ExitCode::OK)
 }

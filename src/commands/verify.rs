@@ -7,8 +7,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::VerifyArguments;
 use crate::commands::results::locked_records;
+use crate::hints;
 use crate::locate::{open_existing_store, pipeline_file};
-use crate::output::{is_json, print_answer};
+use crate::output::{is_json, print_answer, print_note};
 use cwm_core::{Error, ExitCode, plural};
 use cwm_gc::selection;
 use cwm_project::lock_file::LockFile;
@@ -20,6 +21,7 @@ use cwm_store::{VerifyProgress, VerifyReport};
 /// # Errors
 /// The store cannot be read.
 pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode, Error> {
+    hints::remember(store, arguments.pipeline.file.as_deref(), &arguments.pipeline.sets);
     let named =
         (!arguments.stages.is_empty()).then(|| pipeline_file(arguments.pipeline.file.as_deref())).transpose()?;
     let store = open_existing_store(store, arguments.pipeline.file.as_deref())?;
@@ -50,9 +52,9 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
     bar.finish_and_clear();
     print_answer(&report, || text(&report))?;
     if !report.findings.is_empty() && !is_json() {
-        eprintln!(
+        print_note(
             "hint: a run makes again what it reads of that; `cwm run STAGE` makes all of a stage's result again, also what \
-             nothing reads"
+             nothing reads",
         );
     }
     Ok(if report.findings.is_empty() { ExitCode::OK } else { ExitCode::DAMAGED })

@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::cli::WhyArguments;
 use crate::commands::remote_hints::print_hints;
 use crate::fold::{Entry, Group, fold};
+use crate::hints::with_options;
 use crate::output::{is_json, print_answer};
 use crate::workspace::Workspace;
 use cwm_action::probe::ProbeRunner;
@@ -45,7 +46,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     print_answer(&reasons, || {
         let mut text = String::new();
         write_reasons(&reasons.iter().collect::<Vec<_>>(), arguments.verbose, 0, &mut text);
-        text
+        with_options(&text)
     })?;
     if !is_json() {
         print_hints(&workspace, &cells, reasons.iter().flat_map(|reason| &reason.causes));

@@ -10,6 +10,7 @@ use cwm_engine::{Estimate, RunEvent};
 use super::costs::cost_of_cells;
 use super::text::block;
 use crate::fold::{Entry, Group, fold};
+use crate::hints::with_options;
 
 const CACHED: &str = "  cached   ";
 const SKIPPED: &str = "  skipped  ";
@@ -68,6 +69,7 @@ impl HeldCells {
             }
             _ => return false,
         };
+        let details = details.iter().map(|line| with_options(line));
         let lines = [verb.to_owned()].into_iter().chain(details).collect();
         self.entries.push(Entry { label: label.clone(), lines, value: shown });
         true

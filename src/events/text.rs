@@ -9,6 +9,7 @@ use crate::events::cells::HeldCells;
 use crate::events::costs::total_cost;
 use crate::events::failures::failures;
 use crate::fold::fold_lines;
+use crate::hints::with_options;
 use cwm_core::text::duration;
 use cwm_core::{escape_controls_in_lines, list_some, plural, short_path};
 use cwm_engine::{Direction, RunEvent};
@@ -81,7 +82,7 @@ fn text(event: &RunEvent, verbose: bool) -> Vec<String> {
         | RunEvent::Skipped { .. }
         | RunEvent::Exported { .. }
         | RunEvent::DrySummary { .. } => return Vec::new(),
-        RunEvent::Warning { message } => format!("warning: {message}"),
+        RunEvent::Warning { message } => format!("warning: {}", with_options(message)),
         RunEvent::Reading { path } => format!("  reading  {} into the store", path.display()),
         RunEvent::Read { path, bytes, .. } => {
             format!("  read     {}  ({})", path.display(), amount::format_bytes(*bytes))
@@ -122,7 +123,7 @@ fn text(event: &RunEvent, verbose: bool) -> Vec<String> {
             format!("  done     {label}  ({}, {}{note})", duration(*seconds), amount::format_bytes(*bytes))
         }
         RunEvent::Failed { label, reason, hint, log_tail, log, .. } => {
-            let hint = hint.iter().map(|hint| format!("hint: {hint}"));
+            let hint = hint.iter().map(|hint| format!("hint: {}", with_options(hint)));
             let log = log.iter().flat_map(|log| end_of_log(log_tail, log));
             return block(format!("  FAILED   {label}: {reason}"), hint.chain(log));
         }

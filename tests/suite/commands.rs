@@ -60,7 +60,7 @@ fn status_show_log_and_path_tell_of_a_result() {
     let context = Context::with(TWO);
     let unmade = context.cwm(&["path", "second"]);
     assert_eq!(unmade.code, 2);
-    assert!(unmade.stderr.contains("second is not made yet") && unmade.stderr.contains("`cwm run` makes it"));
+    assert!(unmade.stderr.contains("second has no result yet") && unmade.stderr.contains("`cwm run second` makes it"));
     context.run(&[]);
     assert!(context.cwm(&["status"]).stdout.ends_with("2 cached\n"));
     let show = context.cwm(&["show", "first"]).stdout;

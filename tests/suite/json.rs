@@ -211,7 +211,7 @@ fn every_error_is_shown_as_json_too() {
         )
     };
     assert!(plain(&["show", "nothing"]).1.contains("nothing"));
-    assert!(plain(&["path", "numbers"]).1.contains("numbers is not made yet"));
+    assert!(plain(&["path", "numbers"]).1.contains("numbers has no result yet"));
     assert!(plain(&["log", "numbers"]).1.contains("numbers"));
     assert!(plain(&["why"]).1.contains("required"));
     assert_eq!(plain(&["status", "-f", "none.yaml"]).0, 2);

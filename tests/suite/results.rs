@@ -172,7 +172,7 @@ export: { model: models/, 'model[seed=0]': firsts }
     context.edit("pipeline.yaml", "seed: [0, 1]", "seed: [0, 1, 2]");
     let missing = context.cwm(&["export", "model", "none"]);
     assert!(
-        missing.code == 2 && missing.stderr.contains("model[size=d32/l1,seed=2] is not made yet"),
+        missing.code == 2 && missing.stderr.contains("model[size=d32/l1,seed=2] has no result yet"),
         "{}",
         missing.stderr
     );

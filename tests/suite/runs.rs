@@ -44,6 +44,34 @@ fn a_run_with_set_is_remembered_by_why() {
 }
 
 #[test]
+fn show_without_set_names_the_run_that_has_a_result_and_repeats_the_pipeline() {
+    let context = with_one_run();
+    let missing = |words: &[&str]| {
+        let missing = context.cwm(&[words, &["-f", "sub/real.yaml"]].concat());
+        assert_eq!(missing.code, 2, "{}", missing.stderr);
+        missing.stderr
+    };
+    for command in [&["show", "corpus"][..], &["path", "corpus"], &["export", "corpus", "there"]] {
+        let hints = missing(command);
+        let words = command.join(" ");
+        assert!(hints.contains("corpus has no result yet"), "{hints}");
+        assert!(
+            hints.contains("`cwm run -f sub/real.yaml corpus` makes it; `cwm why -f sub/real.yaml corpus`"),
+            "{hints}"
+        );
+        let other = format!("the run with `--set games=X` has one: `cwm {words} -f sub/real.yaml --set games=X`");
+        assert!(hints.contains(&other), "{hints}");
+    }
+    ran(context.cwm(&["show", "corpus", "-f", "sub/real.yaml", "--set", "games=X"]));
+    let other = missing(&["show", "corpus", "--set=games=Y"]);
+    assert!(other.contains("`cwm run -f sub/real.yaml --set games=Y corpus` makes it"), "{other}");
+    assert!(other.contains("`cwm show corpus -f sub/real.yaml --set games=X`"), "{other}");
+    // An edit since then makes that run's result an older one, which `show` does not print.
+    context.edit("sub/real.yaml", "echo \"$games\"", "echo now \"$games\"");
+    assert!(!missing(&["show", "corpus"]).contains("has one"));
+}
+
+#[test]
 fn gc_keeps_what_a_run_with_set_made_as_long_as_it_is_remembered() {
     let context = with_one_run();
     let gc = || ran(context.cwm(&["gc", "--delete", "-f", "sub/real.yaml"])).stdout;

@@ -143,7 +143,7 @@ fn what_is_wrong_is_reported_with_what_there_is() {
     let some = context.cwm(&["sql", "rows", "select count(*) as rows from out", "--csv"]);
     assert_eq!((some.code, some.stdout.as_str()), (0, "rows\n4\n"));
     assert_eq!(some.stderr, "left out, since not made yet: rows[part=c]\n");
-    assert!(refused(&["sql", "rows[part=c]", "select 1"]).contains("rows[part=c] is not made yet"));
+    assert!(refused(&["sql", "rows[part=c]", "select 1"]).contains("rows[part=c] has no result yet"));
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn what_failed_and_what_the_store_lost_did_run() {
         reported.contains("first: would run\n  it failed or was stopped at 2") && !reported.contains("never ran"),
         "{reported}"
     );
-    assert!(context.cwm(&["status", "--set", "n=2"]).stdout.contains("was never recorded (`cwm log`)"));
+    assert!(context.cwm(&["status", "--set", "n=2"]).stdout.contains("was never recorded (`cwm log --set n=2`)"));
     assert_eq!(json(&context, &["first", "--set", "n=2"])[0]["causes"][0]["cause"], "unfinished");
 
     context.run(&[]);

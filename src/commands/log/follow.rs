@@ -7,7 +7,7 @@ use cwm_contract::CurvePoint;
 
 use super::last_log;
 use crate::curves::{CellCurves, Tail};
-use crate::output::print;
+use crate::output::{print, print_note};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode, Key, shell_quote};
 use cwm_engine::{CacheStatus, KeyStatus};
@@ -39,7 +39,7 @@ pub fn run(workspace: &Workspace, index: usize) -> Result<ExitCode, Error> {
             return Err(Error::usage(error.message.clone()));
         }
         if let Some(failed) = failed_cell(workspace, &cache_status, &needed)? {
-            eprintln!("{label} has not run, for {failed} failed: `cwm log {}`", shell_quote(&failed));
+            print_note(&format!("{label} has not run, for {failed} failed: `cwm log {}`", shell_quote(&failed)));
             return Ok(ExitCode::STAGE_FAILED);
         }
         if !std::mem::replace(&mut is_reported, true) {

@@ -1,0 +1,114 @@
+//! Commands in hints: they repeat the options of this command line that name the pipeline, its variables and its store.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use cwm_core::shell_quote;
+
+/// Commands with `-f`, `--set` and `--store`. The first has `--file` in place of `-f`.
+const WITH_SETS: [&str; 15] = [
+    "log", "run", "status", "why", "accept", "show", "path", "export", "sql", "pin", "push", "pull", "verify", "take",
+    "track",
+];
+/// Commands with `-f` and `--store` alone.
+const WITH_FILE: [&str; 6] = ["ls", "tag", "du", "gc", "diff", "runs"];
+
+/// The options of this command line, with and without `--set`.
+static OPTIONS: OnceLock<[String; 2]> = OnceLock::new();
+
+/// Remembers the options of this command line for [`with_options`].
+pub fn remember(store: Option<&Path>, file: Option<&Path>, sets: &[(String, String)]) {
+    OPTIONS.get_or_init(|| [sets, &[]].map(|sets| pipeline_options(store, file, sets)));
+}
+
+/// Returns a text for people with the options of this command line in each command between backquotes, so that it can be pasted.
+pub fn with_options(text: &str) -> String {
+    match OPTIONS.get() {
+        Some([all, without_sets]) => complete(text, all, without_sets),
+        None => text.to_owned(),
+    }
+}
+
+fn complete(text: &str, all: &str, without_sets: &str) -> String {
+    const START: &str = "`cwm ";
+    let mut completed = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(START) {
+        let (before, command) = rest.split_at(start + START.len());
+        let length = command.find(|letter: char| !letter.is_ascii_lowercase()).unwrap_or(command.len());
+        let (name, arguments) = command.split_at(length);
+        let typed = arguments.split('`').next().unwrap_or_default();
+        let has_pipeline = [" -f ", " --file ", " --store ", ".yaml"].iter().any(|option| typed.contains(option));
+        let options = match WITH_SETS.iter().position(|known| *known == name) {
+            _ if has_pipeline => String::new(),
+            Some(0) => all.replacen(" -f ", " --file ", 1),
+            Some(_) => all.to_owned(),
+            None if WITH_FILE.contains(&name) => without_sets.to_owned(),
+            None => String::new(),
+        };
+        completed += &format!("{before}{name}{options}");
+        rest = arguments;
+    }
+    completed + rest
+}
+
+/// Returns the options that name the pipeline, its variables and its store, each with a space before it.
+pub fn pipeline_options(store: Option<&Path>, file: Option<&Path>, sets: &[(String, String)]) -> String {
+    let file = file.map(|file| format!(" -f {}", shell_quote(&file.to_string_lossy())));
+    let store = store.map(|store| format!(" --store {}", shell_quote(&store.to_string_lossy())));
+    let sets = set_options(sets.iter().map(|(name, value)| (name, value)));
+    [file.unwrap_or_default(), sets, store.unwrap_or_default()].concat()
+}
+
+/// Returns the options that give variables these values, each with a space before it.
+pub fn set_options<'a>(sets: impl IntoIterator<Item = (&'a String, &'a String)>) -> String {
+    sets.into_iter().map(|(name, value)| format!(" --set {}", shell_quote(&format!("{name}={value}")))).collect()
+}
+
+/// Returns the command line of this process with these values of `--set`, quoted for a shell.
+pub fn invocation_with<'a>(sets: impl IntoIterator<Item = (&'a String, &'a String)>) -> String {
+    let mut words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let mut command = "cwm".to_owned();
+    while let Some(word) = words.next() {
+        match &word[..] {
+            "--set" => _ = words.next(),
+            _ if word.starts_with("--set=") => {}
+            _ => command += &format!(" {}", shell_quote(&word)),
+        }
+    }
+    command + &set_options(sets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_them_as_they_were_given() {
+        let sets = [("url", "http://x/y?a=1&b=2"), ("who", "it's I"), ("none", "")];
+        let sets = sets.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let typed = pipeline_options(Some(Path::new("/store")), Some(Path::new("a folder/lichess.yaml")), &sets);
+        let echoed = std::process::Command::new("sh").args(["-c", &format!("printf '%s\\n' {typed}")]).output();
+        let words = String::from_utf8(echoed.expect("a shell").stdout).expect("text");
+        let expected = "-f\na folder/lichess.yaml\n--set\nurl=http://x/y?a=1&b=2\n--set\nwho=it's I\n--set\nnone=\n";
+        assert_eq!(words, format!("{expected}--store\n/store\n"));
+        assert_eq!(pipeline_options(None, None, &[]), "");
+    }
+
+    #[test]
+    fn every_command_in_a_hint_gets_the_options_that_it_has() {
+        let completed = |text| complete(text, " -f a.yaml --set n=1", " -f a.yaml");
+        for (text, expected) in [
+            (
+                "`cwm run` makes it; `cwm why 'm[x=1]'`",
+                "`cwm run -f a.yaml --set n=1` makes it; `cwm why -f a.yaml --set n=1 'm[x=1]'`",
+            ),
+            ("`cwm log STAGE`, `cwm ls --all`", "`cwm log --file a.yaml --set n=1 STAGE`, `cwm ls -f a.yaml --all`"),
+            // These have no options of the pipeline, or have them already.
+            ("`cwm init DIR`, `cwm run FILE.yaml`, `cwm", "`cwm init DIR`, `cwm run FILE.yaml`, `cwm"),
+            ("`cwm pin --update -f b.yaml` and `cwm runner`", "`cwm pin --update -f b.yaml` and `cwm runner`"),
+        ] {
+            assert_eq!(completed(text), expected);
+        }
+    }
+}
