@@ -5,7 +5,7 @@ use cwm_core::{Error, ExitCode};
 use crate::cli::{Cli, Command};
 use crate::commands::{
     accept, completions, dag, devices, diff, du, export, gc, import, init, log, ls, man, parity, path, pin, remote,
-    run, schema, show, sql, status, tag, take, tensorboard, track, transfer, verify, watch, why,
+    run, runs, schema, show, sql, status, tag, take, tensorboard, track, transfer, verify, watch, why,
 };
 use crate::output::{self, print_error, print_error_as_json};
 
@@ -60,6 +60,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Status(arguments) => status::run(store, arguments),
         Command::Why(arguments) => why::run(store, arguments),
         Command::Accept(arguments) => accept::run(store, arguments),
+        Command::Runs(arguments) => runs::run(store, arguments),
         Command::Diff(arguments) => diff::run(store, &arguments),
         Command::Dag(arguments) => dag::run(&arguments),
         Command::Log(arguments) => log::run(store, &arguments),

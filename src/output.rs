@@ -78,12 +78,12 @@ pub fn print_json_line(value: &impl Serialize) -> Result<(), Error> {
 }
 
 /// Lays out rows in columns, each as wide as its widest cell, with two spaces between them.
-pub fn columns<const N: usize>(rows: impl IntoIterator<Item = [String; N]>) -> String {
-    let rows: Vec<[String; N]> = rows.into_iter().collect();
-    let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; N] = std::array::from_fn(widest);
-    let line = |row: &[String; N]| {
-        let cells: String = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}  ")).collect();
+pub fn columns<R: AsRef<[String]>>(rows: impl IntoIterator<Item = R>) -> String {
+    let rows: Vec<R> = rows.into_iter().collect();
+    let widest = |column: usize| rows.iter().map(|row| row.as_ref()[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..rows.first().map_or(0, |row| row.as_ref().len())).map(widest).collect();
+    let line = |row: &R| {
+        let cells: String = row.as_ref().iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}  ")).collect();
         cells.trim_end().to_owned() + "\n"
     };
     rows.iter().map(line).collect()

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::completers::{complete, diff_operands, outputs, stages};
+use super::completers::{complete, diff_operands, files_and_stages, outputs, stages, variables};
 use super::pipeline::assignment;
 use super::{ModelHintArguments, PipelineArguments};
 
@@ -37,19 +37,36 @@ pub enum DagFormat {
 #[derive(Debug, Args)]
 pub struct DiffArguments {
     /// The first: a report's folder, of which `tables/*.json` are compared; a lock file; `.`, the lock file of the pipeline;
-    /// a revision in git, of that lock file or as REV:path of another; or tag:NAME; or (the beginning of) a digest of a report
+    /// a revision in git, of that lock file or as REV:path of another; or tag:NAME; a name that `cwm runs` prints; or (the beginning of) a digest of a report
     /// in the store
     #[arg(value_name = "A", add = diff_operands())]
     pub old: String,
-    /// The second
-    #[arg(value_name = "B", default_value = ".", add = diff_operands())]
-    pub new: String,
+    /// The second [default: `.`]
+    #[arg(value_name = "B", conflicts_with = "sets", add = diff_operands())]
+    pub new: Option<String>,
+    /// The run with this value of a variable, in place of B (may be repeated)
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment, add = complete(variables))]
+    pub sets: Vec<(String, String)>,
     /// Numbers of tables that differ by at most so much are equal: absolutely up to 1, relatively above
     #[arg(long, value_name = "SIZE", default_value_t = 0.0)]
     pub tolerance: f64,
     /// The pipeline [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<PathBuf>,
+}
+
+/// Arguments of `runs`.
+#[derive(Debug, Args)]
+pub struct RunsArguments {
+    /// A pipeline file (if it ends in .yaml or .yml), then only the metrics of these stages or cells
+    #[arg(value_name = "FILE|STAGE", add = files_and_stages())]
+    pub stages: Vec<String>,
+    /// The pipeline [default: pipeline.yaml here or in a folder above]
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Drop a run with `--set`; what only it named goes with the next `cwm gc` (may be repeated)
+    #[arg(long, value_name = "RUN")]
+    pub delete: Vec<String>,
 }
 
 /// Arguments of `sql`.

@@ -65,6 +65,8 @@ pub enum Command {
     Accept(AcceptArguments),
     /// Compare two runs: by their lock files, here or in git, and by their reports; exit code 7 if they differ
     Diff(DiffArguments),
+    /// List the runs that are remembered, with and without `--set`, and the numbers that came out
+    Runs(RunsArguments),
     /// Draw the graph of stages
     Dag(DagArguments),
     /// Print the log of a stage's last run; with -f, log and curves as they are written

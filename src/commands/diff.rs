@@ -56,7 +56,10 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
     }
     let places = Places { store, file: arguments.file.as_deref() };
     let (old_name, old) = Operand::resolve(&arguments.old, &places)?;
-    let (new_name, new) = Operand::resolve(&arguments.new, &places)?;
+    let (new_name, new) = match &arguments.sets[..] {
+        [] => Operand::resolve(arguments.new.as_deref().unwrap_or("."), &places)?,
+        sets => Operand::of_run(sets.iter().cloned().collect(), &places)?,
+    };
     let (cells, reports) = match (old, new) {
         (Operand::Lock(old), Operand::Lock(new)) => {
             warn_about_lock_file(&old);

@@ -27,6 +27,7 @@ mod remote_hints;
 mod results;
 mod retry_command;
 pub mod run;
+pub mod runs;
 pub mod schema;
 pub mod show;
 pub mod sql;

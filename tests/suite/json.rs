@@ -167,6 +167,7 @@ fn what_commands_print_is_what_the_page_tells() {
     hold("cwm why", &["why", "numbers", "sums"]);
     context.run(&[]);
     hold("cwm diff", &["diff", "old.lock"]);
+    hold("cwm runs", &["runs"]);
     hold("cwm gc", &["gc", "--delete"]);
     hold("cwm ls", &["ls", "--all"]);
     std::fs::remove_dir_all(context.path("artifacts/objects")).expect("removed");

@@ -110,3 +110,78 @@ fn a_run_in_a_folder_that_cannot_be_written_is_done_and_not_remembered() {
     let run = ran(context.cwm(&["run", "sub/real.yaml", "--set", "games=X", "--store", "elsewhere"]));
     assert!(run.stderr.contains("warning: this run is not remembered: "), "{}", run.stderr);
 }
+
+/// Runs a pipeline with a JSON output for three values of `n`, the last of which fails.
+fn with_numbers() -> Context {
+    let context = Context::with(
+        r#"
+cwm: 1
+vars: { n: 1 }
+stages:
+  model:
+    stage: command
+    with: { run: 'echo "{\"format\": 1, \"loss\": 0.$n, \"best\": {\"step\": 7}}" > "$out_scores"', n: $n }
+    outputs: { scores: { ext: json } }
+  test: { stage: command, from: model.scores, with: { run: '[ "$n" != 3 ] && cat "$in" > "$out"', n: $n } }
+"#,
+    );
+    context.run(&[]);
+    ran(context.cwm(&["run", "--set", "n=2"]));
+    assert_eq!(context.cwm(&["run", "--set", "n=3"]).code, 1);
+    context
+}
+
+#[test]
+fn runs_lists_each_run_with_its_values_and_numbers() {
+    let context = with_numbers();
+    let table = ran(context.cwm(&["runs"])).stdout;
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["run", "when", "done", "--set", "model.scores:", "loss", "model.scores:", "best.step"]);
+    let ends: Vec<String> = rows[1..].iter().map(|row| row[3..].join(" ")).collect();
+    assert_eq!(ends, ["2 0.1 7", "2 n=2 0.2 7", "1, 1 failed n=3 0.3 7"]);
+    let runs =
+        || -> serde_json::Value { serde_json::from_str(&ran(context.cwm(&["runs", "--json"])).stdout).expect("JSON") };
+    let listed = runs();
+    let name = listed[1]["name"].as_str().expect("a name").to_owned();
+    assert_eq!(
+        (listed[0]["name"].as_str(), &listed[0]["failed"], rows[2][0]),
+        (Some("."), &serde_json::Value::Null, &name[..])
+    );
+    assert_eq!(listed[2]["set"], serde_json::json!({ "n": "3" }));
+    assert_eq!(listed[2]["metrics"], serde_json::json!({ "model.scores: best.step": 7.0, "model.scores: loss": 0.3 }));
+    let only = ran(context.cwm(&["runs", "pipeline.yaml", "test"])).stdout;
+    assert!(!only.contains("loss"), "{only}");
+
+    // What only a run named goes once it is dropped.
+    assert!(ran(context.cwm(&["gc", "--delete"])).stdout.starts_with("nothing to delete"));
+    assert!(context.cwm(&["runs", "--delete", "../pipeline"]).stderr.contains("there is no run"));
+    ran(context.cwm(&["runs", "--delete", &name]));
+    assert_eq!(runs().as_array().map(Vec::len), Some(2));
+    let collected = ran(context.cwm(&["gc", "--delete"])).stdout;
+    assert!(collected.contains("deleted 48 B; 96 B stay"), "{collected}");
+    assert!(context.path("pipeline.lock").exists());
+}
+
+#[test]
+fn diff_compares_runs_by_their_values_and_by_their_names() {
+    let context = with_numbers();
+    let diff = |words: &[&str]| {
+        let ran = context.cwm(&[&["diff"], words].concat());
+        assert_eq!(ran.code, 7, "{}", ran.stderr);
+        ran.stdout
+    };
+    let by_values = diff(&[".", "--set", "n=2"]);
+    assert!(by_values.starts_with("pipeline.lock -> --set n=2\n"), "{by_values}");
+    assert!(by_values.contains("parameter `n` changed: 1 -> 2"), "{by_values}");
+    let listed: serde_json::Value = serde_json::from_str(&context.cwm(&["runs", "--json"]).stdout).expect("JSON");
+    let name = |index: usize| listed[index]["name"].as_str().expect("a name");
+    let by_names = diff(&[name(2), name(1)]);
+    assert!(by_names.contains("parameter `n` changed: 3 -> 2") && by_names.contains("test"), "{by_names}");
+    let missing = context.cwm(&["diff", ".", "--set", "n=9"]);
+    assert!(
+        missing.code == 2 && missing.stderr.contains("no run with `--set n=9` is remembered"),
+        "{}",
+        missing.stderr
+    );
+    assert_eq!(context.cwm(&["diff", ".", ".", "--set", "n=2"]).code, 2, "three runs");
+}

@@ -30,6 +30,7 @@ pub use explain::{Explainer, Reason};
 pub use fetch::{
     FetchFailure, InputUploader, ResultFetcher, TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome,
 };
+pub use history::format_time;
 pub use lock_updates::{checksum_conflicts, fetch_requests, update_lock_file, update_pins};
 pub use lookup::{RunInputs, sources};
 pub use machine::Machine;

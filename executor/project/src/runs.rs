@@ -26,12 +26,19 @@ pub fn lock_path(yaml: &Path, set: &SetValues) -> PathBuf {
         return LockFile::path_for(yaml);
     }
     let digest = Digest::of(serde_json::json!(set).to_string().as_bytes()).to_string();
-    named(yaml, &digest[..DIGITS])
+    folder(yaml).join(&digest[..DIGITS]).with_extension("lock")
 }
 
-/// Returns the lock file of the run with `--set` of this name. It need not exist.
-pub fn named(yaml: &Path, name: &str) -> PathBuf {
-    folder(yaml).join(format!("{name}.lock"))
+/// Reads the lock file of the run with `--set` of this name; `None` if there is none.
+///
+/// # Errors
+/// It cannot be read.
+pub fn named(yaml: &Path, name: &str) -> Result<Option<LockFile>> {
+    if name.len() != DIGITS || !name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Ok(None);
+    }
+    let lock = LockFile::read(&folder(yaml).join(name).with_extension("lock"))?;
+    Ok(lock.exists().then_some(lock))
 }
 
 /// Returns the lock files of all remembered runs: the one without `--set` first, then by the time of the last run.

@@ -1,16 +1,18 @@
-//! Resolves an operand of `cwm diff`: a report's folder, a lock file, a revision of one in git, or a result in the store.
+//! Resolves an operand of `cwm diff`: a report's folder, a lock file, a run with `--set`, a revision in git, or a result in the store.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::reports;
 use crate::commands::results::{by_hash, is_hash};
+use crate::hints::set_options;
 use crate::locate::{open_store, pipeline_file};
 use cwm_core::Error;
 use cwm_gc::tags;
 use cwm_history::diff::TableFile;
 use cwm_pipeline::plan::{self, Plan};
-use cwm_project::lock_file::LockFile;
+use cwm_project::lock_file::{LockFile, SetValues};
+use cwm_project::runs;
 use cwm_store::Store;
 
 /// The store and the pipeline of the command line. They are opened only when needed, as two folders can be compared without
@@ -23,17 +25,23 @@ pub struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// Returns the path of the pipeline's lock file.
-    fn lock(&self) -> Result<PathBuf, Error> {
+    /// Returns the absolute path of the pipeline.
+    fn pipeline(&self) -> Result<PathBuf, Error> {
         let file = pipeline_file(self.file)?;
-        let file = std::path::absolute(&file).map_err(|error| Error::io("find", &file, error))?;
-        Ok(LockFile::path_for(&file))
+        std::path::absolute(&file).map_err(|error| Error::io("find", &file, error))
     }
 
-    /// Returns the pipeline as it is today, if `lock` is its lock file and it is correct.
+    /// Returns the path of the pipeline's lock file.
+    fn lock(&self) -> Result<PathBuf, Error> {
+        Ok(LockFile::path_for(&self.pipeline()?))
+    }
+
+    /// Returns the pipeline as it is today, with the values of `--set` of the run of `lock`, if that is its lock file and it is
+    /// correct.
     pub fn plan(&self, lock: &LockFile) -> Option<Plan> {
-        let file = pipeline_file(self.file).ok().filter(|_| self.lock().is_ok_and(|own| own == lock.path()))?;
-        plan::load(&file, &[], &crate::registry::built_in()).ok()
+        let sets = lock.run().map(|run| run.set).unwrap_or_default();
+        let file = self.pipeline().ok().filter(|file| runs::lock_path(file, &sets) == lock.path())?;
+        plan::load(&file, &Vec::from_iter(sets), &crate::registry::built_in()).ok()
     }
 
     /// Opens the store of the command line, else the pipeline's.
@@ -54,7 +62,22 @@ pub enum Operand {
 }
 
 impl Operand {
-    /// Resolves `text`: a file or folder, else a tag, else a revision in git, else a result in the store. Returns the operand
+    /// Returns the lock file of the run with these values of `--set`, and its name for people.
+    ///
+    /// # Errors
+    /// It is not remembered, or cannot be read.
+    pub fn of_run(sets: SetValues, places: &Places) -> Result<(String, Operand), Error> {
+        let name = set_options(&sets).trim_start().to_owned();
+        let lock = LockFile::read(&runs::lock_path(&places.pipeline()?, &sets))?;
+        if !lock.exists() {
+            return Err(
+                Error::usage(format!("no run with `{name}` is remembered")).hint("`cwm runs` lists those that are")
+            );
+        }
+        Ok((name, Operand::Lock(checked(lock)?)))
+    }
+
+    /// Resolves `text`: a file or folder, else a tag, else a run with `--set`, else a revision in git, else a result in the store. Returns the operand
     /// and its name for people.
     ///
     /// # Errors
@@ -81,6 +104,8 @@ impl Operand {
             Operand::Lock(checked(LockFile::read(path)?)?)
         } else if let Some(tag) = text.strip_prefix(tags::PREFIX) {
             Operand::Lock(tags::read(&places.store()?, tag)?.lock)
+        } else if let Some(run) = places.pipeline().map_or(Ok(None), |file| runs::named(&file, text))? {
+            Operand::Lock(checked(run)?)
         } else {
             match revision(text, places)? {
                 Ok(lock) => Operand::Lock(lock),
