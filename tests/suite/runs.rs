@@ -185,3 +185,22 @@ fn diff_compares_runs_by_their_values_and_by_their_names() {
     );
     assert_eq!(context.cwm(&["diff", ".", ".", "--set", "n=2"]).code, 2, "three runs");
 }
+
+#[test]
+fn files_that_are_not_kept_go_though_another_run_of_the_pipeline_names_them() {
+    let context = Context::with(
+        r#"
+cwm: 1
+vars: { n: 1 }
+stages:
+  big: { stage: command, keep: false, with: { run: 'echo big > "$out"' } }
+  small: { stage: command, from: big, with: { run: 'cat "$in" > "$out"; echo "$n" >> "$out"', n: $n } }
+"#,
+    );
+    context.run(&[]);
+    for set in ["n=2", "n=3"] {
+        context.run(&["--set", set]).ran_just(&["big", "small"]);
+        let status = ran(context.cwm(&["status", "--set", set])).stdout;
+        assert!(status.contains("dropped    big"), "{status}");
+    }
+}
