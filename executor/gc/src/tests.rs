@@ -497,7 +497,7 @@ fn a_running_stage_and_its_inputs_stay_and_one_that_ended_long_ago_goes() {
     work.prepare(1).unwrap();
     let action = serde_json::json!({
         "format": cwm_action::ACTION_FILE_FORMAT, "key": components.key(), "label": "reader", "pipeline": "pipeline",
-        "components": components, "body": {"command": {"run": "", "environment": {}, "inherited": [], "deps": {}}},
+        "components": components, "body": {"command": {"run": "", "shell": ["sh"], "environment": {}, "inherited": [], "deps": {}}},
         "inputs": {"in": [{"label": "input", "artifact": {"output": input.outputs["folder"]}}]},
         "outputs": {}, "groups": [], "resources": cwm_contract::Resources::default(), "cause": [], "force": false,
     });

@@ -127,7 +127,7 @@ fn what_does_not_fit_is_reported_tensor_by_tensor() {
     assert_eq!(message, "it holds no model of ours; as slice, the file itself has no `embedding.weight`");
     let (message, _) = refused(&path, &hints("perceptron"));
     assert!(
-        message.starts_with("it cannot be read as asked: there is no family `perceptron`; known are "),
+        message.starts_with("it cannot be read with these options: there is no family `perceptron`; known are "),
         "{message}"
     );
 

@@ -55,10 +55,10 @@ fn settings_beside_the_weights_choose_and_deny() {
         let settings = [("gated_deltanet_allow_neg_eigval", settings), ("gated_deltanet_norm_eps", "1e-6")];
         assert_eq!(with("gated_deltanet", &settings).unwrap().family, family);
     }
-    assert!(with("slice", &[("slice_final_norm", "True")]).unwrap_err().contains("says `slice_final_norm` = True"));
+    assert!(with("slice", &[("slice_final_norm", "True")]).unwrap_err().contains("declares `slice_final_norm` = True"));
     let denied = with("slice", &[("slice_scale", "0.005")]).unwrap_err();
     assert!(
-        denied.contains("says `slice_scale` = 0.005, where slice of this program has 0.1: it is another model"),
+        denied.contains("declares `slice_scale` = 0.005, where slice of this program has 0.1: it is another model"),
         "{denied}"
     );
 }
@@ -78,10 +78,12 @@ fn heads_that_the_tensors_cannot_have_are_refused() {
     ] {
         let told = heads(&none, &[settings]).unwrap_err();
         let start =
-            format!("it says `n_heads` = {settings}, which its tensors cannot have{why} (say how many it has with ");
+            format!("it declares `n_heads` = {settings}, which its tensors cannot have{why} (give their number with ");
         assert!(told.starts_with(&start), "{told}");
     }
-    assert!(heads(&none, &["4", "2"]).unwrap_err().starts_with("it says `n_heads` = 2 and 4, which contradict each"));
+    assert!(
+        heads(&none, &["4", "2"]).unwrap_err().starts_with("it declares `n_heads` = 2 and 4, which contradict each")
+    );
     assert_eq!(heads(&none, &["4", "4.0", "None"]).unwrap().options["heads"], "4");
     // Who says it knows it.
     let options = BTreeMap::from([("heads".to_owned(), "8".to_owned())]);
@@ -94,7 +96,10 @@ fn heads_that_the_tensors_cannot_have_are_refused() {
 #[test]
 fn settings_that_contradict_each_other_are_no_settings_that_agree() {
     let told = with("slice", &[("slice_scale", "0.005"), ("slice_scale", "0.1")], &ImportHints::default()).unwrap_err();
-    assert!(told.starts_with("it says `slice_scale` = 0.005 and 0.1, which contradict each other (if the"), "{told}");
+    assert!(
+        told.starts_with("it declares `slice_scale` = 0.005 and 0.1, which contradict each other (if the"),
+        "{told}"
+    );
     let told = with("slice", &[("slice_scale", "0.005"), ("slice_scale", "0.2")], &ImportHints::default()).unwrap_err();
     assert!(told.contains("= 0.005 and 0.2, where slice of this program has 0.1: it is another model"), "{told}");
     // Of these the reader is asked, and then believed.

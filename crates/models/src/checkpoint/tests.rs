@@ -69,7 +69,7 @@ fn wrong_files_are_distinguished_in_words() {
         spoiled(replace("transformer", "perceptron"))
             .starts_with("model.json: there is no family `perceptron`; known are ")
     );
-    assert!(spoiled(replace("\"parameters\": 8", "\"parameters\": 9")).starts_with("model.json: says 9"));
+    assert!(spoiled(replace("\"parameters\": 8", "\"parameters\": 9")).starts_with("model.json: declares 9"));
     assert!(spoiled(replace("d32/l1", "d32/l2")).contains("such a model has"));
     assert!(spoiled(replace("{", "[")).starts_with("model.json: is no description of a model: "));
     assert!(spoiled(weights(b"")).starts_with("model.safetensors: is no safetensors file: "));

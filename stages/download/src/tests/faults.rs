@@ -271,5 +271,5 @@ fn chunks_tell_their_own_end_and_a_bare_close_does_not() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(open);
     let failure = fails(trial(folder.path(), &server.url, None).run(&Impatient(settings())));
-    assert!(failure.message.ends_with("so a cut would go unnoticed"), "{failure}");
+    assert!(failure.message.ends_with("so a truncated download would go unnoticed"), "{failure}");
 }

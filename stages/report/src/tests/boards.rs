@@ -134,7 +134,7 @@ fn boards_alone_make_a_report_and_none_make_no_part_of_one() {
     let alone = Trial::new(folder.path().join("trial"));
     let page = read(&run(alone.labelled("boards", label("said"), &path)).unwrap(), "index.html");
     assert_eq!(embedded(&page)["models"], json!(["Transformer"]));
-    assert_eq!(embedded(&page)["tests"], json!(["Said"]));
+    assert_eq!(embedded(&page)["tests"], json!(["Held-out games"]));
 
     std::fs::write(&path, "").unwrap();
     let page =

@@ -99,7 +99,7 @@ fn a_plain_arrow_file_of_another_program_is_read_and_a_wholly_compressed_one_is_
     let error = refused(compressed, many);
     assert!(error.ends_with("its lists are compressed, so that they cannot be read in place"), "{error}");
     let error = refused(options.clone(), |columns| columns[4].1 = Arc::new(UInt32Array::from(vec![2, 1])));
-    assert!(error.ends_with("row 1 says that it has 1 plies, and its list has 1"), "{error}");
+    assert!(error.ends_with("row 1 declares 1 plies, and its list has 1"), "{error}");
     let error = refused(options, |columns| columns[0].1 = Arc::new(UInt32Array::from(vec![2, 1])));
     let columns = "index uint64, id utf8, tokens list<uint16>, result utf8, plies uint32";
     let expected = format!("its columns are {}, not {columns}", columns.replace("uint64", "uint32"));

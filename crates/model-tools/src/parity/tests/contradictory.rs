@@ -36,7 +36,7 @@ fn a_configuration_of_another_model_is_refused() {
         "its manifest says `mamba_variant` = \"mamba-3\", where this mamba2 has \"mamba-2\": it is another model"
     );
     let both = told(mamba, &|entry| entry["config"]["resolved"]["norm_eps"] = 1e-6.into());
-    assert!(both.starts_with("its manifest says `mamba_norm_eps` = "), "{both}");
+    assert!(both.starts_with("its manifest declares `mamba_norm_eps` = "), "{both}");
     assert!(both.ends_with(", which contradict each other"), "{both}");
     assert_eq!(
         told(mamba, &|entry| entry["config"]["resolved"]["d_state"] = 32.into()),
@@ -53,7 +53,7 @@ fn a_configuration_of_another_model_is_refused() {
     assert_eq!(
         told("gdn_pos-tiny.safetensors", &sign),
         format!(
-            "its manifest says `gated_deltanet_allow_neg_eigval` = true, where gated_deltanet_pos of this program has \
+            "its manifest declares `gated_deltanet_allow_neg_eigval` = true, where gated_deltanet_pos of this program has \
              false: {what}"
         )
     );
@@ -75,7 +75,7 @@ fn what_the_command_line_says_goes_before_the_configuration_which_is_noted() {
     let Comparison { result, notes, .. } = judge(&[&file], Some("gated_deltanet_pos"), &[]).pop().unwrap();
     assert!(result.is_ok());
     assert_eq!(notes.len(), 1, "{notes:?}");
-    assert!(notes[0].starts_with("its manifest says `gated_deltanet_allow_neg_eigval` = true, where"), "{notes:?}");
+    assert!(notes[0].starts_with("its manifest declares `gated_deltanet_allow_neg_eigval` = true, where"), "{notes:?}");
 }
 
 #[test]

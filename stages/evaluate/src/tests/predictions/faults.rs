@@ -38,7 +38,7 @@ fn every_fault_is_an_error_in_words() {
     );
     check(&|rows| rows[7].t = -1, "row 7 of the predictions has a negative `t`");
     check(&|rows| rows[9].game = 99, "row 9 of the predictions names `game99`, which is the id of no game");
-    check(&|rows| rows[2].labels[64] = 2, "row 2 of the predictions says 2 for label 64, which has 2 classes");
+    check(&|rows| rows[2].labels[64] = 2, "row 2 of the predictions has 2 for label 64, which has 2 classes");
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn files_of_another_form_are_refused_in_words() {
     let wide = |class: u8| if class == 6 { 300 } else { i64::from(class) };
     check(
         vec![id(), t(), ("labels", lists::<Int64Type>(&rows, wide))],
-        "row 0 of the predictions says 300 for label 60, which has 13 classes",
+        "row 0 of the predictions has 300 for label 60, which has 13 classes",
     );
     let mut unknown = rows.clone();
     unknown[6].loss = None;
@@ -134,7 +134,7 @@ fn a_checkpoint_and_predictions_have_parameters_of_their_own() {
     // Their defaults are there always.
     score(folder.path(), 1, &[("batch_tokens", Value::Int(2_048)), text("precision", "fp32")]).unwrap();
     let message = evaluate(folder.path(), 1, &[text("name", "gru")]).err().unwrap().message;
-    assert_eq!(message, "`name` belongs to predictions; a checkpoint says that itself");
+    assert_eq!(message, "`name` belongs to predictions; a checkpoint has its own");
     let message = score(folder.path(), 1, &[text("family", "slice"), text("name", "gru")]).err().unwrap().message;
     assert_eq!(message, "parameter `family` belongs to checkpoints, and `name` to predictions");
     let checked = |given: &[&str]| Evaluate.check_inputs(given);
