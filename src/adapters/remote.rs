@@ -42,7 +42,7 @@ impl InputUploader for Remotes {
             UploadItem::File(file) => TransferRequest::UploadFile(file),
         };
         self.0.start(request, move |event| {
-            // That the remote had all of it is no news.
+            // An upload that moved nothing is not shown: the remote had all of it.
             let is_news = !matches!(event, TransferEvent::Uploaded(Ok(Some(TransferStats { objects: 0, .. }))));
             if let Some(event) = run_event(&label, key, Direction::Push, &event).filter(|_| is_news) {
                 updates(TransferUpdate::Emit(event));

@@ -14,8 +14,6 @@ pub fn print_hints<'c>(workspace: &Workspace, cells: &[usize], mut causes: impl 
     }
     let is_locked = |cause: &Cause| matches!(cause, Cause::RecordMissing { same: Some(true) | None });
     if !workspace.site.remotes.is_empty() && causes.any(is_locked) {
-        print_note(
-            "hint: the remotes may have what the lock file names: `cwm run --pull` asks them, `cwm pull` fetches it",
-        );
+        print_note("hint: the remotes may have what the lock file names: `cwm run --pull` or `cwm pull` fetches it");
     }
 }

@@ -74,6 +74,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_test_set_is_that_of_the_file_else_of_the_label_else_held_out_games() {
+        let test = |label: &str, model: Value| {
+            Model::of(&label.parse().unwrap(), model.as_object().unwrap()).map(|model| model.test).unwrap()
+        };
+        assert_eq!(test("e[test=a]", json!({ "family": "f", "size": "s", "test": "b" })), "b");
+        assert_eq!(test("e[test=a]", json!({ "family": "f", "size": "s" })), "a");
+        assert_eq!(test("e", json!({ "family": "f", "size": "s", "test": null })), "held_out");
+    }
+
+    #[test]
     fn the_seed_is_the_coordinate_and_else_what_the_file_tells() {
         let check = |label: &str, model: Value, expected: Option<&str>| {
             let found = seed_of(&label.parse().unwrap(), model.as_object().unwrap());

@@ -113,6 +113,20 @@ fn read(path: &Path) -> (RecordBatch, BTreeMap<String, serde_json::Value>) {
 
 /// The games that a training was validated on may be the first of the test set, or others, or more than that has.
 #[test]
+fn the_test_set_has_the_name_that_the_stage_gives_it() {
+    let folder = tempfile::tempdir().unwrap();
+    dataset(folder.path(), &games());
+    model(folder.path(), |_| {});
+    let name = |more: &[(&str, Value)]| {
+        let outcome = evaluate(folder.path(), 1, more).unwrap();
+        let boards = boards::check(&outcome, 2);
+        (read(&outcome.outputs["scores"]).1["cwm.model"]["test"].clone(), boards[0]["model"]["test"].clone())
+    };
+    assert_eq!(name(&[("test", Value::Text("shift".into()))]), ("shift".into(), "shift".into()));
+    assert_eq!(name(&[]), (serde_json::Value::Null, serde_json::Value::Null));
+}
+
+#[test]
 fn games_that_were_validated_on_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let set = cwm_chess::Dataset::open(&dataset(folder.path(), &games())).unwrap();

@@ -20,7 +20,7 @@ fn a_result_that_was_not_pulled_is_reported_with_whose_it_is_where_it_is_and_how
     // The lock file alone: nothing is known but that there is a result.
     let open = well(ben.cwm(&["status"]));
     assert!(open.stdout.contains("the lock file names its result, which the store does not have"), "{}", open.stdout);
-    let hint = "hint: the remotes may have what the lock file names: `cwm run --pull` asks them";
+    let hint = "hint: the remotes may have what the lock file names: `cwm run --pull` or `cwm pull` fetches it";
     assert!(open.stderr.contains(hint), "{}", open.stderr);
     assert!(well(ben.cwm(&["why", "games"])).stderr.contains(hint));
     // What waits has no key yet but that of the lock file.

@@ -199,6 +199,9 @@ fn the_model_is_called_what_the_stage_or_the_file_says() {
     assert_eq!(model(&named), expected);
     write(&path, columns(), None);
     assert_eq!(model(&[]), serde_json::json!({}));
+    let test = [("test", Value::Text("shift".into()))];
+    assert_eq!(model(&test), serde_json::json!({"test":"shift"}));
+    assert_eq!(super::boards::check(&score(folder, 1, &test).unwrap(), 2)[0]["model"]["test"], "shift");
     write(&path, columns(), Some("[]"));
     let message = score(folder, 1, &[]).err().unwrap().message;
     assert!(message.starts_with("`cwm.model` in the predictions is not a JSON object"), "{message}");

@@ -135,6 +135,11 @@ fn boards_alone_make_a_report_and_none_make_no_part_of_one() {
     let page = read(&run(alone.labelled("boards", label("said"), &path)).unwrap(), "index.html");
     assert_eq!(embedded(&page)["models"], json!(["Transformer"]));
     assert_eq!(embedded(&page)["tests"], json!(["Held-out games"]));
+    let named = std::fs::read_to_string(&path).unwrap().replace("\"model\":{", "\"model\":{\"test\":\"en_passant\",");
+    std::fs::write(&path, named).unwrap();
+    let alone = Trial::new(folder.path().join("trial"));
+    let page = read(&run(alone.labelled("boards", label("a[test=held_out]"), &path)).unwrap(), "index.html");
+    assert_eq!(embedded(&page)["tests"], json!(["En passant"]));
 
     std::fs::write(&path, "").unwrap();
     let page =
