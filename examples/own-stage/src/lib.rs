@@ -1,6 +1,6 @@
-//! The stage `smooth`: the losses of a training's curves, each replaced by the mean of the last few.
+//! The stage `smooth`: replaces each loss of a training's curves by the mean of the last few.
 //!
-//! It is handed a file and writes a file; it knows neither the YAML nor the store.
+//! It reads one file and writes one file; it does not depend on the YAML or the store.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -10,9 +10,9 @@ use cwm_contract::{Context, Failure, Format, Input, Output, ParameterSpec, Param
 use serde_json::{Value, json};
 
 parameters! {
-    /// What `smooth` takes.
+    /// Parameters of `smooth`.
     pub struct Config {
-        /// Of how many steps each mean is, at most; the first ones have fewer.
+        /// Number of steps in each mean; the first means have fewer.
         pub window: u64 = 10, kind = Type::Integer { min: 1, max: 1_000_000 },
     }
 }
@@ -51,16 +51,16 @@ impl Stage for Smooth {
         for (number, line) in (1u64..).zip(lines) {
             context.check_cancelled()?;
             let line = line.map_err(|error| Failure::io("read", input, error))?;
-            // Bad input is told with its place, and never a panic.
+            // Bad input is an error with its line number, never a panic.
             let mut row: Value = serde_json::from_str(&line)
                 .map_err(|error| Failure::input(format!("{} line {number}: {error}", input.display())))?;
-            // A loss that is not finite is text; it stays as it is, and in no mean.
+            // A loss that is not finite is text; it is copied unchanged, and no mean includes it.
             if let ("train", Some(loss)) = (row["kind"].as_str().unwrap_or_default(), row["loss"].as_f64()) {
                 last.push_back(loss);
                 if last.len() as u64 > config.window {
                     last.pop_front();
                 }
-                // From the oldest on, in every run: a sum in another order may have other bits.
+                // Always summed from the oldest: a sum in another order may have other bits.
                 row["loss"] = json!(last.iter().sum::<f64>() / last.len() as f64);
             }
             writeln!(smooth, "{row}").map_err(|error| Failure::io("write", output, error))?;
