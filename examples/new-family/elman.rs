@@ -1,7 +1,7 @@
 //! A plain recurrent network (Elman 1990): the worked example of a new family, docs/new-family.md.
 //!
-//! Each layer adds h_t = tanh(W x_t + b + U h_{t-1}), h_{-1} = 0, of the normed stream to the stream. The loop over time
-//! is in the graph, which is short to write and slow to train; the families beside it show what can be done about that.
+//! Each layer computes h_t = tanh(W x_t + b + U h_{t-1}), h_{-1} = 0, from the normed stream and adds it to the stream. The
+//! loop over time is part of the graph, which is short to write and slow to train; the other families have faster forms.
 
 use burn::tensor::Tensor;
 
@@ -102,13 +102,13 @@ impl Layer {
     /// [batch * time, width] to the states, the same shape.
     fn forward(&self, pass: &ForwardPass, x: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
         let (batch, time) = (tokens.batch(), tokens.time());
-        // One product for all steps; only what needs the last state is in the loop.
+        // One product for all steps; the loop has only the part that depends on the previous state.
         let written = self.input.forward(pass, self.norm.forward(pass, x)).reshape([batch, time, self.width]);
         let mut state = Tensor::<2>::zeros([batch, self.width], &written.device());
         let mut states = Vec::with_capacity(time);
         for t in 0..time {
             let now = written.clone().slice([0..batch, t..t + 1]).reshape([batch, self.width]);
-            // In fp32 in every precision, as all recurrences: a rounding here would come back at each step.
+            // In fp32 in every precision, as in all recurrences: a rounding error here would accumulate over the steps.
             state = (now + self.recurrent.forward_strict(pass, state)).tanh();
             states.push(state.clone());
         }

@@ -1,12 +1,12 @@
 """Games with the labels of every position, for PyTorch.
 
-`cwm export STAGE.PORT FOLDER --labels` writes the files, and docs/formats.md says what is in them. They are mapped into
-memory and never read as a whole, so that a folder may be larger than the machine's memory.
+`cwm export STAGE.PORT FOLDER --labels` writes the files, and docs/formats.md describes them. They are mapped into memory and
+never read as a whole, so a folder may be larger than the machine's memory.
 
     games = LabelledGames("labelled")
     for tokens, labels, mask in DataLoader(games, batch_size=64, shuffle=True, collate_fn=pad, num_workers=4): ...
 
-`python labelled_games.py --benchmark FOLDER` goes through a folder once and says how many positions a second that makes.
+`python labelled_games.py --benchmark FOLDER` reads a folder once and prints the positions per second.
 """
 
 import bisect
@@ -52,12 +52,12 @@ class LabelledGames(Dataset):
         here = slice(starts[row], starts[row + 1])
         return torch.tensor(tokens[here], dtype=torch.int64), torch.tensor(labels[here])
 
-    def __reduce__(self):  # a worker that is started anew maps the files itself
+    def __reduce__(self):  # a new worker process maps the files itself
         return LabelledGames, (self.folder,)
 
 
 def pad(games):
-    """A batch: tokens int64 [games, time], labels uint8 [games, time, 75], mask bool [games, time]: what is a position."""
+    """A batch: tokens int64 [games, time], labels uint8 [games, time, 75], mask bool [games, time], true at positions."""
     tokens = pad_sequence([tokens for tokens, _ in games], batch_first=True, padding_value=PAD)
     labels = pad_sequence([labels for _, labels in games], batch_first=True)
     return tokens, labels, tokens != PAD
