@@ -1,12 +1,12 @@
-"""A model of another program as a stage of a pipeline: a GRU in PyTorch, trained on a dataset and asked about others.
+"""A PyTorch model as a stage of a pipeline: a GRU that trains on one dataset and predicts others.
 
-`cwm run pipeline.yaml` runs it (pipeline.yaml, beside this file). It reads datasets and writes predictions, which are all
-that it has to know of cwm: docs/formats.md describes both. As a `command` it finds its inputs and outputs in variables of
-its environment; on its own:
+`cwm run pipeline.yaml` runs it (pipeline.yaml, next to this file). It reads datasets and writes predictions; it depends on
+cwm only through these two formats, which docs/formats.md describes. As a `command` it gets its inputs and outputs in
+environment variables. To run it alone:
 
     in_train=dataset in_held_out=other out_held_out=predictions.parquet steps=200 python gru.py
 
-Each `in_NAME` but `in_train` is a dataset to predict, and its predictions go to `out_NAME`.
+Each `in_NAME` except `in_train` is a dataset to predict. Its predictions are written to `out_NAME`.
 """
 
 import os
@@ -58,7 +58,7 @@ def losses(logits, wanted):
 
 
 def train(model, examples, steps):
-    """Some steps of AdamW over batches of consecutive games."""
+    """Runs some steps of AdamW on batches of consecutive games."""
     optimiser = torch.optim.AdamW(model.parameters(), lr=3e-3)
     for step in range(steps):
         chosen = [examples[(step * BATCH + i) % len(examples)] for i in range(BATCH)]
@@ -74,7 +74,7 @@ def train(model, examples, steps):
 
 @torch.no_grad()
 def predict(model, folder, path):
-    """Writes what the model says of every position of a dataset, a row group some games."""
+    """Writes the model's predictions for every position of a dataset, one row group a game."""
     model.eval()
     schema = pa.schema(
         [("id", pa.utf8()), ("t", pa.uint32()), ("labels", pa.list_(pa.uint8(), LABELS)), ("loss", pa.float64())]
@@ -99,7 +99,7 @@ def predict(model, folder, path):
 
 def main():
     torch.manual_seed(int(os.environ.get("seed", "0")))
-    # Sums in one order: the same weights on every machine of one kind, whatever its number of cores.
+    # One order of sums: the same weights on all machines of a kind, for any number of cores.
     torch.set_num_threads(1)
     examples = [
         (torch.tensor(tokens, dtype=torch.int64), torch.tensor(labels(tokens)))

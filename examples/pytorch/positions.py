@@ -1,14 +1,14 @@
 """The 75 labels of every position of a game, from its tokens (docs/formats.md, "The numbers").
 
-The moves are known to be legal, so that nothing is looked for: a move only changes the board. Games that carry labels of
-their own (`rules: authors`) are not for this; `cwm export STAGE.PORT FOLDER --labels` has them all.
+The moves are legal, so a move only changes the board; nothing is checked. Games that carry their own labels
+(`rules: authors`) do not work here; `cwm export STAGE.PORT FOLDER --labels` exports the labels of all games.
 """
 
 import numpy
 
 LABELS = 75
 START = 20480
-# Of each kind of label: the first one, how many, classes, and the first logit of 1,878.
+# For each kind of label: the first one, their number, classes, and the first of the 1,878 logits.
 GROUPS = [
     (0, 64, 13, 0),
     (64, 1, 2, 832),
@@ -20,7 +20,7 @@ GROUPS = [
 ]
 KING, QUEEN, ROOK, BISHOP, KNIGHT, PAWN = 6, 5, 4, 3, 2, 1
 PROMOTED = [None, QUEEN, ROOK, BISHOP, KNIGHT]
-# A king or rook that leaves its square, or a rook that is taken there, ends these rights: K, Q, k, q.
+# A king or rook that leaves its square, or a rook captured there, ends these rights: K, Q, k, q.
 RIGHTS = {4: (0, 1), 7: (0,), 0: (1,), 60: (2, 3), 63: (2,), 56: (3,)}
 
 
