@@ -4,8 +4,7 @@ use cwm_core::{Error, ExitCode};
 
 use crate::cli::{Cli, Command};
 use crate::commands::{
-    accept, completions, dag, devices, diff, du, export, gc, import, init, log, ls, man, parity, path, pin, remote,
-    run, runs, schema, show, sql, status, tag, take, tensorboard, track, transfer, verify, watch, why,
+    accept, diff, export, init, lock, log, model, remote, run, runs, show, sql, status, store, transfer, util, why,
 };
 use crate::output::{self, print_error, print_error_as_json};
 
@@ -13,8 +12,8 @@ use crate::output::{self, print_error, print_error_as_json};
 pub fn main(cli: Cli) -> ExitCode {
     output::set_json(cli.json);
     let survives_closed_pipe = match &cli.command {
-        Command::Run(_) | Command::Watch(_) | Command::Exec(_) | Command::Push(_) | Command::Pull(_) => true,
-        Command::Pin(arguments) => arguments.update,
+        Command::Run(_) | Command::Exec(_) | Command::Push(_) | Command::Pull(_) => true,
+        Command::Lock(arguments) => arguments.update,
         Command::Export(arguments) => arguments.is_stream(),
         _ => false,
     };
@@ -23,7 +22,7 @@ pub fn main(cli: Cli) -> ExitCode {
         // SAFETY: sets a signal's disposition before any other thread exists.
         unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     }
-    let is_run = matches!(cli.command, Command::Run(_) | Command::Watch(_));
+    let is_run = matches!(cli.command, Command::Run(_));
     match report_file_size_limit().and_then(|()| dispatch(cli)) {
         Ok(code) => match output::event_error() {
             // The command's own exit code is more precise.
@@ -55,38 +54,24 @@ fn report_file_size_limit() -> Result<(), Error> {
 fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
     let store = cli.store.as_deref();
     match cli.command {
+        Command::Init(arguments) => init::run(&arguments),
         Command::Run(arguments) => run::run(store, arguments),
-        Command::Watch(arguments) => watch::run(store, arguments),
         Command::Status(arguments) => status::run(store, arguments),
         Command::Why(arguments) => why::run(store, arguments),
-        Command::Accept(arguments) => accept::run(store, arguments),
-        Command::Runs(arguments) => runs::run(store, arguments),
         Command::Diff(arguments) => diff::run(store, &arguments),
-        Command::Dag(arguments) => dag::run(&arguments),
+        Command::Runs(arguments) => runs::run(store, arguments),
         Command::Log(arguments) => log::run(store, &arguments),
-        Command::Tensorboard(arguments) => tensorboard::run(store, &arguments),
         Command::Show(arguments) => show::run(store, &arguments),
-        Command::Path(arguments) => path::run(store, &arguments),
         Command::Export(arguments) => export::run(store, &arguments),
         Command::Sql(arguments) => sql::run(store, &arguments),
-        Command::Pin(arguments) => pin::run(store, &arguments),
-        Command::Import(arguments) => import::run(&arguments),
-        Command::Track(arguments) => track::run(store, &arguments),
-        Command::Remote(arguments) => remote::run(store, &arguments),
+        Command::Accept(arguments) => accept::run(store, arguments),
+        Command::Lock(arguments) => lock::run(store, &arguments),
         Command::Push(arguments) => transfer::push::run(store, arguments),
         Command::Pull(arguments) => transfer::pull::run(store, arguments),
-        Command::Verify(arguments) => verify::run(store, &arguments),
-        Command::Ls(arguments) => ls::run(store, &arguments),
-        Command::Take(arguments) => take::run(store, &arguments),
-        Command::Tag(arguments) => tag::run(store, &arguments),
-        Command::Du(arguments) => du::run(store, &arguments),
-        Command::Gc(arguments) => gc::run(store, &arguments),
-        Command::Devices => devices::run(),
-        Command::Parity(arguments) => parity::run(&arguments),
-        Command::Init(arguments) => init::run(&arguments),
-        Command::Schema(arguments) => schema::run(&arguments),
-        Command::Completions(arguments) => completions::run(&arguments),
-        Command::Man(arguments) => man::run(&arguments),
+        Command::Remote(arguments) => remote::run(store, &arguments),
+        Command::Store(arguments) => store::run(store, &arguments.command),
+        Command::Model(arguments) => model::run(store, &arguments.command),
+        Command::Util(arguments) => util::run(&arguments.command),
         Command::Exec(arguments) => {
             let root = store.ok_or_else(|| Error::usage("`cwm exec` needs `--store`"))?;
             let key = arguments.key;

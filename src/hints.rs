@@ -6,12 +6,26 @@ use std::sync::OnceLock;
 use cwm_core::shell_quote;
 
 /// Commands with `-f`, `--set` and `--store`. The first has `--file` in place of `-f`.
-const WITH_SETS: [&str; 15] = [
-    "log", "run", "status", "why", "accept", "show", "path", "export", "sql", "pin", "push", "pull", "verify", "take",
-    "track",
+const WITH_SETS: [&str; 13] = [
+    "log",
+    "run",
+    "status",
+    "why",
+    "accept",
+    "show",
+    "export",
+    "sql",
+    "lock",
+    "push",
+    "pull",
+    "store verify",
+    "model track",
 ];
 /// Commands with `-f` and `--store` alone.
-const WITH_FILE: [&str; 6] = ["ls", "tag", "du", "gc", "diff", "runs"];
+const WITH_FILE: [&str; 6] = ["store ls", "store tag", "store du", "store gc", "diff", "runs"];
+
+/// The groups of commands, each with the space after it.
+const GROUPS: [&str; 3] = ["store ", "model ", "util "];
 
 /// The options of this command line, with and without `--set`.
 static OPTIONS: OnceLock<[String; 2]> = OnceLock::new();
@@ -35,8 +49,9 @@ fn complete(text: &str, all: &str, without_sets: &str) -> String {
     let mut rest = text;
     while let Some(start) = rest.find(START) {
         let (before, command) = rest.split_at(start + START.len());
-        let length = command.find(|letter: char| !letter.is_ascii_lowercase()).unwrap_or(command.len());
-        let (name, arguments) = command.split_at(length);
+        let word = |text: &str| text.find(|letter: char| !letter.is_ascii_lowercase()).unwrap_or(text.len());
+        let group = GROUPS.iter().find(|group| command.starts_with(**group)).map_or(0, |group| group.len());
+        let (name, arguments) = command.split_at(group + word(&command[group..]));
         let typed = arguments.split('`').next().unwrap_or_default();
         let has_pipeline = [" -f ", " --file ", " --store ", ".yaml"].iter().any(|option| typed.contains(option));
         let options = match WITH_SETS.iter().position(|known| *known == name) {
@@ -103,10 +118,13 @@ mod tests {
                 "`cwm run` makes it; `cwm why 'm[x=1]'`",
                 "`cwm run -f a.yaml --set n=1` makes it; `cwm why -f a.yaml --set n=1 'm[x=1]'`",
             ),
-            ("`cwm log STAGE`, `cwm ls --all`", "`cwm log --file a.yaml --set n=1 STAGE`, `cwm ls -f a.yaml --all`"),
+            (
+                "`cwm log STAGE`, `cwm store ls --all`",
+                "`cwm log --file a.yaml --set n=1 STAGE`, `cwm store ls -f a.yaml --all`",
+            ),
             // These have no options of the pipeline, or have them already.
             ("`cwm init DIR`, `cwm run FILE.yaml`, `cwm", "`cwm init DIR`, `cwm run FILE.yaml`, `cwm"),
-            ("`cwm pin --update -f b.yaml` and `cwm runner`", "`cwm pin --update -f b.yaml` and `cwm runner`"),
+            ("`cwm lock --update -f b.yaml` and `cwm runner`", "`cwm lock --update -f b.yaml` and `cwm runner`"),
         ] {
             assert_eq!(completed(text), expected);
         }

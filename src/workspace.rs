@@ -273,7 +273,7 @@ impl SkippedRecordsWarning {
 
     /// Describes a record that was skipped.
     pub fn message(finding: &Finding) -> String {
-        format!("{finding}; it is skipped, and `cwm run` or `cwm verify` sets it aside")
+        format!("{finding}; it is skipped, and `cwm run` or `cwm store verify` sets it aside")
     }
 }
 

@@ -1,37 +1,12 @@
-//! Arguments of the commands for graphs, tables, models and curves.
+//! Arguments of the commands that compare runs and query results.
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::completers::{complete, diff_operands, files_and_stages, outputs, stages, variables};
+use super::PipelineArguments;
+use super::completers::{complete, diff_operands, files_and_stages, outputs, variables};
 use super::pipeline::assignment;
-use super::{ModelHintArguments, PipelineArguments};
-
-/// Arguments of `dag`.
-#[derive(Debug, Args)]
-pub struct DagArguments {
-    /// The pipeline
-    #[command(flatten)]
-    pub pipeline: PipelineArguments,
-    /// The notation [default: text]
-    #[arg(long, value_enum)]
-    pub format: Option<DagFormat>,
-    /// Every cell of every matrix, not one box a stage
-    #[arg(long)]
-    pub cells: bool,
-}
-
-/// Notations of `dag`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DagFormat {
-    /// One line a stage
-    Text,
-    /// A Mermaid flowchart
-    Mermaid,
-    /// Graphviz
-    Dot,
-}
 
 /// Arguments of `diff`.
 #[derive(Debug, Args)]
@@ -64,7 +39,7 @@ pub struct RunsArguments {
     /// The pipeline [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Drop a run with `--set`; what only it named goes with the next `cwm gc` (may be repeated)
+    /// Drop a run with `--set`; what only it named goes with the next `cwm store gc` (may be repeated)
     #[arg(long, value_name = "RUN")]
     pub delete: Vec<String>,
 }
@@ -98,66 +73,4 @@ impl SqlArguments {
             _ => Err("a stage and a query are wanted: cwm sql STAGE 'select ...'".to_owned()),
         }
     }
-}
-
-/// Arguments of `track`.
-#[derive(Debug, Args)]
-pub struct TrackArguments {
-    /// A stage that made a checkpoint, such as 'model[size=d128/l1]'; or a checkpoint's folder; or a file that `cwm import`
-    /// takes
-    #[arg(value_name = "STAGE|DIR|FILE", add = complete(stages))]
-    pub checkpoint: String,
-    /// The moves, as e4, g1f3 or O-O [default: from --input, or standard input]
-    #[arg(value_name = "MOVE")]
-    pub moves: Vec<String>,
-    /// Read them from this file, as moves or as PGN; `-` is standard input
-    #[arg(short = 'i', long, value_name = "FILE", conflicts_with = "moves")]
-    pub input: Option<PathBuf>,
-    /// The number of the game in the PGN
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
-    pub game: u64,
-    /// Only a summary: positions and labels that were right, and the first error
-    #[arg(long)]
-    pub summary: bool,
-    /// Facts about a model from a file
-    #[command(flatten)]
-    pub hints: ModelHintArguments,
-    /// The pipeline
-    #[command(flatten)]
-    pub pipeline: PipelineArguments,
-}
-
-/// Arguments of `parity`.
-#[derive(Debug, Args)]
-#[command(arg_required_else_help = true)]
-pub struct ParityArguments {
-    /// Fixtures (.safetensors), lr-schedules.json, metrics.json, param-counts.json, or folders of them
-    #[arg(value_name = "FILE|DIR", required = true)]
-    pub files: Vec<PathBuf>,
-    /// The family of the fixtures [default: found by their manifest.json, names and shapes]
-    #[arg(long, value_name = "NAME")]
-    pub family: Option<String>,
-    /// An option of the family, such as heads=2 or rope=standard (may be repeated)
-    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = assignment)]
-    pub options: Vec<(String, String)>,
-    /// The device to compute on
-    #[arg(long, value_name = "NAME", default_value = "cpu")]
-    pub device: String,
-}
-
-/// Arguments of `tensorboard`.
-#[derive(Debug, Args)]
-pub struct TensorboardArguments {
-    /// The destination: a folder for each training, with event files and metrics.jsonl
-    #[arg(value_name = "DIR")]
-    pub folder: PathBuf,
-    /// Only these stages
-    #[arg(value_name = "STAGE", add = complete(stages))]
-    pub stages: Vec<String>,
-    /// Go on until interrupted, with whatever is trained meanwhile
-    #[arg(long)]
-    pub follow: bool,
-    /// The pipeline
-    #[command(flatten)]
-    pub pipeline: PipelineArguments,
 }

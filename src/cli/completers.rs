@@ -1,6 +1,6 @@
 //! Completes words for a shell: stages, cells, outputs and variables of the pipeline that the command line names.
 //!
-//! A shell calls `cwm` with the variable [`COMPLETION_VARIABLE`] set and the words typed so far after `--` (`cwm completions`).
+//! A shell calls `cwm` with the variable [`COMPLETION_VARIABLE`] set and the words typed so far after `--` (`cwm util completions`).
 //! A pipeline that is wrong or missing gives no candidates, and no message in the middle of a line.
 
 use std::ffi::{OsStr, OsString};
@@ -101,7 +101,7 @@ fn prefixed_tags(word: &str) -> Candidates {
     tag_names(word).into_iter().map(prefixed).collect()
 }
 
-/// Lists the names of tags, as `cwm tag` takes them.
+/// Lists the names of tags, as `cwm store tag` takes them.
 pub fn tag_names(_word: &str) -> Candidates {
     let Some(line) = parse_line() else { return Vec::new() };
     let store = open_store(value::<PathBuf>(&line, "store").as_deref(), pipeline_arguments(&line).file.as_deref());

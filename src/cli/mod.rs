@@ -2,14 +2,14 @@
 
 mod analysis;
 mod completers;
-mod model_hints;
+mod model;
 mod pipeline;
-mod program;
 mod results;
 mod runs;
 mod sharing;
-mod storage;
+mod store;
 mod usage_error;
+mod util;
 
 use std::path::PathBuf;
 
@@ -17,13 +17,13 @@ use clap::{Parser, Subcommand};
 
 pub use analysis::*;
 pub use completers::COMPLETION_VARIABLE;
-pub use model_hints::ModelHintArguments;
+pub use model::*;
 pub use pipeline::PipelineArguments;
-pub use program::*;
 pub use results::*;
 pub use runs::*;
 pub use sharing::*;
-pub use storage::*;
+pub use store::*;
+pub use util::*;
 
 /// Run the Chess-World-Model benchmark, or any pipeline, as a cached graph of stages.
 #[derive(Debug, Parser)]
@@ -48,73 +48,76 @@ impl Cli {
     }
 }
 
-/// The commands.
+/// The commands. The first line of each is its help in six words or so; `cwm COMMAND --help` prints the rest, too.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Write a small pipeline to begin with, which runs at once; nothing is overwritten
+    /// Create a small pipeline that runs
+    ///
+    /// It runs at once, without network or GPU. No file is overwritten.
     Init(InitArguments),
-    /// Do what is not done yet: the whole pipeline, or the named stages and what they need
+    /// Run what is not cached
+    ///
+    /// Runs the whole pipeline, or the named stages and their dependencies. Results that the store has are not computed again.
     Run(RunArguments),
-    /// Run, and run again whenever the pipeline or a file that it reads changes; Ctrl-C ends it
-    Watch(BuildArguments),
-    /// Show, stage by stage, what is cached and what would run
+    /// Show which stages would run
+    ///
+    /// Lists, stage by stage, what is cached and what would run; with --graph, draws the pipeline.
     Status(StatusArguments),
-    /// Explain why a stage would run, or where its result comes from
+    /// Explain why a stage would run
+    ///
+    /// Names the parameter, input or code that changed, or the origin of a cached result.
     Why(WhyArguments),
-    /// Accept that a change of a stage's code changes no result: those of the older code stay (accepted.lock)
-    Accept(AcceptArguments),
-    /// Compare two runs: by their lock files, here or in git, and by their reports; exit code 7 if they differ
+    /// Compare two runs and their reports
+    ///
+    /// Compares lock files, here or in git, cell by cell, and reports number by number. Exit code 7 if they differ.
     Diff(DiffArguments),
-    /// List the runs that are remembered, with and without `--set`, and the numbers that came out
+    /// List runs, values and metrics
+    ///
+    /// Lists the runs that are remembered, with and without --set, and the numbers that came out.
     Runs(RunsArguments),
-    /// Draw the graph of stages
-    Dag(DagArguments),
-    /// Print the log of a stage's last run; with -f, log and curves as they are written
+    /// Print the log of a stage
+    ///
+    /// Prints the log of the last run; with -f, log and curves while the stage runs; with --tensorboard, writes the curves.
     Log(LogArguments),
-    /// Write the curves of trainings for TensorBoard, and as JSON lines
-    Tensorboard(TensorboardArguments),
-    /// Describe a stage's result and its content, or the result of a digest or key
+    /// Describe a result and its content
+    ///
+    /// Prints key, parameters, outputs, cost and content of a stage's result, or of a digest or key; with --path, where it is.
     Show(ShowArguments),
-    /// Print the path of a stage's output in the store (read-only)
-    Path(PathArguments),
-    /// Copy a stage's output to a folder; or a dataset with its labels, or as a stream
+    /// Copy outputs out of the store
+    ///
+    /// Copies a stage's outputs to a folder; a dataset also with its labels, or as a stream.
     Export(ExportArguments),
-    /// Query the tables that stages wrote (Parquet, Arrow, JSON lines) in SQL (docs/sql.md)
+    /// Query outputs as tables in SQL
+    ///
+    /// Reads the tables that stages wrote: Parquet, Arrow, JSON lines (docs/sql.md).
     Sql(SqlArguments),
-    /// List what downloads are pinned to (sources.lock), or fetch anew and pin what comes
-    Pin(PinArguments),
-    /// List or change the remotes that share results: a folder, S3, Google, Azure, a web server (cwm.toml)
-    Remote(RemoteArguments),
-    /// Send results to a remote: files first, then what names them; what is there is not sent again
+    /// Keep a result despite a change
+    ///
+    /// Declares that a change of a stage's code changes no result, so that results of the older code stay (accepted.lock); or,
+    /// with --files or --previous, records files or the previous result as the result of a stage, in place of computing it.
+    Accept(AcceptArguments),
+    /// List or update pinned downloads
+    ///
+    /// Lists the checksums to which downloads are pinned (sources.lock); with --update, fetches again and pins the new content.
+    Lock(LockArguments),
+    /// Upload results to a remote
+    ///
+    /// Uploads what the remote does not have: first files, then the records that name them.
     Push(PushArguments),
-    /// Fetch results from remotes, each file verified by its hash; what is missing is listed at the end
+    /// Fetch results from remotes
+    ///
+    /// Verifies each file by its hash. Lists at the end what no remote has.
     Pull(TransferArguments),
-    /// Rehash everything in the store; set damaged files aside
-    Verify(VerifyArguments),
-    /// List the results that the store has: what the lock file names, or with --all every one
-    Ls(LsArguments),
-    /// Give results a name, under which they stay; without one, list the names
-    Tag(TagArguments),
-    /// Print the size of each stage in the store
-    Du(DuArguments),
-    /// List what nothing in the store names any more, by stage; with --delete, delete it
-    Gc(GcArguments),
-    /// Compare our models with fixtures of the authors' code: a line a file; exit code 6 if one differs too much
-    Parity(ParityArguments),
-    /// Convert a model of another program, a PyTorch checkpoint or safetensors, to a checkpoint
-    Import(ImportArguments),
-    /// Record files as a stage's result, in place of computing it
-    Take(TakeArguments),
-    /// Follow a game with a model: the board that it believes in beside the true one, ply by ply
-    Track(TrackArguments),
-    /// List the devices for models here, and the reasons why GPUs cannot be used
-    Devices,
-    /// Print the JSON Schema of pipeline files, for editors; --markdown: a page of all stages and parameters, for people
-    Schema(SchemaArguments),
-    /// Print the script by which a shell completes words of cwm, with the stages and cells of the pipeline
-    Completions(CompletionsArguments),
-    /// Write manual pages into a folder
-    Man(ManArguments),
+    /// List, add and remove remotes
+    ///
+    /// A remote is a folder, S3, Google, Azure or a web server, named in cwm.toml.
+    Remote(RemoteArguments),
+    /// Inspect, verify and clean the store
+    Store(StoreArguments),
+    /// Import, test and follow models
+    Model(ModelArguments),
+    /// Print schema, completions, manual pages
+    Util(UtilArguments),
     /// Do one action that an executor has prepared (used by cwm itself)
     #[command(hide = true)]
     Exec(ExecArguments),

@@ -1,5 +1,7 @@
 //! Arguments of the commands for running pipelines and explaining what runs.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use cwm_action::AttemptOptions;
 use cwm_core::Key;
@@ -7,9 +9,20 @@ use cwm_core::Key;
 use super::PipelineArguments;
 use super::completers::{complete, devices, files_and_stages, stages};
 
-/// Arguments of `watch`, which `run` has, too.
+/// Arguments of `init`.
+#[derive(Debug, Args)]
+pub struct InitArguments {
+    /// The folder, created if absent
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub folder: PathBuf,
+    /// A pipeline of shell commands alone, of any subject
+    #[arg(long)]
+    pub command: bool,
+}
+
+/// Arguments of `run`.
 #[derive(Clone, Debug, Default, Args)]
-pub struct BuildArguments {
+pub struct RunArguments {
     /// A pipeline file (if it ends in .yaml or .yml), then stages, such as model or 'model[size=d32/l1]'
     #[arg(value_name = "FILE|STAGE", add = files_and_stages())]
     pub words: Vec<String>,
@@ -25,14 +38,6 @@ pub struct BuildArguments {
     /// The form of the events
     #[arg(long, value_enum, default_value_t = Output::Auto)]
     pub output: Output,
-}
-
-/// Arguments of `run`.
-#[derive(Debug, Default, Args)]
-pub struct RunArguments {
-    /// What is built, and how
-    #[command(flatten)]
-    pub build: BuildArguments,
     /// List what would run, and why; run nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
@@ -58,6 +63,9 @@ pub struct RunArguments {
     /// Submit the run itself as a job of Slurm, and end
     #[arg(long, conflicts_with = "dry_run")]
     pub detach: bool,
+    /// Run again whenever the pipeline or a file that it reads changes; Ctrl-C ends it
+    #[arg(long, conflicts_with_all = ["dry_run", "check", "force", "detach"])]
+    pub watch: bool,
     /// Show each cell by itself, also cells that are alike, and in plain lines all progress
     #[arg(short = 'v', long)]
     pub verbose: bool,
@@ -98,9 +106,24 @@ pub struct StatusArguments {
     /// Query the remotes of cwm.toml, too
     #[arg(long)]
     pub remote: bool,
+    /// Draw the graph of the whole pipeline, a node for each stage; with -v, for each cell
+    #[arg(long, value_enum, value_name = "NOTATION", num_args = 0..=1, require_equals = true, default_missing_value = "text",
+          conflicts_with = "remote")]
+    pub graph: Option<GraphNotation>,
     /// Show each cell by itself, also cells that are alike
     #[arg(short = 'v', long)]
     pub verbose: bool,
+}
+
+/// Notations of `status --graph`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GraphNotation {
+    /// One line a stage
+    Text,
+    /// A Mermaid flowchart
+    Mermaid,
+    /// Graphviz
+    Dot,
 }
 
 /// Arguments of `why`.
@@ -120,7 +143,8 @@ pub struct WhyArguments {
 /// Arguments of `accept`.
 #[derive(Debug, Args)]
 pub struct AcceptArguments {
-    /// A pipeline file (if it ends in .yaml or .yml), then stages or cells whose change of code changes no result
+    /// A pipeline file (if it ends in .yaml or .yml), then stages or cells whose change of code changes no result; with --files
+    /// or --previous, one stage, cell or output
     #[arg(value_name = "FILE|STAGE")]
     pub stages: Vec<String>,
     /// The pipeline
@@ -138,6 +162,15 @@ pub struct AcceptArguments {
     /// List what was accepted
     #[arg(long, conflicts_with = "probed")]
     pub list: bool,
+    /// Record these files or folders as the result: one for the only output, or for each of several one as PORT=FILE
+    #[arg(long, value_name = "[PORT=]FILE", num_args = 1.., conflicts_with_all = ["probed", "message", "undo", "list", "previous"])]
+    pub files: Vec<String>,
+    /// Record the previous result, which the lock file names: for a command whose text or script changed and whose result did not
+    #[arg(long, conflicts_with_all = ["probed", "message", "undo", "list"])]
+    pub previous: bool,
+    /// With --files or --previous: have the lock file name this result in place of a recorded one, which stays in the store
+    #[arg(long)]
+    pub replace: bool,
 }
 
 /// Arguments of `exec`.

@@ -2,6 +2,7 @@
 //! (`docs/design/accept.md`).
 
 mod assess;
+mod by_hand;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -48,6 +49,12 @@ struct Change {
 /// `accepted.lock` cannot be read or written.
 pub fn run(store: Option<&Path>, mut arguments: AcceptArguments) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.stages)?;
+    if arguments.previous || !arguments.files.is_empty() {
+        return by_hand::run(store, &arguments);
+    }
+    if arguments.replace {
+        return Err(Error::usage("`--replace` replaces a recorded result").hint("add `--files FILE` or `--previous`"));
+    }
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     if arguments.stages.is_empty() && !arguments.probed && !arguments.list {
         return Err(Error::usage("no stage is named").hint(

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::cli::RunArguments;
-use crate::commands::devices::missing;
+use crate::commands::model::devices::missing;
 use crate::workspace::{SkippedRecordsWarning, Workspace};
 use cwm_core::{Error, ExitCode};
 use cwm_engine::{CellStatus, Estimates, Explainer, Machine, Reason, RunPrediction};
@@ -29,8 +29,8 @@ pub fn run(
     if !fetches && let Some(message) = workspace.results_elsewhere(&cells, "`cwm run --pull`")? {
         sinks.warn(message);
     }
-    let (registry, machine) = (crate::registry::built_in(), Machine::detect(arguments.build.jobs));
-    let mut estimates = Estimates::of(&workspace.store, &registry, machine, arguments.build.device, &workspace.files)?;
+    let (registry, machine) = (crate::registry::built_in(), Machine::detect(arguments.jobs));
+    let mut estimates = Estimates::of(&workspace.store, &registry, machine, arguments.device, &workspace.files)?;
     let cache_status = workspace.cache_status()?;
     let prediction = RunPrediction::of(workspace.inputs(), &cache_status, &targets, force, fetches)?;
     workspace.files.save();
@@ -49,9 +49,7 @@ pub fn run(
         let uncertain = matches!(state, CellStatus::MayRun | CellStatus::Waits);
         let problem = match &cell.body {
             _ if state == CellStatus::WouldFail => origin.clone(),
-            Body::Stage(stage) if stage.uses_devices() => {
-                missing(arguments.build.device.unwrap_or(cell.settings.device))
-            }
+            Body::Stage(stage) if stage.uses_devices() => missing(arguments.device.unwrap_or(cell.settings.device)),
             Body::Stage(_) | Body::Command(_) => None,
         };
         if let Some(problem) = &problem {

@@ -25,7 +25,7 @@ pub fn cluster(arguments: &RunArguments, site: &Site) -> Result<Option<Settings>
         }
         return Ok(None);
     }
-    if arguments.build.jobs.is_some() {
+    if arguments.jobs.is_some() {
         return Err(Error::usage("`--jobs` counts cores of this machine, and the work is done by Slurm")
             .hint("`max_jobs` under [slurm] in cwm.toml limits the jobs in the queue"));
     }

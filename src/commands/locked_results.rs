@@ -1,4 +1,4 @@
-//! Compares the results in the store with those that the lock file names.
+//! The results that a lock file names, and how those in the store differ from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,42 @@ use cwm_action::source_key::has_unpinned_url;
 use cwm_contract::Label;
 use cwm_core::Error;
 use cwm_engine::{CacheStatus, sources};
-use cwm_store::ActionRecord;
+use cwm_project::lock_file::{LockFile, LockLine};
+use cwm_store::{ActionRecord, Store};
+
+/// A result that a lock file names.
+pub struct LockedResult {
+    /// The cell.
+    pub label: Label,
+    /// The line of the cell.
+    pub line: LockLine,
+    /// The record; `None` if the store has no such result.
+    pub record: Option<ActionRecord>,
+}
+
+/// Returns the results that a lock file names.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn locked_results(store: &Store, lock: &LockFile) -> Result<Vec<LockedResult>, Error> {
+    let mut results = Vec::new();
+    for (label, line) in lock.cells() {
+        let label: Label = label.parse().map_err(Error::usage)?;
+        let record = store.candidates(&line.key, Some(&line.outputs))?.into_iter().next();
+        let record = record.filter(|record| record.output_digests() == line.outputs);
+        results.push(LockedResult { label, line: line.clone(), record });
+    }
+    Ok(results)
+}
+
+/// Returns the records of the results that a lock file names, under the labels that it gives them.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn locked_records(store: &Store, lock: &LockFile) -> Result<Vec<ActionRecord>, Error> {
+    let results = locked_results(store, lock)?.into_iter();
+    Ok(results.filter_map(|LockedResult { label, record, .. }| Some(ActionRecord { label, ..record? })).collect())
+}
 
 impl Workspace {
     /// Returns true if the lock file names another result of the key of `record`.

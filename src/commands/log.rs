@@ -1,6 +1,7 @@
 //! `cwm log`: the log of the last run of a stage, also while it runs.
 
 mod follow;
+mod tensorboard;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -36,17 +37,23 @@ struct Row {
 /// # Errors
 /// There is no log, or it cannot be read.
 pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, Error> {
+    if let Some(folder) = &arguments.tensorboard {
+        return tensorboard::run(store, arguments, folder);
+    }
     if arguments.follow {
         reject_json_with("--follow")?;
     }
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
-    match &arguments.stage {
-        Some(stage) if arguments.follow => follow::run(&workspace, workspace.cell(stage)?),
-        Some(stage) => show(&workspace, stage),
-        None if arguments.follow => {
+    match &arguments.stages[..] {
+        [stage] if arguments.follow => follow::run(&workspace, workspace.cell(stage)?),
+        [stage] => show(&workspace, stage),
+        [_, other, ..] => {
+            Err(Error::usage(format!("one log at a time: `{other}` is a second stage")).hint("name one stage or cell"))
+        }
+        [] if arguments.follow => {
             Err(Error::usage("`--follow` needs a stage").hint("`cwm log` lists those that have a log"))
         }
-        None => list(&workspace),
+        [] => list(&workspace),
     }
 }
 

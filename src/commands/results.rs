@@ -1,11 +1,9 @@
-//! Finds results by the names that people type: stages, cells and outputs, lock files and hashes.
+//! Finds results by the names that people type: stages, cells, outputs and hashes.
 
 use std::collections::BTreeMap;
 
-use cwm_contract::Label;
 use cwm_core::{Error, list_some};
 use cwm_pipeline::plan::Plan;
-use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::{ActionRecord, Store};
 
 /// Selects the cells that a word names; or the outputs, each with its cell.
@@ -17,40 +15,6 @@ pub fn cells_or_outputs(plan: &Plan, word: &str) -> Result<Vec<(usize, Option<St
         Ok(cells) => Ok(cells.into_iter().map(|cell| (cell, None)).collect()),
         Err(_) => Ok(plan.select_outputs(word, None)?.into_iter().map(|(cell, port)| (cell, Some(port))).collect()),
     }
-}
-
-/// A result that a lock file names.
-pub struct LockedResult {
-    /// The cell.
-    pub label: Label,
-    /// The line of the cell.
-    pub line: LockLine,
-    /// The record; `None` if the store has no such result.
-    pub record: Option<ActionRecord>,
-}
-
-/// Returns the results that a lock file names.
-///
-/// # Errors
-/// The store cannot be read.
-pub fn locked_results(store: &Store, lock: &LockFile) -> Result<Vec<LockedResult>, Error> {
-    let mut results = Vec::new();
-    for (label, line) in lock.cells() {
-        let label: Label = label.parse().map_err(Error::usage)?;
-        let record = store.candidates(&line.key, Some(&line.outputs))?.into_iter().next();
-        let record = record.filter(|record| record.output_digests() == line.outputs);
-        results.push(LockedResult { label, line: line.clone(), record });
-    }
-    Ok(results)
-}
-
-/// Returns the records of the results that a lock file names, under the labels that it gives them.
-///
-/// # Errors
-/// The store cannot be read.
-pub fn locked_records(store: &Store, lock: &LockFile) -> Result<Vec<ActionRecord>, Error> {
-    let results = locked_results(store, lock)?.into_iter();
-    Ok(results.filter_map(|LockedResult { label, record, .. }| Some(ActionRecord { label, ..record? })).collect())
 }
 
 /// The number of digits that name a key or digest.

@@ -36,9 +36,9 @@ pub fn command(
     }
     let executor = arguments.executor.and_then(|executor| executor.to_possible_value());
     let options = [
-        ("--device", arguments.build.device.map(|device| device.to_string())),
+        ("--device", arguments.device.map(|device| device.to_string())),
         ("--executor", executor.map(|executor| executor.get_name().to_owned())),
-        ("--jobs", arguments.build.jobs.map(|jobs| jobs.to_string())),
+        ("--jobs", arguments.jobs.map(|jobs| jobs.to_string())),
         ("--remote", arguments.remote.clone()),
     ];
     let options = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
@@ -46,8 +46,8 @@ pub fn command(
     let options = options.chain(forced).map(|(name, value)| format!(" {name} {}", shell_quote(&value)));
     let flags = [("--pull", arguments.pull), ("--push", arguments.push), ("--check", arguments.check)];
     let flags = flags.iter().filter(|(_, is_set)| *is_set).map(|(name, _)| format!(" {name}"));
-    let words = arguments.build.words.iter().map(|word| format!(" {}", shell_quote(word)));
-    let typed = &arguments.build.pipeline;
+    let words = arguments.words.iter().map(|word| format!(" {}", shell_quote(word)));
+    let typed = &arguments.pipeline;
     let pipeline = pipeline_options(store, typed.file.as_deref(), &typed.sets);
     format!("cwm run{pipeline}{}", flags.chain(options).chain(words).collect::<String>())
 }

@@ -1,5 +1,7 @@
 //! `cwm run`: builds what is not cached.
 
+mod watch;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,20 +24,20 @@ use cwm_slurm::SlurmExecutor;
 /// # Errors
 /// The pipeline, the command line, the store or the machine; failures of stages give [`ExitCode::STAGE_FAILED`].
 pub fn run(store: Option<&Path>, arguments: RunArguments) -> Result<ExitCode, Error> {
-    run_until(store, arguments, Arc::default())
+    if arguments.watch { watch::run(store, arguments) } else { run_until(store, arguments, Arc::default()) }
 }
 
 /// As [`run`]; once `drain_requested` is set, running cells end and no other one starts.
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_until(
+fn run_until(
     store: Option<&Path>,
     mut arguments: RunArguments,
     drain_requested: Arc<AtomicBool>,
 ) -> Result<ExitCode, Error> {
-    arguments.build.pipeline.take_from(&mut arguments.build.words)?;
-    let mut workspace = Workspace::open(store, &arguments.build.pipeline)?;
+    arguments.pipeline.take_from(&mut arguments.words)?;
+    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     let cluster = executor::cluster(&arguments, &workspace.site)?;
     let remote_store = cluster.as_ref().and_then(|settings| settings.remote_store.clone());
     if let (Some(remote), false) = (&arguments.remote, arguments.pull || arguments.push || remote_store.is_some()) {
@@ -46,19 +48,19 @@ pub fn run_until(
     if !arguments.dry_run && !arguments.check && workspace.has_own_lock() {
         workspace.locked.must_be_readable()?;
     }
-    let whole = arguments.build.words.is_empty();
+    let whole = arguments.words.is_empty();
     let mut force = Vec::new();
     for word in &arguments.force {
         force.extend(workspace.plan.select(word)?);
     }
-    let named = [workspace.plan.select_all(&arguments.build.words)?, force.clone()].concat();
+    let named = [workspace.plan.select_all(&arguments.words)?, force.clone()].concat();
     let cells = workspace.plan.ancestors(&named);
     let (targets, force) = (BTreeSet::from_iter(named.iter().copied()), BTreeSet::from_iter(force));
     require_files_and_exports(&workspace, &cells, arguments.check)?;
     if let (Some(settings), true) = (&cluster, arguments.detach) {
         return executor::detach(&workspace, settings);
     }
-    let mut sinks = EventSinks(vec![progress_sink(arguments.build.output, arguments.verbose)]);
+    let mut sinks = EventSinks(vec![progress_sink(arguments.output, arguments.verbose)]);
     if !arguments.dry_run && !arguments.check {
         sinks.0.push(Box::new(RunLog::new(workspace.store.root().join("runs"))));
     }
@@ -104,8 +106,8 @@ pub fn run_until(
         targets,
         check: arguments.check,
         force,
-        machine: Machine::detect(arguments.build.jobs),
-        device: arguments.build.device,
+        machine: Machine::detect(arguments.jobs),
+        device: arguments.device,
         command: retry_command::invocation(),
         drain_requested,
         batch: cluster
@@ -140,7 +142,7 @@ pub fn run_until(
     let evicted = post_run::evict_unkept(&workspace, &outcome.records, &mut sinks);
     let (summary, remote_warnings) = (outcome.summary, outcome.remote_warnings);
     if interrupted {
-        sinks.warn(format!("interrupted: what is done is recorded, and checkpoints are kept; to resume: {retry}"));
+        sinks.warn(format!("interrupted: finished cells are recorded; to resume: {retry}"));
     }
     if !outcome.report.failed.is_empty() {
         sinks.event(&outcome.report.event(retry));

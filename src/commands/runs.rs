@@ -1,6 +1,7 @@
 //! `cwm runs`: the runs of a pipeline that are remembered, with their numbers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -8,7 +9,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::cli::{PipelineArguments, RunsArguments};
-use crate::commands::results::{LockedResult, locked_results};
+use crate::commands::locked_results::{LockedResult, locked_results};
 use crate::locate::{open_store, pipeline_file};
 use crate::output::{columns, print_answer};
 use crate::workspace::{SkippedRecordsWarning, warn_about_lock_file};
@@ -68,22 +69,29 @@ pub fn run(store: Option<&Path>, mut arguments: RunsArguments) -> Result<ExitCod
         results.push(locked_results(&store, lock)?);
     }
     let stages = selection::stages(&arguments.stages, results.iter().flatten().map(|result| &result.label))?;
-    let mut rows = Vec::new();
+    let (mut rows, mut ranks) = (Vec::new(), BTreeMap::new());
     for (lock, results) in runs.iter().zip(&results) {
         let mut row = row(lock, results);
         for LockedResult { label, record, .. } in results {
             if let Some(record) = record.as_ref().filter(|_| selection::matches_selection(label, &stages)) {
-                add_metrics(record, &label.to_string(), &store, &mut row.metrics)?;
+                let label = label.to_string();
+                let mut metrics = reported(record, &label);
+                let started = Reverse(record.circumstances.started);
+                let is_timing = |name: &str| name.ends_with("_seconds") || name.ends_with("_per_second");
+                ranks.extend(metrics.keys().map(|name| (name.clone(), (false, is_timing(name), started))));
+                add_json_numbers(record, &label, &store, &mut metrics)?;
+                metrics.keys().for_each(|name| _ = ranks.entry(name.clone()).or_insert((true, false, started)));
+                row.metrics.extend(metrics);
             }
         }
         rows.push(row);
     }
     let max_metrics = if stages.is_empty() { MAX_METRICS } else { usize::MAX };
-    print_answer(&rows, || text(&rows, max_metrics))?;
+    print_answer(&rows, || text(&rows, &ranks, max_metrics))?;
     Ok(ExitCode::OK)
 }
 
-/// Deletes the lock file of a run, and forgets it as a root, so that `cwm gc` may take its results.
+/// Deletes the lock file of a run, and forgets it as a root, so that `cwm store gc` may take its results.
 fn delete(yaml: &Path, name: &str, store: &Store) -> Result<(), Error> {
     let Some(lock) = runs::named(yaml, name)? else {
         return Err(Error::usage(format!("there is no run `{name}` with `--set`")).hint("`cwm runs` lists them"));
@@ -115,14 +123,22 @@ fn row(lock: &LockFile, results: &[LockedResult]) -> Row {
     }
 }
 
-/// Adds the metrics of a cell. Files that are not in the store have none.
-fn add_metrics(
+/// The place of a metric where not all are shown: numbers in files are behind those that stages report, times and rates behind results,
+/// and older cells behind the newest ones, which are at the end of the pipeline.
+type Rank = (bool, bool, Reverse<Timestamp>);
+
+/// Returns the metrics that a stage reported.
+fn reported(record: &ActionRecord, label: &str) -> BTreeMap<String, f64> {
+    record.metrics.iter().map(|(name, value)| (format!("{label}: {name}"), *value)).collect()
+}
+
+/// Adds the numbers in the JSON files of a cell. Files that are not in the store have none.
+fn add_json_numbers(
     record: &ActionRecord,
     label: &str,
     store: &Store,
     metrics: &mut BTreeMap<String, f64>,
 ) -> Result<(), Error> {
-    metrics.extend(record.metrics.iter().map(|(name, value)| (format!("{label}: {name}"), *value)));
     for (port, output) in &record.outputs {
         if output.shape.extension() == "json"
             && output.size <= MAX_JSON
@@ -147,11 +163,14 @@ fn add_numbers(path: &str, value: &Value, metrics: &mut BTreeMap<String, f64>) {
     }
 }
 
-fn text(rows: &[Row], max_metrics: usize) -> String {
+fn text(rows: &[Row], ranks: &BTreeMap<String, Rank>, max_metrics: usize) -> String {
     if rows.is_empty() {
         return "no run of this pipeline is remembered".to_owned();
     }
-    let all: BTreeSet<&String> = rows.iter().flat_map(|row| row.metrics.keys()).collect();
+    let mut all: Vec<&String> = ranks.keys().collect();
+    if max_metrics < all.len() {
+        all.sort_by_key(|name| ranks[*name]);
+    }
     let differs = |name: &String| rows.iter().any(|row| row.metrics.get(name) != rows[0].metrics.get(name));
     let (differing, same): (Vec<&String>, Vec<&String>) = all.into_iter().partition(|name| differs(name));
     let count = differing.len() + same.len();
@@ -181,4 +200,27 @@ fn text(rows: &[Row], max_metrics: usize) -> String {
 /// Returns a number with six digits.
 fn short(value: f64) -> String {
     format!("{value:.5e}").parse::<f64>().unwrap_or(value).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reported_results_of_the_newest_cells_are_shown_where_not_all_are() {
+        let at = |second| Reverse(Timestamp::from_second(second).unwrap());
+        let ranks = BTreeMap::from([
+            ("corpus: dropped".to_owned(), (false, false, at(1))),
+            ("model.summary: parameters".to_owned(), (true, false, at(2))),
+            ("model: training_seconds".to_owned(), (false, true, at(2))),
+            ("model: validation_loss".to_owned(), (false, false, at(2))),
+        ]);
+        let metrics = ranks.keys().map(|name| (name.clone(), 1.0)).collect();
+        let (name, set) = (".".to_owned(), SetValues::new());
+        let row = Row { name, set, when: None, done: 2, failed: None, metrics };
+        let heads = |max| text(std::slice::from_ref(&row), &ranks, max).lines().next().unwrap().to_owned();
+        assert!(heads(1).ends_with("--set  model: validation_loss"), "{}", heads(1));
+        let three = heads(3);
+        assert!(three.ends_with("model: validation_loss  corpus: dropped  model: training_seconds"), "{three}");
+    }
 }

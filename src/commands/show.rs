@@ -1,5 +1,7 @@
 //! `cwm show`: describes a result by stage, tag, key or digest.
 
+mod path;
+
 use std::path::Path;
 
 use cwm_contract::{DescribeOptions, amount};
@@ -7,7 +9,8 @@ use serde_json::Value;
 
 use crate::cli::ShowArguments;
 use crate::commands::contents::Contents;
-use crate::commands::results::{by_hash, cells_or_outputs, locked_records};
+use crate::commands::locked_results::locked_records;
+use crate::commands::results::{by_hash, cells_or_outputs};
 use crate::output::print_answer;
 use crate::workspace::{Workspace, warn_about_tags};
 use cwm_core::text::duration;
@@ -26,6 +29,9 @@ const MAX_INPUTS: usize = 20;
 /// printed before that.
 pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, Error> {
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
+    if arguments.path {
+        return path::run(&workspace, &arguments.what);
+    }
     let cache_status = workspace.cache_status()?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let options = DescribeOptions { examples: arguments.games, cores };

@@ -1,5 +1,7 @@
 //! `cwm status`: what is cached and what would run.
 
+mod graph;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -57,6 +59,9 @@ impl fmt::Display for RemoteRow {
 /// The pipeline or the store cannot be read.
 pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.stages)?;
+    if let Some(notation) = arguments.graph {
+        return graph::run(&arguments, notation);
+    }
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let chosen = workspace.plan.select_all(&arguments.stages)?;
     workspace.note_compared_run();

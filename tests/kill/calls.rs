@@ -121,9 +121,9 @@ fn disturbed(undisturbed: &Undisturbed, call: &str, injection: &str) -> Result<b
     undisturbed.check(&scene)?;
     let ended = scene.cwm(&["run", "--json", "p.yaml"]);
     comes_to(&scene, &ended, expected)?;
-    let verified = scene.cwm(&["verify", "-f", "p.yaml"]);
+    let verified = scene.cwm(&["store", "verify", "-f", "p.yaml"]);
     if verified.code != 0 {
-        return Err(format!("`cwm verify`: {}", verified.words()));
+        return Err(format!("`cwm store verify`: {}", verified.words()));
     }
     Ok(was_injected(&trace))
 }

@@ -88,9 +88,9 @@ fn on_disk(undisturbed: &Undisturbed, disk: &Disk, place: &Path) -> Result<bool,
     if second.code != expected.code || scene.read("p.lock") != expected.lock {
         return Err(format!("the next run, with room: {}", second.words()));
     }
-    let verified = scene.cwm(&["verify", "-f", "p.yaml"]);
+    let verified = scene.cwm(&["store", "verify", "-f", "p.yaml"]);
     if verified.code != 0 {
-        return Err(format!("`cwm verify`: {}", verified.words()));
+        return Err(format!("`cwm store verify`: {}", verified.words()));
     }
     Ok(fits)
 }

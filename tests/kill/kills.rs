@@ -141,11 +141,14 @@ impl Episode {
         let file = if self.dice.chance(70) { "p.yaml" } else { "q.yaml" };
         let mut arguments = vec!["run", file];
         if self.collects && self.dice.chance(15) {
-            arguments = vec!["gc", "--delete", "-f", file];
+            arguments = vec!["store", "gc", "--delete", "-f", file];
         } else if self.dice.chance(8) {
-            arguments =
-                (*self.dice.one_of(&[&["verify", "-f", file][..], &["status", file], &["why", "s0", "-f", file]]))
-                    .to_vec();
+            arguments = (*self.dice.one_of(&[
+                &["store", "verify", "-f", file][..],
+                &["status", file],
+                &["why", "s0", "-f", file],
+            ]))
+            .to_vec();
         } else {
             if self.dice.chance(85) {
                 arguments.push("--json");
@@ -217,9 +220,9 @@ impl Episode {
             return Err(format!("a key ran twice at a time, or again though it was recorded: {line}"));
         }
         if self.dice.chance(50) {
-            let verified = self.scene.cwm(&["verify", "-f", "q.yaml"]);
+            let verified = self.scene.cwm(&["store", "verify", "-f", "q.yaml"]);
             if verified.code != 0 && !found_no_store(&verified) {
-                return Err(format!("`cwm verify`: {}", verified.words()));
+                return Err(format!("`cwm store verify`: {}", verified.words()));
             }
         }
         Ok(())

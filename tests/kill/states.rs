@@ -78,7 +78,9 @@ fn copy(from: &Scene, to: &Scene) {
 /// Whether `verify` had something to tell.
 fn heals(dice: &mut Dice, scene: &Scene, files: &[Expected]) -> Result<bool, String> {
     let (run_first, expected) = (dice.chance(60), &files[0]);
-    for arguments in [&["status", "p.yaml"][..], &["why", "s0", "-f", "p.yaml"], &["path", "s0", "-f", "p.yaml"]] {
+    for arguments in
+        [&["status", "p.yaml"][..], &["why", "s0", "-f", "p.yaml"], &["show", "--path", "s0", "-f", "p.yaml"]]
+    {
         in_words(&scene.cwm(arguments)).map_err(|what| format!("`cwm {}`: {what}", arguments.join(" ")))?;
     }
     if run_first {
@@ -93,10 +95,10 @@ fn heals(dice: &mut Dice, scene: &Scene, files: &[Expected]) -> Result<bool, Str
         put(scene, expected);
     }
     let truth = store_truth::recorded(&scene.store(), false);
-    let verify = scene.cwm(&["verify", "-f", "p.yaml"]);
-    in_words(&verify).map_err(|what| format!("`cwm verify`: {what}"))?;
+    let verify = scene.cwm(&["store", "verify", "-f", "p.yaml"]);
+    in_words(&verify).map_err(|what| format!("`cwm store verify`: {what}"))?;
     if let (Err(wrong), 0) = (&truth, verify.code) {
-        return Err(format!("`cwm verify` finds nothing, and there is: {wrong}"));
+        return Err(format!("`cwm store verify` finds nothing, and there is: {wrong}"));
     }
     if is_refused(scene, &verify) {
         return Ok(true);

@@ -1,4 +1,4 @@
-"""Files of torch.save, as training programs write them, for the tests of `cwm import`.
+"""Files of torch.save, as training programs write them, for the tests of `cwm model import`.
 
     checkpoints.py small DIR            the smallest model in both forms of torch.save (kept in crates/foreign/tests/data)
     checkpoints.py wrap WEIGHTS DIR     the weights of a safetensors file in every form and company that we can think of

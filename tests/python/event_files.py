@@ -1,4 +1,4 @@
-"""Reads what `cwm tensorboard` wrote for one training, every checksum included, and compares it with the curves.
+"""Reads what `cwm log --tensorboard` wrote for one training, every checksum included, and compares it with the curves.
 
     python event_files.py FOLDER CURVES.jsonl
 

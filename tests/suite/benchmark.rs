@@ -99,7 +99,7 @@ fn from_nothing_to_a_report_and_what_an_edit_runs_again() {
     let why = context.cwm(&["why", "report"]).stdout;
     assert!(why.contains("parameter `validation` changed"), "the cause is followed to its root:\n{why}");
 
-    assert_eq!(context.cwm(&["verify"]).code, 0);
+    assert_eq!(context.cwm(&["store", "verify"]).code, 0);
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn real_games_go_the_same_way() {
     let set = format!("games={}", games.display());
     let run = context.run(&["lichess.yaml", "tokens", "--set", &set]);
     run.ran_just(&["games", "corpus", "split", "tokens"]);
-    let counts = context.cwm(&["path", "corpus.counts", "-f", "lichess.yaml", "--set", &set]).stdout;
+    let counts = context.cwm(&["show", "--path", "corpus.counts", "-f", "lichess.yaml", "--set", &set]).stdout;
     let counts: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(counts.trim()).expect("counts")).expect("JSON");
     assert_eq!(
@@ -170,7 +170,7 @@ fn real_games_go_the_same_way() {
         "as the authors' program keeps them"
     );
     assert_eq!(counts["dropped"]["short"], 707);
-    let path = context.cwm(&["path", "games", "-f", "lichess.yaml", "--set", &set]).stdout;
+    let path = context.cwm(&["show", "--path", "games", "-f", "lichess.yaml", "--set", &set]).stdout;
     assert_eq!(
         Path::new(path.trim()).canonicalize().ok(),
         games.canonicalize().ok(),

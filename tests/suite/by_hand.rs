@@ -23,13 +23,13 @@ fn a_stage_that_trains_is_followed_by_its_name() {
     let context = Context::with(TRAINED);
     let ran = context.run(&[]);
     assert_eq!(ran.raw.code, 0, "{}", ran.raw.stderr);
-    let tracked = context.cwm(&["track", "model", "--summary", "e4", "e5"]);
+    let tracked = context.cwm(&["model", "track", "model", "--summary", "e4", "e5"]);
     assert_eq!(tracked.code, 0, "{}", tracked.stderr);
     assert!(tracked.stdout.contains(" of 3 positions exact, "), "{}", tracked.stdout);
-    assert_eq!(context.cwm(&["track", "model.checkpoint", "--summary", "e4", "e5"]).stdout, tracked.stdout);
-    let curves = context.cwm(&["track", "model.curves", "e4"]);
+    assert_eq!(context.cwm(&["model", "track", "model.checkpoint", "--summary", "e4", "e5"]).stdout, tracked.stdout);
+    let curves = context.cwm(&["model", "track", "model.curves", "e4"]);
     assert!(curves.code == 2 && curves.stderr.contains("and no checkpoint"), "{}", curves.stderr);
-    let folder = context.cwm(&["track", "model", "--input", "."]);
+    let folder = context.cwm(&["model", "track", "model", "--input", "."]);
     assert!(folder.code == 2 && folder.stderr.contains(". is a folder; name a file of moves"), "{}", folder.stderr);
 }
 
@@ -41,15 +41,15 @@ fn what_cannot_be_read_is_the_command_line_s_fault() {
         return;
     }
     let context = Context::with("cwm: 1\nstages: {}\n");
-    let ran = context.cwm(&["parity", "--device", "gpu", "pipeline.yaml"]);
+    let ran = context.cwm(&["model", "parity", "--device", "gpu", "pipeline.yaml"]);
     assert!(ran.code == 2 && ran.stderr.contains("`gpu` is no device"), "{}", ran.stderr);
     let made = Command::new("mkfifo").arg(context.path("pipe")).status();
     if !made.is_ok_and(|status| status.success()) {
         println!("skipped: pipes (coreutils has `mkfifo`)");
         return;
     }
-    let ran = context.cwm(&["import", "pipe", "made"]);
+    let ran = context.cwm(&["model", "import", "pipe", "made"]);
     assert!(ran.code == 2 && ran.stderr.contains("pipe is a pipe or a device, and no file"), "{}", ran.stderr);
-    let ran = context.cwm(&["parity", "pipe"]);
+    let ran = context.cwm(&["model", "parity", "pipe"]);
     assert!(ran.code == 6 && ran.stdout.contains("is no file that could be read to its end"), "{}", ran.stdout);
 }

@@ -211,7 +211,7 @@ fn a_declared_variable_of_the_environment_is_an_input_and_no_other_is_seen() {
     run("b").ran_just(&["only"]);
     let lock = context.read("pipeline.lock");
     assert!(!lock.contains("told"), "{lock}");
-    let path = context.command(&["path", "only"]).env("TOLD", "b").output().expect("cwm starts");
+    let path = context.command(&["show", "--path", "only"]).env("TOLD", "b").output().expect("cwm starts");
     let path = String::from_utf8_lossy(&path.stdout).trim().to_owned();
     assert_eq!(std::fs::read_to_string(path).expect("the output"), "b\n");
 }
@@ -223,7 +223,7 @@ fn what_is_exported_is_made_again_when_its_content_is_gone_though_it_is_not_the_
          b: { stage: command, from: a, with: { run: 'wc -l < \"$in\" > \"$out\"' } }\nexport: { a: copied }\n",
     );
     context.run(&[]).ran_just(&["a", "b"]);
-    std::fs::remove_file(context.cwm(&["path", "a"]).stdout.trim()).expect("its content");
+    std::fs::remove_file(context.cwm(&["show", "--path", "a"]).stdout.trim()).expect("its content");
     std::fs::remove_dir_all(context.path("copied")).expect("the copy");
     let planned = context.cwm(&["run", "--dry-run"]);
     assert!(planned.stderr.contains("would run  a\n"), "{}", planned.stderr);

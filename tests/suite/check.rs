@@ -97,7 +97,7 @@ fn what_cannot_be_checked_is_reported() {
     let made = context.command(&["run"]).env("HOME", context.path(".")).output().expect("cwm starts");
     assert!(made.status.success());
     // What it reads is gone; a check makes nothing again.
-    let object = context.cwm(&["path", "moody.one"]).stdout;
+    let object = context.cwm(&["show", "--path", "moody.one"]).stdout;
     std::fs::remove_file(object.trim()).expect("a removed object");
     let gone = check(&context, &["after", "steady"]);
     assert_eq!(gone.code, 1, "{}", gone.stderr);

@@ -80,7 +80,7 @@ fn what_a_model_believes_is_drawn_beside_what_is_true() {
     }
     let context = Context::with("cwm: 1\nstages: {}\n");
     stubborn(&context.path("model.safetensors"));
-    let ran = context.cwm(&["track", "model.safetensors", "e4", "g8f6"]);
+    let ran = context.cwm(&["model", "track", "model.safetensors", "e4", "g8f6"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     insta::assert_snapshot!(ran.stdout, @"
     ply 0  start  75 of 75 right
@@ -140,9 +140,9 @@ fn what_a_model_believes_is_drawn_beside_what_is_true() {
     least sure of half-move clock, high byte: 0 (0.61)
     ");
     assert_eq!(ran.stderr, "1 of 3 positions exact, 214 of 225 labels right; the first error is at ply 1\n");
-    assert_eq!(fed(&context, &["track", "model.safetensors"], "1. e4\nNf6\n").stdout, ran.stdout);
+    assert_eq!(fed(&context, &["model", "track", "model.safetensors"], "1. e4\nNf6\n").stdout, ran.stdout);
     context.write("game.pgn", "[Event \"?\"]\n\n1. e4 Nf6 *\n");
-    assert_eq!(context.cwm(&["track", "model.safetensors", "--input", "game.pgn"]).stdout, ran.stdout);
+    assert_eq!(context.cwm(&["model", "track", "model.safetensors", "--input", "game.pgn"]).stdout, ran.stdout);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn tracking_for_programs_gives_a_line_a_position_and_ends_at_what_is_illegal() {
     }
     let context = Context::with("cwm: 1\nstages: {}\n");
     stubborn(&context.path("model.safetensors"));
-    let ran = context.cwm(&["track", "--json", "model.safetensors", "e4", "Ke3"]);
+    let ran = context.cwm(&["model", "track", "--json", "model.safetensors", "e4", "Ke3"]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("error: `Ke3` at ply 2 is not legal\nhint: legal are Na6, "), "{}", ran.stderr);
     let lines: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
@@ -162,10 +162,10 @@ fn tracking_for_programs_gives_a_line_a_position_and_ends_at_what_is_illegal() {
     assert_eq!(lines[1]["true"], "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1");
     assert_eq!(lines[1]["wrong"][0]["label"], "e4");
     assert_eq!(lines[1]["wrong"].as_array().map(Vec::len), Some(5));
-    let summary = context.cwm(&["track", "--summary", "--json", "model.safetensors", "e4", "e5"]);
+    let summary = context.cwm(&["model", "track", "--summary", "--json", "model.safetensors", "e4", "e5"]);
     let summary: Value = serde_json::from_str(&summary.stdout).expect("JSON");
     assert_eq!((&summary["positions"], &summary["exact"], &summary["first_error"]), (&json!(3), &json!(1), &json!(1)));
-    let nobody = context.cwm(&["track", "nobody", "e4"]);
+    let nobody = context.cwm(&["model", "track", "nobody", "e4"]);
     assert_eq!(nobody.code, 2, "{}", nobody.stderr);
 }
 
@@ -176,18 +176,18 @@ fn a_file_of_torch_becomes_a_checkpoint_once() {
     }
     let context = Context::with("cwm: 1\nstages: {}\n");
     for (file, folder) in [("archive.pt", "one"), ("legacy.pt", "other")] {
-        let ran = context.cwm(&["import", &data(file), folder]);
+        let ran = context.cwm(&["model", "import", &data(file), folder]);
         assert_eq!((ran.code, ran.stdout.trim()), (0, folder), "{}", ran.stderr);
         assert!(ran.stderr.contains("slice_diag d1/l1, 3779 parameters, 3 tokens"), "{}", ran.stderr);
         assert!(ran.stderr.contains("read from `model_state_dict`"), "{}", ran.stderr);
     }
     let weights = |folder: &str| std::fs::read(context.path(folder).join("model.safetensors")).expect("weights");
     assert!(weights("one") == weights("other"));
-    let again = context.cwm(&["import", &data("archive.pt"), "one"]);
+    let again = context.cwm(&["model", "import", &data("archive.pt"), "one"]);
     assert_eq!(again.code, 2);
     assert!(again.stderr.contains("one is there already"), "{}", again.stderr);
     context.write("broken.pt", "PK\u{3}\u{4}");
-    let broken = context.cwm(&["import", "broken.pt", "three"]);
+    let broken = context.cwm(&["model", "import", "broken.pt", "three"]);
     assert_eq!(broken.code, 2, "{}", broken.stderr);
     assert!(!context.path("three").exists());
     let left: Vec<PathBuf> =
@@ -224,7 +224,7 @@ fn a_pipeline_tests_a_model_from_outside_and_says_that_it_is() {
     assert_eq!(ran.raw.code, 0, "{}", ran.raw.stderr);
     let shown = context.cwm(&["show", "theirs"]);
     assert!(shown.stdout.contains("imported") && shown.stdout.contains("file blake3:"), "{}", shown.stdout);
-    let track = |what: &str| context.cwm(&["track", what, "--summary", "d4", "d5"]);
+    let track = |what: &str| context.cwm(&["model", "track", what, "--summary", "d4", "d5"]);
     assert_eq!(track("theirs").stdout, track("model.safetensors").stdout);
     assert!(track("scores.scores").stderr.contains("no checkpoint"), "{}", track("scores.scores").stderr);
     assert_eq!(context.cwm(&["export", "theirs", "exported"]).code, 0);
@@ -232,7 +232,7 @@ fn a_pipeline_tests_a_model_from_outside_and_says_that_it_is() {
     let description = std::fs::read_to_string(context.path("exported/model.json")).expect("a description");
     assert!(!description.contains("model.safetensors"), "{description}");
     assert!(!description.contains(&context.path("").display().to_string()), "{description}");
-    let ours = context.cwm(&["import", "exported/model.safetensors", "again"]);
+    let ours = context.cwm(&["model", "import", "exported/model.safetensors", "again"]);
     assert_eq!(ours.code, 0, "{}", ours.stderr);
     assert!(exported == std::fs::read(context.path("again/model.safetensors")).expect("weights"));
 }
@@ -244,7 +244,7 @@ fn whatever_torch_saves_comes_back_bit_for_bit() {
     }
     let Some(python) = python("torch, safetensors.torch, numpy") else { return };
     let context = Context::with("cwm: 1\nstages: {}\n");
-    assert_eq!(context.cwm(&["import", &data("archive.pt"), "ours"]).code, 0);
+    assert_eq!(context.cwm(&["model", "import", &data("archive.pt"), "ours"]).code, 0);
     // What is hard to keep: zeros of both signs, infinities, NaN with payloads, the smallest number.
     let weights = context.path("ours/model.safetensors");
     let mut bytes = std::fs::read(&weights).expect("weights");
@@ -264,7 +264,7 @@ fn whatever_torch_saves_comes_back_bit_for_bit() {
     for (place, file) in files.iter().enumerate() {
         let name = file.file_stem().expect("a name").to_string_lossy();
         let target = format!("again{place}");
-        let ran = context.cwm(&["import", &file.display().to_string(), &target]);
+        let ran = context.cwm(&["model", "import", &file.display().to_string(), &target]);
         assert_eq!(ran.code, 0, "{}: {}", file.display(), ran.stderr);
         let back = context.path(&target).join("model.safetensors");
         let found = std::fs::read(&back).expect("weights");

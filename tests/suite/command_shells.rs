@@ -26,7 +26,7 @@ fn the_shell_of_a_command_is_part_of_its_key() {
     let why = context.cwm(&["why", "only"]).stdout;
     let cause = "parameter `shell` changed: [sh, -eu, -c] -> [bash, -euo, pipefail, -c] (line 3)";
     assert!(why.contains(cause), "{why}");
-    let kept = context.cwm(&["take", "only", "--before"]);
+    let kept = context.cwm(&["accept", "only", "--previous"]);
     assert_eq!(kept.code, 0, "{}", kept.stderr);
     context.run(&[]).ran_just(&[]);
     // The default, written down or not, is one key.

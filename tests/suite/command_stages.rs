@@ -27,9 +27,9 @@ fn no_link_leads_into_the_store_or_out_of_it() {
     let context = only("ln \"$(readlink -f \"$in\")\" \"$out\"", "");
     let run = context.run(&[]);
     assert!(run.failed.contains_key("only"), "{}", run.raw.stdout);
-    let object = std::fs::metadata(context.cwm(&["path", "first"]).stdout.trim()).expect("an object");
+    let object = std::fs::metadata(context.cwm(&["show", "--path", "first"]).stdout.trim()).expect("an object");
     assert_eq!(std::os::unix::fs::MetadataExt::nlink(&object), 1);
-    assert_eq!(context.cwm(&["verify"]).code, 0);
+    assert_eq!(context.cwm(&["store", "verify"]).code, 0);
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn folders_may_be_empty_and_keep_modes_and_odd_names() {
     let mode = |name: &str| std::fs::metadata(context.path(name)).expect("a file").permissions().mode() & 0o111;
     assert_ne!(mode("exported/a b é"), 0);
     assert_eq!(mode("exported/plain"), 0);
-    let none = context.cwm(&["path", "only.none"]).stdout;
+    let none = context.cwm(&["show", "--path", "only.none"]).stdout;
     assert_eq!(std::fs::read_dir(none.trim()).expect("a folder").count(), 0);
     // A name that is no text cannot be listed for others.
     let context = only("mkdir \"$out_d\"; echo x > \"$out_d/$(printf '\\377')\"", ", outputs: { d: folder }");
@@ -59,7 +59,7 @@ fn the_environment_is_clean_and_what_env_lists_is_in_the_key() {
         crate::context::Run::read(crate::context::finish(command.output().expect("cwm starts")))
     };
     run("one").ran_just(&["first", "only"]);
-    let mut path = context.command(&["path", "only"]);
+    let mut path = context.command(&["show", "--path", "only"]);
     let path = crate::context::finish(path.env("SHOWN", "one").output().expect("cwm starts")).stdout;
     let text = std::fs::read_to_string(path.trim()).expect("an output");
     let names: Vec<String> = text.lines().filter_map(|line| Some(line.split_once('=')?.0.to_owned())).collect();
@@ -96,7 +96,7 @@ fn a_variable_that_is_not_set_stays_so_and_is_not_an_empty_one() {
         crate::context::Run::read(crate::context::finish(command.output().expect("cwm starts")))
     };
     let output = |shown: Option<&str>| {
-        let mut command = context.command(&["path", "only"]);
+        let mut command = context.command(&["show", "--path", "only"]);
         match shown {
             None => command.env_remove("SHOWN"),
             Some(shown) => command.env("SHOWN", shown),

@@ -58,7 +58,7 @@ fn a_dry_run_says_what_would_run_and_writes_nothing() {
 #[test]
 fn status_show_log_and_path_tell_of_a_result() {
     let context = Context::with(TWO);
-    let unmade = context.cwm(&["path", "second"]);
+    let unmade = context.cwm(&["show", "--path", "second"]);
     assert_eq!(unmade.code, 2);
     assert!(unmade.stderr.contains("second has no result yet") && unmade.stderr.contains("`cwm run second` makes it"));
     context.run(&[]);
@@ -135,7 +135,7 @@ fn a_hash_that_means_several_things_or_is_too_short_is_reported() {
 #[test]
 fn the_graph_is_drawn_in_three_notations() {
     let context = Context::with(TWO);
-    let dag = |format: &str| context.cwm(&["dag", "--format", format]).stdout;
+    let dag = |notation: &str| context.cwm(&["status", &format!("--graph={notation}")]).stdout;
     assert_eq!(dag("text"), "first   command\nsecond  command <- first\n");
     assert!(dag("mermaid").starts_with("flowchart TD\n") && dag("mermaid").contains("n0 --> n1"), "{}", dag("mermaid"));
     assert!(dag("dot").starts_with("digraph") && dag("dot").contains("n0 -> n1"), "{}", dag("dot"));
@@ -250,10 +250,10 @@ fn what_was_named_and_is_not_there_is_an_error_of_the_command_line() {
         assert_eq!(refused.code, 2, "{command:?}: {}", refused.stderr);
         assert!(refused.stderr.starts_with("error: there is no pipeline file none.yaml\nhint: "), "{}", refused.stderr);
     }
-    let refused = context.cwm(&["watch", "-f", "."]);
+    let refused = context.cwm(&["run", "--watch", "-f", "."]);
     assert_eq!(refused.code, 2, "{}", refused.stderr);
     assert!(refused.stderr.starts_with("error: . is a folder, and a pipeline is a file\nhint: "), "{}", refused.stderr);
-    let refused = context.cwm(&["import", "nowhere.pt", "out"]);
+    let refused = context.cwm(&["model", "import", "nowhere.pt", "out"]);
     assert_eq!((refused.code, refused.stderr.as_str()), (2, "error: there is no file nowhere.pt\n"));
     context.run(&[]);
     context.write("taken", "mine");

@@ -103,7 +103,7 @@ impl Context {
 
     /// The text of an output of a stage.
     pub fn output(&self, source: &str) -> String {
-        let ran = self.cwm(&["path", source]);
+        let ran = self.cwm(&["show", "--path", source]);
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         fs::read_to_string(ran.stdout.trim()).expect("a readable output")
     }

@@ -1,4 +1,4 @@
-//! Logs and curves as they are written: `cwm log --follow`, `cwm tensorboard`.
+//! Logs and curves as they are written: `cwm log --follow`, `cwm log --tensorboard`.
 
 use std::process::Stdio;
 
@@ -78,7 +78,7 @@ fn what_rests_on_a_failure_is_not_waited_for_and_all_logs_are_listed() {
 #[test]
 fn what_has_no_curves_is_reported() {
     let context = Context::with("cwm: 1\nstages: { one: { stage: command, with: { run: 'echo > $out' } } }\n");
-    let ran = context.cwm(&["tensorboard", "board"]);
+    let ran = context.cwm(&["log", "--tensorboard", "board"]);
     if cfg!(feature = "inspect") {
         assert_eq!((ran.code, ran.stderr.lines().next()), (2, Some("error: none of these stages has curves")));
     } else {
@@ -111,7 +111,7 @@ fn curves_of_a_training_are_shown_and_written_for_tensorboard() {
     let context = Context::with(TRAINING);
     assert_eq!(context.cwm(&["run", "tokens"]).code, 0);
     let mut follower =
-        context.command(&["tensorboard", "live", "--follow"]).stdout(Stdio::null()).spawn().expect("cwm");
+        context.command(&["log", "--tensorboard", "live", "--follow"]).stdout(Stdio::null()).spawn().expect("cwm");
     let ran = context.cwm(&["run"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
@@ -120,11 +120,11 @@ fn curves_of_a_training_are_shown_and_written_for_tensorboard() {
     assert_eq!(steps.len(), 5, "{log}");
     assert!(steps[0].starts_with("step 2  train/") && steps[4].starts_with("step 6  validation/"), "{log}");
 
-    let reported = context.cwm(&["tensorboard", "board"]);
+    let reported = context.cwm(&["log", "--tensorboard", "board"]);
     assert_eq!((reported.code, reported.stdout.as_str()), (0, "board/model[size=d16_l1]\n"), "{}", reported.stderr);
     let folder = "board/model[size=d16_l1]";
     let before = context.inventory("board");
-    let again = context.cwm(&["tensorboard", "board", "model"]);
+    let again = context.cwm(&["log", "--tensorboard", "board", "model"]);
     assert_eq!((again.code, again.stdout.as_str()), (0, ""), "{}", again.stderr);
     assert_eq!(context.inventory("board"), before, "nothing is new, so nothing is written");
     let metrics = context.read(&format!("{folder}/metrics.jsonl"));
@@ -151,7 +151,7 @@ fn curves_of_a_training_are_shown_and_written_for_tensorboard() {
     // Another training under the same name takes its place.
     let set = ["--set", "lr=0.002"];
     assert_eq!(context.cwm(&[&["run"], &set[..]].concat()).code, 0);
-    assert_eq!(context.cwm(&[&["tensorboard", "board"], &set[..]].concat()).code, 0);
+    assert_eq!(context.cwm(&[&["log", "--tensorboard", "board"], &set[..]].concat()).code, 0);
     let now = context.read(&format!("{folder}/metrics.jsonl"));
     assert!(now != metrics && now.lines().count() == 5, "{now}");
     assert_eq!(context.inventory(folder).len(), 3);

@@ -33,7 +33,7 @@ fn chain() -> Context {
 impl Context {
     /// Where content lies; `inside` a folder.
     fn object(&self, source: &str, inside: &str) -> PathBuf {
-        let path = PathBuf::from(self.cwm(&["path", source]).stdout.trim());
+        let path = PathBuf::from(self.cwm(&["show", "--path", source]).stdout.trim());
         fs::canonicalize(if inside.is_empty() { path } else { path.join(inside) }).expect("an object")
     }
 
@@ -72,7 +72,7 @@ fn a_stage_never_reads_what_was_changed_by_hand() {
         clean.run(&[]).ran_just(&["first", "second", "third"]);
         assert_eq!(context.read("pipeline.lock"), clean.read("pipeline.lock"));
         assert_eq!(context.read("exported/out"), clean.read("exported/out"));
-        let verified = context.cwm(&["verify"]);
+        let verified = context.cwm(&["store", "verify"]);
         assert_eq!(verified.code, 0, "{}", verified.stdout);
         context.run(&[]).ran_just(&[]);
     }
@@ -96,7 +96,7 @@ fn an_object_changed_to_the_same_size_with_its_time_put_back_is_not_read() {
 fn what_is_exported_shown_or_named_is_what_was_stored() {
     let context = chain();
     context.overwrite(&context.object("third", ""));
-    for command in [&["path", "third"][..], &["export", "third", "elsewhere"]] {
+    for command in [&["show", "--path", "third"][..], &["export", "third", "elsewhere"]] {
         let refused = context.cwm(command);
         assert_eq!(refused.code, 4, "{command:?}: {}{}", refused.stdout, refused.stderr);
         assert!(refused.stderr.contains("were changed since they were stored"), "{}", refused.stderr);
@@ -162,9 +162,9 @@ fn a_damaged_record_is_set_aside_by_a_run_and_passed_over_by_those_who_only_read
             (&["status"][..], cause),
             (&["why", "second"], cause),
             (&["run", "--dry-run", "--output", "plain"], cause),
-            (&["ls"], "third"),
-            (&["ls", "--all"], "third"),
-            (&["du"], "third"),
+            (&["store", "ls"], "third"),
+            (&["store", "ls", "--all"], "third"),
+            (&["store", "du"], "third"),
         ] {
             let read = context.cwm(words);
             let text = read.stdout + &read.stderr;
@@ -174,18 +174,18 @@ fn a_damaged_record_is_set_aside_by_a_run_and_passed_over_by_those_who_only_read
         }
     }
     assert_eq!(context.inventory("artifacts"), before);
-    assert_eq!(context.cwm(&["gc"]).code, 4);
+    assert_eq!(context.cwm(&["store", "gc"]).code, 4);
     let run = context.run(&[]);
     run.ran_just(&["second"]);
     assert_eq!(run.causes["second"], cause);
     assert!(run.warns_of("does not have the digest that names it; moved to"), "{}", run.raw.stdout);
-    assert_eq!(context.cwm(&["verify"]).code, 0);
+    assert_eq!(context.cwm(&["store", "verify"]).code, 0);
     context.run(&[]).ran_just(&[]);
 
     context.damage_record("second");
     let checked = context.run(&["--check", "second"]);
     assert!(checked.raw.code == 1 && checked.warns_of("; moved to"), "{}", checked.raw.stdout);
-    assert_eq!(context.cwm(&["verify"]).code, 0);
+    assert_eq!(context.cwm(&["store", "verify"]).code, 0);
 }
 
 #[test]
@@ -252,7 +252,7 @@ stages:
 "#,
     );
     context.run(&[]).ran_just(&["a", "b", "c"]);
-    let tree = context.cwm(&["path", "b"]).stdout;
+    let tree = context.cwm(&["show", "--path", "b"]).stdout;
     let digest: Vec<&str> = tree.trim().rsplit('/').take(2).collect();
     let manifest = context.path(&format!("artifacts/objects/{}/{}", digest[1], digest[0]));
     context.edit("pipeline.yaml", "v: 1", "v: 2");
@@ -262,11 +262,11 @@ stages:
     run.ran_just(&["a", "b", "c"]);
     assert_eq!(run.raw.code, 0, "{}{}", run.raw.stdout, run.raw.stderr);
     assert!(
-        run.warns_of("stay for now") && run.warns_of("`cwm verify` sets damaged files aside"),
+        run.warns_of("stay for now") && run.warns_of("`cwm store verify` sets damaged files aside"),
         "{}",
         run.raw.stdout
     );
-    assert_eq!(context.cwm(&["verify"]).code, 5);
+    assert_eq!(context.cwm(&["store", "verify"]).code, 5);
     let run = context.run(&[]);
     run.ran_just(&[]);
     assert!(
@@ -286,8 +286,8 @@ fn a_file_where_a_folder_of_the_store_belongs_is_reported_with_what_to_do() {
     let refused = context.cwm(&["run"]);
     assert_eq!(refused.code, 4, "{}", refused.stderr);
     assert!(refused.stderr.contains("is damaged: it is not a folder"), "{}", refused.stderr);
-    assert!(refused.stderr.contains("cwm verify"), "{}", refused.stderr);
-    assert_eq!(context.cwm(&["verify"]).code, 5);
+    assert!(refused.stderr.contains("cwm store verify"), "{}", refused.stderr);
+    assert_eq!(context.cwm(&["store", "verify"]).code, 5);
     context.run(&[]).ran_just(&["third"]);
 }
 
@@ -320,5 +320,5 @@ export: { c: out, b.d: o2 }
         assert_eq!(run.causes[label], event["cause"][0].as_str().expect("a cause"), "{label}");
     }
     assert_eq!(run.causes["b"], "2 files of its recorded result were changed since they were stored");
-    assert_eq!(context.cwm(&["verify"]).code, 0);
+    assert_eq!(context.cwm(&["store", "verify"]).code, 0);
 }

@@ -74,10 +74,10 @@ fn devices_are_listed_with_what_keeps_others_from_being_used() {
         return println!("skipped: built without model-tools");
     }
     let context = Context::with("cwm: 1\nstages: {}\n");
-    let listed = context.cwm(&["devices"]);
+    let listed = context.cwm(&["model", "devices"]);
     assert!(listed.code == 0 && listed.stdout.starts_with("cpu "), "{} {}", listed.stdout, listed.stderr);
     assert!(listed.stdout.lines().nth(1).is_some_and(|line| line.starts_with("cuda")), "{}", listed.stdout);
-    let json: serde_json::Value = serde_json::from_str(&context.cwm(&["devices", "--json"]).stdout).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&context.cwm(&["model", "devices", "--json"]).stdout).unwrap();
     assert_eq!((&json[0]["name"], &json[0]["usable"]), (&"cpu".into(), &true.into()));
 }
 

@@ -79,7 +79,7 @@ fn a_killed_executor_takes_its_stages_along_and_the_next_run_ends_the_same() {
     child.wait().expect("an end");
     std::thread::sleep(Duration::from_millis(3500));
     assert!(!context.path("count").exists(), "the stage outlived its executor");
-    assert_eq!(context.cwm(&["verify"]).code, 0);
+    assert_eq!(context.cwm(&["store", "verify"]).code, 0);
     let again = in_home(&context, &["run", "--json"]).env("NAP", "0.1").output().expect("cwm starts");
     Run::read(finish(again)).ran_just(&["slow", "after"]);
     assert_eq!(context.read("count"), "x\n");
@@ -100,7 +100,7 @@ stages:
     assert!(run.ran.iter().eq(["bystander"]), "{:?}", run.ran);
     assert_eq!(run.failed["victim"], "killed (signal 9)");
     assert_eq!(run.failed["crashed"], "its process crashed: signal 6 (SIGABRT)");
-    assert_eq!(context.cwm(&["verify"]).code, 0);
+    assert_eq!(context.cwm(&["store", "verify"]).code, 0);
 }
 
 #[test]
@@ -189,7 +189,7 @@ stages:
 "#,
     );
     context.run(&[]).ran_just(&["first", "second"]);
-    let object = context.cwm(&["path", "first"]).stdout;
+    let object = context.cwm(&["show", "--path", "first"]).stdout;
     std::fs::remove_file(object.trim()).expect("a removed object");
     // Nobody needs it: a hit is planned from the records.
     context.run(&[]).ran_just(&[]);
@@ -200,30 +200,30 @@ stages:
 
     // The error names the command that makes it again, and that command works.
     std::fs::remove_file(object.trim()).expect("a removed object");
-    let refused = context.cwm(&["path", "first"]);
+    let refused = context.cwm(&["show", "--path", "first"]);
     assert_eq!(refused.code, 4);
     assert!(refused.stderr.contains("`cwm run first` makes them again"), "{}", refused.stderr);
     context.run(&["first"]).ran_just(&["first"]);
-    assert_eq!(context.cwm(&["path", "first"]).code, 0);
+    assert_eq!(context.cwm(&["show", "--path", "first"]).code, 0);
 }
 
 #[test]
 fn one_flipped_bit_is_found_set_aside_and_made_again() {
     let context = Context::with("cwm: 1\nstages:\n  only: { stage: command, with: { run: 'echo abc > \"$out\"' } }\n");
     context.run(&[]).ran_just(&["only"]);
-    let object = context.cwm(&["path", "only"]).stdout.trim().to_owned();
+    let object = context.cwm(&["show", "--path", "only"]).stdout.trim().to_owned();
     let mut permissions = std::fs::metadata(&object).expect("an object").permissions();
     assert!(permissions.readonly(), "objects are read-only");
     #[allow(clippy::permissions_set_readonly_false)]
     permissions.set_readonly(false);
     std::fs::set_permissions(&object, permissions).expect("a mode");
     std::fs::write(&object, "abb\n").expect("a damaged object");
-    let verify = context.cwm(&["verify"]);
+    let verify = context.cwm(&["store", "verify"]);
     assert_eq!(verify.code, 5, "{}", verify.stdout);
     assert!(verify.stdout.contains("is damaged") && verify.stdout.contains("quarantine"), "{}", verify.stdout);
     context.run(&[]).ran_just(&["only"]);
     assert_eq!(context.output("only"), "abc\n");
-    assert_eq!(context.cwm(&["verify"]).code, 0);
+    assert_eq!(context.cwm(&["store", "verify"]).code, 0);
 }
 
 /// Other bytes in the object at this path.
@@ -246,7 +246,7 @@ stages:
 "#,
     );
     context.run(&["early", "other"]).ran_just(&["first", "early", "other"]);
-    let object = context.cwm(&["path", "first"]).stdout.trim().to_owned();
+    let object = context.cwm(&["show", "--path", "first"]).stdout.trim().to_owned();
     // Longer ago than a clock's grain.
     let ended = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
     context.run(&[]).ran_just(&["late"]);
@@ -255,7 +255,7 @@ stages:
     spoil(&object);
     let file = std::fs::File::options().append(true).open(&object).expect("the object");
     let verify = |arguments: &[&str]| {
-        let ran = context.cwm(&[&["verify"], arguments].concat());
+        let ran = context.cwm(&[&["store", "verify"], arguments].concat());
         (ran.code, ran.stdout)
     };
     // As if after all of them: none of them read it so.
@@ -263,7 +263,7 @@ stages:
     let (code, reported) = verify(&["other"]);
     assert!(code == 0 && reported.contains("; 1 action, all sound"), "only what is its own: {reported}");
     assert!(std::path::Path::new(&object).exists(), "what was not asked about is not touched");
-    let unknown = context.cwm(&["verify", "nothing"]);
+    let unknown = context.cwm(&["store", "verify", "nothing"]);
     assert!(unknown.code == 2 && unknown.stderr.contains("nothing"), "{}", unknown.stderr);
     // As it was when the last one ran, and not when the one before did.
     let began: jiff::Timestamp = late[0]["circumstances"]["started"].as_str().expect("text").parse().expect("a time");
@@ -297,7 +297,7 @@ stages:
         return;
     }
     let run = context.run(&["--store", "disk/store"]);
-    let verify = context.cwm(&["verify", "--store", "disk/store"]);
+    let verify = context.cwm(&["store", "verify", "--store", "disk/store"]);
     let status = context.cwm(&["status", "--store", "disk/store"]);
     let unmounted = Command::new("umount").arg(&disk).status();
     assert!(unmounted.expect("umount").success());
@@ -320,7 +320,8 @@ fn a_read_only_store_can_be_read_and_is_refused_in_words_when_it_must_be_written
         return;
     }
     let frozen = Command::new("mount").args(["-o", "remount,bind,ro"]).arg(&store).status();
-    let (no_op, status, path) = (context.cwm(&["run"]), context.cwm(&["status"]), context.cwm(&["path", "only"]));
+    let (no_op, status, path) =
+        (context.cwm(&["run"]), context.cwm(&["status"]), context.cwm(&["show", "--path", "only"]));
     context.edit("pipeline.yaml", "n: 1", "n: 2");
     let (must_write, why) = (context.cwm(&["run"]), context.cwm(&["why", "only"]));
     context.edit("pipeline.yaml", "n: 2", "n: 1");
@@ -365,7 +366,7 @@ stages:
     );
     let run = context.run(&[]);
     assert!(run.failed["second"].contains("input `in` was changed in the store while it ran"), "{}", run.raw.stdout);
-    assert_eq!(context.cwm(&["verify"]).code, 5, "the damaged object is found and set aside");
+    assert_eq!(context.cwm(&["store", "verify"]).code, 5, "the damaged object is found and set aside");
     context.edit("pipeline.yaml", "chmod u+w \"$in\"; echo evil > \"$in\"; ", "");
     context.run(&[]).ran_just(&["first", "second"]);
     assert_eq!(context.output("second"), "true\n");
@@ -385,7 +386,7 @@ stages:
         let run = context.run(&[]);
         let words = format!("it wrote `{path}` as a hard link to its input in the store; its result is not recorded");
         assert_eq!(run.failed["second"], words, "{}", run.raw.stdout);
-        assert_eq!(context.cwm(&["verify"]).code, 0, "the input is what it was");
+        assert_eq!(context.cwm(&["store", "verify"]).code, 0, "the input is what it was");
     }
 }
 
@@ -403,7 +404,7 @@ stages:
 "#,
     );
     context.run(&[]).ran_just(&["first", "second"]);
-    let tree = context.cwm(&["path", "first"]).stdout;
+    let tree = context.cwm(&["show", "--path", "first"]).stdout;
     std::fs::remove_file(std::path::Path::new(tree.trim()).join("two")).expect("a removed link");
     context.edit("pipeline.yaml", "n: 1", "n: 2");
     context.run(&[]).ran_just(&["second"]);

@@ -178,7 +178,7 @@ fn act(context: &Context, stages: &mut [Stage], act: &Act) {
         Act::LoseLock => _ = fs::remove_file(context.path("pipeline.lock")),
         Act::Set(stage, value) => _ = stages.get_mut(*stage).map(|stage| stage.value = *value),
         Act::Keep(stage, kept) => _ = stages.get_mut(*stage).map(|stage| stage.is_kept = *kept),
-        Act::Collect => _ = context.cwm(&["gc", "--delete"]),
+        Act::Collect => _ = context.cwm(&["store", "gc", "--delete"]),
     }
 }
 

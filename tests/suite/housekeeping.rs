@@ -33,7 +33,7 @@ impl Context {
 
     #[track_caller]
     fn is_clean(&self) {
-        let ran = self.cwm(&["verify"]);
+        let ran = self.cwm(&["store", "verify"]);
         assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     }
 }
@@ -41,18 +41,18 @@ impl Context {
 #[test]
 fn gc_lets_go_what_no_lock_file_names_and_a_run_makes_it_again_saying_so() {
     let context = chain();
-    assert!(context.cwm(&["gc"]).stdout.contains("nothing to delete"));
+    assert!(context.cwm(&["store", "gc"]).stdout.contains("nothing to delete"));
     context.edit("pipeline.yaml", "seq 1 1000", "seq 1 2000");
     context.run(&[]).ran_just(&["first", "second", "third"]);
     let before = context.inventory("artifacts/objects");
-    let dry = context.reported(&["gc", "--json"]);
+    let dry = context.reported(&["store", "gc", "--json"]);
     assert_eq!(context.inventory("artifacts/objects"), before, "it only says what would go");
     assert_eq!(dry["deleted"], false);
     let stages: Vec<&str> = dry["stages"].as_array().unwrap().iter().map(|s| s["stage"].as_str().unwrap()).collect();
     assert_eq!(stages, ["second", "first", "third"], "the most bytes first");
-    assert!(context.cwm(&["gc", "--keep", "1d"]).stdout.contains("nothing to delete"));
+    assert!(context.cwm(&["store", "gc", "--keep", "1d"]).stdout.contains("nothing to delete"));
 
-    let done = context.reported(&["gc", "--delete", "--json"]);
+    let done = context.reported(&["store", "gc", "--delete", "--json"]);
     assert_eq!(done["stages"], dry["stages"]);
     assert_eq!(done["bytes"], dry["bytes"]);
     context.is_clean();
@@ -60,12 +60,12 @@ fn gc_lets_go_what_no_lock_file_names_and_a_run_makes_it_again_saying_so() {
     // Put back: the records are there, and only what is needed is made again.
     context.edit("pipeline.yaml", "seq 1 2000", "seq 1 1000");
     let why = context.cwm(&["why", "third"]);
-    assert!(why.stdout.contains("`cwm gc`"), "{}", why.stdout);
+    assert!(why.stdout.contains("`cwm store gc`"), "{}", why.stdout);
     let status = context.cwm(&["status"]);
     assert!(status.stdout.contains("3 would run"), "{}", status.stdout);
     let run = context.run(&[]);
     run.ran_just(&["first", "second", "third"]);
-    assert_eq!(run.causes["first"], "its files were let go by `cwm gc`");
+    assert_eq!(run.causes["first"], "its files were let go by `cwm store gc`");
     context.is_clean();
     assert!(context.cwm(&["status"]).stdout.contains("3 cached"));
 }
@@ -76,13 +76,13 @@ fn gc_keeps_what_another_pipeline_on_the_store_names() {
     context.write("other.yaml", &CHAIN.replace("seq 1 1000", "seq 1 3000"));
     context.cwm(&["run", "other.yaml"]);
     fs::remove_file(context.path("pipeline.lock")).unwrap();
-    let dry = context.reported(&["gc", "--json"]);
+    let dry = context.reported(&["store", "gc", "--json"]);
     assert_eq!(dry["bytes"], 0, "a lock file that is gone counts for a while: {dry}");
     let roots = dry["roots"].as_array().unwrap();
     assert_eq!(roots.len(), 2);
     assert_eq!(roots.iter().filter(|root| root["note"].as_str().is_some_and(|note| note.contains("gone"))).count(), 1);
-    assert_eq!(context.cwm(&["gc", "--forget", "pipeline.lock", "--delete"]).code, 0);
-    assert_eq!(context.cwm(&["gc", "--forget", "pipeline.lock"]).code, 2);
+    assert_eq!(context.cwm(&["store", "gc", "--forget", "pipeline.lock", "--delete"]).code, 0);
+    assert_eq!(context.cwm(&["store", "gc", "--forget", "pipeline.lock"]).code, 2);
     assert_eq!(context.cwm(&["run", "other.yaml", "--json"]).stdout.matches("\"cached\"").count(), 4);
     context.is_clean();
 }
@@ -111,7 +111,7 @@ stages:
     let gate = context.path("gate");
     let mut run = context.command(&["run"]).env("GATE", &gate).spawn().unwrap();
     context.await_file("gate.there");
-    let mut gc = context.command(&["gc", "--delete"]).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut gc = context.command(&["store", "gc", "--delete"]).stderr(std::process::Stdio::piped()).spawn().unwrap();
     let mut gc_told = String::new();
     let mut stderr = std::io::BufReader::new(gc.stderr.take().unwrap());
     std::io::BufRead::read_line(&mut stderr, &mut gc_told).unwrap();
@@ -120,7 +120,7 @@ stages:
     assert!(run.wait().unwrap().success());
     assert!(gc.wait().unwrap().success());
     for stage in ["quick", "slow"] {
-        let path = context.command(&["path", stage]).env("GATE", &gate).output().unwrap();
+        let path = context.command(&["show", "--path", stage]).env("GATE", &gate).output().unwrap();
         assert_eq!(fs::read_to_string(String::from_utf8_lossy(&path.stdout).trim()).unwrap(), "quick\n");
     }
     context.is_clean();
@@ -129,11 +129,15 @@ stages:
 #[test]
 fn ages_and_sizes_that_are_none_are_refused_in_words() {
     let context = chain();
-    for arguments in [&["gc", "--keep", "soon"][..], &["gc", "--max-size", "lots"], &["gc", "--keep", "-1d"]] {
+    for arguments in [
+        &["store", "gc", "--keep", "soon"][..],
+        &["store", "gc", "--max-size", "lots"],
+        &["store", "gc", "--keep", "-1d"],
+    ] {
         let ran = context.cwm(arguments);
         assert_eq!(ran.code, 2, "{arguments:?}");
     }
-    assert!(context.cwm(&["gc", "--max-size", "1B"]).stdout.contains("what must stay is more than 1 B"));
+    assert!(context.cwm(&["store", "gc", "--max-size", "1B"]).stdout.contains("what must stay is more than 1 B"));
 }
 
 #[test]
@@ -142,14 +146,14 @@ fn what_is_not_kept_goes_when_its_readers_are_done_and_is_made_again_when_needed
     let run = context.run(&[]);
     run.ran_just(&["first", "second", "third"]);
     assert!(run.raw.stdout.contains("dropped, as `keep: false` says"), "{}", run.raw.stdout);
-    let listed = context.reported(&["ls", "second", "--json"]);
+    let listed = context.reported(&["store", "ls", "second", "--json"]);
     assert_eq!(listed[0]["state"], "dropped");
     let bytes = listed[0]["digest"].clone();
     let status = context.cwm(&["status"]);
     assert!(status.stdout.contains("2 cached, 1 dropped"), "{}", status.stdout);
     assert!(context.cwm(&["why", "second"]).stdout.contains("second: cached"));
     context.is_clean();
-    assert!(context.cwm(&["gc"]).stdout.contains("nothing to delete"));
+    assert!(context.cwm(&["store", "gc"]).stdout.contains("nothing to delete"));
 
     let before = context.inventory("artifacts/objects");
     let run = context.run(&[]);
@@ -162,14 +166,14 @@ fn what_is_not_kept_goes_when_its_readers_are_done_and_is_made_again_when_needed
     let run = context.run(&[]);
     run.ran_just(&["second", "third"]);
     assert_eq!(run.causes["second"], "its files were dropped, as `keep: false` says");
-    let listed = context.reported(&["ls", "second", "--json"]);
+    let listed = context.reported(&["store", "ls", "second", "--json"]);
     assert_eq!((&listed[0]["state"], &listed[0]["digest"]), (&Value::from("dropped"), &bytes));
 
     // Asked for by name it is still made again at need only; without `keep: false` the next that reads it keeps it.
     context.edit("pipeline.yaml", "keep: false, ", "");
     context.edit("pipeline.yaml", "last: 2", "last: 3");
     context.run(&[]).ran_just(&["second", "third"]);
-    assert_eq!(context.reported(&["ls", "second", "--json"])[0]["state"], "present");
+    assert_eq!(context.reported(&["store", "ls", "second", "--json"])[0]["state"], "present");
     assert!(context.cwm(&["status"]).stdout.contains("3 cached"));
     context.is_clean();
 }
@@ -177,7 +181,7 @@ fn what_is_not_kept_goes_when_its_readers_are_done_and_is_made_again_when_needed
 #[test]
 fn what_is_not_kept_stays_where_a_tag_another_pipeline_an_export_or_equal_content_wants_it() {
     let not_kept = CHAIN.replace("second: { stage: command,", "second: { stage: command, keep: false,");
-    let state = |context: &Context| context.reported(&["ls", "second", "--json"])[0]["state"].clone();
+    let state = |context: &Context| context.reported(&["store", "ls", "second", "--json"])[0]["state"].clone();
 
     let exported = Context::with(&format!("{not_kept}export: {{ second: out }}\n"));
     exported.run(&[]).ran_just(&["first", "second", "third"]);
@@ -196,11 +200,11 @@ fn what_is_not_kept_stays_where_a_tag_another_pipeline_an_export_or_equal_conten
     assert_eq!(state(&other), "present", "pipeline.lock names it");
 
     let tagged = chain();
-    assert_eq!(tagged.cwm(&["tag", "mine", "second"]).code, 0);
+    assert_eq!(tagged.cwm(&["store", "tag", "mine", "second"]).code, 0);
     tagged.write("pipeline.yaml", &not_kept);
     tagged.run(&[]).ran_just(&[]);
     assert_eq!(state(&tagged), "present");
-    assert_eq!(tagged.cwm(&["tag", "mine", "--delete"]).code, 0);
+    assert_eq!(tagged.cwm(&["store", "tag", "mine", "--delete"]).code, 0);
     tagged.run(&[]).ran_just(&[]);
     assert_eq!(state(&tagged), "dropped");
     tagged.is_clean();
@@ -223,48 +227,48 @@ fn what_is_not_kept_stays_where_a_tag_another_pipeline_an_export_or_equal_conten
 #[test]
 fn a_tag_names_results_as_they_are_now_keeps_them_and_can_be_compared() {
     let context = chain();
-    assert_eq!(context.cwm(&["tag", "v1"]).code, 0);
-    let third = context.reported(&["ls", "third", "--json"])[0]["key"].as_str().unwrap().to_owned();
-    assert_eq!(context.cwm(&["tag", "only", &third[..12]]).code, 0);
+    assert_eq!(context.cwm(&["store", "tag", "v1"]).code, 0);
+    let third = context.reported(&["store", "ls", "third", "--json"])[0]["key"].as_str().unwrap().to_owned();
+    assert_eq!(context.cwm(&["store", "tag", "only", &third[..12]]).code, 0);
     context.edit("pipeline.yaml", "seq 1 1000", "seq 1 2000");
     context.run(&[]).ran_just(&["first", "second", "third"]);
     assert_eq!(context.cwm(&["diff", "tag:v1", "."]).code, 7);
     assert_eq!(context.cwm(&["diff", "tag:v1", "tag:v1"]).code, 0);
-    assert!(context.cwm(&["gc", "--delete"]).stdout.contains("nothing to delete"));
-    assert_eq!(context.reported(&["tag", "--json"]).as_array().unwrap().len(), 2);
+    assert!(context.cwm(&["store", "gc", "--delete"]).stdout.contains("nothing to delete"));
+    assert_eq!(context.reported(&["store", "tag", "--json"]).as_array().unwrap().len(), 2);
     assert_eq!(
-        context.reported(&["tag", "v1", "--list", "--json"])[0]["cells"],
+        context.reported(&["store", "tag", "v1", "--list", "--json"])[0]["cells"],
         serde_json::json!(["first", "second", "third"])
     );
-    assert_eq!(context.reported(&["ls", "tag:only", "--json"])[0]["key"], third);
-    let listed = context.reported(&["ls", "--all", "--json"]);
+    assert_eq!(context.reported(&["store", "ls", "tag:only", "--json"])[0]["key"], third);
+    let listed = context.reported(&["store", "ls", "--all", "--json"]);
     assert_eq!(listed.as_array().unwrap().len(), 6);
     assert_eq!(listed.as_array().unwrap().iter().filter(|row| row["locked"] == true).count(), 3);
 
     for (arguments, words) in [
-        (&["tag", "v1"][..], "there is a tag `v1` already"),
-        (&["tag", "../v1"], "cannot name a tag"),
-        (&["tag", "-x"], "unexpected argument"),
-        (&["tag", "none", "--delete"], "there is no tag `none`"),
-        (&["tag", "new", "fourth"], "there is no result of `fourth`"),
-        (&["tag", "new", "0123456789ab"], "knows no key or digest"),
+        (&["store", "tag", "v1"][..], "there is a tag `v1` already"),
+        (&["store", "tag", "../v1"], "cannot name a tag"),
+        (&["store", "tag", "-x"], "unexpected argument"),
+        (&["store", "tag", "none", "--delete"], "there is no tag `none`"),
+        (&["store", "tag", "new", "fourth"], "there is no result of `fourth`"),
+        (&["store", "tag", "new", "0123456789ab"], "knows no key or digest"),
         (&["diff", "tag:none", "."], "there is no tag `none`"),
-        (&["ls", "tag:none"], "there is no tag `none`"),
+        (&["store", "ls", "tag:none"], "there is no tag `none`"),
     ] {
         let ran = context.cwm(arguments);
         assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.stderr);
         assert!(ran.stderr.contains(words), "{arguments:?}: {}", ran.stderr);
     }
-    assert_eq!(context.cwm(&["tag", "v1", "--replace"]).code, 0);
+    assert_eq!(context.cwm(&["store", "tag", "v1", "--replace"]).code, 0);
     assert_eq!(context.cwm(&["diff", "tag:v1", "."]).code, 0);
     assert_eq!(
-        context.reported(&["tag", "only", "--delete", "--json"]),
+        context.reported(&["store", "tag", "only", "--delete", "--json"]),
         serde_json::json!([{ "name": "only", "cells": ["third"] }])
     );
-    let gone = context.reported(&["gc", "--delete", "--json"]);
+    let gone = context.reported(&["store", "gc", "--delete", "--json"]);
     assert_eq!(gone["stages"].as_array().unwrap().len(), 3);
     let states: Vec<_> = context
-        .reported(&["ls", "--all", "--json"])
+        .reported(&["store", "ls", "--all", "--json"])
         .as_array()
         .unwrap()
         .iter()
@@ -277,28 +281,30 @@ fn a_tag_names_results_as_they_are_now_keeps_them_and_can_be_compared() {
 fn a_damaged_tag_is_reported_and_nothing_goes_until_it_is_renewed() {
     let context = chain();
     for damage in ["cut", "emptied"] {
-        assert_eq!(context.cwm(&["tag", "v1", "--replace"]).code, 0);
+        assert_eq!(context.cwm(&["store", "tag", "v1", "--replace"]).code, 0);
         let tag = context.path("artifacts/tags/v1.lock");
         let text = fs::read_to_string(&tag).unwrap();
         fs::remove_file(&tag).unwrap();
         fs::write(&tag, if damage == "cut" { &text[..text.len() - 60] } else { "" }).unwrap();
-        for gc in [&["gc"][..], &["gc", "--delete"]] {
+        for gc in [&["store", "gc"][..], &["store", "gc", "--delete"]] {
             let ran = context.cwm(gc);
             assert_eq!(ran.code, 4, "{damage}: {}{}", ran.stdout, ran.stderr);
             assert!(ran.stderr.contains("v1.lock is damaged") && ran.stderr.contains("--delete"), "{}", ran.stderr);
         }
-        let verify = context.cwm(&["verify"]);
+        let verify = context.cwm(&["store", "verify"]);
         assert_eq!(verify.code, 5, "{damage}: {}{}", verify.stdout, verify.stderr);
         assert!(verify.stdout.contains("v1.lock is damaged") && tag.exists(), "{}", verify.stdout);
-        for tells in [&["tag"][..], &["tag", "--list", "v1"], &["ls"], &["ls", "tag:v1"]] {
+        for tells in
+            [&["store", "tag"][..], &["store", "tag", "--list", "v1"], &["store", "ls"], &["store", "ls", "tag:v1"]]
+        {
             let ran = context.cwm(tells);
             assert!(ran.stderr.contains("v1.lock is damaged"), "{damage} {tells:?}: {}{}", ran.stdout, ran.stderr);
         }
-        assert!(context.reported(&["tag", "--json"])[0]["damaged"].is_string());
-        assert_eq!(context.cwm(&["tag", "v1", "--replace"]).code, 0);
-        assert!(context.reported(&["tag", "--json"])[0].get("damaged").is_none());
+        assert!(context.reported(&["store", "tag", "--json"])[0]["damaged"].is_string());
+        assert_eq!(context.cwm(&["store", "tag", "v1", "--replace"]).code, 0);
+        assert!(context.reported(&["store", "tag", "--json"])[0].get("damaged").is_none());
         context.is_clean();
-        assert_eq!(context.cwm(&["gc", "--delete"]).code, 0);
+        assert_eq!(context.cwm(&["store", "gc", "--delete"]).code, 0);
     }
 }
 
@@ -308,17 +314,17 @@ fn a_lock_file_that_cannot_be_read_as_a_whole_is_reported_and_not_tagged() {
     let text = context.read("pipeline.lock");
     context.write("pipeline.lock", &text[..text.len() - 60]);
     let before = context.inventory("artifacts/objects");
-    let gc = context.cwm(&["gc", "--delete"]);
+    let gc = context.cwm(&["store", "gc", "--delete"]);
     assert_eq!(gc.code, 0, "{}{}", gc.stdout, gc.stderr);
     assert!(gc.stdout.contains("cannot be read as a whole (line "), "{}", gc.stdout);
     assert_eq!(context.inventory("artifacts/objects"), before);
-    assert!(context.cwm(&["ls"]).stderr.contains("warning: "), "{}", context.cwm(&["ls"]).stderr);
-    let tag = context.cwm(&["tag", "v1"]);
+    assert!(context.cwm(&["store", "ls"]).stderr.contains("warning: "), "{}", context.cwm(&["store", "ls"]).stderr);
+    let tag = context.cwm(&["store", "tag", "v1"]);
     assert_eq!(tag.code, 4, "{}{}", tag.stdout, tag.stderr);
     assert!(tag.stderr.contains("cannot be read in line"), "{}", tag.stderr);
     context.write("pipeline.lock", "");
     assert!(context.cwm(&["status"]).stderr.contains("`cwm-lock: 1` is missing"));
-    context.cwm(&["gc", "--delete"]);
+    context.cwm(&["store", "gc", "--delete"]);
     assert_eq!(context.inventory("artifacts/objects"), before);
     context.run(&[]).ran_just(&[]);
     assert_eq!(context.read("pipeline.lock"), text);
@@ -329,22 +335,22 @@ fn a_store_that_is_not_there_is_reported() {
     let context = chain();
     fs::rename(context.path("artifacts"), context.path("elsewhere")).unwrap();
     for command in ["verify", "gc", "du"] {
-        let named = context.cwm(&[command, "--store", "/nonexistent"]);
+        let named = context.cwm(&["store", command, "--store", "/nonexistent"]);
         assert_eq!(named.code, 4, "{command}: {}{}", named.stdout, named.stderr);
         assert!(named.stderr.contains("there is no store in /nonexistent"), "{}", named.stderr);
-        assert_eq!(context.cwm(&[command, "--store", "elsewhere"]).code, 0);
-        let own = context.cwm(&[command]);
+        assert_eq!(context.cwm(&["store", command, "--store", "elsewhere"]).code, 0);
+        let own = context.cwm(&["store", command]);
         assert_eq!(own.code, 0, "{command}: {}{}", own.stdout, own.stderr);
         assert!(own.stderr.contains("there is no store in ") && own.stderr.contains("yet"), "{}", own.stderr);
     }
-    assert_eq!(context.cwm(&["gc", "--delete", "--store", "/nonexistent"]).code, 4);
-    let rows = context.reported(&["ls", "--json"]);
+    assert_eq!(context.cwm(&["store", "gc", "--delete", "--store", "/nonexistent"]).code, 4);
+    let rows = context.reported(&["store", "ls", "--json"]);
     assert_eq!(rows.as_array().unwrap().len(), 3, "{rows}");
     for row in rows.as_array().unwrap() {
         assert_eq!((&row["state"], &row["locked"]), (&"not here".into(), &true.into()), "{row}");
         assert!(row["bytes"].is_null() && row["digest"].is_string(), "{row}");
     }
-    let words = context.cwm(&["ls", "second"]).stdout;
+    let words = context.cwm(&["store", "ls", "second"]).stdout;
     assert!(words.starts_with("second.out") && words.contains("(not here)") && words.lines().count() == 1, "{words}");
     assert!(!context.path("artifacts").exists(), "to look makes none");
 }
@@ -361,7 +367,7 @@ stages:
 "#,
     );
     context.run(&[]).ran_just(&["first", "second", "third"]);
-    let reported = context.reported(&["du", "--json"]);
+    let reported = context.reported(&["store", "du", "--json"]);
     let of = |name: &str| {
         let stages = reported["usage"]["stages"].as_array().unwrap().clone();
         stages.into_iter().find(|stage| stage["stage"] == name).unwrap()
@@ -378,8 +384,8 @@ stages:
     assert_eq!(number(&reported["usage"]["content_bytes"]), content);
     let own: u64 = ["first", "second", "third"].iter().map(|name| number(&of(name)["own_bytes"])).sum();
     assert_eq!(own + 5000, content);
-    assert_eq!(context.cwm(&["du", "fourth"]).code, 2);
-    assert!(!context.cwm(&["du", "third"]).stdout.contains("second"));
+    assert_eq!(context.cwm(&["store", "du", "fourth"]).code, 2);
+    assert!(!context.cwm(&["store", "du", "third"]).stdout.contains("second"));
 }
 
 /// A remark in a script: people know that its result stays, and cwm does not.
@@ -395,19 +401,19 @@ stages:
     );
     let script = "date +%N > \"$out_numbers\"; mkdir -p \"$out_more\"; date > \"$out_more/x\"\n";
     context.write("first.sh", script);
-    let none = context.cwm(&["take", "first", "--before"]);
-    assert!(none.code == 2 && none.stderr.contains("has no result of before"), "{}", none.stderr);
+    let none = context.cwm(&["accept", "first", "--previous"]);
+    assert!(none.code == 2 && none.stderr.contains("has no previous result"), "{}", none.stderr);
     context.run(&[]).ran_just(&["first", "second"]);
-    let has = context.cwm(&["take", "first", "--before"]);
+    let has = context.cwm(&["accept", "first", "--previous"]);
     assert!(has.code == 2 && has.stderr.contains("first has a result: "), "{}", has.stderr);
     let second = context.output("second");
 
     context.write("first.sh", &format!("# A remark.\n{script}"));
     let refused = context.cwm(&["accept", "first"]).stderr;
-    assert!(refused.contains("`cwm take 'first' --before`"), "{refused}");
-    assert_eq!(context.cwm(&["take", "first.more", "--before"]).code, 2);
-    assert_eq!(context.cwm(&["take", "first", "x", "--before"]).code, 2);
-    let taken = context.cwm(&["take", "first", "--before"]);
+    assert!(refused.contains("`cwm accept 'first' --previous`"), "{refused}");
+    assert_eq!(context.cwm(&["accept", "first.more", "--previous"]).code, 2);
+    assert_eq!(context.cwm(&["accept", "first", "--files", "x", "--previous"]).code, 2);
+    let taken = context.cwm(&["accept", "first", "--previous"]);
     assert_eq!(taken.code, 0, "{}", taken.stderr);
     assert!(context.cwm(&["status"]).stdout.contains("not computed: taken over from "));
     context.run(&[]).ran_just(&[]);
@@ -417,7 +423,7 @@ stages:
     // What is not there cannot be taken.
     context.write("first.sh", &format!("# Another.\n{script}"));
     std::fs::remove_dir_all(context.path("artifacts/objects")).expect("objects");
-    let gone = context.cwm(&["take", "first", "--before"]);
+    let gone = context.cwm(&["accept", "first", "--previous"]);
     assert!(gone.code == 2 && gone.stderr.contains("missing from the store"), "{}", gone.stderr);
 }
 
@@ -425,7 +431,7 @@ stages:
 fn files_are_taken_over_as_a_result_and_every_command_says_so() {
     let context = Context::with(CHAIN);
     context.write("given.txt", "1\n2\n3\n");
-    let early = context.cwm(&["take", "second", "given.txt"]);
+    let early = context.cwm(&["accept", "second", "--files", "given.txt"]);
     assert_eq!(early.code, 2);
     assert!(
         early.stderr.contains("its key is not known") && early.stderr.contains("`cwm run first`"),
@@ -434,16 +440,16 @@ fn files_are_taken_over_as_a_result_and_every_command_says_so() {
     );
     context.run(&["first"]).ran_just(&["first"]);
     for wrong in [
-        &["take", "second", "none.txt"][..],
-        &["take", "second", "out=given.txt", "out=given.txt"],
-        &["take", "second", "other=given.txt"],
-        &["take", "second", "artifacts"],
+        &["accept", "second", "--files", "none.txt"][..],
+        &["accept", "second", "--files", "out=given.txt", "out=given.txt"],
+        &["accept", "second", "--files", "other=given.txt"],
+        &["accept", "second", "--files", "artifacts"],
     ] {
         assert_ne!(context.cwm(wrong).code, 0, "{wrong:?}");
     }
-    let absent = context.cwm(&["take", "second", "none.txt"]);
+    let absent = context.cwm(&["accept", "second", "--files", "none.txt"]);
     assert!(absent.code == 2 && absent.stderr.contains("there is no file none.txt"), "{}", absent.stderr);
-    assert_eq!(context.reported(&["take", "second", "given.txt", "--json"])["new"], true);
+    assert_eq!(context.reported(&["accept", "second", "--files", "given.txt", "--json"])["new"], true);
     context.write("given.txt", "changed afterwards");
     assert_eq!(context.output("second"), "1\n2\n3\n");
     for command in ["why", "status", "show"] {
@@ -458,7 +464,7 @@ fn files_are_taken_over_as_a_result_and_every_command_says_so() {
     context.is_clean();
 
     // What is recorded is replaced only when asked for, and stays recorded.
-    let refused = context.cwm(&["take", "third", "given.txt"]);
+    let refused = context.cwm(&["accept", "third", "--files", "given.txt"]);
     assert_eq!(refused.code, 2);
     assert!(
         refused.stderr.contains("third has a result: ") && refused.stderr.contains("--replace"),
@@ -466,20 +472,20 @@ fn files_are_taken_over_as_a_result_and_every_command_says_so() {
         refused.stderr
     );
     context.write("mine.txt", "30\n");
-    assert_eq!(context.cwm(&["take", "third", "mine.txt", "--replace"]).code, 0);
+    assert_eq!(context.cwm(&["accept", "third", "--files", "mine.txt", "--replace"]).code, 0);
     context.run(&[]).ran_just(&[]);
     assert_eq!(context.output("third"), "30\n");
-    assert_eq!(context.reported(&["ls", "third", "--all", "--json"]).as_array().unwrap().len(), 2);
+    assert_eq!(context.reported(&["store", "ls", "third", "--all", "--json"]).as_array().unwrap().len(), 2);
     // It cannot be made again, so only `--sources` lets it go.
     context.edit("pipeline.yaml", "seq 1 1000", "seq 1 2000");
     context.run(&[]).ran_just(&["first", "second", "third"]);
-    context.cwm(&["gc", "--delete"]);
+    context.cwm(&["store", "gc", "--delete"]);
     let states = |context: &Context| -> Vec<String> {
-        let rows = context.reported(&["ls", "second", "--all", "--json"]);
+        let rows = context.reported(&["store", "ls", "second", "--all", "--json"]);
         rows.as_array().unwrap().iter().map(|row| row["state"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(states(&context), ["present", "present"]);
-    context.cwm(&["gc", "--delete", "--sources"]);
+    context.cwm(&["store", "gc", "--delete", "--sources"]);
     assert_eq!(states(&context), ["collected", "present"]);
     context.is_clean();
 }
@@ -487,11 +493,11 @@ fn files_are_taken_over_as_a_result_and_every_command_says_so() {
 #[test]
 fn what_was_changed_in_the_store_is_not_listed_as_present() {
     let context = chain();
-    let object = fs::canonicalize(context.cwm(&["path", "second"]).stdout.trim()).expect("an object");
+    let object = fs::canonicalize(context.cwm(&["show", "--path", "second"]).stdout.trim()).expect("an object");
     let mut bytes = fs::read(&object).expect("its bytes");
     bytes[0] ^= 1;
     fs::set_permissions(&object, fs::Permissions::from_mode(0o644)).expect("writable");
     fs::write(&object, bytes).expect("changed");
-    assert_eq!(context.reported(&["ls", "second", "--json"])[0]["state"], "changed");
-    assert!(context.cwm(&["ls"]).stdout.contains("(changed)"));
+    assert_eq!(context.reported(&["store", "ls", "second", "--json"])[0]["state"], "changed");
+    assert!(context.cwm(&["store", "ls"]).stdout.contains("(changed)"));
 }

@@ -94,7 +94,7 @@ fn a_whole_stage_and_a_digest_are_shown_with_their_contents() {
 #[test]
 fn what_cannot_be_looked_into_is_reported_after_what_can() {
     let context = made();
-    let folder = context.cwm(&["path", "tokens.train"]).stdout;
+    let folder = context.cwm(&["show", "--path", "tokens.train"]).stdout;
     let file = std::fs::canonicalize(format!("{}/dataset-00000.arrow", folder.trim())).expect("an object");
     let bytes = std::fs::read(&file).expect("its bytes");
     std::fs::remove_file(&file).expect("removed");

@@ -141,24 +141,24 @@ fn what_commands_print_is_what_the_page_tells() {
             context.run(&[]).ran_just(&["numbers", "sums[of=2]", "sums[of=3]"]);
         }
     }
-    hold("cwm dag", &["dag"]);
-    hold("cwm dag", &["dag", "--cells"]);
+    hold("cwm status --graph", &["status", "--graph"]);
+    hold("cwm status --graph", &["status", "--graph", "-v"]);
     hold("cwm log STAGE", &["log", "numbers"]);
     hold("cwm show", &["show", "numbers"]);
     hold("cwm show", &["show", "sums"]);
-    hold("cwm path", &["path", "numbers"]);
+    hold("cwm show --path", &["show", "--path", "numbers"]);
     hold("cwm export", &["export", "numbers", "copied"]);
     hold("cwm export", &["export", "numbers", "copied"]);
-    hold("cwm verify", &["verify"]);
-    hold("cwm pin", &["pin"]);
+    hold("cwm store verify", &["store", "verify"]);
+    hold("cwm lock", &["lock"]);
     hold("cwm accept", &["accept", "--list"]);
-    hold("cwm ls", &["ls", "--all"]);
-    assert_eq!(context.cwm(&["tag", "first"]).code, 0);
-    hold("cwm tag", &["tag", "--list"]);
-    hold("cwm du", &["du"]);
-    hold("cwm gc", &["gc"]);
+    hold("cwm store ls", &["store", "ls", "--all"]);
+    assert_eq!(context.cwm(&["store", "tag", "first"]).code, 0);
+    hold("cwm store tag", &["store", "tag", "--list"]);
+    hold("cwm store du", &["store", "du"]);
+    hold("cwm store gc", &["store", "gc"]);
     context.write("given", "1\n");
-    hold("cwm take", &["take", "numbers", "given", "--set", "n=9"]);
+    hold("cwm accept --files", &["accept", "numbers", "--files", "given", "--set", "n=9"]);
     hold("cwm show", &["show", "numbers", "--set", "n=9"]);
     hold("cwm init", &["init", "--command", "begun"]);
     std::fs::copy(context.path("pipeline.lock"), context.path("old.lock")).expect("a copy");
@@ -168,22 +168,22 @@ fn what_commands_print_is_what_the_page_tells() {
     context.run(&[]);
     hold("cwm diff", &["diff", "old.lock"]);
     hold("cwm runs", &["runs"]);
-    hold("cwm gc", &["gc", "--delete"]);
-    hold("cwm ls", &["ls", "--all"]);
+    hold("cwm store gc", &["store", "gc", "--delete"]);
+    hold("cwm store ls", &["store", "ls", "--all"]);
     std::fs::remove_dir_all(context.path("artifacts/objects")).expect("removed");
     hold("cwm status", &["status"]);
     hold("cwm why", &["why", "numbers"]);
-    hold("cwm verify", &["verify"]);
+    hold("cwm store verify", &["store", "verify"]);
     context
         .write("pipeline.yaml", "cwm: 1\nstages:\n  a: { stage: comand }\n  b: { stage: command, from: a, wiht: x }\n");
     let wrong = context.cwm(&["status", "--json"]);
     assert_eq!((wrong.code, wrong.stdout.lines().count()), (3, 1));
     assert!(wrong.stderr.contains("did you mean"), "{}", wrong.stderr);
     tables.hold("What goes wrong", &parsed(&wrong));
-    hold("cwm man", &["man", "pages"]);
-    hold("cwm completions", &["completions", "fish"]);
+    hold("cwm util man", &["util", "man", "pages"]);
+    hold("cwm util completions", &["util", "completions", "fish"]);
     if cfg!(feature = "model-tools") {
-        hold("cwm devices", &["devices"]);
+        hold("cwm model devices", &["model", "devices"]);
     }
 }
 
@@ -194,7 +194,9 @@ fn every_error_is_shown_as_json_too() {
     let store = context.path("artifacts");
     std::fs::create_dir(&store).expect("a folder");
     context.write("artifacts/format", "99\n");
-    for (code, arguments) in [(4, &["status"][..]), (4, &["run"]), (4, &["gc"]), (4, &["verify"]), (4, &["ls"])] {
+    for (code, arguments) in
+        [(4, &["status"][..]), (4, &["run"]), (4, &["store", "gc"]), (4, &["store", "verify"]), (4, &["store", "ls"])]
+    {
         let ran = context.cwm(&[arguments, &["--json"]].concat());
         assert_eq!(ran.code, code, "{arguments:?}: {}{}", ran.stdout, ran.stderr);
         let reported = parsed(&ran);
@@ -212,12 +214,12 @@ fn every_error_is_shown_as_json_too() {
         )
     };
     assert!(plain(&["show", "nothing"]).1.contains("nothing"));
-    assert!(plain(&["path", "numbers"]).1.contains("numbers has no result yet"));
+    assert!(plain(&["show", "--path", "numbers"]).1.contains("numbers has no result yet"));
     assert!(plain(&["log", "numbers"]).1.contains("numbers"));
     assert!(plain(&["why"]).1.contains("required"));
     assert_eq!(plain(&["status", "-f", "none.yaml"]).0, 2);
     assert!(plain(&["status", "--no-such-option"]).1.contains("--no-such-option"));
-    assert_eq!(plain(&["man", "/proc/none"]).0, 70);
+    assert_eq!(plain(&["util", "man", "/proc/none"]).0, 70);
 }
 
 #[test]

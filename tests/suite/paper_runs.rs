@@ -154,7 +154,7 @@ fn the_papers_sweep_chooses_what_is_best_and_everything_rests_on_that() {
 
     let swept = ["lr", "warmup", "beta2", "weight_decay"];
     let with_floor = ["lr", "warmup", "beta2", "weight_decay", "lr_floor"];
-    let path = |address: String| context.cwm(&["path", &address]).stdout;
+    let path = |address: String| context.cwm(&["show", "--path", &address]).stdout;
     for family in FAMILIES {
         for size in SIZES {
             let cell = format!("family={family},size={size}");

@@ -51,9 +51,12 @@ fn a_terminal_obeys_nothing_that_a_pipeline_holds() {
     let name = "\u{1b}[31m.yaml";
     context
         .write(name, "cwm: 1\nstages:\n  g: { stage: command, with: { run: x }, \"\\e[31m\u{202e}\": \u{1b}[31m }\n");
-    for arguments in
-        [&["status", name][..], &["run", "-f", name], &["dag", "-f", name], &["why", "-f", name, "\u{1b}[31m"]]
-    {
+    for arguments in [
+        &["status", name][..],
+        &["run", "-f", name],
+        &["status", "--graph", "-f", name],
+        &["why", "-f", name, "\u{1b}[31m"],
+    ] {
         let ran = context.cwm(arguments);
         assert!(ran.code != 0 && !ran.stderr.is_empty(), "{arguments:?}");
         assert!(!ran.stderr.contains(['\u{1b}', '\u{202e}']), "{arguments:?}: {:?}", ran.stderr);

@@ -101,10 +101,10 @@ fn a_report_says_of_every_cell_upstream_how_it_was_made() {
     let (key, whole) = (&small["cells"]["data[which=plain]"]["key"], &data["key"]);
     assert_eq!(key.as_str(), whole.as_str().and_then(|key| key.get(..12)));
     assert_eq!(rest, "<p>after</p>\n");
-    let stored = cwm(&context, &["path", "report"]);
+    let stored = cwm(&context, &["show", "--path", "report"]);
     let stored = fs::read_to_string(format!("{stored}/index.html")).expect("the page in the store");
     assert!(stored.contains(PLACEHOLDER), "{stored}");
-    cwm(&context, &["verify"]);
+    cwm(&context, &["store", "verify"]);
 }
 
 #[test]

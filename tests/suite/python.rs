@@ -100,10 +100,10 @@ fn the_pytorch_example_gives_golden_labels() {
     run(&python, "pytorch.py", &arguments, &context.path(""));
 }
 
-/// What `cwm tensorboard` wrote into `folder`, read by Python and compared with the curves that are the output `source`.
+/// What `cwm log --tensorboard` wrote into `folder`, read by Python and compared with the curves that are the output `source`.
 pub fn tensorboard(context: &Context, folder: &str, source: &str) {
     let Some(python) = python("json") else { return };
-    let curves = context.cwm(&["path", source]);
+    let curves = context.cwm(&["show", "--path", source]);
     assert_eq!(curves.code, 0, "{}", curves.stderr);
     let arguments = [PathBuf::from(folder), PathBuf::from(curves.stdout.trim())];
     run(&python, "event_files.py", &arguments, &context.path(""));
@@ -117,7 +117,7 @@ pub fn bins(context: &Context, bin_width: u32) {
         return;
     }
     let path = |source: &str| {
-        let ran = context.cwm(&["path", source]);
+        let ran = context.cwm(&["show", "--path", source]);
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         ran.stdout.trim().to_owned()
     };

@@ -111,7 +111,7 @@ fn damage(path: &Path, change: impl Fn(&mut Vec<u8>)) {
 }
 
 fn sound(context: &Context) {
-    let verified = context.cwm(&["verify"]);
+    let verified = context.cwm(&["store", "verify"]);
     assert_eq!(verified.code, 0, "{}", verified.stdout);
 }
 
@@ -389,7 +389,7 @@ fn a_remote_is_no_store() {
     ada.run(&["--push"]);
     let remote = lab.remote().display().to_string();
     let before = lab.files("");
-    for words in [&["run"][..], &["status"], &["gc", "--delete"]] {
+    for words in [&["run"][..], &["status"], &["store", "gc", "--delete"]] {
         let refused = ada.cwm(&[words, &["--store", &remote]].concat());
         assert_eq!(refused.code, 4, "{words:?}: {}{}", refused.stdout, refused.stderr);
         assert!(refused.stderr.contains("is a remote, which others push to, and no store"), "{}", refused.stderr);

@@ -51,7 +51,7 @@ fn show_without_set_names_the_run_that_has_a_result_and_repeats_the_pipeline() {
         assert_eq!(missing.code, 2, "{}", missing.stderr);
         missing.stderr
     };
-    for command in [&["show", "corpus"][..], &["path", "corpus"], &["export", "corpus", "there"]] {
+    for command in [&["show", "corpus"][..], &["show", "--path", "corpus"], &["export", "corpus", "there"]] {
         let hints = missing(command);
         let words = command.join(" ");
         assert!(hints.contains("corpus has no result yet"), "{hints}");
@@ -74,9 +74,9 @@ fn show_without_set_names_the_run_that_has_a_result_and_repeats_the_pipeline() {
 #[test]
 fn gc_keeps_what_a_run_with_set_made_as_long_as_it_is_remembered() {
     let context = with_one_run();
-    let gc = || ran(context.cwm(&["gc", "--delete", "-f", "sub/real.yaml"])).stdout;
+    let gc = || ran(context.cwm(&["store", "gc", "--delete", "-f", "sub/real.yaml"])).stdout;
     assert!(gc().starts_with("nothing to delete"));
-    let corpus = ["path", "corpus", "-f", "sub/real.yaml", "--set", "games=X"];
+    let corpus = ["show", "--path", "corpus", "-f", "sub/real.yaml", "--set", "games=X"];
     ran(context.cwm(&corpus));
     let folder = std::fs::read_dir(context.path("sub/.cwm/real")).expect("the folder of the runs");
     let [lock] = &folder.map(|entry| entry.expect("an entry").path()).collect::<Vec<_>>()[..] else { panic!() };
@@ -84,7 +84,7 @@ fn gc_keeps_what_a_run_with_set_made_as_long_as_it_is_remembered() {
     std::fs::rename(lock, context.path("there.lock")).expect("moved");
     let kept = gc();
     assert!(kept.contains("is gone; what it named") && kept.contains("nothing to delete"), "{kept}");
-    ran(context.cwm(&["gc", "-f", "sub/real.yaml", "--forget", &lock.to_string_lossy()]));
+    ran(context.cwm(&["store", "gc", "-f", "sub/real.yaml", "--forget", &lock.to_string_lossy()]));
     assert!(gc().contains("deleted"));
     assert_eq!(context.cwm(&corpus).code, 4, "its files are gone");
 }
@@ -153,11 +153,11 @@ fn runs_lists_each_run_with_its_values_and_numbers() {
     assert!(!only.contains("loss"), "{only}");
 
     // What only a run named goes once it is dropped.
-    assert!(ran(context.cwm(&["gc", "--delete"])).stdout.starts_with("nothing to delete"));
+    assert!(ran(context.cwm(&["store", "gc", "--delete"])).stdout.starts_with("nothing to delete"));
     assert!(context.cwm(&["runs", "--delete", "../pipeline"]).stderr.contains("there is no run"));
     ran(context.cwm(&["runs", "--delete", &name]));
     assert_eq!(runs().as_array().map(Vec::len), Some(2));
-    let collected = ran(context.cwm(&["gc", "--delete"])).stdout;
+    let collected = ran(context.cwm(&["store", "gc", "--delete"])).stdout;
     assert!(collected.contains("deleted 48 B; 96 B stay"), "{collected}");
     assert!(context.path("pipeline.lock").exists());
 }

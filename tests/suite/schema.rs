@@ -1,4 +1,4 @@
-//! `cwm schema`: what editors and people read that a pipeline may hold, beside what the program takes.
+//! `cwm util schema`: what editors and people read that a pipeline may hold, beside what the program takes.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ fn committed(name: &str) -> String {
 
 /// The schema that this build prints.
 fn printed() -> serde_json::Value {
-    let ran = Context::new().cwm(&["schema"]);
+    let ran = Context::new().cwm(&["util", "schema"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     serde_json::from_str(&ran.stdout).expect("JSON")
 }
@@ -54,8 +54,8 @@ fn holds(name: &str, arguments: &[&str]) {
 
 #[test]
 fn the_committed_schema_and_reference_are_what_the_code_declares() {
-    holds("docs/pipeline.schema.json", &["schema"]);
-    holds("docs/reference.md", &["schema", "--markdown"]);
+    holds("docs/pipeline.schema.json", &["util", "schema"]);
+    holds("docs/reference.md", &["util", "schema", "--markdown"]);
     // Of a build with fewer stages: what it has is the same there.
     let committed: serde_json::Value = serde_json::from_str(&committed("docs/pipeline.schema.json")).expect("JSON");
     let printed = printed();

@@ -34,11 +34,11 @@ fn stages_cells_outputs_and_variables_of_the_pipeline_are_completed() {
     let cells = ["model[size=d32/l1]", "model[size=d64/l1]"];
     assert_eq!(offered(&context, &["run", "--force", "model["]), cells);
     assert_eq!(offered(&context, &["why", "'model[size=d3"]), ["'model[size=d32/l1]"], "an open quote stays open");
-    assert_eq!(offered(&context, &["path", "model[size=d64/l1]."]), ["model[size=d64/l1].out"]);
+    assert_eq!(offered(&context, &["show", "--path", "model[size=d64/l1]."]), ["model[size=d64/l1].out"]);
     assert_eq!(offered(&context, &["run", "--set", "s"]), ["seed="]);
     assert_eq!(offered(&context, &["stat"]), ["status"]);
     assert_eq!(offered(&context, &["run", "--device", "cp"]), ["cpu"]);
-    assert_eq!(offered(&context, &["watch", "--device", "au"]), ["auto"]);
+    assert_eq!(offered(&context, &["run", "--watch", "--device", "au"]), ["auto"]);
     // A pipeline that is named elsewhere on the line, and one that is wrong.
     context.write("other.yaml", "cwm: 1\nstages:\n  lone: { stage: command, with: { run: x } }\n");
     assert_eq!(offered(&context, &["why", "-f", "other.yaml", "l"]), ["lone"]);
@@ -53,13 +53,14 @@ fn tags_are_completed_where_they_are_taken_and_show_takes_one() {
     let context = Context::with(PIPELINE);
     context.run(&[]);
     for name in ["before", "beyond", "other"] {
-        assert_eq!(context.cwm(&["tag", name, "games"]).code, 0);
+        assert_eq!(context.cwm(&["store", "tag", name, "games"]).code, 0);
     }
-    for command in ["ls", "diff", "show"] {
-        assert_eq!(offered(&context, &[command, "tag:be"]), ["tag:before", "tag:beyond"], "{command}");
+    for command in [&["store", "ls"][..], &["diff"], &["show"]] {
+        let typed = [command, &["tag:be"]].concat();
+        assert_eq!(offered(&context, &typed), ["tag:before", "tag:beyond"], "{command:?}");
     }
-    assert_eq!(offered(&context, &["tag", "oth"]), ["other"]);
-    assert_eq!(offered(&context, &["ls", "--store", "nowhere", "tag:"]), [""; 0]);
+    assert_eq!(offered(&context, &["store", "tag", "oth"]), ["other"]);
+    assert_eq!(offered(&context, &["store", "ls", "--store", "nowhere", "tag:"]), [""; 0]);
     let shown = context.cwm(&["show", "tag:before"]);
     assert!(shown.code == 0 && shown.stdout.starts_with("games (command)\n"), "{}{}", shown.stdout, shown.stderr);
     let none = context.cwm(&["show", "tag:none"]);
@@ -70,12 +71,12 @@ fn tags_are_completed_where_they_are_taken_and_show_takes_one() {
 fn bash_completes_what_the_script_gives_it() {
     let context = Context::with(PIPELINE);
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = context.cwm(&["completions", shell]);
+        let script = context.cwm(&["util", "completions", shell]);
         assert!(script.code == 0 && script.stdout.contains("CWM_COMPLETE"), "{shell}: {}", script.stdout);
         context.write(&format!("completions.{shell}"), &script.stdout);
     }
     context.run(&[]);
-    assert_eq!(context.cwm(&["tag", "before", "games"]).code, 0);
+    assert_eq!(context.cwm(&["store", "tag", "before", "games"]).code, 0);
     // Words as readline breaks them, which is at `=` and `:` too; what it is given stands after the last break.
     let typed = r#"
 source completions.bash
@@ -119,21 +120,77 @@ complete_line 'cwm status ' cwm status ''
 #[test]
 fn every_command_has_a_manual_page_and_every_option_stands_in_it() {
     let context = Context::new();
-    let ran = context.cwm(&["man", "pages"]);
+    let ran = context.cwm(&["util", "man", "pages"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let help = context.cwm(&["--help"]).stdout;
-    let commands = help.split("Commands:").nth(1).expect("commands").split("Options:").next().expect("options");
-    let names: Vec<&str> = commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
-    let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty() && *name != "help").collect();
-    assert!(names.contains(&"run") && names.contains(&"man"), "{names:?}");
+    let commands = commands(&context);
+    let has = |words: &str| commands.iter().any(|command| command.join(" ") == words);
+    assert!(has("run") && has("util man") && has("remote add"), "{commands:?}");
     assert!(context.read("pages/cwm.1").contains("Exit codes"));
-    for name in &names {
+    for command in &commands {
+        let name = command.join("-");
         let page = context.read(&format!("pages/cwm-{name}.1")).replace('\\', "");
-        let help = context.cwm(&[name, "--help"]).stdout;
+        let words: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
+        let help = context.cwm(&words).stdout;
         let options = help.split_whitespace().filter(|word| word.starts_with("--") && word.len() > 2);
         for option in options.map(|word| word.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '-')) {
             assert!(page.contains(option), "{name}: {option}");
         }
     }
-    assert_eq!(std::fs::read_dir(context.path("pages")).expect("a folder").count(), names.len() + 1);
+    assert_eq!(std::fs::read_dir(context.path("pages")).expect("a folder").count(), commands.len() + 1);
+}
+
+/// The words of all commands, those of groups too, as `--help` lists them.
+fn commands(context: &Context) -> Vec<Vec<String>> {
+    let (mut all, mut groups) = (Vec::new(), vec![Vec::new()]);
+    while let Some(group) = groups.pop() {
+        let words: Vec<&str> = group.iter().map(String::as_str).chain(["--help"]).collect();
+        let help = context.cwm(&words).stdout;
+        let Some((_, listed)) = help.split_once("Commands:") else { continue };
+        let listed = listed.split("Options:").next().expect("options");
+        let names = listed.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+        for name in names.filter(|name| !name.is_empty() && *name != "help") {
+            let command = [&group[..], &[name.to_owned()]].concat();
+            groups.push(command.clone());
+            all.push(command);
+        }
+    }
+    all
+}
+
+#[test]
+fn a_command_of_an_earlier_version_gets_a_hint_with_its_new_name() {
+    let context = Context::new();
+    let top: Vec<_> = commands(&context).into_iter().filter(|command| command.len() == 1).collect();
+    assert!((17..=18).contains(&top.len()), "{top:?}");
+    for old in [
+        "watch",
+        "dag",
+        "tensorboard",
+        "path",
+        "take",
+        "pin",
+        "verify",
+        "gc",
+        "du",
+        "ls",
+        "tag",
+        "import",
+        "track",
+        "parity",
+        "devices",
+        "schema",
+        "completions",
+        "man",
+    ] {
+        let ran = context.cwm(&[old]);
+        let hint = ran.stderr.split_once("hint: it is `cwm ").map(|(_, hint)| hint).unwrap_or_default();
+        assert_eq!(ran.code, 2, "{old}: {}", ran.stderr);
+        let new: Vec<&str> = hint.split('`').next().expect("a command").split(' ').collect();
+        let words: Vec<&str> = new.iter().copied().take_while(|word| word.starts_with(char::is_lowercase)).collect();
+        let help = context.cwm(&[&words[..], &["--help"]].concat());
+        assert_eq!(help.code, 0, "{old} -> {new:?}: {}", help.stderr);
+        for option in new.iter().filter(|word| word.starts_with("--")) {
+            assert!(help.stdout.contains(option), "{old} -> {new:?}");
+        }
+    }
 }

@@ -24,7 +24,7 @@ fn reported(context: &Context, arguments: &[&str]) -> Vec<Value> {
 fn a_month_is_cut_and_a_given_file_is_taken_whole() {
     let context = small();
     let fetched = |sets: &[&str]| -> Vec<(String, Option<u64>)> {
-        let rows = reported(&context, &[&["pin", "--json"], sets].concat());
+        let rows = reported(&context, &[&["lock", "--json"], sets].concat());
         let row = |row: &Value| (row["stage"].as_str().unwrap_or_default().to_owned(), row["first_bytes"].as_u64());
         rows.iter().map(row).collect()
     };
@@ -40,7 +40,7 @@ fn a_month_is_cut_and_a_given_file_is_taken_whole() {
     // Were it cut, it would be here; and a URL is no beginning either.
     let cut = [&given[..], &["--set", "bytes=200"]].concat();
     context.run(&[&["corpus"], &cut[..]].concat()).ran_just(&["games", "corpus"]);
-    let counts = context.cwm(&[&["path", "corpus.counts"], &cut[..]].concat()).stdout;
+    let counts = context.cwm(&[&["show", "--path", "corpus.counts"], &cut[..]].concat()).stdout;
     let counts: Value = serde_json::from_str(&std::fs::read_to_string(counts.trim()).expect("counts")).expect("JSON");
     assert_eq!(counts["read"], 12);
     let other = fetched(&["--set", "games=https://example.org/x.pgn.zst"]);

@@ -66,7 +66,7 @@ stages:
         let healed = context.run(&["-j2"]);
         healed.ran_just(&["victim", "reader"]);
         assert_eq!(context.output("reader"), "Victim\n");
-        assert_eq!(context.cwm(&["verify"]).code, 0);
+        assert_eq!(context.cwm(&["store", "verify"]).code, 0);
     }
 }
 
@@ -95,7 +95,7 @@ stages:
     context.write("pipeline.yaml", &pipeline.replace("SPOIL", ""));
     context.run(&["-j2"]).ran_just(&["a", "spoiler", "reader"]);
     assert_eq!(context.output("reader"), (1..=10).map(|n| format!("{n}\n")).collect::<String>());
-    assert_eq!(context.cwm(&["verify"]).code, 0);
+    assert_eq!(context.cwm(&["store", "verify"]).code, 0);
 }
 
 /// Also where it ends with a failure, or in the middle.
@@ -125,6 +125,6 @@ stages:
         context.write("pipeline.yaml", &pipeline.replace("SPOIL", "echo 1 > \"$out\""));
         context.run(&["-j2"]).ran_just(&["source", "spoiler", "reader"]);
         assert_eq!(context.output("reader"), "good\n", "{end}");
-        assert_eq!(context.cwm(&["verify"]).code, 0);
+        assert_eq!(context.cwm(&["store", "verify"]).code, 0);
     }
 }

@@ -67,7 +67,7 @@ fn a_new_result_of_the_sweep_trains_again_only_where_the_choice_changed() {
     for cell in cells() {
         let best = &json(&context.output(&format!("best[{cell}].candidates")))[0];
         let better = best["label"].as_str().expect("a label");
-        let path = |address: String| context.cwm(&["path", &address]).stdout;
+        let path = |address: String| context.cwm(&["show", "--path", &address]).stdout;
         assert_eq!(path(format!("best[{cell}].checkpoint")), path(format!("{better}.checkpoint")));
     }
 
@@ -107,7 +107,7 @@ fn a_new_result_of_the_sweep_trains_again_only_where_the_choice_changed() {
     assert_eq!(run.ran, expected, "{}", run.raw.stderr);
     let overridden = json(&context.output("choice[family=slice,size=d16/l1].candidates"));
     assert_eq!((&overridden[1]["chosen"], &overridden[1]["why"]), (&true.into(), &"override: rank 2".into()));
-    assert_eq!(context.cwm(&["verify"]).code, 0);
+    assert_eq!(context.cwm(&["store", "verify"]).code, 0);
 }
 
 /// The pipelines that few machines can run: that they are right, and what they hold, is reported without running them.
@@ -115,7 +115,7 @@ fn planned(file: &str) -> Vec<String> {
     let context = Context::new();
     let yaml = Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/chess-world-model").join(file);
     context.write(file, &std::fs::read_to_string(yaml).expect("the pipeline"));
-    let dag = context.cwm(&["dag", "-f", file]);
+    let dag = context.cwm(&["status", "--graph", "-f", file]);
     assert_eq!(dag.code, 0, "{}", dag.stderr);
     let status = context.cwm(&["status", "-f", file, "--json"]);
     assert_eq!(status.code, 0, "{}", status.stderr);
@@ -187,7 +187,7 @@ stages:
     command.env("MARKS", &marks).env("CUDA_VISIBLE_DEVICES", "0");
     let run = crate::context::Run::read(crate::context::finish(command.output().expect("cwm starts")));
     run.ran_just(&["half[me=a]", "half[me=b]", "half[me=c]"]);
-    let path = context.command(&["path", "half[me=b]"]).env("MARKS", &marks).output().expect("cwm starts");
+    let path = context.command(&["show", "--path", "half[me=b]"]).env("MARKS", &marks).output().expect("cwm starts");
     let path = String::from_utf8(path.stdout).expect("a path");
     let reported = std::fs::read_to_string(path.trim_end()).expect("the output");
     assert_eq!(reported, "0\n", "every one sees the whole of it");

@@ -107,7 +107,7 @@ fn a_longer_training_goes_on_from_a_shorter_one() {
     let context = Context::with(&format!("{yaml}  shorter:{shorter}  longer:{longer}"));
     context.run(&[]).ran_just(&["games", "corpus", "tokens", "model", "shorter", "longer"]);
     for output in ["checkpoint", "curves", "summary"] {
-        let path = |stage: &str| context.cwm(&["path", &format!("{stage}.{output}")]).stdout;
+        let path = |stage: &str| context.cwm(&["show", "--path", &format!("{stage}.{output}")]).stdout;
         assert_eq!(path("longer"), path("model"), "{output}: one object");
         assert_ne!(path("shorter"), path("model"), "{output}");
     }

@@ -1,4 +1,4 @@
-//! `cwm watch`: a run for each change, errors waited out, an end when it is asked.
+//! `cwm run --watch`: a run for each change, errors waited out, an end when it is asked.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::context::Context;
 
-/// A `cwm watch --json` under way.
+/// A `cwm run --watch --json` under way.
 struct Watch {
     child: Child,
     events: std::io::Lines<BufReader<ChildStdout>>,
@@ -15,7 +15,7 @@ struct Watch {
 
 impl Watch {
     fn begin(context: &Context) -> Self {
-        let mut command = context.command(&["watch", "--json"]);
+        let mut command = context.command(&["run", "--watch", "--json"]);
         let mut child = command
             .env("HOME", context.path("."))
             .stdout(Stdio::piped())
@@ -146,7 +146,7 @@ stages:
 
 #[test]
 fn without_a_pipeline_there_is_nothing_to_watch() {
-    let ran = Context::new().cwm(&["watch", "none.yaml"]);
+    let ran = Context::new().cwm(&["run", "--watch", "none.yaml"]);
     assert_eq!(ran.code, 2, "{}", ran.stderr);
     assert!(ran.stderr.contains("there is no pipeline file none.yaml"), "{}", ran.stderr);
 }
@@ -154,7 +154,7 @@ fn without_a_pipeline_there_is_nothing_to_watch() {
 #[test]
 fn a_stage_that_is_not_there_is_reported_at_once() {
     let context = Context::with("cwm: 1\nstages:\n  a: { stage: command, with: { run: 'echo > \"$out\"' } }\n");
-    let ran = context.cwm(&["watch", "nix"]);
+    let ran = context.cwm(&["run", "--watch", "nix"]);
     assert_eq!(ran.code, 2, "{}", ran.stderr);
     assert!(ran.stderr.contains("this pipeline has no stage `nix`") && ran.stdout.is_empty(), "{}", ran.stderr);
 }

@@ -169,7 +169,7 @@ fn status_why_and_dry_run_say_of_a_missing_file_what_the_run_does() {
         &CHAIN.replace("from: second, with: { run: 'cat \"$in\"", "from: second, with: { run: 'wc \"$in\""),
     );
     context.run(&[]);
-    let object = std::fs::canonicalize(context.cwm(&["path", "second"]).stdout.trim()).expect("an object");
+    let object = std::fs::canonicalize(context.cwm(&["show", "--path", "second"]).stdout.trim()).expect("an object");
     std::fs::remove_file(object).expect("removed");
     assert_eq!(of_second(&context), ["incomplete", "incomplete", "cached"]);
     assert!(why(&context, &["second"]).contains("files of its result are missing; made again when needed"));
@@ -197,7 +197,7 @@ fn status_why_and_dry_run_say_of_a_missing_file_what_the_run_does() {
     context.edit("pipeline.yaml", "from: first, with: { run: 'cat \"$in\" \"$in\"", "with: { run: 'echo 1; echo 1");
     context.run(&[]);
     context.edit("pipeline.yaml", "n: 1,", "n: 2,");
-    let object = std::fs::canonicalize(context.cwm(&["path", "second"]).stdout.trim()).expect("an object");
+    let object = std::fs::canonicalize(context.cwm(&["show", "--path", "second"]).stdout.trim()).expect("an object");
     std::fs::remove_file(object).expect("removed");
     assert_eq!(of_second(&context), ["may run", "may run", "would_run"]);
     assert!(dry(&context, &[]).contains("may run    second\n             a file of its recorded result is missing"));
@@ -328,7 +328,7 @@ fn what_was_taken_over_did_not_run_again() {
     context.run(&[]).ran_just(&["a", "b"]);
     context.write("mine.txt", "2\n");
     context.edit("pipeline.yaml", "echo 1", "echo 3");
-    let taken = context.cwm(&["take", "a", "mine.txt"]);
+    let taken = context.cwm(&["accept", "a", "--files", "mine.txt"]);
     assert_eq!(taken.code, 0, "{}", taken.stderr);
     let reported = why(&context, &["b"]);
     assert!(reported.contains("a: has another result") && !reported.contains("ran again"), "{reported}");

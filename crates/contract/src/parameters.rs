@@ -31,8 +31,12 @@ pub enum Type {
         /// Such as `.jsonl`.
         endings: &'static [&'static str],
     },
-    /// A file from outside, or a URL (anything with `://` in it). A file enters the key by its content, a URL as text.
-    FileOrUrl,
+    /// A file from outside, or a URL (anything with `://` in it). A file enters the key by its content, a URL as text. In a
+    /// [`Type::OneOrMany`] a folder stands for a list of the files in it, as of [`Type::Files`].
+    FileOrUrl {
+        /// Such as `.jsonl`; without any, no folder is taken.
+        endings: &'static [&'static str],
+    },
     /// A number of bytes: an integer from 1, or a number with a unit such as `100MB`. Held as the integer.
     Bytes,
     /// A secret text: from a file, else from the environment variable `env`, else the public value `public`.
@@ -68,9 +72,10 @@ impl Type {
             (Type::Integer { min, max }, Value::Int(i)) if (min..=max).contains(&i) => Ok(value.clone()),
             (Type::Float, Value::Float(_)) => Ok(value.clone()),
             (Type::Float, Value::Int(i)) => Ok(Value::Float(*i as f64)),
-            (Type::Text | Type::File | Type::Files { .. } | Type::FileOrUrl | Type::Secret { .. }, Value::Text(_)) => {
-                Ok(value.clone())
-            }
+            (
+                Type::Text | Type::File | Type::Files { .. } | Type::FileOrUrl { .. } | Type::Secret { .. },
+                Value::Text(_),
+            ) => Ok(value.clone()),
             (Type::Secret { .. }, Value::Null) => Ok(Value::Null),
             (Type::Bytes, value) => match amount::parse_bytes(value) {
                 Some(bytes) => Ok(Value::Int(bytes.into())),
@@ -108,7 +113,10 @@ impl Type {
             Type::Choice(words) => format!("one of {}", words.join(", ")),
             Type::File => "the path of a file".into(),
             Type::Files { endings } => format!("the path of a file or of a folder of files ({})", endings.join(", ")),
-            Type::FileOrUrl => "the path of a file or an http(s) URL".into(),
+            Type::FileOrUrl { endings: [] } => "the path of a file or an http(s) URL".into(),
+            Type::FileOrUrl { endings } => {
+                format!("the path of a file, of a folder of files ({}), or an http(s) URL", endings.join(", "))
+            }
             Type::Bytes => "a number of bytes such as 1000000 or 100MB".into(),
             Type::Secret { env, .. } => {
                 format!("the path of a file that holds the secret (else the variable {env} has it)")
@@ -312,7 +320,7 @@ impl SourceLocation {
 
 impl Parameter for SourceLocation {
     fn kind() -> Type {
-        Type::FileOrUrl
+        Type::FileOrUrl { endings: &[] }
     }
     fn read(value: &Value) -> Result<Self, String> {
         let text = String::read(value)?;

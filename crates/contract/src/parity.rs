@@ -100,7 +100,7 @@ impl Comparison {
         }
     }
 
-    /// Returns the comparison as `cwm parity --json` prints it.
+    /// Returns the comparison as `cwm model parity --json` prints it.
     pub fn to_json(&self) -> serde_json::Value {
         let quantity = |quantity: &Quantity| {
             let Quantity { name, compared, worst, largest } = quantity;

@@ -1,4 +1,4 @@
-//! Lines of curves as numbers by step: what `cwm log --follow` and `cwm tensorboard` show of a training.
+//! Lines of curves as numbers by step: what `cwm log --follow` and `cwm log --tensorboard` show of a training.
 
 use cwm_contract::{CurvePoint, Failure};
 use serde_json::Value;

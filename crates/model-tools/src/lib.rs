@@ -1,7 +1,7 @@
 //! Tools for models outside of pipelines: compare them with the authors' code, import them from other
 //! programs, and follow games with them.
 //!
-//! The executor meets it through a trait of the contract (`cwm parity`, `cwm import`, `cwm track`); no stage uses it, so that it is in no stage's
+//! The executor meets it through a trait of the contract (`cwm model parity`, `cwm model import`, `cwm model track`); no stage uses it, so that it is in no stage's
 //! fingerprint. It must not know of pipelines or the store.
 
 mod import;

@@ -46,7 +46,7 @@ pub fn open(resources: &Resources) -> Result<OpenDevice, ModelError> {
 
 /// The message for a computation that needs a GPU where there is none.
 const IN_VAIN: &str =
-    "requests a GPU, and there is none: computes on the processor (`cwm devices` lists what is missing)";
+    "requests a GPU, and there is none: computes on the processor (`cwm model devices` lists what is missing)";
 
 /// A device by name.
 ///

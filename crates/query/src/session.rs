@@ -92,7 +92,7 @@ async fn part(
     let unreadable = |what: &str| {
         let Artifact { cell, port, path, .. } = artifact;
         Failure::input(format!("cannot read {cell}.{port} ({}): {what}", path.display()))
-            .hint("the file may be damaged: `cwm verify` finds out")
+            .hint("the file may be damaged: `cwm store verify` finds out")
     };
     let urls: Vec<String> = files.paths.iter().map(|path| cwm_functions::file_url(path)).collect();
     // The store names files by digest, so there is no extension to go by.

@@ -81,7 +81,7 @@ fn path_of<'v>(kind: &Type, value: &'v Value) -> Option<&'v Path> {
     let text = value.as_text()?;
     match kind {
         Type::File | Type::Files { .. } => Some(Path::new(text)),
-        Type::FileOrUrl => (!SourceLocation::is_url(text)).then(|| Path::new(text)),
+        Type::FileOrUrl { .. } => (!SourceLocation::is_url(text)).then(|| Path::new(text)),
         _ => None,
     }
 }
@@ -138,8 +138,8 @@ mod tests {
         for (kind, mut value, moved) in [
             (Type::File, text("/a/b.pgn"), text("/there/a/b.pgn")),
             (folder(), text("/a"), text("/there/a")),
-            (Type::FileOrUrl, text("/a"), text("/there/a")),
-            (Type::FileOrUrl, text("https://example.org/a"), text("https://example.org/a")),
+            (Type::FileOrUrl { endings: &[] }, text("/a"), text("/there/a")),
+            (Type::FileOrUrl { endings: &[] }, text("https://example.org/a"), text("https://example.org/a")),
             (Type::Optional(Box::new(Type::File)), text("/a"), text("/there/a")),
             (Type::Optional(Box::new(Type::File)), Value::Null, Value::Null),
             (Type::OneOrMany(Box::new(Type::File)), text("/a"), text("/there/a")),

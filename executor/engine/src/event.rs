@@ -187,12 +187,12 @@ pub enum RunEvent {
         /// The failed or stopped cell.
         because: Label,
     },
-    /// `cwm watch` waits for a change.
+    /// `cwm run --watch` waits for a change.
     Watching {
         /// The number of watched files.
         files: usize,
     },
-    /// Files changed, so `cwm watch` runs again.
+    /// Files changed, so `cwm run --watch` runs again.
     Changed {
         /// The changed files.
         paths: Vec<PathBuf>,

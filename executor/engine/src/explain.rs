@@ -3,7 +3,7 @@
 mod reason;
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cause::{Cause, remote_name};
 use crate::history::History;
@@ -12,6 +12,7 @@ use crate::predict::{CellPrediction, RunPrediction};
 use crate::reasons::{changes, differences_of, known_causes, mark_repinned, rerun_causes};
 use crate::status::{CacheStatus, CellStatus, KeyStatus, describe_unread_pipe};
 use cwm_action::{ActionFile, source_key};
+use cwm_contract::Label;
 use cwm_core::{Result, list_some, shell_quote};
 use cwm_store::{ActionRecord, EvictionReason, Store};
 pub use reason::Reason;
@@ -21,6 +22,18 @@ const DEPTH: usize = 64;
 
 /// The most inputs without a result that a sentence names.
 const NEAREST: usize = 4;
+
+/// Names these cells; if there are many, those of one stage together: `model (14 cells)`.
+fn by_stage<'a>(labels: impl Iterator<Item = &'a Label>) -> Vec<String> {
+    let mut stages: BTreeMap<&str, Vec<&Label>> = BTreeMap::new();
+    labels.for_each(|label| stages.entry(&label.stage).or_default().push(label));
+    let is_long = stages.values().map(Vec::len).sum::<usize>() > NEAREST;
+    let name = |(stage, labels): (&str, Vec<&Label>)| match labels.len() {
+        count if count > 1 && is_long => vec![format!("{stage} ({count} cells)")],
+        _ => labels.iter().map(ToString::to_string).collect(),
+    };
+    stages.into_iter().flat_map(name).collect()
+}
 
 /// Explains the cells of a plan.
 pub struct Explainer<'a> {
@@ -59,7 +72,7 @@ impl<'a> Explainer<'a> {
             let open = sources(self.inputs.cell(index)).filter(|source| self.cache_status.record(*source).is_none());
             let open: BTreeSet<usize> = open.collect();
             let labels = open.into_iter().map(|source| &self.inputs.cell(source).label);
-            reason.because.push(format!("depends on {}", list_some(labels, NEAREST)));
+            reason.because.push(format!("depends on {}", list_some(by_stage(labels), NEAREST)));
         }
         Ok(reason)
     }
@@ -228,7 +241,7 @@ impl<'a> Explainer<'a> {
 fn describe_incomplete(store: &Store, record: &ActionRecord) -> Result<String> {
     Ok(match record.evicted {
         None => "files of its result are missing; made again when needed".to_owned(),
-        Some(EvictionReason::Collected) => "`cwm gc` let its files go; made again when needed".to_owned(),
+        Some(EvictionReason::Collected) => "`cwm store gc` let its files go; made again when needed".to_owned(),
         Some(EvictionReason::NotPulled) => {
             let remote = remote_name(store.remote_of_unpulled(record)?.as_deref());
             let label = shell_quote(&record.label.to_string());

@@ -16,7 +16,7 @@ pub struct History {
 }
 
 impl History {
-    /// Reads all records, without those that are damaged, which `cwm verify` finds.
+    /// Reads all records, without those that are damaged, which `cwm store verify` finds.
     ///
     /// # Errors
     /// The store's folder cannot be read.

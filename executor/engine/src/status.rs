@@ -117,7 +117,7 @@ pub enum CellStatus {
     /// It is done, and files of its result are missing.
     #[serde(rename = "incomplete")]
     Incomplete,
-    /// It is done, and `cwm gc` evicted its files.
+    /// It is done, and `cwm store gc` evicted its files.
     #[serde(rename = "collected")]
     Collected,
     /// Its result is known from a remote, and its files were not pulled.

@@ -24,7 +24,7 @@ pub fn check(store: &Store) -> Result<Vec<Finding>> {
             Ok(_) => {}
             Err(FileError::Damaged { what, .. }) => {
                 let lost =
-                    "it notes what a lock file names, which `cwm gc` may take unless that pipeline is run before";
+                    "it notes what a lock file names, which `cwm store gc` may take unless that pipeline is run before";
                 findings.push(store.quarantine(path, format!("is damaged: {what}; {lost}"))?);
             }
             Err(error) if error.kind() == FileErrorKind::TooNew => findings.push(Finding::about(path, TOO_NEW)),
@@ -43,8 +43,8 @@ pub fn check(store: &Store) -> Result<Vec<Finding>> {
             }
             Err(error) => format!("cannot be used: {error}"),
         };
-        let remedy = format!("until `cwm tag {name} --delete` takes the tag away, or `--replace` renews it");
-        findings.push(Finding::about(path, format!("{problem}; `cwm gc` takes nothing {remedy}")));
+        let remedy = format!("until `cwm store tag {name} --delete` takes the tag away, or `--replace` renews it");
+        findings.push(Finding::about(path, format!("{problem}; `cwm store gc` takes nothing {remedy}")));
     }
     Ok(findings)
 }

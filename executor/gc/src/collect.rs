@@ -56,7 +56,7 @@ pub struct ReclaimedWork {
     pub bytes: u64,
 }
 
-/// The content that goes and that stays; `cwm gc --json` prints it.
+/// The content that goes and that stays; `cwm store gc --json` prints it.
 #[derive(Debug, Default, Serialize)]
 pub struct GcPlan {
     /// The version of this as JSON.
@@ -212,7 +212,7 @@ pub fn collect(
     now: Timestamp,
     waiting: impl FnOnce(&str),
 ) -> Result<GcPlan> {
-    let alone = store.lock_exclusive("cwm gc", waiting)?;
+    let alone = store.lock_exclusive("cwm store gc", waiting)?;
     let plan = GcPlan { deleted: true, ..plan(store, jobs, options, now)? };
     if !plan.is_empty() {
         store.move_garbage(&plan.garbage, EvictionReason::Collected, &alone)?;

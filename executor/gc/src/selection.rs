@@ -23,7 +23,7 @@ pub fn stages<'l>(words: &[String], known: impl Iterator<Item = &'l Label> + Clo
         let label: Label = word.parse().map_err(Error::usage)?;
         if !known.clone().any(|known| matches_selection(known, std::slice::from_ref(&label))) {
             return Err(
-                Error::usage(format!("there is no result of `{word}`")).hint("`cwm ls --all` lists all results")
+                Error::usage(format!("there is no result of `{word}`")).hint("`cwm store ls --all` lists all results")
             );
         }
         labels.push(label);

@@ -48,7 +48,7 @@ impl Tag {
 }
 
 /// The remedy for a damaged tag.
-const RENEW: &str = "`cwm tag NAME --delete` takes the tag away; `cwm tag NAME --replace` gives it to what the lock file names \
+const RENEW: &str = "`cwm store tag NAME --delete` takes the tag away; `cwm store tag NAME --replace` gives it to what the lock file names \
                      now, or with `HASH...` to other results";
 
 /// Checks the name of a tag: letters, digits, `.`, `_` and `-`, a letter or digit first.
@@ -102,12 +102,12 @@ pub fn read(store: &Store, name: &str) -> Result<Tag, Error> {
     check_name(name)?;
     let path = path(store, name);
     if !path.is_file() {
-        return Err(Error::usage(format!("there is no tag `{name}`")).hint("`cwm tag` lists them"));
+        return Err(Error::usage(format!("there is no tag `{name}`")).hint("`cwm store tag` lists them"));
     }
     Ok(Tag { name: name.to_owned(), lock: LockFile::read(&path)? })
 }
 
-/// Deletes the tag of this name and returns it. The next `cwm gc` may delete its results.
+/// Deletes the tag of this name and returns it. The next `cwm store gc` may delete its results.
 ///
 /// # Errors
 /// There is none, or the store cannot be read or written.

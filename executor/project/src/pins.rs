@@ -54,7 +54,7 @@ impl LineEntry for Pin {
     const ENTRY: &'static str = "a pin";
     const INTRODUCTION: &'static str = "\
 # What URLs gave when first fetched; written by `cwm run`, kept in git. What comes later must be the same:
-# `cwm pin --update STAGE` accepts other bytes.
+# `cwm lock --update STAGE` accepts other bytes.
 ";
     const HEADING: &'static str = "pins:";
     const CONFLICT_RULE: &'static str = "where two lines differ for one URL, someone fetched other bytes";
@@ -110,7 +110,7 @@ impl Pins {
             sha256: pin.sha256.clone(),
             reason: format!("is pinned in {FILE_NAME}"),
             hint: format!(
-                "if it was changed on purpose, `cwm pin --update {stage}{}` fetches it anew and pins the new sum",
+                "if it was changed on purpose, `cwm lock --update {stage}{}` fetches it anew and pins the new sum",
                 self.options
             ),
         })
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(now.get(&fetched("http://x/b", Some(3), "").fetch).unwrap().sha256, "b".repeat(64));
         let now = now.with_command_options(" -f lichess.yaml".into());
         let expected = now.expected(&fetched("http://x/a", None, "").fetch, "games").unwrap();
-        assert!(expected.hint.contains("`cwm pin --update games -f lichess.yaml`"), "{}", expected.hint);
+        assert!(expected.hint.contains("`cwm lock --update games -f lichess.yaml`"), "{}", expected.hint);
         // Another file in its place would have another number.
         let number = || fs::metadata(folder.path().join(FILE_NAME)).unwrap().ino();
         let before = number();

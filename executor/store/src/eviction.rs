@@ -17,7 +17,7 @@ use cwm_core::files::Result;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EvictionReason {
-    /// `cwm gc` took it.
+    /// `cwm store gc` took it.
     Collected,
     /// Its stage has `keep: false`.
     NotKept,

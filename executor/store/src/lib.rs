@@ -75,7 +75,7 @@ const README: &str = "\
 # artifacts
 
 The results of `cwm run`, by the hash of what they depend on. Made and read by cwm; nothing here is edited by hand.
-`cwm show`, `cwm path` and `cwm export` give people what is in it, `cwm verify` checks it. It may be deleted as a
+`cwm show`, `cwm show --path` and `cwm export` give people what is in it, `cwm store verify` checks it. It may be deleted as a
 whole: what the pipeline needs is then made again.
 ";
 
@@ -153,7 +153,7 @@ impl Store {
             Ok(found) if found > u64::from(STORE_FORMAT) => {
                 Err(FileError::TooNew { path: self.root().to_owned(), what: "the store", found, known: STORE_FORMAT })
             }
-            // Nothing that reads the store, `cwm verify` neither, comes past this.
+            // Nothing that reads the store, `cwm store verify` neither, comes past this.
             _ => Err(FileError::refused(
                 &path,
                 format!("does not hold the version of a store, such as `{STORE_FORMAT}`"),

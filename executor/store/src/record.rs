@@ -143,7 +143,7 @@ pub struct RunInfo {
     /// True if it resumed from a checkpoint: its seconds are then not those of all of the work.
     #[serde(default, rename = "goes_on", skip_serializing_if = "std::ops::Not::not")]
     pub is_resumed: bool,
-    /// By output, the files or folders that people gave as its result (`cwm take`); empty if it was computed.
+    /// By output, the files or folders that people gave as its result (`cwm accept --files`); empty if it was computed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub taken_from: BTreeMap<String, PathBuf>,
     /// The user.

@@ -50,7 +50,7 @@ pub fn assess(workspace: &Workspace, cache_status: &CacheStatus, index: usize) -
     if !others.is_empty() {
         // Its text is a parameter to cwm, and a script an input; what of them is code only people know.
         let keep = match cell.body {
-            Body::Command(_) => format!("; `cwm take '{}' --before` takes its result of before over", cell.label),
+            Body::Command(_) => format!("; `cwm accept '{}' --previous` keeps its previous result", cell.label),
             Body::Stage(_) => String::new(),
         };
         return Ok(Assessment::Refused(format!("not only its code changed: {}{keep}", others.join("; "))));

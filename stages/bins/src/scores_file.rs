@@ -38,7 +38,7 @@ impl ScoresFile {
         let file = File::open(path).map_err(|error| Failure::io("open", path, error))?;
         let reader = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| {
             Failure::input(format!("the scores of {label} are no readable Parquet file ({}): {error}", path.display()))
-                .hint("run the stage that made them again, or look at the file with `cwm path`")
+                .hint("run the stage that made them again, or look at the file with `cwm show --path`")
         })?;
         let has_labels = RIGHT.iter().all(|(name, _)| reader.schema().field_with_name(name).is_ok());
         for (name, wanted) in COLUMNS.iter().chain(RIGHT.iter().filter(|_| has_labels)) {

@@ -3,19 +3,24 @@
 use std::collections::BTreeSet;
 
 use cwm_contract::{
-    Bytes, ExternalSource, FetchRequest, OneOrMany, Origin, ParameterError, Parameters, SourceLocation, Values,
+    Bytes, ExternalSource, FetchRequest, OneOrMany, Origin, ParameterError, Parameters, SourceLocation, Type, Values,
     parameters,
 };
 
 use crate::checksum::Checksum;
 use crate::month::Month;
 
+/// The endings of the names of the files in a folder that are taken.
+const ENDINGS: &[&str] = &[".pgn", ".pgn.zst", ".pgn.gz", ".pgn.bz2"];
+
 parameters! {
     /// Parameters of `download`.
     pub struct Config {
         /// The file, or the `http://` or `https://` URL it is at; or a list of them, which makes a folder of files in the
-        /// order of the list. It counts before `month`.
+        /// order of the list. A folder stands for the list of the game files in it and in its folders. It counts before
+        /// `month`.
         pub source: Option<OneOrMany<SourceLocation>> = None,
+            kind = Type::Optional(Box::new(Type::OneOrMany(Box::new(Type::FileOrUrl { endings: ENDINGS })))),
         /// A month of the standard rated games of Lichess, such as 2025-03, where no `source` is given. It is checked
         /// against the sum that the site publishes.
         pub month: Option<String> = None,

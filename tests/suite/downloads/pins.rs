@@ -76,15 +76,15 @@ fn other_bytes_are_an_error_until_the_pin_is_updated() {
     context.run(&[]).ran_just(&[]);
     let (pins, forced) = (context.read("sources.lock"), context.cwm(&["run", "--force", "games"]));
     assert_eq!(forced.code, 1, "{}", forced.stderr);
-    for words in [&of(1), &of(2), "is pinned in sources.lock", "`cwm pin --update games`"] {
+    for words in [&of(1), &of(2), "is pinned in sources.lock", "`cwm lock --update games`"] {
         assert!(forced.stderr.contains(words), "{words}: {}", forced.stderr);
     }
     assert_eq!(context.read("sources.lock"), pins);
     context.run(&[]).ran_just(&[]);
 
     let size = content(1).len();
-    assert_eq!(well(context.cwm(&["pin"])), format!("games: {}\n  {}  ({size} B)\n", server.url, of(1)));
-    let updated = well(context.cwm(&["pin", "--update", "games"]));
+    assert_eq!(well(context.cwm(&["lock"])), format!("games: {}\n  {}  ({size} B)\n", server.url, of(1)));
+    let updated = well(context.cwm(&["lock", "--update", "games"]));
     assert!(updated.contains(&format!("{} -> {}", of(1), of(2))), "{updated}");
     let why = well(context.cwm(&["why", "size"]));
     assert!(why.contains("from games"), "{why}");
@@ -92,7 +92,7 @@ fn other_bytes_are_an_error_until_the_pin_is_updated() {
     assert!(why.contains(&words) && !why.contains("line"), "{why}");
     context.run(&[]).ran_just(&["size"]);
     assert_eq!(context.output("size").trim(), content(2).len().to_string());
-    let again = well(context.cwm(&["pin", "--update"]));
+    let again = well(context.cwm(&["lock", "--update"]));
     assert!(again.contains(&format!("unchanged: {}", of(2))), "{again}");
     // A pin that git brought back names the result of then, which is still there.
     context.write("sources.lock", &pins);
@@ -112,7 +112,7 @@ fn what_cannot_be_fetched_leaves_the_pin_as_it_is() {
     context.run(&[]).ran_just(&["games", "size"]);
     let pins = context.read("sources.lock");
     there.store(0, Ordering::SeqCst);
-    let updated = context.cwm(&["pin", "--update"]);
+    let updated = context.cwm(&["lock", "--update"]);
     assert_eq!(updated.code, 1, "{}", updated.stderr);
     assert!(updated.stderr.contains("404 Not Found"), "{}", updated.stderr);
     assert_eq!(context.read("sources.lock"), pins);
@@ -173,7 +173,7 @@ fn the_command_that_an_error_names_finds_the_fetch() {
     well(context.cwm(&run));
     version.store(2, Ordering::SeqCst);
     let forced = context.cwm(&[&run[..], &["--force", "games"]].concat());
-    let command = format!("cwm pin --update games -f below/other.yaml --set {set} --store elsewhere");
+    let command = format!("cwm lock --update games -f below/other.yaml --set {set} --store elsewhere");
     assert!(forced.stderr.contains(&format!("`{command}`")), "{}", forced.stderr);
     let words: Vec<&str> = command.split(' ').skip(1).collect();
     assert!(well(context.cwm(&words)).contains(&format!("{} -> {}", of(1), of(2))));
@@ -192,7 +192,7 @@ fn a_damaged_file_of_pins_is_reported_with_its_line_and_fetches_nothing() {
         (good.replace("cwm-sources: 1", "cwm-sources: 2"), 4, "sources.lock has format 2", "up to 1"),
     ] {
         context.write("sources.lock", &text);
-        for command in [&["run"][..], &["status"], &["pin"], &["pin", "--update"]] {
+        for command in [&["run"][..], &["status"], &["lock"], &["lock", "--update"]] {
             let ran = context.cwm(command);
             assert_eq!(ran.code, code, "{command:?} {}", ran.stderr);
             assert!(ran.stderr.contains(place) && ran.stderr.contains(words), "{command:?} {}", ran.stderr);
@@ -208,8 +208,8 @@ fn what_fetches_nothing_has_no_pins() {
     context.write_old("games.pgn", &games(1));
     context.run(&[]).ran_just(&["games", "size"]);
     assert!(!context.path("sources.lock").exists());
-    assert_eq!(well(context.cwm(&["pin"])), "this pipeline fetches nothing from the network\n");
-    let named = context.cwm(&["pin", "--update", "size"]);
+    assert_eq!(well(context.cwm(&["lock"])), "this pipeline fetches nothing from the network\n");
+    let named = context.cwm(&["lock", "--update", "size"]);
     assert_eq!(named.code, 2);
     assert!(named.stderr.contains("size fetches nothing"), "{}", named.stderr);
 }

@@ -46,7 +46,7 @@ fn a_source_counts_before_a_month() {
     assert!(status.starts_with("cached"), "{status}");
     // The month is what is meant without it.
     assert!(
-        well(context.cwm(&["pin"])).contains(&format!("https://database.lichess.org/standard/{MONTH}\n  not pinned"))
+        well(context.cwm(&["lock"])).contains(&format!("https://database.lichess.org/standard/{MONTH}\n  not pinned"))
     );
 }
 
@@ -64,7 +64,7 @@ fn a_list_is_a_folder_of_files_in_its_order_and_parse_reads_it() {
     ));
     context.write_old("here.pgn", &games(4));
     context.run(&[]).ran_just(&["games", "corpus"]);
-    let folder = well(context.cwm(&["path", "games"]));
+    let folder = well(context.cwm(&["show", "--path", "games"]));
     let mut names: Vec<String> = std::fs::read_dir(folder.trim())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -74,7 +74,7 @@ fn a_list_is_a_folder_of_files_in_its_order_and_parse_reads_it() {
     assert!(context.output("corpus.counts").contains("\"kept\":11"), "{}", context.output("corpus.counts"));
     assert_eq!(context.read("sources.lock").matches("\"sha256\"").count(), 2);
     context.run(&[]).ran_just(&[]);
-    let listed = well(context.cwm(&["pin"]));
+    let listed = well(context.cwm(&["lock"]));
     assert_eq!(listed.matches("games: http").count(), 2, "{listed}");
 }
 
@@ -93,7 +93,7 @@ fn of_a_beginning_parse_reads_up_to_its_limit() {
     let beginning = sum(&games(1_000).as_bytes()[..10_000]);
     let words = format!("\"first_bytes\": 10000, \"sha256\": \"{beginning}\", \"bytes\": 10000}}");
     assert!(pinned.contains(&words), "{pinned}");
-    assert!(well(context.cwm(&["pin"])).contains("games: the first 10000 bytes of http"));
+    assert!(well(context.cwm(&["lock"])).contains("games: the first 10000 bytes of http"));
     // Another length is another thing.
     context.edit("pipeline.yaml", "10kB", "20000");
     context.run(&[]).ran_just(&["games", "corpus"]);
@@ -107,7 +107,7 @@ fn a_file_that_lies_elsewhere_now_is_no_different_result() {
     context.write_old("here.pgn", &games(2));
     context.run(&[]).ran_just(&["games"]);
     std::fs::rename(context.path("here.pgn"), context.path("there.pgn")).unwrap();
-    let path = context.cwm(&["path", "games"]);
+    let path = context.cwm(&["show", "--path", "games"]);
     assert!(path.code == 2 && path.stderr.contains("here.pgn") && !path.stderr.contains("makes it"), "{}", path.stderr);
     let run = context.run(&["--set", "games=there.pgn"]);
     run.ran_just(&["games"]);
@@ -117,7 +117,6 @@ fn a_file_that_lies_elsewhere_now_is_no_different_result() {
 #[test]
 fn what_cannot_be_a_source_is_reported_with_its_place() {
     for (with, words) in [
-        ("source: there", "is a folder"),
         ("source: [there/x.pgn, nowhere.pgn]", "cannot read"),
         ("source: \"file:///tmp/x.pgn\"", "write `/tmp/x.pgn`"),
         ("source: \"ftp://x/y.pgn\"", "ftp:// is not supported"),
@@ -155,4 +154,46 @@ fn the_proxy_of_the_environment_is_asked() {
         command.env_remove("no_proxy").env_remove("NO_PROXY").env("HTTP_PROXY", proxy).env_remove("http_proxy");
     well(crate::context::finish(output.output().expect("cwm starts")));
     assert!(asked.try_recv().expect("a tunnel").starts_with("CONNECT 127.0.0.1:"));
+}
+
+#[test]
+fn a_folder_as_source_is_the_list_of_its_game_files() {
+    let context = Context::with(
+        "cwm: 1\nvars: { games: games }\nstages:\n  games: { stage: download, with: { source: $games } }\n  \
+         corpus: { stage: parse, from: games }\n",
+    );
+    context.write_old("games/b.pgn", &games(3));
+    context.write_old("games/a/2.pgn", &games(2));
+    context.write_old("games/notes.txt", "not games");
+    context.run(&[]).ran_just(&["games", "corpus"]);
+    // The same as the list, in the order of the paths.
+    context.edit("pipeline.yaml", "games: games }", "games: [games/a/2.pgn, games/b.pgn] }");
+    context.run(&[]).ran_just(&[]);
+    context.edit("pipeline.yaml", "games: [games/a/2.pgn, games/b.pgn] }", "games: games }");
+    context.run(&["--set", "games=games/"]).ran_just(&[]);
+    context.write_old("games/c.pgn", &games(1));
+    assert!(context.cwm(&["why", "games"]).stdout.contains("its source changed"));
+    assert!(context.run(&[]).ran.contains("games"));
+    context.write("empty/notes.txt", "");
+    let empty = context.cwm(&["run", "--set", "games=empty"]);
+    assert_eq!(empty.code, 3, "{}", empty.stderr);
+    assert!(empty.stderr.contains("holds no file whose name ends in .pgn, "), "{}", empty.stderr);
+}
+
+#[test]
+fn a_path_in_from_is_a_file() {
+    let context = Context::with(
+        "cwm: 1\nvars: { games: played }\nstages:\n  played: { stage: play, with: { games: 2 } }\n  \
+         corpus: { stage: parse, from: { pgn: $games } }\n",
+    );
+    context.write_old("games/x.pgn", &games(2));
+    context.run(&[]).ran_just(&["played", "corpus"]);
+    context.run(&["corpus", "--set", "games=games/x.pgn"]).ran_just(&["corpus"]);
+    context.edit("pipeline.yaml", "games: played", "games: ./games/x.pgn");
+    context.run(&["corpus"]).ran_just(&[]);
+    context.edit("pipeline.yaml", "from: { pgn: $games }", "from: $games");
+    let unnamed = context.cwm(&["run"]);
+    assert_eq!(unnamed.code, 3, "{}", unnamed.stderr);
+    assert!(unnamed.stderr.contains("a file is given to an input by name"), "{}", unnamed.stderr);
+    assert!(unnamed.stderr.contains("`from: { pgn: "), "{}", unnamed.stderr);
 }

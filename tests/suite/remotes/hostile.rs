@@ -108,7 +108,7 @@ fn what_stands_in_a_record_does_nothing_to_a_terminal() {
     let mut run = context.command(&["run", "games"]);
     let ran = run.env("USER", "\u{1b}]0;pwn\u{7}root\nfake").output().expect("cwm starts");
     assert!(ran.status.success());
-    for words in [&["status"][..], &["why", "games"], &["ls", "--all"], &["show", "games"]] {
+    for words in [&["status"][..], &["why", "games"], &["store", "ls", "--all"], &["show", "games"]] {
         let reported = well(context.cwm(words)).stdout;
         assert!(reported.contains("\\u{1b}]0;pwn\\u{7}root\\nfake@"), "{words:?}: {reported}");
         assert!(!reported.contains(|c: char| c.is_control() && c != '\n'), "{words:?}: {reported:?}");

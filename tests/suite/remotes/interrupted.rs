@@ -36,10 +36,10 @@ fn a_pull_that_was_interrupted_goes_on_where_it_was_also_after_gc() {
     web.set(Manner::Until(PIECE));
     let cut = ben.cwm(&["pull"]);
     assert!(cut.code == 9 && cut.stderr.contains("could not be reached"), "{}", cut.stderr);
-    let collected = well(ben.cwm(&["gc", "--delete", "--json"])).stdout;
+    let collected = well(ben.cwm(&["store", "gc", "--delete", "--json"])).stdout;
     let collected: serde_json::Value = serde_json::from_str(&collected).unwrap();
     assert_eq!(collected["staying_transfer_bytes"], PIECE, "{collected}");
-    let reported = well(ben.cwm(&["gc"])).stdout;
+    let reported = well(ben.cwm(&["store", "gc"])).stdout;
     assert!(reported.contains("note: 4.2 MB of interrupted pushes and pulls stay for 14 days"), "{reported}");
     web.set(Manner::Ranges);
     well(ben.cwm(&["pull"]));

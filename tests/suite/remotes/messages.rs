@@ -46,7 +46,7 @@ fn a_result_that_was_not_pulled_is_reported_with_whose_it_is_where_it_is_and_how
     assert!(why.starts_with(&format!("games: cached: {known}\n")), "{why}");
     let dry = ben.cwm(&["run", "--dry-run", "-v"]);
     assert!(dry.stderr.contains(&known), "{}", dry.stderr);
-    let path = ben.cwm(&["path", "games"]);
+    let path = ben.cwm(&["show", "--path", "games"]);
     assert!(
         path.stderr.contains("hint: `cwm pull games` fetches them, `cwm run games` makes them again"),
         "{}",

@@ -252,7 +252,7 @@ fn an_upload_that_was_interrupted_goes_on_where_it_was_also_after_gc() {
     assert_eq!(cwm(&ada, &["push"]).code, 9);
     let before = server.proxy.parts();
     assert!(before > 0 && before < parts, "{before} of {parts}, at {} of {requests}", requests / 2);
-    well(ada.cwm(&["gc", "--delete"]));
+    well(ada.cwm(&["store", "gc", "--delete"]));
     server.proxy.set(Trouble::None);
     well(cwm(&ada, &["push"]));
     // A part whose answer came too late to be noted goes again.

@@ -49,7 +49,7 @@ fn of_several_results_all_are_kept_and_the_lock_files_wins() {
         clone.run(&["--pull"]).ran_just(&[]);
         assert_eq!(clone.output("luck"), one.output("luck"), "the lock file's");
         let shown: serde_json::Value =
-            serde_json::from_str(&well(clone.cwm(&["ls", "--all", "--json"])).stdout).unwrap();
+            serde_json::from_str(&well(clone.cwm(&["store", "ls", "--all", "--json"])).stdout).unwrap();
         assert_eq!(shown.as_array().unwrap().len(), 6, "{shown}");
         sound(&clone);
     }
@@ -79,7 +79,8 @@ fn other_results_of_what_is_here_are_taken_over_and_told() {
         pulled.contains("note     luck: 1 other result of it came from the remotes, beside the one that is here ("),
         "{pulled}"
     );
-    let shown: serde_json::Value = serde_json::from_str(&well(ada.cwm(&["ls", "--all", "--json"])).stdout).unwrap();
+    let shown: serde_json::Value =
+        serde_json::from_str(&well(ada.cwm(&["store", "ls", "--all", "--json"])).stdout).unwrap();
     assert_eq!(shown.as_array().unwrap().len(), 2, "{shown}");
     assert!(!well(ada.cwm(&["pull"])).stderr.contains("other result"));
     let status = || well(ada.cwm(&["status"])).stdout;
@@ -155,7 +156,7 @@ fn what_rests_on_a_locked_result_that_is_nowhere_comes_by_the_lock_files_keys() 
     ben.run(&[]);
     let lock = ada.read("pipeline.lock");
     let (luck, last) = (digest_in(&lock, "luck"), digest_in(&lock, "last"));
-    let keys = well(ada.cwm(&["ls", "--json"])).stdout;
+    let keys = well(ada.cwm(&["store", "ls", "--json"])).stdout;
     let rows: serde_json::Value = serde_json::from_str(&keys).unwrap();
     let key = rows.as_array().unwrap().iter().find(|row| row["label"] == "luck").expect("it")["key"].clone();
     // Its record is nowhere, or only its files are.

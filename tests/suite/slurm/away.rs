@@ -66,7 +66,7 @@ fn content(context: &Context, store: &str) -> BTreeSet<String> {
 
 /// The content that a cell's result consists of, without what a folder holds.
 fn digest(cluster: &Cluster, cell: &str) -> String {
-    let shown = cluster.cwm(&["ls", cell, "--json"]);
+    let shown = cluster.cwm(&["store", "ls", cell, "--json"]);
     let rows: serde_json::Value = serde_json::from_str(&shown.stdout).expect("JSON");
     rows[0]["digest"].as_str().unwrap_or_else(|| panic!("{rows}")).to_owned()
 }
@@ -104,7 +104,7 @@ fn jobs_pull_what_they_read_and_push_what_they_made() {
         let status = cluster.cwm(&["status"]).stdout;
         assert!(status.contains("not pulled given") && status.ends_with("4 cached, 2 not pulled\n"), "{status}");
         assert!(cluster.cwm(&["log", "given"]).stdout.contains("of the log"));
-        let verified = cluster.cwm(&["verify"]);
+        let verified = cluster.cwm(&["store", "verify"]);
         assert_eq!(verified.code, 0, "{}", verified.stdout);
         // No secret and no path of a credential could be in what is written for jobs: there is the remote's address alone.
         let batch = fs::read_to_string(cluster.batches()[0].join("batch.json")).expect("a batch");
@@ -112,7 +112,7 @@ fn jobs_pull_what_they_read_and_push_what_they_made() {
 
         // A change runs what it must: what that reads is with the remote, and nothing else is made again.
         cluster.run(&[]).ran_just(&[]);
-        let collected = cluster.cwm(&["gc", "--delete", "--keep", "0d"]);
+        let collected = cluster.cwm(&["store", "gc", "--delete", "--keep", "0d"]);
         assert_eq!(collected.code, 0, "{}", collected.stderr);
         context.edit("pipeline.yaml", "end: one", "end: two");
         let dry = cluster.cwm(&["run", "--dry-run"]);
@@ -180,7 +180,7 @@ fn a_run_that_is_killed_finds_its_jobs() {
         signal(&child, "-KILL");
         child.wait().expect("an end");
         // Nothing that jobs need goes.
-        let collected = cluster.cwm(&["gc", "--delete", "--keep", "0d"]);
+        let collected = cluster.cwm(&["store", "gc", "--delete", "--keep", "0d"]);
         assert_eq!(collected.code, 0, "{}", collected.stderr);
     }
     let last = cluster.run(&[]);

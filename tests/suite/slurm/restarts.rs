@@ -90,7 +90,7 @@ fn ctrl_c_leaves_jobs_and_the_next_run_takes_them_over() {
     assert_eq!(run.raw.code, 0, "{}\n{}", run.raw.stdout, run.raw.stderr);
     once_each(&cluster);
     // What nobody watched is not found by an unused copy of the program either.
-    let collected = cluster.cwm(&["gc"]);
+    let collected = cluster.cwm(&["store", "gc"]);
     assert_eq!(collected.code, 0, "{}", collected.stderr);
 }
 

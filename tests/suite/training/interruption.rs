@@ -216,7 +216,7 @@ fn a_warning_makes_it_keep_where_it_is_and_stop() {
         let found = state_at(step, &path, &curves(&context));
         context.write("pipeline.yaml", &training(&format!("steps: {step}, horizon: {ENDLESS}, keep_state: true")));
         context.run(&["model"]).ran_just(&["model"]);
-        let state = PathBuf::from(context.cwm(&["path", "model.state"]).stdout.trim());
+        let state = PathBuf::from(context.cwm(&["show", "--path", "model.state"]).stdout.trim());
         let reported = std::fs::read_to_string(state.join("curves.jsonl")).expect("curves");
         let expected = state_at(step, &state.join("state.safetensors"), &reported);
         assert!(found.0 == expected.0, "{warning:?}: other weights at step {step}");

@@ -141,13 +141,13 @@ fn only<'a, 'c>(path: &Path, fits: Vec<Fitting<'a, 'c>>) -> Result<Fitting<'a, '
     places.dedup();
     if places.len() > 1 {
         let error = ForeignError::content(path, format!("holds {} models: {}", places.len(), places.join(", ")));
-        return Err(error.hint("choose one with `key` (`--key` of `cwm import`)"));
+        return Err(error.hint("choose one with `key` (`--key` of `cwm model import`)"));
     }
     if fits.len() > 1 {
         let names: Vec<&str> = fits.iter().map(|(_, architecture, _)| architecture.family.as_str()).collect();
         let what = format!("fits {}, whose parameters have the same names and shapes", names.join(" and "));
         let error = ForeignError::content(path, what);
-        return Err(error.hint("choose one with `family` (`--family` of `cwm import`)"));
+        return Err(error.hint("choose one with `family` (`--family` of `cwm model import`)"));
     }
     fits.into_iter().next().ok_or_else(|| ForeignError::content(path, "holds no model"))
 }

@@ -1,5 +1,5 @@
 //! Tests what no fixture of the authors' models shows: names, shapes and counts of all sizes, initial weights, places
-//! of dropout and weight decay. `cwm parity` (`crates/model-tools`) compares with fixtures.
+//! of dropout and weight decay. `cwm model parity` (`crates/model-tools`) compares with fixtures.
 
 mod dropout;
 mod gated_deltanet;

@@ -76,9 +76,19 @@ impl Planner<'_> {
     ) -> bool {
         let mut is_complete = true;
         for source in sources {
-            let Some(InputSource::Reference(reference)) = source else {
-                is_complete = false;
-                continue;
+            let reference = match source {
+                Some(InputSource::Reference(reference)) => reference,
+                Some(InputSource::File(path, place)) => {
+                    let message = "a file is given to an input by name";
+                    let hint = inputs.first().map(|input| format!("`from: {{ {}: {} }}`", input.name, path.display()));
+                    self.problems.push(Diagnostic::at(*place, message).maybe_hint(hint));
+                    is_complete = false;
+                    continue;
+                }
+                None => {
+                    is_complete = false;
+                    continue;
+                }
             };
             let chosen = self.inputs_of_same_name(stage, inputs, reference);
             is_complete &= chosen.is_some();

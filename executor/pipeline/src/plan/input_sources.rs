@@ -44,13 +44,18 @@ impl Planner<'_> {
     fn source(&self, source: &SourceSpec, scope: &Scope) -> Option<InputSource> {
         let node = scope.node(&source.text)?;
         let text = self.problems.text(&node, "a reference")?.text;
-        if source.is_file {
+        if source.is_file || is_path(&text) {
             return Some(InputSource::File(self.folders.absolute(&text, node.origin), node.place));
         }
         // A reference that is the value of an axis or a variable is shown where that stands.
         let place = node.origin.unwrap_or(node.place);
         self.reference(&SpannedStr { text, place }).map(InputSource::Reference)
     }
+}
+
+/// Returns true if the text of a source is a path: it has a `/` before any axis.
+fn is_path(text: &str) -> bool {
+    text.split('[').next().is_some_and(|name| name.contains('/'))
 }
 
 /// Returns the references among these sources.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-use cwm_contract::{ParameterError, ParameterSpec, SourceLocation, Stage, Type, Value, Values};
+use cwm_contract::{ParameterError, ParameterSpec, SourceFiles, SourceLocation, Stage, Type, Value, Values};
 
 use super::build::Planner;
 use super::substitute::all;
@@ -128,6 +128,7 @@ fn value(
     let read = || {
         let mut value = spec.kind.normalise(&node.value())?;
         paths(&spec.kind, Some(node), &mut value, folders)?;
+        list_folders(&spec.kind, &mut value)?;
         Ok(value)
     };
     read().map_err(|message: String| {
@@ -155,6 +156,35 @@ fn paths(kind: &Type, node: Option<&Node>, value: &mut Value, folders: &Folders)
     done
 }
 
+/// Puts the files of folders in their place, where the type takes a list of files and URLs: the plan, the key and the stage then have
+/// the same files.
+fn list_folders(kind: &Type, value: &mut Value) -> Result<(), String> {
+    let inner = match kind {
+        Type::Optional(inner) => return list_folders(inner, value),
+        Type::OneOrMany(inner) => inner,
+        _ => return Ok(()),
+    };
+    let is_folder = |item: &Value| item.as_text().is_some_and(|path| Path::new(path).is_dir());
+    let items = if let Value::List(items) = &*value { &items[..] } else { std::slice::from_ref(&*value) };
+    let Type::FileOrUrl { endings: endings @ [_, ..] } = **inner else { return Ok(()) };
+    if !items.iter().any(is_folder) {
+        return Ok(());
+    }
+    let mut files = Vec::new();
+    for item in items {
+        match item.as_text().filter(|_| is_folder(item)) {
+            Some(folder) => {
+                let listed = SourceFiles(folder.into()).list(endings);
+                let listed = listed.map_err(|failure| format!("names no file: {}", failure.message))?;
+                files.extend(listed.iter().map(|path| Value::Text(path.to_string_lossy().into_owned())));
+            }
+            None => files.push(item.clone()),
+        }
+    }
+    *value = Value::List(files);
+    Ok(())
+}
+
 /// Visits each path in a value of this type: its own type, the node that it was read from, and itself.
 pub fn each_path(
     kind: &Type,
@@ -164,8 +194,8 @@ pub fn each_path(
 ) {
     let content = node.map(|node| &node.content);
     match (kind, value) {
-        (Type::FileOrUrl, Value::Text(text)) if SourceLocation::is_url(text) => {}
-        (Type::File | Type::Files { .. } | Type::Secret { .. } | Type::FileOrUrl, Value::Text(path)) => {
+        (Type::FileOrUrl { .. }, Value::Text(text)) if SourceLocation::is_url(text) => {}
+        (Type::File | Type::Files { .. } | Type::Secret { .. } | Type::FileOrUrl { .. }, Value::Text(path)) => {
             visit(kind, node, path);
         }
         (Type::List(inner) | Type::OneOrMany(inner), Value::List(values)) => {

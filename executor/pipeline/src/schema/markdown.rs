@@ -8,8 +8,8 @@ use cwm_core::Registry;
 
 const HEAD: &str = "# Reference
 
-Every key of a pipeline file and every kind of stage, as this program declares them. `cwm schema --markdown` writes this page,
-`cwm schema` the same for editors ([pipeline.schema.json](pipeline.schema.json)). What the keys mean exactly is in
+Every key of a pipeline file and every kind of stage, as this program declares them. `cwm util schema --markdown` writes this page,
+`cwm util schema` the same for editors ([pipeline.schema.json](pipeline.schema.json)). What the keys mean exactly is in
 [pipeline-file](design/pipeline-file.md), the formats of inputs and outputs are in [formats](formats.md).
 ";
 

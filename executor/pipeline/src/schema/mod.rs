@@ -1,5 +1,5 @@
 //! The reference of pipeline files, for editors (JSON Schema) and for people (a page). It is made of the declarations by which a
-//! plan is checked: `cwm schema`, `docs/pipeline.schema.json`, `docs/reference.md`.
+//! plan is checked: `cwm util schema`, `docs/pipeline.schema.json`, `docs/reference.md`.
 
 mod document;
 mod keys;

@@ -41,7 +41,7 @@ fn alternatives(kind: &Type) -> Vec<Value> {
             vec![integer]
         }
         Type::Float => vec![json!({ "type": "number" })],
-        Type::Text | Type::File | Type::Files { .. } | Type::FileOrUrl => vec![json!({ "type": "string" })],
+        Type::Text | Type::File | Type::Files { .. } | Type::FileOrUrl { .. } => vec![json!({ "type": "string" })],
         Type::Secret { .. } => vec![json!({ "type": "string" }), json!({ "type": "null" })],
         Type::Choice(words) => vec![json!({ "enum": words })],
         Type::Bytes => vec![

@@ -245,7 +245,7 @@ fn damaged_content_is_not_exported() {
     for output in ["text", "folder"] {
         let error = export(&store, &record, output, &to).unwrap_err();
         assert_eq!(error.kind(), FileErrorKind::Damaged, "{error}");
-        assert!(error.hint().unwrap().contains("cwm verify"));
+        assert!(error.hint().unwrap().contains("cwm store verify"));
         assert_eq!(if to.exists() { names_in(&to) } else { Vec::new() }, Vec::<String>::new());
     }
 }

@@ -151,7 +151,7 @@ fn a_record_that_is_not_what_was_written_is_not_believed() {
     fs::write(name, bytes).unwrap();
     let error = store.actions(&key("a")).unwrap_err();
     assert_eq!(error.kind(), FileErrorKind::Damaged);
-    assert!(error.hint().unwrap().contains("cwm verify"));
+    assert!(error.hint().unwrap().contains("cwm store verify"));
 }
 
 #[test]

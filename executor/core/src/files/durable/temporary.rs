@@ -45,7 +45,7 @@ impl Temporary<'_> {
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         if !self.is_persisted {
-            // Best effort: what stays in `temporary/` is never read, and `cwm gc` removes it.
+            // Best effort: what stays in `temporary/` is never read, and `cwm store gc` removes it.
             drop(self.disk.remove(&self.path));
         }
     }

@@ -38,7 +38,10 @@ fn what_is_no_device_is_refused_where_it_stands_with_what_was_meant() {
     assert!(message.contains("`device` must be auto, cpu or a GPU by number such as cuda:0, not cuda0"), "{message}");
     assert!(message.contains("did you mean `cuda:0`?") && message.contains(":7:"), "{message}");
     let message = refused(&pipeline(", device: 3"));
-    assert!(message.contains("such as cuda:0, not 3") && message.contains("`cwm devices` lists them"), "{message}");
+    assert!(
+        message.contains("such as cuda:0, not 3") && message.contains("`cwm model devices` lists them"),
+        "{message}"
+    );
     let message = refused(&pipeline(", device: [cpu]"));
     assert!(message.contains("`device` must be auto"), "{message}");
     let message = refused(&pipeline("").replace("stage: parse,", "stage: parse, device: cpu,"));

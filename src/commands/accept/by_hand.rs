@@ -1,4 +1,4 @@
-//! `cwm take`: records files that people have as a stage's result.
+//! `cwm accept --files` and `--previous`: record files, or the previous result, as the result of a stage.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,7 +9,7 @@ use fs_err as fs;
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::cli::TakeArguments;
+use crate::cli::AcceptArguments;
 use crate::output::{is_json, print_json};
 use crate::workspace::Workspace;
 use cwm_core::{Components, Error, ExitCode, shell_quote};
@@ -19,26 +19,32 @@ use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_project::runs;
 use cwm_store::{ActionRecord, Content, Machine, NewAction, NewOutput, OutputShape, RunInfo, WorkFolder};
 
-/// Runs `cwm take`. The files are copied; the result is recorded under the key that the stage has now, and as one that was not
+/// Runs `cwm accept STAGE --files …` or `--previous`. The files are copied; the result is recorded under the key that the stage has now, and as one that was not
 /// computed.
 ///
 /// # Errors
 /// The key of the stage is not known yet; it has another result and that is not to be replaced; an output has no file or
 /// is not what its format says; the stage is running; or the store cannot be written.
-pub fn run(store: Option<&Path>, arguments: &TakeArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, arguments: &AcceptArguments) -> Result<ExitCode, Error> {
+    let [stage] = &arguments.stages[..] else {
+        return Err(Error::usage("one stage, cell or output gets the result")
+            .hint("it stands before the files: `cwm accept STAGE --files FILE`"));
+    };
     let workspace = Workspace::open(store, &arguments.pipeline)?;
-    let (index, port) = match workspace.cell(&arguments.stage) {
+    let (index, port) = match workspace.cell(stage) {
         Ok(index) => (index, None),
         Err(unknown) => {
-            let (index, port) = workspace.output(&arguments.stage).map_err(|_| unknown)?;
+            let (index, port) = workspace.output(stage).map_err(|_| unknown)?;
             (index, Some(port))
         }
     };
     let cache_status = workspace.cache_status()?;
     let cell = &workspace.plan.cells[index];
-    let files = match arguments.before {
+    let files = match arguments.previous {
         true if port.is_some() => {
-            return Err(Error::usage("`--before` takes all outputs of a result").hint("name the stage or cell alone"));
+            return Err(
+                Error::usage("`--previous` records all outputs of a result").hint("name the stage or cell alone")
+            );
         }
         true => previous_outputs(&workspace, cell)?,
         false => output_files(cell, port.as_deref(), &arguments.files)?,
@@ -48,7 +54,7 @@ pub fn run(store: Option<&Path>, arguments: &TakeArguments) -> Result<ExitCode, 
     store.create()?;
     let _shared = store.lock_shared(|holder| eprintln!("waiting for the store: {holder}"))?;
     let key = components.key();
-    let Some(_lock) = store.try_lock_key(&key, "cwm take")? else {
+    let Some(_lock) = store.try_lock_key(&key, "cwm accept")? else {
         let holder = store.holder(&key)?.map_or_else(String::new, |holder| format!(": {holder}"));
         return Err(Error::usage(format!("{} is running{holder}", cell.label)).hint("wait for that, or stop it"));
     };
@@ -72,7 +78,7 @@ pub fn run(store: Option<&Path>, arguments: &TakeArguments) -> Result<ExitCode, 
     if is_json() {
         print_json(&json!({ "label": cell.label, "key": key, "outputs": outputs, "new": new }))?;
     } else {
-        let what = if new { "taken over as the result of" } else { "the very result that was recorded of" };
+        let what = if new { "recorded as the result of" } else { "already recorded as the result of" };
         eprintln!("{what} {} (key {})", cell.label, key.short());
     }
     Ok(ExitCode::OK)
@@ -110,18 +116,18 @@ fn previous_outputs(workspace: &Workspace, cell: &Cell) -> Result<BTreeMap<Strin
     let label = &cell.label;
     let Some(record) = workspace.inputs().previous_record(label)? else {
         let problem =
-            format!("{label} has no result of before: the lock file names none, or the store does not have it");
+            format!("{label} has no previous result: the lock file names none, or the store does not have it");
         return Err(Error::usage(problem).hint("give files, or `cwm pull` it before anything changes"));
     };
     if !store.missing_or_corrupt(&record, files)?.is_empty() {
-        let problem = format!("files of {label}'s result of before are missing from the store, or damaged");
+        let problem = format!("files of {label}'s previous result are missing from the store, or damaged");
         return Err(Error::usage(problem).hint("take back what changed and run it, or give files"));
     }
     let path = |output: &OutputPlan| {
         let recorded = record
             .outputs
             .get(&output.name)
-            .ok_or_else(|| Error::usage(format!("{label}'s result of before has no output `{}`", output.name)))?;
+            .ok_or_else(|| Error::usage(format!("{label}'s previous result has no output `{}`", output.name)))?;
         Ok((output.name.clone(), store.path_of(recorded, files)?))
     };
     cell.outputs.iter().map(path).collect()

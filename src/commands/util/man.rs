@@ -1,4 +1,4 @@
-//! `cwm man`: manual pages.
+//! `cwm util man`: manual pages.
 
 use clap::CommandFactory;
 use clap_mangen::Man;
@@ -8,7 +8,7 @@ use crate::cli::{Cli, ManArguments};
 use crate::output::print_answer;
 use cwm_core::{Error, ExitCode};
 
-/// Runs `cwm man`: writes `cwm.1` and `cwm-COMMAND.1` of each command, and prints their paths.
+/// Runs `cwm util man`: writes `cwm.1` and `cwm-COMMAND.1` of each command and of each in a group, and prints their paths.
 ///
 /// # Errors
 /// The folder cannot be written.
@@ -17,9 +17,9 @@ pub fn run(arguments: &ManArguments) -> Result<ExitCode, Error> {
     fs_err::create_dir_all(&arguments.folder).map_err(refused)?;
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
-    let commands: Vec<_> = command.get_subcommands().filter(|command| !command.is_hide_set()).cloned().collect();
-    let mut written = Vec::new();
-    for command in std::iter::once(command).chain(commands) {
+    let (mut written, mut commands) = (Vec::new(), vec![command]);
+    while let Some(command) = commands.pop() {
+        commands.extend(command.get_subcommands().filter(|command| !command.is_hide_set()).cloned());
         let source = concat!("cwm ", env!("CARGO_PKG_VERSION"));
         let path = Man::new(command).source(source).manual("cwm").generate_to(&arguments.folder).map_err(refused)?;
         written.push(path.display().to_string());

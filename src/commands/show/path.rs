@@ -1,24 +1,20 @@
-//! `cwm path`: prints the path of an output in the store.
-
-use std::path::Path;
+//! `cwm show --path`: prints the path of an output in the store.
 
 use serde_json::json;
 
-use crate::cli::PathArguments;
 use crate::output::{is_json, print, print_json};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 use cwm_engine::output_of;
 
-/// Runs `cwm path`.
+/// Runs `cwm show --path`.
 ///
 /// # Errors
 /// There is no such output, or it is not made yet.
-pub fn run(store: Option<&Path>, arguments: &PathArguments) -> Result<ExitCode, Error> {
-    let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
-    let (index, port) = workspace.output(&arguments.source)?;
+pub fn run(workspace: &Workspace, source: &str) -> Result<ExitCode, Error> {
+    let (index, port) = workspace.output(source)?;
     let cache_status = workspace.cache_status()?;
-    let record = workspace.complete_result(&arguments.source, &cache_status, index)?;
+    let record = workspace.complete_result(source, &cache_status, index)?;
     let path = workspace.store.path_of(output_of(record, &port)?, &workspace.files)?;
     let path = path.to_string_lossy().into_owned();
     if is_json() {

@@ -1,10 +1,10 @@
-//! `cwm dag`: prints the graph of stages as text, Mermaid, Graphviz or JSON.
+//! `cwm status --graph`: prints the graph of stages as text, Mermaid, Graphviz or JSON.
 
 use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
 
-use crate::cli::{DagArguments, DagFormat};
+use crate::cli::{GraphNotation, StatusArguments};
 use crate::locate::pipeline_file;
 use crate::output::{columns, print, print_answer, reject_json_with};
 use cwm_core::{Error, ExitCode};
@@ -14,7 +14,7 @@ use cwm_pipeline::plan::{self, Plan};
 /// A node of the graph.
 #[derive(Serialize)]
 struct Node {
-    /// The stage, or with `--cells` the cell.
+    /// The stage, or with `-v` the cell.
     name: String,
     /// Its kind.
     kind: String,
@@ -27,21 +27,24 @@ struct Node {
     sources: BTreeSet<usize>,
 }
 
-/// Runs `cwm dag`.
+/// Runs `cwm status --graph`.
 ///
 /// # Errors
 /// The pipeline cannot be read.
-pub fn run(arguments: &DagArguments) -> Result<ExitCode, Error> {
-    if arguments.format.is_some() {
-        reject_json_with("--format")?;
+pub fn run(arguments: &StatusArguments, notation: GraphNotation) -> Result<ExitCode, Error> {
+    if !arguments.stages.is_empty() {
+        return Err(Error::usage("`--graph` draws the whole pipeline").hint("name no stage"));
+    }
+    if notation != GraphNotation::Text {
+        reject_json_with("--graph=mermaid or dot")?;
     }
     let file = pipeline_file(arguments.pipeline.file.as_deref())?;
     let plan = plan::load(&file, &arguments.pipeline.sets, &crate::registry::built_in())?;
-    let nodes = nodes(&plan, arguments.cells);
-    match arguments.format {
-        None | Some(DagFormat::Text) => print_answer(&nodes, || text(&nodes))?,
-        Some(DagFormat::Mermaid) => print(&mermaid(&nodes))?,
-        Some(DagFormat::Dot) => print(&dot(&nodes))?,
+    let nodes = nodes(&plan, arguments.verbose);
+    match notation {
+        GraphNotation::Text => print_answer(&nodes, || text(&nodes))?,
+        GraphNotation::Mermaid => print(&mermaid(&nodes))?,
+        GraphNotation::Dot => print(&dot(&nodes))?,
     }
     Ok(ExitCode::OK)
 }

@@ -1,4 +1,4 @@
-//! `cwm verify`: rehashes the objects of the store.
+//! `cwm store verify`: rehashes the objects of the store.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use cwm_contract::amount;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::VerifyArguments;
-use crate::commands::results::locked_records;
+use crate::commands::locked_results::locked_records;
 use crate::hints;
 use crate::locate::{open_existing_store, pipeline_file};
 use crate::output::{is_json, print_answer, print_note};
@@ -16,7 +16,7 @@ use cwm_project::lock_file::LockFile;
 use cwm_project::runs;
 use cwm_store::{VerifyProgress, VerifyReport};
 
-/// Runs `cwm verify`. Damaged files are quarantined; a run that needs them makes them again.
+/// Runs `cwm store verify`. Damaged files are quarantined; a run that needs them makes them again.
 ///
 /// # Errors
 /// The store cannot be read.

@@ -1,4 +1,4 @@
-//! `cwm du`: prints the size of each stage in the store.
+//! `cwm store du`: prints the size of each stage in the store.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use cwm_gc::{StageUsage, Usage};
 /// The version of the JSON output.
 const FORMAT: u32 = 1;
 
-/// Runs `cwm du`.
+/// Runs `cwm store du`.
 ///
 /// # Errors
 /// The store cannot be read, something in it is damaged, or it has nothing of a stage that is named.
@@ -25,7 +25,7 @@ pub fn run(store: Option<&Path>, arguments: &DuArguments) -> Result<ExitCode, Er
     for name in &arguments.stages {
         if !usage.stages.iter().any(|stage| stage.stage == *name) {
             return Err(Error::usage(format!("the store has nothing of a stage `{name}`"))
-                .hint("`cwm du` lists all that it has"));
+                .hint("`cwm store du` lists all that it has"));
         }
     }
     usage.stages.retain(|stage| arguments.stages.is_empty() || arguments.stages.contains(&stage.stage));

@@ -1,11 +1,11 @@
-//! `cwm tensorboard`: writes the curves of trainings into a folder that TensorBoard reads.
+//! `cwm log --tensorboard`: writes the curves of trainings into a folder that TensorBoard reads.
 
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
 
-use crate::cli::TensorboardArguments;
+use crate::cli::LogArguments;
 use crate::curves::{CurveFolder, has_curves};
 use crate::output::{is_json, print, print_json_line};
 use crate::registry::{inspector, not_compiled_in};
@@ -15,12 +15,12 @@ use cwm_core::{Error, ExitCode};
 /// The time between two updates.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Runs `cwm tensorboard`: writes the curves of recorded results and of running stages; with `--follow` it continues until
+/// Runs `cwm log --tensorboard`: writes the curves of recorded results and of running stages; with `--follow` it continues until
 /// it is interrupted.
 ///
 /// # Errors
 /// No named stage has curves, they cannot be read, or the folder cannot be written.
-pub fn run(store: Option<&Path>, arguments: &TensorboardArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, arguments: &LogArguments, folder: &Path) -> Result<ExitCode, Error> {
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let inspector = inspector().ok_or_else(|| not_compiled_in("this build of cwm cannot read curves", "inspect"))?;
     let mut cells = workspace.plan.select_all(&arguments.stages)?;
@@ -31,12 +31,12 @@ pub fn run(store: Option<&Path>, arguments: &TensorboardArguments) -> Result<Exi
     let mut cells: Vec<_> = cells.into_iter().map(|index| (index, None::<CurveFolder>, false)).collect();
     loop {
         let cache_status = workspace.cache_status()?;
-        for (index, folder, is_shown) in &mut cells {
+        for (index, opened, is_shown) in &mut cells {
             let Some(key) = cache_status.key(*index) else { continue };
             let cell = &workspace.plan.cells[*index];
-            let folder = match folder {
-                Some(folder) if folder.curves.key() == key => folder,
-                other => other.insert(CurveFolder::open(&arguments.folder, cell, key, inspector)?),
+            let folder = match opened {
+                Some(opened) if opened.curves.key() == key => opened,
+                other => other.insert(CurveFolder::open(folder, cell, key, inspector)?),
             };
             if folder.update(&workspace)? && !std::mem::replace(is_shown, true) {
                 if is_json() {

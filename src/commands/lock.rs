@@ -1,4 +1,4 @@
-//! `cwm pin`: lists the pins of downloads, or fetches anew and pins the new content.
+//! `cwm lock`: lists the pins of downloads, or fetches anew and pins the new content.
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, stderr};
@@ -7,7 +7,7 @@ use std::path::Path;
 use cwm_contract::{FetchRequest, amount};
 use serde::Serialize;
 
-use crate::cli::PinArguments;
+use crate::cli::LockArguments;
 use crate::events::{Plain, RunLog, Terminal};
 use crate::output::print_answer;
 use crate::workspace::Workspace;
@@ -30,12 +30,12 @@ struct Row {
     before: Option<Option<String>>,
 }
 
-/// Runs `cwm pin`.
+/// Runs `cwm lock`.
 ///
 /// # Errors
 /// No such stage, or the pipeline, the store or the pins cannot be read or written; a download that fails gives
 /// [`ExitCode::STAGE_FAILED`].
-pub fn run(store: Option<&Path>, arguments: &PinArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, arguments: &LockArguments) -> Result<ExitCode, Error> {
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     let mut cells = workspace.plan.select_all(&arguments.stages)?;
     cells.retain(|&index| !cwm_engine::fetch_requests(&workspace.plan.cells[index]).is_empty());

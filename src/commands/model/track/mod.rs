@@ -1,4 +1,4 @@
-//! `cwm track`: follows a game with a model and prints the board that it believes in, ply by ply.
+//! `cwm model track`: follows a game with a model and prints the board that it believes in, ply by ply.
 
 mod drawing;
 mod summary;
@@ -18,7 +18,7 @@ use cwm_engine::output_of;
 
 use summary::Summary;
 
-/// Runs `cwm track`: a block for each position as soon as its move is read, then, on standard error, how it went.
+/// Runs `cwm model track`: a block for each position as soon as its move is read, then, on standard error, how it went.
 ///
 /// # Errors
 /// There is no such model or game, or a move is not legal; or this build cannot do it. What came before was printed.

@@ -1,4 +1,4 @@
-//! `cwm tag`: names results, which then stay in the store.
+//! `cwm store tag`: names results, which then stay in the store.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ struct TagEntry {
     damaged: Option<String>,
 }
 
-/// Runs `cwm tag`.
+/// Runs `cwm store tag`.
 ///
 /// # Errors
 /// The name is none, or taken; there is no such result; or the store cannot be written.

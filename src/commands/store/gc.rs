@@ -1,4 +1,4 @@
-//! `cwm gc`: deletes what nothing names any more.
+//! `cwm store gc`: deletes what nothing names any more.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use cwm_core::{Error, ExitCode, list_some, plural};
 use cwm_gc::{GcOptions, GcPlan, Retention};
 use cwm_store::Store;
 
-/// Runs `cwm gc`. Records stay: `cwm why` needs them.
+/// Runs `cwm store gc`. Records stay: `cwm why` needs them.
 ///
 /// # Errors
 /// The store cannot be read, or, to delete, written; or something in it is damaged, so that the results that it names are not known.
@@ -23,7 +23,7 @@ pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<ExitCode, Er
         && !cwm_gc::forget(&store, lock)?
     {
         return Err(Error::usage(format!("the store has never seen {}", lock.display()))
-            .hint("`cwm gc` lists the lock files that it has seen"));
+            .hint("`cwm store gc` lists the lock files that it has seen"));
     }
     let options = GcOptions { keep: arguments.keep, max_size: arguments.max_size, sources: arguments.sources };
     let now = Timestamp::now();
@@ -57,8 +57,8 @@ fn text(plan: &GcPlan, arguments: &GcArguments) -> String {
         (plan.unnamed_bytes, "content of interrupted runs"),
         (plan.leftover_bytes, "left by interrupted writes"),
         (plan.transfer_bytes, "of pushes and pulls that were not resumed for 14 days"),
-        (plan.quarantine_bytes, "set aside by `cwm verify`, more than 30 days ago"),
-        (plan.aside_bytes, "set aside by a `cwm gc` that was interrupted"),
+        (plan.quarantine_bytes, "set aside by `cwm store verify`, more than 30 days ago"),
+        (plan.aside_bytes, "set aside by a `cwm store gc` that was interrupted"),
     ];
     let others = others.into_iter().filter(|(bytes, _)| *bytes > 0).map(|(bytes, what)| ("", bytes, what.to_owned()));
     let rows = stages.chain(work).chain(others);

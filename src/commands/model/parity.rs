@@ -1,4 +1,4 @@
-//! `cwm parity`: compares our models with fixtures of the authors' code.
+//! `cwm model parity`: compares our models with fixtures of the authors' code.
 
 use cwm_contract::{ParityOutcome, ParityRequest};
 
@@ -7,7 +7,7 @@ use crate::output::{is_json, print};
 use crate::registry::require_model_tools;
 use cwm_core::{Error, ExitCode, plural};
 
-/// Runs `cwm parity`: prints a line for each file, then their numbers on standard error.
+/// Runs `cwm model parity`: prints a line for each file, then their counts on standard error.
 ///
 /// # Errors
 /// There is nothing to compare, or no such family, option or device; or this build has no models.
@@ -36,12 +36,13 @@ pub fn run(arguments: &ParityArguments) -> Result<ExitCode, Error> {
     Ok(exit_code)
 }
 
-/// Counts the outcomes. Only if something was compared, and all of it is within the tolerances, the comparison succeeded.
+/// Counts the outcomes. Succeeds only if at least one file was compared and all are within the tolerances.
 fn summarize(outcomes: &[ParityOutcome]) -> (String, ExitCode) {
     let count = |wanted| outcomes.iter().filter(|outcome| **outcome == wanted).count();
     let within = count(ParityOutcome::Within);
     let mut summary = format!("{}: {within} within the tolerances", plural(outcomes.len() as u64, "file", "files"));
-    for (outcome, description) in [(ParityOutcome::Beyond, "beyond"), (ParityOutcome::Failed, "could not be compared")]
+    for (outcome, description) in
+        [(ParityOutcome::Beyond, "outside them"), (ParityOutcome::Failed, "could not be compared")]
     {
         if count(outcome) > 0 {
             summary += &format!(", {} {description}", count(outcome));
@@ -62,7 +63,7 @@ mod tests {
         for outcomes in [&[][..], &[Within, Beyond], &[Within, Failed]] {
             assert_eq!(summarize(outcomes).1, ExitCode::DISPARITY, "{outcomes:?}");
         }
-        let expected = "3 files: 1 within the tolerances, 1 beyond, 1 could not be compared";
+        let expected = "3 files: 1 within the tolerances, 1 outside them, 1 could not be compared";
         assert_eq!(summarize(&[Within, Beyond, Failed]).0, expected);
     }
 }

@@ -1,4 +1,4 @@
-//! `cwm ls`: the results that a store has.
+//! `cwm store ls`: the results that a store has.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use cwm_contract::amount;
 use serde::Serialize;
 
 use crate::cli::LsArguments;
-use crate::commands::results::{LockedResult, locked_results};
+use crate::commands::locked_results::{LockedResult, locked_results};
 use crate::locate::{open_store, pipeline_file};
 use crate::output::{columns, print_answer};
 use crate::workspace::{SkippedRecordsWarning, warn_about_lock_file, warn_about_tags};
@@ -36,7 +36,7 @@ struct Row {
     made: Option<String>,
     /// By whom and where, in words.
     origin: Option<String>,
-    /// `present`; `changed` since it was stored; `dropped` (`keep: false`), `collected` (by `cwm gc`), `not pulled`, or `missing`;
+    /// `present`; `changed` since it was stored; `dropped` (`keep: false`), `collected` (by `cwm store gc`), `not pulled`, or `missing`;
     /// `not here`: the store has no such result.
     state: &'static str,
     /// True if the pipeline's lock file names it.
@@ -45,7 +45,7 @@ struct Row {
     tags: Vec<String>,
 }
 
-/// Runs `cwm ls`. Nothing is written.
+/// Runs `cwm store ls`. Nothing is written.
 ///
 /// # Errors
 /// The store cannot be read, or has nothing of what is named.

@@ -1,11 +1,11 @@
-//! `cwm schema`: what a pipeline file may hold, for editors and for people.
+//! `cwm util schema`: what a pipeline file may hold, for editors and for people.
 
 use crate::cli::SchemaArguments;
 use crate::output::{print, print_json, reject_json_with};
 use cwm_core::{Error, ExitCode};
 use cwm_pipeline::schema;
 
-/// Runs `cwm schema`.
+/// Runs `cwm util schema`.
 ///
 /// # Errors
 /// Standard output cannot be written.

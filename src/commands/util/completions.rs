@@ -1,4 +1,4 @@
-//! `cwm completions`: prints the script by which a shell completes words of `cwm` command lines.
+//! `cwm util completions`: prints the script by which a shell completes words of `cwm` command lines.
 
 use clap_complete::env::Shells;
 use serde_json::json;
@@ -10,7 +10,7 @@ use cwm_core::{Error, ExitCode};
 /// The function that joins bash's words, which it breaks at `=` and `:`.
 const BASH_FUNCTION: &str = include_str!("completions.bash");
 
-/// Runs `cwm completions`: prints a few lines by which the shell asks this program whenever it completes a word, so that
+/// Runs `cwm util completions`: prints a few lines by which the shell asks this program whenever it completes a word, so that
 /// it knows the stages and cells of the pipeline at hand.
 ///
 /// # Errors

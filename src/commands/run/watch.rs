@@ -1,4 +1,4 @@
-//! `cwm watch`: runs again whenever a file changes that a run depends on.
+//! `cwm run --watch`: runs again whenever a file changes that a run depends on.
 //!
 //! It looks at the metadata of files twice a second. This works on network file systems, too, whose changes by others the
 //! kernel's notifications do not report.
@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use cwm_contract::SourceFiles;
 
-use crate::cli::{BuildArguments, RunArguments};
+use super::run_until;
+use crate::cli::RunArguments;
 use crate::commands::progress::progress_sink;
-use crate::commands::run;
 use crate::locate::pipeline_file;
 use crate::output::{is_json, print_error, print_error_as_json};
 use cwm_core::files::is_stream;
@@ -28,11 +28,11 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// The time between two looks at a flag while it sleeps.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Runs `cwm watch`. A signal ends it, with [`ExitCode::INTERRUPTED`].
+/// Runs `cwm run --watch`. A signal ends it, with [`ExitCode::INTERRUPTED`].
 ///
 /// # Errors
 /// There is no such pipeline, or stage of it, at the start, or the system refuses.
-pub fn run(store: Option<&Path>, mut arguments: BuildArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.words)?;
     let file = pipeline_file(arguments.pipeline.file.as_deref())?;
     // A pipeline with errors is reported by the first run, and may be repaired.
@@ -46,7 +46,7 @@ pub fn run(store: Option<&Path>, mut arguments: BuildArguments) -> Result<ExitCo
         signal_hook::flag::register(signal, stopped.clone())
             .map_err(|error| Error::system(format!("cannot watch for signals: {error}")))?;
     }
-    let mut sinks = progress_sink(arguments.output, false);
+    let mut sinks = progress_sink(arguments.output, arguments.verbose);
     let mut watched = WatchedFiles::new(&file, &arguments, &Stats::new());
     loop {
         match run_once(store, &arguments, &watched.files) {
@@ -85,7 +85,7 @@ pub fn run(store: Option<&Path>, mut arguments: BuildArguments) -> Result<ExitCo
 }
 
 /// Runs once. If one of `files` changes meanwhile, running cells end and no other one starts.
-fn run_once(store: Option<&Path>, build: &BuildArguments, files: &Stats) -> Result<ExitCode, Error> {
+fn run_once(store: Option<&Path>, arguments: &RunArguments, files: &Stats) -> Result<ExitCode, Error> {
     let drain_requested = Arc::new(AtomicBool::new(false));
     let (flag, files) = (Arc::downgrade(&drain_requested), files.clone());
     std::thread::spawn(move || {
@@ -96,7 +96,7 @@ fn run_once(store: Option<&Path>, build: &BuildArguments, files: &Stats) -> Resu
             std::thread::sleep(INTERVAL);
         }
     });
-    run::run_until(store, RunArguments { build: build.clone(), ..RunArguments::default() }, drain_requested)
+    run_until(store, arguments.clone(), drain_requested)
 }
 
 /// Sleeps for [`INTERVAL`], or until `flag` is set. Returns the flag.
@@ -132,7 +132,7 @@ struct WatchedFiles {
 
 impl WatchedFiles {
     /// Looks at the pipeline and at all files that it names. A pipeline with errors names those of `before`.
-    fn new(file: &Path, arguments: &BuildArguments, before: &Stats) -> Self {
+    fn new(file: &Path, arguments: &RunArguments, before: &Stats) -> Self {
         // Before the pipeline is read, so that a change while it is read counts.
         let pipeline = stats([file.to_owned(), Site::path_for(file)]);
         let (mut files, mut folders): (Vec<PathBuf>, _) = (before.keys().cloned().collect(), BTreeSet::new());

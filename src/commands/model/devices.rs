@@ -1,4 +1,4 @@
-//! `cwm devices`: lists the devices for models.
+//! `cwm model devices`: lists the devices for models.
 
 use cwm_contract::{DeviceChoice, DeviceInfo};
 
@@ -6,7 +6,7 @@ use crate::output::{columns, print_answer};
 use crate::registry::require_model_tools;
 use cwm_core::{Error, ExitCode};
 
-/// Runs `cwm devices`: a line a device, by the name that `--device` takes; and what keeps GPUs from being used.
+/// Runs `cwm model devices`: a line a device, by the name that `--device` takes; and what keeps GPUs from being used.
 ///
 /// # Errors
 /// This build has no models.
@@ -26,8 +26,8 @@ pub fn missing(device: DeviceChoice) -> Option<String> {
         return None;
     }
     let why = devices.into_iter().find(|found| !found.usable && (found.name == name || found.name == "cuda"));
-    let why =
-        why.map_or_else(|| "there is no such GPU (`cwm devices` lists all)".to_owned(), |found| found.description);
+    let why = why
+        .map_or_else(|| "there is no such GPU (`cwm model devices` lists all)".to_owned(), |found| found.description);
     Some(format!("cannot use {name}: {why}"))
 }
 

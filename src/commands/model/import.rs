@@ -1,4 +1,4 @@
-//! `cwm import`: converts a model of another program to a checkpoint.
+//! `cwm model import`: converts a model of another program to a checkpoint.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::output::{is_json, print, print_json};
 use crate::registry::require_model_tools;
 use cwm_core::{Error, ExitCode};
 
-/// Runs `cwm import`.
+/// Runs `cwm model import`.
 ///
 /// # Errors
 /// The file holds no model that is known, or several; the folder is there; the disk refuses; or this build cannot do it.

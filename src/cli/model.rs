@@ -1,0 +1,128 @@
+//! Arguments of the commands for models: `cwm model`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::PipelineArguments;
+use super::completers::{complete, stages};
+use super::pipeline::assignment;
+
+/// Arguments of `model`.
+#[derive(Debug, Args)]
+pub struct ModelArguments {
+    /// The command
+    #[command(subcommand)]
+    pub command: ModelCommand,
+}
+
+/// The commands for models.
+#[derive(Debug, Subcommand)]
+pub enum ModelCommand {
+    /// Convert a PyTorch or safetensors model
+    ///
+    /// Writes a checkpoint that stages and `cwm model track` read. Nothing in the file is executed.
+    Import(ImportArguments),
+    /// Follow a game with a model
+    ///
+    /// Prints the board that the model predicts beside the true one, ply by ply.
+    Track(TrackArguments),
+    /// Compare our models with fixtures
+    ///
+    /// Prints a line for each fixture of the authors' code, with the worst difference; exit code 6 if one differs too much.
+    Parity(ParityArguments),
+    /// List devices, and missing GPU requirements
+    Devices,
+}
+
+/// Arguments of `model import`.
+#[derive(Debug, Args)]
+pub struct ImportArguments {
+    /// A file of torch.save (.pt, .pth) or of safetensors
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The folder of the new checkpoint
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// Facts about the model
+    #[command(flatten)]
+    pub hints: ModelHintArguments,
+}
+
+/// Arguments of `model track`.
+#[derive(Debug, Args)]
+pub struct TrackArguments {
+    /// A stage that made a checkpoint, such as 'model[size=d128/l1]'; or a checkpoint's folder; or a file that `cwm model import`
+    /// takes
+    #[arg(value_name = "STAGE|DIR|FILE", add = complete(stages))]
+    pub checkpoint: String,
+    /// The moves, as e4, g1f3 or O-O [default: from --input, or standard input]
+    #[arg(value_name = "MOVE")]
+    pub moves: Vec<String>,
+    /// Read them from this file, as moves or as PGN; `-` is standard input
+    #[arg(short = 'i', long, value_name = "FILE", conflicts_with = "moves")]
+    pub input: Option<PathBuf>,
+    /// The number of the game in the PGN
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub game: u64,
+    /// Only a summary: positions and labels that were right, and the first error
+    #[arg(long)]
+    pub summary: bool,
+    /// Facts about a model from a file
+    #[command(flatten)]
+    pub hints: ModelHintArguments,
+    /// The pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+}
+
+/// Arguments of `model parity`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+pub struct ParityArguments {
+    /// Fixtures (.safetensors), lr-schedules.json, metrics.json, param-counts.json, or folders of them
+    #[arg(value_name = "FILE|DIR", required = true)]
+    pub files: Vec<PathBuf>,
+    /// The family of the fixtures [default: found by their manifest.json, names and shapes]
+    #[arg(long, value_name = "NAME")]
+    pub family: Option<String>,
+    /// An option of the family, such as heads=2 or rope=standard (may be repeated)
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub options: Vec<(String, String)>,
+    /// The device to compute on
+    #[arg(long, value_name = "NAME", default_value = "cpu")]
+    pub device: String,
+}
+
+/// Facts about a model in a file of another program.
+#[derive(Debug, Args)]
+pub struct ModelHintArguments {
+    /// The family of a model from a file, where its names and shapes leave it open
+    #[arg(long, value_name = "NAME")]
+    pub family: Option<String>,
+    /// Its size, such as d128/l1, which is checked
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+    /// An option of its family, such as heads=2 or rope=standard (may be repeated)
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub options: Vec<(String, String)>,
+    /// The place of its parameters in the file, such as model_state_dict, if several models are in it
+    #[arg(long, value_name = "KEY")]
+    pub key: Option<String>,
+    /// Round float64 parameters that are no float32, which are refused otherwise
+    #[arg(long)]
+    pub round: bool,
+}
+
+impl ModelHintArguments {
+    /// Converts the options for the reader of the file.
+    pub fn hints(&self) -> cwm_contract::ModelHints {
+        cwm_contract::ModelHints {
+            family: self.family.clone(),
+            size: self.size.clone(),
+            options: self.options.iter().cloned().collect(),
+            key: self.key.clone(),
+            round: self.round,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Arguments of the commands for the store: `cwm store`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use cwm_contract::{Value, amount};
+use cwm_gc::Age;
+
+use super::PipelineArguments;
+use super::completers::{complete, stages, stages_and_tags, tag_names};
+
+/// Arguments of `store`.
+#[derive(Debug, Args)]
+pub struct StoreArguments {
+    /// The command
+    #[command(subcommand)]
+    pub command: StoreCommand,
+}
+
+/// The commands for the store.
+#[derive(Debug, Subcommand)]
+pub enum StoreCommand {
+    /// List the results in the store
+    ///
+    /// Lists those that the lock file names, or with --all every one.
+    Ls(LsArguments),
+    /// Print the size of each stage
+    Du(DuArguments),
+    /// Delete results that nothing names
+    ///
+    /// Lists them by stage; with --delete, deletes them.
+    Gc(GcArguments),
+    /// Rehash files; quarantine damaged ones
+    Verify(VerifyArguments),
+    /// Name results, which keeps them
+    ///
+    /// Without a name, lists the tags.
+    Tag(TagArguments),
+}
+
+/// Arguments of `store ls`.
+#[derive(Debug, Args)]
+pub struct LsArguments {
+    /// Only these stages or cells: model, 'model[size=d32/l1]'; tag:NAME lists what that tag names
+    #[arg(value_name = "STAGE|tag:NAME", add = complete(stages_and_tags))]
+    pub what: Vec<String>,
+    /// All results that the store has, also those that the pipeline's lock file does not name
+    #[arg(long)]
+    pub all: bool,
+    /// The pipeline beside whose file the store is [default: pipeline.yaml here or in a folder above]
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+}
+
+/// Arguments of `store tag`.
+#[derive(Debug, Args)]
+pub struct TagArguments {
+    /// The name: letters, digits, `.`, `_`, `-`; without one, all tags are listed
+    #[arg(value_name = "NAME", add = complete(tag_names))]
+    pub name: Option<String>,
+    /// The results: stages or cells as the lock file has them now, or (the beginning of) keys or digests [default: all
+    /// that the lock file names]
+    #[arg(value_name = "STAGE|HASH", add = complete(stages))]
+    pub what: Vec<String>,
+    /// Take the name away from what it names now
+    #[arg(long)]
+    pub replace: bool,
+    /// List all tags; with NAME, what that one names
+    #[arg(long, conflicts_with_all = ["what", "replace"])]
+    pub list: bool,
+    /// Delete the tag; what only it named goes with the next `cwm store gc`
+    #[arg(long, conflicts_with_all = ["what", "replace", "list"], requires = "name")]
+    pub delete: bool,
+    /// The pipeline beside whose file the store is [default: pipeline.yaml here or in a folder above]
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+}
+
+/// Arguments of `store du`.
+#[derive(Debug, Args)]
+pub struct DuArguments {
+    /// Only these stages
+    #[arg(value_name = "STAGE")]
+    pub stages: Vec<String>,
+    /// The pipeline beside whose file the store is [default: pipeline.yaml here or in a folder above]
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+}
+
+/// Arguments of `store gc`.
+#[derive(Debug, Args)]
+pub struct GcArguments {
+    /// Delete it; without this it is only listed
+    #[arg(long)]
+    pub delete: bool,
+    /// Keep what was made or used within this time: 30d, 12h, 2 weeks
+    #[arg(long, value_name = "AGE", default_value = "0")]
+    pub keep: Age,
+    /// Delete only as much as brings the results to this size (200GB, 1.5TiB), the least recently used first
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub max_size: Option<u64>,
+    /// Also results that were fetched from the network, read from a pipe or taken over from a file, if nothing names them
+    #[arg(long)]
+    pub sources: bool,
+    /// Forget a lock file that the store has seen, so that what only it names may go
+    #[arg(long, value_name = "LOCKFILE")]
+    pub forget: Option<PathBuf>,
+    /// The pipeline beside whose file the store is [default: pipeline.yaml here or in a folder above]
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    let bytes = if text == "0" { Some(0) } else { amount::parse_bytes(&Value::Text(text.to_owned())) };
+    bytes.ok_or_else(|| format!("`{text}` is not a size such as 200GB or 1.5TiB"))
+}
+
+/// Arguments of `store verify`.
+#[derive(Debug, Args)]
+pub struct VerifyArguments {
+    /// Only the results of these stages or cells, as the lock file names them
+    #[arg(value_name = "STAGE", add = complete(stages))]
+    pub stages: Vec<String>,
+    /// The pipeline whose store is meant
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+}
