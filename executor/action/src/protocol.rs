@@ -67,20 +67,6 @@ pub enum ActionFailureKind {
     Killed,
 }
 
-impl ActionFailureKind {
-    /// Returns true if another attempt may succeed with the same inputs. One that exceeded its time may where it resumes from a
-    /// checkpoint.
-    pub fn is_transient(self, has_checkpoint: bool) -> bool {
-        match self {
-            ActionFailureKind::System | ActionFailureKind::Panic | ActionFailureKind::Command => true,
-            ActionFailureKind::OutOfMemory | ActionFailureKind::Crash | ActionFailureKind::Killed => true,
-            ActionFailureKind::TimeLimit => has_checkpoint,
-            ActionFailureKind::Input | ActionFailureKind::Cancelled | ActionFailureKind::Internal => false,
-            ActionFailureKind::Output | ActionFailureKind::MemoryLimit => false,
-        }
-    }
-}
-
 /// The failure of an action, or of one attempt at it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionFailure {

@@ -29,7 +29,12 @@ impl RetryPolicy {
 /// Returns true if another attempt may succeed although no input changed. An attempt that exceeded its time is transient if the
 /// next one resumes from a checkpoint.
 pub fn is_transient(kind: ActionFailureKind, work: &WorkFolder) -> bool {
-    kind.is_transient(cwm_action::has_checkpoint(work).unwrap_or(false) || work.has_checkpoints_elsewhere())
+    use ActionFailureKind as Kind;
+    match kind {
+        Kind::System | Kind::Panic | Kind::Command | Kind::OutOfMemory | Kind::Crash | Kind::Killed => true,
+        Kind::TimeLimit => cwm_action::has_checkpoint(work).unwrap_or(false) || work.has_checkpoints_elsewhere(),
+        Kind::Input | Kind::Cancelled | Kind::Internal | Kind::Output | Kind::MemoryLimit => false,
+    }
 }
 
 #[cfg(test)]
