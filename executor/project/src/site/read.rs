@@ -143,7 +143,7 @@ fn remote(
     let fields = table.get_ref();
     let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     let Some(url) = fields.get("url").and_then(|url| text(url.get_ref())) else {
-        let hint = "`url = \"s3://bucket/prefix\"`: a folder, or s3://, gs://, az://, http:// or https://";
+        let hint = "add its folder or URL, such as `url = \"s3://bucket/prefix\"`";
         report(name.span(), format!("remote `{label}` has no `url`"), Some(hint.to_owned()));
         return None;
     };

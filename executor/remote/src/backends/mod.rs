@@ -1,4 +1,4 @@
-//! The kinds of remotes. Each is a file here and a line in [`BACKENDS`].
+//! The kinds of remotes. Each is a module of this folder and an entry of [`BACKENDS`].
 
 mod aws_profile;
 mod azure;
@@ -26,7 +26,7 @@ pub use folder::check_is_no_store;
 pub use {azure::AZURE, gcs::GCS, s3::S3};
 
 /// All kinds of remotes. A new one is added here.
-pub static BACKENDS: [&Backend; 5] = [&folder::FOLDER, &s3::S3, &gcs::GCS, &azure::AZURE, &http::HTTP];
+pub static BACKENDS: &[&Backend] = &[&folder::FOLDER, &s3::S3, &gcs::GCS, &azure::AZURE, &http::HTTP];
 
 /// A kind of remote.
 pub struct Backend {
@@ -48,7 +48,7 @@ pub struct Backend {
 pub struct Location {
     /// Its objects.
     pub store: Arc<dyn ObjectStore>,
-    /// For uploads in parts that can be resumed.
+    /// For uploads in parts that can be resumed. Without it, and without `folder`, an upload reads each object whole into memory.
     pub multipart: Option<Arc<dyn MultipartStore>>,
     /// The prefix of all names, without slashes at its ends.
     pub prefix: String,
@@ -171,7 +171,7 @@ fn misconfigured(error: &object_store::Error, kind: &Backend, sources: &str) -> 
     match RemoteError::of(error, kind.credentials_advice) {
         RemoteError::Refused(reason) | RemoteError::Unreachable(reason) => RemoteError::Refused(match sources {
             "" => reason,
-            sources => format!("what stands in {sources}: {reason}"),
+            sources => format!("the settings in {sources}: {reason}"),
         }),
         error => error,
     }
