@@ -93,7 +93,7 @@ fn what_cannot_be_checked_is_reported() {
     context.write("mood", "good");
     let none = check(&context, &[]);
     assert_eq!(none.code, 1, "{}", none.stderr);
-    assert!(none.stderr.contains("nothing is recorded of it as it stands now"), "{}", none.stderr);
+    assert!(none.stderr.contains("the store has no result of it with the present key"), "{}", none.stderr);
     let made = context.command(&["run"]).env("HOME", context.path(".")).output().expect("cwm starts");
     assert!(made.status.success());
     // What it reads is gone; a check makes nothing again.

@@ -86,7 +86,7 @@ fn of_two_lock_files_the_roots_come_first_with_their_causes_and_then_the_reports
     // Where the store has no records, what the lock files say is reported all the same.
     let (code, text) = diff(&context, &["old.lock", "--store", "elsewhere"]);
     assert_eq!(code, 7);
-    assert!(text.contains("why is not known here: the store has no record of "), "{text}");
+    assert!(text.contains("the reason is unknown: the store has no record of "), "{text}");
     assert!(!context.path("elsewhere").exists());
 
     // The site may say where the store is.

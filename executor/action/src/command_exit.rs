@@ -33,7 +33,7 @@ pub fn describe(code: Option<i32>, signal: Option<i32>, kernel_killed: bool, log
             "the kernel killed a process for lack of memory while it ran; if that was one of its own, it needs more memory, or \
              fewer `--jobs`"
         }
-        _ if was_killed => "the kernel reports no kill for lack of memory: somebody or something killed it",
+        _ if was_killed => "the kernel reports no kill for lack of memory: another process killed it",
         _ if inner == Some(libc::SIGPIPE) => {
             "a program of a pipe ended before it had read all of it, as `head` does, and `pipefail` counts that: limit what is written \
              into the pipe, or begin the command with `set +o pipefail`"

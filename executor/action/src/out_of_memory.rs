@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_tell_it_in_these_words() {
+    fn lines_that_report_a_lack_of_memory_are_recognised() {
         for line in [
             "memory allocation of 8589934592 bytes failed",
             "terminate called after throwing an instance of 'std::bad_alloc'",

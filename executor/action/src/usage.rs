@@ -6,7 +6,7 @@ use super::ActionFile;
 use cwm_core::{os, visible};
 use cwm_store::{Machine, RunInfo};
 
-/// The start of an action.
+/// Measures the resources that an action uses, from its start.
 pub struct ResourceUsageTimer {
     started: jiff::Timestamp,
     instant: Instant,
@@ -40,8 +40,8 @@ impl ResourceUsageTimer {
     }
 }
 
-/// Returns the user's login name, control characters escaped: that of the environment, else of the system. A user without a name has
-/// a number.
+/// Returns the user's login name, control characters escaped: that of the environment, else of the system; else `uid` and the
+/// user's number.
 pub fn user() -> String {
     let named = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
     let number = rustix::process::getuid().as_raw().to_string();

@@ -74,14 +74,15 @@ impl Attempt<'_> {
             if is_refused { ActionFailure { kind: ActionFailureKind::Output, ..failure } } else { failure }
         })?;
         if has_unpinned_url {
-            // And under the URL, for runs that know no more than that. Second: it promises that the other is there.
+            // A second record has the key of the URL, for runs that do not know the checksum. It refers to the first one, so it is
+            // written after it.
             self.store.record_as(&recorded.record, requested.clone(), fetched)?;
         }
         super::remove(&self.work);
         Ok(recorded.record.output_digests())
     }
 
-    /// Takes the stage's probe. The work is done without it, so a failure goes to the log alone.
+    /// Takes the stage's probe. A result does not need one, so a failure of the probe is only written to the log.
     fn probe(&self) -> BTreeMap<String, Digest> {
         let (ActionBody::Stage { values, .. }, Some(stage), false) =
             (&self.action.body, self.stage, self.action.components.code.is_empty())
@@ -119,14 +120,14 @@ impl Attempt<'_> {
             outputs.map(|(name, output)| (name.clone(), self.work.out().join(output.file_name(name)))).collect();
         let work = || catch_unwind(AssertUnwindSafe(|| self.do_work(&inputs, &outputs)));
         let reported = match watchdog::run(self, work) {
-            // Work that finished within its grace period is finished.
+            // A stage that ends within the grace period after its time limit has succeeded.
             (Ok(Ok(reported)), _) => Ok(reported),
             (_, Some(exceeded)) => Err(exceeded),
             (Ok(Err(failure)), None) => Err(failure),
             (Err(panic), None) => Err(panicked(panic.as_ref())),
         };
         let reported = reported.inspect_err(|_| {
-            // Others may read these inputs too. The failure to report is that of the work.
+            // Other cells may read the inputs that were rewritten. The failure of the work is the one to report.
             if let Err(error) = inputs.quarantine_rewritten(&self.store) {
                 let _ = writeln!(std::io::stderr(), "{}", error.message);
             }
@@ -139,7 +140,8 @@ impl Attempt<'_> {
         let Attempt { process, work, action, .. } = self;
         match &action.body {
             ActionBody::Stage { values, expected, .. } => {
-                let stage = self.stage.ok_or_else(|| Failure::internal("an action of a stage without a stage"))?;
+                let stage =
+                    self.stage.ok_or_else(|| Failure::internal("this cwm does not have the stage of the action"))?;
                 let task = Task {
                     values: values.clone(),
                     inputs: inputs.groups.clone(),

@@ -131,7 +131,7 @@ fn describe_exit(
         (Some(libc::SIGKILL), _) => (
             ActionFailureKind::Killed,
             "killed (signal 9)".into(),
-            Some("somebody or something killed its process; `cwm run` goes on from there"),
+            Some("another process killed it; `cwm run` goes on from there"),
         ),
         (Some(signal @ (libc::SIGTERM | libc::SIGINT | libc::SIGHUP)), _) => (
             ActionFailureKind::Cancelled,

@@ -1,12 +1,12 @@
-//! Errors of the store, with their path and a remedy.
+//! Errors of files and folders, with their path and a remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A result of the store.
+/// A result of an operation on files.
 pub type Result<T, E = FileError> = std::result::Result<T, E>;
 
-/// An error of the store. Every variant names the file or folder; [`FileError::hint`] has the remedy.
+/// An error of a file or folder. Every variant names the file or folder; [`FileError::hint`] has the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// The system refused an operation.
@@ -19,7 +19,7 @@ pub enum FileError {
         /// The error of the system.
         cause: io::Error,
     },
-    /// Something in the store is not what was written there.
+    /// A file does not have the content that was written to it.
     #[error("{} is damaged: {what}", path.display())]
     Damaged {
         /// The file.
@@ -39,7 +39,7 @@ pub enum FileError {
         /// The newest version known here.
         known: u32,
     },
-    /// Something is needed that is not there.
+    /// A file or folder that is needed does not exist.
     #[error("{} {what}", path.display())]
     Missing {
         /// The file or folder.
@@ -47,7 +47,7 @@ pub enum FileError {
         /// In words: `is not in the store`.
         what: String,
     },
-    /// Content that the store does not take, or a place that it does not touch.
+    /// A file or folder that is not accepted.
     #[error("{} {what}", path.display())]
     Refused {
         /// The file or folder.
@@ -64,15 +64,15 @@ pub enum FileError {
 pub enum FileErrorKind {
     /// The disk, or the user's quota, is full.
     DiskFull,
-    /// The store cannot be written.
+    /// The file or folder cannot be written.
     ReadOnly,
-    /// Something in the store is damaged.
+    /// A file is damaged.
     Damaged,
     /// A newer cwm wrote it.
     TooNew,
-    /// Something is not there.
+    /// A file or folder does not exist.
     Missing,
-    /// Not taken, in words.
+    /// A file or folder is not accepted.
     Refused,
     /// Any other failure of the system.
     System,
@@ -116,7 +116,7 @@ impl FileError {
         }
     }
 
-    /// Turns the absence of a file into nothing.
+    /// Returns `None` in place of the error of a file that does not exist.
     ///
     /// # Errors
     /// `result` is any other error.

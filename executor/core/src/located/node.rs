@@ -1,4 +1,4 @@
-//! YAML as a tree in which everything knows its place. Nothing here or above knows how YAML is parsed.
+//! YAML as a tree in which each node has its place. The parser is `executor/pipeline/src/spec/yaml.rs`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -20,7 +20,7 @@ impl Engine<'_> {
         let action = inputs.resolve(index, |source| self.records[source].as_ref())?;
         let key = action.key;
         let record = inputs.find_result(index, &action.components)?.ok_or_else(|| {
-            Error::store("nothing is recorded of it as it stands now, so there is nothing to compare with")
+            Error::store("the store has no result of it with the present key, so there is nothing to compare with")
                 .hint("`cwm run` makes it; `cwm why` says what changed since it was made")
         })?;
         if !self.options.targets.contains(&index) {

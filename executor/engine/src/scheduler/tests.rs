@@ -1,4 +1,4 @@
-//! The laws of the scheduler, over random graphs and random orders of events.
+//! Properties of the scheduler, for random graphs and random orders of events.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
@@ -12,12 +12,12 @@ use crate::local::place;
 use crate::machine::{Allocation, Machine, ResourcePool};
 use cwm_pipeline::plan::RetryOptions;
 
-/// A cell of a made-up run.
+/// A cell of a simulated run.
 #[derive(Clone, Debug)]
 struct Model {
-    /// Of all cells, by number; only those before it count.
+    /// The cells that it reads, by number. Numbers of later cells are ignored.
     reads: Vec<usize>,
-    /// Cells of one number have one key.
+    /// Cells with the same number have the same key.
     key: u8,
     retries: u32,
     is_batch: bool,
@@ -44,8 +44,8 @@ fn models() -> impl Strategy<Value = Vec<Model>> {
 
 const CORES: u32 = 3;
 
-/// The engine of a made-up run: it answers what the scheduler asks with whatever the random numbers say, in their order.
-struct World<'m> {
+/// Stands in for the engine: it carries out the effects of the scheduler, with outcomes drawn from random numbers.
+struct Simulation<'m> {
     models: &'m [Model],
     scheduler: Scheduler,
     now: Duration,
@@ -68,7 +68,7 @@ fn key(number: u8) -> Key {
     Key([number; 32])
 }
 
-impl<'m> World<'m> {
+impl<'m> Simulation<'m> {
     fn new(models: &'m [Model]) -> Self {
         let mut selected: Vec<bool> = models.iter().map(|model| model.is_selected).collect();
         for index in (0..models.len()).rev().filter(|index| models[*index].is_selected) {
@@ -90,7 +90,7 @@ impl<'m> World<'m> {
             })
         };
         let scheduler = Scheduler::new(models.iter().enumerate().map(spec).collect());
-        World {
+        Simulation {
             models,
             before: scheduler.states().collect(),
             scheduler,
@@ -106,7 +106,7 @@ impl<'m> World<'m> {
         }
     }
 
-    /// Informs the scheduler, answers what it asks at once, and looks whether the laws hold.
+    /// Sends an event to the scheduler, carries out the effects, and checks the properties after each event.
     fn on(&mut self, event: Event, random: &mut impl FnMut(u32) -> u32) -> TestCaseResult {
         let mut events = vec![event];
         while let Some(event) = events.pop() {
@@ -115,7 +115,7 @@ impl<'m> World<'m> {
                 Event::Decided(_, Decision::Miss { .. }) | Event::NotUploaded(..) | Event::Finished { .. }
             );
             let effects = self.scheduler.on(event, self.now);
-            self.laws(may_invalidate)?;
+            self.check_properties(may_invalidate)?;
             for effect in effects {
                 events.extend(self.carry_out(effect, random)?);
             }
@@ -123,7 +123,7 @@ impl<'m> World<'m> {
         Ok(())
     }
 
-    fn laws(&mut self, may_invalidate: bool) -> TestCaseResult {
+    fn check_properties(&mut self, may_invalidate: bool) -> TestCaseResult {
         let mut owners: HashMap<Key, usize> = HashMap::new();
         for (cell, model) in self.models.iter().enumerate() {
             let (before, now) = (self.before[cell], self.scheduler.state(cell));
@@ -133,7 +133,7 @@ impl<'m> World<'m> {
             if matches!(before, CellState::Failed | CellState::Stopped | CellState::NotSelected) {
                 prop_assert_eq!(before, now, "{} went on after its end", cell);
             }
-            // What is decided upon or submitted has its inputs. What runs may have lost them since.
+            // The inputs of a cell exist when it is decided upon or submitted. Those of a running cell may have been lost since.
             if matches!(now, CellState::Ready | CellState::Deciding | CellState::Queued(_) | CellState::Uploading(_)) {
                 for input in inputs(self.models, cell) {
                     prop_assert!(
@@ -239,7 +239,7 @@ impl<'m> World<'m> {
         Decision::Miss { key, lost_inputs }
     }
 
-    /// Starts what there is room for.
+    /// Starts the queued cells that fit into the free resources.
     fn start(&mut self, random: &mut impl FnMut(u32) -> u32) -> TestCaseResult {
         let models = self.models;
         let needs = |cell: usize| Needs { cpu: Some(models[cell].cores), gpu: 0.0, memory: 0 };
@@ -272,7 +272,7 @@ impl<'m> World<'m> {
         }
     }
 
-    /// Something happens outside.
+    /// Sends the scheduler one random event: of a transfer, of the clock or of a running cell.
     fn step(&mut self, random: &mut impl FnMut(u32) -> u32) -> TestCaseResult {
         let pick = |count: usize, random: &mut dyn FnMut(u32) -> u32| random(count as u32) as usize;
         match random(8) {
@@ -329,8 +329,9 @@ fn inputs(models: &[Model], index: usize) -> Vec<usize> {
     inputs
 }
 
-/// Goes through a run; `stop_after` steps it is asked to stop, or to drain. Returns how it ended.
-fn go(models: &[Model], seed: u64, stop_after: Option<(usize, bool)>) -> Result<Vec<CellState>, TestCaseError> {
+/// Simulates a run; after the steps of `stop_after` a stop is requested, or a drain if its flag is true. Returns the final
+/// states.
+fn simulate(models: &[Model], seed: u64, stop_after: Option<(usize, bool)>) -> Result<Vec<CellState>, TestCaseError> {
     let mut state = seed;
     // SplitMix64.
     let mut random = |below: u32| {
@@ -339,30 +340,34 @@ fn go(models: &[Model], seed: u64, stop_after: Option<(usize, bool)>) -> Result<
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         ((mixed ^ mixed >> 31) >> 32) as u32 % below.max(1)
     };
-    let mut world = World::new(models);
-    world.on(Event::Begin, &mut random)?;
+    let mut simulation = Simulation::new(models);
+    simulation.on(Event::Begin, &mut random)?;
     for step in 0..4000 {
         if let Some((_, drains)) = stop_after.filter(|(after, _)| *after == step) {
-            world.on(if drains { Event::DrainRequested } else { Event::StopRequested }, &mut random)?;
+            simulation.on(if drains { Event::DrainRequested } else { Event::StopRequested }, &mut random)?;
         }
-        if world.scheduler.run_state() == RunState::Running {
-            world.start(&mut random)?;
+        if simulation.scheduler.run_state() == RunState::Running {
+            simulation.start(&mut random)?;
         }
-        if world.scheduler.is_over() {
+        if simulation.scheduler.is_over() {
             break;
         }
-        world.step(&mut random)?;
+        simulation.step(&mut random)?;
     }
-    prop_assert!(world.scheduler.is_over(), "the run does not end: {:?}", world.scheduler.states().collect::<Vec<_>>());
+    prop_assert!(
+        simulation.scheduler.is_over(),
+        "the run does not end: {:?}",
+        simulation.scheduler.states().collect::<Vec<_>>()
+    );
     if stop_after.is_none() {
-        let open: Vec<CellState> = world.scheduler.states().filter(|state| !state.is_final()).collect();
+        let open: Vec<CellState> = simulation.scheduler.states().filter(|state| !state.is_final()).collect();
         prop_assert!(open.is_empty(), "the run is over, and there is {:?}", open);
     }
-    world.on(Event::End, &mut random)?;
-    let states: Vec<CellState> = world.scheduler.states().collect();
+    simulation.on(Event::End, &mut random)?;
+    let states: Vec<CellState> = simulation.scheduler.states().collect();
     prop_assert!(states.iter().all(|state| state.is_final()), "{:?}", states);
     for (cell, state) in states.iter().enumerate().filter(|_| stop_after.is_none()) {
-        prop_assert_eq!(*state == CellState::Skipped, world.skipped.contains(&cell), "{} is {:?}", cell, state);
+        prop_assert_eq!(*state == CellState::Skipped, simulation.skipped.contains(&cell), "{} is {:?}", cell, state);
     }
     Ok(states)
 }
@@ -370,21 +375,21 @@ fn go(models: &[Model], seed: u64, stop_after: Option<(usize, bool)>) -> Result<
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// No cell leaves `Done` but by invalidation, every cell ends, one cell at a time has a key, never more is allocated
-    /// than there is, and a run that is to stop decides and retries nothing.
+    /// A cell leaves `Done` only by invalidation, every cell ends, one cell at a time owns a key, allocations never exceed
+    /// the machine, and a run with a requested stop decides and retries nothing.
     #[test]
-    fn the_laws_hold_in_any_order(models in models(), seed in any::<u64>()) {
-        go(&models, seed, None)?;
+    fn properties_hold_in_any_order(models in models(), seed in any::<u64>()) {
+        simulate(&models, seed, None)?;
     }
 
     #[test]
-    fn the_laws_hold_where_a_run_is_stopped(
+    fn properties_hold_where_a_run_is_stopped(
         models in models(),
         seed in any::<u64>(),
         after in 0..30usize,
         drains in any::<bool>(),
     ) {
-        go(&models, seed, Some((after, drains)))?;
+        simulate(&models, seed, Some((after, drains)))?;
     }
 }
 

@@ -15,7 +15,7 @@ const MAX_NAMES: usize = 8;
 const MAX_INPUTS: usize = 3;
 
 impl LockDifference {
-    /// A line a group of cells that changed in one way, those that changed by themselves first; then the counts.
+    /// Returns the text: a line for each group of cells with the same reasons, those that changed by themselves first; then the counts.
     pub fn text(&self) -> String {
         let (roots, followers): (Vec<&ChangedCell>, Vec<&ChangedCell>) =
             self.changed.iter().partition(|cell| cell.root);
@@ -51,7 +51,7 @@ fn section<'c>(heading: &str, cells: impl Iterator<Item = (&'c String, String)>)
     if groups.is_empty() { String::new() } else { format!("{heading}:\n{}", lines.collect::<String>()) }
 }
 
-/// The reasons of a cell that changed by itself, a line each.
+/// Returns the reasons why a cell changed by itself, one a line.
 fn why_changed(cell: &ChangedCell) -> String {
     let (inputs, others): (Vec<&Cause>, Vec<&Cause>) =
         cell.causes.iter().partition(|cause| matches!(cause, Cause::Input { .. }));
@@ -61,19 +61,19 @@ fn why_changed(cell: &ChangedCell) -> String {
         count => lines.push(format!("{count} inputs changed, from {}", sources(cell))),
     }
     if cell.old == cell.new {
-        lines.push("made other bytes of the same inputs, parameters and code".to_owned());
+        lines.push("the outputs differ although inputs, parameters and code are the same".to_owned());
     }
     for key in &cell.unknown {
-        lines.push(format!("why is not known here: the store has no record of {}", key.short()));
+        lines.push(format!("the reason is unknown: the store has no record of {}", key.short()));
     }
     lines.extend(cell.same_outputs.then(|| SAME_RESULT.to_owned()));
     lines.iter().map(|line| format!("\n    {line}")).collect()
 }
 
-/// The note on a cell that changed, and made the same bytes.
+/// The note on a cell whose key changed and whose outputs did not.
 const SAME_RESULT: &str = "the result is the same";
 
-/// The stages that made the inputs that differ.
+/// Returns the names of the stages whose outputs are the changed inputs of a cell.
 fn sources(cell: &ChangedCell) -> String {
     let stages = cell.causes.iter().filter_map(|cause| match cause {
         Cause::Input { source, .. } => Some(stage_of(source)),
@@ -82,14 +82,14 @@ fn sources(cell: &ChangedCell) -> String {
     Vec::from_iter(BTreeSet::from_iter(stages)).join(", ")
 }
 
-/// The stages whose changes it follows.
+/// Returns the reason of a cell that changed because of its inputs: the stages that they come from.
 fn because_of(cell: &ChangedCell) -> String {
     let same = if cell.same_outputs { format!(" ({SAME_RESULT})") } else { String::new() };
     format!(": {}{same}", sources(cell))
 }
 
 impl ReportDifference {
-    /// A line a cell that differs, under its table; then the counts.
+    /// Returns the text: each table with a line for each cell that differs; then the counts.
     pub fn text(&self) -> String {
         let text: String = self.tables.iter().map(TableDifference::text).collect();
         let cells: usize = self.tables.iter().map(|table| table.cells.len()).sum();
@@ -98,7 +98,7 @@ impl ReportDifference {
         text + &match (self.is_empty(), self.cells) {
             (true, _) => format!("the same in all {all} of {compared}\n"),
             (false, 0) => format!("no cell in common in {compared}\n"),
-            // The rows or columns that one has alone are listed above.
+            // Rows and columns of only one report are listed above.
             (false, _) if cells == 0 => format!("the same in all {all} that both have, in {compared}\n"),
             (false, _) => format!("{cells} of {all} in {compared} differ\n"),
         }
@@ -110,9 +110,9 @@ impl TableDifference {
         let mut text = match self.only {
             Some(Only::Old) => return format!("{} ({}): only in the first\n", self.id, self.title),
             Some(Only::New) => return format!("{} ({}): only in the second\n", self.id, self.title),
-            // The names of rows or columns that are all others, as with prefixes of another length, would not help.
+            // Here no row or no column is in both, such as prefixes of another length: a list of all names does not help.
             None if self.compared == 0 => return format!("{} ({}): no cell in common\n", self.id, self.title),
-            // The rows or columns that one has alone are listed below.
+            // Rows and columns of only one report are listed below.
             None if self.cells.is_empty() => format!("{} ({}):\n", self.id, self.title),
             None => format!("{} ({}): {} of {} cells differ\n", self.id, self.title, self.cells.len(), self.compared),
         };

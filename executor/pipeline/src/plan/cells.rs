@@ -19,13 +19,13 @@ const MOST_CELLS: usize = 200_000;
 pub struct Matrix {
     /// Its axes, those of the stage that `each` names first.
     pub axes: Vec<Rc<Axis>>,
-    /// The number of the value on each axis, by cell. None if the axes are wrong, which was reported.
+    /// Of each cell, the index of its value on each axis. Empty if the axes are wrong; that problem was reported.
     pub cells: Vec<Vec<u32>>,
     /// The labels of the cells.
     pub labels: Vec<Label>,
     /// The stage that `each` names, by number.
     pub each: Option<usize>,
-    /// True if it may have other axes: those of a stage that is not known.
+    /// True if `each` names an unknown stage, or is part of a circle: its axes are then unknown.
     pub is_open: bool,
 }
 
