@@ -28,7 +28,7 @@ pub enum FileError {
         what: String,
     },
     /// Written by a newer cwm in a format that this one does not know.
-    #[error("{} has format {found} of {what}; this cwm knows up to {known}", path.display())]
+    #[error("{} has format {found} of {what}; this cwm reads formats up to {known}", path.display())]
     TooNew {
         /// The file.
         path: PathBuf,
