@@ -99,7 +99,7 @@ pub struct GcArguments {
     /// Delete only as much as brings the results to this size (200GB, 1.5TiB), the least recently used first
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_size: Option<u64>,
-    /// Also results that were fetched from the network, read from a pipe or taken over from a file, if nothing names them
+    /// Also results that were fetched from the network, read from a pipe or recorded from a file, if nothing names them
     #[arg(long)]
     pub sources: bool,
     /// Forget a lock file that the store has seen, so that what only it names may go

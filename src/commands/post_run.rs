@@ -115,7 +115,7 @@ pub fn evict_unkept(
     let problem = match evict_content(store, &crate::adapters::SlurmJobs, &own_locks, &results) {
         Ok(Some(evicted)) => {
             for (index, bytes) in evicted {
-                let message = format!("{} dropped, as `keep: false` says", amount::format_bytes(bytes));
+                let message = format!("{} evicted (`keep: false`)", amount::format_bytes(bytes));
                 sinks.event(&RunEvent::Note { label: plan.cells[cells[index]].label.clone(), message });
             }
             return Ok(());

@@ -92,14 +92,14 @@ fn text(event: &RunEvent, verbose: bool) -> Vec<String> {
             let cause = if verbose { cause.clone() } else { fold_lines(cause.clone()) };
             return block(format!("  running  {label}{retry}"), cause);
         }
-        RunEvent::Submitted { job, labels, asks, found } => {
+        RunEvent::Submitted { job, labels, request, found } => {
             let verb = if *found { "found    " } else { "submitted" };
             let cells = match &labels[..] {
                 [only] => only.to_string(),
                 [first, ..] => format!("{} of {}", plural(labels.len() as u64, "cell", "cells"), first.stage),
                 [] => "nothing".to_owned(),
             };
-            format!("  {verb} job {job}: {cells}  ({asks})")
+            format!("  {verb} job {job}: {cells}  ({request})")
         }
         RunEvent::Queue { pending, running, reasons } => {
             let reasons = reasons.iter().filter(|(reason, _)| !reason.is_empty());

@@ -6,8 +6,8 @@ import sys
 import jsonschema
 
 asked = json.load(open(sys.argv[1]))
-jsonschema.Draft7Validator.check_schema(asked["util", "schema"])
-validator = jsonschema.Draft7Validator(asked["util", "schema"])
+jsonschema.Draft7Validator.check_schema(asked["schema"])
+validator = jsonschema.Draft7Validator(asked["schema"])
 
 
 def fault(pipeline):

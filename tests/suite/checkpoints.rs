@@ -84,7 +84,7 @@ fn what_a_model_believes_is_drawn_beside_what_is_true() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     insta::assert_snapshot!(ran.stdout, @"
     ply 0  start  75 of 75 right
-      believed                  true
+      predicted                 true
     8  r n b q k b n r        8  r n b q k b n r
     7  p p p p p p p p        7  p p p p p p p p
     6  . . . . . . . .        6  . . . . . . . .
@@ -102,7 +102,7 @@ fn what_a_model_believes_is_drawn_beside_what_is_true() {
     least sure of half-move clock, high byte: 0 (0.61)
 
     ply 1  1. e4 (e2e4)  70 of 75 right
-      believed                  true
+      predicted                 true
     8  r n b q k b n r        8  r n b q k b n r
     7  p p p p p p p p        7  p p p p p p p p
     6  . . . . . . . .        6  . . . . . . . .
@@ -121,7 +121,7 @@ fn what_a_model_believes_is_drawn_beside_what_is_true() {
     least sure of half-move clock, high byte: 0 (0.61)
 
     ply 2  1... Nf6 (g8f6)  69 of 75 right
-      believed                  true
+      predicted                 true
     8  r n b q k b*n r        8  r n b q k b . r
     7  p p p p p p p p        7  p p p p p p p p
     6  . . . . .*. . .        6  . . . . . n . .

@@ -269,11 +269,7 @@ stages:
     assert_eq!(context.cwm(&["store", "verify"]).code, 5);
     let run = context.run(&[]);
     run.ran_just(&[]);
-    assert!(
-        !run.warns_of("stay for now") && run.raw.stdout.contains("dropped, as `keep: false` says"),
-        "{}",
-        run.raw.stdout
-    );
+    assert!(!run.warns_of("stay for now") && run.raw.stdout.contains("evicted (`keep: false`)"), "{}", run.raw.stdout);
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn gc_lets_go_what_no_lock_file_names_and_a_run_makes_it_again_saying_so() {
     assert!(status.stdout.contains("3 would run"), "{}", status.stdout);
     let run = context.run(&[]);
     run.ran_just(&["first", "second", "third"]);
-    assert_eq!(run.causes["first"], "its files were let go by `cwm store gc`");
+    assert_eq!(run.causes["first"], "its files were deleted by `cwm store gc`");
     context.is_clean();
     assert!(context.cwm(&["status"]).stdout.contains("3 cached"));
 }
@@ -145,7 +145,7 @@ fn what_is_not_kept_goes_when_its_readers_are_done_and_is_made_again_when_needed
     let context = Context::with(&CHAIN.replace("second: { stage: command,", "second: { stage: command, keep: false,"));
     let run = context.run(&[]);
     run.ran_just(&["first", "second", "third"]);
-    assert!(run.raw.stdout.contains("dropped, as `keep: false` says"), "{}", run.raw.stdout);
+    assert!(run.raw.stdout.contains("evicted (`keep: false`)"), "{}", run.raw.stdout);
     let listed = context.reported(&["store", "ls", "second", "--json"]);
     assert_eq!(listed[0]["state"], "dropped");
     let bytes = listed[0]["digest"].clone();
@@ -165,7 +165,7 @@ fn what_is_not_kept_goes_when_its_readers_are_done_and_is_made_again_when_needed
     context.edit("pipeline.yaml", "last: 1", "last: 2");
     let run = context.run(&[]);
     run.ran_just(&["second", "third"]);
-    assert_eq!(run.causes["second"], "its files were dropped, as `keep: false` says");
+    assert_eq!(run.causes["second"], "its files were evicted (`keep: false`)");
     let listed = context.reported(&["store", "ls", "second", "--json"]);
     assert_eq!((&listed[0]["state"], &listed[0]["digest"]), (&Value::from("dropped"), &bytes));
 
@@ -415,7 +415,7 @@ stages:
     assert_eq!(context.cwm(&["accept", "first", "--files", "x", "--previous"]).code, 2);
     let taken = context.cwm(&["accept", "first", "--previous"]);
     assert_eq!(taken.code, 0, "{}", taken.stderr);
-    assert!(context.cwm(&["status"]).stdout.contains("not computed: taken over from "));
+    assert!(context.cwm(&["status"]).stdout.contains("not computed: recorded from "));
     context.run(&[]).ran_just(&[]);
     assert_eq!(context.output("second"), second);
     context.is_clean();
@@ -455,11 +455,11 @@ fn files_are_taken_over_as_a_result_and_every_command_says_so() {
     for command in ["why", "status", "show"] {
         let ran = context.cwm(if command == "status" { &["status"] } else { &[][..] });
         let ran = if command == "status" { ran } else { context.cwm(&[command, "second"]) };
-        assert!(ran.stdout.contains("not computed: taken over from "), "{command}: {}", ran.stdout);
+        assert!(ran.stdout.contains("not computed: recorded from "), "{command}: {}", ran.stdout);
     }
     let run = context.run(&[]);
     run.ran_just(&["third"]);
-    assert!(run.raw.stdout.contains("not computed: taken over from "), "{}", run.raw.stdout);
+    assert!(run.raw.stdout.contains("not computed: recorded from "), "{}", run.raw.stdout);
     assert_eq!(context.output("third").trim(), "3");
     context.is_clean();
 

@@ -164,7 +164,7 @@ export: { model: models/, 'model[seed=0]': firsts }
     let json: serde_json::Value =
         serde_json::from_str(&context.cwm(&["export", "model", "all", "--json"]).stdout).unwrap();
     assert_eq!(json[3]["label"], "model[size=d64/l1,seed=1]");
-    assert!(json[3]["show", "--path"].as_str().is_some_and(|path| path.ends_with("/all/size=d64-l1,seed=1/out")), "{json}");
+    assert!(json[3]["path"].as_str().is_some_and(|path| path.ends_with("/all/size=d64-l1,seed=1/out")), "{json}");
     // A single cell has the folder itself.
     assert_eq!(context.cwm(&["export", "model[size=d32/l1,seed=1]", "one"]).code, 0);
     assert_eq!(context.read("one/out"), "d32/l1 1\n");

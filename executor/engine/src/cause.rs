@@ -51,7 +51,6 @@ pub enum Cause {
         count: usize,
     },
     /// There is a record; its files were evicted.
-    #[serde(rename = "let_go")]
     Evicted {
         /// The reason.
         reason: EvictionReason,

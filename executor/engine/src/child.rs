@@ -131,12 +131,12 @@ fn describe_exit(
         (Some(libc::SIGKILL), _) => (
             ActionFailureKind::Killed,
             "killed (signal 9)".into(),
-            Some("another process killed it; `cwm run` goes on from there"),
+            Some("another process killed it; `cwm run` runs it again"),
         ),
         (Some(signal @ (libc::SIGTERM | libc::SIGINT | libc::SIGHUP)), _) => (
             ActionFailureKind::Cancelled,
             format!("its process was stopped from outside: {}", describe_signal(signal)),
-            Some("`cwm run` goes on from there"),
+            Some("`cwm run` runs it again"),
         ),
         // Rust aborts then.
         (Some(libc::SIGABRT), Some(memory_error)) => {

@@ -80,7 +80,7 @@ pub enum RunEvent {
         /// The cells, by their index in the job's array.
         labels: Vec<Label>,
         /// The resources that each requests.
-        asks: String,
+        request: String,
         /// True if another run had submitted it.
         found: bool,
     },
@@ -156,7 +156,7 @@ pub enum RunEvent {
         seconds: f64,
         /// Bytes of all outputs.
         bytes: u64,
-        /// A note: the same result as before, or taken over from another process.
+        /// A note: the same result as before, or the result of another run.
         note: Option<String>,
     },
     /// A cell failed.

@@ -241,7 +241,7 @@ impl<'a> Explainer<'a> {
 fn describe_incomplete(store: &Store, record: &ActionRecord) -> Result<String> {
     Ok(match record.evicted {
         None => "files of its result are missing; made again when needed".to_owned(),
-        Some(EvictionReason::Collected) => "`cwm store gc` let its files go; made again when needed".to_owned(),
+        Some(EvictionReason::Collected) => "`cwm store gc` deleted its files; built again when needed".to_owned(),
         Some(EvictionReason::NotPulled) => {
             let remote = remote_name(store.remote_of_unpulled(record)?.as_deref());
             let label = shell_quote(&record.label.to_string());

@@ -15,7 +15,7 @@ use cwm_store::{Inventory, LARGEST_MANIFEST, Manifest, RecordEntry, Store};
 pub enum Retention {
     /// A root names it.
     Root,
-    /// It was fetched from outside or taken over from a file: to make it again is costly or impossible.
+    /// It was fetched from outside or recorded from a file: to make it again is costly or impossible.
     Source,
     /// It was made or used lately.
     Recent,

@@ -108,7 +108,7 @@ impl SubmittedTask {
             end => end.or_else(|| end_in_output(output)),
         };
         let resubmit = |reason: String, counts| TaskOutcome::Resubmit { reason, counts };
-        let lost = "`cwm run` submits it again, and goes on from what it kept";
+        let lost = "`cwm run` submits it again; it resumes from its last checkpoint, if it has one";
         match (end, &self.report) {
             (Some(JobEnd::Timeout), _) => failed(
                 TimeLimit,
@@ -133,7 +133,7 @@ impl SubmittedTask {
             (Some(JobEnd::Failed), Report::Active) => failed(
                 Killed,
                 format!("its job {job} ended without a message{}", last_line(output)),
-                "another process killed it; `cwm run` goes on from there",
+                "another process killed it; `cwm run` runs it again",
             ),
             (Some(JobEnd::Failed), Report::Nothing) if only_from_slurm(output) => {
                 resubmit(format!("Slurm could not start its job {job}{}", last_line(output)), true)

@@ -208,8 +208,8 @@ impl Watcher {
         jobs.has_others |= adopted;
         drop(jobs);
         let labels = watched.tasks.iter().map(|task| task.spec.task.label.clone()).collect();
-        let asks = first.spec.request.to_string();
-        self.emit(RunEvent::Submitted { job: job.clone(), labels, asks, found: adopted });
+        let request = first.spec.request.to_string();
+        self.emit(RunEvent::Submitted { job: job.clone(), labels, request, found: adopted });
     }
 
     fn count(&mut self) {

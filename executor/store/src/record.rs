@@ -199,7 +199,7 @@ impl ActionRecord {
         }
     }
 
-    /// Its user, host and time: `ada@host, 2026-11-21 09:20`; of a result that was not computed, `taken over from FILE by …`.
+    /// Its user, host and time: `ada@host, 2026-11-21 09:20`; of a result that was not computed, `recorded from FILE by …`.
     pub fn origin(&self) -> String {
         let made = &self.circumstances;
         // Records from before they were checked may have control characters.
@@ -209,10 +209,10 @@ impl ActionRecord {
             return who;
         }
         let files: Vec<String> = made.taken_from.values().map(|path| visible(&path.to_string_lossy())).collect();
-        format!("not computed: taken over from {} by {who}", files.join(", "))
+        format!("not computed: recorded from {} by {who}", files.join(", "))
     }
 
-    /// Returns true if it cannot be made again from other results: it was fetched, or taken over from a file.
+    /// Returns true if it cannot be made again from other results: it was fetched, or recorded from a file.
     pub fn is_source(&self) -> bool {
         !self.fetched.is_empty() || self.is_taken()
     }
@@ -222,7 +222,7 @@ impl ActionRecord {
         self.components.inputs.values().flatten().map(|(_, digest)| digest)
     }
 
-    /// Returns true if it was taken over from files, and not computed by its stage.
+    /// Returns true if it was recorded from files, and not computed by its stage.
     pub fn is_taken(&self) -> bool {
         !self.circumstances.taken_from.is_empty()
     }

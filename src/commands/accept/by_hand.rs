@@ -198,7 +198,7 @@ fn record(
     };
     let pipeline = workspace.plan.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let record = ActionRecord::new(pipeline, cell.label.clone(), components, circumstances);
-    let record = ActionRecord { cause: vec!["taken over from files".to_owned()], ..record };
+    let record = ActionRecord { cause: vec!["recorded from files".to_owned()], ..record };
     let recorded = workspace.store.record(NewAction { record, outputs, log: None })?;
     Ok((recorded.record, recorded.is_new))
 }

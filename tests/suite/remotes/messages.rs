@@ -99,7 +99,9 @@ fn a_run_that_puts_the_stores_result_into_the_lock_file_says_so_and_how_to_have_
     well(ben.cwm(&["remote", "add", "lab", &lab.remote().display().to_string()]));
     let ran = well(ben.cwm(&["run"])).stderr;
     assert!(
-        ran.contains(&format!("{reported}; `cwm run --pull`, before that, asks the remotes for the lock file's")),
+        ran.contains(&format!(
+            "{reported}; to use the lock file's result, restore the lock file from git and run `cwm run --pull`"
+        )),
         "{ran}"
     );
 }

@@ -49,9 +49,9 @@ impl fmt::Display for Cause {
                 write!(f, "{count} files of its recorded result were changed since they were stored")
             }
             Cause::Evicted { reason } => f.write_str(match reason {
-                EvictionReason::Collected => "its files were let go by `cwm store gc`",
+                EvictionReason::Collected => "its files were deleted by `cwm store gc`",
                 EvictionReason::NotPulled => "its files were not pulled from a remote",
-                EvictionReason::NotKept => "its files were dropped, as `keep: false` says",
+                EvictionReason::NotKept => "its files were evicted (`keep: false`)",
             }),
             Cause::NotPulled { from, origin } => {
                 let remote = remote_name(from.as_deref());

@@ -122,9 +122,7 @@ impl Engine<'_> {
             let locked = self.inputs.locked_line(index, &record.key);
             if locked.is_some_and(|line| line.outputs != record.output_digests()) {
                 let pull = match self.options.has_remotes && !self.transfers.can_fetch() {
-                    true => {
-                        "; `cwm run --pull`, before that, asks the remotes for the lock file's (git has the lock file as it was)"
-                    }
+                    true => "; to use the lock file's result, restore the lock file from git and run `cwm run --pull`",
                     false => "",
                 };
                 self.sinks.warn(format!(

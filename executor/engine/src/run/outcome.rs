@@ -181,7 +181,7 @@ impl Engine<'_> {
     /// Returns a note on the origin of a result.
     fn note(&self, cell: usize, record: &ActionRecord, is_taken_over: bool) -> Option<String> {
         if is_taken_over {
-            return Some(format!("taken over: {}", record.origin()));
+            return Some(format!("from another run: {}", record.origin()));
         }
         let line = self.inputs.locked.get(&self.inputs.cell(cell).label)?;
         (line.outputs == record.output_digests()).then(|| "the same result as before".to_owned())

@@ -121,10 +121,9 @@ fn env(node: &Node, problems: &Problems) -> Vec<SpannedStr> {
             problems.push(Diagnostic::at(word.place, format!("`{shown}` cannot name a variable")));
         } else if is_given(&word.text) {
             problems.push(
-                Diagnostic::at(word.place, format!("`{shown}` cannot be taken over: cwm gives it a value itself"))
-                    .hint(
-                        "`in`, `out`, `in_…`, `out_…`, `TMPDIR`, `CWM_CORES` and `CUDA_VISIBLE_DEVICES` are cwm's own",
-                    ),
+                Diagnostic::at(word.place, format!("`{shown}` cannot be passed through: cwm sets it itself")).hint(
+                    "`in`, `out`, `in_…`, `out_…`, `TMPDIR`, `CWM_CORES` and `CUDA_VISIBLE_DEVICES` are cwm's own",
+                ),
             );
         }
         good

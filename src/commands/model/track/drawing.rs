@@ -15,7 +15,7 @@ const DOUBTFUL: f64 = 0.9;
 /// Draws the position that the model believes in beside the true one. Errors have a `*` before them, and are red with `colour`.
 pub fn draw(tracked: &PositionPrediction, colour: bool) -> String {
     let mut text = heading(tracked);
-    text += &format!("{:<WIDTH$}{}\n", "  believed", "  true");
+    text += &format!("{:<WIDTH$}{}\n", "  predicted", "  true");
     for rank in 0..8 {
         text += &line(&rank_of(&tracked.predicted, rank), &rank_of(&tracked.truth, rank), colour);
     }
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_marked_with_and_without_colour() {
         let plain = draw(&tracked(), false);
-        assert!(plain.starts_with("ply 3  2. Nf3 (g1f3)  73 of 75 right\n  believed"), "{plain}");
+        assert!(plain.starts_with("ply 3  2. Nf3 (g1f3)  73 of 75 right\n  predicted"), "{plain}");
         assert!(plain.contains("\n4  . . . .*P . . .        4  . . . . . . . .\n"), "{plain}");
         assert!(plain.contains("\n  castling  *KQ"), "{plain}");
         assert!(plain.ends_with("wrong: e4 P (0.75) for . (0.25)\nleast sure of e4: P (0.75)\n\n"), "{plain}");
