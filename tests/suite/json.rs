@@ -179,7 +179,7 @@ fn what_commands_print_is_what_the_page_tells() {
     let wrong = context.cwm(&["status", "--json"]);
     assert_eq!((wrong.code, wrong.stdout.lines().count()), (3, 1));
     assert!(wrong.stderr.contains("did you mean"), "{}", wrong.stderr);
-    tables.hold("What goes wrong", &parsed(&wrong));
+    tables.hold("Errors", &parsed(&wrong));
     hold("cwm util man", &["util", "man", "pages"]);
     hold("cwm util completions", &["util", "completions", "fish"]);
     if cfg!(feature = "model-tools") {
@@ -200,14 +200,14 @@ fn every_error_is_shown_as_json_too() {
         let ran = context.cwm(&[arguments, &["--json"]].concat());
         assert_eq!(ran.code, code, "{arguments:?}: {}{}", ran.stdout, ran.stderr);
         let reported = parsed(&ran);
-        tables.hold("What goes wrong", &reported);
+        tables.hold("Errors", &reported);
         assert_eq!(reported["exit_code"], code, "{reported}");
         assert_eq!(reported["event"].as_str(), (arguments[0] == "run").then_some("refused"));
     }
     std::fs::remove_dir_all(store).expect("removed");
     let plain = |arguments: &[&str]| {
         let reported = parsed(&context.cwm(&[arguments, &["--json"]].concat()));
-        tables.hold("What goes wrong", &reported);
+        tables.hold("Errors", &reported);
         (
             reported["exit_code"].as_i64().expect("a code"),
             reported["errors"][0]["message"].as_str().expect("text").to_owned(),
