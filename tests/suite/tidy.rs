@@ -169,7 +169,7 @@ fn none(offenders: Vec<String>, rule: &str) {
     assert!(offenders.is_empty(), "{rule}:\n  {}", offenders.join("\n  "));
 }
 
-/// Crates whose tests use another one of their floor: stages that run another stage first, since the golden data holds only the two
+/// Crates whose tests use another one of their layer: stages that run another stage first, since the golden data holds only the two
 /// ends of the path, and mutated pipelines, which are planned with mutated lock files.
 const TESTED_TOGETHER: [(&str, &str); 3] = [
     ("stages/tokenize", "stages/parse"),
@@ -177,35 +177,35 @@ const TESTED_TOGETHER: [(&str, &str); 3] = [
     ("executor/pipeline", "executor/project"),
 ];
 
-/// The tables of crates of docs/architecture.md: the floor of each crate, and the crates that it uses.
-fn floors() -> BTreeMap<String, (u32, BTreeSet<String>)> {
+/// The tables of crates of docs/architecture.md: the layer of each crate, and the crates that it uses.
+fn layers() -> BTreeMap<String, (u32, BTreeSet<String>)> {
     let page = fs::read_to_string(Path::new(ROOT).join("docs/architecture.md")).expect("docs/architecture.md");
     let row = |line: &str| {
         let mut cells = line.strip_prefix("| `")?.split(" | ");
         let folder = cells.next()?.trim_end_matches('`').to_owned();
-        let floor = cells.next()?.parse::<u32>().ok()?;
+        let layer = cells.next()?.parse::<u32>().ok()?;
         let uses = cells.next()?.split(", ").filter(|name| *name != "nothing").map(str::to_owned);
-        Some((folder, (floor, uses.collect::<BTreeSet<_>>())))
+        Some((folder, (layer, uses.collect::<BTreeSet<_>>())))
     };
     page.lines().filter_map(row).collect()
 }
 
 #[test]
 fn arrows_between_crates_point_one_way() {
-    let floors = floors();
+    let layers = layers();
     let height = |folder: &str| {
         let row = match folder {
             "" => "src",
             stage if stage.starts_with("stages/") => "stages/*",
             other => other,
         };
-        floors.get(row).unwrap_or_else(|| panic!("{row} is new: put it on a floor in docs/architecture.md")).0
+        layers.get(row).unwrap_or_else(|| panic!("{row} is new: give it a layer in docs/architecture.md")).0
     };
     let folder_of = |name: &str| {
         let short = name.strip_prefix("cwm-")?;
         GROUPS.iter().map(|group| format!("{group}/{short}")).find(|f| Path::new(ROOT).join(f).is_dir())
     };
-    let lost = floors.keys().filter(|row| !Path::new(ROOT).join(row.trim_end_matches("/*")).is_dir());
+    let lost = layers.keys().filter(|row| !Path::new(ROOT).join(row.trim_end_matches("/*")).is_dir());
     let mut offenders: Vec<String> = lost.map(|row| format!("docs/architecture.md has {row}, which is gone")).collect();
     for (folder, manifest) in manifests() {
         let own = height(&folder);
@@ -213,7 +213,7 @@ fn arrows_between_crates_point_one_way() {
         let ours: BTreeSet<String> =
             product.iter().filter_map(|name| name.strip_prefix("cwm-")).map(str::to_owned).collect();
         // `src` and the stages have no list: their row in the page stands for many.
-        if let Some((_, listed)) = floors.get(&folder).filter(|(_, listed)| *listed != ours) {
+        if let Some((_, listed)) = layers.get(&folder).filter(|(_, listed)| *listed != ours) {
             offenders.push(format!("{folder} uses {ours:?}, and docs/architecture.md lists {listed:?}"));
         }
         for name in dependencies(&manifest, true) {
@@ -227,7 +227,7 @@ fn arrows_between_crates_point_one_way() {
             }
         }
     }
-    none(offenders, "a crate uses crates of lower floors, as the tables of docs/architecture.md list them");
+    none(offenders, "a crate uses crates of lower layers, as the tables of docs/architecture.md list them");
 }
 
 const TERMINAL_AND_YAML: [&str; 6] = ["serde_yaml", "granit-parser", "clap", "indicatif", "anstream", "owo-colors"];
