@@ -11,9 +11,8 @@ use super::pipeline::assignment;
 /// Arguments of `diff`.
 #[derive(Debug, Args)]
 pub struct DiffArguments {
-    /// The first: a report's folder, of which `tables/*.json` are compared; a lock file; `.`, the lock file of the pipeline;
-    /// a revision in git, of that lock file or as REV:path of another; or tag:NAME; a name that `cwm runs` prints; or (the beginning of) a digest of a report
-    /// in the store
+    /// The first: `.` (the pipeline's lock file), a git revision, REV:PATH, a lock file, a run that `cwm runs` lists,
+    /// tag:NAME, a report's folder, or the digest of a report
     #[arg(value_name = "A", add = diff_operands())]
     pub old: String,
     /// The second [default: `.`]
@@ -22,7 +21,7 @@ pub struct DiffArguments {
     /// The run with this value of a variable, in place of B (may be repeated)
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment, add = complete(variables))]
     pub sets: Vec<(String, String)>,
-    /// Numbers of tables that differ by at most so much are equal: absolutely up to 1, relatively above
+    /// Ignore differences up to SIZE: absolute for numbers up to 1, relative above
     #[arg(long, value_name = "SIZE", default_value_t = 0.0)]
     pub tolerance: f64,
     /// The pipeline [default: pipeline.yaml here or in a folder above]
@@ -39,7 +38,7 @@ pub struct RunsArguments {
     /// The pipeline [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Drop a run with `--set`; what only it named goes with the next `cwm store gc` (may be repeated)
+    /// Delete a remembered run with --set; `cwm store gc --delete` then deletes its results (may be repeated)
     #[arg(long, value_name = "RUN")]
     pub delete: Vec<String>,
 }

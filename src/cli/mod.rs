@@ -25,7 +25,7 @@ pub use sharing::*;
 pub use store::*;
 pub use util::*;
 
-/// Run the Chess-World-Model benchmark, or any pipeline, as a cached graph of stages.
+/// Run cached, reproducible pipelines.
 #[derive(Debug, Parser)]
 #[command(name = "cwm", version, about, long_about = None, arg_required_else_help = true)]
 #[command(after_long_help = cwm_core::ExitCode::help())]
@@ -33,7 +33,7 @@ pub struct Cli {
     /// The store of results [default: artifacts/ beside the pipeline]
     #[arg(long, global = true, env = "CWM_STORE", value_name = "DIR")]
     pub store: Option<PathBuf>,
-    /// Print JSON: one value, or one object a line (docs/json.md)
+    /// Print JSON: one value, or one object per line (docs/json.md)
     #[arg(long, global = true)]
     pub json: bool,
     /// The command
@@ -91,7 +91,7 @@ pub enum Command {
     ///
     /// Reads the tables that stages wrote: Parquet, Arrow, JSON lines (docs/sql.md).
     Sql(SqlArguments),
-    /// Keep a result despite a change
+    /// Keep or record results without running
     ///
     /// Declares that a change of a stage's code changes no result, so that results of the older code stay (accepted.lock); or,
     /// with --files or --previous, records files or the previous result as the result of a stage, in place of computing it.

@@ -23,15 +23,15 @@ pub enum ModelCommand {
     ///
     /// Writes a checkpoint that stages and `cwm model track` read. Nothing in the file is executed.
     Import(ImportArguments),
-    /// Follow a game with a model
+    /// Compare predicted and true boards
     ///
-    /// Prints the board that the model predicts beside the true one, ply by ply.
+    /// Follows a game: prints the board that the model predicts next to the true one, ply by ply.
     Track(TrackArguments),
-    /// Compare our models with fixtures
+    /// Compare models with reference outputs
     ///
     /// Prints a line for each fixture of the authors' code, with the worst difference; exit code 6 if one differs too much.
     Parity(ParityArguments),
-    /// List devices, and missing GPU requirements
+    /// List devices; explain unusable GPUs
     Devices,
 }
 
@@ -97,19 +97,19 @@ pub struct ParityArguments {
 /// Facts about a model in a file of another program.
 #[derive(Debug, Args)]
 pub struct ModelHintArguments {
-    /// The family of a model from a file, where its names and shapes leave it open
+    /// The family of the model, if the file does not determine it
     #[arg(long, value_name = "NAME")]
     pub family: Option<String>,
-    /// Its size, such as d128/l1, which is checked
+    /// The expected size, such as d128/l1; an error if it differs
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
     /// An option of its family, such as heads=2 or rope=standard (may be repeated)
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = assignment)]
     pub options: Vec<(String, String)>,
-    /// The place of its parameters in the file, such as model_state_dict, if several models are in it
+    /// The path of the parameters in the file, such as model_state_dict, if it has several models
     #[arg(long, value_name = "KEY")]
     pub key: Option<String>,
-    /// Round float64 parameters that are no float32, which are refused otherwise
+    /// Round float64 parameters to float32 [default: refuse values that do not fit]
     #[arg(long)]
     pub round: bool,
 }

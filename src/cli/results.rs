@@ -32,7 +32,7 @@ pub struct LogArguments {
     /// The stage, or one cell: 'model[size=d32/l1]'; without one, all logs are listed; with --tensorboard, any number [default: all]
     #[arg(value_name = "STAGE", add = complete(stages))]
     pub stages: Vec<String>,
-    /// Continue while the stage runs, in whatever process, and show its curves too
+    /// Follow the log and curves of a running stage, in any process (here, -f is not --file)
     #[arg(short = 'f', long)]
     pub follow: bool,
     /// Write the curves of trainings for TensorBoard: a folder for each training, with event files and metrics.jsonl
@@ -55,7 +55,7 @@ pub struct ExportArguments {
     /// With the 75 labels of every position (of a dataset)
     #[arg(long)]
     pub labels: bool,
-    /// At most so many games, from the first (of a dataset)
+    /// Export only the first N games (of a dataset)
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
     /// Include in a report who made its results and on which hosts; left out otherwise, as reports are published

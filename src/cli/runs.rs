@@ -15,7 +15,7 @@ pub struct InitArguments {
     /// The folder, created if absent
     #[arg(value_name = "DIR", default_value = ".")]
     pub folder: PathBuf,
-    /// A pipeline of shell commands alone, of any subject
+    /// Use shell commands only, no chess
     #[arg(long)]
     pub command: bool,
 }
@@ -35,10 +35,10 @@ pub struct RunArguments {
     /// The device of train and evaluate, in place of the one in the pipeline: auto, cpu, cuda:0, cuda:1, …
     #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = complete(devices))]
     pub device: Option<cwm_contract::DeviceChoice>,
-    /// The form of the events
+    /// How to print progress
     #[arg(long, value_enum, default_value_t = Output::Auto)]
     pub output: Output,
-    /// List what would run, and why; run nothing
+    /// Print what would run, and why; run nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
     /// Run these stages again, beside their recorded results, and compare the bytes; nothing is changed.
@@ -48,10 +48,10 @@ pub struct RunArguments {
     /// Run these stages even if they are cached (may be repeated)
     #[arg(long, value_name = "STAGE", add = complete(stages))]
     pub force: Vec<String>,
-    /// Fetch what remotes of cwm.toml have instead of computing it
+    /// Fetch results that a remote has instead of computing them
     #[arg(long, conflicts_with_all = ["dry_run", "check"])]
     pub pull: bool,
-    /// Send what is done to the first remote that can be written, at the end
+    /// Upload results to the first writable remote at the end
     #[arg(long, conflicts_with_all = ["dry_run", "check"])]
     pub push: bool,
     /// With --pull and --push, and for jobs with `store = "remote"`: this remote alone
@@ -60,13 +60,13 @@ pub struct RunArguments {
     /// The executor, in place of the one in `cwm.toml`
     #[arg(long, value_enum, value_name = "NAME")]
     pub executor: Option<Executor>,
-    /// Submit the run itself as a job of Slurm, and end
+    /// Submit the run itself as a Slurm job, and exit
     #[arg(long, conflicts_with = "dry_run")]
     pub detach: bool,
     /// Run again whenever the pipeline or a file that it reads changes; Ctrl-C ends it
     #[arg(long, conflicts_with_all = ["dry_run", "check", "force", "detach"])]
     pub watch: bool,
-    /// Show each cell by itself, also cells that are alike, and in plain lines all progress
+    /// Print one line for each cell, and all progress in plain output
     #[arg(short = 'v', long)]
     pub verbose: bool,
 }
@@ -80,7 +80,7 @@ pub enum Executor {
     Slurm,
 }
 
-/// The form in which a run shows its events.
+/// How a run prints its progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Output {
     /// Live on a terminal, plain lines elsewhere
@@ -88,9 +88,9 @@ pub enum Output {
     Auto,
     /// Live bars
     Live,
-    /// One line an event
+    /// One line for each event
     Plain,
-    /// One JSON object a line, on standard output
+    /// One JSON object per line, on standard output
     Json,
 }
 
@@ -110,7 +110,7 @@ pub struct StatusArguments {
     #[arg(long, value_enum, value_name = "NOTATION", num_args = 0..=1, require_equals = true, default_missing_value = "text",
           conflicts_with = "remote")]
     pub graph: Option<GraphNotation>,
-    /// Show each cell by itself, also cells that are alike
+    /// Print one line for each cell
     #[arg(short = 'v', long)]
     pub verbose: bool,
 }
@@ -118,7 +118,7 @@ pub struct StatusArguments {
 /// Notations of `status --graph`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum GraphNotation {
-    /// One line a stage
+    /// One line for each stage
     Text,
     /// A Mermaid flowchart
     Mermaid,
@@ -135,7 +135,7 @@ pub struct WhyArguments {
     /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
-    /// Show each cell by itself, also cells that are alike
+    /// Print one line for each cell
     #[arg(short = 'v', long)]
     pub verbose: bool,
 }
@@ -156,19 +156,19 @@ pub struct AcceptArguments {
     /// The reason, for readers of accepted.lock
     #[arg(short, long, value_name = "TEXT", conflicts_with_all = ["undo", "list"])]
     pub message: Option<String>,
-    /// Take back what was accepted of these stages' code
+    /// Undo the acceptance of these stages' code (not of --files or --previous)
     #[arg(long, conflicts_with_all = ["probed", "list"])]
     pub undo: bool,
-    /// List what was accepted
+    /// List accepted changes of code
     #[arg(long, conflicts_with = "probed")]
     pub list: bool,
     /// Record these files or folders as the result: one for the only output, or for each of several one as PORT=FILE
     #[arg(long, value_name = "[PORT=]FILE", num_args = 1.., conflicts_with_all = ["probed", "message", "undo", "list", "previous"])]
     pub files: Vec<String>,
-    /// Record the previous result, which the lock file names: for a command whose text or script changed and whose result did not
+    /// Keep the result of the lock file although the command's text or script changed
     #[arg(long, conflicts_with_all = ["probed", "message", "undo", "list"])]
     pub previous: bool,
-    /// With --files or --previous: have the lock file name this result in place of a recorded one, which stays in the store
+    /// With --files or --previous: replace a recorded result; the old one stays in the store
     #[arg(long)]
     pub replace: bool,
 }

@@ -13,7 +13,7 @@ pub struct RemoteArguments {
     /// The command
     #[command(subcommand)]
     pub command: RemoteCommand,
-    /// The pipeline beside which cwm.toml is [default: pipeline.yaml here or in a folder above]
+    /// The pipeline next to cwm.toml [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE", global = true)]
     pub file: Option<PathBuf>,
 }
@@ -21,13 +21,13 @@ pub struct RemoteArguments {
 /// The commands for remotes.
 #[derive(Debug, Subcommand)]
 pub enum RemoteCommand {
-    /// Write a remote into cwm.toml, beside the pipeline
+    /// Add a remote to cwm.toml
     Add(AddRemoteArguments),
-    /// List the remotes of cwm.toml, in the order in which they are used
+    /// List the remotes
     List,
-    /// Take a remote out of cwm.toml; what it holds stays there
+    /// Remove a remote, not its data
     Remove {
-        /// Its name
+        /// The name of the remote
         name: String,
     },
 }
@@ -35,11 +35,11 @@ pub enum RemoteCommand {
 /// Arguments of `remote add`.
 #[derive(Debug, Args)]
 pub struct AddRemoteArguments {
-    /// Its name: a small letter, then small letters, digits and `_`
+    /// The name of the remote: a lowercase letter, then lowercase letters, digits and `_`
     pub name: String,
     /// A folder, or s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX, http://… or https://… (read only)
     pub url: String,
-    /// Nothing is ever written to it
+    /// Never write to it
     #[arg(long)]
     pub read_only: bool,
     /// The server of an s3:// remote that is not Amazon's
@@ -74,7 +74,7 @@ pub struct PushArguments {
     /// The results and the remote
     #[command(flatten)]
     pub transfer: TransferArguments,
-    /// Send files also where the remote has them already: in place of what may be damaged there
+    /// Upload files again that the remote has, in place of damaged ones
     #[arg(long)]
     pub force: bool,
 }

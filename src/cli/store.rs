@@ -26,13 +26,13 @@ pub enum StoreCommand {
     Ls(LsArguments),
     /// Print the size of each stage
     Du(DuArguments),
-    /// Delete results that nothing names
+    /// List or delete unused results
     ///
-    /// Lists them by stage; with --delete, deletes them.
+    /// Lists, by stage, the results that no lock file and no tag names; with --delete, deletes them.
     Gc(GcArguments),
-    /// Rehash files; quarantine damaged ones
+    /// Check hashes; quarantine damaged files
     Verify(VerifyArguments),
-    /// Name results, which keeps them
+    /// Tag results so that gc keeps them
     ///
     /// Without a name, lists the tags.
     Tag(TagArguments),
@@ -47,7 +47,7 @@ pub struct LsArguments {
     /// All results that the store has, also those that the pipeline's lock file does not name
     #[arg(long)]
     pub all: bool,
-    /// The pipeline beside whose file the store is [default: pipeline.yaml here or in a folder above]
+    /// The pipeline whose store is used [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<PathBuf>,
 }
@@ -62,16 +62,16 @@ pub struct TagArguments {
     /// that the lock file names]
     #[arg(value_name = "STAGE|HASH", add = complete(stages))]
     pub what: Vec<String>,
-    /// Take the name away from what it names now
+    /// Move an existing tag to these results
     #[arg(long)]
     pub replace: bool,
     /// List all tags; with NAME, what that one names
     #[arg(long, conflicts_with_all = ["what", "replace"])]
     pub list: bool,
-    /// Delete the tag; what only it named goes with the next `cwm store gc`
+    /// Delete the tag; `cwm store gc --delete` then deletes what only it named
     #[arg(long, conflicts_with_all = ["what", "replace", "list"], requires = "name")]
     pub delete: bool,
-    /// The pipeline beside whose file the store is [default: pipeline.yaml here or in a folder above]
+    /// The pipeline whose store is used [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<PathBuf>,
 }
@@ -82,7 +82,7 @@ pub struct DuArguments {
     /// Only these stages
     #[arg(value_name = "STAGE")]
     pub stages: Vec<String>,
-    /// The pipeline beside whose file the store is [default: pipeline.yaml here or in a folder above]
+    /// The pipeline whose store is used [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<PathBuf>,
 }
@@ -90,22 +90,22 @@ pub struct DuArguments {
 /// Arguments of `store gc`.
 #[derive(Debug, Args)]
 pub struct GcArguments {
-    /// Delete it; without this it is only listed
+    /// Delete them; without this, they are only listed
     #[arg(long)]
     pub delete: bool,
-    /// Keep what was made or used within this time: 30d, 12h, 2 weeks
+    /// Keep results made or used within this time: 30d, 12h, 2 weeks
     #[arg(long, value_name = "AGE", default_value = "0")]
     pub keep: Age,
-    /// Delete only as much as brings the results to this size (200GB, 1.5TiB), the least recently used first
+    /// Delete only until the results have this size (200GB, 1.5TiB), the least recently used first
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_size: Option<u64>,
-    /// Also results that were fetched from the network, read from a pipe or recorded from a file, if nothing names them
+    /// Also unused downloads, pipe inputs and files recorded by hand, which cannot be recomputed
     #[arg(long)]
     pub sources: bool,
     /// Forget a lock file that the store has seen, so that what only it names may go
     #[arg(long, value_name = "LOCKFILE")]
     pub forget: Option<PathBuf>,
-    /// The pipeline beside whose file the store is [default: pipeline.yaml here or in a folder above]
+    /// The pipeline whose store is used [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<PathBuf>,
 }
@@ -121,7 +121,7 @@ pub struct VerifyArguments {
     /// Only the results of these stages or cells, as the lock file names them
     #[arg(value_name = "STAGE", add = complete(stages))]
     pub stages: Vec<String>,
-    /// The pipeline whose store is meant
+    /// The pipeline whose store is used
     #[command(flatten)]
     pub pipeline: PipelineArguments,
 }

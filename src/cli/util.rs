@@ -22,7 +22,9 @@ pub enum UtilCommand {
     Schema(SchemaArguments),
     /// Print a shell's completion script
     ///
-    /// It completes commands, options, and the stages and cells of the pipeline.
+    /// It completes commands, options, and the stages and cells of the pipeline. Examples: `source <(cwm util completions bash)`,
+    /// `cwm util completions fish | source`, `eval (cwm util completions elvish | slurp)`,
+    /// `cwm util completions powershell | Out-String | Invoke-Expression`.
     Completions(CompletionsArguments),
     /// Write manual pages
     Man(ManArguments),
@@ -31,7 +33,7 @@ pub enum UtilCommand {
 /// Arguments of `util schema`.
 #[derive(Debug, Args)]
 pub struct SchemaArguments {
-    /// The same for people: a page of all keys, stages and parameters
+    /// A Markdown page of all keys, stages and parameters
     #[arg(long)]
     pub markdown: bool,
 }
@@ -39,9 +41,7 @@ pub struct SchemaArguments {
 /// Arguments of `util completions`.
 #[derive(Debug, Args)]
 pub struct CompletionsArguments {
-    /// The shell, which runs `source <(cwm util completions bash)`, `source <(cwm util completions zsh)` after compinit,
-    /// `cwm util completions fish | source`, `eval (cwm util completions elvish | slurp)`, or
-    /// `cwm util completions powershell | Out-String | Invoke-Expression`
+    /// bash, zsh (after compinit), fish, elvish or powershell
     #[arg(value_enum)]
     pub shell: Shell,
 }

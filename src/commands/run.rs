@@ -142,7 +142,7 @@ fn run_until(
     let evicted = post_run::evict_unkept(&workspace, &outcome.records, &mut sinks);
     let (summary, remote_warnings) = (outcome.summary, outcome.remote_warnings);
     if interrupted {
-        sinks.warn(format!("interrupted: finished cells are recorded; to resume: {retry}"));
+        sinks.warn(format!("interrupted: finished cells are recorded, and stages that write checkpoints resume from the last one; to resume: {retry}"));
     }
     if !outcome.report.failed.is_empty() {
         sinks.event(&outcome.report.event(retry));

@@ -104,7 +104,7 @@ fn ctrl_c_names_kept_checkpoints_and_the_command_that_resumes() {
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill").success());
     let ran = finish(child.wait_with_output().expect("an end"));
     assert_eq!(ran.code, 130, "{}", ran.stderr);
-    let kept = "interrupted: finished cells are recorded; to resume: cwm run --set n=3 --jobs 1 table\n";
+    let kept = "interrupted: finished cells are recorded, and stages that write checkpoints resume from the last one; to resume: cwm run --set n=3 --jobs 1 table\n";
     assert!(ran.stderr.contains(kept), "{}", ran.stderr);
     assert!(ran.stderr.lines().count() < 12, "skipped cells are counted: {}", ran.stderr);
 }

@@ -181,9 +181,14 @@ fn a_command_of_an_earlier_version_gets_a_hint_with_its_new_name() {
         "schema",
         "completions",
         "man",
+        "graph",
+        "exp",
+        "metrics",
+        "repro",
+        "resume",
     ] {
         let ran = context.cwm(&[old]);
-        let hint = ran.stderr.split_once("hint: it is `cwm ").map(|(_, hint)| hint).unwrap_or_default();
+        let hint = ran.stderr.split_once("hint: use `cwm ").map(|(_, hint)| hint).unwrap_or_default();
         assert_eq!(ran.code, 2, "{old}: {}", ran.stderr);
         let new: Vec<&str> = hint.split('`').next().expect("a command").split(' ').collect();
         let words: Vec<&str> = new.iter().copied().take_while(|word| word.starts_with(char::is_lowercase)).collect();
