@@ -65,6 +65,9 @@ pub fn fold<T>(entries: Vec<Entry<T>>, verbose: bool) -> Vec<Group<T>> {
 
 /// Replaces lines of one cell that are alike by one with their number: a cell may read thousands of others, and all of them changed.
 pub fn fold_lines(lines: Vec<String>) -> Vec<String> {
+    if lines.len() <= MAX_ALIKE {
+        return lines;
+    }
     let general: Vec<String> = lines.iter().map(|line| without_details(line)).collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();
     general.iter().for_each(|line| *counts.entry(line).or_default() += 1);

@@ -54,14 +54,17 @@ impl RootFile {
     /// It cannot be read, is damaged, or a newer cwm wrote it.
     pub(super) fn read(path: &Path) -> Result<RootFile> {
         let bytes = read_own_file(path)?;
+        let root = serde_json::from_slice(&bytes).map_err(|error| FileError::damaged(path, error.to_string()));
         // A newer version may miss fields of this one.
-        match serde_json::from_slice(&bytes) {
-            Ok(Version { format }) if format > ROOT_FORMAT => {
-                let (path, found) = (path.to_owned(), format.into());
-                Err(FileError::TooNew { path, what: "a root", found, known: ROOT_FORMAT })
-            }
-            _ => serde_json::from_slice(&bytes).map_err(|error| FileError::damaged(path, error.to_string())),
+        let format = root.as_ref().map_or_else(
+            |_| serde_json::from_slice(&bytes).map_or(0, |Version { format }| format),
+            |root: &RootFile| root.format,
+        );
+        if format > ROOT_FORMAT {
+            let (path, found) = (path.to_owned(), format.into());
+            return Err(FileError::TooNew { path, what: "a root", found, known: ROOT_FORMAT });
         }
+        root
     }
 }
 
