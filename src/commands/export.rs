@@ -56,7 +56,8 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
             let record = |index: usize| cache_status.record(index);
             let disclosure = if arguments.names { Disclosure::Full } else { Disclosure::Public };
             let added = provenance::files(&workspace.store, plan, *index, port, disclosure, record)?;
-            workspace.store.export(port, output, &destination, &added, &workspace.files)?
+            let exported = workspace.store.export(port, output, &destination, &added, &workspace.files);
+            exported.map_err(Error::outside_store)?
         };
         if exported.is_replacement && !is_json() {
             eprintln!("replaced what was exported there before");

@@ -7,7 +7,8 @@ use cwm_contract::{Failure, FailureKind};
 
 use crate::diagnostics::Diagnostics;
 use crate::exit_code::ExitCode;
-use crate::files::FileError;
+use crate::files::{FileError, FileErrorKind};
+use crate::text::shell_quote;
 
 /// The kind of an error, which decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +72,16 @@ impl Error {
         Error::system(format!("cannot {what} {}: {error}", path.display()))
     }
 
+    /// The error of a file that is not in the store, such as an exported one: the hint is not about the store.
+    pub fn outside_store(error: FileError) -> Self {
+        match &error {
+            FileError::Io { path, .. } if error.kind() == FileErrorKind::ReadOnly => {
+                Error::system(error.to_string()).hint(permissions_hint(path))
+            }
+            _ => error.into(),
+        }
+    }
+
     /// The same error with advice.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
@@ -86,6 +97,12 @@ impl Error {
             ErrorKind::System | ErrorKind::Internal => ExitCode::INTERNAL,
         }
     }
+}
+
+/// The hint below a file that is none of the store's and cannot be written.
+fn permissions_hint(path: &Path) -> String {
+    let folder = path.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
+    format!("see who may write there: `ls -ld {}`", shell_quote(&folder.to_string_lossy()))
 }
 
 impl From<Diagnostics> for Error {

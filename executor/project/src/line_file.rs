@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use cwm_core::files::{Result, read_project_file};
-use cwm_core::{DurableFs, Error, FileError, Place};
+use cwm_core::{DurableFs, Error, FileError, Place, shell_quote};
 
 /// An entry of a file: a line of it.
 pub trait LineEntry: Clone + PartialEq {
@@ -89,8 +89,8 @@ impl fmt::Display for LineProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: {}", self.path.display(), self.place.line, self.message)?;
         match self.kind {
-            ProblemKind::Unreadable | ProblemKind::Contradiction => f.write_str("; the line is ignored"),
-            ProblemKind::Conflict | ProblemKind::NoVersion => Ok(()),
+            ProblemKind::Contradiction => f.write_str("; the line is ignored"),
+            ProblemKind::Conflict | ProblemKind::Unreadable | ProblemKind::NoVersion => Ok(()),
         }
     }
 }
@@ -228,18 +228,19 @@ impl<E: LineEntry> LineFile<E> {
     ///
     /// # Errors
     /// There is such a line.
-    pub fn must_be_readable(&self) -> Result<()> {
+    pub fn must_be_readable(&self) -> Result<(), Error> {
         let unreadable = self.problems.iter().find(|problem| problem.kind == ProblemKind::Unreadable);
-        let Some(LineProblem { place, message, .. }) = unreadable else { return Ok(()) };
-        let hint = "take the file from git, or correct the line or remove it";
-        Err(FileError::refused(&self.path, format!("cannot be read in line {} ({message})", place.line), hint))
+        let Some(problem) = unreadable else { return Ok(()) };
+        let path = shell_quote(&self.path.to_string_lossy());
+        Err(Error::store(format!("cannot read {problem}"))
+            .hint(format!("`git restore {path}` takes it from git; else correct or remove the line")))
     }
 
     /// Writes the file in one instant, if it differs from what is on disk: true if it did. A file without entries is not made.
     ///
     /// # Errors
     /// The disk refuses, or what is there cannot be read; the file is then what it was.
-    pub fn save(&mut self) -> Result<bool> {
+    pub fn save(&mut self) -> Result<bool, Error> {
         self.must_be_readable()?;
         let text = self.text();
         if self.text.as_ref().map_or(self.entries.is_empty(), |old| *old == text) {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use serde::Serialize;
 
 use crate::cli::{GraphNotation, StatusArguments};
@@ -33,10 +35,11 @@ struct Node {
 /// The pipeline cannot be read.
 pub fn run(arguments: &StatusArguments, notation: GraphNotation) -> Result<ExitCode, Error> {
     if !arguments.stages.is_empty() {
-        return Err(Error::usage("`--graph` draws the whole pipeline").hint("name no stage"));
+        return Err(Error::usage("`--graph` draws the whole pipeline").hint("`cwm status --graph=text` (or `mermaid`, `dot`)"));
     }
     if notation != GraphNotation::Text {
-        reject_json_with("--graph=mermaid or dot")?;
+        let name = notation.to_possible_value();
+        reject_json_with(&format!("--graph={}", name.as_ref().map_or("", PossibleValue::get_name)))?;
     }
     let file = pipeline_file(arguments.pipeline.file.as_deref())?;
     let plan = plan::load(&file, &arguments.pipeline.sets, &crate::registry::built_in())?;

@@ -248,7 +248,14 @@ impl DurableFs {
             let cause = io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file");
             return Err(FileError::io("write", path)(cause));
         }
-        self.write_temporary(folder, bytes)?.persist(path)?;
+        let written = self.write_temporary(folder, bytes).map_err(|error| match error {
+            // A person looks for this file, not for the temporary one.
+            FileError::Io { cause, .. } if cause.kind() == io::ErrorKind::PermissionDenied => {
+                FileError::io("write", path)(cause.kind().into())
+            }
+            other => other,
+        });
+        written?.persist(path)?;
         if durable { self.sync_folder(folder) } else { Ok(()) }
     }
 

@@ -42,9 +42,15 @@ pub fn add_remote(
     let above = text.trim_end();
     let gap = if above.is_empty() { "" } else { "\n\n" };
     let text = format!("{above}{gap}{}\n", lines.join("\n"));
-    let site = site(&text, file, kinds)?;
+    // The file was right before, so each problem is one of the arguments.
+    let site = site(&text, file, kinds).map_err(|problems| {
+        let report = problems.reports().into_iter().next();
+        let (message, hint) = report.map(|report| (report.message, report.hint)).unwrap_or_default();
+        let error = Error::usage(format!("cannot add the remote `{}`: {message}", new.name));
+        hint.into_iter().fold(error, Error::hint)
+    })?;
     site.remote(new.name).map_or(Ok(()), |remote| check(&site, remote))?;
-    Ok(DurableFs::default().replace(file, text.as_bytes(), true)?)
+    DurableFs::default().replace(file, text.as_bytes(), true).map_err(Error::outside_store)
 }
 
 /// Removes a remote from the site's file.
@@ -65,5 +71,5 @@ pub fn remove_remote(file: &Path, kinds: &dyn RemoteKinds, name: &str) -> Result
     let of_file = above.rfind("\n\n").map_or(above, |at| &above[..at + 2]);
     let is_first = text.starts_with(above) && of_file.contains('#');
     let text = format!("{}{document}", if is_first { of_file } else { "" });
-    Ok(DurableFs::default().replace(file, text.as_bytes(), true)?)
+    DurableFs::default().replace(file, text.as_bytes(), true).map_err(Error::outside_store)
 }

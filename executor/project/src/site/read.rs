@@ -142,6 +142,16 @@ fn remote(
     }
     let fields = table.get_ref();
     let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+    if let Some(url) = fields.get("url").filter(|url| text(url.get_ref()).is_none()) {
+        let kind = url.get_ref().type_str();
+        let message = match kind {
+            "string" => "`url` is empty".to_owned(),
+            "integer" | "array" => format!("`url` must be text, not an {kind}"),
+            _ => format!("`url` must be text, not a {kind}"),
+        };
+        report(url.span(), message, None);
+        return None;
+    }
     let Some(url) = fields.get("url").and_then(|url| text(url.get_ref())) else {
         let hint = "add its folder or URL, such as `url = \"s3://bucket/prefix\"`";
         report(name.span(), format!("remote `{label}` has no `url`"), Some(hint.to_owned()));

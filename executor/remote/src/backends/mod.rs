@@ -118,7 +118,10 @@ fn backend_of(url: &str) -> Result<(&'static Backend, &str), InvalidRemote> {
     };
     let Some(backend) = of(&scheme.to_ascii_lowercase()) else {
         let hint = suggest(scheme, "schemes", BACKENDS.iter().flat_map(|backend| backend.schemes).copied());
-        return Err(InvalidRemote { key: "url", message: "there are no remotes with this scheme".to_owned(), hint });
+        // What is no plain word may be a credential that stands at the wrong place.
+        let is_word = scheme.len() < 12 && scheme.bytes().all(|byte| byte.is_ascii_alphabetic());
+        let message = if is_word { format!("unknown scheme `{scheme}`") } else { "unknown scheme".to_owned() };
+        return Err(InvalidRemote { key: "url", message, hint });
     };
     Ok((backend, rest))
 }
