@@ -133,7 +133,7 @@ impl Workspace {
 
     /// Returns the one cell that `text` names.
     pub fn cell(&self, text: &str) -> Result<usize, Error> {
-        self.single_cell(text, &self.plan.select(text)?)
+        self.single_cell(text, &self.plan.select(text)?, "")
     }
 
     /// Returns the record of a cell whose result is in the store with all its files.
@@ -208,12 +208,14 @@ impl Workspace {
         Err(Error::store(problem).hint(rebuild_hint(record)))
     }
 
-    fn single_cell(&self, text: &str, cells: &[usize]) -> Result<usize, Error> {
+    /// Returns the only one of the cells that `text` names; `port` is its end that names an output.
+    fn single_cell(&self, text: &str, cells: &[usize], port: &str) -> Result<usize, Error> {
         if let [only] = cells {
             return Ok(*only);
         }
-        let labels = list_some(cells.iter().map(|index| format!("'{}'", self.plan.cells[*index].label)), 8);
-        Err(Error::usage(format!("`{text}` has {} cells; name one of them: {labels}", cells.len())))
+        let name = |index: &usize| shell_quote(&format!("{}{port}", self.plan.cells[*index].label));
+        let names = list_some(cells.iter().map(name), 8);
+        Err(Error::usage(format!("`{text}` has {} cells", cells.len())).hint(format!("name one of them: {names}")))
     }
 
     /// Returns the cell and the output that `text` names: `stage`, `stage.port`, `stage[axis=value].port`.
@@ -223,7 +225,9 @@ impl Workspace {
 
     /// Returns the only one of the outputs that `text` names.
     pub fn single_output(&self, text: &str, outputs: Vec<(usize, String)>) -> Result<(usize, String), Error> {
-        self.single_cell(text, &outputs.iter().map(|(index, _)| *index).collect::<Vec<_>>())?;
+        let port = outputs.first().map(|(_, port)| format!(".{port}")).filter(|port| text.ends_with(port.as_str()));
+        let cells: Vec<usize> = outputs.iter().map(|(index, _)| *index).collect();
+        self.single_cell(text, &cells, &port.unwrap_or_default())?;
         outputs.into_iter().next().ok_or_else(|| Error::usage(format!("`{text}` has no output")))
     }
 }

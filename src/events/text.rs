@@ -123,7 +123,9 @@ fn text(event: &RunEvent, verbose: bool) -> Vec<String> {
             format!("  done     {label}  ({}, {}{note})", duration(*seconds), amount::format_bytes(*bytes))
         }
         RunEvent::Failed { label, reason, hint, log_tail, log, .. } => {
-            let hint = hint.iter().map(|hint| format!("hint: {}", with_options(hint)));
+            let whole_log = || format!("`cwm log {}` prints all of its log", shell_quote(&label.to_string()));
+            let hint = hint.clone().or_else(|| (!log_tail.is_empty()).then(whole_log));
+            let hint = hint.into_iter().map(|hint| format!("hint: {}", with_options(&hint)));
             let log = log.iter().flat_map(|log| end_of_log(log_tail, log));
             return block(format!("  FAILED   {label}: {reason}"), hint.chain(log));
         }

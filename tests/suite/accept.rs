@@ -121,7 +121,7 @@ fn more_than_code_is_refused() {
     );
     context.write("pipeline.lock", "cwm-lock: 1\n");
     let never = accept(&context, &["split"]);
-    assert!(never.code == 2 && never.stderr.contains("it never ran"), "{}", never.stderr);
+    assert!(never.code == 2 && never.stderr.contains("it never ran, so there is no result to keep: `cwm run split`"), "{}", never.stderr);
     assert_eq!(accept(&context, &[]).code, 2);
     assert!(!context.path("accepted.lock").exists());
 }
@@ -131,7 +131,7 @@ fn probes_allow_what_is_the_same_and_nothing_else() {
     let context = made();
     age(&context, "split", |_| {});
     let why = context.cwm(&["why", "split"]).stdout;
-    assert!(why.contains("its probe gives the same with today's code: `cwm accept --probed 'split'`"), "{why}");
+    assert!(why.contains("its probe gives the same with today's code: `cwm accept --probed split`"), "{why}");
     let accepted = accept(&context, &["--probed"]);
     assert_eq!(accepted.code, 0, "{}{}", accepted.stdout, accepted.stderr);
     assert!(accepted.stdout.contains(", by probes\n"), "{}", accepted.stdout);

@@ -12,6 +12,12 @@ fn a_failing_program_in_a_pipe_fails_the_stage() {
     let run = context.run(&[]);
     assert_eq!(run.raw.code, 1, "{}", run.raw.stderr);
     assert_eq!(run.failed["only"], "its command ended with exit status 127");
+    let named = context.cwm(&["run"]).stderr;
+    assert!(named.contains("hint: `nosuchprogram` was not found"), "{named}");
+    let silent = stage(r#"run: 'echo 1 | grep 7 | sort > "$out"'"#).cwm(&["run"]).stderr;
+    assert!(silent.contains("hint: its log is empty; with `pipefail`"), "{silent}");
+    let killed = stage("run: 'kill -9 $$$$'").cwm(&["run"]).stderr;
+    assert!(killed.contains("ended by signal 9 (SIGKILL)") && !killed.contains("another process"), "{killed}");
     let ended_early = stage(r#"run: 'yes | head -n 1 > "$out"'"#).cwm(&["run"]);
     assert!(ended_early.stderr.contains("signal 13 (SIGPIPE)"), "{}", ended_early.stderr);
     assert!(ended_early.stderr.contains("set +o pipefail"), "{}", ended_early.stderr);

@@ -24,6 +24,7 @@ fn a_failure_stops_what_depends_on_it_and_nothing_else() {
     assert_eq!(run.failed["bad"], "its command ended with exit status 1");
     let plain = context.cwm(&["run"]);
     assert!(plain.stderr.contains("| to the log"), "the log's end is shown:\n{}", plain.stderr);
+    assert!(plain.stderr.contains("hint: `cwm log bad`"), "{}", plain.stderr);
     assert!(plain.stderr.ends_with("ran 0, cached 2, failed 1, skipped 1\n"), "{}", plain.stderr);
     assert!(context.cwm(&["log", "bad"]).stdout.contains("missing-file"));
     // Once mended, the next run does the rest.

@@ -410,7 +410,7 @@ stages:
 
     context.write("first.sh", &format!("# A remark.\n{script}"));
     let refused = context.cwm(&["accept", "first"]).stderr;
-    assert!(refused.contains("`cwm accept 'first' --previous`"), "{refused}");
+    assert!(refused.contains("`cwm accept first --previous`"), "{refused}");
     assert_eq!(context.cwm(&["accept", "first.more", "--previous"]).code, 2);
     assert_eq!(context.cwm(&["accept", "first", "--files", "x", "--previous"]).code, 2);
     let taken = context.cwm(&["accept", "first", "--previous"]);
@@ -447,6 +447,15 @@ fn files_are_taken_over_as_a_result_and_every_command_says_so() {
     ] {
         assert_ne!(context.cwm(wrong).code, 0, "{wrong:?}");
     }
+    for (wrong, message) in [
+        (&["first", "second", "--files", "given.txt"][..], "`--files` takes one stage, got 2: `first`, `second`"),
+        (&["--files", "given.txt"], "hint: `cwm accept STAGE --files given.txt`"),
+        (&["second.zz", "--files", "given.txt"], "stage `second` has no output `zz`"),
+        (&["second", "--files", "zz=given.txt"], "second has no output `zz`"),
+    ] {
+        let ran = context.cwm(&[&["accept"][..], wrong].concat());
+        assert!(ran.code == 2 && ran.stderr.contains(message), "{wrong:?}: {}", ran.stderr);
+    }
     let absent = context.cwm(&["accept", "second", "--files", "none.txt"]);
     assert!(absent.code == 2 && absent.stderr.contains("there is no file none.txt"), "{}", absent.stderr);
     assert_eq!(context.reported(&["accept", "second", "--files", "given.txt", "--json"])["new"], true);
@@ -467,7 +476,8 @@ fn files_are_taken_over_as_a_result_and_every_command_says_so() {
     let refused = context.cwm(&["accept", "third", "--files", "given.txt"]);
     assert_eq!(refused.code, 2);
     assert!(
-        refused.stderr.contains("third has a result: ") && refused.stderr.contains("--replace"),
+        refused.stderr.contains("third has a result: ")
+            && refused.stderr.contains("hint: `cwm accept third --files given.txt --replace` takes yours"),
         "{}",
         refused.stderr
     );

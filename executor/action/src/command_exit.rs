@@ -33,15 +33,19 @@ pub fn describe(code: Option<i32>, signal: Option<i32>, kernel_killed: bool, log
             "the kernel killed a process for lack of memory while it ran; if that was one of its own, it needs more memory, or \
              fewer `--jobs`"
         }
-        _ if was_killed => "the kernel reports no kill for lack of memory: another process killed it",
+        _ if was_killed => "the kernel reports no kill for lack of memory; `cwm run` runs it again",
         _ if inner == Some(libc::SIGPIPE) => {
             "a program of a pipe ended before it had read all of it, as `head` does, and `pipefail` counts that: limit what is written \
              into the pipe, or begin the command with `set +o pipefail`"
         }
         Some(126) => "what it calls cannot be executed: is its mode right, and its first line?",
         Some(127) => {
-            "a program was not found: it is looked for in PATH, and files of the pipeline's folder are there only if `deps:` \
-             names them"
+            let program = missing_program(log_tail).map_or("a program".to_owned(), |program| format!("`{program}`"));
+            let hint = format!(
+                "{program} was not found: it is looked for in PATH, and files of the pipeline's folder are there only if \
+                 `deps:` names them"
+            );
+            return ActionFailure::new(ActionFailureKind::Command, ended).hint(hint);
         }
         _ if MISSING_MODULE.iter().any(|error| log_tail.contains(error)) => {
             "modules of the pipeline's folder are found only if `deps:` names them, such as `deps: [\"scripts/**\"]`"
@@ -49,6 +53,13 @@ pub fn describe(code: Option<i32>, signal: Option<i32>, kernel_killed: bool, log
         _ => return ActionFailure::new(ActionFailureKind::Command, ended),
     };
     ActionFailure::new(ActionFailureKind::Command, ended).hint(hint)
+}
+
+/// Returns the program that the last line of a shell's log reports as not found: `bash: line 1: x: command not found`.
+fn missing_program(log_tail: &str) -> Option<&str> {
+    let line = log_tail.trim_end().lines().last()?;
+    let line = line.strip_suffix(": command not found").or(line.strip_suffix(": not found"))?;
+    line.rsplit(": ").next()
 }
 
 /// Names a signal: `signal 9 (SIGKILL)`.

@@ -105,7 +105,15 @@ pub fn run(mut command: Command, log: &Path, cancellation: &Cancellation) -> Res
         return Ok(());
     }
     let tail = read_log_tail(log, log_began_at, out_of_memory::TAIL).unwrap_or_default();
-    Err(command_exit::describe(status.code(), status.signal(), os::out_of_memory_kills() > kills, &tail))
+    let failure =
+        command_exit::describe(status.code(), status.signal(), os::out_of_memory_kills() > kills, &tail);
+    let has_pipefail = command.get_args().any(|word| word == "pipefail");
+    Err(match failure.hint {
+        None if has_pipefail && tail.trim().is_empty() => failure.hint(
+            "its log is empty; with `pipefail` a program in a pipe that fails, such as `grep` without a match, fails it",
+        ),
+        _ => failure,
+    })
 }
 
 /// Describes why a command cannot be started. Another attempt fails in the same way.

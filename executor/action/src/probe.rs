@@ -8,7 +8,7 @@ use std::path::Path;
 
 use cwm_contract::{Cancellation, Failure, ProbeContext, Stage, Values};
 
-use cwm_core::{Components, Digest, Key, list_some};
+use cwm_core::{Components, Digest, Key, list_some, shell_quote};
 use cwm_store::ActionRecord;
 
 /// The comparison of the probe of a recorded result with the probe of today's code.
@@ -32,7 +32,8 @@ impl ProbeComparison {
     pub fn describe(&self, label: &str) -> String {
         match self {
             ProbeComparison::Same => {
-                format!("its probe gives the same with today's code: `cwm accept --probed '{label}'` keeps the result")
+                let label = shell_quote(label);
+                format!("its probe gives the same with today's code: `cwm accept --probed {label}` keeps the result")
             }
             ProbeComparison::Differs(names) => {
                 format!("its probe gives something else with today's code: {}", list_some(names, MAX_NAMES))

@@ -128,11 +128,9 @@ fn describe_exit(
         (Some(libc::SIGKILL), _) if out_of_memory => {
             (ActionFailureKind::OutOfMemory, "killed by the kernel: out of memory".into(), Some(out_of_memory::HINT))
         }
-        (Some(libc::SIGKILL), _) => (
-            ActionFailureKind::Killed,
-            "killed (signal 9)".into(),
-            Some("another process killed it; `cwm run` runs it again"),
-        ),
+        (Some(libc::SIGKILL), _) => {
+            (ActionFailureKind::Killed, "killed (signal 9)".into(), Some("`cwm run` runs it again"))
+        }
         (Some(signal @ (libc::SIGTERM | libc::SIGINT | libc::SIGHUP)), _) => (
             ActionFailureKind::Cancelled,
             format!("its process was stopped from outside: {}", describe_signal(signal)),

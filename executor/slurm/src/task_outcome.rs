@@ -133,7 +133,7 @@ impl SubmittedTask {
             (Some(JobEnd::Failed), Report::Active) => failed(
                 Killed,
                 format!("its job {job} ended without a message{}", last_line(output)),
-                "another process killed it; `cwm run` runs it again",
+                "`cwm run` runs it again",
             ),
             (Some(JobEnd::Failed), Report::Nothing) if only_from_slurm(output) => {
                 resubmit(format!("Slurm could not start its job {job}{}", last_line(output)), true)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::workspace::Workspace;
 use cwm_action::key_parameters;
 use cwm_action::probe::{ProbeComparison, ProbeRunner};
-use cwm_core::Error;
+use cwm_core::{Error, shell_quote};
 use cwm_engine::{CacheStatus, Cause, KeyStatus, differences_of, sources};
 use cwm_pipeline::plan::Body;
 use cwm_project::accepted::AcceptedChange;
@@ -42,15 +42,17 @@ pub fn assess(workspace: &Workspace, cache_status: &CacheStatus, index: usize) -
         KeyStatus::Unreadable(error) => return Ok(Assessment::Refused(error.message.clone())),
     };
     let Some(record) = workspace.inputs().previous_record(&cell.label)? else {
-        return Ok(Assessment::Refused("it never ran: there is no result that could stay".into()));
+        let label = shell_quote(&cell.label.to_string());
+        return Ok(Assessment::Refused(format!("it never ran, so there is no result to keep: `cwm run {label}`")));
     };
     let causes = differences_of(plan, index, &record.components, &resolved.components);
     let others: Vec<String> =
         causes.iter().filter(|cause| !matches!(cause, Cause::Code { .. })).map(ToString::to_string).collect();
     if !others.is_empty() {
+        let label = shell_quote(&cell.label.to_string());
         // Its text is a parameter to cwm, and a script an input; what of them is code only people know.
         let keep = match cell.body {
-            Body::Command(_) => format!("; `cwm accept '{}' --previous` keeps its previous result", cell.label),
+            Body::Command(_) => format!("; `cwm accept {label} --previous` keeps its previous result"),
             Body::Stage(_) => String::new(),
         };
         return Ok(Assessment::Refused(format!("not only its code changed: {}{keep}", others.join("; "))));

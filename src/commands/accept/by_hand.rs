@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::cli::AcceptArguments;
 use crate::output::{is_json, print_json};
 use crate::workspace::Workspace;
-use cwm_core::{Components, Error, ExitCode, shell_quote};
+use cwm_core::{Components, Error, ExitCode, is_name, list_some, shell_quote};
 use cwm_engine::{CacheStatus, KeyStatus};
 use cwm_pipeline::plan::{Cell, OutputPlan};
 use cwm_project::lock_file::{LockFile, LockLine};
@@ -27,14 +27,23 @@ use cwm_store::{ActionRecord, Content, Machine, NewAction, NewOutput, OutputShap
 /// is not what its format says; the stage is running; or the store cannot be written.
 pub fn run(store: Option<&Path>, arguments: &AcceptArguments) -> Result<ExitCode, Error> {
     let [stage] = &arguments.stages[..] else {
-        return Err(Error::usage("one stage, cell or output gets the result")
-            .hint("it stands before the files: `cwm accept STAGE --files FILE`"));
+        let option = if arguments.previous { "--previous" } else { "--files" };
+        return Err(match arguments.stages.len() {
+            0 => Error::usage(format!("`{option}` needs a stage"))
+                .hint(format!("`cwm accept STAGE{}`", options(arguments))),
+            count => {
+                let stages = list_some(arguments.stages.iter().map(|stage| format!("`{stage}`")), 4);
+                Error::usage(format!("`{option}` takes one stage, got {count}: {stages}"))
+            }
+        });
     };
     let workspace = Workspace::open(store, &arguments.pipeline)?;
     let (index, port) = match workspace.cell(stage) {
         Ok(index) => (index, None),
-        Err(unknown) => {
-            let (index, port) = workspace.output(stage).map_err(|_| unknown)?;
+        // It is a stage with several cells.
+        Err(error) if workspace.plan.select(stage).is_ok() => return Err(error),
+        Err(_) => {
+            let (index, port) = workspace.output(stage)?;
             (index, Some(port))
         }
     };
@@ -49,7 +58,7 @@ pub fn run(store: Option<&Path>, arguments: &AcceptArguments) -> Result<ExitCode
         true => previous_outputs(&workspace, cell)?,
         false => output_files(cell, port.as_deref(), &arguments.files)?,
     };
-    let (components, replaced) = key_of(&workspace, &cache_status, index, arguments.replace)?;
+    let (components, replaced) = key_of(&workspace, &cache_status, index, arguments)?;
     let store = &workspace.store;
     store.create()?;
     let _shared = store.lock_shared(|holder| eprintln!("waiting for the store: {holder}"))?;
@@ -92,6 +101,10 @@ fn output_files(cell: &Cell, port: Option<&str>, words: &[String]) -> Result<BTr
     for word in words {
         let (name, file) = match (word.split_once('=').filter(|(name, _)| names.contains(name)), default) {
             (Some(assignment), _) => assignment,
+            (None, Some(_)) if let Some(name) = output_name(word) => {
+                return Err(Error::usage(format!("{} has no output `{name}`", cell.label))
+                    .hint(format!("outputs: {}", names.join(", "))));
+            }
             (None, Some(name)) => (name, word.as_str()),
             (None, None) => {
                 return Err(Error::usage(format!("`{word}` names none of the outputs of {}", cell.label))
@@ -110,6 +123,21 @@ fn output_files(cell: &Cell, port: Option<&str>, words: &[String]) -> Result<BTr
         .hint("a result has all outputs: give each as PORT=FILE"))
 }
 
+/// Returns the name before `=`, if this is no file with an equals sign in its name.
+fn output_name(word: &str) -> Option<&str> {
+    let (name, _) = word.split_once('=')?;
+    (is_name(name) && !Path::new(word).exists()).then_some(name)
+}
+
+/// Returns the options that name the result, as they were typed.
+fn options(arguments: &AcceptArguments) -> String {
+    if arguments.previous {
+        return " --previous".to_owned();
+    }
+    let files: String = arguments.files.iter().map(|file| format!(" {}", shell_quote(file))).collect();
+    format!(" --files{files}")
+}
+
 /// Finds the outputs of the result that the lock file names.
 fn previous_outputs(workspace: &Workspace, cell: &Cell) -> Result<BTreeMap<String, PathBuf>, Error> {
     let Workspace { store, files, .. } = workspace;
@@ -117,7 +145,12 @@ fn previous_outputs(workspace: &Workspace, cell: &Cell) -> Result<BTreeMap<Strin
     let Some(record) = workspace.inputs().previous_record(label)? else {
         let problem =
             format!("{label} has no previous result: the lock file names none, or the store does not have it");
-        return Err(Error::usage(problem).hint("give files, or `cwm pull` it before anything changes"));
+        let label = shell_quote(&label.to_string());
+        let files = format!("`cwm accept {label} --files FILE` records a file");
+        return Err(Error::usage(problem).hint(match workspace.site.remotes.is_empty() {
+            true => files,
+            false => format!("`cwm pull {label}` fetches it; {files}"),
+        }));
     };
     if !store.missing_or_corrupt(&record, files)?.is_empty() {
         let problem = format!("files of {label}'s previous result are missing from the store, or damaged");
@@ -138,15 +171,19 @@ fn key_of(
     workspace: &Workspace,
     cache_status: &CacheStatus,
     index: usize,
-    replace: bool,
+    arguments: &AcceptArguments,
 ) -> Result<(Components, Option<ActionRecord>), Error> {
     let cells = &workspace.plan.cells;
     let label = &cells[index].label;
     match &cache_status.states[index] {
         KeyStatus::Absent(resolved) => Ok((resolved.components.clone(), None)),
-        KeyStatus::Cached(record) if replace => Ok((record.components.clone(), Some(record.as_ref().clone()))),
+        KeyStatus::Cached(record) if arguments.replace => Ok((record.components.clone(), Some(record.as_ref().clone()))),
         KeyStatus::Cached(record) => Err(Error::usage(format!("{label} has a result: {}", record.origin()))
-            .hint("`--replace` has the lock file name yours; the other stays recorded")),
+            .hint(format!(
+                "`cwm accept {}{} --replace` takes yours; the other stays in the store",
+                shell_quote(&arguments.stages[0]),
+                options(arguments)
+            ))),
         KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) => {
             let missing = cwm_engine::sources(&cells[index])
                 .filter(|source| !matches!(cache_status.states[*source], KeyStatus::Cached(_)));
