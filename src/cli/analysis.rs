@@ -7,6 +7,7 @@ use clap::Args;
 use super::PipelineArguments;
 use super::completers::{complete, diff_operands, files_and_stages, outputs, variables};
 use super::pipeline::assignment;
+use cwm_core::{Error, shell_quote};
 
 /// Arguments of `diff`.
 #[derive(Debug, Args)]
@@ -65,11 +66,16 @@ impl SqlArguments {
     ///
     /// # Errors
     /// One of them is missing.
-    pub fn sources_and_query(&self) -> Result<(&[String], Option<&str>), String> {
+    pub fn sources_and_query(&self) -> Result<(&[String], Option<&str>), Error> {
         match self.words.as_slice() {
             sources if self.tables => Ok((sources, None)),
             [sources @ .., query] if !sources.is_empty() => Ok((sources, Some(query))),
-            _ => Err("a stage and a query are wanted: cwm sql STAGE 'select ...'".to_owned()),
+            words => {
+                let stage = words.first().map_or("STAGE".to_owned(), |stage| shell_quote(stage));
+                let hint =
+                    format!("`cwm sql {stage} --tables` lists the tables, `cwm sql {stage} 'select …'` queries them");
+                Err(Error::usage("a stage and a query are wanted").hint(hint))
+            }
         }
     }
 }

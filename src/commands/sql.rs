@@ -3,14 +3,14 @@
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 
-use cwm_contract::{Artifact, QueryEngine, QueryOutput, TableSchema};
+use cwm_contract::{Artifact, Failure, QueryEngine, QueryOutput, TableSchema};
 
 use crate::cli::SqlArguments;
 use crate::commands::results::cells_or_outputs;
 use crate::output::{columns, is_json, print_answer, reject_json_with};
 use crate::registry::{not_compiled_in, query_engine};
 use crate::workspace::Workspace;
-use cwm_core::{Error, ExitCode, list_some, visible};
+use cwm_core::{Error, ExitCode, list_some, shell_quote, visible};
 use cwm_engine::KeyStatus;
 
 /// The number of rows that are shown as a table.
@@ -26,7 +26,7 @@ pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<ExitCode, E
     if arguments.csv {
         reject_json_with("--csv")?;
     }
-    let (sources, query) = arguments.sources_and_query().map_err(Error::usage)?;
+    let (sources, query) = arguments.sources_and_query()?;
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let artifacts = artifacts(workspace, sources)?;
     let Some(query) = query else { return list(query_engine, &artifacts) };
@@ -38,7 +38,9 @@ pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<ExitCode, E
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut answer = BufWriter::new(stdout);
-    let answered = query_engine.query(&artifacts, query, form, cores, &mut answer)?;
+    let answered = query_engine.query(&artifacts, query, form, cores, &mut answer).map_err(|failure| {
+        unknown_table(query_engine, &artifacts, sources, &failure).unwrap_or_else(|| failure.into())
+    })?;
     answer.flush().map_err(|error| Error::system(format!("cannot write to standard output: {error}")))?;
     if answered.is_truncated {
         eprintln!("only the first {} rows are shown; --csv or --json gives all, LIMIT fewer", answered.rows);
@@ -86,6 +88,21 @@ fn artifacts(workspace: Workspace, sources: &[String]) -> Result<Vec<Artifact>, 
         eprintln!("left out, since not made yet: {labels}");
     }
     Ok(artifacts)
+}
+
+/// Returns the error for a table that does not exist, without the query engine's own names.
+fn unknown_table(
+    query_engine: &dyn QueryEngine,
+    artifacts: &[Artifact],
+    sources: &[String],
+    failure: &Failure,
+) -> Option<Error> {
+    let (name, _) = failure.message.split_once("table 'datafusion.public.")?.1.split_once("' not found")?;
+    let tables = query_engine.tables(artifacts).ok()?;
+    let tables = list_some(tables.iter().map(|table| format!("`{}`", visible(&table.name))), 8);
+    let sources: String = sources.iter().map(|source| format!(" {}", shell_quote(source))).collect();
+    let hint = format!("tables: {tables}; `cwm sql{sources} --tables` lists their columns");
+    Some(Error::usage(format!("there is no table `{}`", visible(name))).hint(hint))
 }
 
 fn list(query_engine: &dyn QueryEngine, artifacts: &[Artifact]) -> Result<ExitCode, Error> {

@@ -121,7 +121,11 @@ fn more_than_code_is_refused() {
     );
     context.write("pipeline.lock", "cwm-lock: 1\n");
     let never = accept(&context, &["split"]);
-    assert!(never.code == 2 && never.stderr.contains("it never ran, so there is no result to keep: `cwm run split`"), "{}", never.stderr);
+    assert!(
+        never.code == 2 && never.stderr.contains("it never ran, so there is no result to keep: `cwm run split`"),
+        "{}",
+        never.stderr
+    );
     assert_eq!(accept(&context, &[]).code, 2);
     assert!(!context.path("accepted.lock").exists());
 }

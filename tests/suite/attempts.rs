@@ -187,7 +187,7 @@ stages:
     assert!(run.failed["crashed"].contains("signal 11 (SIGSEGV)"), "{:?}", run.failed);
     assert!(run.failed["python"].contains("out of memory, according to its log (MemoryError)"), "{:?}", run.failed);
     let plain = context.cwm(&["run", "absent"]);
-    assert!(plain.stderr.contains("hint: a program was not found"), "{}", plain.stderr);
+    assert!(plain.stderr.contains("hint: `no-such-program` was not found"), "{}", plain.stderr);
 }
 
 #[test]

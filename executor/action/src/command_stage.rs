@@ -105,8 +105,7 @@ pub fn run(mut command: Command, log: &Path, cancellation: &Cancellation) -> Res
         return Ok(());
     }
     let tail = read_log_tail(log, log_began_at, out_of_memory::TAIL).unwrap_or_default();
-    let failure =
-        command_exit::describe(status.code(), status.signal(), os::out_of_memory_kills() > kills, &tail);
+    let failure = command_exit::describe(status.code(), status.signal(), os::out_of_memory_kills() > kills, &tail);
     let has_pipefail = command.get_args().any(|word| word == "pipefail");
     Err(match failure.hint {
         None if has_pipefail && tail.trim().is_empty() => failure.hint(

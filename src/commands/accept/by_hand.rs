@@ -177,13 +177,16 @@ fn key_of(
     let label = &cells[index].label;
     match &cache_status.states[index] {
         KeyStatus::Absent(resolved) => Ok((resolved.components.clone(), None)),
-        KeyStatus::Cached(record) if arguments.replace => Ok((record.components.clone(), Some(record.as_ref().clone()))),
-        KeyStatus::Cached(record) => Err(Error::usage(format!("{label} has a result: {}", record.origin()))
-            .hint(format!(
+        KeyStatus::Cached(record) if arguments.replace => {
+            Ok((record.components.clone(), Some(record.as_ref().clone())))
+        }
+        KeyStatus::Cached(record) => {
+            Err(Error::usage(format!("{label} has a result: {}", record.origin())).hint(format!(
                 "`cwm accept {}{} --replace` takes yours; the other stays in the store",
                 shell_quote(&arguments.stages[0]),
                 options(arguments)
-            ))),
+            )))
+        }
         KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) => {
             let missing = cwm_engine::sources(&cells[index])
                 .filter(|source| !matches!(cache_status.states[*source], KeyStatus::Cached(_)));

@@ -35,7 +35,9 @@ struct Node {
 /// The pipeline cannot be read.
 pub fn run(arguments: &StatusArguments, notation: GraphNotation) -> Result<ExitCode, Error> {
     if !arguments.stages.is_empty() {
-        return Err(Error::usage("`--graph` draws the whole pipeline").hint("`cwm status --graph=text` (or `mermaid`, `dot`)"));
+        return Err(
+            Error::usage("`--graph` draws the whole pipeline").hint("`cwm status --graph=text` (or `mermaid`, `dot`)")
+        );
     }
     if notation != GraphNotation::Text {
         let name = notation.to_possible_value();
