@@ -53,7 +53,9 @@ impl PipelineArguments {
 
 /// Parses `NAME=VALUE`.
 pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
-    text.split_once('=')
-        .map(|(name, value)| (name.trim().to_owned(), value.to_owned()))
-        .ok_or_else(|| format!("`{text}` is not of the form NAME=VALUE"))
+    match text.split_once('=') {
+        Some((name, _)) if name.trim().is_empty() => Err(format!("`{text}` has no name: NAME=VALUE")),
+        Some((name, value)) => Ok((name.trim().to_owned(), value.to_owned())),
+        None => Err(format!("`{text}` is not of the form NAME=VALUE")),
+    }
 }

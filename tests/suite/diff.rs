@@ -134,7 +134,7 @@ fn a_revision_in_git_is_a_run_too() {
     let below = context.command(&["diff", "HEAD"]).current_dir(context.path("below")).output().expect("cwm starts");
     assert_eq!(below.status.code(), Some(7), "from a folder below");
     for (wrong, words) in [
-        ("no-such-branch", "`no-such-branch` is neither a report's folder"),
+        ("no-such-branch", "`no-such-branch` is not a run, lock file, report or git revision\nhint: `cwm runs`"),
         ("HEAD:gone.lock", "gone.lock is not in git at HEAD"),
         ("--output=x", "unexpected argument"),
         ("below", "below holds neither the tables of a report nor pipeline.lock"),

@@ -183,6 +183,12 @@ fn diff_compares_runs_by_their_values_and_by_their_names() {
         "{}",
         missing.stderr
     );
+    for (set, words) in [("m=9", "this pipeline has no variable `m`"), ("=9", "`=9` has no name: NAME=VALUE")] {
+        let ran = context.cwm(&["diff", ".", "--set", set]);
+        assert!(ran.stderr.contains(words), "{set}: {}", ran.stderr);
+    }
+    let twice = context.cwm(&["run", "--set", "n=1", "--set", "n=2"]);
+    assert!(twice.code == 3 && twice.stderr.contains("`n` is set twice"), "{}", twice.stderr);
     assert_eq!(context.cwm(&["diff", ".", ".", "--set", "n=2"]).code, 2, "three runs");
 }
 

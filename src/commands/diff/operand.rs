@@ -68,8 +68,11 @@ impl Operand {
     /// It is not remembered, or cannot be read.
     pub fn of_run(sets: SetValues, places: &Places) -> Result<(String, Operand), Error> {
         let name = set_options(&sets).trim_start().to_owned();
-        let lock = LockFile::read(&runs::lock_path(&places.pipeline()?, &sets))?;
+        let file = places.pipeline()?;
+        let lock = LockFile::read(&runs::lock_path(&file, &sets))?;
         if !lock.exists() {
+            // A variable that the pipeline does not have has an error of its own.
+            plan::load(&file, &Vec::from_iter(sets), &crate::registry::built_in())?;
             return Err(
                 Error::usage(format!("no run with `{name}` is remembered")).hint("`cwm runs` lists those that are")
             );
@@ -111,13 +114,15 @@ impl Operand {
                 Ok(lock) => Operand::Lock(lock),
                 Err(_) if is_hash(text) => Operand::Report(stored_report(text, &places.store()?)?),
                 Err(git_message) => {
-                    let kinds =
-                        "neither a report's folder, nor a lock file, nor a revision in git, nor a report in the store";
-                    let error = Error::usage(format!("`{text}` is {kinds}")).hint(
-                        "such as `cwm diff HEAD .`, `cwm diff v1:paper.lock paper.lock` or `cwm diff old-report report`",
-                    );
-                    let git_message = (!git_message.is_empty()).then(|| format!("git: {git_message}"));
-                    return Err(git_message.into_iter().fold(error, Error::hint));
+                    let git = match &git_message[..] {
+                        "" => String::new(),
+                        message if message.contains("not a git repository") => {
+                            " (this folder is not in git)".to_owned()
+                        }
+                        message => format!(" (git: {message})"),
+                    };
+                    let problem = format!("`{text}` is not a run, lock file, report or git revision{git}");
+                    return Err(Error::usage(problem).hint("`cwm runs` lists the runs"));
                 }
             }
         };

@@ -26,15 +26,19 @@ pub fn set_sources(sets: &[(String, String)]) -> impl Iterator<Item = Source> {
     sets.iter().map(|(name, value)| Source { name: "--set".into(), text: format!("{name}={value}") })
 }
 
-/// The variables of the file with `sets` in place of what they override; of several for one the last counts.
+/// The variables of the file with `sets` in place of what they override.
 pub fn variables(written: &[(SpannedStr, Node)], sets: &[(String, String)], problems: &Problems) -> Variables {
     let scope = Scope { variables: None, matrix: None, cell: None, problems };
     let in_file = written.iter().map(|(name, value)| (&name.text, scope.node(value).unwrap_or_else(|| value.clone())));
     let mut values: HashMap<&String, Node> = in_file.collect();
     for (index, (name, text)) in sets.iter().enumerate() {
         let source = index as u32 + 1;
+        let place = Place { source, start: 0, end: name.len() as u32, line: 1, column: 1 };
+        if sets[..index].iter().any(|(earlier, _)| earlier == name) {
+            problems.push(Diagnostic::at(place, format!("`{}` is set twice", visible(name))));
+            continue;
+        }
         if !values.contains_key(name) {
-            let place = Place { source, start: 0, end: name.len() as u32, line: 1, column: 1 };
             let known: Vec<_> = written.iter().map(|(name, _)| name.text.as_str()).collect();
             let listed = list(&known).map_or("it has none".into(), |list| format!("it has {list}"));
             let message = format!("this pipeline has no variable `{}`; {listed}", visible(name));
