@@ -36,7 +36,6 @@ pub fn variables(written: &[(SpannedStr, Node)], sets: &[(String, String)], prob
         let place = Place { source, start: 0, end: name.len() as u32, line: 1, column: 1 };
         if sets[..index].iter().any(|(earlier, _)| earlier == name) {
             problems.push(Diagnostic::at(place, format!("`{}` is set twice", visible(name))));
-            continue;
         }
         if !values.contains_key(name) {
             let known: Vec<_> = written.iter().map(|(name, _)| name.text.as_str()).collect();
