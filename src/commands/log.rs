@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::cli::LogArguments;
 use crate::output::{is_json, print, print_answer, print_json, reject_json_with};
 use crate::workspace::Workspace;
-use cwm_core::{Error, ExitCode, strip_ansi};
+use cwm_core::{Error, ExitCode, shell_quote, strip_ansi};
 use cwm_engine::{CacheStatus, KeyStatus, describe_unread_pipe};
 
 /// The log of a cell, for `--json`.
@@ -47,9 +47,8 @@ pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, E
     match &arguments.stages[..] {
         [stage] if arguments.follow => follow::run(&workspace, workspace.cell(stage)?),
         [stage] => show(&workspace, stage),
-        [_, other, ..] => {
-            Err(Error::usage(format!("one log at a time: `{other}` is a second stage")).hint("name one stage or cell"))
-        }
+        [stage, other, ..] => Err(Error::usage(format!("one log at a time: `{other}` is a second stage"))
+            .hint(format!("`cwm log {}`", shell_quote(stage)))),
         [] if arguments.follow => {
             Err(Error::usage("`--follow` needs a stage").hint("`cwm log` lists those that have a log"))
         }

@@ -14,7 +14,7 @@ use crate::commands::results::{by_hash, cells_or_outputs};
 use crate::output::print_answer;
 use crate::workspace::{Workspace, warn_about_tags};
 use cwm_core::text::duration;
-use cwm_core::{Error, ExitCode, escape_controls_in_lines};
+use cwm_core::{Error, ExitCode, escape_controls_in_lines, plural};
 use cwm_engine::{CacheStatus, KeyStatus};
 use cwm_gc::tags;
 use cwm_store::{ActionRecord, RunInfo};
@@ -137,9 +137,10 @@ fn describe(record: &ActionRecord) -> String {
 /// Describes what a result took. Records do not have the times of earlier attempts, whose work a resumed one did not do again.
 fn cost(run: &RunInfo) -> String {
     let (wall, user, system) = (duration(run.wall_seconds), duration(run.user_seconds), duration(run.system_seconds));
-    let (memory, cores) = (amount::format_bytes(run.peak_memory_bytes), run.machine.cores);
+    let memory = amount::format_bytes(run.peak_memory_bytes);
+    let cores = plural(run.machine.cores as u64, "core", "cores");
     let part = if run.is_resumed { "; of the last attempt alone, which resumed from a checkpoint" } else { "" };
-    format!("{wall} ({user} user, {system} system), {memory} of memory at most, on {cores} cores{part}")
+    format!("{wall} ({user} user, {system} system), {memory} of memory at most, on {cores}{part}")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 mod graph;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
@@ -14,8 +14,8 @@ use crate::fold::{Entry, Group, fold, fold_lines};
 use crate::hints::with_options;
 use crate::output::{is_json, print_json, print_text};
 use crate::workspace::Workspace;
-use cwm_core::{Error, ExitCode};
-use cwm_engine::{CacheStatus, Cause, CellStatus, Explainer, KeyStatus};
+use cwm_core::{Error, ExitCode, list_some};
+use cwm_engine::{CacheStatus, Cause, CellStatus, Explainer, KeyStatus, sources};
 use cwm_remote::{RemoteError, RemoteStatus, TransferEvent, TransferRequest, TransferService};
 
 /// The status of a cell.
@@ -92,8 +92,12 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
                 detail = vec![job.detail.clone()];
                 job.state.to_owned()
             }
+            (KeyStatus::Absent(_), _) if let Some(holder) = reason.causes.iter().find_map(holder) => {
+                detail = vec![holder.rsplit_once("`, ").map_or(holder.clone(), |(_, process)| process.to_owned())];
+                "running".to_owned()
+            }
             (KeyStatus::KeyUnknown, CellStatus::Waits) => {
-                detail.insert(0, "for what would run before it".to_owned());
+                detail.insert(0, format!("for {}", waited_for(&workspace, &cache_status, index)));
                 "waits".to_owned()
             }
             (_, CellStatus::WouldFail) => "unreadable".to_owned(),
@@ -128,11 +132,28 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
         text += &format!("{:<10} {name:<width$}  {}\n", lines[0], lines[1]);
         lines[2..].iter().for_each(|remote| text += &format!("{:<10} {:<width$}  {remote}\n", "", ""));
     }
-    let counted: Vec<String> = counts.iter().map(|(state, count)| format!("{count} {state}")).collect();
+    let counted = counts.iter().map(|(state, count)| (count, if *state == "waits" { "waiting" } else { *state }));
+    let counted: Vec<String> = counted.map(|(count, state)| format!("{count} {state}")).collect();
     text += &counted.join(", ");
     print_text(&with_options(&text))?;
     print_hints(&workspace, &chosen, open.iter());
     Ok(ExitCode::OK)
+}
+
+/// Returns the process that runs a cell, if that is the cause.
+fn holder(cause: &Cause) -> Option<&String> {
+    match cause {
+        Cause::Running { holder } => Some(holder),
+        _ => None,
+    }
+}
+
+/// Names the stages without a result that a cell reads.
+fn waited_for(workspace: &Workspace, cache_status: &CacheStatus, index: usize) -> String {
+    let cells = &workspace.plan.cells;
+    let open = sources(&cells[index]).filter(|source| cache_status.record(*source).is_none());
+    let stages: BTreeSet<&str> = open.map(|source| cells[source].label.stage.as_str()).collect();
+    list_some(stages, 4)
 }
 
 /// Asks the remotes what they have of cells, by index.

@@ -42,9 +42,9 @@ would run 100, may run 101, cached 0, would fail 0
     assert_eq!(dry(&[]), expected);
     let expected = "\
 would run  model (100 cells)   never ran
-waits      scores (100 cells)  for what would run before it; never ran
-waits      table               for what would run before it; never ran
-101 waits, 100 would run
+waits      scores (100 cells)  for model; never ran
+waits      table               for scores; never ran
+101 waiting, 100 would run
 ";
     assert_eq!(stdout(&context, &["status"]), expected);
     let expected = "\

@@ -116,7 +116,7 @@ fn a_cells_own_cause_is_reported_beside_what_it_waits_for() {
     assert!(reported.contains("\n  input `deps` (script.sh) changed: "), "{reported}");
     assert!(reported.contains("\n  first: would run\n    parameter `n` changed: 1 -> 5 (line 3)\n"), "{reported}");
     assert!(dry(&context, &[]).contains(&format!("may run    second\n             {parameter}\n")));
-    assert!(context.cwm(&["status"]).stdout.contains("for what would run before it; parameter `own` changed: 1 -> 2"));
+    assert!(context.cwm(&["status"]).stdout.contains("; parameter `own` changed: 1 -> 2"));
     // A file that is not there will not be there then either.
     context.edit(
         "pipeline.yaml",

@@ -113,13 +113,13 @@ fn a_rebuild_whose_inputs_are_with_a_remote_says_that_they_can_be_pulled() {
     ben.run(&["--pull"]).ran_just(&[]);
     let refused = ben.cwm(&["run", "--check", "bins"]);
     assert_eq!(refused.code, 1, "{}", refused.stderr);
-    assert!(refused.stderr.contains("hint: `cwm pull 'model[size=1]'` brings them back"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("hint: `cwm pull 'model[size=1]'` fetches them"), "{}", refused.stderr);
     well(ben.cwm(&["pull", "model"]));
     well(ben.cwm(&["run", "--check", "bins"]));
     // All that one reads is named at once, with one command that gets it.
     let refused = ben.cwm(&["run", "--check", "report"]).stderr;
     assert!(refused.contains("files of bins[size=2], which it reads, were not pulled"), "{refused}");
-    assert!(refused.contains("hint: `cwm pull 'bins[size=1]' 'bins[size=2]'` brings them back"), "{refused}");
+    assert!(refused.contains("hint: `cwm pull 'bins[size=1]' 'bins[size=2]'` fetches them"), "{refused}");
 }
 
 /// It would compute for days what others have.

@@ -77,8 +77,10 @@ impl Engine<'_> {
         if lost.is_empty() {
             return Ok(());
         }
+        let verb =
+            if commands.keys().all(|command| *command == "cwm pull") { "fetches them" } else { "brings them back" };
         let commands: Vec<String> =
             commands.into_iter().map(|(command, labels)| command.to_owned() + &labels).collect();
-        Err(Error::store(lost.join("; ")).hint(format!("`{}` brings them back", commands.join(" && "))))
+        Err(Error::store(lost.join("; ")).hint(format!("`{}` {verb}", commands.join(" && "))))
     }
 }
