@@ -29,6 +29,15 @@ fn a_misspelt_parameter_gets_a_suggestion() {
 }
 
 #[test]
+fn a_file_in_place_of_a_stage_gets_the_source_that_names_it() {
+    let context = Context::with("cwm: 1\nstages:\n  a: { stage: command, from: f.txt, with: { run: x } }\n");
+    context.write("f.txt", "1");
+    let ran = context.cwm(&["run"]);
+    let hint = "`from: { INPUT: { file: f.txt } }`";
+    assert!(ran.code == 3 && ran.stderr.contains(hint), "{}", ran.stderr);
+}
+
+#[test]
 fn usual_mistakes_in_yaml_get_advice() {
     let stage = |body: &str| format!("cwm: 1\nstages:\n  g: {{ stage: command, {body} }}\n");
     refused(&stage("from: m[size=a], with: { run: x }"), &["pipeline.yaml:3", "quoted inside braces"]);

@@ -1,6 +1,6 @@
 //! Binds each input of a stage to outputs, by name and by format. Cells come later.
 
-use cwm_contract::Count;
+use cwm_contract::{Count, Format};
 
 use super::build::Planner;
 use super::input_sources::{InputSource, Sources};
@@ -9,7 +9,7 @@ use super::references::Reference;
 use super::substitute::all;
 use crate::spec::StageSpec;
 use cwm_core::names::list;
-use cwm_core::{Diagnostic, Place, SpannedStr, suggest, visible};
+use cwm_core::{Diagnostic, Place, SpannedStr, list_some, suggest, visible};
 
 /// An input with its sources.
 #[derive(Clone, Debug)]
@@ -163,8 +163,18 @@ impl Planner<'_> {
         let outputs = list(meant).unwrap_or("none that is known".into());
         let message =
             format!("no output of `{from}` has the name of an input of `{kind}`: outputs {outputs}; inputs {names}");
-        Diagnostic::at(reference.place, message)
-            .hint(format!("name the input: `from: {{ {}: {} }}`", inputs[0].name, reference.text))
+        let outputs = self.stages[reference.stage].outputs.iter().flatten();
+        let outputs: Vec<_> = outputs.filter(|output| meant.contains(&output.name.as_str())).collect();
+        let fits = |input: &&Slot| outputs.iter().any(|output| output.format.fits(&input.format));
+        let described = |(name, format): (&String, &Format)| format!("`{name}` ({format})");
+        Diagnostic::at(reference.place, message).hint(match inputs.iter().find(fits) {
+            Some(input) => format!("name the input: `from: {{ {}: {} }}`", input.name, reference.text),
+            None => format!(
+                "no format fits: inputs {}; outputs {}",
+                list_some(inputs.iter().map(|input| described((&input.name, &input.format))), 8),
+                list_some(outputs.iter().map(|output| described((&output.name, &output.format))), 8)
+            ),
+        })
     }
 }
 

@@ -131,7 +131,11 @@ impl Planner<'_> {
         let Some(&stage) = self.numbers.get(address.stage) else {
             let names = self.stages.iter().map(|stage| stage.spec.name.text.as_str());
             let message = format!("there is no stage `{}`", visible(address.stage));
-            return Err(wrong(message).maybe_hint(suggest(address.stage, "stages", names)));
+            let hint = match self.folders.file.join(&word.text).is_file() {
+                true => Some(format!("for the file: `from: {{ INPUT: {{ file: {} }} }}`", visible(&word.text))),
+                false => suggest(address.stage, "stages", names),
+            };
+            return Err(wrong(message).maybe_hint(hint));
         };
         let matrix = &self.stages[stage].matrix;
         if matrix.cells.is_empty() {
