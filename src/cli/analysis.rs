@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::PipelineArguments;
 use super::completers::{complete, diff_operands, files_and_stages, outputs, variables};
-use super::pipeline::assignment;
+use super::pipeline::{assignment, tolerance};
 use cwm_core::{Error, shell_quote};
 
 /// Arguments of `diff`.
@@ -23,7 +23,7 @@ pub struct DiffArguments {
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment, add = complete(variables))]
     pub sets: Vec<(String, String)>,
     /// Ignore differences up to SIZE: absolute for numbers up to 1, relative above
-    #[arg(long, value_name = "SIZE", default_value_t = 0.0)]
+    #[arg(long, value_name = "SIZE", value_parser = tolerance, default_value_t = 0.0)]
     pub tolerance: f64,
     /// The pipeline [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE")]

@@ -59,3 +59,14 @@ pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
         None => Err(format!("`{text}` is not of the form NAME=VALUE")),
     }
 }
+
+/// Parses a number of cores.
+pub(super) fn core_count(text: &str) -> Result<u32, String> {
+    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "must be a whole number from 1".to_owned())
+}
+
+/// Parses the size of a difference.
+pub(super) fn tolerance(text: &str) -> Result<f64, String> {
+    let size = text.parse().ok().filter(|size: &f64| size.is_finite() && *size >= 0.0);
+    size.ok_or_else(|| "must be a number such as 0.001".to_owned())
+}

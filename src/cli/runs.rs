@@ -8,6 +8,7 @@ use cwm_core::Key;
 
 use super::PipelineArguments;
 use super::completers::{complete, devices, files_and_stages, stages};
+use super::pipeline::core_count;
 
 /// Arguments of `init`.
 #[derive(Debug, Args)]
@@ -30,7 +31,7 @@ pub struct RunArguments {
     #[command(flatten)]
     pub pipeline: PipelineArguments,
     /// Cores to use [default: all]
-    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short = 'j', long, value_name = "N", value_parser = core_count)]
     pub jobs: Option<u32>,
     /// The device of train and evaluate, in place of the one in the pipeline: auto, cpu, cuda:0, cuda:1, …
     #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = complete(devices))]

@@ -51,9 +51,6 @@ const FORMAT: u32 = 1;
 /// One of the two is nothing that can be compared, or cannot be read.
 pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, Error> {
     let tolerance = arguments.tolerance;
-    if !(tolerance >= 0.0 && tolerance.is_finite()) {
-        return Err(Error::usage(format!("`--tolerance {tolerance}` is no size of a difference")));
-    }
     let places = Places { store, file: arguments.file.as_deref() };
     let (old_name, old) = Operand::resolve(&arguments.old, &places)?;
     let (new_name, new) = match &arguments.sets[..] {

@@ -166,6 +166,10 @@ fn reports_are_compared_where_they_lie_and_by_digest() {
         let (ended, text) = diff(&context, arguments);
         assert_eq!(ended, code, "{arguments:?}: {text}");
     }
+    let wrong = diff(&context, &["old", "new", "--tolerance", "x"]).1;
+    assert!(wrong.contains("must be a number such as 0.001"), "{wrong}");
+    let cores = context.cwm(&["run", "-j", "0"]).stderr;
+    assert!(cores.contains("must be a whole number from 1"), "{cores}");
     let (code, text) = diff(&context, &["new/tables/table-08.json", "old/tables/table-08.json"]);
     assert_eq!(code, 2, "{text}");
     assert!(text.contains("this is no lock file: "), "{text}");

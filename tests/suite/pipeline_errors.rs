@@ -41,6 +41,7 @@ fn a_file_in_place_of_a_stage_gets_the_source_that_names_it() {
 fn usual_mistakes_in_yaml_get_advice() {
     let stage = |body: &str| format!("cwm: 1\nstages:\n  g: {{ stage: command, {body} }}\n");
     refused(&stage("from: m[size=a], with: { run: x }"), &["pipeline.yaml:3", "quoted inside braces"]);
+    refused(&stage("timeout: 1s, with: { run: x }"), &["pipeline.yaml:3", "hint: `limits: { time: 1h }`"]);
     refused(&stage("with: { run: echo a: b }"), &["pipeline.yaml:3", "quote text that holds `: `"]);
     refused(
         "cwm: 1\nstages:\n  g:\n   stage: command\n    with: { run: x }\n",

@@ -107,7 +107,7 @@ fn output_of(program: &'static str, output: std::io::Result<Output>) -> Result<S
         Ok(output) => Err(classify(program, &String::from_utf8_lossy(&output.stderr))),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             Err(Error::system(format!("`{program}` of Slurm is not installed here"))
-                .hint("run on a node from which jobs are submitted, or with `--executor local`")
+                .hint("use a login node of the cluster, or `cwm run --executor local`")
                 .into())
         }
         Err(error) => Err(SlurmError {

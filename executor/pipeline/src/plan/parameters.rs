@@ -7,7 +7,7 @@ use cwm_contract::{ParameterError, ParameterSpec, SourceFiles, SourceLocation, S
 
 use super::build::Planner;
 use super::substitute::all;
-use cwm_core::{Content, Diagnostic, Node, Place, SpannedStr, nearest, suggest, visible};
+use cwm_core::{Content, Diagnostic, Node, Place, SpannedStr, list_some, nearest, suggest, visible};
 
 /// The folders that paths are relative to.
 #[derive(Clone, Debug)]
@@ -119,8 +119,14 @@ fn value(
 ) -> Result<Value, Diagnostic> {
     let Some(node) = node else {
         let mut value = spec.default.clone().ok_or_else(|| {
+            let hint = match &spec.kind {
+                Type::Choice(words) if let Some(first) = words.first() => {
+                    format!("`with: {{ {}: {first} }}` (choices: {})", spec.name, list_some(words, 8))
+                }
+                kind => format!("it must be {}: {}", kind.describe(), first_sentence(&spec.doc)),
+            };
             Diagnostic::at(stage.place, format!("stage `{}` is missing its parameter `{}`", stage.text, spec.name))
-                .hint(format!("it must be {}: {}", spec.kind.describe(), first_sentence(&spec.doc)))
+                .hint(hint)
         })?;
         paths(&spec.kind, None, &mut value, folders).map_err(|message| Diagnostic::at(stage.place, message))?;
         return Ok(value);

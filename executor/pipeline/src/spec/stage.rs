@@ -101,6 +101,8 @@ impl StageSpec {
                     Diagnostic::at(key.place, format!("a stage has no key `{}`", key.text))
                         .hint(format!("it belongs in `with`: `with: {{ {}: … }}`", key.text)),
                 ),
+                "timeout" => problems
+                    .push(Diagnostic::at(key.place, "a stage has no key `timeout`").hint("`limits: { time: 1h }`")),
                 _ => problems.unknown_key(key, "a stage", if command { COMMAND_KEYS } else { KEYS }),
             }
         }
