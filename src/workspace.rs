@@ -48,6 +48,10 @@ impl Workspace {
         hints::remember(store, arguments.file.as_deref(), &arguments.sets);
         let file = pipeline_file(arguments.file.as_deref())?;
         let mut plan = plan::load(&file, &arguments.sets, &crate::registry::built_in())?;
+        if plan.folder.to_str().is_none() {
+            let message = format!("cannot use the folder {}: its path is not UTF-8", plan.folder.display());
+            return Err(Error::usage(message).hint("move the pipeline to another folder"));
+        }
         plan.name_descriptors();
         let pins = Pins::beside(&plan.file)?.with_command_options(pipeline_options(
             store,

@@ -1,6 +1,7 @@
 //! From where commands are typed, and what they may write: any folder below the pipeline or beside it, and a store that
 //! nobody can write.
 
+use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 
 use crate::context::{Context, Ran, finish};
@@ -49,6 +50,19 @@ fn made() -> Context {
 
 fn typed_in(context: &Context, folder: &str, arguments: &[&str]) -> Ran {
     finish(context.command(arguments).current_dir(context.path(folder)).output().expect("cwm starts"))
+}
+
+#[test]
+fn a_folder_whose_path_is_no_text_is_refused_before_anything_runs() {
+    let context = made();
+    let folder = context.path("").join(std::ffi::OsStr::from_bytes(b"x\xff"));
+    if std::fs::create_dir(&folder).is_err() {
+        println!("skipped: this file system has no such names");
+        return;
+    }
+    std::fs::write(folder.join("pipeline.yaml"), "cwm: 1\nstages: {}\n").expect("a file");
+    let ran = finish(context.command(&["run"]).current_dir(&folder).output().expect("cwm starts"));
+    assert!(ran.code == 2 && ran.stderr.contains("its path is not UTF-8"), "{}", ran.stderr);
 }
 
 /// The arguments with the path of the lock file that is compared with, and the pipeline where it must be named.

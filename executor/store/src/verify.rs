@@ -33,6 +33,9 @@ pub struct VerifyReport {
     pub findings: Vec<Finding>,
     /// Facts that are no damage to a result, sorted by path: a log that is gone.
     pub notes: Vec<Finding>,
+    /// The stages of the results whose content is not complete.
+    #[serde(skip)]
+    pub incomplete: BTreeSet<String>,
 }
 
 /// The progress of a check.
@@ -203,6 +206,7 @@ impl Store {
                 let what = format!("has lost its log {log}; a run of `{label}` with `--force` writes one");
                 report.notes.push(Finding::about(path.clone(), what));
             }
+            report.incomplete.extend((!lost.is_empty()).then(|| label.stage.clone()));
             let lost =
                 lost.iter().map(|digest| format!("names {digest}, which is not in the store (`{label}` makes it)"));
             report.findings.extend(lost.map(|what| Finding::about(path.clone(), what)));

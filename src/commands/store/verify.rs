@@ -10,7 +10,7 @@ use crate::commands::locked_results::locked_records;
 use crate::hints;
 use crate::locate::{open_existing_store, pipeline_file};
 use crate::output::{is_json, print_answer, print_note};
-use cwm_core::{Error, ExitCode, plural};
+use cwm_core::{Error, ExitCode, plural, shell_quote};
 use cwm_gc::selection;
 use cwm_project::lock_file::LockFile;
 use cwm_project::runs;
@@ -52,10 +52,8 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
     bar.finish_and_clear();
     print_answer(&report, || text(&report))?;
     if !report.findings.is_empty() && !is_json() {
-        print_note(
-            "hint: a run makes again what it reads of that; `cwm run STAGE` makes all of a stage's result again, also what \
-             nothing reads",
-        );
+        let stages: String = report.incomplete.iter().map(|stage| format!(" {}", shell_quote(stage))).collect();
+        print_note(&format!("hint: `cwm run{stages}` makes it again"));
     }
     Ok(if report.findings.is_empty() { ExitCode::OK } else { ExitCode::DAMAGED })
 }

@@ -64,6 +64,9 @@ fn files(text: &str, folder: &Path) -> Result<Vec<String>, Diagnostic> {
             Diagnostic::nowhere(format!("`{shown}` walks past more than {MOST_ENTRIES} files"))
                 .hint("begin it with the folder that is meant")
         }
+        io::ErrorKind::InvalidData => {
+            Diagnostic::nowhere(format!("{error} (matched by `{shown}`): its name is not UTF-8")).hint("rename it")
+        }
         _ => Diagnostic::nowhere(format!("cannot read what `{shown}` matches: {error}")),
     })?;
     match names.is_empty() {
@@ -91,8 +94,15 @@ fn matches(root: &Path, start: String, text: &str, glob: &GlobMatcher) -> io::Re
             if entries > MOST_ENTRIES {
                 return Err(io::ErrorKind::FileTooLarge.into());
             }
-            // A name that is not UTF-8 cannot be matched by a glob written in YAML.
-            let Some(last) = entry.file_name().to_str().map(str::to_owned) else { continue };
+            let file_name = entry.file_name();
+            let Some(last) = file_name.to_str().map(str::to_owned) else {
+                // A key holds names as text, and a file that is left out would be no dependency.
+                if glob.is_match(Path::new(&folder).join(&file_name)) {
+                    let shown = format!("{file_name:?}").replace('"', "`");
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, shown));
+                }
+                continue;
+            };
             let (name, path) = (path_of(&last), entry.path());
             if entry.file_type()?.is_dir() {
                 let is_meant = !BESIDE.contains(&last.as_str()) || text.contains(&last);
@@ -161,6 +171,21 @@ mod tests {
         ];
         assert_eq!(names, meant);
         assert_eq!(files("pipeline.lock", folder.path()).unwrap(), ["pipeline.lock"], "who names it means it");
+    }
+
+    #[test]
+    fn a_match_whose_name_is_no_text_is_an_error() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = tempfile::tempdir().unwrap();
+        let name = std::ffi::OsStr::from_bytes(b"x\xff.txt");
+        if fs_err::write(folder.path().join(name), "").is_err() {
+            println!("skipped: this file system has no such names");
+            return;
+        }
+        fs_err::write(folder.path().join("y"), "").unwrap();
+        let refused = files("x*", folder.path()).unwrap_err().message;
+        assert_eq!(refused, "`x\\xFF.txt` (matched by `x*`): its name is not UTF-8");
+        assert_eq!(files("y*", folder.path()).unwrap(), ["y"]);
     }
 
     #[test]

@@ -121,7 +121,7 @@ fn value(
         let mut value = spec.default.clone().ok_or_else(|| {
             let hint = match &spec.kind {
                 Type::Choice(words) if let Some(first) = words.first() => {
-                    format!("`with: {{ {}: {first} }}` (choices: {})", spec.name, list_some(words, 8))
+                    format!("`with: {{ {}: {first} }}` (choices: {})", spec.name, list_some(words.iter(), 8))
                 }
                 kind => format!("it must be {}: {}", kind.describe(), first_sentence(&spec.doc)),
             };
