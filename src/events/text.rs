@@ -157,7 +157,11 @@ fn text(event: &RunEvent, verbose: bool) -> Vec<String> {
             return block(head, first_lines(missing, MAX_MISSING));
         }
         RunEvent::TransferSummary { direction, results, objects, bytes, seconds, faults, missing, .. } => {
-            let mut lines = first_lines(faults, MAX_MISSING);
+            let mut lines: Vec<String> =
+                first_lines(faults, MAX_MISSING).iter().map(|fault| format!("error: {fault}")).collect();
+            if !lines.is_empty() {
+                lines.push("hint: `cwm remote list` shows the URLs; the same command tries again".to_owned());
+            }
             let mut results = plural(*results as u64, "result", "results");
             results += &format!(": {}", throughput(*objects, *bytes, *seconds));
             if !missing.is_empty() {

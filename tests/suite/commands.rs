@@ -138,6 +138,11 @@ fn the_graph_is_drawn_in_three_notations() {
     let dag = |notation: &str| context.cwm(&["status", &format!("--graph={notation}")]).stdout;
     assert_eq!(dag("text"), "first   command\nsecond  command <- first\n");
     assert!(dag("mermaid").starts_with("flowchart TD\n") && dag("mermaid").contains("n0 --> n1"), "{}", dag("mermaid"));
+    let svg = context.cwm(&["status", "--graph", "svg"]).stderr;
+    assert!(svg.contains("hint: `cwm status --graph=text` (or `mermaid`, `dot`)"), "{svg}");
+    let both = context.cwm(&["status", "--graph=dot", "--json"]);
+    assert!(both.code == 2 && both.stderr.contains("`--json` cannot be used with `--graph=dot`"), "{}", both.stderr);
+    assert_eq!(context.cwm(&["run", "--json", "--output", "plain"]).code, 2);
     assert!(dag("dot").starts_with("digraph") && dag("dot").contains("n0 -> n1"), "{}", dag("dot"));
 }
 

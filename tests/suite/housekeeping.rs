@@ -334,7 +334,7 @@ fn a_lock_file_that_cannot_be_read_as_a_whole_is_reported_and_not_tagged() {
 fn a_store_that_is_not_there_is_reported() {
     let context = chain();
     fs::rename(context.path("artifacts"), context.path("elsewhere")).unwrap();
-    for command in ["verify", "gc", "du"] {
+    for command in ["verify", "gc", "du", "ls"] {
         let named = context.cwm(&["store", command, "--store", "/nonexistent"]);
         assert_eq!(named.code, 4, "{command}: {}{}", named.stdout, named.stderr);
         assert!(named.stderr.contains("there is no store in /nonexistent"), "{}", named.stderr);

@@ -256,6 +256,7 @@ fn not_there_and_not_reached_are_distinguished() {
     assert!(last[0].contains("\"summary\"") && last[1].contains(again), "{last:?}");
     let pulled = lab.person().cwm(&["pull", "games"]);
     assert!(pulled.code == 9 && pulled.stderr.contains("games: the remote `lab` was not reached"), "{}", pulled.stderr);
+    assert!(pulled.stderr.contains("\nerror: the remote `lab`: could not be reached: "), "{}", pulled.stderr);
     // What is said of the remote is no result that is missing.
     assert!(pulled.stderr.trim_end().ends_with("1 missing"), "{}", pulled.stderr);
     let pushed = ben.cwm(&["push", "--remote", "nobody"]);

@@ -25,7 +25,7 @@ exit_codes! {
     USAGE = 2;
     /// The pipeline file, `cwm.toml` or a `--set` is wrong; nothing ran.
     PIPELINE = 3;
-    /// The store cannot be used: read-only, full, damaged or of a newer format; or the named store does not exist.
+    /// The store cannot be used: read-only, full, damaged or of a newer format; or the store that `cwm store ls`, `du`, `gc` or `verify` names does not exist.
     STORE = 4;
     /// `verify` found damaged or missing objects.
     DAMAGED = 5;

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::LsArguments;
 use crate::commands::locked_results::{LockedResult, locked_results};
-use crate::locate::{open_store, pipeline_file};
+use crate::locate::{open_existing_store, pipeline_file};
 use crate::output::{columns, print_answer};
 use crate::workspace::{SkippedRecordsWarning, warn_about_lock_file, warn_about_tags};
 use cwm_core::{Digest, Error, ExitCode, Key};
@@ -56,7 +56,7 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
         Err(_) if store.is_some() && arguments.all => LockFile::default(),
         Err(error) => return Err(error),
     };
-    let (store, _passed_over) = SkippedRecordsWarning::watch(open_store(store, arguments.file.as_deref())?);
+    let (store, _passed_over) = SkippedRecordsWarning::watch(open_existing_store(store, arguments.file.as_deref())?);
     warn_about_lock_file(&lock);
     let tags = tags::list(&store)?;
     warn_about_tags(&tags);

@@ -187,3 +187,19 @@ fn a_secret_in_the_sites_file_comes_out_nowhere() {
     }
     assert!(!ada.path("cwm.toml").exists() && !ada.path("artifacts/runs").exists());
 }
+
+#[test]
+fn a_remote_that_cannot_be_added_is_named_as_it_was_typed() {
+    let ada = Context::with("cwm: 1\nstages: {}\n");
+    for (name, url, message) in [
+        ("Lab", "x", "error: cannot add the remote `Lab`: `Lab` cannot be the name of a remote\nhint: a name is "),
+        ("lab", "ftp://x", "error: cannot add the remote `lab`: unknown scheme `ftp`"),
+    ] {
+        let refused = ada.cwm(&["remote", "add", name, url]);
+        assert!(refused.code == 2 && refused.stderr.contains(message), "{}", refused.stderr);
+    }
+    assert!(!ada.path("cwm.toml").exists());
+    ada.write("cwm.toml", "[remotes.lab]\nurl = 3\n");
+    let refused = ada.cwm(&["remote", "list"]);
+    assert!(refused.code == 3 && refused.stderr.contains("`url` must be text, not an integer"), "{}", refused.stderr);
+}
