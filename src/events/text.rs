@@ -11,7 +11,7 @@ use crate::events::failures::failures;
 use crate::fold::fold_lines;
 use crate::hints::with_options;
 use cwm_core::text::duration;
-use cwm_core::{escape_controls_in_lines, list_some, plural, short_path};
+use cwm_core::{escape_controls_in_lines, list_some, plural, shell_quote, short_path};
 use cwm_engine::{Direction, RunEvent};
 
 /// The most differences that a check lists.

@@ -35,7 +35,7 @@ would run  model (100 cells): never ran
 may run    scores (100 cells): never ran; depends on model
 may run    table
              never ran
-             depends on scores[seed=0], scores[seed=1], scores[seed=2], scores[seed=3] and 96 more
+             depends on scores (100 cells)
 unknown: 201 cells: no earlier run of the kind, or an input whose size is not known yet
 would run 100, may run 101, cached 0, would fail 0
 ";

@@ -128,3 +128,18 @@ impl From<FileError> for Error {
         error.hint().into_iter().fold(Error::store(error.to_string()), Error::hint)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_outside_the_store_gets_no_hint_about_the_store() {
+        let folder = tempfile::tempdir().unwrap();
+        let denied = || FileError::io("write", &folder.path().join("cwm.toml"))(io::ErrorKind::PermissionDenied.into());
+        let error = Error::outside_store(denied());
+        assert_eq!(error.hints, [format!("see who may write there: `ls -ld {}`", folder.path().display())]);
+        assert!(error.message.ends_with("cwm.toml: permission denied"), "{}", error.message);
+        assert!(Error::from(denied()).hints[0].contains("--store"));
+    }
+}
