@@ -67,7 +67,8 @@ impl Plan {
             problems.push(match std::fs::metadata(&path) {
                 Err(error) => Diagnostic::at(place, format!("cannot read {shown}: {error}")),
                 Ok(found) if found.is_dir() => {
-                    Diagnostic::at(place, format!("{shown} is a folder")).hint(self.in_place_of_a_folder(&path))
+                    Diagnostic::at(place, format!("cannot read {shown} as a file: it is a folder"))
+                        .hint(self.in_place_of_a_folder(&path))
                 }
                 Ok(_) if is_device(&path) => {
                     Diagnostic::at(place, format!("{shown} is a device, and cannot be read to its end"))
