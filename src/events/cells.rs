@@ -86,13 +86,18 @@ impl HeldCells {
         let (cached, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.lines[0] == CACHED);
         // The cells of a stage come one after the other, except for those that waited for others.
         let stages = cached.chunk_by(|one, other| one.label.stage == other.label.stage).count();
-        let (cells, stages) = (cached.len(), plural(stages as u64, "stage", "stages"));
-        let cached = fold(cached, verbose);
-        let mut lines: Vec<String> = match &cached[..] {
-            [Group { name, lines, .. }, ..] if cached.len() > max_cached => {
-                vec![format!("{CACHED}{cells} cells of {stages}, the first {name}  ({}); `-v` lists them", lines[1])]
-            }
-            _ => cached.iter().map(|group| format!("{CACHED}{}  ({})", group.name, group.lines[1])).collect(),
+        let cells = cached.len();
+        let in_one_line = |name: &str, origin: &str| {
+            let stages = plural(stages as u64, "stage", "stages");
+            vec![format!("{CACHED}{cells} cells of {stages}, the first {name}  ({origin}); `-v` lists them")]
+        };
+        let mut lines = match cached.first() {
+            // Each stage has a group or more, so there is no need to find them.
+            Some(first) if stages > max_cached => in_one_line(&first.label.to_string(), &first.lines[1]),
+            _ => match &fold(cached, verbose)[..] {
+                groups @ [first, ..] if groups.len() > max_cached => in_one_line(&first.name, &first.lines[1]),
+                groups => groups.iter().map(|group| format!("{CACHED}{}  ({})", group.name, group.lines[1])).collect(),
+            },
         };
         fold(others, verbose).iter().for_each(|group| lines.extend(lines_of(group, verbose)));
         lines
