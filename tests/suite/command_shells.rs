@@ -16,7 +16,7 @@ fn a_failing_program_in_a_pipe_fails_the_stage() {
     assert!(named.contains("hint: `nosuchprogram` was not found"), "{named}");
     let silent = stage(r#"run: 'echo 1 | grep 7 | sort > "$out"'"#).cwm(&["run"]).stderr;
     assert!(silent.contains("hint: its log is empty; with `pipefail`"), "{silent}");
-    let killed = stage("run: 'kill -9 $$$$'").cwm(&["run"]).stderr;
+    let killed = stage("run: 'kill -9 $$'").cwm(&["run"]).stderr;
     assert!(killed.contains("ended by signal 9 (SIGKILL)") && !killed.contains("another process"), "{killed}");
     let ended_early = stage(r#"run: 'yes | head -n 1 > "$out"'"#).cwm(&["run"]);
     assert!(ended_early.stderr.contains("signal 13 (SIGPIPE)"), "{}", ended_early.stderr);

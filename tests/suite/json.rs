@@ -314,13 +314,21 @@ fn every_command_that_prints_data_has_json_and_a_section() {
             continue;
         }
         let own = context.cwm(&[name, "--help"]).stdout;
-        // Of a command of several, each that prints data.
-        let (words, own) = match own.contains("\nCommands:") {
-            true => (vec![name, "list"], context.cwm(&[name, "list", "--help"]).stdout),
-            false => (vec![name], own),
+        // A group has a section for all of its commands, or one for each.
+        let listed = own.split_once("\nCommands:").map(|(_, listed)| listed.split("Options:").next().unwrap_or(listed));
+        let names =
+            listed.into_iter().flat_map(str::lines).filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+        let members: Vec<&str> = names.filter(|name| !name.is_empty() && !WITHOUT.contains(name)).collect();
+        let commands: Vec<Vec<&str>> = match &members[..] {
+            [] => vec![vec![name]],
+            members => members.iter().map(|member| vec![name, member]).collect(),
         };
-        assert!(own.contains("--json"), "`cwm {}` has no --json", words.join(" "));
-        assert!(tables.contains_key(&format!("cwm {name}")), "docs/json.md has no section for `cwm {name}`");
+        for words in commands {
+            let command = words.join(" ");
+            assert!(context.cwm(&[&words[..], &["--help"]].concat()).stdout.contains("--json"), "`cwm {command}`");
+            let has = |section: &str| tables.contains_key(&format!("cwm {section}"));
+            assert!(has(name) || has(&command), "docs/json.md has no section for `cwm {command}`");
+        }
     }
 }
 

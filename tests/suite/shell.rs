@@ -132,6 +132,7 @@ fn every_command_has_a_manual_page_and_every_option_stands_in_it() {
         let words: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
         let help = context.cwm(&words).stdout;
         let options = help.split_whitespace().filter(|word| word.starts_with("--") && word.len() > 2);
+        let options = options.map(|word| word.split('[').next().unwrap_or_default());
         for option in options.map(|word| word.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '-')) {
             assert!(page.contains(option), "{name}: {option}");
         }

@@ -183,7 +183,7 @@ fn a_folder_as_source_is_the_list_of_its_game_files() {
 #[test]
 fn a_path_in_from_is_a_file() {
     let context = Context::with(
-        "cwm: 1\nvars: { games: played }\nstages:\n  played: { stage: play, with: { games: 2 } }\n  \
+        "cwm: 1\nvars: { games: played }\nstages:\n  played: { stage: play, with: { policy: engine, games: 2 } }\n  \
          corpus: { stage: parse, from: { pgn: $games } }\n",
     );
     context.write_old("games/x.pgn", &games(2));
