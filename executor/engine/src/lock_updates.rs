@@ -29,7 +29,7 @@ pub fn update_lock_file(
         let record = record.as_ref()?;
         Some((cell.label.clone(), LockLine { key: record.key, outputs: record.output_digests() }))
     }));
-    Ok(locked.save()?)
+    locked.save()
 }
 
 /// Pins the downloads of the cells that are done. A cell that `ran` replaces an older pin; another cell does not. A run with `--set`
