@@ -2,7 +2,7 @@
 
 use cwm_core::{Error, ExitCode};
 
-use crate::cli::{Cli, Command, Output};
+use crate::cli::{Cli, Command};
 use crate::commands::{
     accept, diff, export, init, lock, log, model, remote, run, runs, show, sql, status, store, transfer, util, why,
 };
@@ -55,14 +55,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
     let store = cli.store.as_deref();
     match cli.command {
         Command::Init(arguments) => init::run(&arguments),
-        Command::Run(arguments) => {
-            match arguments.output {
-                Output::Auto | Output::Json => {}
-                Output::Live => output::reject_json_with("--output live")?,
-                Output::Plain => output::reject_json_with("--output plain")?,
-            }
-            run::run(store, arguments)
-        }
+        Command::Run(arguments) => run::run(store, arguments),
         Command::Status(arguments) => status::run(store, arguments),
         Command::Why(arguments) => why::run(store, arguments),
         Command::Diff(arguments) => diff::run(store, &arguments),

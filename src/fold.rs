@@ -118,30 +118,11 @@ fn without_details(line: &str) -> String {
         };
     }
     text += rest;
-    if text.len() < line.len() {
-        text = count_repeated(&text);
-    }
     let words = text.split(' ').map(|word| {
         let bare = word.trim_end_matches([',', ';', ':', ')']);
         if is_digest(bare) || is_time(bare) { format!("…{}", &word[bare.len()..]) } else { word.to_owned() }
     });
     words.collect::<Vec<_>>().join(" ").replace("… …", "…")
-}
-
-/// Returns a list of labels without their axes, `on a, a, b` as `on a (2 cells), b`.
-fn count_repeated(text: &str) -> String {
-    let mut items: Vec<(&str, u64)> = Vec::new();
-    for item in text.split(", ") {
-        match items.last_mut() {
-            Some((last, count)) if last.rsplit(' ').next() == Some(item) => *count += 1,
-            _ => items.push((item, 1)),
-        }
-    }
-    let shown = items.into_iter().map(|(item, count)| match count {
-        1 => item.to_owned(),
-        _ => format!("{item} ({})", plural(count, "cell", "cells")),
-    });
-    shown.collect::<Vec<_>>().join(", ")
 }
 
 fn is_digest(word: &str) -> bool {
@@ -170,12 +151,6 @@ mod tests {
 
     fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
         expected.iter().map(|(name, line)| ((*name).to_owned(), (*line).to_owned())).collect()
-    }
-
-    #[test]
-    fn a_name_is_shown_once_with_its_count() {
-        let cells = [("b[x=1]", "depends on a[s=1], a[s=2], c"), ("b[x=2]", "depends on a[s=3], a[s=4], c")];
-        assert_eq!(folded(&cells), pairs(&[("b (2 cells)", "depends on a (2 cells), c")]));
     }
 
     #[test]

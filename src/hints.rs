@@ -53,7 +53,8 @@ fn complete(text: &str, all: &str, without_sets: &str) -> String {
         let group = GROUPS.iter().find(|group| command.starts_with(**group)).map_or(0, |group| group.len());
         let (name, arguments) = command.split_at(group + word(&command[group..]));
         let typed = arguments.split('`').next().unwrap_or_default();
-        let has_pipeline = [" -f ", " --file ", " --store ", ".yaml"].iter().any(|option| typed.contains(option));
+        let has_pipeline =
+            [" -f ", " --file ", " --set ", " --store ", ".yaml"].iter().any(|option| typed.contains(option));
         let options = match WITH_SETS.iter().position(|known| *known == name) {
             _ if has_pipeline => String::new(),
             Some(0) => all.replacen(" -f ", " --file ", 1),

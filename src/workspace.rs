@@ -191,6 +191,7 @@ impl Workspace {
                 })
             });
         match other {
+            Some(sets) if sets.is_empty() => error.hint("the run without `--set` has one: leave out `--set`"),
             Some(sets) => {
                 error.hint(format!("the run {} has one: `{}`", with_sets(&sets), hints::invocation_with(&sets)))
             }

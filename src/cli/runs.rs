@@ -164,13 +164,13 @@ pub struct AcceptArguments {
     #[arg(long, conflicts_with = "probed")]
     pub list: bool,
     /// Record these files or folders as the result: one for the only output, or for each of several one as PORT=FILE
-    #[arg(long, value_name = "[PORT=]FILE", num_args = 1.., conflicts_with_all = ["probed", "message", "undo", "list", "previous"])]
+    #[arg(long, value_name = "[PORT=]FILE", num_args = 1.., group = "by_hand", conflicts_with_all = ["probed", "message", "undo", "list"])]
     pub files: Vec<String>,
     /// Keep the result of the lock file although the command's text or script changed
-    #[arg(long, conflicts_with_all = ["probed", "message", "undo", "list"])]
+    #[arg(long, group = "by_hand", conflicts_with_all = ["probed", "message", "undo", "list"])]
     pub previous: bool,
     /// With --files or --previous: replace a recorded result; the old one stays in the store
-    #[arg(long)]
+    #[arg(long, requires = "by_hand")]
     pub replace: bool,
 }
 

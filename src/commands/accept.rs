@@ -52,9 +52,6 @@ pub fn run(store: Option<&Path>, mut arguments: AcceptArguments) -> Result<ExitC
     if arguments.previous || !arguments.files.is_empty() {
         return by_hand::run(store, &arguments);
     }
-    if arguments.replace {
-        return Err(Error::usage("`--replace` replaces a recorded result").hint("add `--files FILE` or `--previous`"));
-    }
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     if arguments.stages.is_empty() && !arguments.probed && !arguments.list {
         return Err(Error::usage("no stage is named").hint(

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::adapters::Remotes;
-use crate::cli::RunArguments;
+use crate::cli::{Output, RunArguments};
 use crate::commands::progress::progress_sink;
 use crate::commands::{dry_run, executor, post_run, retry_command, transfer};
 use crate::events::RunLog;
+use crate::output::reject_json_with;
 use crate::workspace::Workspace;
 use cwm_core::{Diagnostic, Error, ExitCode};
 use cwm_engine::{EventSink, EventSinks, InputUploader, Machine, Options, ResultFetcher, RunEvent, Summary};
@@ -24,6 +25,11 @@ use cwm_slurm::SlurmExecutor;
 /// # Errors
 /// The pipeline, the command line, the store or the machine; failures of stages give [`ExitCode::STAGE_FAILED`].
 pub fn run(store: Option<&Path>, arguments: RunArguments) -> Result<ExitCode, Error> {
+    match arguments.output {
+        Output::Auto | Output::Json => {}
+        Output::Live => reject_json_with("--output live")?,
+        Output::Plain => reject_json_with("--output plain")?,
+    }
     if arguments.watch { watch::run(store, arguments) } else { run_until(store, arguments, Arc::default()) }
 }
 
@@ -142,7 +148,8 @@ fn run_until(
     let evicted = post_run::evict_unkept(&workspace, &outcome.records, &mut sinks);
     let (summary, remote_warnings) = (outcome.summary, outcome.remote_warnings);
     if interrupted {
-        sinks.warn(format!("interrupted: finished cells are recorded, and stages that write checkpoints resume from the last one; to resume: {retry}"));
+        let kept = "finished cells are recorded, and stages that write checkpoints resume from the last one";
+        sinks.warn(format!("interrupted: {kept}; to resume: {retry}"));
     }
     if !outcome.report.failed.is_empty() {
         sinks.event(&outcome.report.event(retry));

@@ -101,7 +101,7 @@ fn what_cannot_be_checked_is_reported() {
     std::fs::remove_file(object.trim()).expect("a removed object");
     let gone = check(&context, &["after", "steady"]);
     assert_eq!(gone.code, 1, "{}", gone.stderr);
-    assert!(gone.stderr.contains("hint: `cwm run moody` brings them back"), "{}", gone.stderr);
+    assert!(gone.stderr.contains("hint: `cwm run moody` makes them available"), "{}", gone.stderr);
     assert!(gone.stderr.contains("  cwm run --check after steady\n"), "{}", gone.stderr);
     assert!(gone.stderr.contains("files of moody, which it reads, are missing"), "{}", gone.stderr);
     assert!(gone.stderr.ends_with("same 2, different 0, failed 1, skipped 0\n"), "{}", gone.stderr);
@@ -128,7 +128,7 @@ stages:
         let evicted = check(&context, words);
         assert_eq!(evicted.code, 1, "{}", evicted.stderr);
         assert!(evicted.stderr.contains("after: files of games, which it reads, are missing"), "{}", evicted.stderr);
-        assert!(evicted.stderr.contains("hint: `cwm run games` brings them back"), "{}", evicted.stderr);
+        assert!(evicted.stderr.contains("hint: `cwm run games` makes them available"), "{}", evicted.stderr);
     }
     context.run(&["games"]).ran_just(&["games"]);
     let whole = check(&context, &[]);

@@ -448,7 +448,7 @@ fn files_are_taken_over_as_a_result_and_every_command_says_so() {
         assert_ne!(context.cwm(wrong).code, 0, "{wrong:?}");
     }
     for (wrong, message) in [
-        (&["first", "second", "--files", "given.txt"][..], "`--files` takes one stage, got 2: `first`, `second`"),
+        (&["first", "second", "--files", "given.txt"][..], "one stage gets the result, and 2 are named"),
         (&["--files", "given.txt"], "hint: `cwm accept STAGE --files given.txt`"),
         (&["second.zz", "--files", "given.txt"], "stage `second` has no output `zz`"),
         (&["second", "--files", "zz=given.txt"], "second has no output `zz`"),

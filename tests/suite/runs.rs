@@ -72,6 +72,14 @@ fn show_without_set_names_the_run_that_has_a_result_and_repeats_the_pipeline() {
 }
 
 #[test]
+fn show_with_set_names_the_run_without_it() {
+    let context = Context::with(PIPELINE);
+    context.run(&[]);
+    let missing = context.cwm(&["show", "corpus", "--set", "games=Y"]).stderr;
+    assert!(missing.contains("the run without `--set` has one: leave out `--set`"), "{missing}");
+}
+
+#[test]
 fn gc_keeps_what_a_run_with_set_made_as_long_as_it_is_remembered() {
     let context = with_one_run();
     let gc = || ran(context.cwm(&["store", "gc", "--delete", "-f", "sub/real.yaml"])).stdout;

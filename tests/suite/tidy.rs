@@ -442,7 +442,7 @@ fn circles_of_modules_are_seen() {
 }
 
 /// Names that this code base no longer uses: metaphors, verbs of speech and bare participles, which the field's own terms
-/// (docs/concepts.md) replaced. Whoever writes one again needs another word.
+/// (docs/concepts.md) replaced. Code that needs one of them again takes another word.
 const FORMER_NAMES: [&str; 201] = [
     "Adopted",
     "Aim",

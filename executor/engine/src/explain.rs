@@ -23,16 +23,15 @@ const DEPTH: usize = 64;
 /// The most inputs without a result that a sentence names.
 const NEAREST: usize = 4;
 
-/// Names these cells; if there are many, those of one stage together: `model (14 cells)`.
+/// Names these cells, several of one stage together: `model (14 cells), bins`.
 fn by_stage<'a>(labels: impl Iterator<Item = &'a Label>) -> Vec<String> {
     let mut stages: BTreeMap<&str, Vec<&Label>> = BTreeMap::new();
     labels.for_each(|label| stages.entry(&label.stage).or_default().push(label));
-    let is_long = stages.values().map(Vec::len).sum::<usize>() > NEAREST;
-    let name = |(stage, labels): (&str, Vec<&Label>)| match labels.len() {
-        count if count > 1 && is_long => vec![format!("{stage} ({count} cells)")],
-        _ => labels.iter().map(ToString::to_string).collect(),
+    let name = |(stage, labels): (&str, Vec<&Label>)| match labels[..] {
+        [only] => only.to_string(),
+        _ => format!("{stage} ({} cells)", labels.len()),
     };
-    stages.into_iter().flat_map(name).collect()
+    stages.into_iter().map(name).collect()
 }
 
 /// Explains the cells of a plan.

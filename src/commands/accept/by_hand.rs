@@ -12,30 +12,23 @@ use serde_json::json;
 use crate::cli::AcceptArguments;
 use crate::output::{is_json, print_json};
 use crate::workspace::Workspace;
-use cwm_core::{Components, Error, ExitCode, is_name, list_some, shell_quote};
+use cwm_core::{Components, Error, ExitCode, is_name, shell_quote};
 use cwm_engine::{CacheStatus, KeyStatus};
 use cwm_pipeline::plan::{Cell, OutputPlan};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_project::runs;
 use cwm_store::{ActionRecord, Content, Machine, NewAction, NewOutput, OutputShape, RunInfo, WorkFolder};
 
-/// Runs `cwm accept STAGE --files …` or `--previous`. The files are copied; the result is recorded under the key that the stage has now, and as one that was not
-/// computed.
+/// Runs `cwm accept STAGE --files …` or `--previous`. The files are copied; the result is recorded under the key that the
+/// stage has now, and as one that was not computed.
 ///
 /// # Errors
 /// The key of the stage is not known yet; it has another result and that is not to be replaced; an output has no file or
 /// is not what its format says; the stage is running; or the store cannot be written.
 pub fn run(store: Option<&Path>, arguments: &AcceptArguments) -> Result<ExitCode, Error> {
     let [stage] = &arguments.stages[..] else {
-        let option = if arguments.previous { "--previous" } else { "--files" };
-        return Err(match arguments.stages.len() {
-            0 => Error::usage(format!("`{option}` needs a stage"))
-                .hint(format!("`cwm accept STAGE{}`", options(arguments))),
-            count => {
-                let stages = list_some(arguments.stages.iter().map(|stage| format!("`{stage}`")), 4);
-                Error::usage(format!("`{option}` takes one stage, got {count}: {stages}"))
-            }
-        });
+        let message = format!("one stage gets the result, and {} are named", arguments.stages.len());
+        return Err(Error::usage(message).hint(format!("`cwm accept STAGE{}`", options(arguments))));
     };
     let workspace = Workspace::open(store, &arguments.pipeline)?;
     let (index, port) = match workspace.cell(stage) {

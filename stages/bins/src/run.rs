@@ -1,5 +1,6 @@
 //! The stage: every scores file through the same queries.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -57,6 +58,7 @@ impl Stage for Bins {
         }
         let measured = measure_all(context, inputs, &config)?;
         Identity::check_test_sets(measured.iter().map(|scored| &scored.identity))?;
+        check_same_games(&measured)?;
         let folder = context.output("bins")?;
         std::fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, error))?;
         write_overall(&folder.join("overall.parquet"), &measured)?;
@@ -72,6 +74,26 @@ pub(crate) struct ScoredMetrics {
     /// Without the sums of its games, of which the intervals are made.
     pub(crate) metrics: Metrics,
     pub(crate) intervals: ScoreIntervals,
+}
+
+/// Checks that all models of a test set were scored on equally many games and positions: tables compare them.
+fn check_same_games(all: &[ScoredMetrics]) -> Result<(), Failure> {
+    let mut first: BTreeMap<&str, &ScoredMetrics> = BTreeMap::new();
+    let counts = |scored: &ScoredMetrics| (scored.metrics.overall.games, scored.metrics.overall.positions);
+    for scored in all {
+        let test = &scored.identity.test;
+        let other = *first.entry(test).or_insert(scored);
+        let ((games, positions), (others, other_positions)) = (counts(scored), counts(other));
+        if (games, positions) != (others, other_positions) {
+            let (label, other) = (&scored.identity.label, &other.identity.label);
+            return Err(Failure::input(format!(
+                "{label} and {other} were not scored on the same games of {test}: {games} games with {positions} positions, \
+                 and {others} with {other_positions}"
+            ))
+            .hint("give both the same games, or name those of one with `with: { test: NAME }` of its stage `evaluate`"));
+        }
+    }
+    Ok(())
 }
 
 /// All inputs, in their order. Each core takes one file at a time: a file is read by one thread in its own order, so

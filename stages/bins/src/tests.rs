@@ -161,7 +161,7 @@ fn losses_that_are_not_finite_stay_so() {
 fn bytes_do_not_depend_on_the_number_of_cores() {
     let folder = tempfile::tempdir().unwrap();
     let parts: Vec<_> = (0..5).map(|seed| scores(seed, 400)).collect();
-    let names = ["e[seed=0]", "e[seed=1]", "e[seed=2]", "e[seed=3]", "e[seed=4]"];
+    let names = ["e[test=a]", "e[test=b]", "e[test=c]", "e[test=d]", "e[test=e]"];
     let files: Vec<(&str, &[Position])> = names.into_iter().zip(parts.iter().map(Vec::as_slice)).collect();
     let bytes = |cores| {
         let outcome = run(folder.path(), &files, 20, cores).unwrap();

@@ -113,13 +113,13 @@ fn a_rebuild_whose_inputs_are_with_a_remote_says_that_they_can_be_pulled() {
     ben.run(&["--pull"]).ran_just(&[]);
     let refused = ben.cwm(&["run", "--check", "bins"]);
     assert_eq!(refused.code, 1, "{}", refused.stderr);
-    assert!(refused.stderr.contains("hint: `cwm pull 'model[size=1]'` fetches them"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("hint: `cwm pull 'model[size=1]'` makes them available"), "{}", refused.stderr);
     well(ben.cwm(&["pull", "model"]));
     well(ben.cwm(&["run", "--check", "bins"]));
     // All that one reads is named at once, with one command that gets it.
     let refused = ben.cwm(&["run", "--check", "report"]).stderr;
     assert!(refused.contains("files of bins[size=2], which it reads, were not pulled"), "{refused}");
-    assert!(refused.contains("hint: `cwm pull 'bins[size=1]' 'bins[size=2]'` fetches them"), "{refused}");
+    assert!(refused.contains("hint: `cwm pull 'bins[size=1]' 'bins[size=2]'` makes them available"), "{refused}");
 }
 
 /// It would compute for days what others have.
@@ -201,5 +201,5 @@ fn a_remote_that_cannot_be_added_is_named_as_it_was_typed() {
     assert!(!ada.path("cwm.toml").exists());
     ada.write("cwm.toml", "[remotes.lab]\nurl = 3\n");
     let refused = ada.cwm(&["remote", "list"]);
-    assert!(refused.code == 3 && refused.stderr.contains("`url` must be text, not an integer"), "{}", refused.stderr);
+    assert!(refused.code == 3 && refused.stderr.contains("`url` must be text, and not empty"), "{}", refused.stderr);
 }

@@ -55,7 +55,7 @@ impl Engine<'_> {
         self.sinks.event(&RunEvent::Checked { label: self.label(cell), key, seconds, differences });
     }
 
-    /// Fails if files of an input were evicted or lost, with the command that brings them back.
+    /// Fails if files of an input were evicted or lost, with the command that makes them available.
     fn require_inputs(&self, index: usize) -> Result<()> {
         let inputs = self.inputs;
         let mut commands: BTreeMap<&str, String> = BTreeMap::new();
@@ -77,10 +77,8 @@ impl Engine<'_> {
         if lost.is_empty() {
             return Ok(());
         }
-        let verb =
-            if commands.keys().all(|command| *command == "cwm pull") { "fetches them" } else { "brings them back" };
         let commands: Vec<String> =
             commands.into_iter().map(|(command, labels)| command.to_owned() + &labels).collect();
-        Err(Error::store(lost.join("; ")).hint(format!("`{}` {verb}", commands.join(" && "))))
+        Err(Error::store(lost.join("; ")).hint(format!("`{}` makes them available", commands.join(" && "))))
     }
 }

@@ -76,19 +76,14 @@ impl Planner<'_> {
     ) -> bool {
         let mut is_complete = true;
         for source in sources {
-            let reference = match source {
-                Some(InputSource::Reference(reference)) => reference,
-                Some(InputSource::File(path, place)) => {
+            let Some(InputSource::Reference(reference)) = source else {
+                if let Some(InputSource::File(path, place)) = source {
                     let message = "a file is given to an input by name";
                     let hint = inputs.first().map(|input| format!("`from: {{ {}: {} }}`", input.name, path.display()));
                     self.problems.push(Diagnostic::at(*place, message).maybe_hint(hint));
-                    is_complete = false;
-                    continue;
                 }
-                None => {
-                    is_complete = false;
-                    continue;
-                }
+                is_complete = false;
+                continue;
             };
             let chosen = self.inputs_of_same_name(stage, inputs, reference);
             is_complete &= chosen.is_some();
@@ -166,13 +161,13 @@ impl Planner<'_> {
         let outputs = self.stages[reference.stage].outputs.iter().flatten();
         let outputs: Vec<_> = outputs.filter(|output| meant.contains(&output.name.as_str())).collect();
         let fits = |input: &&Slot| outputs.iter().any(|output| output.format.fits(&input.format));
-        let described = |(name, format): (&String, &Format)| format!("`{name}` ({format})");
+        let described = |name: &str, format: &Format| format!("`{name}` ({format})");
         Diagnostic::at(reference.place, message).hint(match inputs.iter().find(fits) {
             Some(input) => format!("name the input: `from: {{ {}: {} }}`", input.name, reference.text),
             None => format!(
                 "no format fits: inputs {}; outputs {}",
-                list_some(inputs.iter().map(|input| described((&input.name, &input.format))), 8),
-                list_some(outputs.iter().map(|output| described((&output.name, &output.format))), 8)
+                list_some(inputs.iter().map(|input| described(&input.name, &input.format)), 8),
+                list_some(outputs.iter().map(|output| described(&output.name, &output.format)), 8)
             ),
         })
     }

@@ -142,19 +142,13 @@ fn remote(
     }
     let fields = table.get_ref();
     let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
-    if let Some(url) = fields.get("url").filter(|url| text(url.get_ref()).is_none()) {
-        let kind = url.get_ref().type_str();
-        let message = match kind {
-            "string" => "`url` is empty".to_owned(),
-            "integer" | "array" => format!("`url` must be text, not an {kind}"),
-            _ => format!("`url` must be text, not a {kind}"),
-        };
-        report(url.span(), message, None);
-        return None;
-    }
     let Some(url) = fields.get("url").and_then(|url| text(url.get_ref())) else {
         let hint = "add its folder or URL, such as `url = \"s3://bucket/prefix\"`";
-        report(name.span(), format!("remote `{label}` has no `url`"), Some(hint.to_owned()));
+        let (span, message) = match fields.get("url") {
+            Some(url) => (url.span(), "`url` must be text, and not empty".to_owned()),
+            None => (name.span(), format!("remote `{label}` has no `url`")),
+        };
+        report(span, message, Some(hint.to_owned()));
         return None;
     };
     let (mut read_only, mut timeout, mut options) = (kinds.is_read_only(&url), TIMEOUT, BTreeMap::new());

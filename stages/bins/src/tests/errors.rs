@@ -47,3 +47,17 @@ fn without_the_labels_that_are_right_there_are_no_errors() {
     assert_eq!(texts(&read(&outcome, "errors.parquet"), "label"), vec!["b"; 75]);
     assert_eq!(read(&outcome, "overall.parquet").num_rows(), 2);
 }
+
+#[test]
+fn models_of_one_test_set_that_were_scored_on_other_games_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (scores(8, 300), scores(9, 40));
+    let refused = |labels: [&str; 2]| {
+        let files: [(&str, &[Position]); 2] = [(labels[0], &first), (labels[1], &second)];
+        run(folder.path(), &files, 20, 2).err()
+    };
+    let failure = refused(["a[seed=0]", "mine[seed=1]"]).unwrap();
+    assert!(failure.message.starts_with("mine[seed=1] and a[seed=0] were not scored on the same games of held_out: "));
+    assert!(failure.message.contains(": 40 games with "), "{failure}");
+    assert!(refused(["a[seed=0]", "mine[seed=1,test=other]"]).is_none());
+}
