@@ -1,6 +1,6 @@
 //! A folder with a pipeline and its store, and executors in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -156,9 +156,10 @@ impl Ended {
     /// The code of what did not end.
     pub const HUNG: i32 = -1;
 
-    /// How many lines of `--json` hold this event.
-    pub fn events(&self, name: &str) -> usize {
-        count(&self.stdout, name)
+    /// The keys in these events of `--json`.
+    pub fn keys(&self, name: &str) -> BTreeSet<String> {
+        let events = self.stdout.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        events.filter(|event| event["event"] == name).map(|event| event["key"].to_string()).collect()
     }
 
     /// Code and words, for messages.
