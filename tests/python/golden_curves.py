@@ -32,8 +32,8 @@ def apart(exact, rounded):
 
 
 def of_family(program, family):
-    start = cwm(program, "path", f"start[family={family}].checkpoint")
-    with open(cwm(program, "path", f"model[family={family}].checkpoint") + "/model.json", encoding="utf-8") as file:
+    start = cwm(program, "show", "--path", f"start[family={family}].checkpoint")
+    with open(cwm(program, "show", "--path", f"model[family={family}].checkpoint") + "/model.json", encoding="utf-8") as file:
         training = json.load(file)["training"]
     hyper = {name: training[name] for name in HYPER}
     run = dict(checkpoint=start, train=GAMES, validation=GAMES, validation_every=hyper["steps"], **hyper)
