@@ -1,7 +1,7 @@
-//! The end of `cwm run`, after the engine: it records the results in the pipeline's files, makes the exports that `export:` names,
-//! and evicts the files of stages with `keep: false`.
+//! What `cwm run` does with results: it names them in the pipeline's files, and after the engine makes the exports that `export:`
+//! names, and evicts the files of stages with `keep: false`.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use cwm_contract::amount;
 use jiff::Timestamp;
@@ -16,33 +16,48 @@ use cwm_project::lock_file::{LockFile, RunHeading};
 use cwm_project::runs;
 use cwm_store::ActionRecord;
 
-/// Updates `sources.lock`, the run's lock file, the exports and the store's list of pipelines. All are tried; the first error is
-/// returned.
+/// Names the results in the pipeline's files and the store's list of pipelines, and makes the exports. All are tried; the first
+/// error is returned.
 ///
 /// # Errors
 /// One of them cannot be written, or an export would overwrite files that cwm did not write.
 pub fn record(workspace: &Workspace, outcome: &Outcome, whole: bool, sinks: &mut EventSinks) -> Result<(), Error> {
-    let Workspace { plan, store, files, pins, .. } = workspace;
-    let Outcome { records, ran, .. } = outcome;
+    let Outcome { records, ran, summary, .. } = outcome;
+    let named = name_results(workspace, records, ran, whole, summary.failed, |message| sinks.warn(message));
+    let exported = export_all(workspace, records, sinks);
+    workspace.files.save();
+    workspace.store.save_record_cache();
+    named.and(exported)
+}
+
+/// Names results in `sources.lock`, the run's lock file and the store's list of pipelines. All are tried; the first error is returned.
+///
+/// # Errors
+/// One of them cannot be written.
+pub fn name_results(
+    workspace: &Workspace,
+    records: &[Option<ActionRecord>],
+    ran: &BTreeSet<usize>,
+    whole: bool,
+    failed: usize,
+    warn: impl FnOnce(String),
+) -> Result<(), Error> {
+    let Workspace { plan, store, pins, .. } = workspace;
     let pinned = cwm_engine::update_pins(plan, pins, records, ran);
-    let lock_path = runs::lock_path(&plan.file, &plan.sets);
-    let mut written = own_lock(plan, outcome.summary.failed)
-        .and_then(|locked| Ok(cwm_engine::update_lock_file(plan, locked, records, whole)?));
+    let mut written =
+        own_lock(plan, failed).and_then(|locked| Ok(cwm_engine::update_lock_file(plan, locked, records, whole)?));
     if !plan.sets.is_empty()
         && let Err(error) = &written
     {
         // It is written beside the pipeline, where this user may not write.
-        sinks.warn(format!("this run is not remembered: {}", error.message));
+        warn(format!("this run is not remembered: {}", error.message));
         written = Ok(false);
     }
-    let exported = export_all(workspace, records, sinks);
-    files.save();
     let is_written = *written.as_ref().unwrap_or(&false);
+    let lock_path = runs::lock_path(&plan.file, &plan.sets);
     let noted = cwm_gc::record_run(store, &lock_path, records, is_written, !ran.is_empty());
-    store.save_record_cache();
     pinned?;
     written?;
-    exported?;
     Ok(noted?)
 }
 

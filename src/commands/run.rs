@@ -15,7 +15,9 @@ use crate::events::RunLog;
 use crate::output::reject_json_with;
 use crate::workspace::Workspace;
 use cwm_core::{Diagnostic, Error, ExitCode};
-use cwm_engine::{EventSink, EventSinks, InputUploader, Machine, Options, ResultFetcher, RunEvent, Summary};
+use cwm_engine::{
+    EventSink, EventSinks, InputUploader, Machine, Options, ResultFetcher, RunEvent, SaveResults, Summary,
+};
 use cwm_project::site::Site;
 use cwm_remote::TransferService;
 use cwm_slurm::SlurmExecutor;
@@ -116,6 +118,11 @@ fn run_until(
         device: arguments.device,
         command: retry_command::invocation(),
         drain_requested,
+        // Its errors come again at the end.
+        save_results: (!arguments.check).then(|| {
+            let save = |records: &[_], ran: &_| drop(post_run::name_results(&workspace, records, ran, false, 0, drop));
+            Box::new(save) as SaveResults
+        }),
         batch: cluster
             .map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, retry_command::invocation())),
     };

@@ -127,6 +127,35 @@ stages:
 }
 
 #[test]
+fn gc_keeps_what_a_killed_run_had_finished() {
+    let context = Context::with(
+        r#"
+cwm: 1
+vars: { n: 1 }
+stages:
+  quick: { stage: command, with: { run: 'echo $n > "$out"', n: $n } }
+  slow: { stage: command, from: quick, env: [NAP], with: { run: 'sleep $NAP; cat "$in" > "$out"' } }
+"#,
+    );
+    for set in [&[][..], &["--set", "n=2"]] {
+        let mut run = context.command(&[&["run"], set].concat()).env("NAP", "600").spawn().unwrap();
+        match set {
+            [] => context.await_file("pipeline.lock"),
+            _ => context.await_file(".cwm/pipeline"),
+        }
+        let runs = || context.reported(&["runs", "--json"]).as_array().unwrap().len();
+        while runs() < 1 + set.len() / 2 {
+            std::thread::sleep(std::time::Duration::from_millis(25));
+        }
+        run.kill().and_then(|()| run.wait()).unwrap();
+        assert!(context.cwm(&["store", "gc", "--delete"]).stdout.contains("nothing to delete"), "{set:?}");
+        let rest = context.command(&[&["run", "--json"], set].concat()).env("NAP", "0").output().unwrap();
+        crate::context::Run::read(crate::context::finish(rest)).ran_just(&["slow"]);
+    }
+    context.is_clean();
+}
+
+#[test]
 fn ages_and_sizes_that_are_none_are_refused_in_words() {
     let context = chain();
     for arguments in [

@@ -37,5 +37,5 @@ pub use machine::Machine;
 pub use pipes::ingest_pipes;
 pub use predict::{CellPrediction, RunPrediction};
 pub use reasons::differences_of;
-pub use run::{Options, Outcome, RunReport, Summary, run, stop_signals};
+pub use run::{Options, Outcome, RunReport, SaveResults, Summary, run, stop_signals};
 pub use status::{CacheStatus, CellStatus, KeyStatus, describe_unread_pipe};

@@ -10,7 +10,7 @@ mod outcome;
 mod signals;
 mod transfers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -30,7 +30,7 @@ use cwm_core::{Error, ErrorKind, Key, Result};
 use cwm_store::{ActionRecord, WorkFolder};
 use executors::Executors;
 use integrity::IntegrityGuard;
-pub use options::{Options, Outcome, RunReport, Summary};
+pub use options::{Options, Outcome, RunReport, SaveResults, Summary};
 pub use signals::stop_signals;
 use transfers::Transfers;
 
@@ -62,7 +62,7 @@ enum Message {
 /// A run under way.
 struct Engine<'a> {
     inputs: RunInputs<'a>,
-    options: Options,
+    options: Options<'a>,
     scheduler: Scheduler,
     /// The last result of each cell that has or had one.
     records: Vec<Option<ActionRecord>>,
@@ -73,13 +73,15 @@ struct Engine<'a> {
     report: RunReport,
     sinks: &'a mut EventSinks,
     began: Instant,
+    /// When the first of the results came that are not saved yet.
+    unsaved_since: Option<Instant>,
 }
 
 /// Runs the targets of `options`, or checks them.
 ///
 /// # Errors
 /// The store or the machine cannot be used at all. Failures of stages are events and are counted.
-pub fn run(inputs: RunInputs<'_>, mut options: Options, sinks: &mut EventSinks) -> Result<Outcome> {
+pub fn run<'a>(inputs: RunInputs<'a>, mut options: Options<'a>, sinks: &'a mut EventSinks) -> Result<Outcome> {
     let plan = inputs.plan;
     let targets: Vec<usize> = options.targets.iter().copied().collect();
     let selected = plan.ancestors(&targets);
@@ -113,6 +115,7 @@ pub fn run(inputs: RunInputs<'_>, mut options: Options, sinks: &mut EventSinks) 
         report: RunReport::default(),
         sinks,
         began: Instant::now(),
+        unsaved_since: None,
     };
     engine.event_loop(&inbox);
     signals.close();
@@ -136,6 +139,7 @@ impl Engine<'_> {
             if self.scheduler.is_over() {
                 break;
             }
+            self.save_results();
             const TICK: Duration = Duration::from_millis(500);
             match inbox.recv_timeout(due.unwrap_or(TICK).min(TICK)) {
                 Ok(Message::Signal) => self.stop(),
@@ -164,6 +168,29 @@ impl Engine<'_> {
         self.on(Event::End);
     }
 
+    /// Saves the results so far if one has waited long enough for that; the caller saves the last ones.
+    fn save_results(&mut self) {
+        const LONGEST: Duration = Duration::from_secs(2);
+        if self.unsaved_since.is_none_or(|since| since.elapsed() < LONGEST) {
+            return;
+        }
+        self.unsaved_since = None;
+        let (records, ran) = (self.done_records(), self.built_cells());
+        if let Some(save) = &mut self.options.save_results {
+            save(&records, &ran);
+        }
+    }
+
+    /// Returns the record of every cell that is done, by index.
+    fn done_records(&self) -> Vec<Option<ActionRecord>> {
+        let cells = self.scheduler.states().zip(&self.records);
+        cells.map(|(state, record)| record.clone().filter(|_| matches!(state, CellState::Done { .. }))).collect()
+    }
+
+    fn built_cells(&self) -> BTreeSet<usize> {
+        (0..self.records.len()).filter(|index| self.scheduler.was_built(*index)).collect()
+    }
+
     /// Informs the scheduler, and carries out its effects, until there are no more.
     fn on(&mut self, event: Event) {
         let mut effects = self.scheduler.on(event, self.began.elapsed());
@@ -190,7 +217,10 @@ impl Engine<'_> {
             Effect::Withdraw(cell) => self.executors.withdraw(cell),
             Effect::Fetch(cell) => self.fetch(cell),
             Effect::Upload(cell) => return self.upload_inputs(cell),
-            Effect::Done(cell) => _ = self.work.remove(&cell),
+            Effect::Done(cell) => {
+                self.work.remove(&cell);
+                self.unsaved_since.get_or_insert_with(Instant::now);
+            }
             Effect::Retrying { cell, attempt, wait } => self.report_retry(cell, attempt, wait),
             Effect::Failed(cell) => self.report_failure(cell),
             Effect::Stopped(cell) => {
@@ -297,8 +327,8 @@ impl Engine<'_> {
             store_refused: self.report.store_refused,
             ..Summary::default()
         };
-        let mut records = self.records;
-        for (index, state) in self.scheduler.states().enumerate() {
+        let (records, ran) = (self.done_records(), self.built_cells());
+        for state in self.scheduler.states() {
             match state {
                 CellState::Done { is_built: true } => summary.ran += 1,
                 CellState::Done { is_built: false } => summary.cached += 1,
@@ -306,11 +336,7 @@ impl Engine<'_> {
                 CellState::NotSelected => {}
                 _ => summary.skipped += 1,
             }
-            if !matches!(state, CellState::Done { .. }) {
-                records[index] = None;
-            }
         }
-        let ran = (0..records.len()).filter(|index| self.scheduler.was_built(*index)).collect();
         Outcome {
             records,
             ran,

@@ -16,7 +16,7 @@ use cwm_store::{ActionRecord, Difference};
 
 /// The options of a run.
 #[derive(Default)]
-pub struct Options {
+pub struct Options<'a> {
     /// The cells to build, with all that they depend on.
     pub targets: BTreeSet<usize>,
     /// True if the targets are built beside their recorded results, to see whether the same bytes come out. Nothing is recorded.
@@ -39,7 +39,12 @@ pub struct Options {
     pub has_remotes: bool,
     /// Uploads the inputs of jobs that do not share the store.
     pub uploader: Option<Box<dyn InputUploader>>,
+    /// Names the results so far in the pipeline's files, so that `gc` keeps them even if this run is killed.
+    pub save_results: Option<SaveResults<'a>>,
 }
+
+/// A function that gets the record of every cell that is done, by index, and the cells that were built.
+pub type SaveResults<'a> = Box<dyn FnMut(&[Option<ActionRecord>], &BTreeSet<usize>) + 'a>;
 
 /// The outcome of a run.
 pub struct Outcome {
