@@ -29,12 +29,37 @@ fn a_misspelt_parameter_gets_a_suggestion() {
 }
 
 #[test]
-fn a_file_in_place_of_a_stage_gets_the_source_that_names_it() {
+fn a_file_in_place_of_a_stage_gets_the_path_that_names_it() {
     let context = Context::with("cwm: 1\nstages:\n  a: { stage: command, from: f.txt, with: { run: x } }\n");
     context.write("f.txt", "1");
     let ran = context.cwm(&["run"]);
-    let hint = "`from: { INPUT: { file: f.txt } }`";
+    let hint = "hint: for the file write `./f.txt`, as in `from: { INPUT: ./f.txt }`";
     assert!(ran.code == 3 && ran.stderr.contains(hint), "{}", ran.stderr);
+    // With `--set`, also where a stage has the name of the file without its ending.
+    for stage in ["played", "other"] {
+        let context = Context::with(&format!(
+            "cwm: 1\nvars: {{ games: {stage} }}\nstages:\n  {stage}: {{ stage: command, with: {{ run: 'echo 1 > \"$out\"' }} }}\n  \
+             b: {{ stage: command, from: {{ text: $games }}, with: {{ run: 'cat \"$in\" > \"$out\"' }} }}\n"
+        ));
+        context.write("played.pgn", "2");
+        let ran = context.cwm(&["run", "--set", "games=played.pgn"]);
+        assert_eq!(ran.code, 3, "{}", ran.stderr);
+        assert!(ran.stderr.contains("stage `played.pgn` does not exist"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("hint: for the file write `--set games=./played.pgn`"), "{}", ran.stderr);
+        assert_eq!(context.cwm(&["run", "--set", "games=./played.pgn"]).code, 0);
+    }
+}
+
+#[test]
+fn a_url_in_place_of_a_stage_gets_the_stage_that_takes_it() {
+    let context = Context::with(
+        "cwm: 1\nvars: { games: ./f.pgn }\nstages:\n  a: { stage: command, from: { text: $games }, with: { run: x } }\n",
+    );
+    let ran = context.cwm(&["run", "--set", "games=https://example.org/games.pgn.zst"]);
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    for text in ["https://example.org/games.pgn.zst is a URL", "hint: a `download` stage takes it: ", "source: URL"] {
+        assert!(ran.stderr.contains(text), "{text:?} is missing in:\n{}", ran.stderr);
+    }
 }
 
 #[test]

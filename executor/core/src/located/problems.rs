@@ -27,6 +27,11 @@ impl Problems {
         result.map_err(|problem| self.push(problem)).ok()
     }
 
+    /// Returns the text that a place points into.
+    pub fn source_text(&self, place: Place) -> Option<String> {
+        self.0.borrow().sources.get(place).map(|source| source.text.clone())
+    }
+
     /// Returns all of them.
     pub fn into_diagnostics(self) -> Diagnostics {
         self.0.into_inner()

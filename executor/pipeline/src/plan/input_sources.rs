@@ -7,7 +7,8 @@ use super::build::{PlannedStage, Planner};
 use super::references::Reference;
 use super::substitute::Scope;
 use crate::spec::SourceSpec;
-use cwm_core::{Place, SpannedStr};
+use cwm_contract::SourceLocation;
+use cwm_core::{Place, SpannedStr, visible};
 
 /// A source of an input.
 #[derive(Clone, Debug)]
@@ -44,6 +45,13 @@ impl Planner<'_> {
     fn source(&self, source: &SourceSpec, scope: &Scope) -> Option<InputSource> {
         let node = scope.node(&source.text)?;
         let text = self.problems.text(&node, "a reference")?.text;
+        if SourceLocation::is_url(&text) {
+            let message = format!("`from` takes a stage or a file, and {} is a URL", visible(&text));
+            self.problems.push(node.problem(message).hint(
+                "a `download` stage takes it: `games: { stage: download, with: { source: URL } }`, and here `games`",
+            ));
+            return None;
+        }
         if source.is_file || is_path(&text) {
             return Some(InputSource::File(self.folders.absolute(&text, node.origin), node.place));
         }

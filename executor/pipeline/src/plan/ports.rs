@@ -80,7 +80,12 @@ impl Planner<'_> {
     /// several may be meant, which is reported.
     pub fn output(&self, reference: &Reference, input: &Slot) -> Option<&OutputPlan> {
         let stage = &self.stages[reference.stage];
-        self.problems.ok(output(reference, &stage.spec.name.text, stage.outputs.as_ref()?, input))
+        let outputs = stage.outputs.as_ref()?;
+        let is_unknown = |port: &String| outputs.iter().all(|output| output.name != *port);
+        let is_file = reference.port.as_ref().is_some_and(is_unknown);
+        let file = is_file.then(|| self.file_without_slash(&reference.text, reference.place)).flatten();
+        let found = output(reference, &stage.spec.name.text, outputs, input);
+        self.problems.ok(found.map_err(|problem| file.unwrap_or(problem)))
     }
 }
 

@@ -8,7 +8,7 @@ use cwm_contract::Label;
 use super::axes::Axis;
 use super::build::Planner;
 use super::cells::Matrix;
-use cwm_core::{Diagnostic, Place, SpannedStr, suggest, visible};
+use cwm_core::{Diagnostic, Place, SpannedStr, is_name, shell_quote, suggest, visible};
 
 /// A reference as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,13 +129,11 @@ impl Planner<'_> {
             wrong(message).hint("references are `stage`, `stage.port`, `stage[axis=value]`, `stage[axis=value].port`")
         })?;
         let Some(&stage) = self.numbers.get(address.stage) else {
-            let names = self.stages.iter().map(|stage| stage.spec.name.text.as_str());
-            let message = format!("there is no stage `{}`", visible(address.stage));
-            let hint = match self.folders.file.join(&word.text).is_file() {
-                true => Some(format!("for the file: `from: {{ INPUT: {{ file: {} }} }}`", visible(&word.text))),
-                false => suggest(address.stage, "stages", names),
-            };
-            return Err(wrong(message).maybe_hint(hint));
+            return Err(self.file_without_slash(&word.text, word.place).unwrap_or_else(|| {
+                let names = self.stages.iter().map(|stage| stage.spec.name.text.as_str());
+                let message = format!("there is no stage `{}`", visible(address.stage));
+                wrong(message).maybe_hint(suggest(address.stage, "stages", names))
+            }));
         };
         let matrix = &self.stages[stage].matrix;
         if matrix.cells.is_empty() {
@@ -152,6 +150,21 @@ impl Planner<'_> {
         })?;
         let (text, port) = (word.text.clone(), address.port.map(str::to_owned));
         Ok(Some(Reference { text, place: word.place, stage, fixed, port }))
+    }
+
+    /// Returns the problem of a reference without its stage or output that is the name of a file: only a path has a `/`.
+    pub fn file_without_slash(&self, text: &str, place: Place) -> Option<Diagnostic> {
+        if !self.folders.absolute(text, Some(place)).is_file() {
+            return None;
+        }
+        let shown = visible(text);
+        let set = self.problems.source_text(place).filter(|_| place.is_set());
+        let variable = set.as_deref().and_then(|set| set.strip_suffix(text)?.strip_suffix('='));
+        let hint = match variable.filter(|name| is_name(name)) {
+            Some(name) => format!("for the file write `--set {}`", shell_quote(&format!("{name}=./{shown}"))),
+            None => format!("for the file write `./{shown}`, as in `from: {{ INPUT: ./{shown} }}`"),
+        };
+        Some(Diagnostic::at(place, format!("stage `{shown}` does not exist; a file has a `/` in its path")).hint(hint))
     }
 }
 
