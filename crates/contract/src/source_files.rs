@@ -22,8 +22,8 @@ impl Parameter for SourceFiles {
 }
 
 impl SourceFiles {
-    /// The file itself; of a folder, the files in it and in its folders whose names end in one of `endings`, sorted by
-    /// their paths. Names that begin with a dot are passed over.
+    /// The file itself; of a folder, the files in it and in its folders whose names end in one of `endings` (given in
+    /// small letters, compared in any case), sorted by their paths. Names that begin with a dot are passed over.
     ///
     /// # Errors
     /// The path cannot be read, or the folder holds no such file.
@@ -49,7 +49,7 @@ fn add(folder: &Path, endings: &[&str], files: &mut Vec<PathBuf>) -> Result<(), 
     for entry in folder.read_dir().map_err(unread)? {
         let entry = entry.map_err(unread)?;
         let (path, name) = (entry.path(), entry.file_name());
-        let name = name.to_string_lossy();
+        let name = name.to_string_lossy().to_lowercase();
         // A link to a folder is not followed, since it may lead back up.
         if entry.file_type().map_err(unread)?.is_dir() && !name.starts_with('.') {
             add(&path, endings, files)?;

@@ -174,6 +174,9 @@ fn a_folder_as_source_is_the_list_of_its_game_files() {
     context.write_old("games/c.pgn", &games(1));
     assert!(context.cwm(&["why", "games"]).stdout.contains("its source changed"));
     assert!(context.run(&[]).ran.contains("games"));
+    // Endings count in any case.
+    context.write_old("games/D.PGN", &games(1));
+    assert!(context.run(&[]).ran.contains("games"));
     context.write("empty/notes.txt", "");
     let empty = context.cwm(&["run", "--set", "games=empty"]);
     assert_eq!(empty.code, 3, "{}", empty.stderr);
