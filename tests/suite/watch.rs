@@ -117,6 +117,29 @@ fn a_new_file_in_a_folder_that_a_parameter_names_brings_a_run() {
 }
 
 #[test]
+fn a_new_file_in_the_folder_of_a_download_brings_a_run() {
+    if !cfg!(feature = "download") {
+        println!("skipped: built without the stage `download`");
+        return;
+    }
+    let context = Context::with("cwm: 1\nstages:\n  games: { stage: download, with: { source: played } }\n");
+    let names = ["played/a.pgn", "played/b.PGN", "played/deep/c.pgn"];
+    context.write(names[0], "1. e4 *\n");
+    let mut watch = Watch::begin(&context);
+    assert_eq!(watch.ran(), ["games"]);
+    for name in &names[1..] {
+        context.write(name, "1. e4 *\n");
+        assert_eq!(watch.ran(), ["games"], "{name}");
+    }
+    // A folder without games is an error, and is watched all the same.
+    names.iter().for_each(|name| std::fs::remove_file(context.path(name)).expect("a removed file"));
+    assert_eq!(watch.ran(), [""; 0]);
+    assert!(context.read("reported").contains("holds no file"), "{}", context.read("reported"));
+    context.write("played/d.pgn", "1. d4 *\n");
+    assert_eq!(watch.ran(), ["games"]);
+}
+
+#[test]
 fn a_change_during_a_run_ends_it_after_what_runs() {
     let context = Context::with(
         r#"

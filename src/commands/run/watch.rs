@@ -47,7 +47,7 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
             .map_err(|error| Error::system(format!("cannot watch for signals: {error}")))?;
     }
     let mut sinks = progress_sink(arguments.output, arguments.verbose);
-    let mut watched = WatchedFiles::new(&file, &arguments, &Stats::new());
+    let mut watched = WatchedFiles::new(&file, &arguments, &WatchedFiles::default());
     loop {
         match run_once(store, &arguments, &watched.files) {
             Ok(ExitCode::INTERRUPTED) => return Ok(ExitCode::INTERRUPTED),
@@ -68,9 +68,9 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
                 continue;
             }
             // Editors write a file in several steps.
-            let mut now = WatchedFiles::new(&file, &arguments, &watched.files);
+            let mut now = WatchedFiles::new(&file, &arguments, &watched);
             while !pause(&stopped) && (have_changed(&now.files) || have_changed(&now.folders)) {
-                now = WatchedFiles::new(&file, &arguments, &watched.files);
+                now = WatchedFiles::new(&file, &arguments, &watched);
             }
             let before = std::mem::replace(&mut watched, now).files;
             let paths: BTreeSet<&PathBuf> = watched.files.keys().chain(before.keys()).collect();
@@ -124,6 +124,7 @@ fn have_changed(stats: &Stats) -> bool {
 }
 
 /// The files and folders that a run depends on, as they were at one moment.
+#[derive(Default)]
 struct WatchedFiles {
     files: Stats,
     /// Folders in which new files may become inputs.
@@ -132,20 +133,23 @@ struct WatchedFiles {
 
 impl WatchedFiles {
     /// Looks at the pipeline and at all files that it names. A pipeline with errors names those of `before`.
-    fn new(file: &Path, arguments: &RunArguments, before: &Stats) -> Self {
+    fn new(file: &Path, arguments: &RunArguments, before: &WatchedFiles) -> Self {
         // Before the pipeline is read, so that a change while it is read counts.
         let pipeline = stats([file.to_owned(), Site::path_for(file)]);
-        let (mut files, mut folders): (Vec<PathBuf>, _) = (before.keys().cloned().collect(), BTreeSet::new());
+        let mut files: Vec<PathBuf> = before.files.keys().cloned().collect();
+        let mut folders: BTreeSet<PathBuf> = before.folders.keys().cloned().collect();
         if let Ok(plan) = plan::load(file, &arguments.pipeline.sets, &crate::registry::built_in()) {
             let cells = plan.ancestors(&plan.select_all(&arguments.words).unwrap_or_default());
             files = plan.external_files(&cells).into_keys().filter(|path| !is_stream(path)).collect();
+            folders.clear();
             for (folder, endings) in plan.external_folders(&cells) {
                 // The run reports a folder without such files.
                 files.extend(SourceFiles(folder.clone()).list(endings).unwrap_or_default());
                 add_folders(folder, &mut folders);
             }
-            for cell in cells {
-                let Body::Command(command) = &plan.cells[cell].body else { continue };
+            for cell in cells.iter().map(|&cell| &plan.cells[cell]) {
+                cell.folders.iter().for_each(|folder| add_folders(folder.clone(), &mut folders));
+                let Body::Command(command) = &cell.body else { continue };
                 for file in &command.deps {
                     let above = file.path.ancestors().skip(1);
                     folders.extend(above.take_while(|folder| folder.starts_with(&plan.folder)).map(Path::to_owned));

@@ -154,13 +154,14 @@ impl<'a> Planner<'a> {
             let bound = bound[if bound.len() == 1 { 0 } else { cell }].as_ref();
             let inputs = bound.and_then(|bound| all(bound.iter().map(|bound| self.input(number, cell, bound))));
             let resolved = self.resolve(stage, Some(kind), &deps, &self.scope(matrix, Some(cell)));
-            let (body, Complete { values, given }, settings) = resolved?;
+            let (body, Complete { values, given, folders }, settings) = resolved?;
             Some(Cell {
                 label: matrix.labels[cell].clone(),
                 kind: stage.kind.as_ref().map(|kind| kind.text.clone()).unwrap_or_default(),
                 body,
                 values,
                 given,
+                folders,
                 inputs: inputs?,
                 outputs: outputs.clone()?,
                 settings,

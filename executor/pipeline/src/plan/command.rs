@@ -195,5 +195,5 @@ pub fn command(
     let given = with.iter().map(|(key, node)| (key.text.clone(), ParameterSource::of(node))).collect();
     let env: BTreeSet<_> = stage.env.iter().map(|word| word.text.clone()).collect();
     let plan = CommandPlan { shell: words, run, environment, deps: deps.to_vec(), env: env.into_iter().collect() };
-    Some((plan, Complete { values, given }))
+    Some((plan, Complete { values, given, folders: Vec::new() }))
 }

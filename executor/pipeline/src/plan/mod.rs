@@ -92,6 +92,8 @@ pub struct Cell {
     pub values: Values,
     /// The place of each parameter that was given.
     pub given: BTreeMap<String, ParameterSource>,
+    /// The folders in place of which its parameters have their files.
+    pub folders: Vec<PathBuf>,
     /// Its inputs, in the order of the kind's declarations, without those that are not given.
     pub inputs: Vec<InputPlan>,
     /// Its outputs, the main one first.

@@ -39,6 +39,8 @@ pub struct Complete {
     pub values: Values,
     /// Places of those that were given.
     pub given: BTreeMap<String, ParameterSource>,
+    /// Folders in place of which the values have their files.
+    pub folders: Vec<PathBuf>,
 }
 
 /// The place of a parameter.
@@ -85,12 +87,13 @@ impl Planner<'_> {
             self.problems.push(Diagnostic::at(key.place, message).maybe_hint(hint));
         });
         let is_known = is_known.count() == 0;
+        let mut folders = Vec::new();
         let value = |spec: &ParameterSpec| {
             let node = find(spec.name);
             if wrong.contains(&spec.name) || node.is_none() && meant.contains(&spec.name) {
                 return None;
             }
-            let value = value(spec, node, name, self.folders);
+            let value = value(spec, node, name, self.folders, &mut folders);
             Some((spec.name.to_owned(), self.problems.ok(value)?))
         };
         let values: Values = all(specs.iter().map(value)).filter(|_| is_known)?.into_iter().collect();
@@ -107,7 +110,7 @@ impl Planner<'_> {
             });
         }
         let given = with.iter().map(|(key, node)| (key.text.clone(), ParameterSource::of(node)));
-        is_right.then(|| Complete { values, given: given.collect() })
+        is_right.then(|| Complete { values, given: given.collect(), folders })
     }
 }
 
@@ -116,6 +119,7 @@ fn value(
     node: Option<&Node>,
     stage: &SpannedStr,
     folders: &Folders,
+    listed: &mut Vec<PathBuf>,
 ) -> Result<Value, Diagnostic> {
     let Some(node) = node else {
         let mut value = spec.default.clone().ok_or_else(|| {
@@ -131,10 +135,10 @@ fn value(
         paths(&spec.kind, None, &mut value, folders).map_err(|message| Diagnostic::at(stage.place, message))?;
         return Ok(value);
     };
-    let read = || {
+    let mut read = || {
         let mut value = spec.kind.normalise(&node.value())?;
         paths(&spec.kind, Some(node), &mut value, folders)?;
-        list_folders(&spec.kind, &mut value)?;
+        list_folders(&spec.kind, &mut value, listed)?;
         Ok(value)
     };
     read().map_err(|message: String| {
@@ -163,10 +167,10 @@ fn paths(kind: &Type, node: Option<&Node>, value: &mut Value, folders: &Folders)
 }
 
 /// Puts the files of folders in their place, where the type takes a list of files and URLs: the plan, the key and the stage then have
-/// the same files.
-fn list_folders(kind: &Type, value: &mut Value) -> Result<(), String> {
+/// the same files. Adds the folders to `listed`.
+fn list_folders(kind: &Type, value: &mut Value, listed: &mut Vec<PathBuf>) -> Result<(), String> {
     let inner = match kind {
-        Type::Optional(inner) => return list_folders(inner, value),
+        Type::Optional(inner) => return list_folders(inner, value, listed),
         Type::OneOrMany(inner) => inner,
         _ => return Ok(()),
     };
@@ -180,9 +184,10 @@ fn list_folders(kind: &Type, value: &mut Value) -> Result<(), String> {
     for item in items {
         match item.as_text().filter(|_| is_folder(item)) {
             Some(folder) => {
-                let listed = SourceFiles(folder.into()).list(endings);
-                let listed = listed.map_err(|failure| format!("names no file: {}", failure.message))?;
-                files.extend(listed.iter().map(|path| Value::Text(path.to_string_lossy().into_owned())));
+                let found = SourceFiles(folder.into()).list(endings);
+                let found = found.map_err(|failure| format!("names no file: {}", failure.message))?;
+                files.extend(found.iter().map(|path| Value::Text(path.to_string_lossy().into_owned())));
+                listed.push(folder.into());
             }
             None => files.push(item.clone()),
         }
