@@ -77,6 +77,7 @@ fn as_latex() {
 \footnotesize
 \setlength{\tabcolsep}{3pt}%
 \def\cwminterval{\scriptsize}%
+\def\cwmwords{1}%
 \caption{Title $<$i$>$. Caption \& more. In the paper: Table 8{,} Appendix D.}\label{tab:table-08}
 % No wider than the text.
 \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%

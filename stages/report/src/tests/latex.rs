@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use cwm_contract::testing::Trial;
+
 use super::hostile::{HOSTILE, report};
 use super::{rows, run, trial};
 use crate::synthetic::{Scored, scored};
@@ -68,6 +70,28 @@ fn overfull(log: &str) -> Vec<&str> {
     told.collect()
 }
 
+/// Differences of models with the longest names, on several test sets: more than a page.
+fn with_long_names(folder: &Path) -> Trial {
+    let line = |family: &str, baseline: &str, test: &str| {
+        let line = serde_json::json!({
+            "family": family, "size": "d128/l1", "variant": "", "baseline": baseline, "test": test, "games": 250,
+            "positions": 9, "difference": -0.0625, "low": -0.07, "high": -0.05, "p": 0.0001, "confidence": 0.95,
+            "labelwise_difference": 0.01, "labelwise_low": -0.02, "labelwise_high": 0.03, "labelwise_p": 0.5,
+            "exact_difference": -0.01, "exact_low": -0.02, "exact_high": 0.03, "exact_p": 0.5, "lower_games": 0.975,
+        });
+        format!("{line}\n")
+    };
+    let tests = ["held_out", "random_uniform", "en_passant"];
+    let of_test = |test: &&str| {
+        let others = ["transformer", "slice", "slice_diag", "mamba3", "mamba2", "gated_deltanet"];
+        let longest = others.map(|family| line(family, "gated_deltanet_pos", test));
+        longest.concat() + &line("gated_deltanet_pos", "slice_diag", test)
+    };
+    let path = folder.join("differences");
+    std::fs::write(&path, tests.iter().map(of_test).collect::<String>()).unwrap();
+    trial(folder, &rows()).input("differences", path)
+}
+
 #[test]
 fn every_table_compiles() {
     if !is_there() {
@@ -91,6 +115,8 @@ fn every_table_compiles() {
     });
     let long_folder = tempfile::tempdir().unwrap();
     found.extend(tables(&run(trial(long_folder.path(), &long.collect::<Vec<_>>())).unwrap()));
+    let names_folder = tempfile::tempdir().unwrap();
+    found.extend(tables(&run(with_long_names(names_folder.path())).unwrap()));
     let log = compile(folder.path(), &found);
     let overfull = overfull(&log);
     assert!(overfull.is_empty(), "{overfull:?}");

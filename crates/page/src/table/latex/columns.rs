@@ -35,7 +35,9 @@ impl Width {
     pub(super) fn set(self, text: &str) -> String {
         let escaped = latex(text);
         match self.wraps(text) {
-            true => format!("\\parbox[t]{{{}pt}}{{\\raggedright {escaped}\\strut}}", self.points),
+            true => {
+                format!("\\parbox[t]{{\\cwmwords\\dimexpr{}pt\\relax}}{{\\raggedright {escaped}\\strut}}", self.points)
+            }
             false => escaped,
         }
     }

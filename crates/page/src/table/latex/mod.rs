@@ -155,13 +155,14 @@ impl Table {
     }
 }
 
-/// Letters of the paper's tables; those of intervals are smaller.
-const SETTING: &str = "\\footnotesize\n\\setlength{\\tabcolsep}{3pt}%\n\\def\\cwminterval{\\scriptsize}%\n";
+/// Letters of the paper's tables; those of intervals are smaller. `\cwmwords` is a factor of the width of wrapped words.
+const SETTING: &str =
+    "\\footnotesize\n\\setlength{\\tabcolsep}{3pt}%\n\\def\\cwminterval{\\scriptsize}%\n\\def\\cwmwords{1}%\n";
 /// The last row reaches as far below its baseline as it does: or LaTeX may break the page before it, without foot and head.
 const LAST: &str = "\\noalign{\\nobreak\\vskip0pt}\n";
 /// The next smaller ones.
-const SMALLER: &str =
-    "\\scriptsize\n\\setlength{\\tabcolsep}{2pt}%\n\\def\\cwminterval{\\fontsize{6}{7.2}\\selectfont}%\n";
+const SMALLER: &str = "\\scriptsize\n\\setlength{\\tabcolsep}{2pt}%\n\\def\\cwminterval{\\fontsize{6}{7.2}\\selectfont}%\n\
+                       \\def\\cwmwords{0.9}%\n";
 
 /// A line, and a smaller one below with the intervals, if there are any. The first `shared` cells say what those above do.
 fn lines(row: &Row, shared: usize, widths: &[Width]) -> Vec<String> {
