@@ -63,6 +63,23 @@ fn a_url_in_place_of_a_stage_gets_the_stage_that_takes_it() {
 }
 
 #[test]
+fn a_default_that_is_written_out_brings_no_warning() {
+    if !cfg!(all(feature = "play", feature = "parse", feature = "tokenize", feature = "train", feature = "evaluate")) {
+        println!("skipped: built without the stages of a benchmark");
+        return;
+    }
+    let context = Context::with(
+        "cwm: 1\nstages:\n  games: { stage: play, with: { policy: uniform, games: 2 } }\n  \
+         corpus: { stage: parse, from: games, with: { ids: site } }\n  tokens: { stage: tokenize, from: corpus }\n  \
+         model: { stage: train, from: tokens, with: { steps: 1 } }\n  evaluation: { stage: evaluate, \
+         from: { checkpoint: model, games: tokens }, with: { test: held_out, en_passant: always } }\n",
+    );
+    let planned = context.cwm(&["run", "--dry-run", "--output", "plain"]);
+    assert_eq!(planned.code, 0, "{}", planned.stderr);
+    assert!(!planned.stderr.contains("warning"), "{}", planned.stderr);
+}
+
+#[test]
 fn usual_mistakes_in_yaml_get_advice() {
     let stage = |body: &str| format!("cwm: 1\nstages:\n  g: {{ stage: command, {body} }}\n");
     refused(&stage("from: m[size=a], with: { run: x }"), &["pipeline.yaml:3", "quoted inside braces"]);

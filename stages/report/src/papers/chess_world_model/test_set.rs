@@ -17,11 +17,11 @@ impl TestSet {
     /// The two that the paper has.
     pub(crate) const PAPER: [TestSet; 2] = [TestSet::HeldOut, TestSet::RandomUniform];
 
-    /// From the `test` column of the bins.
+    /// From the `test` column of the bins; also as the headings write it.
     pub(crate) fn from_name(name: &str) -> Self {
         match name {
-            "held_out" => TestSet::HeldOut,
-            "random_uniform" => TestSet::RandomUniform,
+            "held_out" | "held-out" => TestSet::HeldOut,
+            "random_uniform" | "random-uniform" => TestSet::RandomUniform,
             other => TestSet::Other(other.to_owned()),
         }
     }
@@ -83,5 +83,6 @@ mod tests {
         check("", "", "");
         assert_eq!(TestSet::from_name("en_passant").data_name(), "en_passant");
         assert_eq!(TestSet::HeldOut.data_name(), "Held-out games");
+        assert_eq!(TestSet::from_name("held-out"), TestSet::HeldOut);
     }
 }

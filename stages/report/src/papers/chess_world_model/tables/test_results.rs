@@ -48,19 +48,27 @@ const SHOWN: [MetricColumn; 4] = [
     },
 ];
 
-/// Table 8: every model but the ablations, the paper's two test sets side by side.
+/// Table 8: every model but the ablations, the paper's two test sets side by side. Where neither was scored: every model on the
+/// first two test sets, by their names.
 pub(crate) fn test_results(results: &Results, paper: &PaperFacts) -> Table {
+    let papers = TestSet::PAPER;
+    let is_papers = papers.iter().any(|test| results.test(test).is_some());
+    let (tests, families, belongs): (&[TestSet], &[&str], fn(&Model) -> bool) = if is_papers {
+        (&papers, &MAIN_FAMILIES, |model| !is_ablation(model))
+    } else {
+        (&results.tests[..results.tests.len().min(2)], &[], |_| true)
+    };
     Table {
         id: "table-08".into(),
         title: "Test results".into(),
-        paper: Some("Table 8, Appendix D"),
+        paper: is_papers.then_some("Table 8, Appendix D"),
         caption: format!(
             "A position is 75 labels: its 64 squares, and 11 for the turn, castling, en passant and the counters. Loss is \
              the mean cross-entropy over the labels; Labelwise the share of labels right; ExactState the share of positions \
              with all 75 right; Trajectory the share of games with every position exact. {}",
-            remarks(results, &TestSet::PAPER, |model| !is_ablation(model))
+            remarks(results, tests, belongs)
         ),
-        ..of_models(results, paper, &TestSet::PAPER, &MAIN_FAMILIES, |model| !is_ablation(model))
+        ..of_models(results, paper, tests, families, belongs)
     }
 }
 
@@ -159,7 +167,8 @@ fn of_models(
     let mut columns =
         vec![Column::text("Model").naming_rows(), Column::text("Size").naming_rows(), Column::text("Source")];
     for test in tests {
-        let over = if tests.len() > 1 { test.to_string() } else { String::new() };
+        let is_in_title = tests.len() == 1 && TestSet::PAPER.contains(test);
+        let over = if is_in_title { String::new() } else { test.to_string() };
         columns.extend(SHOWN.iter().map(|shown| metric_column(shown.heading).under(&over)));
     }
     let groups = |each_run| -> Vec<Vec<Row>> {
