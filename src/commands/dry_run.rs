@@ -1,14 +1,16 @@
 //! `cwm run --dry-run`: shows what would run, and why.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cli::RunArguments;
 use crate::commands::model::devices::missing;
 use crate::workspace::{SkippedRecordsWarning, Workspace};
+use cwm_contract::amount::format_bytes;
+use cwm_contract::{Label, Type, Value};
 use cwm_core::{Error, ExitCode};
 use cwm_engine::{CellStatus, Estimates, Explainer, Machine, Reason, RunPrediction};
 use cwm_engine::{EventSink, EventSinks, RunEvent};
-use cwm_pipeline::plan::Body;
+use cwm_pipeline::plan::{Body, Cell};
 
 /// Emits the predicted status of each cell. `fetches` is true if the run would fetch results from remotes.
 ///
@@ -36,6 +38,7 @@ pub fn run(
     workspace.files.save();
     let explainer = Explainer::new(workspace.inputs(), &cache_status, &prediction);
     let (mut would_run, mut may_run, mut cached, mut would_fail) = (0, 0, 0, 0);
+    let mut unmeasured: Vec<&Cell> = Vec::new();
     for index in cells {
         let cell = &plan.cells[index];
         let label = cell.label.clone();
@@ -62,12 +65,55 @@ pub fn run(
         }
         *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
         let estimate = estimates.add_cell(plan, index);
+        unmeasured.extend(estimate.is_none().then_some(cell));
         let cause = because.into_iter().chain(origin).chain(advice).collect();
         sinks.event(&RunEvent::WouldRun { label, cause, uncertain, estimate });
     }
     for finding in workspace.store.take_damaged_records() {
         sinks.warn(SkippedRecordsWarning::message(&finding));
     }
-    sinks.event(&RunEvent::DrySummary { would_run, may_run, cached, would_fail, total: estimates.total() });
+    let (total, known, measure) = (estimates.total(), known_amounts(&unmeasured), cell_to_measure(&unmeasured));
+    sinks.event(&RunEvent::DrySummary { would_run, may_run, cached, would_fail, total, known, measure });
     Ok(if would_fail > 0 { ExitCode::STAGE_FAILED } else { ExitCode::OK })
+}
+
+/// Returns the values given to those of `cells` that read no other cell, by stage: they decide how much there is to do.
+fn known_amounts(cells: &[&Cell]) -> Vec<String> {
+    let sources: Vec<(&str, String)> =
+        cells.iter().filter_map(|cell| Some((&cell.label.stage[..], given_values(cell)?))).collect();
+    let text = |alike: &[(&str, String)]| match alike {
+        [(stage, values)] => format!("{stage} ({values})"),
+        _ => format!("{} cells of {} ({} each)", alike.len(), alike[0].0, alike[0].1),
+    };
+    sources.chunk_by(|one, other| one == other).map(text).collect()
+}
+
+/// Returns the numbers and words given to a cell that reads no other cell, but for those of its axes, and its size if it is known.
+fn given_values(cell: &Cell) -> Option<String> {
+    let stage = cell.stage().filter(|_| cell.inputs.is_empty())?;
+    let shown = stage.parameters().into_iter().filter(|spec| is_number_or_word(&spec.kind));
+    let given = shown.filter(|spec| cell.given.contains_key(spec.name));
+    let texts = given.filter_map(|spec| match cell.values.get(spec.name)? {
+        Value::Null => None,
+        value => Some((spec.name, value.to_string())),
+    });
+    let is_axis = |text: &str| cell.label.coordinates.iter().any(|(_, label)| label == text);
+    let values = texts.filter(|(_, text)| !is_axis(text)).map(|(name, text)| format!("{name} {text}"));
+    let bytes = stage.work(&cell.values, &BTreeMap::new()).map_or(0.0, |work| work.bytes.values().sum::<f64>()) as u64;
+    let values: Vec<String> = values.chain((bytes > 0).then(|| format_bytes(bytes))).collect();
+    (!values.is_empty()).then(|| values.join(", "))
+}
+
+fn is_number_or_word(kind: &Type) -> bool {
+    match kind {
+        Type::Optional(inner) => is_number_or_word(inner),
+        kind => matches!(kind, Type::Integer { .. } | Type::Text | Type::Choice(_)),
+    }
+}
+
+/// Returns the first of `cells` that may compute on a device, if its stage has several.
+fn cell_to_measure(cells: &[&Cell]) -> Option<Label> {
+    let first = cells.iter().find(|cell| cell.stage().is_some_and(|stage| stage.uses_devices()))?;
+    let alike = cells.iter().filter(|cell| cell.label.stage == first.label.stage);
+    (alike.count() > 1).then(|| first.label.clone())
 }

@@ -17,6 +17,9 @@ use cwm_engine::{Direction, RunEvent};
 /// The most differences that a check lists.
 const MAX_DIFFERENCES: usize = 20;
 
+/// The most stages whose values a dry run lists.
+const MAX_KNOWN: usize = 8;
+
 /// The most missing objects that are listed.
 const MAX_MISSING: usize = 50;
 
@@ -48,12 +51,19 @@ impl EventText {
             _ => self.take_held(),
         };
         let text = match event {
-            RunEvent::DrySummary { would_run, may_run, cached, would_fail, total } => {
+            RunEvent::DrySummary { would_run, may_run, cached, would_fail, total, known, measure } => {
                 let costs = total.estimated + total.unknown > 0;
                 let costs = costs.then(|| total_cost(total, &self.held.without_estimate()));
+                let known = (!known.is_empty()).then(|| format!("known: {}", list_some(known, MAX_KNOWN)));
+                let hint = measure.as_ref().map(|label| {
+                    let (cell, stage) = (shell_quote(&label.to_string()), &label.stage);
+                    with_options(&format!(
+                        "hint: `cwm run {cell}` computes one cell of {stage}, from which others like it are estimated"
+                    ))
+                });
                 let counts =
                     format!("would run {would_run}, may run {may_run}, cached {cached}, would fail {would_fail}");
-                costs.into_iter().chain([counts]).collect()
+                costs.into_iter().chain(known).chain(hint).chain([counts]).collect()
             }
             _ => text(event, self.verbose),
         };

@@ -45,6 +45,7 @@ fn estimates_scale_what_was_measured_and_are_silent_about_the_rest() {
         plain.contains("unknown: 2 cells: no earlier run of the kind, or an input whose size is not known yet"),
         "{plain}"
     );
+    assert!(plain.contains("\nknown: games (policy uniform, games 10)\n"), "{plain}");
 
     let ran = events(&context.cwm(&["run", "--json"]));
     let doubled = dry(&["--set", "games=20"]);
@@ -125,6 +126,28 @@ fn memory_and_disk_of_a_training_do_not_grow_with_its_steps() {
     // How many games there will be has no say, for `steps` are given.
     let other = estimate_of(&context, "model", &["--set", "steps=5", "--set", "games=7"]);
     assert_eq!(other["memory_bytes"], once["memory_bytes"]);
+}
+
+#[test]
+fn a_dry_run_without_earlier_runs_lists_known_amounts_and_a_cell_to_measure() {
+    if !cfg!(all(feature = "download", feature = "play", feature = "parse", feature = "tokenize", feature = "train")) {
+        println!("skipped: built without the stages of a benchmark");
+        return;
+    }
+    let context = Context::with(
+        "cwm: 1\nstages:\n  month: { stage: download, with: { month: 2013-01, month_bytes: 3MB } }\n  \
+         games: { stage: play, matrix: { policy: [uniform, long] }, with: { policy: $policy, games: 6 } }\n  \
+         corpus: { stage: parse, from: month }\n  tokens: { stage: tokenize, from: corpus }\n  \
+         model: { stage: train, matrix: { seed: [0, 1] }, from: tokens, with: { seed: $seed, size: d16/l1 } }\n",
+    );
+    let planned = context.cwm(&["run", "--dry-run", "--output", "plain"]);
+    let expected = "\
+unknown: 7 cells: no earlier run of the kind, or an input whose size is not known yet
+known: month (month 2013-01, 3.0 MB), 2 cells of games (games 6 each)
+hint: `cwm run 'model[seed=0]'` computes one cell of model, from which others like it are estimated
+would run 3, may run 4, cached 0, would fail 0
+";
+    assert!(planned.stderr.ends_with(expected), "{}", planned.stderr);
 }
 
 #[test]

@@ -238,6 +238,10 @@ pub enum RunEvent {
         would_fail: usize,
         /// All estimates together.
         total: TotalEstimate,
+        /// The values given to cells that read nothing and have no estimate: `games (games 200, seed 0)`.
+        known: Vec<String>,
+        /// A cell without an estimate, after whose run others of its stage have one.
+        measure: Option<Label>,
     },
     /// The failed and skipped cells of a run, if there are any.
     Failures {
