@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::hints;
 use crate::output::print_note;
-use cwm_core::{Error, nearest};
+use cwm_core::{Error, nearest, visible};
+use cwm_pipeline::plan::Plan;
 use cwm_project::site::Site;
 use cwm_store::Store;
 
@@ -49,13 +50,44 @@ pub fn store_folder(store: Option<&Path>, site: &Site, folder: &Path) -> PathBuf
     store.or(site.store.as_deref()).map_or_else(|| folder.join("artifacts"), Path::to_owned)
 }
 
-/// Returns a hint that names the pipeline with the name most like that of `file` in its folder.
-fn similar_pipeline(file: &Path) -> Option<String> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let names = std::fs::read_dir(folder).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let names: Vec<String> = names.filter(|name| name.ends_with(".yaml") || name.ends_with(".yml")).collect();
-    let similar = nearest(file.file_name()?.to_str()?, names.iter().map(String::as_str))?;
-    Some(format!("did you mean `{}`?", file.with_file_name(similar).display()))
+/// Returns a hint that names the pipeline with the name most like that of `file`, in its folder or in `pipelines/` there.
+pub fn similar_pipeline(file: &Path) -> Option<String> {
+    let folder = file.parent()?;
+    let mut found = pipelines_in(folder, 0);
+    found.extend(pipelines_in(&folder.join("pipelines"), 1));
+    let stem = |path: &Path| Some(path.file_stem()?.to_str()?.to_owned());
+    let stems: Vec<String> = found.iter().map(|path| stem(path).unwrap_or_default()).collect();
+    let wanted = stem(file)?;
+    let similar = nearest(&wanted, stems.iter().map(String::as_str))?;
+    let place = stems.iter().position(|stem| stem == similar)?;
+    Some(format!("did you mean `{}`?", visible(&found[place].to_string_lossy())))
+}
+
+/// Returns the pipeline files in a folder and in folders below it, so many levels deep, sorted by path.
+fn pipelines_in(folder: &Path, levels: u32) -> Vec<PathBuf> {
+    let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let names = std::fs::read_dir(listed).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.file_name()));
+    let mut found = Vec::new();
+    for path in names.map(|name| folder.join(name)) {
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("yaml" | "yml") => found.push(path),
+            _ if levels > 0 && path.is_dir() => found.extend(pipelines_in(&path, levels - 1)),
+            _ => {}
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Returns the cells that any of `words` selects, or all cells without words.
+///
+/// # Errors
+/// One of them is no stage. If it is like the name of a pipeline file, a hint names that.
+pub fn select_cells(plan: &Plan, words: &[String]) -> Result<Vec<usize>, Error> {
+    plan.select_all(words).map_err(|error| {
+        let wrong = words.first().filter(|word| plan.select(word).is_err());
+        wrong.and_then(|word| similar_pipeline(Path::new(word))).into_iter().fold(error, Error::hint)
+    })
 }
 
 /// Finds the pipeline file: `file`, else `pipeline.yaml` in the current folder or one above it.

@@ -1,11 +1,11 @@
 //! The options that name a pipeline.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::completers::{complete, variables};
-use crate::locate::pipeline_file;
+use crate::locate::{pipeline_file, similar_pipeline};
 use cwm_core::{Error, visible};
 
 /// The options that name a pipeline.
@@ -44,7 +44,8 @@ impl PipelineArguments {
         if let (None, Some(first)) = (&self.file, words.first()) {
             pipeline_file(None).map_err(|error| {
                 let message = format!("{}, and `{}` is no pipeline file", error.message, visible(first));
-                Error { message, ..error }
+                let hints = similar_pipeline(Path::new(first)).map_or(error.hints, |hint| vec![hint]);
+                Error { message, hints, ..error }
             })?;
         }
         Ok(())

@@ -12,6 +12,7 @@ use crate::cli::{Output, RunArguments};
 use crate::commands::progress::progress_sink;
 use crate::commands::{dry_run, executor, post_run, retry_command, transfer};
 use crate::events::RunLog;
+use crate::locate::select_cells;
 use crate::output::reject_json_with;
 use crate::workspace::Workspace;
 use cwm_core::{Diagnostic, Error, ExitCode};
@@ -61,7 +62,7 @@ fn run_until(
     for word in &arguments.force {
         force.extend(workspace.plan.select(word)?);
     }
-    let named = [workspace.plan.select_all(&arguments.words)?, force.clone()].concat();
+    let named = [select_cells(&workspace.plan, &arguments.words)?, force.clone()].concat();
     let cells = workspace.plan.ancestors(&named);
     let (targets, force) = (BTreeSet::from_iter(named.iter().copied()), BTreeSet::from_iter(force));
     require_files_and_exports(&workspace, &cells, arguments.check)?;

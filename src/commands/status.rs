@@ -12,6 +12,7 @@ use crate::cli::StatusArguments;
 use crate::commands::remote_hints::print_hints;
 use crate::fold::{Entry, Group, fold, fold_lines};
 use crate::hints::with_options;
+use crate::locate::select_cells;
 use crate::output::{is_json, print_json, print_text};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode, list_some};
@@ -63,7 +64,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
         return graph::run(&arguments, notation);
     }
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
-    let chosen = workspace.plan.select_all(&arguments.stages)?;
+    let chosen = select_cells(&workspace.plan, &arguments.stages)?;
     workspace.note_compared_run();
     let cache_status = workspace.cache_status()?;
     let queue = cwm_slurm::query_queue(&workspace.store);

@@ -7,6 +7,7 @@ use crate::cli::WhyArguments;
 use crate::commands::remote_hints::print_hints;
 use crate::fold::{Entry, Group, fold};
 use crate::hints::with_options;
+use crate::locate::select_cells;
 use crate::output::{is_json, print_answer};
 use crate::workspace::Workspace;
 use cwm_action::probe::ProbeRunner;
@@ -24,7 +25,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
         return Err(Error::usage("no stage is named").hint("`cwm status` lists them"));
     }
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
-    let cells = workspace.plan.select_all(&arguments.stages)?;
+    let cells = select_cells(&workspace.plan, &arguments.stages)?;
     workspace.note_compared_run();
     let cache_status = workspace.cache_status()?;
     let prediction = workspace.prediction(&cache_status)?;

@@ -165,6 +165,29 @@ fn a_word_that_is_no_pipeline_is_named() {
 }
 
 #[test]
+fn a_word_like_the_name_of_a_pipeline_gets_its_path() {
+    let context = Context::new();
+    context.write("pipelines/paper/lichess.yaml", PIPELINE);
+    context.write("list.txt", "");
+    let hint = "hint: did you mean `pipelines/paper/lichess.yaml`?";
+    let reported = |words: &[&str]| {
+        for word in words {
+            for command in [&["run"][..], &["status"], &["run", "--watch"]] {
+                let ran = context.cwm(&[command, &[word]].concat());
+                assert_eq!(ran.code, 2, "{command:?} {word}: {}", ran.stderr);
+                assert!(ran.stderr.contains(hint), "{command:?} {word}: {}", ran.stderr);
+            }
+        }
+    };
+    // Where the current folder has no pipeline, and where it has another one.
+    reported(&["lichess", "lichess.yam", "lichess.yml", "lichess.yaml"]);
+    context.write("pipeline.yaml", PIPELINE);
+    reported(&["lichess", "lichess.yam", "lichess.yml", "lichess.yaml"]);
+    assert!(context.cwm(&["why", "lichess"]).stderr.contains(hint));
+    assert!(!context.cwm(&["run", "nothing"]).stderr.contains("did you mean"));
+}
+
+#[test]
 fn a_folder_that_is_no_store_is_refused_by_every_command() {
     let context = Context::with(PIPELINE);
     context.write("list.txt", "");

@@ -14,7 +14,7 @@ use cwm_contract::SourceFiles;
 use super::run_until;
 use crate::cli::RunArguments;
 use crate::commands::progress::progress_sink;
-use crate::locate::pipeline_file;
+use crate::locate::{pipeline_file, select_cells};
 use crate::output::{is_json, print_error, print_error_as_json};
 use cwm_core::files::is_stream;
 use cwm_core::{Error, ExitCode, Stat};
@@ -37,7 +37,7 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
     let file = pipeline_file(arguments.pipeline.file.as_deref())?;
     // A pipeline with errors is reported by the first run, and may be repaired.
     if let Ok(plan) = plan::load(&file, &arguments.pipeline.sets, &crate::registry::built_in()) {
-        plan.select_all(&arguments.words)?;
+        select_cells(&plan, &arguments.words)?;
     }
     // It is the same pipeline to the end, even if another file appears in a nearer folder.
     arguments.pipeline.file = Some(file.clone());

@@ -16,7 +16,8 @@ impl Plan {
     /// There is no such stage, axis or cell, or the address names an output.
     pub fn select(&self, text: &str) -> Result<Vec<usize>, Error> {
         let address = read(text)?;
-        let Some(port) = address.port else { return self.cells_at(&address) };
+        let cells = self.cells_at(&address)?;
+        let Some(port) = address.port else { return Ok(cells) };
         let message = format!("`{}` names the output `{port}`, and a stage is wanted here", visible(text));
         Err(Error::usage(message)
             .hint(format!("leave the output out: `{}`", text[..text.len() - port.len()].trim_end_matches('.'))))
