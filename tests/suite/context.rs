@@ -94,6 +94,16 @@ impl Context {
         finish(self.command(arguments).output().expect("cwm starts"))
     }
 
+    /// The commands that the help of the program, or of a group of commands, lists.
+    pub fn listed_commands(&self, group: &[&str]) -> Vec<String> {
+        let help = self.cwm(&[group, &["--help"]].concat()).stdout;
+        let listed =
+            help.split_once("\nCommands:").map(|(_, listed)| listed.split("Options:").next().unwrap_or(listed));
+        let names =
+            listed.into_iter().flat_map(str::lines).filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+        names.filter(|name| !name.is_empty() && *name != "help").map(str::to_owned).collect()
+    }
+
     /// `cwm run --json` with further arguments.
     pub fn run(&self, arguments: &[&str]) -> Run {
         let mut all = vec!["run", "--json"];

@@ -300,28 +300,18 @@ fn every_field_that_the_page_tells_stands_in_the_code() {
     assert!(missing.is_empty(), "docs/json.md tells of fields that no code has:\n{}", missing.join("\n"));
 }
 
-/// Commands that print no data.
-const WITHOUT: [&str; 1] = ["help"];
-
 #[test]
 fn every_command_that_prints_data_has_json_and_a_section() {
     let context = Context::new();
-    let help = context.cwm(&["--help"]).stdout;
-    let commands = help.split("Commands:").nth(1).expect("commands").split("Options:").next().expect("options");
     let tables = documented();
-    for name in commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()) {
-        if name.is_empty() || WITHOUT.contains(&name) {
-            continue;
-        }
-        let own = context.cwm(&[name, "--help"]).stdout;
+    let names = context.listed_commands(&[]);
+    assert!(names.len() > 10, "{names:?}");
+    for name in names.iter().map(String::as_str) {
         // A group has a section for all of its commands, or one for each.
-        let listed = own.split_once("\nCommands:").map(|(_, listed)| listed.split("Options:").next().unwrap_or(listed));
-        let names =
-            listed.into_iter().flat_map(str::lines).filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
-        let members: Vec<&str> = names.filter(|name| !name.is_empty() && !WITHOUT.contains(name)).collect();
+        let members = context.listed_commands(&[name]);
         let commands: Vec<Vec<&str>> = match &members[..] {
             [] => vec![vec![name]],
-            members => members.iter().map(|member| vec![name, member]).collect(),
+            members => members.iter().map(|member| vec![name, member.as_str()]).collect(),
         };
         for words in commands {
             let command = words.join(" ");

@@ -889,6 +889,84 @@ fn packages_come_from_the_public_registry_and_no_file_names_another() {
     none(offenders, "where packages are fetched from is the machine's business (~/.cargo/config.toml)");
 }
 
+/// The words after `cwm` of each command in a line: between backquotes; in a block of code of a page, or of a comment in YAML, at
+/// the beginning and behind `|`, `;`, `&&` and `$(`; in a script behind the quoted path of the program (`"$bin/cwm" run`), in a
+/// list or among the arguments of a function (`[cwm, "run"]`, `cwm(program, "run")`). A script that names the program in another
+/// way is not looked at.
+fn commands_in(line: &str, is_code: bool, is_script: bool) -> Vec<Vec<String>> {
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let quoted = line.match_indices("`cwm ").map(|(at, mark)| line[at + mark.len()..].split('`').next());
+    let mut found: Vec<Vec<String>> = quoted.map(|text| words(text.unwrap_or_default())).collect();
+    if is_code {
+        let line = line.replace("&&", ";").replace("$(", ";");
+        let parts = line.split(['|', ';']).map(|part| part.trim_start_matches(['#', '$', ' ']));
+        found.extend(parts.filter_map(|part| part.strip_prefix("cwm ")).map(words));
+    }
+    for (at, name) in line.match_indices("cwm").filter(|_| is_script) {
+        let rest = &line[at + name.len()..];
+        found.extend(match rest.strip_prefix('"') {
+            Some(rest) if rest.starts_with(' ') => Some(words(rest)),
+            None if rest.starts_with(['(', ',']) => {
+                Some(rest.split('"').skip(1).step_by(2).map(str::to_owned).collect())
+            }
+            _ => None,
+        });
+    }
+    found
+}
+
+#[test]
+fn every_command_in_texts_and_scripts_exists() {
+    let context = crate::context::Context::new();
+    let names = context.listed_commands(&[]).into_iter().chain(["exec", "help"].map(str::to_owned));
+    let commands: BTreeMap<String, Vec<String>> =
+        names.map(|name| (name.clone(), context.listed_commands(&[&name]))).collect();
+    // What is no word is an option, or stands for a command.
+    let is_word = |word: &&String| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    let is_known = |words: &[String]| match (words.first().filter(is_word), words.get(1).filter(is_word)) {
+        (Some(name), second) => commands.get(name).is_some_and(|members| match second {
+            Some(second) if !members.is_empty() => members.contains(second),
+            _ => true,
+        }),
+        (None, _) => true,
+    };
+    let are_known = |line: &str| commands_in(line, true, true).iter().all(|words| is_known(words));
+    assert!(are_known("$ x && cwm store ls | cwm runs") && are_known("`cwm {command}`, `cwm --help`"));
+    for wrong in [
+        "`cwm path a`",
+        "`cwm store path`",
+        "x | cwm path",
+        "\"$bin/cwm\" path a",
+        "[cwm, \"path\", \"a\"]",
+        "cwm(program, \"path\", f\"{a}\")",
+    ] {
+        assert!(!are_known(wrong), "{wrong}");
+    }
+    let product = ["src/", "executor/", "crates/", "stages/"];
+    let (mut count, mut offenders) = (0, Vec::new());
+    for File { path, text } in tracked_files() {
+        let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+        let is_script = ending == "py" || text.starts_with("#!");
+        let text = match ending {
+            "rs" if product.iter().any(|folder| path.starts_with(folder)) => without_tests(&text),
+            "md" | "yaml" => text,
+            _ if is_script => text,
+            _ => continue,
+        };
+        let mut is_block = false;
+        for (number, line) in text.lines().enumerate() {
+            is_block ^= ending == "md" && line.trim_start().starts_with("```");
+            let is_code = is_block || ending == "yaml" && line.trim_start().starts_with("#   ");
+            let commands = commands_in(line, is_code, is_script);
+            count += commands.len();
+            let unknown = commands.iter().filter(|words| !is_known(words));
+            offenders.extend(unknown.map(|words| format!("{path}:{}: cwm {}", number + 1, words.join(" "))));
+        }
+    }
+    assert!(count > 400, "only {count} commands were found");
+    none(offenders, "a command that a text or a script names is one that `cwm --help` lists");
+}
+
 #[test]
 fn what_these_tests_take_for_product_code_is_without_tests_and_comments() {
     let text = "\
