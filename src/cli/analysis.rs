@@ -39,7 +39,7 @@ pub struct RunsArguments {
     /// The pipeline [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Delete a remembered run with --set; `cwm store gc --delete` then deletes its results (may be repeated)
+    /// Delete a run with --set from the list; `cwm store gc --delete` then deletes its results (may be repeated)
     #[arg(long, value_name = "RUN")]
     pub delete: Vec<String>,
 }
@@ -50,10 +50,10 @@ pub struct SqlArguments {
     /// Stages, cells or outputs, such as bins or 'evaluation[test=held_out].scores'; last, the query
     #[arg(value_name = "STAGE[.PORT]... QUERY", required = true, add = complete(outputs))]
     pub words: Vec<String>,
-    /// List the tables and their columns; there is no query then
+    /// List the tables and their columns, without a query
     #[arg(long)]
     pub tables: bool,
-    /// Comma-separated values
+    /// Print comma-separated values
     #[arg(long, conflicts_with = "tables")]
     pub csv: bool,
     /// The pipeline

@@ -73,7 +73,7 @@ pub enum Command {
     Diff(DiffArguments),
     /// List runs, values and metrics
     ///
-    /// Lists the runs that are remembered, with and without --set, and the numbers that came out.
+    /// Lists the last run and the runs with --set: values of variables, cells and metrics.
     Runs(RunsArguments),
     /// Print the log of a stage
     ///
@@ -81,7 +81,7 @@ pub enum Command {
     Log(LogArguments),
     /// Describe a result and its content
     ///
-    /// Prints key, parameters, outputs, cost and content of a stage's result, or of a digest or key; with --path, where it is.
+    /// Prints key, parameters, outputs, cost and content of a result; with --path, only the path of an output.
     Show(ShowArguments),
     /// Copy outputs out of the store
     ///
@@ -93,8 +93,8 @@ pub enum Command {
     Sql(SqlArguments),
     /// Keep or record results without running
     ///
-    /// Declares that a change of a stage's code changes no result, so that results of the older code stay (accepted.lock); or,
-    /// with --files or --previous, records files or the previous result as the result of a stage, in place of computing it.
+    /// Declares that a change of a stage's code changes no result, so that results of the older code remain valid
+    /// (accepted.lock); with --files or --previous, records files, or the previous result, as a stage's result.
     Accept(AcceptArguments),
     /// List or update pinned downloads
     ///

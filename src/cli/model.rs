@@ -59,13 +59,13 @@ pub struct TrackArguments {
     /// The moves, as e4, g1f3 or O-O [default: from --input, or standard input]
     #[arg(value_name = "MOVE")]
     pub moves: Vec<String>,
-    /// Read them from this file, as moves or as PGN; `-` is standard input
+    /// Read the moves from this file, as moves or as PGN; `-` is standard input
     #[arg(short = 'i', long, value_name = "FILE", conflicts_with = "moves")]
     pub input: Option<PathBuf>,
     /// The number of the game in the PGN
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub game: u64,
-    /// Only a summary: positions and labels that were right, and the first error
+    /// Print only the numbers of positions and labels that were right, and the first error
     #[arg(long)]
     pub summary: bool,
     /// Facts about a model from a file

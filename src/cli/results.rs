@@ -10,8 +10,7 @@ use super::completers::{complete, outputs, outputs_and_tags, stages};
 /// Arguments of `show`.
 #[derive(Debug, Args)]
 pub struct ShowArguments {
-    /// A stage, a cell, an output such as tokens.train; tag:NAME, all that the tag names; or (the beginning of) a key or
-    /// digest
+    /// A stage, a cell or an output such as tokens.train; tag:NAME for the results of a tag; or a key or digest, or its first digits
     #[arg(value_name = "STAGE[.PORT]|tag:NAME|HASH", add = complete(outputs_and_tags))]
     pub what: String,
     /// Print only the path of a stage's output in the store (read-only)
@@ -52,13 +51,13 @@ pub struct ExportArguments {
     /// The destination, created if absent; or `-`: a dataset goes to standard output as an Arrow IPC stream
     #[arg(value_name = "DIR|-")]
     pub destination: PathBuf,
-    /// With the 75 labels of every position (of a dataset)
+    /// Include the 75 labels of every position (of a dataset)
     #[arg(long)]
     pub labels: bool,
     /// Export only the first N games (of a dataset)
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
-    /// Include in a report who made its results and on which hosts; left out otherwise, as reports are published
+    /// Include the people and hosts that made the results (of a report); without it, they are left out
     #[arg(long)]
     pub names: bool,
     /// The pipeline

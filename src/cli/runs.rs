@@ -24,7 +24,7 @@ pub struct InitArguments {
 /// Arguments of `run`.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunArguments {
-    /// A pipeline file (if it ends in .yaml or .yml), then stages, such as model or 'model[size=d32/l1]'
+    /// A pipeline file (if it ends in .yaml or .yml), then stages, such as model or 'model[size=d32/l1]' [default: all]
     #[arg(value_name = "FILE|STAGE", add = files_and_stages())]
     pub words: Vec<String>,
     /// The pipeline and its variables
@@ -33,7 +33,7 @@ pub struct RunArguments {
     /// Cores to use [default: all]
     #[arg(short = 'j', long, value_name = "N", value_parser = core_count)]
     pub jobs: Option<u32>,
-    /// The device of train and evaluate, in place of the one in the pipeline: auto, cpu, cuda:0, cuda:1, …
+    /// The device of stages that train or evaluate, in place of the pipeline's: auto, cpu, cuda:0, cuda:1, …
     #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = complete(devices))]
     pub device: Option<cwm_contract::DeviceChoice>,
     /// How to print progress
@@ -42,8 +42,7 @@ pub struct RunArguments {
     /// Print what would run, and why; run nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
-    /// Run these stages again, beside their recorded results, and compare the bytes; nothing is changed.
-    /// Exit code 8 if they differ
+    /// Run these stages again and compare the bytes with the recorded results; change nothing. Exit code 8 if they differ
     #[arg(long, conflicts_with_all = ["dry_run", "force"])]
     pub check: bool,
     /// Run these stages even if they are cached (may be repeated)
@@ -55,7 +54,7 @@ pub struct RunArguments {
     /// Upload results to the first writable remote at the end
     #[arg(long, conflicts_with_all = ["dry_run", "check"])]
     pub push: bool,
-    /// With --pull and --push, and for jobs with `store = "remote"`: this remote alone
+    /// Use only this remote, for --pull, --push and jobs with `store = "remote"`
     #[arg(long, value_name = "NAME")]
     pub remote: Option<String>,
     /// The executor, in place of the one in `cwm.toml`
@@ -104,7 +103,7 @@ pub struct StatusArguments {
     /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
-    /// Query the remotes of cwm.toml, too
+    /// Show which results the remotes of cwm.toml have
     #[arg(long)]
     pub remote: bool,
     /// Draw the graph of the whole pipeline, a node for each stage; with -v, for each cell

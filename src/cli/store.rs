@@ -32,9 +32,9 @@ pub enum StoreCommand {
     Gc(GcArguments),
     /// Check hashes; quarantine damaged files
     Verify(VerifyArguments),
-    /// Tag results so that gc keeps them
+    /// Tag results to keep them
     ///
-    /// Without a name, lists the tags.
+    /// `cwm store gc` keeps what a tag names. Without a name, lists the tags.
     Tag(TagArguments),
 }
 
@@ -44,7 +44,7 @@ pub struct LsArguments {
     /// Only these stages or cells: model, 'model[size=d32/l1]'; tag:NAME lists what that tag names
     #[arg(value_name = "STAGE|tag:NAME", add = complete(stages_and_tags))]
     pub what: Vec<String>,
-    /// All results that the store has, also those that the pipeline's lock file does not name
+    /// List all results in the store, also those that the pipeline's lock file does not name
     #[arg(long)]
     pub all: bool,
     /// The pipeline whose store is used [default: pipeline.yaml here or in a folder above]
@@ -58,8 +58,7 @@ pub struct TagArguments {
     /// The name: letters, digits, `.`, `_`, `-`; without one, all tags are listed
     #[arg(value_name = "NAME", add = complete(tag_names))]
     pub name: Option<String>,
-    /// The results: stages or cells as the lock file has them now, or (the beginning of) keys or digests [default: all
-    /// that the lock file names]
+    /// The results: stages or cells of the lock file, or keys or digests, or their first digits [default: all of the lock file]
     #[arg(value_name = "STAGE|HASH", add = complete(stages))]
     pub what: Vec<String>,
     /// Move an existing tag to these results
@@ -90,19 +89,19 @@ pub struct DuArguments {
 /// Arguments of `store gc`.
 #[derive(Debug, Args)]
 pub struct GcArguments {
-    /// Delete them; without this, they are only listed
+    /// Delete the unused results; without it, they are only listed
     #[arg(long)]
     pub delete: bool,
     /// Keep results made or used within this time: 30d, 12h, 2 weeks
     #[arg(long, value_name = "AGE", default_value = "0")]
     pub keep: Age,
-    /// Delete only until the results have this size (200GB, 1.5TiB), the least recently used first
+    /// Delete the least recently used results, and only until the rest has this size (200GB, 1.5TiB)
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_size: Option<u64>,
-    /// Also unused downloads, pipe inputs and files recorded by hand, which cannot be recomputed
+    /// Include unused downloads, contents of pipes and files recorded by hand, which cannot be computed again
     #[arg(long)]
     pub sources: bool,
-    /// Forget a lock file that the store has seen, so that what only it names may go
+    /// Stop keeping the results of this lock file, such as that of a deleted checkout
     #[arg(long, value_name = "LOCKFILE")]
     pub forget: Option<PathBuf>,
     /// The pipeline whose store is used [default: pipeline.yaml here or in a folder above]

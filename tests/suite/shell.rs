@@ -140,17 +140,24 @@ fn every_command_has_a_manual_page_and_every_option_stands_in_it() {
     assert_eq!(std::fs::read_dir(context.path("pages")).expect("a folder").count(), commands.len() + 1);
 }
 
+#[test]
+fn the_help_of_each_command_begins_with_a_few_words() {
+    let context = Context::new();
+    for command in commands(&context) {
+        let words: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
+        let help = context.cwm(&words).stdout;
+        let first = help.lines().next().unwrap_or_default();
+        assert!((2..=6).contains(&first.split(' ').count()) && !first.ends_with('.'), "{command:?}: {first:?}");
+    }
+}
+
 /// The words of all commands, those of groups too, as `--help` lists them.
 fn commands(context: &Context) -> Vec<Vec<String>> {
     let (mut all, mut groups) = (Vec::new(), vec![Vec::new()]);
     while let Some(group) = groups.pop() {
-        let words: Vec<&str> = group.iter().map(String::as_str).chain(["--help"]).collect();
-        let help = context.cwm(&words).stdout;
-        let Some((_, listed)) = help.split_once("Commands:") else { continue };
-        let listed = listed.split("Options:").next().expect("options");
-        let names = listed.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
-        for name in names.filter(|name| !name.is_empty() && *name != "help") {
-            let command = [&group[..], &[name.to_owned()]].concat();
+        let words: Vec<&str> = group.iter().map(String::as_str).collect();
+        for name in context.listed_commands(&words) {
+            let command = [&group[..], &[name]].concat();
             groups.push(command.clone());
             all.push(command);
         }

@@ -27,9 +27,9 @@ exit_codes! {
     PIPELINE = 3;
     /// The store cannot be used: read-only, full, damaged or of a newer format; or the store that `cwm store ls`, `du`, `gc` or `verify` names does not exist.
     STORE = 4;
-    /// `verify` found damaged or missing objects.
+    /// `store verify` found damaged or missing objects.
     DAMAGED = 5;
-    /// `parity` found a difference beyond the tolerance, or a file that cannot be compared.
+    /// `model parity` found a difference beyond the tolerance, or a file that cannot be compared.
     DISPARITY = 6;
     /// `diff` found a difference.
     DIFFERENT = 7;
