@@ -34,6 +34,52 @@ fn the_tutorial_does_what_it_says() {
 }
 
 #[test]
+fn a_model_of_ones_own_fits_every_pipeline_as_the_page_describes() {
+    if !cfg!(all(
+        feature = "download",
+        feature = "play",
+        feature = "train",
+        feature = "select",
+        feature = "evaluate",
+        feature = "bins",
+        feature = "compare",
+        feature = "report"
+    )) {
+        println!("skipped: built without all stages of the pipelines");
+        return;
+    }
+    let text = page("docs/how-to/your-model.md");
+    let block = &blocks(&text, "yaml")[0];
+    for (name, file, games) in [
+        ("`cwm init`", "src/commands/init/pipeline.yaml", "tokens.validation"),
+        ("`lichess.yaml`", "pipelines/chess-world-model/lichess.yaml", "tokens.validation"),
+        ("`pipeline.yaml`", "pipeline.yaml", "held_out.dataset"),
+    ] {
+        let listed = |line: &str| line.starts_with('|') && line.contains(name) && line.contains(games);
+        assert!(text.lines().any(listed), "the page lists {games} for {name}");
+        let stage = block.replace("tokens.validation", games);
+        let with_mine = |line: &str| match line.starts_with("  bins:") {
+            true => line
+                .replace("scores: [evaluation", "scores: [mine, evaluation")
+                .replace("scores: evaluation", "scores: [evaluation, mine]"),
+            false => line.to_owned(),
+        };
+        let pipeline = page(file).lines().map(with_mine).collect::<Vec<_>>().join("\n");
+        let context = Context::with(&pipeline.replacen("\nstages:\n", &format!("\nstages:\n{stage}"), 1));
+        context.write("held_out.parquet", "");
+        let dry = context.cwm(&["run", "--dry-run"]);
+        assert_eq!(dry.code, 0, "{file}: {}{}", dry.stdout, dry.stderr);
+        let graph = context.cwm(&["status", "--graph", "--json"]).stdout;
+        let nodes: Vec<serde_json::Value> = serde_json::from_str(&graph).expect("JSON");
+        let reads = |stage: &str| nodes.iter().find(|node| node["name"] == stage).expect("the stage")["from"].clone();
+        assert!(reads("bins").as_array().expect("a list").contains(&"mine".into()), "{file}: {graph}");
+        // Its games are those of the other models, which have the name `held_out`, the default.
+        let stages: Vec<&str> = games.split('.').take(1).collect();
+        assert_eq!(reads("mine"), serde_json::json!(stages), "{file}: {graph}");
+    }
+}
+
+#[test]
 fn a_stage_of_ones_own_is_planned_checked_and_writes_equal_bytes() {
     let file = Path::new(ROOT).join("examples/own-stage/pipeline.yaml");
     let registry = Registry::new(vec![&smooth::Smooth], &[], |_, _| Ok(Default::default()));
