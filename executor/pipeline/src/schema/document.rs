@@ -46,12 +46,12 @@ pub fn document(registry: &Registry) -> Value {
 /// Returns the definitions that stages of all kinds refer to.
 fn shared() -> Map<String, Value> {
     let source = json!({ "anyOf": [
-        { "type": "string", "description": "stage, stage.output, stage[axis=value] or stage[axis=value].output" },
+        { "type": "string", "description": "stage, stage.output, stage[axis=value] or stage[axis=value].output; with a `/`, the path of a file" },
         {
             "type": "object",
             "required": ["file"],
             "additionalProperties": false,
-            "properties": { "file": { "type": "string", "description": "A file from outside, relative to this file." } },
+            "properties": { "file": { "type": "string", "description": "The path of a file, relative to the pipeline file." } },
         },
     ] });
     let shared = json!({

@@ -26,12 +26,12 @@ pub const FILE: &[Key] = &[
     },
     Key {
         name: "stages",
-        about: "The stages by name: a small letter, then small letters, digits and `_`.",
+        about: "The stages by name. A name begins with a lower-case letter, followed by lower-case letters, digits and `_`.",
         schema: || named(json!({ "$ref": "#/definitions/stage" })),
     },
     Key {
         name: "export",
-        about: "What is copied out after a run: from a reference, such as `report` or `tokens.train`, to a path beside this file.",
+        about: "Copies that a run makes at its end: a map from reference, such as `report` or `tokens.train`, to a path relative to the pipeline file.",
         schema: || json!({ "type": ["object", "null"], "additionalProperties": { "type": "string" } }),
     },
 ];
@@ -51,12 +51,12 @@ pub const STAGE: &[Key] = &[
     },
     Key {
         name: "each",
-        about: "The name of a stage: one cell for each cell of that stage, whose axes it then has too.",
+        about: "The name of a stage. This stage then has the axes of that stage, and one cell for each of its cells.",
         schema: || json!({ "type": "string" }),
     },
     Key {
         name: "needs",
-        about: "Its share of the machine: `cpu` (cores, or `all`), `gpu` (a number, also a part of one), `memory` (`4GiB`, `500MB`, or bytes), `time` (`2h`: how long it takes at most, as the time limit of a batch job). The others are the stage's own defaults. In no key.",
+        about: "Its share of the machine: `cpu` (cores, or `all`), `gpu` (a number, also a fraction), `memory` (`4GiB`, `500MB`, or bytes), `time` (`2h`: the time limit of a batch job). Missing entries are the stage's own defaults. Not part of the key.",
         schema: || {
             json!({ "type": ["object", "null"], "additionalProperties": false, "properties": {
                 "cpu": { "anyOf": [{ "type": "integer", "minimum": 1 }, { "const": "all" }, { "$ref": "#/definitions/variable" }] },
@@ -68,7 +68,7 @@ pub const STAGE: &[Key] = &[
     },
     Key {
         name: "retry",
-        about: "How many more attempts follow a failed one: `2`, or `{ times: 2, wait: 10s }`; the wait doubles from attempt to attempt. In no key.",
+        about: "The number of further attempts after a failure: `2`, or `{ times: 2, wait: 10s }`. The wait doubles with each attempt. Not part of the key.",
         schema: || {
             json!({ "anyOf": [times(), { "type": "object", "additionalProperties": false, "properties": {
                 "times": times(), "wait": { "$ref": "#/definitions/duration" },
@@ -77,7 +77,7 @@ pub const STAGE: &[Key] = &[
     },
     Key {
         name: "limits",
-        about: "When an attempt is ended: `time` (`90s`, `10m`, `1h30m`) and `memory` (`8GiB`). In no key.",
+        about: "The limits of one attempt: `time` (`90s`, `10m`, `1h30m`) and `memory` (`8GiB`). Not part of the key.",
         schema: || {
             json!({ "type": "object", "additionalProperties": false, "properties": {
                 "time": { "$ref": "#/definitions/duration" }, "memory": { "$ref": "#/definitions/bytes" },
@@ -86,7 +86,7 @@ pub const STAGE: &[Key] = &[
     },
     Key {
         name: "keep",
-        about: "`false`: its outputs go as soon as all that reads them is done, and are made again when something needs them. In no key.",
+        about: "`false`: the files of its outputs are evicted once all readers are done, and computed again when something needs them. Not part of the key.",
         schema: || json!({ "type": "boolean" }),
     },
 ];
@@ -94,7 +94,7 @@ pub const STAGE: &[Key] = &[
 /// The key of stages that compute with models.
 pub const DEVICE: Key = Key {
     name: "device",
-    about: "Where it computes: `auto` (the default), `cpu`, or a GPU by number (`cuda:0`). In no key.",
+    about: "The device of the computation: `auto` (the default), `cpu`, or a GPU by number (`cuda:0`). Not part of the key.",
     schema: || json!({ "anyOf": [{ "enum": ["auto", "cpu"] }, { "type": "string", "pattern": r"^cuda:[0-9]+$|\$" }] }),
 };
 
@@ -102,17 +102,17 @@ pub const DEVICE: Key = Key {
 pub const COMMAND: &[Key] = &[
     Key {
         name: "deps",
-        about: "Files and globs that it rests on, below the pipeline's folder; their contents are in its key.",
+        about: "Files and globs that it depends on, below the pipeline's folder. Their content is part of the key.",
         schema: || json!({ "$ref": "#/definitions/texts" }),
     },
     Key {
         name: "env",
-        about: "Names of variables that it sees of cwm's own environment; their values are in its key.",
+        about: "Names of variables of cwm's own environment that the command gets. Their values are part of the key.",
         schema: || json!({ "$ref": "#/definitions/texts" }),
     },
     Key {
         name: "outputs",
-        about: "Its outputs, a map by name: each `file`, `folder`, or a map with `format`, `ext` and `folder` (`outputs: { parts: folder }`). Without this key it writes the file `out`.",
+        about: "Its outputs by name: each is `file`, `folder`, or a map with `format`, `ext` and `folder` (`outputs: { parts: folder }`). Without this key, the command writes the file `out`.",
         schema: || {
             let mut outputs = named(json!({ "anyOf": [
                 { "enum": ["file", "folder"] },

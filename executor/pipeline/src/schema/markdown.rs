@@ -20,8 +20,8 @@ pub fn markdown(registry: &Registry) -> String {
     page += &keys(FILE.iter());
     page += "\n## Keys of a stage\n\n| key | holds |\n|---|---|\n";
     page += "| `stage` | Its kind: one of those below. |\n";
-    page += "| `from` | What it reads: a reference (`corpus`, `tokens.train`, `model[size=d32/l1]`), a list of them, or a map from \
-             input to reference, list, or `{ file: path }`. |\n";
+    page += "| `from` | Its inputs: a reference (`corpus`, `tokens.train`, `model[size=d32/l1]`) or a list of them; or a map from input to \
+             reference, path with a `/` (`./games.pgn`), `{ file: path }`, or a list of these. |\n";
     page += "| `with` | Its parameters, below. |\n";
     for key in STAGE.iter().chain([&DEVICE]).chain(COMMAND) {
         let whose = if COMMAND.iter().any(|own| own.name == key.name) {

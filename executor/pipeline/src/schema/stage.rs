@@ -54,7 +54,7 @@ pub fn command() -> Value {
     let inputs = json!({ "type": "object", "propertyNames": { "pattern": "^[a-z][a-z0-9_]*$" }, "additionalProperties": source });
     properties.insert(
         "from".into(),
-        json!({ "description": "What it reads.", "anyOf": [{ "$ref": "#/definitions/texts" }, inputs] }),
+        json!({ "description": "Its inputs.", "anyOf": [{ "$ref": "#/definitions/texts" }, inputs] }),
     );
     properties.insert(
         "with".into(),
@@ -107,7 +107,7 @@ fn from(inputs: &[Input]) -> Value {
     }
     let required: Vec<_> = inputs.iter().filter(|input| input.count.is_required()).map(|input| input.name).collect();
     let by_name = json!({ "type": "object", "required": required, "properties": named, "additionalProperties": false });
-    json!({ "description": "What it reads.", "anyOf": [{ "$ref": "#/definitions/texts" }, by_name] })
+    json!({ "description": "Its inputs.", "anyOf": [{ "$ref": "#/definitions/texts" }, by_name] })
 }
 
 fn with(parameters: &[ParameterSpec]) -> Value {
