@@ -10,13 +10,13 @@ parameters! {
         pub pairs: String = "baseline".into(), kind = Type::Choice(&["baseline", "all"]),
         /// Family that the others are compared with, each with that of its own size.
         pub baseline: String = "transformer".into(),
-        /// `lower`: the stage fails, in words, unless the loss of every model is lower than the baseline's and the
-        /// whole interval is below 0. `nothing`: it only reports.
+        /// `lower`: the stage fails unless the loss of every model is lower than the baseline's and the whole interval
+        /// is below 0. `nothing`: it only reports.
         pub expect: String = "nothing".into(), kind = Type::Choice(&["nothing", "lower"]),
-        /// Share of resamples that the interval holds.
+        /// Share of resamples within the interval.
         pub confidence: f64 = 0.95,
-        /// Number of times that the games are drawn anew, as many as there are, with replacement; and that the results
-        /// of the two models in a game change places by chance, for the probability.
+        /// Number of bootstrap resamples for the intervals, and of random exchanges of the two models for the
+        /// probability.
         pub resamples: u64 = 10_000, kind = Type::Integer { min: 100, max: 1_000_000 },
         /// Seed of the draws.
         pub seed: u64 = 0,

@@ -16,23 +16,23 @@ const ENDINGS: &[&str] = &[".pgn", ".pgn.zst", ".pgn.gz", ".pgn.bz2"];
 parameters! {
     /// Parameters of `download`.
     pub struct Config {
-        /// The file, or the `http://` or `https://` URL it is at; or a list of them, which makes a folder of files in the
-        /// order of the list. A folder stands for the list of the game files in it and in its folders. It counts before
-        /// `month`.
+        /// A file, or an `http://` or `https://` URL; or a list of these, which gives a folder of files in the order of
+        /// the list. A folder stands for the list of the game files in it and in its subfolders. `source` takes
+        /// precedence over `month`.
         pub source: Option<OneOrMany<SourceLocation>> = None,
             kind = Type::Optional(Box::new(Type::OneOrMany(Box::new(Type::FileOrUrl { endings: ENDINGS })))),
-        /// A month of the standard rated games of Lichess, such as 2025-03, where no `source` is given. It is checked
-        /// against the sum that the site publishes.
+        /// A month of the standard rated games of Lichess, such as 2025-03, if no `source` is given. It is verified
+        /// with the checksum that Lichess publishes.
         pub month: Option<String> = None,
-        /// The URL below which months and their sums (`sha256sums.txt`) lie.
+        /// The URL of the folder of the months and their checksums (`sha256sums.txt`).
         pub mirror: String = "https://database.lichess.org/standard".into(),
-        /// Only so many bytes from the beginning of each file, as it is (compressed): 100000000 or 100MB.
+        /// Take only this many bytes from the beginning of each file, in its compressed form: 100000000 or 100MB.
         pub first_bytes: Option<Bytes> = None,
-        /// The same of a `month` alone: a `source` given in its place is taken whole.
+        /// As `first_bytes`, but for a `month` only; a `source` is taken whole.
         pub month_bytes: Option<Bytes> = None,
-        /// The SHA-256 that the bytes must have, as 64 hexadecimal digits; of a list of sources, a list of as many, null
-        /// where none is known. With `first_bytes` or `month_bytes` it is that of those bytes. What is fetched without it is pinned in
-        /// `sources.lock` by what came first.
+        /// The expected SHA-256 of the bytes, as 64 hexadecimal digits; for a list of sources a list of the same
+        /// length, with null for an unknown one. With `first_bytes` or `month_bytes` it is that of those bytes. Without
+        /// it, the content of the first download is pinned in `sources.lock`.
         pub sha256: OneOrMany<Option<String>> = OneOrMany::One(None),
     }
 }

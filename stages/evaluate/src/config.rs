@@ -12,29 +12,30 @@ const BATCH_TOKENS: u64 = 2_048;
 parameters! {
     /// Parameters of `evaluate`.
     pub struct Config {
-        /// The family that the checkpoint must have. Naming it makes the result rest on that family's code alone.
+        /// The family that the checkpoint must have. If it is given, the result depends on the code of that family
+        /// only.
         pub family: Option<String> = None,
-        /// Options of the family in place of the checkpoint's own; only such as change how the model is computed, and not
-        /// what it is: `scan: sequential` of SLiCE.
+        /// Options of the family in place of the checkpoint's own; only those that change how the model is computed,
+        /// and not the model: `scan: sequential` of SLiCE.
         pub options: BTreeMap<String, String> = BTreeMap::new(),
-        /// Padded tokens that go through the model at once; games of like length go together.
+        /// Largest number of padded tokens in one pass through the model; games of similar length go together.
         pub batch_tokens: u64 = BATCH_TOKENS, kind = Type::Integer { min: 1, max: 1 << 30 },
         /// When the en passant labels are set: `always` after a double push, or `legal`, only where a capture is.
         pub en_passant: String = "always".into(), kind = Type::Choice(&["always", "legal"]),
-        /// Type to which operands of matrix products are rounded, whatever the model was trained in: `fp32` (none),
-        /// `tf32` or `bf16`.
+        /// Type to which operands of matrix products are rounded, independent of the training: `fp32` (none), `tf32` or
+        /// `bf16`.
         pub precision: String = "fp32".into(), kind = Type::Choice(Precision::NAMES),
-        /// Number of games, the first ones, that are written as boards: the truth of each position beside the
-        /// prediction.
+        /// Number of games, the first ones, that are written as boards: each position with its prediction.
         pub board_games: u64 = 2, kind = Type::Integer { min: 0, max: 100 },
-        /// Name of the test set in tables: `held_out` and `random_uniform` are the paper's, any other is a further shift.
-        /// By default the value of the axis `test`, and `held_out` without one.
+        /// Name of the test set in tables, as in `with: { test: random_uniform }`. The default is the value of the axis
+        /// `test`, and `held_out` without such an axis. `held_out` and `random_uniform` are the paper's test sets; any
+        /// other name is a further shift.
         pub test: Option<String> = None,
-        /// Name of the model in tables; of predictions only.
+        /// Name of the model in tables; for predictions only.
         pub name: Option<String> = None,
-        /// Size of the model, such as `d128/l1`, any text; of predictions only.
+        /// Size of the model, such as `d128/l1`, any text; for predictions only.
         pub size: Option<String> = None,
-        /// Number of parameters of the model; of predictions only.
+        /// Number of parameters of the model; for predictions only.
         pub parameters: Option<u64> = None,
     }
 }

@@ -12,7 +12,7 @@ parameters! {
         /// and in its folders whose names end in `.jsonl` are read in the order of their names. Each may be compressed
         /// with gzip, zstd or bzip2.
         pub source: OneOrMany<SourceFiles>, kind = Type::OneOrMany(Box::new(Type::Files { endings: ENDINGS })),
-        /// Compare every state of every record with what its moves give.
+        /// Compare every state of every record with a replay of its moves.
         pub check: bool = true,
         /// Treatment of a record that is faulty: fail, or leave it out.
         pub on_error: String = "fail".into(), kind = Type::Choice(&["fail", "drop"]),

@@ -5,16 +5,16 @@ use cwm_contract::{ParameterError, Secret, Type, parameters};
 parameters! {
     /// The games that are kept, and their ids.
     pub struct Config {
-        /// `cwm`: standard games from the initial position without a fault. `authors`: whatever the authors' program makes of
-        /// the text, other variants and games cut at an illegal move included; slow, for comparison.
+        /// `cwm`: only standard games from the initial position, without faults. `authors`: the same games as the
+        /// authors' program, including other variants and games truncated at an illegal move; slow, for comparison.
         pub rules: String = "cwm".into(), kind = Type::Choice(&["cwm", "authors"]),
-        /// A game is kept if it has at least twice as many plies.
+        /// A game is kept if it has at least twice this many plies.
         pub min_fullmoves: u32 = 10,
         /// `hmac`: ids are made from the Site tag with the id key. `site`: the Site tag is the id, for generated games.
         pub ids: String = "hmac".into(), kind = Type::Choice(&["hmac", "site"]),
         /// The file that holds the id key; else the environment variable CHESS_WORLD_MODEL_ID_KEY; else the public key.
         pub id_key_file: Secret = Secret { file: None }, kind = Type::Secret { env: "CHESS_WORLD_MODEL_ID_KEY", public: "cwm-public-key" },
-        /// Stop after so many kept games, in the order of the file; it is an error if there are fewer.
+        /// Stop after this many kept games, in the order of the files; fewer games are an error.
         pub limit: Option<u64> = None,
         /// Treatment of a game that is faulty (an illegal move, broken text): leave it out, or fail.
         pub on_error: String = "drop".into(), kind = Type::Choice(&["drop", "fail"]),

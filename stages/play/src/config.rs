@@ -15,20 +15,19 @@ parameters! {
         pub policy: String, kind = Type::Choice(&["engine", "uniform", "long", "promotion", "castling", "en_passant", "quiet"]),
         /// Number of games to play.
         pub games: u64, kind = Type::Integer { min: 1, max: i64::MAX as i128 },
-        /// Start of the random numbers: an integer of any size; beyond 128 bits, its digits in quotes.
+        /// Seed of the random numbers: an integer of any size; beyond 128 bits, its digits in quotes.
         pub seed: Seed = Seed::zero(),
         /// For `uniform`: `authors` (the default) draws as the authors' program does, all games from one Mersenne
         /// Twister, one after the other; `parallel` gives each game a stream of its own and uses all cores.
         pub generator: Option<String> = None, kind = Type::Optional(Box::new(Type::Choice(&["authors", "parallel"]))),
-        /// For `engine`: how many plies a player looks ahead before following captures; 2 unless given. Each more
-        /// makes games several times slower.
+        /// For `engine`: the number of plies that a player searches before it follows captures; 2 by default. Each
+        /// further ply makes games several times slower.
         pub depth: Option<u32> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 4 })),
-        /// For `engine`: a move so many centipawns worse than the best is half as likely to be played by a player
-        /// rated 1500; 12 unless given.
+        /// For `engine`: for a player rated 1500, a move that is this many centipawns worse than the best is half as
+        /// likely; 12 by default.
         pub temperature: Option<u32> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1_000 })),
-        /// Number of plies after which a game ends that is still going on. For `engine`: it is adjudicated; 240 unless
-        /// given. For those with a preference: it is broken off, its result is `*`; 600 unless given for `long`, none
-        /// for the others.
+        /// Number of plies after which an unfinished game ends. For `engine` it is adjudicated; 240 by default. For
+        /// policies with a preference its result is `*`; 600 by default for `long`, no limit for the others.
         pub max_plies: Option<u32> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 10_000 })),
     }
 }

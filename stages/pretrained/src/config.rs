@@ -12,16 +12,16 @@ parameters! {
     pub struct Config {
         /// The file: one of `torch.save`, or of safetensors.
         pub source: SourceFile,
-        /// The model's family, where names and shapes leave it open; naming it makes the result rest on that family's
-        /// code alone.
+        /// The model's family, if names and shapes do not determine it. If it is given, the result depends on the code
+        /// of that family only.
         pub family: Option<String> = None,
-        /// Its size, such as `d128/l1`, to be sure of it.
+        /// Its expected size, such as `d128/l1`; another one is an error.
         pub size: Option<String> = None,
-        /// Options of the family, where shapes leave them open.
+        /// Options of the family that shapes do not determine.
         pub options: BTreeMap<String, String> = BTreeMap::new(),
         /// Place of the parameters in the file, such as `model_state_dict`, if several models are in it.
         pub key: Option<String> = None,
-        /// Round float64 parameters that are no float32; they are refused otherwise.
+        /// Round float64 parameters that float32 cannot represent; otherwise they are an error.
         pub round: bool = false,
     }
 }

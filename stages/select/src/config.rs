@@ -14,15 +14,15 @@ parameters! {
     pub struct Config {
         /// Family that the choice is for; by default that of the trainings.
         pub family: Option<String> = None,
-        /// Family of the trainings, where that is another: an ablation takes the choice of its parent.
+        /// Family of the trainings, if it is another one: an ablation uses the choice of its parent.
         pub parent: Option<String> = None,
-        /// Size that the choice is for, and the trainings are of; by default theirs.
+        /// Size of the choice and of the trainings; by default that of the trainings.
         pub size: Option<String> = None,
         /// The hyper-parameters that are chosen, by their names in `train`.
         pub parameters: Vec<String> =
             ["lr", "warmup", "beta2", "weight_decay"].map(str::to_owned).into(),
         /// Choices made by hand, by family and size: `{ rank: 2 }` is the second best, `{ lr: 1e-3, beta2: 0.99 }` the
-        /// best of the trainings that have these. Where no trainings are given, such parameters are the choice.
+        /// best of the trainings that have these values. Without trainings, such parameters are the choice.
         pub overrides: Overrides = Overrides::new(),
     }
 }

@@ -22,11 +22,12 @@ parameters! {
         pub size: String = "d128/l1".into(),
         /// The family's own options, such as `rope` of the Transformer.
         pub options: BTreeMap<String, String> = BTreeMap::new(),
-        /// Train on the first so many games of the dataset; by default on all.
+        /// Train on this many games, the first of the dataset; by default on all.
         pub games: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 40 })),
         /// Passes over the training games; 1 if neither this nor `steps` is given.
         pub epochs: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1_000_000 })),
-        /// End after so many steps instead; epochs repeat until then. A step is a batch drawn, skipped ones included.
+        /// End after this many steps instead; epochs repeat until then. A step is a drawn batch, including skipped
+        /// ones.
         pub steps: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 40 })),
         /// Games in a batch; the last of an epoch may have fewer.
         pub batch_size: u64 = 128, kind = Type::Integer { min: 1, max: 1 << 20 },
@@ -38,7 +39,8 @@ parameters! {
         pub schedule: String = "cosine".into(), kind = Type::Choice(&["constant", "cosine", "linear"]),
         /// Learning rate at the end, as a share of `lr`.
         pub lr_floor: f64 = 0.1,
-        /// Updates after which the learning rate is at its floor, more than `warmup`; by default the number of steps.
+        /// Number of updates after which the learning rate is at its floor, more than `warmup`; by default the number
+        /// of steps.
         pub horizon: Option<u64> = None,
         /// Weight decay, decoupled.
         pub weight_decay: f64 = 0.01,
@@ -50,48 +52,46 @@ parameters! {
         pub dropout: f64 = 0.1,
         /// Seed of everything random.
         pub seed: u64 = 0,
-        /// Seed of the initial weights, if another than `seed`.
+        /// Seed of the initial weights, if it differs from `seed`.
         pub seed_init: Option<u64> = None,
-        /// Seed of the order of games, if another than `seed`.
+        /// Seed of the order of games, if it differs from `seed`.
         pub seed_data: Option<u64> = None,
-        /// Seed of dropout, if another than `seed`.
+        /// Seed of dropout, if it differs from `seed`.
         pub seed_dropout: Option<u64> = None,
-        /// Order of games: `shuffled` (all games anew in each epoch), `file` (as they lie in the dataset), or `authors`
-        /// (whole shards of the corpus in random order, as the paper's program has it).
+        /// Order of games: `shuffled` (all games, reshuffled in each epoch), `file` (the order of the dataset), or
+        /// `authors` (whole shards of the corpus in random order, as in the paper's program).
         pub order: String = "shuffled".into(), kind = Type::Choice(&["shuffled", "file", "authors"]),
         /// Games in a shard of the corpus, those for validation included; for `order: authors`.
         pub shard_games: u64 = 1_000_000, kind = Type::Integer { min: 1, max: 1 << 40 },
-        /// Loading processes whose batches come in turn, 0 being one stream; for `order: authors`.
+        /// For `order: authors`: the number of loading processes whose batches are taken in turn; 0 is a single stream.
         pub workers: u64 = 0, kind = Type::Integer { min: 0, max: 1 << 10 },
-        /// Order of games in batches: `exact` (games that follow one another in the order) or `bucketed` (games of like
-        /// length, from `bucket_batches` batches that follow one another), which is faster and a departure from the
-        /// paper.
+        /// Order of games in batches: `exact` (consecutive games of the order) or `bucketed` (games of similar length,
+        /// from `bucket_batches` consecutive batches), which is faster and a departure from the paper.
         pub batching: String = "exact".into(), kind = Type::Choice(&["exact", "bucketed"]),
-        /// Batches that are dealt anew together; for `batching: bucketed`. The lengths of their games are read before
-        /// the first of them.
+        /// For `batching: bucketed`: the number of consecutive batches whose games are sorted by length together. The
+        /// lengths of their games are read before the first of these batches.
         pub bucket_batches: u64 = 64, kind = Type::Integer { min: 1, max: 1 << 12 },
         /// When the en passant labels are set: `always` after a double push, or `legal`, only where a capture is.
         pub en_passant: String = "always".into(), kind = Type::Choice(&["always", "legal"]),
-        /// Validate after every so many steps, and after each epoch.
+        /// Number of steps between validations; there is another one after each epoch.
         pub validation_every: u64 = 5_000, kind = Type::Integer { min: 1, max: 1 << 40 },
-        /// Validate on so many games, the first of the validation set.
+        /// Validate on this many games, the first of the validation set.
         pub validation_games: u64 = 1_280, kind = Type::Integer { min: 1, max: 1 << 40 },
         /// Type to which operands of matrix products are rounded, in training and validation: `fp32` (none), `tf32` or
         /// `bf16`. Weights, recurrences, norms and loss are fp32 in all.
         pub precision: String = "fp32".into(), kind = Type::Choice(Precision::NAMES),
-        /// Padded tokens that go through the model at once. Batches are sorted by length and cut into micro-batches of
-        /// at most so many, whose gradients add up to the batch's: the same but for rounding and which elements drop
-        /// out. Cores work on different micro-batches.
+        /// Largest number of padded tokens in one pass through the model. Batches are sorted by length and cut into
+        /// micro-batches of at most this size, whose gradients add up to the batch's; only rounding and the choice of
+        /// elements that drop out differ. Cores work on different micro-batches.
         pub micro_batch_tokens: u64 = 768, kind = Type::Integer { min: 1, max: 1 << 30 },
-        /// Keep what is needed to continue after every so many steps, and every ten minutes besides. No part of the
-        /// key.
+        /// Number of steps between checkpoints; there is another one every ten minutes. Not part of the key.
         pub checkpoint_every: u64 = 5_000, kind = Type::Integer { min: 1, max: 1 << 40 },
-        /// Weights that are the model: those of the `last` step, as the paper has it, or the `best`, those whose
-        /// validation had the lowest loss, which is a departure and marked as one.
+        /// Weights of the model: those of the `last` step, as in the paper, or the `best`, those with the lowest
+        /// validation loss, which is a departure from the paper and marked as one.
         pub checkpoint: String = "last".into(), kind = Type::Choice(&["last", "best"]),
-        /// Write every so-manieth step to the curves.
+        /// Number of steps between entries of the curves.
         pub curve_every: u64 = 10, kind = Type::Integer { min: 1, max: 1 << 40 },
-        /// Give out, as `state`, what a longer training of the same configuration may start from.
+        /// Write the output `state`, from which a longer training of the same configuration can continue.
         pub keep_state: bool = false,
     }
 }
