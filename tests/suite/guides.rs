@@ -113,6 +113,31 @@ fn a_stage_of_ones_own_is_planned_checked_and_writes_equal_bytes() {
     assert!(!smooth::Smooth.description().is_empty());
 }
 
+#[test]
+fn git_ignores_what_the_pipelines_of_the_repository_write() {
+    let git = |arguments: &[&str]| Command::new("git").args(arguments).current_dir(ROOT).output();
+    if !git(&["ls-files", "--error-unmatch", ".gitignore"]).is_ok_and(|output| output.status.success()) {
+        println!("skipped: this is no checkout, or there is no git");
+        return;
+    }
+    for (folder, pipeline) in [
+        ("", "pipeline.yaml"),
+        ("pipelines/chess-world-model/", "small.yaml"),
+        ("pipelines/chess-world-model/", "lichess.yaml"),
+        ("pipelines/chess-world-model/", "evening.yaml"),
+        ("examples/pytorch/", "pipeline.yaml"),
+        ("examples/own-stage/", "pipeline.yaml"),
+    ] {
+        let text = page(&format!("{folder}{pipeline}"));
+        let exported = text.lines().filter_map(|line| line.strip_prefix("export: { report: ")?.strip_suffix("/ }"));
+        for written in exported.chain(["artifacts"]) {
+            let file = format!("{folder}{written}/file");
+            let ignored = git(&["check-ignore", "-q", &file]).expect("git starts").status.success();
+            assert!(ignored, "git does not ignore {file}, which `cwm run {folder}{pipeline}` may write");
+        }
+    }
+}
+
 /// Little programs that the translated pipelines call.
 fn programs(context: &Context) {
     context.write_old("data.csv", "3\n1\n2\n");
