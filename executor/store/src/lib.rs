@@ -74,9 +74,9 @@ use records::DamagedRecords;
 const README: &str = "\
 # artifacts
 
-The results of `cwm run`, by the hash of what they depend on. Made and read by cwm; nothing here is edited by hand.
-`cwm show`, `cwm show --path` and `cwm export` give people what is in it, `cwm store verify` checks it. It may be deleted as a
-whole: what the pipeline needs is then made again.
+The results of `cwm run`, by the hash of their inputs, parameters and code. Do not edit files here. `cwm show` prints a
+result, `cwm show --path` its path, `cwm export` copies it, and `cwm store verify` checks all. You may delete this folder: the
+next run computes everything again.
 ";
 
 /// A store, which may not have been created yet: then it is empty, and is created by the first write.
