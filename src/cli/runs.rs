@@ -129,8 +129,8 @@ pub enum GraphNotation {
 /// Arguments of `why`.
 #[derive(Debug, Args)]
 pub struct WhyArguments {
-    /// A pipeline file (if it ends in .yaml or .yml), then stages, or one cell: 'model[size=d32/l1]'
-    #[arg(value_name = "FILE|STAGE", required = true, add = files_and_stages())]
+    /// A pipeline file (if it ends in .yaml or .yml), then stages, or one cell: 'model[size=d32/l1]' [default: where each change is]
+    #[arg(value_name = "FILE|STAGE", add = files_and_stages())]
     pub stages: Vec<String>,
     /// The pipeline
     #[command(flatten)]

@@ -8,7 +8,7 @@ use crate::commands::remote_hints::print_hints;
 use crate::fold::{Entry, Group, fold};
 use crate::hints::with_options;
 use crate::locate::select_cells;
-use crate::output::{is_json, print_answer};
+use crate::output::{is_json, print, print_answer};
 use crate::workspace::Workspace;
 use cwm_action::probe::ProbeRunner;
 use cwm_contract::Label;
@@ -21,9 +21,6 @@ use cwm_engine::{Cause, CellStatus, Explainer, KeyStatus, Reason};
 /// No such stage, or the pipeline or the store cannot be read.
 pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.stages)?;
-    if arguments.stages.is_empty() {
-        return Err(Error::usage("no stage is named").hint("`cwm status` lists them"));
-    }
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let cells = select_cells(&workspace.plan, &arguments.stages)?;
     workspace.note_compared_run();
@@ -43,6 +40,13 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
             reason.probe = Some(comparison.describe(&reason.label));
         }
         reasons.push(reason);
+    }
+    if arguments.stages.is_empty() {
+        // Everything that would run goes back to these.
+        reasons.retain(|reason| !reason.state.is_cached() && reason.because_of.is_empty());
+    }
+    if reasons.is_empty() && !is_json() {
+        return print("all cells are cached").map(|()| ExitCode::OK);
     }
     print_answer(&reasons, || {
         let mut text = String::new();

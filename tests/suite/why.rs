@@ -46,6 +46,17 @@ fn a_parameter_is_reported_with_the_line_where_its_value_is_written() {
 }
 
 #[test]
+fn without_a_stage_the_cells_that_changed_themselves_are_explained() {
+    let context = Context::with(CHAIN);
+    context.run(&[]);
+    assert_eq!(why(&context, &[]), "all cells are cached\n");
+    assert_eq!(json(&context, &[]), serde_json::json!([]));
+    context.edit("pipeline.yaml", "n: 1,", "n: 5,");
+    let cause = "parameter `n` changed: 1 -> 5 (line 3)";
+    assert_eq!(why(&context, &[]), format!("first: would run\n  {cause}\n"), "and not `second` and `third`");
+}
+
+#[test]
 fn a_cell_that_waits_is_reported_with_the_root_of_it() {
     let context = Context::with(CHAIN);
     context.run(&[]);
