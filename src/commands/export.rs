@@ -34,7 +34,7 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
         false => plan.select_outputs(source, None)?,
     };
     let labels: Vec<&Label> = outputs.iter().map(|(index, _)| &plan.cells[*index].label).collect();
-    let folders = export_folders(&labels).map_err(|problem| Error::usage(problem).hint(COLLISION_HINT))?;
+    let folders = export_folders(source, &labels).map_err(|problem| Error::usage(problem).hint(COLLISION_HINT))?;
     let cache_status = workspace.cache_status()?;
     let record = |index: usize| workspace.complete_result(&plan.cells[index].label.to_string(), &cache_status, index);
     // Nothing is written before all are known to be there.

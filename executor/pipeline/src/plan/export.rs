@@ -6,6 +6,7 @@ use std::path::{Component, PathBuf};
 use super::Export;
 use super::build::Planner;
 use super::ports::Slot;
+use super::references::address;
 use super::substitute::Scope;
 use cwm_contract::Label;
 use cwm_core::names::list;
@@ -29,7 +30,7 @@ impl Planner<'_> {
             places.push((path.clone(), place));
             let Some((cells, port)) = source else { continue };
             let (cells, labels): (Vec<usize>, Vec<&Label>) = cells.into_iter().unzip();
-            match export_folders(&labels) {
+            match export_folders(&what.text, &labels) {
                 Ok(folders) => exports.extend(cells.into_iter().zip(folders).map(|(cell, folder)| {
                     let path = folder.map_or_else(|| path.clone(), |folder| path.join(folder));
                     Export { cell, port: port.clone(), path, place }
@@ -83,12 +84,16 @@ impl Planner<'_> {
 /// What to do where [`export_folders`] fails.
 pub const COLLISION_HINT: &str = "give the values other labels: `{ label: value }`; or export each cell by itself";
 
-/// Returns the folder of each cell of one export, such as `size=d32-l1,seed=0`; `None` for a single cell, which has none of its own.
+/// Returns the folder of each cell that a reference means, such as `size=d32-l1,seed=0`. It is `None` if the reference has the value
+/// of every axis: the number of cells does not count, so that a matrix may grow and what is exported keeps its place.
 ///
 /// # Errors
 /// Two cells would have one folder, since characters that are not safe in the name of a file become `-`.
-pub fn export_folders(cells: &[&Label]) -> Result<Vec<Option<String>>, String> {
-    if let [_] = cells {
+pub fn export_folders(reference: &str, cells: &[&Label]) -> Result<Vec<Option<String>>, String> {
+    let fixed = address(reference).map_or(0, |address| address.coordinates.len());
+    if let [cell] = cells
+        && cell.coordinates.len() == fixed
+    {
         return Ok(vec![None]);
     }
     let is_safe = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '+');
@@ -110,18 +115,19 @@ pub fn export_folders(cells: &[&Label]) -> Result<Vec<Option<String>>, String> {
 mod tests {
     use super::*;
 
-    fn folders(labels: &[&str]) -> Result<Vec<Option<String>>, String> {
+    fn folders(reference: &str, labels: &[&str]) -> Result<Vec<Option<String>>, String> {
         let labels: Vec<Label> = labels.iter().map(|label| label.parse().unwrap()).collect();
-        export_folders(&labels.iter().collect::<Vec<_>>())
+        export_folders(reference, &labels.iter().collect::<Vec<_>>())
     }
 
     #[test]
     fn each_cell_of_an_export_has_a_folder_with_a_safe_name() {
-        assert_eq!(folders(&["report"]), Ok(vec![None]));
-        assert_eq!(folders(&["model[size=d32/l1]"]), Ok(vec![None]));
-        let two = folders(&["model[size=d32/l1,seed=0]", "model[size=../é x,seed=1.5]"]).unwrap();
+        assert_eq!(folders("report", &["report"]), Ok(vec![None]));
+        assert_eq!(folders("model[size=d32/l1].best", &["model[size=d32/l1]"]), Ok(vec![None]));
+        assert_eq!(folders("model", &["model[size=d32/l1]"]), Ok(vec![Some("size=d32-l1".to_owned())]));
+        let two = folders("model", &["model[size=d32/l1,seed=0]", "model[size=../é x,seed=1.5]"]).unwrap();
         assert_eq!(two, [Some("size=d32-l1,seed=0".to_owned()), Some("size=..-é-x,seed=1.5".to_owned())]);
         let collision = "`m[a=x/y]` and `m[a=x y]` would be exported to one folder, `a=x-y`";
-        assert_eq!(folders(&["m[a=x/y]", "m[a=x y]"]), Err(collision.to_owned()));
+        assert_eq!(folders("m", &["m[a=x/y]", "m[a=x y]"]), Err(collision.to_owned()));
     }
 }
