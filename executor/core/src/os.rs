@@ -1,4 +1,5 @@
-//! Linux: `/proc`, control groups, pidfd, subreapers.
+//! What only Linux has: `/proc`, control groups, pidfd, subreapers. Everything else of the executor uses POSIX alone (signals, process
+//! groups, `waitid`).
 
 use std::collections::HashMap;
 use std::fs::{self, File};
