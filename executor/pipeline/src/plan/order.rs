@@ -1,7 +1,6 @@
 //! Orders stages, and finds circles.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use crate::spec::Spec;
 use cwm_core::{Diagnostic, Place, Problems};
@@ -28,66 +27,42 @@ pub struct Order {
 
 /// Orders all stages. Circles are reported; their stages have places in the order, so that other problems are found as well.
 pub fn order(spec: &Spec, edges: &Edges, relation: Relation, problems: &Problems) -> Order {
-    let mut in_circles = HashSet::new();
-    let mut waiting: Vec<usize> = edges.iter().map(BTreeMap::len).collect();
-    let mut readers: Vec<Vec<usize>> = vec![Vec::new(); edges.len()];
-    for (stage, below) in edges.iter().enumerate() {
-        below.keys().for_each(|&other| readers[other].push(stage));
-    }
-    let mut ready: BinaryHeap<_> = (0..edges.len()).filter(|&stage| waiting[stage] == 0).map(Reverse).collect();
+    let mut order = Order { stages: Vec::with_capacity(edges.len()), in_circles: HashSet::new() };
     let mut done = vec![false; edges.len()];
-    let mut order = Vec::with_capacity(edges.len());
-    let mut next_stuck = 0;
-    loop {
-        let next = match ready.pop() {
-            Some(Reverse(stage)) => vec![stage],
+    while let Some(first) = done.iter().position(|done| !done) {
+        let is_ready = |stage: &usize| !done[*stage] && edges[*stage].keys().all(|other| done[*other]);
+        let next = match (first..edges.len()).find(is_ready) {
+            Some(stage) => vec![stage],
+            // All that are left wait for a circle: report one, and remove it.
             None => {
-                // The other stages wait for a circle: report one, and remove it.
-                while next_stuck < edges.len() && done[next_stuck] {
-                    next_stuck += 1;
-                }
-                if next_stuck == edges.len() {
-                    return Order { stages: order, in_circles };
-                }
-                let circle = circle(next_stuck, edges, &done);
+                let circle = circle(first, edges, &done);
                 report(spec, edges, &circle, relation, problems);
-                in_circles.extend(&circle);
+                order.in_circles.extend(&circle);
                 circle
             }
         };
         next.iter().for_each(|&stage| done[stage] = true);
-        for stage in next {
-            order.push(stage);
-            for &reader in &readers[stage] {
-                waiting[reader] -= 1;
-                if waiting[reader] == 0 && !done[reader] {
-                    ready.push(Reverse(reader));
-                }
-            }
-        }
+        order.stages.extend(next);
     }
+    order
 }
 
 /// Returns a circle below `start`. Every stage that is not done waits for one.
 fn circle(start: usize, edges: &Edges, done: &[bool]) -> Vec<usize> {
-    let mut path = Vec::new();
-    let mut at: HashMap<usize, usize> = HashMap::new();
+    let mut path = vec![start];
     let mut stage = start;
-    loop {
-        if let Some(&first) = at.get(&stage) {
-            let mut circle = path[first..].to_vec();
+    while let Some(&below) = edges[stage].keys().find(|&&other| !done[other]) {
+        if let Some(first) = path.iter().position(|&stage| stage == below) {
+            let mut circle = path.split_off(first);
             // It begins with the first stage in the file.
-            let earliest = circle.iter().enumerate().min_by_key(|(_, stage)| **stage).map_or(0, |(index, _)| index);
+            let earliest = (0..circle.len()).min_by_key(|&index| circle[index]).unwrap_or_default();
             circle.rotate_left(earliest);
             return circle;
         }
-        at.insert(stage, path.len());
-        path.push(stage);
-        match edges[stage].keys().find(|&&other| !done[other]) {
-            Some(&other) => stage = other,
-            None => return path,
-        }
+        path.push(below);
+        stage = below;
     }
+    path
 }
 
 fn report(spec: &Spec, edges: &Edges, circle: &[usize], (verb, message): Relation, problems: &Problems) {
