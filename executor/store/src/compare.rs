@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::Store;
 use super::commit::{Content, NewOutput};
-use super::hashing::{common_prefix, hash_own_file};
+use super::hashing::hash_own_file;
 use super::manifest::ManifestFile;
 use super::objects::{ProducedFile, list_files};
 use super::record::OutputRecord;
@@ -120,10 +121,17 @@ impl Store {
 
 /// Returns the first byte in which two files differ, and its line; nothing if they are the same, or one cannot be read.
 fn first_difference(one: &Path, other: &Path) -> Option<(u64, u64)> {
-    let (mut first, mut second) = (File::open(one).ok()?, File::open(other).ok()?);
-    let (bytes, breaks) = common_prefix(&mut first, &mut second).ok()?;
-    let is_end = |file: &File| file.metadata().is_ok_and(|metadata| metadata.len() == bytes);
-    (!is_end(&first) || !is_end(&second)).then_some((bytes, breaks + 1))
+    let bytes_of = |path: &Path| Some(BufReader::new(File::open(path).ok()?).bytes());
+    let (mut first, mut second) = (bytes_of(one)?, bytes_of(other)?);
+    let (mut byte, mut line) = (0, 1);
+    loop {
+        let (ours, theirs) = (first.next().transpose().ok()?, second.next().transpose().ok()?);
+        if ours != theirs {
+            return Some((byte, line));
+        }
+        byte += 1;
+        line += u64::from(ours? == b'\n');
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Hashing files of our own, and reading files in blocks.
+//! Hashing and reading files of our own.
 
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use cwm_core::files::Result;
@@ -28,23 +28,4 @@ pub fn read_own_file(path: &Path) -> Result<Vec<u8>> {
         ErrorKind::InvalidData => FileError::damaged(path, error.to_string()),
         _ => FileError::io("read", path)(error),
     })
-}
-
-/// Bytes that are compared at a time.
-const BLOCK: usize = 256 << 10;
-
-/// Returns the number of bytes from the beginning that are equal, and of the line breaks among them.
-pub(crate) fn common_prefix(one: &mut impl Read, other: &mut impl Read) -> std::io::Result<(u64, u64)> {
-    let (mut bytes, mut breaks) = (0, 0);
-    loop {
-        let (mut ours, mut theirs) = (Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK));
-        one.take(BLOCK as u64).read_to_end(&mut ours)?;
-        other.take(BLOCK as u64).read_to_end(&mut theirs)?;
-        let equal = ours.iter().zip(&theirs).take_while(|(a, b)| a == b).count();
-        bytes += equal as u64;
-        breaks += ours[..equal].iter().filter(|byte| **byte == b'\n').count() as u64;
-        if equal < BLOCK {
-            return Ok((bytes, breaks));
-        }
-    }
 }
