@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cwm_contract::{Cancellation, Event, FetchResult, Reporter};
@@ -14,7 +14,7 @@ use crate::checkpoints::CheckpointOwner;
 use crate::inputs::InputNames;
 use crate::protocol::{ActionFailure, ActionMessage};
 use crate::read_log_tail;
-use cwm_core::Error;
+use cwm_core::{Error, locked};
 
 /// The stream of [`ActionMessage`]s to the executor.
 #[derive(Clone)]
@@ -143,7 +143,7 @@ impl Reporter for StageReporter {
             Event::Note(line) => Event::Note(self.input_names.replace_paths(line)),
             event => event,
         };
-        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reported = locked(&self.reported);
         match &event {
             Event::Log(line) | Event::Note(line) => _ = writeln!(std::io::stderr(), "{line}"),
             Event::Metric { name, value } => _ = reported.metrics.insert(name.clone(), *value),

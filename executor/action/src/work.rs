@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use cwm_contract::{Context, Failure, Task};
 
@@ -15,7 +15,7 @@ use super::protocol::{ActionFailure, ActionFailureKind, ActionMessage};
 use super::streams::{Reported, StageReporter};
 use super::usage::ResourceUsageTimer;
 use super::{ActionBody, ActionFile, command_stage, out_of_memory, probe, source_key, watchdog};
-use cwm_core::{Digest, Error, FileErrorKind};
+use cwm_core::{Digest, Error, FileErrorKind, locked};
 use cwm_store::{ActionRecord, Content, Difference, NewAction, NewOutput, OutputShape, RunInfo};
 
 impl Attempt<'_> {
@@ -161,7 +161,7 @@ impl Attempt<'_> {
                     cancellation: process.cancellation.clone(),
                 };
                 let ran = stage.run(&Context::new(stage, task, Box::new(reporter), process.cancellation.clone()));
-                let mut reported = std::mem::take(&mut *reported.lock().unwrap_or_else(PoisonError::into_inner));
+                let mut reported = std::mem::take(&mut *locked(&reported));
                 match reported.refused.take() {
                     Some(failure) => Err(failure),
                     None => ran.map(|()| reported).map_err(|failure| {

@@ -3,13 +3,13 @@
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rustix::process::Pid;
 
 use crate::executor::{Cancel, ExecutorEvent, ExecutorEvents, Task};
 use cwm_action::{ActionFailure, ActionFailureKind, describe_signal, kill_descendants, out_of_memory};
-use cwm_core::{Error, Result, os};
+use cwm_core::{Error, Result, locked, os};
 use cwm_store::Store;
 
 /// A running action. Dropping it closes the pipe that the process watches, and the action ends.
@@ -67,7 +67,7 @@ impl ActionProcess {
                 }
             }
             reap_process_group(process.id() as libc::pid_t);
-            *watched.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            *locked(&watched) = None;
             let status = process.wait();
             let exited = match status.as_ref().is_ok_and(ExitStatus::success) {
                 true => Ok(()),
@@ -84,7 +84,7 @@ impl ActionProcess {
 
     /// Requests it to stop at a safe point, or kills it and all that it started, also what has left its process group.
     pub fn cancel(&self, how: Cancel) {
-        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        let child = locked(&self.child);
         let Some(pid) = *child else { return };
         let id = pid.as_raw_nonzero().get();
         match how {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -17,7 +17,7 @@ use super::backends::{Backend, Location, open};
 use super::error::{RemoteError, Result};
 use super::folder_writer;
 use super::http_connector::{MAX_REQUESTS, no_answer};
-use cwm_core::Digest;
+use cwm_core::{Digest, locked};
 use cwm_project::site::Remote;
 
 /// The time for which requests fail at once after one that was not answered: a run looks up key by key, and would wait for each.
@@ -79,7 +79,7 @@ impl Client {
     /// The lock of an object's upload, which holds whether it was uploaded: several results may contain the same object, and it is
     /// uploaded once.
     pub async fn upload_lock(&self, digest: &Digest) -> OwnedMutexGuard<bool> {
-        let lock = self.uploads.lock().unwrap_or_else(PoisonError::into_inner).entry(*digest).or_default().clone();
+        let lock = locked(&self.uploads).entry(*digest).or_default().clone();
         lock.lock_owned().await
     }
 
@@ -174,7 +174,7 @@ impl Client {
     /// # Errors
     /// The request failed, and what that means.
     pub async fn request<T>(&self, request: impl Future<Output = object_store::Result<T>>) -> Result<T> {
-        let outage = || self.outage.lock().unwrap_or_else(PoisonError::into_inner);
+        let outage = || locked(&self.outage);
         let _permit = self.requests.acquire().await;
         if let Some((since, error)) = &*outage()
             && since.elapsed() < COOLDOWN

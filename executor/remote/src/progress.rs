@@ -1,10 +1,11 @@
 //! Reports the progress of a request a few times a second.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::transfer::TransferEvent;
+use cwm_core::locked;
 
 /// Counts the bytes of a request.
 pub struct TransferProgress {
@@ -45,7 +46,7 @@ impl TransferProgress {
     pub fn add(&self, bytes: u64) {
         let done = self.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
         let total = self.total.load(Ordering::Relaxed);
-        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reported = locked(&self.reported);
         if reported.elapsed() >= REPORT_INTERVAL {
             *reported = Instant::now();
             self.send(TransferEvent::Progress { done: done.min(total), total });

@@ -4,7 +4,7 @@
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
@@ -18,7 +18,7 @@ use super::result_bundle::{LocalObject, ResultBundle};
 use super::transfer::{FetchStats, RemoteStatus, TransferEvent, TransferRequest, TransferStats};
 use super::upload_result::Upload;
 use super::{layout, records};
-use cwm_core::{Digest, Error, Key, suggest};
+use cwm_core::{Digest, Error, Key, locked, suggest};
 use cwm_project::site::Site;
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};
@@ -181,7 +181,7 @@ impl Shared {
                 errors.extend(failed.into_iter().map(|error| (client.name.clone(), error)));
             }
         }
-        let mut denied = self.denied.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut denied = locked(&self.denied);
         errors.retain(|(remote, error)| !matches!(error, RemoteError::Denied(_)) || denied.insert(remote.clone()));
         TransferEvent::RecordsFetched { new, errors }
     }

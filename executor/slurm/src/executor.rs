@@ -10,9 +10,9 @@ use super::batch::BatchTask;
 use super::request::ResourceRequest;
 use super::settings::Settings;
 use super::submitted_task::TaskSpec;
-use super::watch::{Jobs, Watcher, locked};
+use super::watch::{Jobs, Watcher};
 use cwm_action::{ActionFailure, ActionFailureKind, AttemptOptions};
-use cwm_core::plural;
+use cwm_core::{locked, plural};
 use cwm_engine::{BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, RunEvent, Start, Task};
 use cwm_store::Store;
 

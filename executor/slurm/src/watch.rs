@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::batch::Batch;
@@ -12,7 +12,7 @@ use super::slurm_cli::SlurmError;
 use super::submitted_task::{SubmittedTask, TaskSpec};
 use super::task_outcome::{Evidence, TaskOutcome};
 use cwm_action::{ActionFailure, ActionFailureKind, read_log_tail};
-use cwm_core::{Backoff, Error, list_some};
+use cwm_core::{Backoff, Error, list_some, locked};
 use cwm_engine::{ExecutorEvent, ExecutorEvents, RunEvent};
 use cwm_store::external_files::DigestCache;
 use cwm_store::{Store, list_folder};
@@ -26,10 +26,6 @@ pub(super) struct Jobs {
     pub ids: BTreeSet<String>,
     /// True if other runs submitted one of them, and may wait for more of it than this run does.
     pub has_others: bool,
-}
-
-pub(super) fn locked(jobs: &Mutex<Jobs>) -> MutexGuard<'_, Jobs> {
-    jobs.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A batch that holds cells of this run.

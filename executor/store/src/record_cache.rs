@@ -11,14 +11,14 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
 use super::cache_file;
 use super::record::record_file_name;
-use cwm_core::{Digest, Key, Stat};
+use cwm_core::{Digest, Key, Stat, locked};
 
 /// The first line of the cache.
 const FORMAT: &str = "cwm records 2\n";
@@ -84,7 +84,7 @@ impl RecordCache {
 
     /// Returns the records of `key`, whose folder is at `folder`, if nothing there has changed since they were read.
     pub fn get_if_unchanged(&self, key: &Key, folder: &Path) -> Option<Vec<(PathBuf, Vec<u8>)>> {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         state.used.insert(*key);
         let seen = state.entries.get(key)?.clone();
         drop(state);
@@ -106,7 +106,7 @@ impl RecordCache {
         let is_right =
             |record: &CachedRecord| is_settled(&record.stat) && record.stat.size == record.bytes.len() as u64;
         if is_settled(&seen.folder) && seen.records.iter().all(is_right) {
-            let mut state = self.state();
+            let mut state = locked(&self.state);
             state.entries.insert(seen.key, seen);
             state.new += 1;
         }
@@ -114,7 +114,7 @@ impl RecordCache {
 
     /// Writes the cache if it has enough new records; true if it was written.
     pub fn save(&self) -> bool {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         if state.new < WORTH_WRITING {
             return false;
         }
@@ -125,10 +125,6 @@ impl RecordCache {
             state.new = 0;
         }
         is_written
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use super::Store;
@@ -14,7 +14,7 @@ use super::record::ActionRecord;
 use super::record_cache::{CachedRecord, CachedRecords, RecordCache};
 use super::walk::{list_folder, metadata};
 use cwm_core::files::Result;
-use cwm_core::{Digest, FileError, Key, Stat};
+use cwm_core::{Digest, FileError, Key, Stat, locked};
 
 /// The file of a record: `0001-<digest>.json` in the folder of its key.
 pub(super) struct RecordFile {
@@ -58,12 +58,6 @@ pub(super) struct DamagedRecords {
     found: Arc<Mutex<BTreeMap<Key, Vec<Finding>>>>,
 }
 
-impl DamagedRecords {
-    fn found(&self) -> MutexGuard<'_, BTreeMap<Key, Vec<Finding>>> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Store {
     /// Returns this store with a cache of the records that were read, which is kept from run to run.
     pub fn with_record_cache(self) -> Store {
@@ -96,12 +90,14 @@ impl Store {
     /// Returns the records that were quarantined or skipped since the last call.
     pub fn take_damaged_records(&self) -> Vec<Finding> {
         let damaged = self.damaged_records.iter();
-        damaged.flat_map(|damaged| damaged.found().values_mut().flat_map(std::mem::take).collect::<Vec<_>>()).collect()
+        damaged
+            .flat_map(|damaged| locked(&damaged.found).values_mut().flat_map(std::mem::take).collect::<Vec<_>>())
+            .collect()
     }
 
     /// Returns true if a damaged record of `key` was quarantined or skipped.
     pub fn has_damaged_record(&self, key: &Key) -> bool {
-        self.damaged_records.as_ref().is_some_and(|damaged| damaged.found().contains_key(key))
+        self.damaged_records.as_ref().is_some_and(|damaged| locked(&damaged.found).contains_key(key))
     }
 
     /// Returns a record of `key` that was read from `path`; nothing if it is damaged and was quarantined or is skipped.
@@ -118,7 +114,7 @@ impl Store {
         if damaged.are_moved && finding.quarantined.is_none() {
             return Err(FileError::damaged(path, what));
         }
-        let mut found = damaged.found();
+        let mut found = locked(&damaged.found);
         let of_key = found.entry(*key).or_default();
         if !of_key.contains(&finding) {
             of_key.push(finding);

@@ -8,7 +8,7 @@ use cwm_contract::{Format, Shape, Value, Values};
 use super::parameters::{Complete, ParameterSource};
 use super::{CommandPlan, Dependency, OutputPlan};
 use crate::spec::{StageSpec, check_name, is_given, is_variable};
-use cwm_core::{Content, Diagnostic, Node, Problems, SpannedStr, is_name, nearest, visible};
+use cwm_core::{Content, Diagnostic, Node, Problems, SpannedStr, is_name, locked, nearest, visible};
 
 /// The parameter that holds the command.
 pub const RUN: &str = "run";
@@ -103,7 +103,7 @@ fn declare(output: &mut OutputPlan, node: &Node, problems: &Problems) {
 /// The contract knows extensions that are part of a program; one that was read lives as long as the program instead.
 fn interned(extension: &str) -> &'static str {
     static EXTENSIONS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut known = EXTENSIONS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut known = locked(&EXTENSIONS);
     match known.get(extension) {
         Some(known) => known,
         None => {

@@ -48,7 +48,7 @@ fn events_of(service: &TransferService, request: TransferRequest, panics: bool) 
     let panics = AtomicBool::new(panics);
     service.start(request, move |event| {
         assert!(!panics.swap(false, Ordering::SeqCst), "on purpose");
-        let _ = sender.lock().unwrap_or_else(PoisonError::into_inner).send(event);
+        let _ = locked(&sender).send(event);
     });
     inbox
 }

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Store, cache_file};
 use cwm_core::files::Result;
-use cwm_core::{Digest, FileError, Stat};
+use cwm_core::{Digest, FileError, Stat, locked};
 
 /// The first line of the cache; the rest is a list in JSON.
 const FORMAT: &str = "cwm outside files 3\n";
@@ -84,11 +84,11 @@ impl DigestCache {
     pub fn snapshot(&self, path: &Path) -> Result<FileFingerprint> {
         let path = std::path::absolute(path).map_err(FileError::io("find", path))?;
         let stat = Stat::of(&path)?;
-        if let Some(entry) = self.known().entries.get(&path).filter(|entry| entry.stat == stat) {
+        if let Some(entry) = locked(&self.known).entries.get(&path).filter(|entry| entry.stat == stat) {
             return Ok(entry.clone());
         }
         let snapshot = self.hash(path)?;
-        let mut known = self.known();
+        let mut known = locked(&self.known);
         if snapshot.is_stable {
             known.entries.insert(snapshot.path.clone(), snapshot.clone());
             known.has_new = true;
@@ -98,14 +98,14 @@ impl DigestCache {
 
     /// Sizes of the files whose digests are known, by those.
     pub fn sizes(&self) -> HashMap<Digest, u64> {
-        self.known().entries.values().map(|entry| (entry.digest, entry.stat.size)).collect()
+        locked(&self.known).entries.values().map(|entry| (entry.digest, entry.stat.size)).collect()
     }
 
     /// Writes the cache, if it has new entries: true if it was written. Entries of files that are gone are dropped, those that
     /// another process added meanwhile stay. Nothing is written where there is no store (a folder without `format` is none). A
     /// failure is ignored, since it costs only time.
     pub fn save(&self) -> bool {
-        let mut known = self.known();
+        let mut known = locked(&self.known);
         let is_of_store = |path: &&Path| known.has_new && path.with_file_name("format").is_file();
         let Some(path) = self.cache.as_deref().filter(is_of_store) else { return false };
         let mut entries = read(path);
@@ -125,12 +125,8 @@ impl DigestCache {
     pub fn trust(&self, path: &Path, digest: Digest) -> Result<()> {
         let path = path.to_owned();
         let entry = FileFingerprint { stat: Stat::of(&path)?, path: path.clone(), digest, is_stable: true };
-        self.known().entries.insert(path, entry);
+        locked(&self.known).entries.insert(path, entry);
         Ok(())
-    }
-
-    fn known(&self) -> MutexGuard<'_, CachedDigests> {
-        self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Reads the file. Not mapped into memory: one that is cut short meanwhile would kill the process.
