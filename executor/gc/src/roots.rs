@@ -11,7 +11,7 @@ use super::age::Age;
 use super::jobs::BatchJobs;
 use super::tags;
 use cwm_action::ActionFile;
-use cwm_core::files::{Result, read_project_file};
+use cwm_core::files::{Result, from_json, read_project_file, to_json};
 use cwm_core::{Digest, DurableFs, FileError, FileErrorKind, Key};
 use cwm_project::lock_file::LockFile;
 use cwm_store::{ActionRecord, Machine, Store, list_folder, read_own_file};
@@ -41,30 +41,13 @@ pub(super) struct RootFile {
     text: String,
 }
 
-/// The field of a root's file that every version has.
-#[derive(Deserialize)]
-struct Version {
-    format: u32,
-}
-
 impl RootFile {
     /// Reads the file of a root.
     ///
     /// # Errors
     /// It cannot be read, is damaged, or a newer cwm wrote it.
     pub(super) fn read(path: &Path) -> Result<RootFile> {
-        let bytes = read_own_file(path)?;
-        let root = serde_json::from_slice(&bytes).map_err(|error| FileError::damaged(path, error.to_string()));
-        // A newer version may miss fields of this one.
-        let format = root.as_ref().map_or_else(
-            |_| serde_json::from_slice(&bytes).map_or(0, |Version { format }| format),
-            |root: &RootFile| root.format,
-        );
-        if format > ROOT_FORMAT {
-            let (path, found) = (path.to_owned(), format.into());
-            return Err(FileError::TooNew { path, what: "a root", found, known: ROOT_FORMAT });
-        }
-        root
+        from_json(path, &read_own_file(path)?, "a root", ROOT_FORMAT, |root: &RootFile| root.format)
     }
 }
 
@@ -137,11 +120,9 @@ fn refresh(store: &Store, lock: &Path, changed: bool) -> Result<bool> {
         seen: now,
         text,
     };
-    let mut bytes = serde_json::to_vec_pretty(&root).map_err(|error| FileError::io("write", &file)(error.into()))?;
-    bytes.push(b'\n');
     let disk = DurableFs::default();
     disk.make_folders(&store.folder("roots"))?;
-    disk.replace(&file, &bytes, true)?;
+    disk.replace(&file, &to_json(&file, &root)?, true)?;
     Ok(true)
 }
 

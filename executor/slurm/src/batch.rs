@@ -29,7 +29,8 @@ use super::request::{JobScript, JobTemplate, ResourceRequest};
 use super::settings::Settings;
 use super::slurm_cli::{self, SlurmError};
 use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions, user};
-use cwm_core::{Digest, DurableFs, Error, Key, read_regular_file};
+use cwm_core::files::from_json;
+use cwm_core::{Digest, DurableFs, Error, FileError, Key, read_regular_file};
 use cwm_store::{Machine, Store, list_folder};
 
 /// Version of [`BatchFile`].
@@ -176,14 +177,9 @@ impl Batch {
         let folder = folder(store).join(id);
         let path = folder.join("batch.json");
         let bytes = read_regular_file(&path).map_err(|error| Error::io("read the batch", &path, error))?;
-        let damaged = |error: String| Error::store(format!("{} is damaged: {error}", path.display()));
-        let file: BatchFile = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
-        if file.format > BATCH_FORMAT {
-            let message = format!("{} has format {}, this cwm reads {BATCH_FORMAT}", path.display(), file.format);
-            return Err(Error::store(message).hint("use the cwm that made it, or a newer one"));
-        }
+        let file = from_json(&path, &bytes, "a batch", BATCH_FORMAT, |file: &BatchFile| file.format)?;
         if file.id != id {
-            return Err(damaged(format!("it is the batch {}", file.id)));
+            return Err(FileError::damaged(&path, format!("it is the batch {}", file.id)).into());
         }
         Ok(Batch { folder, file })
     }

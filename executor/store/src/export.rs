@@ -20,7 +20,7 @@ use super::record::{OutputRecord, OutputShape};
 use super::walk::{files_below, list_folder, metadata};
 use crate::external_files::DigestCache;
 use cwm_core::files::durable::{TEMPORARY, Temporary};
-use cwm_core::files::{EXPORT_LIST, Result};
+use cwm_core::files::{EXPORT_LIST, Result, to_json};
 use cwm_core::{Digest, FileError, FileErrorKind, Stat, read_regular_file};
 
 /// Version of the format of [`ExportList`].
@@ -279,8 +279,7 @@ impl ExportList {
     fn write(self, aside: &Temporary<'_>) -> Result<()> {
         let path = aside.path().join(EXPORT_LIST);
         let list = ExportList { note: NOTE.to_owned(), cwm_export: LIST_FORMAT, ..self };
-        let text = serde_json::to_string_pretty(&list).map_err(|error| FileError::io("write", &path)(error.into()))?;
-        fs::write(&path, text + "\n").map_err(FileError::io("write", &path))
+        fs::write(&path, to_json(&path, &list)?).map_err(FileError::io("write", &path))
     }
 
     fn contents(&self) -> Contents {

@@ -9,7 +9,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::eviction::EvictionReason;
-use cwm_core::files::Result;
+use cwm_core::files::{Result, from_json};
 use cwm_core::{Components, Digest, FileError, Key, visible};
 
 /// Version of the format of [`ActionRecord`].
@@ -242,20 +242,7 @@ impl ActionRecord {
 
     /// Reads `bytes`, which `path` held.
     pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<ActionRecord> {
-        #[derive(Deserialize)]
-        struct Version {
-            format: u64,
-        }
-        let too_new =
-            |found| FileError::TooNew { path: path.to_owned(), what: "an action record", found, known: RECORD_FORMAT };
-        match serde_json::from_slice::<ActionRecord>(bytes) {
-            Ok(record) if record.format > RECORD_FORMAT => Err(too_new(record.format.into())),
-            Ok(record) => Ok(record),
-            Err(error) => Err(match serde_json::from_slice::<Version>(bytes) {
-                Ok(Version { format }) if format > u64::from(RECORD_FORMAT) => too_new(format),
-                _ => FileError::damaged(path, error.to_string()),
-            }),
-        }
+        from_json(path, bytes, "an action record", RECORD_FORMAT, |record: &ActionRecord| record.format)
     }
 }
 

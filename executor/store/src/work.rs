@@ -1,7 +1,6 @@
 //! The private folder of a running stage.
 
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Store;
 use super::hashing::read_own_file;
 use super::walk::list_folder;
-use cwm_core::files::Result;
+use cwm_core::files::{Result, to_json};
 use cwm_core::{FileError, FileErrorKind, Key};
 
 /// `work/<key>`: in the store's file system, so that outputs are renamed into place. The process that uses it has the key's lock.
@@ -207,7 +206,7 @@ impl WorkFolder {
             attempts += 1;
             self.store.disk.make_folders(&self.path)?;
             // Not synced: after a power loss it is written again before it runs.
-            match self.store.disk.replace_unsynced(&self.action_file(), &json(&self.action_file(), action)?) {
+            match self.store.disk.replace_unsynced(&self.action_file(), &to_json(&self.action_file(), action)?) {
                 Err(error) if error.kind() == FileErrorKind::Missing && attempts < 10 => {}
                 Err(error) if error.kind() == FileErrorKind::DiskFull && !discarded => {
                     // A failure to free space is reported as the full disk that caused it.
@@ -237,7 +236,7 @@ impl WorkFolder {
     /// The disk refuses.
     pub fn write_stamp(&self, stamp: &CheckpointStamp) -> Result<()> {
         let path = self.keep().join(CheckpointStamp::NAME);
-        self.store.disk.replace(&path, &json(&path, stamp)?, false)
+        self.store.disk.replace(&path, &to_json(&path, stamp)?, false)
     }
 
     /// Reads the stamp of `keep/`, if it has one.
@@ -270,14 +269,6 @@ impl WorkFolder {
         names.retain(|name| name != CheckpointStamp::NAME);
         Ok(names)
     }
-}
-
-/// The text of `value`, for the file at `path`.
-fn json<T: Serialize>(path: &Path, value: &T) -> Result<Vec<u8>> {
-    let mut bytes =
-        serde_json::to_vec_pretty(value).map_err(|error| FileError::io("write", path)(io::Error::from(error)))?;
-    bytes.push(b'\n');
-    Ok(bytes)
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {

@@ -2,12 +2,14 @@
 
 pub mod durable;
 mod error;
+mod json;
 mod pipes;
 mod regular;
 mod stat;
 mod store_folder;
 
 pub use error::{FileError, FileErrorKind, Result};
+pub use json::{from_json, to_json};
 pub use pipes::{is_device, is_stream, path_of_descriptor};
 pub use regular::{read_project_file, read_regular_file};
 pub use stat::Stat;
