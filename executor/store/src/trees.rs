@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Store;
 use super::manifest::Manifest;
 use super::record::OutputRecord;
+use super::walk::{all_below, metadata};
 use crate::external_files::DigestCache;
 use cwm_core::files::Result;
 use cwm_core::files::durable::{TEMPORARY, Temporary};
@@ -143,24 +143,14 @@ pub(super) struct PreparedTree<'store> {
 }
 
 /// Reads the entries of a tree. Anything but links and folders is an error.
-fn read_tree(root: &Path) -> io::Result<TreeEntries> {
-    if !fs::symlink_metadata(root)?.is_dir() {
-        return Err(io::ErrorKind::NotADirectory.into());
+fn read_tree(root: &Path) -> Result<TreeEntries> {
+    if !metadata(root)?.is_some_and(|found| found.is_dir()) {
+        return Err(FileError::damaged(root, "it is not a folder"));
     }
-    let mut entries = TreeEntries::new();
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
-            let path = entry.path();
-            let name = path.strip_prefix(root).unwrap_or(&path).to_owned();
-            if entry.file_type()?.is_dir() {
-                entries.insert(name, None);
-                folders.push(path);
-            } else {
-                entries.insert(name, Some(fs::read_link(&path)?));
-            }
-        }
-    }
-    Ok(entries)
+    let entry = |(path, metadata): (PathBuf, fs::Metadata)| {
+        let name = path.strip_prefix(root).unwrap_or(&path).to_owned();
+        let target = if metadata.is_dir() { Ok(None) } else { fs::read_link(&path).map(Some) };
+        Ok((name, target.map_err(FileError::io("read the link", &path))?))
+    };
+    all_below(root)?.into_iter().map(entry).collect()
 }

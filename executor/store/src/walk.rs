@@ -37,37 +37,36 @@ fn entries(folder: &Path) -> Result<Vec<fs::DirEntry>> {
     Ok(FileError::optional(entries)?.unwrap_or_default())
 }
 
-/// Returns everything below a folder that is not itself a folder, sorted by path. Links are not followed.
-pub(super) fn files_below(folder: &Path) -> Result<Vec<(PathBuf, Metadata)>> {
-    let mut files = Vec::new();
+/// Returns everything below a folder, sorted by path. Links are not followed. What goes away meanwhile is left out.
+pub(super) fn all_below(folder: &Path) -> Result<Vec<(PathBuf, Metadata)>> {
+    let mut all = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
-        for entry in entries(&folder)? {
-            let path = entry.path();
-            let metadata = entry.metadata().map_err(FileError::io("look at", &path))?;
+        for path in entries(&folder)?.iter().map(fs::DirEntry::path) {
+            let Some(metadata) = metadata(&path)? else { continue };
             if metadata.is_dir() {
-                folders.push(path);
-            } else {
-                files.push((path, metadata));
+                folders.push(path.clone());
             }
+            all.push((path, metadata));
         }
     }
-    files.sort_by(|(a, _), (b, _)| a.cmp(b));
+    all.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(all)
+}
+
+/// The same without the folders.
+pub(super) fn files_below(folder: &Path) -> Result<Vec<(PathBuf, Metadata)>> {
+    let mut files = all_below(folder)?;
+    files.retain(|(_, metadata)| !metadata.is_dir());
     Ok(files)
 }
 
 /// Returns the bytes below a path and the time when the last of it changed. What goes away meanwhile is not counted.
 pub(super) fn size_and_time(path: &Path) -> Result<(u64, Timestamp)> {
-    let (mut bytes, mut changed) = (0, Timestamp::MIN);
-    let mut front = vec![path.to_owned()];
-    while let Some(path) = front.pop() {
-        let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
-        changed = changed.max(Timestamp::from_second(metadata.mtime()).unwrap_or(Timestamp::MIN));
-        if metadata.is_dir() {
-            front.extend(list_folder(&path)?.into_iter().map(|(_, path)| path));
-        } else {
-            bytes += metadata.len();
-        }
-    }
-    Ok((bytes, changed))
+    let Some(own) = metadata(path)? else { return Ok((0, Timestamp::MIN)) };
+    let below = if own.is_dir() { all_below(path)? } else { Vec::new() };
+    let all = || below.iter().map(|(_, metadata)| metadata).chain([&own]);
+    let bytes = all().filter(|one| !one.is_dir()).map(Metadata::len).sum();
+    let changed = all().filter_map(|one| Timestamp::from_second(one.mtime()).ok()).max();
+    Ok((bytes, changed.unwrap_or(Timestamp::MIN)))
 }
