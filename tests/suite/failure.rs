@@ -386,8 +386,8 @@ stages:
 "#
         ));
         let run = context.run(&[]);
-        let words = format!("it wrote `{path}` as a hard link to its input in the store; its result is not recorded");
-        assert_eq!(run.failed["second"], words, "{}", run.raw.stdout);
+        let words = format!("/{path} has a second name (a hard link)");
+        assert!(run.failed["second"].ends_with(&words), "{}", run.raw.stdout);
         assert_eq!(context.cwm(&["store", "verify"]).code, 0, "the input is what it was");
     }
 }

@@ -126,7 +126,7 @@ impl Inputs {
     /// # Errors
     /// One changed, or cannot be read.
     pub fn verify_unchanged(&self, attempt: &Attempt<'_>) -> Result<(), ActionFailure> {
-        let (store, out) = (&attempt.store, &attempt.work.out());
+        let store = &attempt.store;
         for snapshot in &self.outside {
             if !snapshot.is_unchanged()? {
                 let changed = if snapshot.path.exists() { "changed" } else { "was removed" };
@@ -137,18 +137,7 @@ impl Inputs {
             }
         }
         for StoredInput { name, output, snapshot, .. } in &self.stored {
-            let now = store.snapshot(output);
-            if now.as_ref().is_ok_and(|now| now == snapshot) {
-                continue;
-            }
-            if let Some(link) = snapshot.linked_below(out) {
-                let shown = link.strip_prefix(out).unwrap_or(&link).display();
-                let problem =
-                    format!("it wrote `{shown}` as a hard link to its input in the store; its result is not recorded");
-                let failure = ActionFailure::new(ActionFailureKind::Output, problem);
-                return Err(failure.hint("write a copy: `cp` in place of `ln`"));
-            }
-            if !now.is_ok_and(|now| store.is_unmodified(snapshot, &now)) {
+            if !store.snapshot(output).is_ok_and(|now| store.is_unmodified(snapshot, &now)) {
                 store.quarantine_rewritten(snapshot)?;
                 let problem =
                     format!("its input `{name}` was changed in the store while it ran; its result is not recorded");

@@ -3,16 +3,14 @@
 //! Read-only modes stop slips, not an owner who gives the right back, and not root. So the process that runs a stage compares
 //! snapshots of its inputs before and after. Nothing is hashed but young files from outside.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 
 use super::Store;
 use super::damage::{Check, ObjectState};
 use super::hashing::hash_own_file;
 use super::record::{OutputRecord, OutputShape};
-use super::walk::{files_below, metadata};
+use super::walk::metadata;
 use crate::external_files::DigestCache;
 use cwm_core::files::Result;
 use cwm_core::{Digest, FileError, Stat};
@@ -24,18 +22,6 @@ pub struct OutputSnapshot {
     objects: BTreeMap<Digest, Option<Stat>>,
     /// True if a folder's tree is that of its manifest, and for a file.
     tree_is_right: bool,
-}
-
-impl OutputSnapshot {
-    /// Returns a file below `folder` that is one of the objects under another name; nothing if the folder cannot be read. A file
-    /// with one name is none: it may have the inode number of an object that is gone.
-    pub fn linked_below(&self, folder: &Path) -> Option<PathBuf> {
-        let objects: BTreeSet<(u64, u64)> =
-            self.objects.values().flatten().map(|stat| (stat.device, stat.inode)).collect();
-        let is_object = |metadata: &fs::Metadata| objects.contains(&(metadata.dev(), metadata.ino()));
-        let mut files = files_below(folder).unwrap_or_default().into_iter();
-        files.find(|(_, metadata)| metadata.nlink() > 1 && is_object(metadata)).map(|(path, _)| path)
-    }
 }
 
 impl Store {
