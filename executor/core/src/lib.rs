@@ -1,7 +1,7 @@
 //! The vocabulary of the executor: digests, keys, errors with exit codes, located text, durable writes.
 //!
 //! Every other crate of the executor uses these words. This crate knows no pipeline and no store;
-//! what only Linux has is in [`os`].
+//! what differs between operating systems is in [`os`].
 
 mod backoff;
 mod diagnostics;

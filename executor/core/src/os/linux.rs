@@ -1,5 +1,4 @@
-//! What only Linux has: `/proc`, control groups, pidfd, subreapers. Everything else of the executor uses POSIX alone (signals, process
-//! groups, `waitid`).
+//! Linux: `/proc`, control groups, pidfd, subreapers.
 
 use std::collections::HashMap;
 use std::fs::{self, File};

@@ -1,0 +1,68 @@
+//! Any other POSIX system: a portable way where there is one, and otherwise a plain error, or nothing found.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::process::{Pid, test_kill_process};
+
+/// The bytes in one unit of `ru_maxrss`.
+pub const PEAK_MEMORY_UNIT: u64 = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
+
+/// The children of a process; none, since this system does not list them.
+pub fn children(_of: Pid) -> Vec<Pid> {
+    Vec::new()
+}
+
+/// Returns true if a process of this number is there. A zombie counts as one.
+pub fn is_running(process: Pid) -> bool {
+    matches!(test_kill_process(process), Ok(()) | Err(rustix::io::Errno::PERM))
+}
+
+/// Makes this process the parent of every process below it whose own parent ends: not supported here.
+///
+/// # Errors
+/// Always.
+pub fn adopt_orphans() -> io::Result<()> {
+    let words = "not supported on this system; stages that run commands need Linux";
+    Err(io::Error::new(io::ErrorKind::Unsupported, words))
+}
+
+/// Sleeps for a moment in which the child may change state.
+pub fn wait_briefly_for(_child: Pid) {
+    std::thread::sleep(Duration::from_millis(20));
+}
+
+/// Bytes of memory that a process holds: unknown.
+pub fn held_memory(_process: Pid) -> Option<u64> {
+    None
+}
+
+/// The same, with memory that it shares with others divided among them: unknown.
+pub fn proportional_memory(_process: Pid) -> Option<u64> {
+    None
+}
+
+/// Bytes of memory of this machine: unknown.
+pub fn total_memory() -> Option<u64> {
+    None
+}
+
+/// The number of processes that the kernel has killed for lack of memory so far: unknown, so that no two calls differ.
+pub fn out_of_memory_kills() -> u64 {
+    0
+}
+
+/// The path of the running program.
+pub fn current_exe() -> PathBuf {
+    std::env::current_exe().unwrap_or_else(|_| "cwm".into())
+}
+
+/// Sends all that was changed in an open folder to the disk for good. The rest of its file system is not waited for.
+///
+/// # Errors
+/// The disk refuses.
+pub fn sync_file_system(folder: &File) -> io::Result<()> {
+    folder.sync_all()
+}
