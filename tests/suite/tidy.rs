@@ -967,6 +967,38 @@ fn every_command_in_texts_and_scripts_exists() {
     none(offenders, "a command that a text or a script names is one that `cwm --help` lists");
 }
 
+/// The anchor of a heading, as the usual pages make it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim().to_lowercase();
+    let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[test]
+fn every_link_of_a_page_leads_to_a_file_and_a_heading() {
+    let mut lost = Vec::new();
+    for page in tracked_files().iter().filter(|file| file.path.ends_with(".md")) {
+        let prose = page.text.split("```").step_by(2).collect::<String>();
+        for link in prose.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link) {
+            let (path, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = match path {
+                "" => Path::new(ROOT).join(&page.path),
+                _ => Path::new(ROOT).join(&page.path).with_file_name(path),
+            };
+            let has_heading = || {
+                let text = fs::read_to_string(&target).unwrap_or_default();
+                text.lines()
+                    .filter_map(|line| line.strip_prefix('#'))
+                    .any(|line| anchor(line.trim_start_matches('#')) == heading)
+            };
+            if !link.contains("://") && (!target.exists() || !heading.is_empty() && !has_heading()) {
+                lost.push(format!("{}: {link}", page.path));
+            }
+        }
+    }
+    none(lost, "links of pages lead somewhere");
+}
+
 #[test]
 fn what_these_tests_take_for_product_code_is_without_tests_and_comments() {
     let text = "\
