@@ -216,7 +216,7 @@ fn every_error_is_shown_as_json_too() {
     assert!(plain(&["show", "nothing"]).1.contains("nothing"));
     assert!(plain(&["show", "--path", "numbers"]).1.contains("numbers has no result yet"));
     assert!(plain(&["log", "numbers"]).1.contains("numbers"));
-    assert!(plain(&["why"]).1.contains("required"));
+    assert!(plain(&["show"]).1.contains("required"));
     assert_eq!(plain(&["status", "-f", "none.yaml"]).0, 2);
     assert!(plain(&["status", "--no-such-option"]).1.contains("--no-such-option"));
     assert_eq!(plain(&["util", "man", "/proc/none"]).0, 70);
