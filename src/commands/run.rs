@@ -156,7 +156,7 @@ fn run_until(
     let evicted = post_run::evict_unkept(&workspace, &outcome.records, &mut sinks);
     let (summary, remote_warnings) = (outcome.summary, outcome.remote_warnings);
     if interrupted {
-        let kept = "finished cells are recorded, and stages that write checkpoints resume from the last one";
+        let kept = "finished cells are recorded, and a stage resumes from its last checkpoint, if it wrote one";
         sinks.warn(format!("interrupted: {kept}; to resume: {retry}"));
     }
     if !outcome.report.failed.is_empty() {

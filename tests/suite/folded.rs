@@ -93,7 +93,7 @@ fn cells_that_differ_are_shown_apart_and_the_inputs_of_one_are_counted() {
 }
 
 #[test]
-fn ctrl_c_names_kept_checkpoints_and_the_command_that_resumes() {
+fn ctrl_c_promises_no_checkpoint_and_names_the_command_that_resumes() {
     let context = many(40);
     context.edit("pipeline.yaml", "echo \"$seed$n\"", "touch \"$HOME/begun\"; sleep 60; echo \"$seed$n\"");
     let mut command = context.command(&["run", "-j", "1", "--set", "n=3", "table"]);
@@ -103,7 +103,7 @@ fn ctrl_c_names_kept_checkpoints_and_the_command_that_resumes() {
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill").success());
     let ran = finish(child.wait_with_output().expect("an end"));
     assert_eq!(ran.code, 130, "{}", ran.stderr);
-    let kept = "interrupted: finished cells are recorded, and stages that write checkpoints resume from the last one; to resume: cwm run --set n=3 --jobs 1 table\n";
+    let kept = "interrupted: finished cells are recorded, and a stage resumes from its last checkpoint, if it wrote one; to resume: cwm run --set n=3 --jobs 1 table\n";
     assert!(ran.stderr.contains(kept), "{}", ran.stderr);
     assert!(ran.stderr.lines().count() < 12, "skipped cells are counted: {}", ran.stderr);
 }
