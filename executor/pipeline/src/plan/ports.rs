@@ -99,9 +99,7 @@ fn output<'o>(
     let named = |name: &str| outputs.iter().find(|output| output.name == name);
     let found = match &reference.port {
         Some(port) => named(port).ok_or_else(|| {
-            let names = outputs.iter().map(|output| output.name.as_str());
-            wrong(format!("stage `{stage}` has no output `{}`", visible(port)))
-                .maybe_hint(suggest(port, "outputs", names))
+            wrong(format!("stage `{stage}` has no output `{}`", visible(port))).hint(all_of(stage, outputs))
         })?,
         None => match named(&input.name) {
             Some(output) => output,
@@ -120,6 +118,20 @@ fn output<'o>(
     Err(wrong(message).maybe_hint(hint.map(|list| format!("of that format is {list}"))))
 }
 
+/// Names outputs, each with its format.
+fn described<'o>(stage: &str, outputs: impl IntoIterator<Item = &'o OutputPlan>) -> String {
+    let described = outputs.into_iter().map(|output| format!("`{stage}.{}` ({})", output.name, output.format));
+    described.collect::<Vec<_>>().join(", ")
+}
+
+/// Names all outputs of a stage in a hint.
+fn all_of(stage: &str, outputs: &[OutputPlan]) -> String {
+    match outputs {
+        [] => "it has no outputs here".to_owned(),
+        all => format!("it has {}", described(stage, all)),
+    }
+}
+
 /// Returns the only output of the right format; else what is wrong, and a hint.
 fn by_format<'o>(stage: &str, outputs: &'o [OutputPlan], input: &Slot) -> Result<&'o OutputPlan, (String, String)> {
     let is_exact = |output: &&OutputPlan| input.format != Format::ANY && output.format == input.format;
@@ -127,22 +139,15 @@ fn by_format<'o>(stage: &str, outputs: &'o [OutputPlan], input: &Slot) -> Result
     if fitting.is_empty() {
         fitting = outputs.iter().filter(|output| output.format.fits(&input.format)).collect();
     }
-    let described = |outputs: &[&OutputPlan]| {
-        let described = outputs.iter().map(|output| format!("`{stage}.{}` ({})", output.name, output.format));
-        described.collect::<Vec<_>>().join(", ")
-    };
     match fitting[..] {
         [only] => Ok(only),
         [] => Err((
             format!("no output of `{stage}` fits input `{}`, which takes format `{}`", input.name, input.format),
-            match &outputs.iter().collect::<Vec<_>>()[..] {
-                [] => "it has no outputs here".into(),
-                all => format!("it has {}", described(all)),
-            },
+            all_of(stage, outputs),
         )),
         _ => Err((
             format!("several outputs of `{stage}` fit input `{}`", input.name),
-            format!("name one of them: {}", described(&fitting)),
+            format!("name one of them: {}", described(stage, fitting.iter().copied())),
         )),
     }
 }
