@@ -164,7 +164,10 @@ impl Workspace {
         let missing = self.store.missing_or_corrupt(record, &self.files)?;
         if !missing.is_empty() {
             let problem = format!("files of {text} {}", MissingContent::describe(&missing));
-            return Err(Error::store(problem).hint(rebuild_hint(record)));
+            // What was evicted is no damage of the store.
+            let is_damage = record.evicted.is_none() || missing.iter().any(|missing| missing.damage.is_some());
+            let error = if is_damage { Error::store(problem) } else { Error::usage(problem) };
+            return Err(error.hint(rebuild_hint(record)));
         }
         Ok(record)
     }

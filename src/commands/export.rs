@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cwm_contract::{ExportOptions, ExportTarget, Inspector, Label};
 use serde_json::json;
@@ -17,7 +17,7 @@ use cwm_core::{Error, ExitCode};
 use cwm_engine::output_of;
 use cwm_history::provenance::{self, Disclosure};
 use cwm_pipeline::plan::{COLLISION_HINT, export_folders};
-use cwm_store::{ActionRecord, Export, OutputRecord};
+use cwm_store::{ActionRecord, Export, OutputRecord, OutputShape};
 
 /// Runs `cwm export`.
 ///
@@ -37,35 +37,44 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
     let folders = export_folders(source, &labels).map_err(|problem| Error::usage(problem).hint(COLLISION_HINT))?;
     let cache_status = workspace.cache_status()?;
     let record = |index: usize| workspace.complete_result(&plan.cells[index].label.to_string(), &cache_status, index);
-    // Nothing is written before all are known to be there.
+    // Nothing is written before all are known to be there, and their places are known to be free.
     let records: Vec<&ActionRecord> = outputs.iter().map(|(index, _)| record(*index)).collect::<Result<_, _>>()?;
     if arguments.is_stream() {
         to_stdout(&workspace, output_of(records[0], &outputs[0].1)?, arguments)?;
         return Ok(ExitCode::OK);
     }
-    if let Some((problem, hint)) = workspace.store.export_preflight(&arguments.destination) {
-        return Err(Error::usage(problem).hint(hint));
+    let destinations = folders.into_iter().map(|folder| match folder {
+        Some(name) => arguments.destination.join(name),
+        None => arguments.destination.clone(),
+    });
+    let destinations: Vec<PathBuf> = destinations.collect();
+    let is_converted = arguments.labels || arguments.limit.is_some();
+    for (((_, port), record), destination) in outputs.iter().zip(&records).zip(&destinations) {
+        let shape = if is_converted { OutputShape::Folder } else { output_of(record, port)?.shape.clone() };
+        let checked = workspace.store.export_preflight(port, Some(&shape), destination);
+        checked.map_err(Error::outside_store)?;
     }
     let (mut rows, mut paths) = (Vec::new(), Vec::new());
-    for (((index, port), record), folder) in outputs.iter().zip(records).zip(folders) {
-        let destination = folder.map_or_else(|| arguments.destination.clone(), |name| arguments.destination.join(name));
+    for (((index, port), record), destination) in outputs.iter().zip(records).zip(&destinations) {
         let output = output_of(record, port)?;
-        let exported = if arguments.labels || arguments.limit.is_some() {
-            to_folder(&workspace, output, &destination, arguments)?
+        let exported = if is_converted {
+            to_folder(&workspace, output, destination, arguments)?
         } else {
             let record = |index: usize| cache_status.record(index);
             let disclosure = if arguments.names { Disclosure::Full } else { Disclosure::Public };
             let added = provenance::files(&workspace.store, plan, *index, port, disclosure, record)?;
-            let exported = workspace.store.export(port, output, &destination, &added, &workspace.files);
+            let exported = workspace.store.export(port, output, destination, &added, &workspace.files);
             exported.map_err(Error::outside_store)?
         };
-        if exported.is_replacement && !is_json() {
-            eprintln!("replaced what was exported there before");
-        }
         let path = exported.path.to_string_lossy().into_owned();
         let label = &plan.cells[*index].label;
         rows.push(json!({ "label": label, "output": port, "path": path, "replaced": exported.is_replacement }));
         paths.push(path);
+    }
+    let replaced = rows.iter().filter(|row| row["replaced"] == true).count();
+    if replaced > 0 && !is_json() {
+        let of = if rows.len() > 1 { format!(" ({replaced} of {} cells)", rows.len()) } else { String::new() };
+        eprintln!("replaced what was exported there before{of}");
     }
     match (is_json(), &rows[..]) {
         (true, [only]) => print_json(only)?,

@@ -15,6 +15,7 @@ use crate::events::RunLog;
 use crate::locate::select_cells;
 use crate::output::reject_json_with;
 use crate::workspace::Workspace;
+use cwm_contract::Shape;
 use cwm_core::{Diagnostic, Error, ExitCode};
 use cwm_engine::{
     EventSink, EventSinks, InputUploader, Machine, Options, ResultFetcher, RunEvent, SaveResults, Summary,
@@ -22,6 +23,7 @@ use cwm_engine::{
 use cwm_project::site::Site;
 use cwm_remote::TransferService;
 use cwm_slurm::SlurmExecutor;
+use cwm_store::OutputShape;
 
 /// Runs `cwm run`.
 ///
@@ -191,8 +193,13 @@ pub(super) fn exit_code(summary: &Summary, complete: ExitCode) -> ExitCode {
 fn require_files_and_exports(workspace: &Workspace, cells: &[usize], is_check: bool) -> Result<(), Error> {
     let mut problems = workspace.plan.missing_files(cells);
     for export in workspace.plan.exports.iter().filter(|export| !is_check && cells.contains(&export.cell)) {
-        if let Some((problem, hint)) = workspace.store.export_preflight(&export.path) {
-            problems.push(Diagnostic::at(export.place, problem).hint(hint));
+        let output = workspace.plan.cells[export.cell].outputs.iter().find(|output| output.name == export.port);
+        // Whether it is a file or a folder may be known only when it is there.
+        let shape = output.map(|output| output.shape).filter(|shape| !matches!(shape, Shape::FileOrFolder(_)));
+        let checked =
+            workspace.store.export_preflight(&export.port, shape.map(OutputShape::from).as_ref(), &export.path);
+        if let Err(error) = checked {
+            problems.push(Diagnostic::at(export.place, error.to_string()).maybe_hint(error.hint().map(str::to_owned)));
         }
     }
     problems.sort();

@@ -166,7 +166,8 @@ fn an_export_follows_its_result_and_never_touches_what_is_not_ours() {
     assert!(again.stderr.contains("replaced what was exported there before"), "{}", again.stderr);
     context.write("theirs/out", "mine");
     let refused = context.cwm(&["export", "first", "theirs"]);
-    assert_eq!((refused.code, context.read("theirs/out").as_str()), (4, "mine"), "{}", refused.stderr);
+    assert_eq!((refused.code, context.read("theirs/out").as_str()), (2, "mine"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("no export made it\nhint: move it away, or export to another place"));
     let writable = std::fs::metadata(context.path("elsewhere/out")).expect("a file").permissions().readonly();
     assert!(!writable, "what is exported belongs to whoever asked for it");
 }
@@ -220,9 +221,11 @@ fn an_export_that_cannot_be_made_is_refused_before_anything_runs() {
         ("taken", "taken is a file, and an export makes a folder"),
         ("artifacts/x", "is in the store itself"),
         ("taken/below", "taken is a file"),
+        ("theirs", "theirs/out is in the way: no export made it"),
     ] {
         let context = Context::with(&TWO.replace("exported", to));
         context.write("taken", "mine");
+        context.write("theirs/out", "mine");
         for dry in [&["run"][..], &["run", "--dry-run"]] {
             let ran = context.cwm(dry);
             assert_eq!(ran.code, 3, "{to}: {}", ran.stderr);

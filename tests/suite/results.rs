@@ -177,4 +177,23 @@ export: { model: models/, 'model[seed=0]': firsts }
         missing.stderr
     );
     assert!(!context.path("none").exists());
+    // Nor if the place of one cell is taken.
+    assert_eq!(context.cwm(&["run"]).code, 0);
+    context.write("some/size=d64-l1,seed=2/out", "mine");
+    let taken = context.cwm(&["export", "model", "some"]);
+    assert_eq!(taken.code, 2, "{}", taken.stderr);
+    assert!(
+        taken.stderr.contains("size=d64-l1,seed=2/out is in the way: no export made it\nhint: "),
+        "{}",
+        taken.stderr
+    );
+    assert_eq!(std::fs::read_dir(context.path("some")).expect("a folder").count(), 1, "nothing was written");
+    // What an export made is replaced, which is reported once.
+    std::fs::remove_dir_all(context.path("some")).expect("removed");
+    assert_eq!(context.cwm(&["export", "model", "some"]).code, 0);
+    for seed in [0, 1] {
+        context.write(&format!("some/size=d32-l1,seed={seed}/out"), "edited");
+    }
+    let again = context.cwm(&["export", "model", "some"]);
+    assert_eq!(again.stderr, "replaced what was exported there before (2 of 6 cells)\n");
 }

@@ -72,9 +72,11 @@ impl Error {
         Error::system(format!("cannot {what} {}: {error}", path.display()))
     }
 
-    /// The error of a file that is not in the store, such as an exported one: the hint is not about the store.
+    /// The error of a file that is not in the store, such as an exported one: the hint is not about the store, and a place that is
+    /// taken is an error of the command line.
     pub fn outside_store(error: FileError) -> Self {
         match &error {
+            FileError::Refused { hint, .. } => Error::usage(error.to_string()).hint(*hint),
             FileError::Io { path, .. } if error.kind() == FileErrorKind::ReadOnly => {
                 Error::system(error.to_string()).hint(permissions_hint(path))
             }

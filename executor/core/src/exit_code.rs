@@ -21,7 +21,7 @@ exit_codes! {
     OK = 0;
     /// At least one stage failed; stages that do not depend on it are done.
     STAGE_FAILED = 1;
-    /// The command line is wrong, or names something that does not exist.
+    /// The command line is wrong, or names something that does not exist, or a place for an export that is taken.
     USAGE = 2;
     /// The pipeline file, `cwm.toml` or a `--set` is wrong; nothing ran.
     PIPELINE = 3;

@@ -2,7 +2,7 @@
 //!
 //! Copies or reflinks (what `std::fs::copy` makes where the file system can), never hard links, since those share mode
 //! and bytes with the store. All is made in a hidden folder beside the target and renamed, so that a reader never sees half an
-//! export. Only what an export made is ever is_replacement: the hidden file `.cwm-export` in the folder lists it. A file in that list
+//! export. Only what an export made is ever replaced: the hidden file `.cwm-export` in the folder lists it. A file in that list
 //! is overwritten also where people changed it; one that is not in it is never touched.
 
 use std::collections::BTreeMap;
@@ -70,7 +70,7 @@ type Contents = BTreeMap<String, (Digest, bool)>;
 
 impl Store {
     /// Copies the output `name` to the folder `destination`: a folder's files lie right in it, a file is called
-    /// `<name>.<extension>`. Files get mode 0644, or 0755 if they may be executed. An earlier export there is is_replacement: a folder
+    /// `<name>.<extension>`. Files get mode 0644, or 0755 if they may be executed. An earlier export there is replaced: a folder
     /// as a whole, a file by itself. The files in `added` lie in the copy of a folder beside its own, or replace them.
     ///
     /// # Errors
@@ -86,9 +86,8 @@ impl Store {
     ) -> Result<Export> {
         let destination = std::path::absolute(destination).map_err(FileError::io("find", destination))?;
         if let OutputShape::File { extension } = &output.shape {
-            let dot = if extension.is_empty() { "" } else { "." };
             let source = self.path_of(output, outside)?;
-            return self.export_file(&destination, &format!("{name}{dot}{extension}"), &source, output.digest);
+            return self.export_file(&destination, &file_name(name, extension), &source, output.digest);
         }
         let manifest = self.manifest(&output.digest)?;
         let own = manifest.files().iter().map(|(name, file)| (name.clone(), (file.digest, file.executable)));
@@ -126,33 +125,37 @@ impl Store {
         self.export_folder(&destination, None, fill)
     }
 
-    /// Reports what will keep anything from being exported to the folder `destination`, before there is anything to export: a
-    /// problem and a hint.
-    pub fn export_preflight(&self, destination: &Path) -> Option<(String, &'static str)> {
+    /// Checks that the output `name` can be exported to the folder `destination`, before anything is written. Without its `shape` only
+    /// the folder is checked.
+    ///
+    /// # Errors
+    /// The destination is in the store; something is in the way that no export made; or the destination cannot be read.
+    pub fn export_preflight(&self, name: &str, shape: Option<&OutputShape>, destination: &Path) -> Result<()> {
         if self.holds(destination) {
-            return Some((format!("{} is in the store itself", destination.display()), NAME_ANOTHER));
+            return Err(in_the_store(destination));
         }
-        let obstacle = destination.ancestors().find(|place| place.exists()).filter(|place| !place.is_dir())?;
-        let problem = format!("{} is a file, and an export makes a folder", obstacle.display());
-        Some((problem, "move it away, or name another folder"))
+        if let Some(obstacle) = destination.ancestors().find(|place| place.exists()).filter(|place| !place.is_dir()) {
+            let hint = "move it away, or name another folder";
+            return Err(FileError::refused(obstacle, "is a file, and an export makes a folder", hint));
+        }
+        let check = || match shape {
+            Some(OutputShape::File { extension }) => {
+                replaceable_file(destination, &file_name(name, extension)).map(drop)
+            }
+            Some(OutputShape::Folder) => replaceable(destination).map(drop),
+            None => Ok(()),
+        };
+        // At the first look another process may just have been exporting there.
+        check().or_else(|_| check())
     }
 
     /// Copies one file into a folder that may hold others.
     fn export_file(&self, folder: &Path, name: &str, source: &Path, digest: Digest) -> Result<Export> {
         let path = folder.join(name);
         let _lock = self.lock_exports(&path)?;
-        let list_path = folder.join(EXPORT_LIST);
-        let mut list = ExportList::read(&list_path)?;
-        if list.whole {
-            return Err(FileError::refused(folder, "is as a whole an export of another output", MOVE_IT));
-        }
-        let earlier = list.files.get(name);
-        if earlier.is_some_and(|copy| copy.digest == digest && copy.is_unchanged(&path)) {
+        let (mut list, is_replacement) = replaceable_file(folder, name)?;
+        if list.files.get(name).is_some_and(|copy| copy.digest == digest && copy.is_unchanged(&path)) {
             return Ok(Export { path, is_written: false, is_replacement: false });
-        }
-        let there = metadata(&path)?;
-        if there.as_ref().is_some_and(|there| earlier.is_none() || !there.is_file()) {
-            return Err(in_the_way(&path));
         }
         self.disk.make_folders(folder)?;
         let aside = self.disk.temporary_folder(folder, &prefix(&path))?;
@@ -164,9 +167,9 @@ impl Store {
         self.disk.sync_all(aside.path())?;
         // The list first: a copy that is not in it could never be replaced. After a kill between the two, the file at the target
         // does not have the times of the copy in the list, and the next export replaces it.
-        self.disk.rename(&aside.path().join(EXPORT_LIST), &list_path)?;
+        self.disk.rename(&aside.path().join(EXPORT_LIST), &folder.join(EXPORT_LIST))?;
         self.disk.rename(&temporary, &path)?;
-        Ok(Export { path, is_written: true, is_replacement: there.is_some() })
+        Ok(Export { path, is_written: true, is_replacement })
     }
 
     /// Puts a folder that `fill` fills in the place of an earlier export, unless that has the same content. `contents` are those
@@ -233,7 +236,7 @@ impl Store {
             return Err(FileError::refused(target, "cannot be exported to", "name a folder below it"));
         };
         if self.holds(target) {
-            return Err(FileError::refused(target, "is in the store itself", NAME_ANOTHER));
+            return Err(in_the_store(target));
         }
         let lock = match locks::wait_for(&self.lock_path("exports")) {
             Err(error) if matches!(error.kind(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => {
@@ -317,6 +320,29 @@ fn replaceable(target: &Path) -> Result<Option<ExportList>> {
         Some((path, _)) => Err(in_the_way(&path)),
         None => Ok(Some(list)),
     }
+}
+
+/// Returns the list of the folder in which an export may write the file `name`, and true if an earlier export made that file.
+fn replaceable_file(folder: &Path, name: &str) -> Result<(ExportList, bool)> {
+    let list = ExportList::read(&folder.join(EXPORT_LIST))?;
+    if list.whole {
+        return Err(FileError::refused(folder, "is as a whole an export of another output", MOVE_IT));
+    }
+    let path = folder.join(name);
+    match metadata(&path)? {
+        Some(there) if !there.is_file() || !list.files.contains_key(name) => Err(in_the_way(&path)),
+        there => Ok((list, there.is_some())),
+    }
+}
+
+/// The name of the copy of an output that is a file.
+fn file_name(output: &str, extension: &str) -> String {
+    let dot = if extension.is_empty() { "" } else { "." };
+    format!("{output}{dot}{extension}")
+}
+
+fn in_the_store(path: &Path) -> FileError {
+    FileError::refused(path, "is in the store itself", NAME_ANOTHER)
 }
 
 fn in_the_way(path: &Path) -> FileError {

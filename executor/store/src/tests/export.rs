@@ -292,3 +292,29 @@ fn what_a_killed_export_left_goes_also_when_there_is_nothing_to_export() {
     assert_eq!(names_in(&place), ["folder", "text"]);
     assert_eq!(names_in(&place.join("text")), [".cwm-export", "text.txt"]);
 }
+
+#[test]
+fn what_is_in_the_way_is_found_before_anything_is_written() {
+    let (folder, store) = new_store();
+    let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
+    let to = folder.path().join("out");
+    let check = |output: &str| {
+        let checked = store.export_preflight(output, Some(&record.outputs[output].shape), &to);
+        checked.map_err(|error| error.to_string().split(' ').skip(1).collect::<Vec<_>>().join(" "))
+    };
+    assert_eq!((check("text"), check("folder")), (Ok(()), Ok(())), "nothing is there");
+    assert!(!to.exists());
+    export(&store, &record, "text", &to).unwrap();
+    assert_eq!((check("text"), check("folder")), (Ok(()), Err("holds exports of single files".into())));
+    fs::remove_dir_all(&to).unwrap();
+    export(&store, &record, "folder", &to).unwrap();
+    assert_eq!(check("folder"), Ok(()));
+    assert_eq!(check("text"), Err("is as a whole an export of another output".into()));
+    fs::remove_file(to.join(".cwm-export")).unwrap();
+    fs::write(to.join("text.txt"), "mine").unwrap();
+    for output in ["text", "folder"] {
+        assert_eq!(check(output), Err("is in the way: no export made it".into()), "{output}");
+    }
+    assert_eq!(store.export_preflight("x", None, &to).map_err(|error| error.to_string()), Ok(()));
+    assert_eq!(names_in(&to), ["text.txt", "x"]);
+}
