@@ -222,6 +222,7 @@ fn one_flipped_bit_is_found_set_aside_and_made_again() {
     let verify = context.cwm(&["store", "verify"]);
     assert_eq!(verify.code, 5, "{}", verify.stdout);
     assert!(verify.stdout.contains("is damaged") && verify.stdout.contains("quarantine"), "{}", verify.stdout);
+    assert!(verify.stdout.ends_with(", 1 finding\n"), "one damaged object is one finding: {}", verify.stdout);
     assert!(verify.stderr.contains("hint: `cwm run only` makes it again"), "{}", verify.stderr);
     context.run(&[]).ran_just(&["only"]);
     assert_eq!(context.output("only"), "abc\n");

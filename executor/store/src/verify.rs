@@ -164,7 +164,10 @@ impl Store {
                 }
             }
         }
-        // Lost content is reported once for each record that names it, but a manifest is read once.
+        // Content that is not there is reported once for each record that names it, and damaged content with its own path, once.
+        let reported: BTreeSet<PathBuf> = report.findings.iter().map(|finding| finding.path.clone()).collect();
+        let mut makers: BTreeMap<PathBuf, String> = BTreeMap::new();
+        // A manifest is read once.
         let mut folders: BTreeMap<Digest, Vec<Digest>> = BTreeMap::new();
         for output in records.iter().flat_map(|(_, record)| record.outputs.values()) {
             if output.shape.is_folder()
@@ -207,9 +210,20 @@ impl Store {
                 report.notes.push(Finding::about(path.clone(), what));
             }
             report.incomplete.extend((!lost.is_empty()).then(|| label.stage.clone()));
-            let lost =
-                lost.iter().map(|digest| format!("names {digest}, which is not in the store (`{label}` makes it)"));
-            report.findings.extend(lost.map(|what| Finding::about(path.clone(), what)));
+            for digest in lost {
+                let object = self.object_path(&digest);
+                if reported.contains(&object) {
+                    makers.entry(object).or_insert_with(|| label.to_string());
+                } else {
+                    let what = format!("names {digest}, which is not in the store (`{label}` makes it)");
+                    report.findings.push(Finding::about(path.clone(), what));
+                }
+            }
+        }
+        for finding in &mut report.findings {
+            if let Some(label) = makers.get(&finding.path) {
+                finding.what += &format!(" (`{label}` makes it)");
+            }
         }
         Ok(())
     }
