@@ -13,7 +13,7 @@ use crate::output::print_answer;
 use crate::workspace::warn_about_lock_file;
 use cwm_core::{Error, ExitCode};
 use cwm_history::diff::{LockDifference, NamedSource, ReportDifference, compare, differ};
-use cwm_pipeline::plan::{Body, Origin, Plan};
+use cwm_pipeline::plan::{Body, Origin, Plan, set_values};
 use operand::{Operand, Places};
 use reports::Pair;
 
@@ -55,7 +55,7 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
     let (old_name, old) = Operand::resolve(&arguments.old, &places)?;
     let (new_name, new) = match &arguments.sets[..] {
         [] => Operand::resolve(arguments.new.as_deref().unwrap_or("."), &places)?,
-        sets => Operand::of_run(sets.iter().cloned().collect(), &places)?,
+        sets => Operand::of_run(set_values(sets), &places)?,
     };
     let (cells, reports) = match (old, new) {
         (Operand::Lock(old), Operand::Lock(new)) => {

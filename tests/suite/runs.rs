@@ -202,6 +202,32 @@ fn diff_compares_runs_by_their_values_and_by_their_names() {
 }
 
 #[test]
+fn equal_values_that_are_typed_differently_are_one_run() {
+    let context = Context::with(
+        r#"
+cwm: 1
+vars: { seeds: [0, 1], n: 1 }
+stages:
+  a: { stage: command, matrix: { seed: $seeds }, with: { run: 'echo "$seed $n" > "$out"', seed: $seed, n: $n } }
+"#,
+    );
+    context.run(&["--set", "seeds=[0]"]).ran_just(&["a[seed=0]"]);
+    context.run(&["--set", "seeds=[ 0 ]"]).ran_just(&[]);
+    let sets = || {
+        let listed: serde_json::Value =
+            serde_json::from_str(&ran(context.cwm(&["runs", "--json"])).stdout).expect("JSON");
+        let rows = listed.as_array().expect("a list").iter();
+        rows.map(|row| row["set"].to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(sets(), [r#"{"seeds":"[0]"}"#]);
+    assert_eq!(context.cwm(&["store", "verify", "a", "--set", "seeds=[  0]"]).code, 0);
+    // The key of a result has a whole number apart from one with a point.
+    context.run(&["--set", "n=9"]).ran_just(&["a[seed=0]", "a[seed=1]"]);
+    context.run(&["--set", "n=9.0"]).ran_just(&["a[seed=0]", "a[seed=1]"]);
+    assert_eq!(sets()[1..], [r#"{"n":"9"}"#, r#"{"n":"9.0"}"#]);
+}
+
+#[test]
 fn files_that_are_not_kept_go_though_another_run_of_the_pipeline_names_them() {
     let context = Context::with(
         r#"

@@ -12,6 +12,7 @@ use crate::locate::{open_existing_store, pipeline_file};
 use crate::output::{is_json, print_answer, print_note};
 use cwm_core::{Error, ExitCode, plural, shell_quote};
 use cwm_gc::selection;
+use cwm_pipeline::plan::set_values;
 use cwm_project::lock_file::LockFile;
 use cwm_project::runs;
 use cwm_store::{VerifyProgress, VerifyReport};
@@ -41,7 +42,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
             report
         }
         Some(file) => {
-            let sets = arguments.pipeline.sets.iter().cloned().collect();
+            let sets = set_values(&arguments.pipeline.sets);
             let lock = LockFile::read(&runs::lock_path(&file, &sets))?;
             let mut results = locked_records(&store, &lock)?;
             let selected = selection::stages(&arguments.stages, results.iter().map(|record| &record.label))?;

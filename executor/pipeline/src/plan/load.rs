@@ -8,7 +8,7 @@ use super::Plan;
 use super::build::build;
 use super::parameters::{Folders, plain};
 use super::unused_variables::find_unused;
-use super::variables::{set_sources, variables};
+use super::variables::{set_sources, set_values, variables};
 use crate::spec::{self, LARGEST};
 use cwm_core::{Diagnostic, Diagnostics, Place, Problems, Registry, Source, Sources};
 
@@ -75,7 +75,7 @@ pub(super) fn resolve(
     problems.into_diagnostics().into_result(Plan {
         file,
         folder: folders.file,
-        sets: sets.iter().cloned().collect(),
+        sets: set_values(sets),
         stages: built.stages,
         cells: built.cells,
         exports: built.exports,

@@ -42,6 +42,7 @@ pub use export::{COLLISION_HINT, export_folders};
 pub use load::load;
 pub use settings::{RetryOptions, Settings};
 pub use unused_variables::UnusedVariable;
+pub use variables::set_values;
 
 /// A pipeline, resolved.
 #[derive(Clone, Debug)]
@@ -50,7 +51,7 @@ pub struct Plan {
     pub file: PathBuf,
     /// Its folder, to which its paths are relative.
     pub folder: PathBuf,
-    /// The values of `--set`, by variable.
+    /// The values of `--set`, as [`set_values`] returns them.
     pub sets: BTreeMap<String, String>,
     /// Stages in the order of the file.
     pub stages: Vec<StagePlan>,

@@ -1,7 +1,7 @@
 //! Variables: their values in the file, and what `--set` makes of them.
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::spec::{parse_yaml, unfit_for_variable};
 use cwm_core::names::list;
@@ -24,6 +24,21 @@ pub type Variables = HashMap<String, Variable>;
 /// The texts of all `--set`, for messages.
 pub fn set_sources(sets: &[(String, String)]) -> impl Iterator<Item = Source> {
     sets.iter().map(|(name, value)| Source { name: "--set".into(), text: format!("{name}={value}") })
+}
+
+/// Returns the values of `--set` by variable, equal values in one form: `[0]` for `[ 0 ]`. A run is remembered by them. A value that
+/// is no YAML stays as it was typed; [`variables`] reports it.
+pub fn set_values(sets: &[(String, String)]) -> BTreeMap<String, String> {
+    sets.iter().map(|(name, text)| (name.clone(), in_one_form(text))).collect()
+}
+
+/// Returns the form of a value that all texts of that value have: the plain one if it is read as this value, else JSON.
+fn in_one_form(text: &str) -> String {
+    let read = |text: &str| parse_yaml(text, 0).ok().map(|node| node.value());
+    let Some(value) = read(text) else { return text.to_owned() };
+    let json = serde_json::to_string(&value).ok();
+    let mut forms = [Some(value.to_string()), json].into_iter().flatten();
+    forms.find(|form| read(form).as_ref() == Some(&value)).unwrap_or_else(|| text.to_owned())
 }
 
 /// The variables of the file with `sets` in place of what they override.
@@ -69,4 +84,30 @@ fn shifted(mut place: Place, name: &str) -> Place {
         place.column += name.chars().count() as u32 + 1;
     }
     place
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_one_form;
+
+    #[test]
+    fn equal_values_have_one_form_which_is_read_as_the_same_value() {
+        for (texts, form) in [
+            (&["[0]", "[ 0 ]", "- 0"][..], "[0]"),
+            (&["[a, 'b']", "[\"a\",b]"], "[a, b]"),
+            (&["['1', a]", "[ \"1\", a ]"], "[\"1\",\"a\"]"),
+            (&["9", " 9", "0x9"], "9"),
+            (&["1e-3", "0.001", "1.0e-3"], "0.001"),
+            (&["9.0"], "9.0"),
+            (&["'9'", "\"9\""], "\"9\""),
+            (&["x y.pgn", "'x y.pgn'"], "x y.pgn"),
+            (&["", "null"], "null"),
+            (&["''"], "\"\""),
+            (&["[0"], "[0"),
+        ] {
+            for text in texts {
+                assert_eq!(in_one_form(text), form, "{text:?}");
+            }
+        }
+    }
 }
