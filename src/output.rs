@@ -89,6 +89,13 @@ pub fn columns<R: AsRef<[String]>>(rows: impl IntoIterator<Item = R>) -> String 
     rows.iter().map(line).collect()
 }
 
+/// Returns the width of the terminal that standard output is; nothing if it is none.
+pub fn terminal_width() -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size_of(stdout())?;
+    let width = usize::from(width.0);
+    (width > 0).then_some(width)
+}
+
 /// Prints a hint or note on standard error.
 pub fn print_note(text: &str) {
     eprintln!("{}", escape_controls_in_lines(&with_options(text)));

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::cli::{PipelineArguments, RunsArguments};
 use crate::commands::locked_results::{LockedResult, locked_results};
 use crate::locate::{open_store, pipeline_file};
-use crate::output::{columns, print_answer};
+use crate::output::{columns, print_answer, terminal_width};
 use crate::workspace::{SkippedRecordsWarning, warn_about_lock_file};
 use cwm_core::{DurableFs, Error, ExitCode, shell_quote};
 use cwm_engine::format_time;
@@ -22,6 +22,9 @@ use cwm_store::{ActionRecord, Store};
 
 /// The most metrics that are shown if no stage is named.
 const MAX_METRICS: usize = 6;
+
+/// The names of the metrics that come first where not all are shown.
+const KEY_METRICS: [&str; 3] = ["loss", "exact", "accuracy"];
 
 /// The largest JSON file whose numbers are read.
 const MAX_JSON: u64 = 1 << 20;
@@ -78,16 +81,17 @@ pub fn run(store: Option<&Path>, mut arguments: RunsArguments) -> Result<ExitCod
                 let mut metrics = reported(record, &label);
                 let started = Reverse(record.circumstances.started);
                 let is_timing = |name: &str| name.ends_with("_seconds") || name.ends_with("_per_second");
-                ranks.extend(metrics.keys().map(|name| (name.clone(), (false, is_timing(name), started))));
+                let rank = |name: &str, is_json| (is_json, is_timing(name), !is_key_metric(name), started);
+                ranks.extend(metrics.keys().map(|name| (name.clone(), rank(name, false))));
                 add_json_numbers(record, &label, &store, &mut metrics)?;
-                metrics.keys().for_each(|name| _ = ranks.entry(name.clone()).or_insert((true, false, started)));
+                metrics.keys().for_each(|name| _ = ranks.entry(name.clone()).or_insert_with(|| rank(name, true)));
                 row.metrics.extend(metrics);
             }
         }
         rows.push(row);
     }
     let max_metrics = if stages.is_empty() { MAX_METRICS } else { usize::MAX };
-    print_answer(&rows, || text(&rows, &ranks, max_metrics))?;
+    print_answer(&rows, || text(&rows, &ranks, max_metrics, terminal_width()))?;
     Ok(ExitCode::OK)
 }
 
@@ -123,9 +127,14 @@ fn row(lock: &LockFile, results: &[LockedResult]) -> Row {
     }
 }
 
-/// The place of a metric where not all are shown: numbers in files are behind those that stages report, times and rates behind results,
-/// and older cells behind the newest ones, which are at the end of the pipeline.
-type Rank = (bool, bool, Reverse<Timestamp>);
+/// The place of a metric where not all are shown: numbers in files are behind those that stages report, times and rates behind
+/// results, others behind [`KEY_METRICS`], and older cells behind the newest ones, which are at the end of the pipeline.
+type Rank = (bool, bool, bool, Reverse<Timestamp>);
+
+/// Returns true for `evaluation: loss` and `model.summary: training.validation.loss`, and false for `model: validation_loss`.
+fn is_key_metric(name: &str) -> bool {
+    name.rsplit([' ', '.']).next().is_some_and(|last| KEY_METRICS.contains(&last))
+}
 
 /// Returns the metrics that a stage reported.
 fn reported(record: &ActionRecord, label: &str) -> BTreeMap<String, f64> {
@@ -163,37 +172,70 @@ fn add_numbers(path: &str, value: &Value, metrics: &mut BTreeMap<String, f64>) {
     }
 }
 
-fn text(rows: &[Row], ranks: &BTreeMap<String, Rank>, max_metrics: usize) -> String {
+/// Returns the table. One that is wider than the terminal has as many metrics as fit, with numbers in place of their names, which
+/// follow below.
+fn text(rows: &[Row], ranks: &BTreeMap<String, Rank>, max_metrics: usize, width: Option<usize>) -> String {
     if rows.is_empty() {
         return "no run of this pipeline is remembered".to_owned();
     }
-    let mut all: Vec<&String> = ranks.keys().collect();
-    if max_metrics < all.len() {
-        all.sort_by_key(|name| ranks[*name]);
-    }
     let differs = |name: &String| rows.iter().any(|row| row.metrics.get(name) != rows[0].metrics.get(name));
-    let (differing, same): (Vec<&String>, Vec<&String>) = all.into_iter().partition(|name| differs(name));
-    let count = differing.len() + same.len();
+    let mut all: Vec<&String> = ranks.keys().collect();
     // Those that tell the runs apart first.
-    let shown: Vec<&String> = differing.into_iter().chain(same).take(max_metrics).collect();
-    let heads = ["run", "when", "done", "--set"].map(str::to_owned).into_iter();
-    let heads: Vec<String> = heads.chain(shown.iter().map(|name| (*name).clone())).collect();
-    let cells = |row: &Row| {
-        let failed = row.failed.filter(|failed| *failed > 0).map(|failed| format!(", {failed} failed"));
-        let set = row.set.iter().map(|(name, value)| shell_quote(&format!("{name}={value}")));
-        let facts = [
-            row.name.clone(),
-            row.when.map(format_time).unwrap_or_default(),
-            format!("{}{}", row.done, failed.unwrap_or_default()),
-            set.collect::<Vec<_>>().join(" "),
-        ];
-        let number = |name: &&String| row.metrics.get(*name).map(|value| short(*value)).unwrap_or_default();
-        facts.into_iter().chain(shown.iter().map(number)).collect()
+    if max_metrics < all.len() || width.is_some() {
+        all.sort_by_cached_key(|name| {
+            let (is_json, is_timing, is_other, started) = ranks[*name];
+            (is_json, is_timing, is_other, !differs(name), started)
+        });
+    } else {
+        all.sort_by_cached_key(|name| !differs(name));
+    }
+    let mut shown = &all[..max_metrics.min(all.len())];
+    let number = |row: &Row, name: &String| row.metrics.get(name).map(|value| short(*value)).unwrap_or_default();
+    let table = |shown: &[&String], heads: &[String]| {
+        let facts = ["run", "when", "done", "--set"].map(str::to_owned).into_iter();
+        let head: Vec<String> = facts.chain(heads.iter().cloned()).collect();
+        let cells = |row: &Row| facts_of(row).into_iter().chain(shown.iter().map(|name| number(row, name))).collect();
+        columns([head].into_iter().chain(rows.iter().map(cells)))
     };
-    let table = columns([heads].into_iter().chain(rows.iter().map(cells)));
-    match count - shown.len() {
-        0 => table,
-        more => format!("{table}{more} more metrics: name stages, or `--json`\n"),
+    let mut heads: Vec<String> = shown.iter().map(|name| (*name).clone()).collect();
+    let mut text = table(shown, &heads);
+    if let Some(width) = width.filter(|width| text.lines().any(|line| line.chars().count() > *width)) {
+        let digits = |name: &String| rows.iter().map(|row| number(row, name).len()).max().unwrap_or_default();
+        let mut used = table(&[], &[]).lines().map(|line| line.chars().count()).max().unwrap_or_default();
+        let fit = shown.iter().zip(1_usize..).take_while(|(name, place)| {
+            used += 2 + digits(name).max(place.to_string().len());
+            used <= width
+        });
+        let fit = fit.count();
+        shown = &shown[..fit.max(1).min(shown.len())];
+        heads = (1..=shown.len()).map(|place| place.to_string()).collect();
+        text = table(shown, &heads).lines().map(|line| cut(line, width) + "\n").collect();
+        text.extend(shown.iter().zip(&heads).map(|(name, place)| format!("{place}: {name}\n")));
+    }
+    match all.len() - shown.len() {
+        0 => text,
+        more if max_metrics == usize::MAX => format!("{text}{more} more metrics: `--json` lists them\n"),
+        more => format!("{text}{more} more metrics: name stages, or `--json`\n"),
+    }
+}
+
+/// Returns what a row of the table has before the metrics.
+fn facts_of(row: &Row) -> [String; 4] {
+    let failed = row.failed.filter(|failed| *failed > 0).map(|failed| format!(", {failed} failed"));
+    let set = row.set.iter().map(|(name, value)| shell_quote(&format!("{name}={value}")));
+    [
+        row.name.clone(),
+        row.when.map(format_time).unwrap_or_default(),
+        format!("{}{}", row.done, failed.unwrap_or_default()),
+        set.collect::<Vec<_>>().join(" "),
+    ]
+}
+
+/// Cuts a line to this width.
+fn cut(line: &str, width: usize) -> String {
+    match line.char_indices().nth(width) {
+        None => line.to_owned(),
+        Some(_) => line.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
     }
 }
 
@@ -206,21 +248,63 @@ fn short(value: f64) -> String {
 mod tests {
     use super::*;
 
+    fn row(metrics: &[(&str, f64)]) -> Row {
+        let metrics = metrics.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        Row { name: ".".to_owned(), set: SetValues::new(), when: None, done: 2, failed: None, metrics }
+    }
+
+    fn at(second: i64) -> Reverse<Timestamp> {
+        Reverse(Timestamp::from_second(second).unwrap())
+    }
+
     #[test]
-    fn reported_results_of_the_newest_cells_are_shown_where_not_all_are() {
-        let at = |second| Reverse(Timestamp::from_second(second).unwrap());
-        let ranks = BTreeMap::from([
-            ("corpus: dropped".to_owned(), (false, false, at(1))),
-            ("model.summary: parameters".to_owned(), (true, false, at(2))),
-            ("model: training_seconds".to_owned(), (false, true, at(2))),
-            ("model: validation_loss".to_owned(), (false, false, at(2))),
-        ]);
-        let metrics = ranks.keys().map(|name| (name.clone(), 1.0)).collect();
-        let (name, set) = (".".to_owned(), SetValues::new());
-        let row = Row { name, set, when: None, done: 2, failed: None, metrics };
-        let heads = |max| text(std::slice::from_ref(&row), &ranks, max).lines().next().unwrap().to_owned();
-        assert!(heads(1).ends_with("--set  model: validation_loss"), "{}", heads(1));
-        let three = heads(3);
-        assert!(three.ends_with("model: validation_loss  corpus: dropped  model: training_seconds"), "{three}");
+    fn key_metrics_of_the_newest_cells_come_before_others_times_and_numbers_in_files() {
+        let names = [
+            ("best.summary: loss", true, false, 9),
+            ("best.summary: training.lr", true, false, 9),
+            ("corpus: dropped", false, false, 1),
+            ("evaluation[test=b]: exact", false, false, 3),
+            ("evaluation[test=b]: loss", false, false, 3),
+            ("model: training_seconds", false, true, 2),
+            ("model: validation_loss", false, false, 2),
+        ];
+        let rank = |(name, is_json, is_timing, second): (&str, bool, bool, i64)| {
+            (name.to_owned(), (is_json, is_timing, !is_key_metric(name), at(second)))
+        };
+        let ranks: BTreeMap<String, Rank> = names.into_iter().map(rank).collect();
+        let metrics = names.map(|(name, ..)| (name, 1.0));
+        let heads = |rows: &[Row], max| text(rows, &ranks, max, None).lines().next().unwrap().replace("  ", " ");
+        let one = [row(&metrics)];
+        assert_eq!(heads(&one, 2), "run when done --set evaluation[test=b]: exact evaluation[test=b]: loss");
+        let six = heads(&one, 6);
+        let ends = "model: validation_loss corpus: dropped model: training_seconds best.summary: loss";
+        assert!(six.ends_with(ends), "{six}");
+        // Among those of one kind, one that tells the runs apart is first.
+        let mut other = metrics;
+        other[4].1 = 2.0;
+        let two = [row(&metrics), row(&other)];
+        assert!(heads(&two, 1).ends_with("--set evaluation[test=b]: loss"), "{}", heads(&two, 1));
+    }
+
+    #[test]
+    fn a_table_fits_the_terminal_with_numbers_in_place_of_long_names() {
+        let long = |at: usize| format!("evaluation[family=transformer,size=d64/l1,seed={at}]: loss");
+        let names: Vec<String> = (0..9).map(long).collect();
+        let ranks: BTreeMap<String, Rank> =
+            names.iter().map(|name| (name.clone(), (false, false, false, at(1)))).collect();
+        let metrics: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), 0.123_456)).collect();
+        let mut rows = [row(&metrics), row(&metrics)];
+        rows[1].set.insert("games".to_owned(), "12".to_owned());
+        let whole = text(&rows, &ranks, 6, None);
+        assert!(whole.lines().next().unwrap().ends_with(&long(5)), "not cut for programs: {whole}");
+        let fitted = text(&rows, &ranks, 6, Some(60));
+        let table = "run  when  done  --set     1         2         3\n\
+                     .          2               0.123456  0.123456  0.123456\n\
+                     .          2     games=12  0.123456  0.123456  0.123456\n";
+        let legend: String = (0..3).map(|at| format!("{}: {}\n", at + 1, long(at))).collect();
+        assert_eq!(fitted, format!("{table}{legend}6 more metrics: name stages, or `--json`\n"));
+        let narrow = text(&rows, &ranks, usize::MAX, Some(20));
+        assert!(narrow.starts_with("run  when  done  --…\n.          2       …\n"), "{narrow}");
+        assert!(narrow.ends_with("\n8 more metrics: `--json` lists them\n"), "{narrow}");
     }
 }
