@@ -104,9 +104,48 @@ fn cells_that_came_and_went_are_named() {
     assert_eq!(context.cwm(&["run"]).code, 0);
     let (code, text) = diff(&context, &["old.lock"]);
     assert_eq!(code, 7, "{text}");
-    assert!(text.contains("added:\n  second[t=c] and 1 more of second\nremoved:\n  second[t=a]\n"), "{text}");
-    assert!(text.contains("report: second (the result is the same)\n"), "{text}");
-    assert!(text.ends_with("cells: 1 changed, 2 added, 1 removed, 3 the same\n"), "{text}");
+    let absent = "added, only in the second:\n  second[t=c] and 1 more of second\n\
+                  removed, only in the first:\n  second[t=a]\n";
+    assert!(text.contains(absent), "{text}");
+    let follows = "changed because they read added or removed cells:\n  report: second (the result is the same)\n";
+    assert!(text.contains(follows), "{text}");
+    let summary = "cells: 1 changed, 2 added, 1 removed, 3 the same\n\
+                   the cells that both have are the same, but for those that read added or removed ones\n";
+    assert!(text.ends_with(summary), "{text}");
+}
+
+/// As with one seed of three.
+#[test]
+fn a_run_with_fewer_cells_has_equal_ones() {
+    let context = Context::with(
+        r#"
+cwm: 1
+vars: { seeds: [0, 1, 2], n: 1 }
+stages:
+  model: { stage: command, matrix: { seed: $seeds }, with: { run: 'echo "$seed$n" > "$out"', seed: $seed, n: $n } }
+  table: { stage: command, from: { m: model }, with: { run: 'cat "$in_m"/* > "$out"' } }
+  page: { stage: command, from: table, with: { run: 'cat "$in" "$in" > "$out"' } }
+"#,
+    );
+    assert_eq!(context.cwm(&["run", "model", "--set", "seeds=[0]"]).code, 0);
+    assert_eq!(context.cwm(&["run", "model"]).code, 0);
+    let (code, text) = diff(&context, &[".", "--set", "seeds=[0]"]);
+    assert_eq!(code, 7, "{text}");
+    let expected = "removed, only in the first:\n  model[seed=1] and 1 more of model\n\
+                    cells: 0 changed, 0 added, 2 removed, 1 the same\nthe cells that both have are the same\n";
+    assert!(text.ends_with(expected), "{text}");
+    for set in [&[][..], &["--set", "seeds=[0]"]] {
+        assert_eq!(context.cwm(&[&["run"], set].concat()).code, 0);
+    }
+    let (_, text) = diff(&context, &[".", "--set", "seeds=[0]"]);
+    let follow = "changed because they read added or removed cells:\n  page: table\n  table: model\n";
+    assert!(text.contains(follow) && !text.contains("changed by"), "{text}");
+    assert!(text.ends_with(", but for those that read added or removed ones\n"), "{text}");
+    // A change of a cell that both have is none of these.
+    assert_eq!(context.cwm(&["run", "--set", "seeds=[0]", "--set", "n=2"]).code, 0);
+    let (_, text) = diff(&context, &[".", "--set", "seeds=[0]", "--set", "n=2"]);
+    assert!(text.contains("changed by themselves:\n  model[seed=0]\n"), "{text}");
+    assert!(text.ends_with("cells: 3 changed, 0 added, 2 removed, 0 the same\n"), "{text}");
 }
 
 #[test]

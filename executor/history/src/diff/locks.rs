@@ -1,6 +1,6 @@
 //! Two lock files: which cells were added, removed, changed, and why, as far as the store has their records.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -26,6 +26,25 @@ impl LockDifference {
     /// Returns true if there is no difference.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
+    }
+
+    /// Returns the changed cells of which nothing changed but the inputs that come from added or removed cells, or from other such
+    /// cells. As where one run has fewer seeds.
+    pub fn changed_by_others(&self) -> BTreeSet<&str> {
+        let mut sources: BTreeSet<&str> = self.added.iter().chain(&self.removed).map(String::as_str).collect();
+        let mut found = BTreeSet::new();
+        loop {
+            let is_of_them =
+                |cause: &Cause| matches!(cause, Cause::Input { source, .. } if sources.contains(&source[..]));
+            let follows = |cell: &&ChangedCell| !cell.root && cell.causes.iter().all(is_of_them);
+            let labels = self.changed.iter().filter(follows).map(|cell| cell.label.as_str());
+            let more: BTreeSet<&str> = labels.filter(|label| !found.contains(label)).collect();
+            if more.is_empty() {
+                return found;
+            }
+            sources.extend(&more);
+            found.extend(more);
+        }
     }
 }
 

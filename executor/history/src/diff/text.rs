@@ -20,12 +20,27 @@ impl LockDifference {
         let (roots, followers): (Vec<&ChangedCell>, Vec<&ChangedCell>) =
             self.changed.iter().partition(|cell| cell.root);
         let mut text = section("changed by themselves", roots.iter().map(|cell| (&cell.label, why_changed(cell))));
-        text += &section("changed by what they read", followers.iter().map(|cell| (&cell.label, because_of(cell))));
-        for (heading, labels) in [("added", &self.added), ("removed", &self.removed)] {
+        let by_others = self.changed_by_others();
+        let count = by_others.len();
+        let (by_others, followers): (Vec<&ChangedCell>, Vec<&ChangedCell>) =
+            followers.into_iter().partition(|cell| by_others.contains(cell.label.as_str()));
+        for (heading, cells) in
+            [("changed by what they read", followers), ("changed because they read added or removed cells", by_others)]
+        {
+            text += &section(heading, cells.iter().map(|cell| (&cell.label, because_of(cell))));
+        }
+        for (heading, labels) in
+            [("added, only in the second", &self.added), ("removed, only in the first", &self.removed)]
+        {
             text += &section(heading, labels.iter().map(|label| (label, String::new())));
         }
         let (changed, added, removed) = (self.changed.len(), self.added.len(), self.removed.len());
-        text + &format!("cells: {changed} changed, {added} added, {removed} removed, {} the same\n", self.same)
+        text += &format!("cells: {changed} changed, {added} added, {removed} removed, {} the same\n", self.same);
+        if !self.is_empty() && changed == count {
+            let but = if changed > 0 { ", but for those that read added or removed ones" } else { "" };
+            text += &format!("the cells that both have are the same{but}\n");
+        }
+        text
     }
 }
 
