@@ -143,8 +143,8 @@ pub struct WhyArguments {
 /// Arguments of `accept`.
 #[derive(Debug, Args)]
 pub struct AcceptArguments {
-    /// A pipeline file (if it ends in .yaml or .yml), then stages or cells whose change of code changes no result; with --files
-    /// or --previous, one stage, cell or output
+    /// A pipeline file (if it ends in .yaml or .yml), then stages or cells whose change of code changes no result; with --previous
+    /// one stage or cell, with --files one cell or output
     #[arg(value_name = "FILE|STAGE")]
     pub stages: Vec<String>,
     /// The pipeline
@@ -165,7 +165,7 @@ pub struct AcceptArguments {
     /// Record these files or folders as the result: one for the only output, or for each of several one as PORT=FILE
     #[arg(long, value_name = "[PORT=]FILE", num_args = 1.., group = "by_hand", conflicts_with_all = ["probed", "message", "undo", "list"])]
     pub files: Vec<String>,
-    /// Keep the result of the lock file although the command's text or script changed
+    /// Keep the results of the lock file although the command's text or script changed
     #[arg(long, group = "by_hand", conflicts_with_all = ["probed", "message", "undo", "list"])]
     pub previous: bool,
     /// With --files or --previous: replace a recorded result; the old one stays in the store

@@ -48,6 +48,13 @@ struct Change {
 /// No such stage; there is nothing to accept, or more than code changed, without `--probed`; the pipeline, the store or
 /// `accepted.lock` cannot be read or written.
 pub fn run(store: Option<&Path>, mut arguments: AcceptArguments) -> Result<ExitCode, Error> {
+    if arguments.previous
+        && let Some(lock) = arguments.stages.iter().find(|word| word.ends_with(".lock"))
+    {
+        return Err(Error::usage(format!("`--previous` takes no lock file, and `{lock}` is one")).hint(format!(
+            "it keeps the result that the pipeline's lock file names: leave `{lock}` out, or put it in that file's place"
+        )));
+    }
     arguments.pipeline.take_from(&mut arguments.stages)?;
     if arguments.previous || !arguments.files.is_empty() {
         return by_hand::run(store, &arguments);

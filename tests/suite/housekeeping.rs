@@ -457,6 +457,35 @@ stages:
 }
 
 #[test]
+fn the_results_of_before_of_all_cells_of_a_matrix_are_kept_at_once_or_none_is() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  model: { stage: command, matrix: { seed: [0, 1, 2] }, with: { run: 'date +%N > "$out"', seed: $seed } }
+"#,
+    );
+    context.run(&[]).ran_just(&["model[seed=0]", "model[seed=1]", "model[seed=2]"]);
+    let before = context.output("model[seed=1]");
+    context.edit("pipeline.yaml", "'date", "'  date");
+    context.edit("pipeline.yaml", "[0, 1, 2]", "[0, 1, 2, 3]");
+    let none = context.cwm(&["accept", "model", "--previous"]);
+    assert!(none.code == 2 && none.stderr.contains("model[seed=3] has no previous result"), "{}", none.stderr);
+    assert_eq!(context.cwm(&["show", "--path", "model[seed=0]"]).code, 2, "nothing was recorded");
+    // What has a result keeps it.
+    context.run(&["model[seed=3]"]).ran_just(&["model[seed=3]"]);
+    let kept = context.cwm(&["accept", "model", "--previous"]);
+    assert!(kept.code == 0 && kept.stderr == "recorded the previous results of 3 cells of model\n", "{}", kept.stderr);
+    context.run(&[]).ran_just(&[]);
+    assert_eq!(context.output("model[seed=1]"), before);
+    let has = context.cwm(&["accept", "model", "--previous"]);
+    assert!(has.code == 2 && has.stderr.contains("model[seed=0] has a result: "), "{}", has.stderr);
+    let lock = context.cwm(&["accept", "model", "--previous", "./old.lock"]);
+    assert!(lock.code == 2 && lock.stderr.contains("`--previous` takes no lock file"), "{}", lock.stderr);
+    context.is_clean();
+}
+
+#[test]
 fn files_are_taken_over_as_a_result_and_every_command_says_so() {
     let context = Context::with(CHAIN);
     context.write("given.txt", "1\n2\n3\n");

@@ -12,15 +12,27 @@ use serde_json::json;
 use crate::cli::AcceptArguments;
 use crate::output::{is_json, print_json};
 use crate::workspace::Workspace;
-use cwm_core::{Components, Error, ExitCode, is_name, shell_quote};
+use cwm_core::{Components, Digest, Error, ExitCode, Key, is_name, shell_quote};
 use cwm_engine::{CacheStatus, KeyStatus};
 use cwm_pipeline::plan::{Cell, OutputPlan};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_project::runs;
 use cwm_store::{ActionRecord, Content, Machine, NewAction, NewOutput, OutputShape, RunInfo, WorkFolder};
 
+/// What a cell gets as its result.
+struct Taken {
+    /// The cell.
+    index: usize,
+    /// The files and folders, by output.
+    files: BTreeMap<String, PathBuf>,
+    /// What the key is made of.
+    components: Components,
+    /// The recorded result that is replaced.
+    replaced: Option<ActionRecord>,
+}
+
 /// Runs `cwm accept STAGE --files …` or `--previous`. The files are copied; the result is recorded under the key that the
-/// stage has now, and as one that was not computed.
+/// stage has now, and as one that was not computed. Nothing is recorded unless all cells can get their results.
 ///
 /// # Errors
 /// The key of the stage is not known yet; it has another result and that is not to be replaced; an output has no file or
@@ -31,37 +43,71 @@ pub fn run(store: Option<&Path>, arguments: &AcceptArguments) -> Result<ExitCode
         return Err(Error::usage(message).hint(format!("`cwm accept STAGE{}`", options(arguments))));
     };
     let workspace = Workspace::open(store, &arguments.pipeline)?;
-    let (index, port) = match workspace.cell(stage) {
-        Ok(index) => (index, None),
+    let plan = &workspace.plan;
+    let (cells, port) = match workspace.cell(stage) {
+        _ if arguments.previous => (plan.select(stage)?, None),
+        Ok(index) => (vec![index], None),
         // It is a stage with several cells.
-        Err(error) if workspace.plan.select(stage).is_ok() => return Err(error),
+        Err(error) if plan.select(stage).is_ok() => return Err(error),
         Err(_) => {
             let (index, port) = workspace.output(stage)?;
-            (index, Some(port))
+            (vec![index], Some(port))
         }
     };
     let cache_status = workspace.cache_status()?;
-    let cell = &workspace.plan.cells[index];
-    let files = match arguments.previous {
-        true if port.is_some() => {
-            return Err(
-                Error::usage("`--previous` records all outputs of a result").hint("name the stage or cell alone")
+    // Of several cells, those with a result keep it.
+    let is_open = |index: &usize| arguments.replace || !matches!(cache_status.states[*index], KeyStatus::Cached(_));
+    let open: Vec<usize> = cells.iter().copied().filter(is_open).collect();
+    let cells = if open.is_empty() { cells } else { open };
+    let taken = cells.into_iter().map(|index| {
+        let cell = &plan.cells[index];
+        let files = match arguments.previous {
+            true => previous_outputs(&workspace, cell)?,
+            false => output_files(cell, port.as_deref(), &arguments.files)?,
+        };
+        let (components, replaced) = key_of(&workspace, &cache_status, index, arguments)?;
+        Ok(Taken { index, files, components, replaced })
+    });
+    let taken: Vec<Taken> = taken.collect::<Result<_, Error>>()?;
+    workspace.store.create()?;
+    let _shared = workspace.store.lock_shared(|holder| eprintln!("waiting for the store: {holder}"))?;
+    let mut rows = Vec::new();
+    for one in taken {
+        let label = &plan.cells[one.index].label;
+        let (key, outputs, new) = take(&workspace, one)?;
+        rows.push((label, key, outputs, new));
+    }
+    match &rows[..] {
+        rows if is_json() => {
+            let json = rows.iter().map(
+                |(label, key, outputs, new)| json!({ "label": label, "key": key, "outputs": outputs, "new": new }),
             );
+            match &json.collect::<Vec<_>>()[..] {
+                [only] => print_json(only)?,
+                all => print_json(&all)?,
+            }
         }
-        true => previous_outputs(&workspace, cell)?,
-        false => output_files(cell, port.as_deref(), &arguments.files)?,
-    };
-    let (components, replaced) = key_of(&workspace, &cache_status, index, arguments)?;
-    let store = &workspace.store;
-    store.create()?;
-    let _shared = store.lock_shared(|holder| eprintln!("waiting for the store: {holder}"))?;
+        [(label, key, _, new)] => {
+            let what = if *new { "recorded as the result of" } else { "already recorded as the result of" };
+            eprintln!("{what} {label} (key {})", key.short());
+        }
+        rows => eprintln!("recorded the previous results of {} cells of {stage}", rows.len()),
+    }
+    Ok(ExitCode::OK)
+}
+
+/// Records the result of a cell, also in the lock file if that names the one that is replaced. Returns its key and outputs, and true
+/// if it is new.
+fn take(workspace: &Workspace, taken: Taken) -> Result<(Key, BTreeMap<String, Digest>, bool), Error> {
+    let Taken { index, files, components, replaced } = taken;
+    let (store, cell) = (&workspace.store, &workspace.plan.cells[index]);
     let key = components.key();
     let Some(_lock) = store.try_lock_key(&key, "cwm accept")? else {
         let holder = store.holder(&key)?.map_or_else(String::new, |holder| format!(": {holder}"));
         return Err(Error::usage(format!("{} is running{holder}", cell.label)).hint("wait for that, or stop it"));
     };
     let work = store.work(&key);
-    let recorded = record(&workspace, cell, components, &files, &work);
+    let recorded = record(workspace, cell, components, &files, &work);
     // A checkpoint of an interrupted attempt is of no use once there is a result; without one only the copies are deleted.
     if recorded.is_ok() {
         work.remove()?
@@ -77,13 +123,7 @@ pub fn run(store: Option<&Path>, arguments: &AcceptArguments) -> Result<ExitCode
         lock.update([(cell.label.clone(), LockLine { key, outputs: outputs.clone() })]);
         lock.save()?;
     }
-    if is_json() {
-        print_json(&json!({ "label": cell.label, "key": key, "outputs": outputs, "new": new }))?;
-    } else {
-        let what = if new { "recorded as the result of" } else { "already recorded as the result of" };
-        eprintln!("{what} {} (key {})", cell.label, key.short());
-    }
-    Ok(ExitCode::OK)
+    Ok((key, outputs, new))
 }
 
 /// Assigns each output of a cell its file or folder, from words `PORT=FILE`, or `FILE` for `port` or the only output.
