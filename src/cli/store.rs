@@ -7,7 +7,8 @@ use cwm_contract::{Value, amount};
 use cwm_gc::Age;
 
 use super::PipelineArguments;
-use super::completers::{complete, stages, stages_and_tags, tag_names};
+use super::completers::{complete, stages, stages_and_tags, tag_names, variables};
+use super::pipeline::assignment;
 
 /// Arguments of `store`.
 #[derive(Debug, Args)]
@@ -22,7 +23,7 @@ pub struct StoreArguments {
 pub enum StoreCommand {
     /// List the results in the store
     ///
-    /// Lists those that the lock file names, or with --all every one.
+    /// Lists those that pipeline.lock and the lock files of runs with --set name, or with --all every one.
     Ls(LsArguments),
     /// Print the size of each stage
     Du(DuArguments),
@@ -44,7 +45,7 @@ pub struct LsArguments {
     /// Only these stages or cells: model, 'model[size=d32/l1]'; tag:NAME lists what that tag names
     #[arg(value_name = "STAGE|tag:NAME", add = complete(stages_and_tags))]
     pub what: Vec<String>,
-    /// List all results in the store, also those that the pipeline's lock file does not name
+    /// List all results in the store, also those that no lock file of the pipeline names
     #[arg(long)]
     pub all: bool,
     /// The pipeline whose store is used [default: pipeline.yaml here or in a folder above]
@@ -61,6 +62,10 @@ pub struct TagArguments {
     /// The results: stages or cells of the lock file, or keys or digests, or their first digits [default: all of the lock file]
     #[arg(value_name = "STAGE|HASH", add = complete(stages))]
     pub what: Vec<String>,
+    /// Tag results of the remembered run with this value of a variable (may be repeated)
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment, add = complete(variables), requires = "name",
+          conflicts_with_all = ["list", "delete"])]
+    pub sets: Vec<(String, String)>,
     /// Move an existing tag to these results
     #[arg(long)]
     pub replace: bool,

@@ -55,7 +55,7 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
     let (old_name, old) = Operand::resolve(&arguments.old, &places)?;
     let (new_name, new) = match &arguments.sets[..] {
         [] => Operand::resolve(arguments.new.as_deref().unwrap_or("."), &places)?,
-        sets => Operand::of_run(set_values(sets), &places)?,
+        sets => Operand::of_run(&set_values(sets), &places)?,
     };
     let (cells, reports) = match (old, new) {
         (Operand::Lock(old), Operand::Lock(new)) => {

@@ -1,14 +1,18 @@
 //! The results that a lock file names, and how those in the store differ from them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
+use crate::hints::set_options;
 use crate::workspace::Workspace;
 use cwm_action::ActionFile;
 use cwm_action::source_key::has_unpinned_url;
 use cwm_contract::Label;
 use cwm_core::Error;
 use cwm_engine::{CacheStatus, sources};
-use cwm_project::lock_file::{LockFile, LockLine};
+use cwm_pipeline::plan;
+use cwm_project::lock_file::{LockFile, LockLine, SetValues};
+use cwm_project::runs;
 use cwm_store::{ActionRecord, Store};
 
 /// A result that a lock file names.
@@ -43,6 +47,21 @@ pub fn locked_results(store: &Store, lock: &LockFile) -> Result<Vec<LockedResult
 pub fn locked_records(store: &Store, lock: &LockFile) -> Result<Vec<ActionRecord>, Error> {
     let results = locked_results(store, lock)?.into_iter();
     Ok(results.filter_map(|LockedResult { label, record, .. }| Some(ActionRecord { label, ..record? })).collect())
+}
+
+/// Reads the lock file of the run with these values of `--set`; without any, the pipeline's, which need not exist.
+///
+/// # Errors
+/// The run is not remembered, or its lock file cannot be read.
+pub fn lock_of_run(pipeline: &Path, sets: &SetValues) -> Result<LockFile, Error> {
+    let lock = LockFile::read(&runs::lock_path(pipeline, sets))?;
+    if sets.is_empty() || lock.exists() {
+        return Ok(lock);
+    }
+    // A variable that the pipeline does not have has an error of its own.
+    plan::load(pipeline, &Vec::from_iter(sets.clone()), &crate::registry::built_in())?;
+    let problem = format!("no run with `{}` is remembered", set_options(sets).trim_start());
+    Err(Error::usage(problem).hint("`cwm runs` lists those that are"))
 }
 
 impl Workspace {

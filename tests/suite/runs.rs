@@ -99,6 +99,41 @@ fn gc_keeps_what_a_run_with_set_made_as_long_as_it_is_remembered() {
 }
 
 #[test]
+fn store_ls_and_store_tag_know_the_results_of_runs_with_set() {
+    let context = Context::with(PIPELINE);
+    context.run(&["--set", "games=X"]).ran_just(&["corpus", "bins"]);
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&ran(context.cwm(&[arguments, &["--json"]].concat())).stdout).expect("JSON")
+    };
+    let name = json(&["runs"])[0]["name"].as_str().expect("a name").to_owned();
+    let listed = ran(context.cwm(&["store", "ls"])).stdout;
+    assert_eq!(listed.matches(&format!("  (run {name})\n")).count(), 2, "{listed}");
+    let hint = context.cwm(&["store", "tag", "v0"]).stderr;
+    assert!(hint.contains("the lock file names no results") && hint.contains("`cwm runs` lists"), "{hint}");
+
+    context.run(&[]).ran_just(&["corpus", "bins"]);
+    context.run(&["--set", "width=5"]).ran_just(&[]);
+    let rows = json(&["store", "ls", "corpus"]);
+    let rows: Vec<(bool, usize)> = rows
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| (row["locked"].as_bool().expect("a boolean"), row["runs"].as_array().expect("runs").len()))
+        .collect();
+    assert!(rows.len() == 2 && rows.contains(&(true, 1)) && rows.contains(&(false, 1)), "each once: {rows:?}");
+    ran(context.cwm(&["store", "tag", "v1"]));
+    ran(context.cwm(&["store", "tag", "v2", "corpus", "--set", "games=X"]));
+    let digest = |tag: &str| json(&["store", "ls", tag])[0]["digest"].clone();
+    assert_ne!(digest("tag:v1"), digest("tag:v2"));
+    let unknown = context.cwm(&["store", "tag", "v3", "--set", "games=Y"]);
+    assert!(unknown.code == 2 && unknown.stderr.contains("no run with `--set games=Y` is remembered"));
+    // The tag keeps its result when the run is deleted from the list.
+    ran(context.cwm(&["runs", "--delete", &name]));
+    assert!(ran(context.cwm(&["store", "gc", "--delete"])).stdout.contains("deleted"));
+    assert_eq!(json(&["store", "ls", "tag:v2"])[0]["state"], "present");
+}
+
+#[test]
 fn git_does_not_see_runs_with_set() {
     let context = with_one_run();
     let git = |arguments: &[&str]| {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::reports;
+use crate::commands::locked_results::lock_of_run;
 use crate::commands::results::{by_hash, is_hash};
 use crate::hints::set_options;
 use crate::locate::{open_store, pipeline_file};
@@ -66,18 +67,9 @@ impl Operand {
     ///
     /// # Errors
     /// It is not remembered, or cannot be read.
-    pub fn of_run(sets: SetValues, places: &Places) -> Result<(String, Operand), Error> {
-        let name = set_options(&sets).trim_start().to_owned();
-        let file = places.pipeline()?;
-        let lock = LockFile::read(&runs::lock_path(&file, &sets))?;
-        if !lock.exists() {
-            // A variable that the pipeline does not have has an error of its own.
-            plan::load(&file, &Vec::from_iter(sets), &crate::registry::built_in())?;
-            return Err(
-                Error::usage(format!("no run with `{name}` is remembered")).hint("`cwm runs` lists those that are")
-            );
-        }
-        Ok((name, Operand::Lock(checked(lock)?)))
+    pub fn of_run(sets: &SetValues, places: &Places) -> Result<(String, Operand), Error> {
+        let lock = lock_of_run(&places.pipeline()?, sets)?;
+        Ok((set_options(sets).trim_start().to_owned(), Operand::Lock(checked(lock)?)))
     }
 
     /// Resolves `text`: a file or folder, else a tag, else a run with `--set`, else a revision in git, else a result in the store. Returns the operand

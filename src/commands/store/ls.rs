@@ -1,5 +1,6 @@
 //! `cwm store ls`: the results that a store has.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use cwm_contract::amount;
@@ -10,12 +11,16 @@ use crate::commands::locked_results::{LockedResult, locked_results};
 use crate::locate::{open_existing_store, pipeline_file};
 use crate::output::{columns, print_answer};
 use crate::workspace::{SkippedRecordsWarning, warn_about_lock_file, warn_about_tags};
-use cwm_core::{Digest, Error, ExitCode, Key};
+use cwm_core::{Digest, Error, ExitCode, Key, list_some};
 use cwm_gc::selection;
 use cwm_gc::tags::{self, Tag};
 use cwm_project::lock_file::{LockFile, LockLine};
+use cwm_project::runs;
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, EvictionReason, Store};
+
+/// The most runs that a line names.
+const MAX_RUNS: usize = 3;
 
 /// One output of a result.
 #[derive(Serialize)]
@@ -41,6 +46,8 @@ struct Row {
     state: &'static str,
     /// True if the pipeline's lock file names it.
     locked: bool,
+    /// The remembered runs with `--set` that name it.
+    runs: Vec<String>,
     /// The tags that name it.
     tags: Vec<String>,
 }
@@ -50,14 +57,14 @@ struct Row {
 /// # Errors
 /// The store cannot be read, or has nothing of what is named.
 pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Error> {
-    let lock = match pipeline_file(arguments.file.as_deref()) {
-        Ok(file) => LockFile::read(&LockFile::path_for(&file))?,
+    let locks = match pipeline_file(arguments.file.as_deref()) {
+        Ok(file) => runs::all(&file)?,
         // With `--store` alone, all that there is.
-        Err(_) if store.is_some() && arguments.all => LockFile::default(),
+        Err(_) if store.is_some() && arguments.all => Vec::new(),
         Err(error) => return Err(error),
     };
     let (store, _passed_over) = SkippedRecordsWarning::watch(open_existing_store(store, arguments.file.as_deref())?);
-    warn_about_lock_file(&lock);
+    locks.iter().for_each(warn_about_lock_file);
     let tags = tags::list(&store)?;
     warn_about_tags(&tags);
     let (mut listed, mut selection) = (Vec::new(), Vec::new());
@@ -70,7 +77,13 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
         }
     }
     if !selection.is_empty() || arguments.what.is_empty() {
-        let mut found = locked_results(&store, &lock)?;
+        let mut found: Vec<LockedResult> = Vec::new();
+        for lock in &locks {
+            found.extend(locked_results(&store, lock)?);
+        }
+        found.sort_by_cached_key(|result| (result.label.to_string(), result.line.key, result.line.outputs.clone()));
+        // A result that several runs name is listed once.
+        found.dedup_by(|one, other| one.label == other.label && one.line == other.line);
         if arguments.all {
             found.retain(|result| result.record.is_none());
             found.extend(all_results(&store)?);
@@ -81,27 +94,58 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
     }
     listed.sort_by_key(|result| result.record.is_none());
     let files = DigestCache::of_store(&store);
+    let names = Names::of(&locks, &tags);
     let mut rows = Vec::new();
     for result in &listed {
-        rows.extend(rows_of(result, &store, &files, &lock, &tags)?);
+        rows.extend(rows_of(result, &store, &files, &names)?);
     }
     print_answer(&rows, || text(&rows, arguments.all))?;
     Ok(ExitCode::OK)
 }
 
+/// The results that a lock file names.
+type Named<'l> = BTreeSet<(Key, &'l BTreeMap<String, Digest>)>;
+
+/// Everything that names results.
+struct Names<'l> {
+    /// The pipeline's lock file.
+    pipeline: Named<'l>,
+    /// The remembered runs with `--set`, by name.
+    runs: Vec<(String, Named<'l>)>,
+    /// The tags, by name.
+    tags: Vec<(String, Named<'l>)>,
+}
+
+impl<'l> Names<'l> {
+    fn of(locks: &'l [LockFile], tags: &'l [Tag]) -> Self {
+        let mut names = Names { pipeline: Named::new(), runs: Vec::new(), tags: Vec::new() };
+        for lock in locks {
+            match lock.run() {
+                None => names.pipeline = named(lock),
+                Some(_) => {
+                    let name = lock.path().file_stem().unwrap_or_default();
+                    names.runs.push((name.to_string_lossy().into_owned(), named(lock)));
+                }
+            }
+        }
+        names.tags.extend(tags.iter().map(|tag| (tag.name.clone(), named(&tag.lock))));
+        names
+    }
+}
+
+fn named(lock: &LockFile) -> Named<'_> {
+    lock.cells().map(|(_, line)| (line.key, &line.outputs)).collect()
+}
+
 /// Returns the rows of a result, one an output.
-fn rows_of(
-    result: &LockedResult,
-    store: &Store,
-    files: &DigestCache,
-    lock: &LockFile,
-    tags: &[Tag],
-) -> Result<Vec<Row>, Error> {
+fn rows_of(result: &LockedResult, store: &Store, files: &DigestCache, names: &Names<'_>) -> Result<Vec<Row>, Error> {
     let LockedResult { label, line, record } = result;
     let record = record.as_ref();
-    let is_named_by = |lock: &LockFile| lock.cells().any(|(_, other)| other == line);
-    let tagged = tags.iter().filter(|tag| is_named_by(&tag.lock)).map(|tag| tag.name.clone());
-    let (tagged, locked): (Vec<String>, bool) = (tagged.collect(), is_named_by(lock));
+    let is_in = |named: &Named<'_>| named.contains(&(line.key, &line.outputs));
+    let of = |names: &[(String, Named<'_>)]| -> Vec<String> {
+        names.iter().filter(|(_, named)| is_in(named)).map(|(name, _)| name.clone()).collect()
+    };
+    let (locked, runs, tagged) = (is_in(&names.pipeline), of(&names.runs), of(&names.tags));
     let state = match record {
         Some(record) => state(record, store, files)?,
         None => "not here",
@@ -119,6 +163,7 @@ fn rows_of(
             origin: record.map(ActionRecord::origin),
             state,
             locked,
+            runs: runs.clone(),
             tags: tagged.clone(),
         }
     };
@@ -151,10 +196,14 @@ fn all_results(store: &Store) -> Result<Vec<LockedResult>, Error> {
 fn text(rows: &[Row], all: bool) -> String {
     if rows.is_empty() {
         let more = if all { "" } else { "; `--all` lists what it does not name" };
-        return format!("no results that the lock file names{more}");
+        return format!("no results that a lock file of the pipeline names{more}");
     }
     columns(rows.iter().map(|row| {
-        let unlocked = (all && !row.locked).then(|| "not in the lock file".to_owned());
+        let unlocked = match &row.runs[..] {
+            _ if row.locked => None,
+            [] => all.then(|| "in no lock file".to_owned()),
+            runs => Some(format!("run {}", list_some(runs, MAX_RUNS))),
+        };
         let state = (row.state != "present").then(|| row.state.to_owned());
         let tags = row.tags.iter().map(|tag| format!("{}{tag}", tags::PREFIX));
         let notes: Vec<String> = state.into_iter().chain(unlocked).chain(tags).collect();

@@ -6,6 +6,7 @@ use cwm_contract::Label;
 use serde::Serialize;
 
 use crate::cli::TagArguments;
+use crate::commands::locked_results::lock_of_run;
 use crate::commands::results::{by_hash, is_hash};
 use crate::locate::{open_store, pipeline_file};
 use crate::output::{columns, is_json, print_json, print_text};
@@ -13,6 +14,7 @@ use crate::workspace::{warn_about_lock_file, warn_about_tags};
 use cwm_core::{Error, ExitCode, plural};
 use cwm_gc::selection;
 use cwm_gc::tags::{self, Tag};
+use cwm_pipeline::plan::set_values;
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::Store;
 use cwm_store::external_files::DigestCache;
@@ -63,10 +65,10 @@ pub fn run(store: Option<&Path>, arguments: &TagArguments) -> Result<ExitCode, E
     Ok(ExitCode::OK)
 }
 
-/// Finds the results to name: those of the lock file, or of the store by key or digest.
+/// Finds the results to name: those of the lock file of a run, or of the store by key or digest.
 fn select(store: &Store, arguments: &TagArguments) -> Result<Vec<(Label, LockLine)>, Error> {
-    let lock = pipeline_file(arguments.file.as_deref())
-        .and_then(|file| LockFile::read(&LockFile::path_for(&file)).map_err(Error::from));
+    let sets = set_values(&arguments.sets);
+    let lock = pipeline_file(arguments.file.as_deref()).and_then(|file| lock_of_run(&file, &sets));
     // A stage may be called `facade`.
     let is_stage = |word: &str| {
         let mut labels = lock.iter().flat_map(LockFile::cells).map(|(label, _)| label);
@@ -82,7 +84,8 @@ fn select(store: &Store, arguments: &TagArguments) -> Result<Vec<(Label, LockLin
         let cells = lock.cells().filter_map(|(label, line)| Some((label.parse().ok()?, line.clone())));
         let cells: Vec<(Label, LockLine)> = cells.collect();
         if cells.is_empty() {
-            return Err(Error::usage("the lock file names no results").hint("`cwm run` makes some"));
+            let hint = "`cwm run` makes some; `--set NAME=VALUE` stands for a run that `cwm runs` lists";
+            return Err(Error::usage("the lock file names no results").hint(hint));
         }
         let selected = selection::stages(&stages, cells.iter().map(|(label, _)| label))?;
         results.extend(cells.into_iter().filter(|(label, _)| selection::matches_selection(label, &selected)));

@@ -6,15 +6,13 @@ use cwm_contract::amount;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::VerifyArguments;
-use crate::commands::locked_results::locked_records;
+use crate::commands::locked_results::{lock_of_run, locked_records};
 use crate::hints;
 use crate::locate::{open_existing_store, pipeline_file};
 use crate::output::{is_json, print_answer, print_note};
 use cwm_core::{Error, ExitCode, plural, shell_quote};
 use cwm_gc::selection;
 use cwm_pipeline::plan::set_values;
-use cwm_project::lock_file::LockFile;
-use cwm_project::runs;
 use cwm_store::{VerifyProgress, VerifyReport};
 
 /// Runs `cwm store verify`. Damaged files are quarantined; a run that needs them makes them again.
@@ -43,7 +41,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
         }
         Some(file) => {
             let sets = set_values(&arguments.pipeline.sets);
-            let lock = LockFile::read(&runs::lock_path(&file, &sets))?;
+            let lock = lock_of_run(&file, &sets)?;
             let mut results = locked_records(&store, &lock)?;
             let selected = selection::stages(&arguments.stages, results.iter().map(|record| &record.label))?;
             results.retain(|record| selection::matches_selection(&record.label, &selected));
