@@ -5,7 +5,8 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 
-use rustix::process::Pid;
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
 use crate::executor::{Cancel, ExecutorEvent, ExecutorEvents, Task};
 use cwm_action::{ActionFailure, ActionFailureKind, describe_signal, kill_descendants, out_of_memory};
@@ -56,7 +57,7 @@ impl ActionProcess {
             command.spawn().map_err(|error| Error::system(format!("cannot start a stage's process: {error}")))?;
         let parent_pipe = process.stdin.take();
         let stdout = process.stdout.take();
-        let child = Arc::new(Mutex::new(Pid::from_raw(process.id() as libc::pid_t)));
+        let child = Arc::new(Mutex::new(Some(Pid::from_child(&process))));
         let (cell, watched) = (task.cell, child.clone());
         std::thread::spawn(move || {
             if let Some(stdout) = stdout {
@@ -66,7 +67,7 @@ impl ActionProcess {
                     }
                 }
             }
-            reap_process_group(process.id() as libc::pid_t);
+            reap_process_group(Pid::from_child(&process));
             *locked(&watched) = None;
             let status = process.wait();
             let exited = match status.as_ref().is_ok_and(ExitStatus::success) {
@@ -84,16 +85,14 @@ impl ActionProcess {
 
     /// Requests it to stop at a safe point, or kills it and all that it started, also what has left its process group.
     pub fn cancel(&self, how: Cancel) {
+        // The id is the child's own as long as nobody has taken its exit status, which waits for this lock.
         let child = locked(&self.child);
         let Some(pid) = *child else { return };
-        let id = pid.as_raw_nonzero().get();
         match how {
-            // SAFETY: sends a signal; the id is the child's own as long as nobody has taken its exit status.
-            Cancel::Ask => _ = unsafe { libc::kill(id, libc::SIGTERM) },
+            Cancel::Ask => _ = kill_process(pid, Signal::TERM),
             Cancel::Kill => {
                 kill_descendants(pid);
-                // SAFETY: as above, for its process group.
-                unsafe { libc::kill(-id, libc::SIGKILL) };
+                let _ = kill_process_group(pid, Signal::KILL);
             }
         }
     }
@@ -101,14 +100,11 @@ impl ActionProcess {
 
 /// Waits until the child ended, without taking its status, and ends what it left running: killed alone, it could not
 /// take its command along.
-fn reap_process_group(pid: libc::pid_t) {
-    use rustix::process::{WaitId, WaitIdOptions, waitid};
-    if let Some(child) = Pid::from_raw(pid) {
-        let ended = || waitid(WaitId::Pid(child), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
-        while ended().is_err_and(|error| error == rustix::io::Errno::INTR) {}
-        // SAFETY: sends a signal to the child's process group; nobody has waited for the child, so the id is its own.
-        unsafe { libc::kill(-pid, libc::SIGKILL) };
-    }
+fn reap_process_group(child: Pid) {
+    let ended = || waitid(WaitId::Pid(child), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+    while ended().is_err_and(|error| error == Errno::INTR) {}
+    // Nobody has waited for the child, so the id is its own.
+    let _ = kill_process_group(child, Signal::KILL);
 }
 
 /// Describes the exit of a process that reported no failure. `out_of_memory` is true if the kernel has killed for memory meanwhile;
