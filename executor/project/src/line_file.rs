@@ -247,13 +247,7 @@ impl<E: LineEntry> LineFile<E> {
             return Ok(false);
         }
         DurableFs::default().replace(&through_link(&self.path), text.as_bytes(), true)?;
-        *self = LineFile {
-            path: self.path.clone(),
-            heading: std::mem::take(&mut self.heading),
-            entries: std::mem::take(&mut self.entries),
-            text: Some(text),
-            ..LineFile::default()
-        };
+        (self.text, self.duplicates, self.problems) = (Some(text), Vec::new(), Vec::new());
         Ok(true)
     }
 

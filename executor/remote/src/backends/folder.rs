@@ -39,17 +39,12 @@ fn open(remote: &Remote, rest: &str) -> Result<Location> {
 fn resolve(folder: &Path) -> PathBuf {
     // Nothing would be found of a relative path that does not exist.
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    let mut missing = Vec::new();
-    let mut front = folder.as_path();
-    loop {
-        if let Ok(found) = fs::canonicalize(front) {
-            return missing.into_iter().rev().fold(found, |path, name| path.join(name));
-        }
-        // Below a folder that does not exist, names are taken as they are written.
-        let (Some(parent), Some(name)) = (front.parent(), front.file_name()) else { return folder.clone() };
-        missing.push(name);
-        front = parent;
-    }
+    // Below a folder that does not exist, names are taken as they are written.
+    let real = |above: &Path| {
+        let (found, rest) = (fs::canonicalize(above).ok()?, folder.strip_prefix(above).ok()?);
+        Some(found.components().chain(rest.components()).collect())
+    };
+    folder.ancestors().find_map(real).unwrap_or_else(|| folder.clone())
 }
 
 /// Refuses a folder that is a store or lies in one: nothing of the store names what is pushed there, so that its `gc` would delete
