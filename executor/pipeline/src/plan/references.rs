@@ -52,39 +52,33 @@ pub fn address(text: &str) -> Result<Address<'_>, String> {
     Ok(Address { stage, coordinates, port })
 }
 
-/// The fault of an address that names no cells of its stage.
-pub struct AddressError {
-    /// The problem, without a place.
-    pub problem: Box<Diagnostic>,
-    /// The position of the axis that has no such label.
-    pub axis: Option<usize>,
-}
+/// An axis of a stage: its name, its place where a problem shows it, and the labels of its values.
+pub type NamedAxis<'a> = (&'a str, Option<Place>, Vec<&'a str>);
 
 impl Address<'_> {
-    /// Finds the axes that it fixes among those of its stage, each with the labels of its values. Returns their positions and
-    /// labels.
+    /// Finds the axes that it fixes among those of its stage. Returns their positions and labels.
     ///
     /// # Errors
-    /// It has no such axis or label, or fixes an axis twice.
-    pub fn fixed(&self, axes: &[(&str, Vec<&str>)]) -> Result<Vec<(usize, String)>, AddressError> {
+    /// It has no such axis or label, or fixes an axis twice. The problem has no place.
+    pub fn fixed(&self, axes: &[NamedAxis<'_>]) -> Result<Vec<(usize, String)>, Diagnostic> {
         let stage = self.stage;
-        let fault = |problem, axis| AddressError { problem: Box::new(problem), axis };
         let mut fixed: Vec<(usize, String)> = Vec::new();
         for (axis, label) in &self.coordinates {
-            let Some(position) = axes.iter().position(|(name, _)| name == axis) else {
-                let names = axes.iter().map(|(name, _)| *name);
+            let Some(position) = axes.iter().position(|(name, ..)| name == axis) else {
+                let names = axes.iter().map(|(name, ..)| *name);
                 let hint = suggest(axis, "axes", names).or(Some("it has no axes at all".into()));
                 let problem = Diagnostic::nowhere(format!("stage `{stage}` has no axis `{}`", visible(axis)));
-                return Err(fault(problem.maybe_hint(hint), None));
+                return Err(problem.maybe_hint(hint));
             };
-            let labels = &axes[position].1;
+            let (_, place, labels) = &axes[position];
             if !labels.contains(label) {
                 let message = format!("axis `{axis}` of stage `{stage}` has no value `{}`", visible(label));
                 let hint = suggest(label, "values", labels.iter().copied());
-                return Err(fault(Diagnostic::nowhere(message).maybe_hint(hint), Some(position)));
+                let related = place.map(|place| (place, "the axis".to_owned())).into_iter().collect();
+                return Err(Diagnostic { related, ..Diagnostic::nowhere(message).maybe_hint(hint) });
             }
             if fixed.iter().any(|(other, _)| *other == position) {
-                return Err(fault(Diagnostic::nowhere(format!("axis `{axis}` is fixed twice")), None));
+                return Err(Diagnostic::nowhere(format!("axis `{axis}` is fixed twice")));
             }
             fixed.push((position, (*label).to_owned()));
         }
@@ -141,13 +135,10 @@ impl Planner<'_> {
         }
         let axes = matrix.axes.iter().map(|axis| {
             let labels = axis.values.iter().map(|value| value.label.as_str());
-            (axis.name.as_str(), labels.collect())
+            (axis.name.as_str(), Some(axis.place), labels.collect())
         });
-        let axes: Vec<(&str, Vec<&str>)> = axes.collect();
-        let fixed = address.fixed(&axes).map_err(|AddressError { problem, axis }| {
-            let related = axis.map(|axis| (matrix.axes[axis].place, "the axis".to_owned()));
-            Diagnostic { place: Some(word.place), related: related.into_iter().collect(), ..*problem }
-        })?;
+        let fixed = address.fixed(&axes.collect::<Vec<_>>());
+        let fixed = fixed.map_err(|problem| Diagnostic { place: Some(word.place), ..problem })?;
         let (text, port) = (word.text.clone(), address.port.map(str::to_owned));
         Ok(Some(Reference { text, place: word.place, stage, fixed, port }))
     }

@@ -78,8 +78,9 @@ impl Plan {
             let labels = stage.cells.iter().map(move |&cell| self.cells[cell].label.coordinates[axis].1.as_str());
             labels.collect::<BTreeSet<_>>().into_iter().collect()
         };
-        let axes: Vec<_> = stage.axes.iter().enumerate().map(|(axis, name)| (name.as_str(), labels(axis))).collect();
-        let fixed = address.fixed(&axes).map_err(|error| refused(error.problem.message, error.problem.hint))?;
+        let axes: Vec<_> =
+            stage.axes.iter().enumerate().map(|(axis, name)| (name.as_str(), None, labels(axis))).collect();
+        let fixed = address.fixed(&axes).map_err(|problem| refused(problem.message, problem.hint))?;
         let is_meant = |cell: &usize| {
             let coordinates = &self.cells[*cell].label.coordinates;
             fixed.iter().all(|(axis, label)| coordinates[*axis].1 == *label)
