@@ -29,10 +29,8 @@ pub fn output_of<'r>(record: &'r ActionRecord, port: &str) -> Result<&'r OutputR
 
 /// Returns the needs of a cell and its device: the one of the run, else the one of the pipeline.
 pub fn needs_of(cell: &Cell, device: Option<DeviceChoice>) -> (Needs, DeviceChoice) {
-    let device = match &cell.body {
-        Body::Stage(stage) if stage.uses_devices() => device.unwrap_or(cell.settings.device),
-        Body::Stage(_) | Body::Command(_) => DeviceChoice::Auto,
-    };
+    let chosen = cell.stage().filter(|stage| stage.uses_devices()).map(|_| device.unwrap_or(cell.settings.device));
+    let device = chosen.unwrap_or(DeviceChoice::Auto);
     (needs_on(device, &cell.settings.needs), device)
 }
 

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Machine;
 use cwm_core::{Digest, Registry, Result};
-use cwm_pipeline::plan::{Body, COMMAND_RUN, Cell, InputPlan, Origin, Plan};
+use cwm_pipeline::plan::{COMMAND_RUN, Cell, InputPlan, Origin, Plan};
 use cwm_pipeline::spec::COMMAND;
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};
@@ -181,10 +181,7 @@ impl Estimates {
 
     fn estimate(&mut self, plan: &Plan, index: usize) -> Option<Estimate> {
         let cell = &plan.cells[index];
-        let stage = match &cell.body {
-            Body::Stage(stage) => Some(*stage),
-            Body::Command(_) => None,
-        };
+        let stage = cell.stage();
         let work = work(stage, &cell.values, &self.inputs(cell))?;
         let device = if self.on_gpu(cell, stage) { self.gpu.clone() } else { PROCESSOR.to_owned() };
         let Some(measured) = self.measured.get(&(cell.kind.clone(), work.sort.clone(), device)) else {

@@ -6,14 +6,13 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cause::{Cause, remote_name};
-use crate::history::History;
 use crate::lookup::{RunInputs, sources};
 use crate::predict::{CellPrediction, RunPrediction};
 use crate::reasons::{changes, differences_of, known_causes, mark_repinned, rerun_causes};
 use crate::status::{CacheStatus, CellStatus, KeyStatus, describe_unread_pipe};
 use cwm_action::{ActionFile, source_key};
 use cwm_contract::Label;
-use cwm_core::{Result, list_some, shell_quote};
+use cwm_core::{Digest, Result, list_some, shell_quote};
 use cwm_store::{ActionRecord, EvictionReason, Store};
 pub use reason::Reason;
 
@@ -32,6 +31,28 @@ fn by_stage<'a>(labels: impl Iterator<Item = &'a Label>) -> Vec<String> {
         _ => format!("{stage} ({} cells)", labels.len()),
     };
     stages.into_iter().map(name).collect()
+}
+
+/// The records of a store, without those that are damaged, which `cwm store verify` finds.
+struct History(Vec<ActionRecord>);
+
+impl History {
+    fn read(store: &Store) -> Result<Self> {
+        let records = store.keys()?.iter().filter_map(|key| store.actions(key).ok()).flatten().collect();
+        Ok(History(records))
+    }
+
+    /// Returns the last result of this cell, by its start.
+    fn latest_result(&self, label: &Label) -> Option<&ActionRecord> {
+        self.0.iter().filter(|record| record.label == *label).max_by_key(|record| record.circumstances.started)
+    }
+
+    /// Returns the last record of another key than `now` that made `content`, of the same kind, and of the same cell if there is one.
+    fn producer(&self, content: &Digest, now: &ActionRecord) -> Option<&ActionRecord> {
+        let made = self.0.iter().filter(|record| record.outputs.values().any(|output| output.digest == *content));
+        made.filter(|record| record.key != now.key && record.components.kind == now.components.kind)
+            .max_by_key(|record| (record.label == now.label, record.circumstances.started))
+    }
 }
 
 /// Explains the cells of a plan.

@@ -8,7 +8,6 @@ mod event;
 mod executor;
 mod explain;
 mod fetch;
-mod history;
 mod local;
 mod lock_updates;
 mod lookup;
@@ -23,6 +22,7 @@ mod status;
 
 pub use action::output_of;
 pub use cause::{Cause, CodeChange, differences};
+pub use cwm_core::text::format_time;
 pub use estimate::{Estimate, Estimates, TotalEstimate};
 pub use event::{Direction, EventSink, EventSinks, FailedCell, RunEvent, SkippedCell};
 pub use executor::{BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, Start, Task};
@@ -30,7 +30,6 @@ pub use explain::{Explainer, Reason};
 pub use fetch::{
     FetchFailure, InputUploader, ResultFetcher, TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome,
 };
-pub use history::format_time;
 pub use lock_updates::{checksum_conflicts, fetch_requests, update_lock_file, update_pins};
 pub use lookup::{RunInputs, sources};
 pub use machine::Machine;

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use cwm_contract::{ExternalSource, FetchRequest, FetchResult, Origin};
 
 use cwm_core::Result;
-use cwm_pipeline::plan::{Body, Cell, Plan};
+use cwm_pipeline::plan::{Cell, Plan};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_project::pins::Pins;
 use cwm_store::ActionRecord;
@@ -54,10 +54,7 @@ pub fn update_pins(plan: &Plan, pins: &Pins, records: &[Option<ActionRecord>], r
 
 /// Returns the external sources that a cell declares.
 pub(crate) fn external_sources(cell: &Cell) -> Vec<ExternalSource> {
-    match &cell.body {
-        Body::Stage(stage) => stage.external_sources(&cell.values).unwrap_or_default(),
-        Body::Command(_) => Vec::new(),
-    }
+    cell.stage().and_then(|stage| stage.external_sources(&cell.values)).unwrap_or_default()
 }
 
 /// Returns the requests of a cell to the network.

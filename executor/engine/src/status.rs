@@ -109,22 +109,19 @@ impl CacheStatus {
 
 /// The predicted status of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum CellStatus {
     /// It has a result.
     #[default]
-    #[serde(rename = "cached")]
     Cached,
     /// It is done, and files of its result are missing.
-    #[serde(rename = "incomplete")]
     Incomplete,
     /// It is done, and `cwm store gc` evicted its files.
-    #[serde(rename = "collected")]
     Collected,
     /// Its result is known from a remote, and its files were not pulled.
     #[serde(rename = "not pulled")]
     NotPulled,
     /// It is done, and its files are not kept.
-    #[serde(rename = "dropped")]
     Dropped,
     /// It ran again with another result than the one that its reader had read.
     #[serde(rename = "ran again")]
@@ -136,7 +133,6 @@ pub enum CellStatus {
     #[serde(rename = "would run")]
     WouldRun,
     /// Its inputs have no results yet.
-    #[serde(rename = "waits")]
     Waits,
     /// It may run: that depends on the content of a pipe, or on the results of other cells.
     #[serde(rename = "may run")]

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::eviction::EvictionReason;
 use cwm_core::files::{Result, from_json};
+use cwm_core::text::format_time;
 use cwm_core::{Components, Digest, FileError, Key, visible};
 
 /// Version of the format of [`ActionRecord`].
@@ -203,7 +204,7 @@ impl ActionRecord {
     pub fn origin(&self) -> String {
         let made = &self.circumstances;
         // Records from before they were checked may have control characters.
-        let time = made.started.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M");
+        let time = format_time(made.started);
         let who = visible(&format!("{}@{}, {time}", made.user, made.machine.host));
         if !self.is_taken() {
             return who;

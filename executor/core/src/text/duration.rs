@@ -1,9 +1,15 @@
-//! Spans of time, as people write and read them.
+//! Points and spans of time, as people write and read them.
 
 use std::time::Duration;
 
 use jiff::fmt::friendly::{Spacing, SpanPrinter};
-use jiff::{SignedDuration, Span, SpanRelativeTo};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
+
+/// A point in time in the local time zone: `2026-11-20 18:02`.
+pub fn format_time(time: Timestamp) -> String {
+    time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
+}
 
 /// `0.4s`, `12s`, `3m05s`, `2h07m`: two figures that matter, which jiff's printer has no setting for.
 pub fn duration(seconds: f64) -> String {

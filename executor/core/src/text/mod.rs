@@ -5,7 +5,7 @@ mod plain;
 mod shell;
 mod words;
 
-pub use duration::{duration, exact_duration, parse_duration, parse_setting_duration};
+pub use duration::{duration, exact_duration, format_time, parse_duration, parse_setting_duration};
 pub use plain::{escape_controls_in_lines, is_hidden, strip_ansi, visible};
 pub use shell::shell_quote;
 pub use words::{list_some, plural, short_path};

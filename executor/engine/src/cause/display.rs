@@ -6,8 +6,8 @@ use cwm_contract::{Format, Value};
 
 use super::Cause;
 use super::values::{change, readable};
-use crate::history::format_time;
 use cwm_action::key_parameters::{OUTPUT, VARIABLE};
+use cwm_core::text::format_time;
 use cwm_store::EvictionReason;
 
 impl Cause {
