@@ -4,7 +4,6 @@ use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
 use cwm_core::{Digest, DurableFs, Error};
 use cwm_store::{Store, hash_own_file};
@@ -26,13 +25,9 @@ pub fn path(store: &Store, digest: &Digest) -> PathBuf {
 pub fn keep(store: &Store) -> Result<Digest, Error> {
     let own = cwm_core::os::current_exe();
     let failed = |error: io::Error| Error::io("copy this program from", &own, error);
-    // This program does not change while it runs.
-    static OWN: OnceLock<Digest> = OnceLock::new();
-    let digest = OWN.get().map_or_else(|| hash_own_file(&own), |digest| Ok(*digest))?;
-    OWN.get_or_init(|| digest);
+    let digest = hash_own_file(&own)?;
     let place = path(store, &digest);
-    let size = std::fs::metadata(&own).map_err(failed)?.len();
-    if std::fs::metadata(&place).is_ok_and(|there| there.len() == size) {
+    if place.is_file() {
         return Ok(digest);
     }
     let disk = DurableFs::default();

@@ -104,10 +104,7 @@ impl Store {
     /// The lock's file cannot be read.
     pub fn holder(&self, key: &Key) -> Result<Option<LockOwner>> {
         let path = self.lock_path(&key.to_string());
-        let file = match File::open(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            file => file.map_err(FileError::io("open", &path))?,
-        };
+        let Some(file) = FileError::optional(open(&path, false))? else { return Ok(None) };
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
             Err(TryLockError::WouldBlock) => Ok(LockOwner::of(&path)),

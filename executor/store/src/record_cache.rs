@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
@@ -22,10 +22,6 @@ use cwm_core::{Digest, Key, Stat, locked};
 
 /// The first line of the cache.
 const FORMAT: &str = "cwm records 2\n";
-
-/// A file that changed less than this before it was read is read again next time: a change within the clock's grain would leave
-/// no trace.
-const SETTLED_AFTER: Duration = Duration::from_secs(2);
 
 /// Fewer new records than this are sooner read again than written: a run that finds all of a small pipeline done writes
 /// nothing.
@@ -102,7 +98,7 @@ impl RecordCache {
     /// Adds the records of a key, if every change from now on will show in the metadata.
     pub fn insert(&self, seen: CachedRecords) {
         let now = (self.now)();
-        let is_settled = |stat: &Stat| !stat.modified_recently(now, SETTLED_AFTER);
+        let is_settled = |stat: &Stat| !stat.modified_recently(now);
         let is_right =
             |record: &CachedRecord| is_settled(&record.stat) && record.stat.size == record.bytes.len() as u64;
         if is_settled(&seen.folder) && seen.records.iter().all(is_right) {

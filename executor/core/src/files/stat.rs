@@ -37,12 +37,13 @@ impl Stat {
         Ok(Stat::from(&metadata))
     }
 
-    /// Returns true if a change in this instant could leave the same times: the clocks of file systems are coarse. True also
-    /// for times in the future.
-    pub fn modified_recently(&self, now: SystemTime, settled_after: Duration) -> bool {
+    /// Returns true if a change in this instant could leave the same times: the clocks of file systems are coarse, by up to two
+    /// seconds. True also for times in the future.
+    pub fn modified_recently(&self, now: SystemTime) -> bool {
+        const SETTLED_AFTER: Duration = Duration::from_secs(2);
         let newest = self.mtime_ns.max(self.ctime_ns);
         let now = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
-        now < u128::from(newest.max(0).unsigned_abs()) + settled_after.as_nanos()
+        now < u128::from(newest.max(0).unsigned_abs()) + SETTLED_AFTER.as_nanos()
     }
 }
 

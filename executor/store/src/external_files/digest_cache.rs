@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
@@ -19,10 +19,6 @@ const FORMAT: &str = "cwm outside files 3\n";
 
 /// Fingerprints by absolute path.
 type Entries = BTreeMap<PathBuf, FileFingerprint>;
-
-/// A file changed less than this before it was hashed is hashed again next time: within it, a change may leave no
-/// trace in the times of a coarse file system.
-const SETTLED_AFTER: Duration = Duration::from_secs(2);
 
 /// Bytes read at once: enough for all cores to hash at a time.
 const BLOCK: usize = 4 << 20;
@@ -135,7 +131,7 @@ impl DigestCache {
         let mut file = File::open(&path).map_err(FileError::io("open", &path))?;
         // Before and after, of the open file: what is written meanwhile shows.
         let stat = Stat::from(&file.metadata().map_err(reading)?);
-        let is_stable = !stat.modified_recently((self.now)(), SETTLED_AFTER);
+        let is_stable = !stat.modified_recently((self.now)());
         self.hashed.fetch_add(1, Ordering::Relaxed);
         let mut hasher = blake3::Hasher::new();
         let mut block = Vec::with_capacity(BLOCK.min(usize::try_from(stat.size).unwrap_or(BLOCK)));
