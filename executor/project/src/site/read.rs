@@ -38,11 +38,7 @@ type RemoteTable = BTreeMap<Spanned<String>, Spanned<Value>>;
 /// # Errors
 /// The file cannot be read, or something in it is wrong.
 pub fn read(path: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
-    let text = text_of(path).map_err(|message| {
-        let mut problems = problems_of(path);
-        problems.push(Diagnostic::nowhere(message));
-        problems
-    })?;
+    let text = text_of(path).map_err(|message| Diagnostics::of(Diagnostic::nowhere(message), sources_of(path)))?;
     site(&text, path, kinds)
 }
 
@@ -63,44 +59,33 @@ pub fn text_of(path: &Path) -> Result<String, String> {
 /// # Errors
 /// The first problem of the file as a whole, else all problems of its remotes.
 pub fn site(text: &str, path: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
-    let mut problems = problems_of(path);
-    let file: SiteFile = match toml::from_str(text) {
-        Ok(file) => file,
-        Err(error) => {
-            problems.push(problem(text, &error));
-            return problems.into_result(Site::default());
-        }
+    let wrong = |error: toml::de::Error| Diagnostics::of(problem(text, &error), sources_of(path));
+    let file: SiteFile = toml::from_str(text).map_err(wrong)?;
+    let mut problems = Diagnostics::new(sources_of(path));
+    let mut report = |span: Range<usize>, message: String, hint: Option<String>| {
+        problems.push(Diagnostic::at(Place::in_text(0, text, span), message).maybe_hint(hint));
     };
     let folder = path.parent().unwrap_or(Path::new("."));
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let mut remotes: Vec<_> = file.remotes.iter().collect();
     remotes.sort_by_key(|(name, _)| name.span().start);
     if let Some(store) = file.store.as_ref().filter(|store| store.get_ref().is_empty()) {
-        problems.push(Diagnostic::at(Place::in_text(0, text, store.span()), "`store` must be a path"));
+        report(store.span(), "`store` must be a path".to_owned(), None);
     }
     if file.slurm.scratch.is_some() && file.slurm.store == JobStore::Shared {
         let start = text.find("scratch").unwrap_or_default();
-        problems.push(
-            Diagnostic::at(
-                Place::in_text(0, text, start..start),
-                "`scratch` is for jobs that do not read the run's store",
-            )
-            .hint("add `store = \"remote\"`, or leave it out"),
-        );
+        let hint = "add `store = \"remote\"`, or leave it out".to_owned();
+        report(start..start, "`scratch` is for jobs that do not read the run's store".to_owned(), Some(hint));
     }
-    let mut report = |span: Range<usize>, message: String, hint: Option<String>| {
-        problems.push(Diagnostic::at(Place::in_text(0, text, span), message).maybe_hint(hint));
-    };
     let remotes = remotes.into_iter().filter_map(|(name, table)| remote(name, table, &folder, kinds, &mut report));
     let remotes = remotes.collect();
     let store = file.store.map(|store| folder.join(store.into_inner()));
     problems.into_result(Site { store, executor: file.executor, remotes, slurm: file.slurm })
 }
 
-/// Returns an empty list of problems of the file. Without its text, they show places and no excerpts: a line may hold a
-/// credential.
-fn problems_of(path: &Path) -> Diagnostics {
-    Diagnostics::new(Sources::new(vec![Source { name: path.display().to_string(), text: String::new() }]))
+/// Returns the file without its text, so that problems show places and no excerpts: a line may hold a credential.
+fn sources_of(path: &Path) -> Sources {
+    Sources::new(vec![Source { name: path.display().to_string(), text: String::new() }])
 }
 
 /// Describes an error of serde or TOML without the value, which may be a credential.
