@@ -14,7 +14,7 @@ use cwm_contract::{Cancellation, Failure, GroupInput};
 use crate::action_file::ActionFile;
 use crate::log_tail::read_log_tail;
 use crate::protocol::{ActionFailure, ActionFailureKind};
-use crate::{command_exit, orphans, out_of_memory};
+use crate::{command_exit, out_of_memory, process_tree};
 use cwm_core::{Digest, os};
 use cwm_store::external_files::FileFingerprint;
 use rustix::fs::Mode;
@@ -87,7 +87,7 @@ pub fn run(mut command: Command, log: &Path, cancellation: &Cancellation) -> Res
             Ok(None) => {
                 if cancellation.is_cancelled() && !is_stopped {
                     is_stopped = true;
-                    orphans::request_stop();
+                    process_tree::request_stop();
                 }
                 os::wait_briefly_for(pid);
             }
@@ -95,12 +95,12 @@ pub fn run(mut command: Command, log: &Path, cancellation: &Cancellation) -> Res
         }
     };
     if is_stopped {
-        orphans::wait_for_children();
+        process_tree::wait_for_children();
         // Even with status 0: a command may handle the signal and end early with that.
         return Err(ActionFailure::cancelled());
     }
     // A shell that was killed left nothing behind on purpose.
-    orphans::kill_all(status.code().is_some());
+    process_tree::kill_orphans(status.code().is_some());
     if status.success() {
         return Ok(());
     }

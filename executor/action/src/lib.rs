@@ -12,9 +12,7 @@ mod command_stage;
 mod inputs;
 pub mod key_parameters;
 mod log_tail;
-mod orphans;
 pub mod out_of_memory;
-mod parent_pipe;
 pub mod probe;
 mod process_tree;
 mod protocol;
@@ -73,7 +71,7 @@ pub fn exec(
     perform: impl FnOnce(&ActionProcess<'_>) -> Result<ActionOutcome, ActionFailure>,
 ) -> Result<ExitCode, Error> {
     let messages = &MessageWriter::open(events)?;
-    parent_pipe::watch();
+    process_tree::end_with_parent();
     let cancellation = &Cancellation::default();
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGUSR1] {
         signal_hook::flag::register(signal, cancellation.flag())

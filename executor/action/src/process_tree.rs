@@ -1,7 +1,10 @@
-//! All processes that one process started, directly or not.
+//! All processes that one process started, directly or not, also when the one in between has ended.
+
+use std::io::Write;
+use std::os::unix::fs::FileTypeExt;
 
 use cwm_core::os::{self, children};
-use rustix::process::{Pid, Signal, getpid, kill_current_process_group, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_current_process_group, kill_process, wait};
 
 /// All that a process started and that still runs, the process itself aside. Where a process ended before those that it
 /// started, they are found if `root` adopts ([`os::adopt_orphans`]).
@@ -36,6 +39,40 @@ pub fn kill_descendants(root: Pid) {
 pub fn kill_self() {
     kill_descendants(getpid());
     let _ = kill_current_process_group(Signal::KILL);
+}
+
+/// Watches standard input, which the executor holds open: when it closes, the executor is gone, and this process group
+/// is killed, with all that it started, in whatever group that is. (No parent-death signal: that one fires when a *thread* of the parent
+/// ends.) Under a batch system there is no executor to watch, and standard input is not a pipe; then nothing is watched.
+pub fn end_with_parent() {
+    if std::fs::metadata("/dev/stdin").is_ok_and(|metadata| metadata.file_type().is_fifo()) {
+        std::thread::spawn(|| {
+            let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+            kill_self();
+        });
+    }
+}
+
+/// Requests all processes of a command to stop.
+pub fn request_stop() {
+    for process in descendants(getpid()) {
+        let _ = kill_process(process, Signal::TERM);
+    }
+}
+
+/// Waits until no child is left. Only where this process has no children but a command's.
+pub fn wait_for_children() {
+    while !matches!(wait(WaitOptions::empty()), Err(error) if error != rustix::io::Errno::INTR) {}
+}
+
+/// Kills all that a command left running, and waits until it has ended; `with_note` adds a line to the log. Only where this process
+/// has no children but a command's.
+pub fn kill_orphans(with_note: bool) {
+    if with_note && descendants(getpid()).into_iter().any(os::is_running) {
+        let _ = writeln!(std::io::stderr(), "the command left processes in the background; they are killed");
+    }
+    kill_descendants(getpid());
+    wait_for_children();
 }
 
 /// Bytes that a process and all that it started hold together: anonymous and shared memory, in memory or swapped out, and
