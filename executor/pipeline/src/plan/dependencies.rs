@@ -7,13 +7,16 @@ use std::path::{Component, Path};
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::Dependency;
-use super::generated_files::{holds_results, is_own_file};
-use cwm_core::files::exported_files;
-use cwm_core::{Diagnostic, Problems, SpannedStr, visible};
+use cwm_core::files::durable::TEMPORARY;
+use cwm_core::files::{EXPORT_LIST, exported_files};
+use cwm_core::{Diagnostic, Problems, SpannedStr, read_regular_file, visible};
 
 /// Folders that others write beside what is meant: what Python compiled from it, and git's own. A run by hand, or a commit, would
 /// change what every command rests on.
 const BESIDE: [&str; 2] = ["__pycache__", ".git"];
+
+/// The line of a lock file that has its version begins with one of these.
+const LOCK_FORMATS: [&str; 3] = ["cwm-lock:", "cwm-sources:", "cwm-accepted:"];
 
 /// A glob that walks past more entries than this was meant otherwise.
 const MOST_ENTRIES: usize = 200_000;
@@ -114,6 +117,26 @@ fn matches(root: &Path, start: String, text: &str, glob: &GlobMatcher) -> io::Re
         }
     }
     Ok(names)
+}
+
+/// Returns true if this folder is a store, or a remote.
+fn holds_results(folder: &Path) -> bool {
+    folder.join("format").is_file() && ["objects", "actions"].iter().all(|name| folder.join(name).is_dir())
+}
+
+/// Returns true if this plain file is one that cwm writes beside a pipeline, or is writing: a glob that matched it would match new
+/// content after every run. Only what is certainly cwm's is skipped, since a skipped file is in no key.
+fn is_own_file(file: &Path, name: &str) -> bool {
+    // The name of a file that is being written ends in random letters and digits.
+    let is_random = |rest: &str| rest.len() == 6 && rest.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_unfinished = name.strip_prefix(TEMPORARY).is_some_and(is_random);
+    is_unfinished || name == EXPORT_LIST || (name.ends_with(".lock") && is_lock_file(file))
+}
+
+fn is_lock_file(file: &Path) -> bool {
+    let text = read_regular_file(file).unwrap_or_default();
+    let is_version = |line: &str| LOCK_FORMATS.iter().any(|format| line.starts_with(format));
+    String::from_utf8_lossy(&text).lines().any(is_version)
 }
 
 #[cfg(test)]

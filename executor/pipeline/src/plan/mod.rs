@@ -10,7 +10,6 @@ mod command;
 mod dependencies;
 mod export;
 mod file_references;
-mod generated_files;
 mod group;
 mod input_sources;
 mod load;
