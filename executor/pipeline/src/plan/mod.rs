@@ -23,8 +23,7 @@ mod substitute;
 #[cfg(test)]
 mod tests;
 mod undeclared_deps;
-mod unused_axes;
-mod unused_variables;
+mod unused;
 mod variables;
 
 use std::collections::BTreeMap;
@@ -40,7 +39,7 @@ pub use command::RUN as COMMAND_RUN;
 pub use export::{COLLISION_HINT, export_folders};
 pub use load::load;
 pub use settings::{RetryOptions, Settings};
-pub use unused_variables::UnusedVariable;
+pub use unused::UnusedVariable;
 pub use variables::set_values;
 
 /// A pipeline, resolved.
