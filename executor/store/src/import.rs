@@ -128,16 +128,11 @@ impl Store {
         if self.object_size(digest)?.is_some() {
             return Ok(());
         }
-        // Another process that writes it just now places it.
-        let Some(mut part) = self.partial_object(digest)? else { return Ok(()) };
-        part.file.set_len(0).map_err(FileError::io("write", part.path()))?;
         let mut source = File::open(from).map_err(FileError::io("open", from))?;
-        std::io::copy(&mut source, &mut part.file).map_err(FileError::io("write", part.path()))?;
-        if !part.is_complete()? {
-            self.discard_partial(part)?;
-            return Err(FileError::damaged(from, "it does not have the digest that it is known by"));
+        match self.ingest(from, &mut source)?.digest == *digest {
+            true => Ok(()),
+            false => Err(FileError::damaged(from, "it does not have the digest that it is known by")),
         }
-        self.place_objects(vec![part])
     }
 
     /// Marks the files of this result as all here.

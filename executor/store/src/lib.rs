@@ -65,7 +65,7 @@ pub use verify::{VerifyProgress, VerifyReport};
 pub use walk::list_folder;
 pub use work::{CheckpointStamp, WorkFolder};
 
-use cwm_core::files::STORE_FOLDERS;
+use cwm_core::files::{STORE_FOLDERS, is_store};
 use cwm_core::{DurableFs, read_regular_file};
 use record_cache::RecordCache;
 use records::DamagedRecords;
@@ -106,8 +106,7 @@ impl Store {
         let created = store.read_format()?;
         if !created {
             store.refuse_a_foreign_folder()?;
-        }
-        if created && layout::is_remote(store.root()) {
+        } else if layout::is_remote(store.root()) {
             return Err(FileError::refused(
                 store.root(),
                 "is a remote, which others push to, and no store",
@@ -190,10 +189,7 @@ impl Store {
                 self.disk.sync_folder(parent)?;
             }
             self.disk.sync_folder(root)?;
-            let format =
-                self.disk.write_temporary(&self.folder("temporary"), format!("{STORE_FORMAT}\n").as_bytes())?;
-            format.persist(&self.root.join("format"))?;
-            self.disk.sync_folder(root)?;
+            self.disk.replace(&root.join("format"), format!("{STORE_FORMAT}\n").as_bytes(), true)?;
         }
         self.created.store(true, Ordering::Release);
         self.has_all_folders.store(true, Ordering::Release);
@@ -223,8 +219,7 @@ impl Store {
     fn refuse_a_foreign_folder(&self) -> Result<()> {
         let root = self.root();
         // A store that lost its `format` is one still, whatever else lies there: run logs, jobs, programs.
-        let ours = STORE_FOLDERS.iter().filter(|name| root.join(name).is_dir()).count();
-        if 2 * ours > STORE_FOLDERS.len() {
+        if is_store(root) {
             return Ok(());
         }
         for (name, _) in walk::list_folder(root)? {

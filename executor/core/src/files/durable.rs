@@ -212,15 +212,7 @@ impl DurableFs {
         Temporary { disk: self, path, is_persisted: false }
     }
 
-    /// Writes `bytes` to a new file in `folder` (mode 0666 less the umask) and syncs it; the file is removed on failure.
-    pub fn write_temporary(&self, folder: &Path, bytes: &[u8]) -> Result<Temporary<'_>> {
-        let (file, temporary) = self.write_unsynced(folder, bytes)?;
-        self.step(Step::SyncFile, "sync", temporary.path(), || file.sync_all())?;
-        drop(file);
-        Ok(temporary)
-    }
-
-    /// As [`DurableFs::write_temporary`], for a file that is synced with others, or needed no longer than this run.
+    /// Writes `bytes` to a new file in `folder` (mode 0666 less the umask), which is not synced; it is removed unless it is persisted.
     pub fn write_unsynced(&self, folder: &Path, bytes: &[u8]) -> Result<(File, Temporary<'_>)> {
         let (mut file, temporary) = self.new_file(folder)?;
         self.step(Step::Write, "write", temporary.path(), || file.write_all(bytes))?;
@@ -248,7 +240,11 @@ impl DurableFs {
             let cause = io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file");
             return Err(FileError::io("write", path)(cause));
         }
-        let written = self.write_temporary(folder, bytes).map_err(|error| match error {
+        let written = self.write_unsynced(folder, bytes).and_then(|(file, temporary)| {
+            self.step(Step::SyncFile, "sync", temporary.path(), || file.sync_all())?;
+            Ok(temporary)
+        });
+        let written = written.map_err(|error| match error {
             // A person looks for this file, not for the temporary one.
             FileError::Io { cause, .. } if cause.kind() == io::ErrorKind::PermissionDenied => {
                 FileError::io("write", path)(cause.kind().into())
