@@ -213,7 +213,7 @@ export: { wrong_kind: ../../x, nothing: $four, wrong_axis: ., good: a, good.out:
             "nothing here is named `$one`",
             "5:58",
             "`memory` must be an amount",
-            "there is no need `gp`",
+            "`needs` has no key `gp`",
             "axis `q` has `1` twice",
             "there is no stage `nothere`",
             "nothing here is named `$two`",

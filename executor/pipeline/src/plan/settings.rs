@@ -7,7 +7,7 @@ use cwm_contract::{DeviceChoice, Needs, Stage, Value, amount};
 use super::substitute::Scope;
 use crate::spec::StageSpec;
 use cwm_core::located::DURATION;
-use cwm_core::{Content, Diagnostic, Node, Problems, nearest, suggest, visible};
+use cwm_core::{Content, Diagnostic, Node, Problems, nearest};
 
 /// The settings of a cell.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,11 +72,7 @@ pub fn settings(stage: &StageSpec, kind: Option<&'static dyn Stage>, needs: Need
             }
             "memory" => set(&mut needs.memory, bytes(node), node, "memory", BYTES, problems),
             "time" => set(time, node.duration().map(Some), node, "time", DURATION, problems),
-            _ => {
-                let message = format!("there is no need `{}`", visible(&key.text));
-                let hint = suggest(&key.text, "needs", ["cpu", "gpu", "memory", "time"]);
-                problems.push(Diagnostic::at(key.place, message).maybe_hint(hint));
-            }
+            _ => problems.unknown_key(key, "`needs`", &["cpu", "gpu", "memory", "time"]),
         }
     }
     let value = |written: &Option<Node>| scope.node(written.as_ref()?);
