@@ -42,11 +42,8 @@ impl Store {
 
     /// `actions/ab/<key>`.
     pub(super) fn action_folder(&self, key: &Key) -> PathBuf {
-        // One allocation, since a run calls this for each cell.
         let key = key.to_string();
-        let mut path = PathBuf::with_capacity(self.root.as_os_str().len() + "/actions/ab/".len() + key.len());
-        path.extend([self.root.as_path(), Path::new("actions"), Path::new(&key[..2]), Path::new(&key)]);
-        path
+        self.root.join("actions").join(&key[..2]).join(&key)
     }
 
     /// `locks/<name>`.

@@ -31,20 +31,19 @@ pub fn dependencies(written: &[SpannedStr], folder: &Path, problems: &Problems) 
     names.into_iter().map(|name| Dependency { path: folder.join(&name), name }).collect()
 }
 
+/// The names in a relative path; nothing if it leaves its folder.
+pub fn names_below(path: &Path) -> Option<Vec<&str>> {
+    let parts = path.components().filter(|part| *part != Component::CurDir);
+    parts.map(|part| if let Component::Normal(name) = part { name.to_str() } else { None }).collect()
+}
+
 /// The files that a path or a glob names. A problem has no place yet.
 fn files(text: &str, folder: &Path) -> Result<Vec<String>, Diagnostic> {
     let shown = visible(text);
-    let mut parts = Vec::new();
-    for part in Path::new(text).components() {
-        match (part, part.as_os_str().to_str()) {
-            (Component::Normal(_), Some(part)) => parts.push(part),
-            (Component::CurDir, _) => (),
-            _ => {
-                return Err(Diagnostic::nowhere(format!("`{shown}` leaves the pipeline's folder"))
-                    .hint("a dependency is in that folder or below it"));
-            }
-        }
-    }
+    let parts = names_below(Path::new(text)).ok_or_else(|| {
+        Diagnostic::nowhere(format!("`{shown}` leaves the pipeline's folder"))
+            .hint("a dependency is in that folder or below it")
+    })?;
     let name = parts.join("/");
     let is_glob = |text: &str| text.contains(['*', '?', '[', '{']);
     if !is_glob(&name) {

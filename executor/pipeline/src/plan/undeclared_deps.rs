@@ -1,8 +1,9 @@
 //! Finds files that a command's text names and its `deps:` do not: a change of them would rerun nothing.
 
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
+use super::dependencies::names_below;
 use super::{Body, Cell, CommandPlan, Origin, Plan};
 use cwm_core::Place;
 
@@ -92,15 +93,8 @@ fn name_below(word: &str, folder: &Path) -> Option<String> {
     }
     let path = Path::new(word);
     let relative = if path.is_absolute() { path.strip_prefix(folder).ok()? } else { path };
-    let mut name = PathBuf::new();
-    for part in relative.components() {
-        match part {
-            Component::Normal(part) => name.push(part),
-            Component::CurDir => (),
-            _ => return None,
-        }
-    }
-    name.to_str().filter(|name| !name.is_empty()).map(str::to_owned)
+    let name = names_below(relative)?.join("/");
+    (!name.is_empty()).then_some(name)
 }
 
 /// A word of a command.

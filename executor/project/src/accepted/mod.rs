@@ -165,11 +165,8 @@ impl Accepted {
     /// The components that results are looked up by in place of `components`, the nearest code first.
     pub fn equivalent_keys(&self, components: &Components) -> impl Iterator<Item = Components> {
         // A key without code depends on none.
-        let older = if components.code.is_empty() || self.0.entries.is_empty() {
-            Vec::new()
-        } else {
-            self.older(&components.kind, &components.code)
-        };
+        let has_code = !components.code.is_empty();
+        let older = has_code.then(|| self.older(&components.kind, &components.code)).unwrap_or_default();
         older.into_iter().map(|code| Components { code, ..components.clone() })
     }
 
