@@ -149,6 +149,8 @@ pub struct Scheduler {
     /// The cell in the state `Deciding`.
     deciding: Option<usize>,
     run: RunState,
+    /// The effects of the event that is being handled.
+    effects: Vec<Effect>,
 }
 
 impl CellState {
@@ -177,7 +179,8 @@ impl Scheduler {
             spec.inputs.iter().for_each(|input| cells[*input].dependents.push(index));
             cells.push(Cell { spec, state, dependents: Vec::new(), was_built: false });
         }
-        Scheduler { cells, keys: HashMap::new(), ready, deciding: None, run: RunState::Running }
+        let (keys, effects) = (HashMap::new(), Vec::new());
+        Scheduler { cells, keys, ready, deciding: None, run: RunState::Running, effects }
     }
 
     /// Returns the specification of a cell.
@@ -238,37 +241,36 @@ impl Scheduler {
 
     /// Handles an event. One that does not fit the state of its cell is outdated, and changes nothing.
     pub fn on(&mut self, event: Event, now: Duration) -> Vec<Effect> {
-        let mut effects = Vec::new();
         match event {
             Event::Decided(cell, decision) => {
                 self.deciding = self.deciding.filter(|deciding| *deciding != cell);
                 if self.state(cell) == CellState::Deciding {
-                    self.decided(cell, decision, &mut effects);
+                    self.decided(cell, decision);
                 }
             }
             Event::Fetched(cell) if let CellState::Fetching(key) = self.state(cell) => {
-                self.requeue(cell, &mut effects);
-                self.release(key, &mut effects);
+                self.requeue(cell);
+                self.release(key);
             }
             Event::Uploaded(cell) if let CellState::Uploading(key) = self.state(cell) => {
-                self.set(cell, CellState::Queued(key), &mut effects);
-                effects.push(Effect::Submit(cell));
+                self.set(cell, CellState::Queued(key));
+                self.effects.push(Effect::Submit(cell));
             }
             Event::NotUploaded(cell, lost) if let CellState::Uploading(key) = self.state(cell) => {
                 match lost {
                     Some(lost) => {
-                        self.invalidate(lost, &mut effects);
+                        self.invalidate(lost);
                         // Another cell may have had it invalidated and built since.
                         if let CellState::Uploading(_) = self.state(cell) {
-                            self.requeue(cell, &mut effects);
+                            self.requeue(cell);
                         }
                     }
-                    None => self.end(cell, CellState::Failed, &mut effects),
+                    None => self.end(cell, CellState::Failed),
                 }
-                self.release(key, &mut effects);
+                self.release(key);
             }
             Event::Accepted(cell) if let CellState::Queued(key) = self.state(cell) => {
-                self.set(cell, CellState::Running { key, has_begun: false }, &mut effects);
+                self.set(cell, CellState::Running { key, has_begun: false });
             }
             Event::Began(cell) if let CellState::Running { key, .. } = self.state(cell) => {
                 self.keys.entry(key).or_default().attempts += 1;
@@ -277,16 +279,16 @@ impl Scheduler {
             Event::Finished { cell, is_built, has_changed, is_fetched }
                 if let CellState::Running { key, .. } = self.state(cell) =>
             {
-                self.finished(cell, key, is_built, has_changed, is_fetched, &mut effects);
+                self.finished(cell, key, is_built, has_changed, is_fetched);
             }
             Event::Failed { cell, is_transient, was_stopped }
                 if let CellState::Running { key, has_begun } = self.state(cell) =>
             {
-                self.failed(cell, key, has_begun && is_transient, was_stopped, now, &mut effects);
+                self.failed(cell, key, has_begun, is_transient, was_stopped, now);
             }
             Event::Failed { cell, .. } if let CellState::Queued(key) = self.state(cell) => {
-                self.end(cell, CellState::Failed, &mut effects);
-                self.release(key, &mut effects);
+                self.end(cell, CellState::Failed);
+                self.release(key);
             }
             Event::Timer => {
                 for cell in 0..self.cells.len() {
@@ -294,8 +296,8 @@ impl Scheduler {
                         && until <= now
                         && self.run == RunState::Running
                     {
-                        self.requeue(cell, &mut effects);
-                        self.release(key, &mut effects);
+                        self.requeue(cell);
+                        self.release(key);
                     }
                 }
             }
@@ -307,8 +309,8 @@ impl Scheduler {
                 self.run = self.run.max(RunState::Draining);
                 for cell in 0..self.cells.len() {
                     match self.state(cell) {
-                        CellState::Backoff { .. } => self.end(cell, CellState::Failed, &mut effects),
-                        state if !state.is_final() => self.set(cell, CellState::Skipped, &mut effects),
+                        CellState::Backoff { .. } => self.end(cell, CellState::Failed),
+                        state if !state.is_final() => self.set(cell, CellState::Skipped),
                         _ => {}
                     }
                 }
@@ -320,40 +322,40 @@ impl Scheduler {
             && self.run == RunState::Running
             && let Some(next) = self.ready.first().copied()
         {
-            self.set(next, CellState::Deciding, &mut effects);
+            self.set(next, CellState::Deciding);
             self.deciding = Some(next);
-            effects.push(Effect::Decide(next));
+            self.effects.push(Effect::Decide(next));
         }
-        effects
+        std::mem::take(&mut self.effects)
     }
 
-    fn decided(&mut self, cell: usize, decision: Decision, effects: &mut Vec<Effect>) {
+    fn decided(&mut self, cell: usize, decision: Decision) {
         match decision {
             Decision::Hit(key) => {
                 let is_built = self.cells[cell].was_built && self.keys.get(&key).is_some_and(|key| key.is_built);
-                self.set(cell, CellState::Done { is_built }, effects);
-                effects.push(Effect::Done(cell));
+                self.set(cell, CellState::Done { is_built });
+                self.effects.push(Effect::Done(cell));
             }
             Decision::FetchRecords(key) | Decision::FetchFiles(key) => {
                 let known = self.own(cell, key);
                 let is_records = matches!(decision, Decision::FetchRecords(_));
                 *(if is_records { &mut known.records_requested } else { &mut known.files_requested }) = true;
-                self.set(cell, CellState::Fetching(key), effects);
-                effects.push(Effect::Fetch(cell));
+                self.set(cell, CellState::Fetching(key));
+                self.effects.push(Effect::Fetch(cell));
             }
             Decision::SharesKey(key) => match self.keys.get_mut(&key).filter(|key| key.owner.is_some()) {
                 Some(known) => {
                     known.waiters.push(cell);
-                    self.set(cell, CellState::SharesKey(key), effects);
+                    self.set(cell, CellState::SharesKey(key));
                 }
-                None => self.requeue(cell, effects),
+                None => self.requeue(cell),
             },
             Decision::Miss { lost_inputs, .. } if !lost_inputs.is_empty() => {
                 for lost in lost_inputs {
-                    self.invalidate(lost, effects);
+                    self.invalidate(lost);
                 }
                 if self.state(cell) == CellState::Deciding {
-                    self.requeue(cell, effects);
+                    self.requeue(cell);
                 }
             }
             Decision::Miss { key, .. } => {
@@ -362,82 +364,65 @@ impl Scheduler {
                     true => (CellState::Uploading(key), Effect::Upload(cell)),
                     false => (CellState::Queued(key), Effect::Submit(cell)),
                 };
-                self.set(cell, state, effects);
-                effects.push(effect);
+                self.set(cell, state);
+                self.effects.push(effect);
             }
-            Decision::Failed => self.end(cell, CellState::Failed, effects),
+            Decision::Failed => self.end(cell, CellState::Failed),
             Decision::Skipped { because } => {
-                self.set(cell, CellState::Skipped, effects);
-                effects.push(Effect::Skipped { cell, because });
+                self.set(cell, CellState::Skipped);
+                self.effects.push(Effect::Skipped { cell, because });
             }
         }
     }
 
-    fn finished(
-        &mut self,
-        cell: usize,
-        key: Key,
-        is_built: bool,
-        has_changed: bool,
-        is_fetched: bool,
-        effects: &mut Vec<Effect>,
-    ) {
+    fn finished(&mut self, cell: usize, key: Key, is_built: bool, has_changed: bool, is_fetched: bool) {
         let known = self.keys.entry(key).or_default();
         known.is_built = true;
         // The files of a job without the shared store are with the remote.
         known.files_requested &= !self.cells[cell].spec.needs_upload;
         self.cells[cell].was_built |= is_built;
         if is_fetched {
-            self.requeue(cell, effects);
+            self.requeue(cell);
         } else {
-            self.set(cell, CellState::Done { is_built }, effects);
-            effects.push(Effect::Done(cell));
+            self.set(cell, CellState::Done { is_built });
+            self.effects.push(Effect::Done(cell));
         }
         let mut changed = if has_changed { vec![cell] } else { Vec::new() };
         while let Some(cell) = changed.pop() {
             for dependent in self.cells[cell].dependents.clone() {
                 if matches!(self.state(dependent), CellState::Done { .. }) {
-                    self.requeue(dependent, effects);
+                    self.requeue(dependent);
                     changed.push(dependent);
                 }
             }
         }
-        self.release(key, effects);
+        self.release(key);
     }
 
-    fn failed(
-        &mut self,
-        cell: usize,
-        key: Key,
-        is_transient: bool,
-        was_stopped: bool,
-        now: Duration,
-        effects: &mut Vec<Effect>,
-    ) {
-        let CellState::Running { has_begun, .. } = self.state(cell) else { return };
+    fn failed(&mut self, cell: usize, key: Key, has_begun: bool, is_transient: bool, was_stopped: bool, now: Duration) {
         let known = self.keys.entry(key).or_default();
         let attempt = known.attempts;
         let wait = self.cells[cell].spec.retry.wait_after(attempt);
-        match wait.filter(|_| is_transient && !was_stopped && self.run < RunState::Stopping) {
+        match wait.filter(|_| has_begun && is_transient && !was_stopped && self.run < RunState::Stopping) {
             Some(wait) => {
-                self.set(cell, CellState::Backoff { key, until: now + wait }, effects);
-                return effects.push(Effect::Retrying { cell, attempt, wait });
+                self.set(cell, CellState::Backoff { key, until: now + wait });
+                return self.effects.push(Effect::Retrying { cell, attempt, wait });
             }
-            None if was_stopped => self.end(cell, CellState::Stopped, effects),
+            None if was_stopped => self.end(cell, CellState::Stopped),
             None => {
                 if has_begun {
                     known.failed = Some(cell);
                 }
-                self.end(cell, CellState::Failed, effects);
+                self.end(cell, CellState::Failed);
             }
         }
-        self.release(key, effects);
+        self.release(key);
     }
 
     /// Has a cell that was done built or fetched again. Its readers wait for that.
-    fn invalidate(&mut self, lost: usize, effects: &mut Vec<Effect>) {
+    fn invalidate(&mut self, lost: usize) {
         if let CellState::Done { .. } = self.state(lost) {
-            self.requeue(lost, effects);
+            self.requeue(lost);
         }
     }
 
@@ -447,17 +432,17 @@ impl Scheduler {
     }
 
     /// Decides on a cell again when all of its inputs are done.
-    fn requeue(&mut self, cell: usize, effects: &mut Vec<Effect>) {
+    fn requeue(&mut self, cell: usize) {
         let is_dead = |state| matches!(state, CellState::Failed | CellState::Stopped | CellState::Skipped);
         let dead = self.cells[cell].spec.inputs.iter().copied().find(|input| is_dead(self.state(*input)));
         match dead {
             Some(because) => {
-                self.set(cell, CellState::Skipped, effects);
-                effects.push(Effect::Skipped { cell, because });
-                self.skip_dependents(cell, effects);
+                self.set(cell, CellState::Skipped);
+                self.effects.push(Effect::Skipped { cell, because });
+                self.skip_dependents(cell);
             }
-            None if self.has_inputs(cell) => self.set(cell, CellState::Ready, effects),
-            None => self.set(cell, CellState::Blocked, effects),
+            None if self.has_inputs(cell) => self.set(cell, CellState::Ready),
+            None => self.set(cell, CellState::Blocked),
         }
     }
 
@@ -468,25 +453,25 @@ impl Scheduler {
     }
 
     /// Releases a key that no cell builds or fetches any more. The cells that waited for it are decided again.
-    fn release(&mut self, key: Key, effects: &mut Vec<Effect>) {
+    fn release(&mut self, key: Key) {
         let Some(known) = self.keys.get_mut(&key) else { return };
         known.owner = None;
         for waiter in std::mem::take(&mut known.waiters) {
             if self.state(waiter) == CellState::SharesKey(key) {
-                self.requeue(waiter, effects);
+                self.requeue(waiter);
             }
         }
     }
 
     /// Ends a cell without a result.
-    fn end(&mut self, cell: usize, state: CellState, effects: &mut Vec<Effect>) {
-        self.set(cell, state, effects);
-        effects.push(if state == CellState::Stopped { Effect::Stopped(cell) } else { Effect::Failed(cell) });
-        self.skip_dependents(cell, effects);
+    fn end(&mut self, cell: usize, state: CellState) {
+        self.set(cell, state);
+        self.effects.push(if state == CellState::Stopped { Effect::Stopped(cell) } else { Effect::Failed(cell) });
+        self.skip_dependents(cell);
     }
 
     /// Skips the cells that depend on a cell, in the plan's order. The effect is repeated for those that are skipped already.
-    fn skip_dependents(&mut self, because: usize, effects: &mut Vec<Effect>) {
+    fn skip_dependents(&mut self, because: usize) {
         let mut behind = BTreeSet::new();
         let mut front = self.cells[because].dependents.clone();
         while let Some(next) = front.pop() {
@@ -495,13 +480,13 @@ impl Scheduler {
             }
         }
         for cell in behind {
-            self.set(cell, CellState::Skipped, effects);
-            effects.push(Effect::Skipped { cell, because });
+            self.set(cell, CellState::Skipped);
+            self.effects.push(Effect::Skipped { cell, because });
         }
     }
 
     /// Changes the state of a cell, and the states of its readers.
-    fn set(&mut self, cell: usize, new: CellState, effects: &mut Vec<Effect>) {
+    fn set(&mut self, cell: usize, new: CellState) {
         let old = std::mem::replace(&mut self.cells[cell].state, new);
         if old == CellState::Ready {
             self.ready.remove(&cell);
@@ -515,26 +500,26 @@ impl Scheduler {
         }
         for dependent in self.cells[cell].dependents.clone() {
             if !is_done(new) {
-                self.block(dependent, effects);
+                self.block(dependent);
             } else if self.state(dependent) == CellState::Blocked && self.has_inputs(dependent) {
-                self.set(dependent, CellState::Ready, effects);
+                self.set(dependent, CellState::Ready);
             }
         }
     }
 
     /// Blocks a cell of which an input is not done any more.
-    fn block(&mut self, cell: usize, effects: &mut Vec<Effect>) {
+    fn block(&mut self, cell: usize) {
         let state = self.state(cell);
         match state {
             CellState::Ready | CellState::Deciding | CellState::SharesKey(_) => {
-                self.set(cell, CellState::Blocked, effects);
+                self.set(cell, CellState::Blocked);
             }
             CellState::Fetching(key) | CellState::Uploading(key) | CellState::Queued(key) => {
                 if matches!(state, CellState::Queued(_)) {
-                    effects.push(Effect::Withdraw(cell));
+                    self.effects.push(Effect::Withdraw(cell));
                 }
-                self.set(cell, CellState::Blocked, effects);
-                self.release(key, effects);
+                self.set(cell, CellState::Blocked);
+                self.release(key);
             }
             // A running cell has opened its files; a backoff ends by itself.
             _ => {}
