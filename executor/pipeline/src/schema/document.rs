@@ -1,9 +1,11 @@
 //! The JSON Schema of a pipeline file.
 
+use cwm_contract::Type;
 use serde_json::{Map, Value, json};
 
 use super::keys::FILE;
 use super::stage::{command, described, of_kind};
+use super::types;
 use crate::spec::COMMAND;
 use cwm_core::Registry;
 
@@ -57,11 +59,7 @@ fn shared() -> Map<String, Value> {
     let shared = json!({
         "variable": { "type": "string", "pattern": r"^\$([a-z][a-z0-9_]*|\{[a-z][a-z0-9_]*(\.[^}]*)?\})$" },
         "variables": { "type": "string", "pattern": r"\$[a-z{]" },
-        "bytes": { "anyOf": [
-            { "type": "integer", "minimum": 1 },
-            { "type": "string", "pattern": r"^\s*[0-9.eE+]+\s*([kKmMgGtT]([iI]?[bB])?|[bB])\s*$" },
-            { "$ref": "#/definitions/variables" },
-        ] },
+        "bytes": types::schema(&Type::Bytes),
         "duration": { "anyOf": [
             { "type": "integer", "minimum": 1 },
             { "type": "string", "pattern": r"^\s*([0-9.]+\s*(w|weeks?|d|days?|h|hours?|m|mins?|minutes?|s|secs?|seconds?|ms|millis|milliseconds?)\s*)+$" },
@@ -77,8 +75,5 @@ fn shared() -> Map<String, Value> {
             { "type": "array", "minItems": 1, "items": { "$ref": "#/definitions/source" } },
         ] },
     });
-    match shared {
-        Value::Object(shared) => shared,
-        _ => Map::new(),
-    }
+    shared.as_object().cloned().unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 
 use cwm_contract::{Count, Format, Input, Output, ParameterSpec, Shape, Stage, Value};
 
-use super::keys::{COMMAND, DEVICE, FILE, Key, STAGE};
+use super::keys::{COMMAND, DEVICE, FILE, STAGE};
 use super::stage::{ABOUT_COMMAND, ABOUT_RUN, ABOUT_SHELL, ABOUT_VARIABLES, one_line};
 use cwm_core::Registry;
 
@@ -16,8 +16,8 @@ Every key of a pipeline file and every kind of stage, as this program declares t
 /// The page, in Markdown.
 pub fn markdown(registry: &Registry) -> String {
     let mut page = HEAD.to_owned();
-    page += "\n## Keys of the file\n\n";
-    page += &keys(FILE.iter());
+    page += "\n## Keys of the file\n\n| key | holds |\n|---|---|\n";
+    FILE.iter().for_each(|key| page += &format!("| `{}` | {} |\n", key.name, cell(key.about)));
     page += "\n## Keys of a stage\n\n| key | holds |\n|---|---|\n";
     page += "| `stage` | Its kind: one of those below. |\n";
     page += "| `from` | Its inputs: a reference (`corpus`, `tokens.train`, `model[size=d32/l1]`) or a list of them; or a map from input to \
@@ -46,11 +46,6 @@ pub fn markdown(registry: &Registry) -> String {
     page += &format!("| `shell` | `bash`, `sh`, or a list of text | `bash` | {} |\n", cell(ABOUT_SHELL));
     page += &format!("| any other | text, number, `true` or `false` | | {} |\n", cell(ABOUT_VARIABLES));
     page
-}
-
-fn keys<'k>(keys: impl Iterator<Item = &'k Key>) -> String {
-    let rows = keys.map(|key| format!("| `{}` | {} |\n", key.name, cell(key.about)));
-    format!("| key | holds |\n|---|---|\n{}", rows.collect::<String>())
 }
 
 fn of_kind(stage: &dyn Stage) -> String {
