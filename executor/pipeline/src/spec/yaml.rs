@@ -238,8 +238,7 @@ fn is_null(text: &str) -> bool {
 fn plain(text: &str, place: Place) -> Result<Option<Value>> {
     let is = |word: &str| text.eq_ignore_ascii_case(word);
     Ok(match text.as_bytes() {
-        [] | [b'~'] => Some(Value::Null),
-        [b'n' | b'N', ..] if is("null") => Some(Value::Null),
+        [] | [b'~' | b'n' | b'N', ..] if is_null(text) => Some(Value::Null),
         [b't' | b'T', ..] if is("true") => Some(Value::Bool(true)),
         [b'f' | b'F', ..] if is("false") => Some(Value::Bool(false)),
         [b'0'..=b'9' | b'+' | b'-' | b'.', ..] => number(text, place)?,
