@@ -12,7 +12,6 @@ mod fetch_result;
 mod folder_writer;
 mod http_connector;
 mod index;
-mod initialize;
 mod layout;
 mod progress;
 mod records;

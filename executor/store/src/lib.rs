@@ -32,7 +32,6 @@ mod tests;
 mod trees;
 mod untrusted_record;
 mod verify;
-mod verify_layout;
 mod walk;
 mod work;
 
