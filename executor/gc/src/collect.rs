@@ -8,9 +8,8 @@ use serde::Serialize;
 
 use super::age::Age;
 use super::eviction_plan::EvictionPlan;
-use super::jobs::BatchJobs;
 use super::reachability::{Reachability, Retention};
-use super::roots::{Root, roots};
+use super::roots::{BatchJobs, Root, roots};
 use cwm_action::ActionFile;
 use cwm_core::files::Result;
 use cwm_core::{Digest, DurableFs};

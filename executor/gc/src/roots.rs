@@ -1,6 +1,6 @@
 //! The roots of a store: the lock files that it has seen, tags, and the inputs of running stages.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,6 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::age::Age;
-use super::jobs::BatchJobs;
 use super::tags;
 use cwm_action::ActionFile;
 use cwm_core::files::{Result, from_json, read_project_file, to_json};
@@ -24,6 +23,15 @@ const RETENTION_WITHOUT_FILE: Age = Age::days(30);
 
 /// The interval at which a root is refreshed.
 const REFRESH_INTERVAL: Age = Age::days(1);
+
+/// The content of a store that batch jobs still need, and the files that they left. The backend of a cluster implements it.
+pub trait BatchJobs {
+    /// The keys of the actions that jobs will still do, or do now.
+    fn pending_keys(&self, store: &Store) -> HashSet<Key>;
+
+    /// Files and folders of jobs that ended before `time`, which nobody reads any more.
+    fn garbage(&self, store: &Store, time: Timestamp) -> Vec<PathBuf>;
+}
 
 /// A lock file that the store has seen: JSON in `roots/<first digits of the BLAKE3 of its path>.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::eviction_plan::EvictionPlan;
-use super::jobs::BatchJobs;
 use super::reachability::{Reachability, Retention};
-use super::roots::roots;
+use super::roots::{BatchJobs, roots};
 use cwm_core::files::Result;
 use cwm_store::{ActionRecord, EvictionReason, Store};
 

@@ -5,8 +5,6 @@
 //! pages, so the file is given up and never synced again. In tests each step can be watched, failed, or be the last
 //! one that happens.
 
-mod temporary;
-
 use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
@@ -16,8 +14,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
 use super::error::{FileError, Result};
-pub use temporary::Temporary;
 
 /// Begins the name of everything temporary: hidden, since some of it lies beside the user's files for an instant.
 pub const TEMPORARY: &str = ".cwm-";
@@ -258,6 +257,50 @@ impl DurableFs {
     /// As [`DurableFs::replace`], for what may be gone or empty after a power loss.
     pub fn replace_unsynced(&self, path: &Path, bytes: &[u8]) -> Result<()> {
         self.write_unsynced(path.parent().unwrap_or(Path::new(".")), bytes)?.1.persist(path)
+    }
+}
+
+/// A file or folder that is removed unless it is persisted.
+pub struct Temporary<'disk> {
+    disk: &'disk DurableFs,
+    path: PathBuf,
+    is_persisted: bool,
+}
+
+impl Temporary<'_> {
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives it its final name.
+    pub fn persist(mut self, to: &Path) -> Result<()> {
+        self.disk.rename(&self.path, to)?;
+        self.is_persisted = true;
+        Ok(())
+    }
+
+    /// Puts a folder in the place of what is at `to`, which is removed. The two names change places in one instant, where
+    /// the file system can; else there is an instant without either.
+    pub fn replace(self, to: &Path) -> Result<()> {
+        let exchange = || Ok(renameat_with(CWD, &self.path, CWD, to, RenameFlags::EXCHANGE)?);
+        if self.disk.before(Step::Rename, to, Some(&self.path)).and_then(|()| exchange()).is_ok() {
+            // What was there is now ours to remove.
+            return Ok(());
+        }
+        let Some(folder) = to.parent() else { return self.persist(to) };
+        let old = self.disk.temporary_folder(folder, TEMPORARY)?;
+        self.disk.rename(to, &old.path().join("old"))?;
+        self.persist(to)
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if !self.is_persisted {
+            // Best effort: what stays in `temporary/` is never read, and `cwm store gc` removes it.
+            drop(self.disk.remove(&self.path));
+        }
     }
 }
 
