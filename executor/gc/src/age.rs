@@ -3,18 +3,18 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use cwm_core::text::parse_duration;
 
 /// A span of time: `30d`, `12h`, `2w`, `0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Age(SignedDuration);
+pub struct Age(Duration);
 
 impl Age {
     /// So many days.
-    pub const fn days(days: i64) -> Age {
-        Age(SignedDuration::from_hours(24 * days))
+    pub const fn days(days: u64) -> Age {
+        Age(Duration::from_secs(days * 86_400))
     }
 
     /// The instant so long before `now`; the beginning of time if there is none.
@@ -31,7 +31,6 @@ impl FromStr for Age {
             "0" => Some(Duration::ZERO),
             text => parse_duration(text),
         };
-        let span = span.and_then(|span| SignedDuration::try_from(span).ok());
         span.map(Age).ok_or_else(|| format!("`{text}` is not a span of time such as 30d, 12h, 2w or 90min"))
     }
 }
