@@ -16,7 +16,7 @@ pub mod probe;
 mod process_tree;
 mod protocol;
 pub mod source_key;
-pub mod streams;
+mod streams;
 mod usage;
 mod watchdog;
 mod work;

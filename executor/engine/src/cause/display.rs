@@ -111,12 +111,13 @@ impl fmt::Display for Cause {
     }
 }
 
-/// Returns the text of a value, or `none`.
 /// Returns the name of a remote for people.
 pub fn remote_name(name: Option<&str>) -> String {
     name.map_or_else(|| "a remote".to_owned(), |name| format!("the remote `{name}`"))
 }
 
+/// Returns the text of a value, or `none`.
+/// Returns the text of a value, or `none`.
 fn text(value: &Option<Value>, none: &str) -> String {
     value.as_ref().map_or_else(|| none.to_owned(), readable)
 }
