@@ -520,7 +520,7 @@ fn a_running_stage_and_its_inputs_stay_and_one_that_ended_long_ago_goes() {
     assert!(store.object_size(&Digest::of(b"a")).unwrap().is_none(), "what it does not read");
     drop(lock);
     collect(&store, &NoJobs, wish(), NOW(), |_| {}).unwrap();
-    assert!(work.exists() && check.exists(), "what it kept is gone on from, and the log of a check is read");
+    assert!(work.exists() && check.exists(), "an attempt resumes from its checkpoint, and the log of a check is read");
     let later = NOW().checked_add(jiff::SignedDuration::from_hours(15 * 24)).unwrap();
     let collected = collect(&store, &NoJobs, wish(), later, |_| {}).unwrap();
     assert_eq!(collected.work.iter().map(|work| work.label.as_str()).collect::<Vec<_>>(), ["reader", "reader"]);

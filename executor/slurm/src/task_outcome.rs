@@ -113,7 +113,7 @@ impl SubmittedTask {
             (Some(JobEnd::Timeout), _) => failed(
                 TimeLimit,
                 format!("its job {job} ran longer than Slurm let it (it had {})", self.spec.request),
-                "raise `needs: { time: … }` of the stage, or `time` under [slurm] in cwm.toml; what it kept is gone on from",
+                "raise `needs: { time: … }` of the stage, or `time` under [slurm] in cwm.toml; it resumes from its last checkpoint",
             ),
             (Some(JobEnd::OutOfMemory), _) => self.out_of_memory(job),
             (Some(JobEnd::Cancelled | JobEnd::Removed), _) => {

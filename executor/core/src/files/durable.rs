@@ -14,9 +14,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
-
 use super::error::{FileError, Result};
+use crate::os;
 
 /// Begins the name of everything temporary: hidden, since some of it lies beside the user's files for an instant.
 pub const TEMPORARY: &str = ".cwm-";
@@ -281,9 +280,9 @@ impl Temporary<'_> {
     }
 
     /// Puts a folder in the place of what is at `to`, which is removed. The two names change places in one instant, where
-    /// the file system can; else there is an instant without either.
+    /// the system can; else there is an instant without either.
     pub fn replace(self, to: &Path) -> Result<()> {
-        let exchange = || Ok(renameat_with(CWD, &self.path, CWD, to, RenameFlags::EXCHANGE)?);
+        let exchange = || os::exchange_names(&self.path, to);
         if self.disk.before(Step::Rename, to, Some(&self.path)).and_then(|()| exchange()).is_ok() {
             // What was there is now ours to remove.
             return Ok(());

@@ -6,6 +6,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use super::stat::Stat;
+use crate::os;
 
 /// Returns true if `path` is a pipe, a terminal or another device, or a descriptor of this process without a name.
 pub fn is_stream(path: &Path) -> bool {
@@ -18,7 +19,7 @@ pub fn is_device(path: &Path) -> bool {
         && !File::open(path).is_ok_and(|file| file.is_terminal())
 }
 
-/// The lasting name of a plain file that `path` names as a descriptor of this process (`/dev/stdin`), if it has one.
+/// Returns the lasting name of a plain file that `path` names as a descriptor of this process (`/dev/stdin`), if it has one.
 pub fn path_of_descriptor(path: &Path) -> Option<PathBuf> {
     if !is_descriptor(path) {
         return None;
@@ -29,8 +30,8 @@ pub fn path_of_descriptor(path: &Path) -> Option<PathBuf> {
 }
 
 fn is_descriptor(path: &Path) -> bool {
-    let names = ["/dev/fd", "/proc/self/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
-    names.iter().any(|name| path.starts_with(name))
+    let names = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
+    names.iter().any(|name| path.starts_with(name)) || os::is_in_descriptor_folder(path)
 }
 
 #[cfg(test)]

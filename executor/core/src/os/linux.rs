@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open, set_child_subreaper};
 
 /// The bytes in one unit of `ru_maxrss`.
 pub const PEAK_MEMORY_UNIT: u64 = 1024;
 
-/// The children of a process, of all its threads.
+/// Returns the children of a process, of all its threads.
 pub fn children(of: Pid) -> Vec<Pid> {
     let folder = format!("/proc/{}/task", of.as_raw_nonzero());
     let tasks = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -48,31 +49,31 @@ pub fn wait_briefly_for(child: Pid) {
     }
 }
 
-/// Bytes of anonymous and shared memory that a process holds, in memory or swapped out. Memory that it shares with others
+/// Returns the bytes of anonymous and shared memory that a process holds, in memory or swapped out. What it shares with others
 /// counts in full.
 pub fn held_memory(process: Pid) -> Option<u64> {
     kilobytes(&format!("/proc/{}/status", process.as_raw_nonzero()), &["RssAnon:", "RssShmem:", "VmSwap:"])
 }
 
-/// The same, with memory that it shares with others divided among them. This costs more to find out.
+/// Returns the bytes that a process holds, with shared memory divided among its users. This takes longer than [`held_memory`].
 pub fn proportional_memory(process: Pid) -> Option<u64> {
     kilobytes(&format!("/proc/{}/smaps_rollup", process.as_raw_nonzero()), &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"])
 }
 
-/// Bytes of memory of this machine: the smaller of the machine's and the control group's.
+/// Returns the bytes of memory of this machine: the smaller of the machine's and the control group's.
 pub fn total_memory() -> Option<u64> {
     let group = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
     kilobytes("/proc/meminfo", &["MemTotal:"]).into_iter().chain(group).min()
 }
 
-/// The sum of these numbers of kilobytes in a file, in bytes; nothing where the first is not there.
+/// Returns the sum of these numbers of kilobytes in a file, in bytes, or nothing if the first is missing.
 fn kilobytes(path: &str, names: &[&str]) -> Option<u64> {
     let numbers = numbers(Path::new(path));
     numbers.get(*names.first()?)?;
     Some(names.iter().filter_map(|name| numbers.get(*name)).sum::<u64>() * 1024)
 }
 
-/// The numbers in a file that has one a line, each by the word before it.
+/// Returns the numbers in a file that has one a line, each by the word before it.
 fn numbers(path: &Path) -> HashMap<String, u64> {
     let text = fs::read_to_string(path).unwrap_or_default();
     let number = |line: &str| {
@@ -82,7 +83,7 @@ fn numbers(path: &Path) -> HashMap<String, u64> {
     text.lines().filter_map(number).collect()
 }
 
-/// The number of processes that the kernel has killed for lack of memory so far: on this machine, and in this process's control
+/// Returns the number of processes that the kernel has killed for lack of memory: on this machine, and in this process's control
 /// group. For comparison with an earlier number, nothing else.
 pub fn out_of_memory_kills() -> u64 {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -99,7 +100,7 @@ pub fn out_of_memory_kills() -> u64 {
     kills.fold(0, u64::saturating_add)
 }
 
-/// The path of the running program. It stays valid if the file was replaced by a rebuild.
+/// Returns the path of the running program. It stays valid if the file was replaced by a rebuild.
 pub fn current_exe() -> PathBuf {
     let link = Path::new("/proc/self/exe");
     if link.exists() { link.to_owned() } else { std::env::current_exe().unwrap_or_else(|_| "cwm".into()) }
@@ -111,4 +112,17 @@ pub fn current_exe() -> PathBuf {
 /// The disk refuses.
 pub fn sync_file_system(folder: &File) -> io::Result<()> {
     Ok(rustix::fs::syncfs(folder)?)
+}
+
+/// Exchanges the names of two files or folders of one file system, in one instant.
+///
+/// # Errors
+/// The file system cannot, or one of them is missing.
+pub fn exchange_names(one: &Path, other: &Path) -> io::Result<()> {
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
+/// Returns true if `path` is in the folder of `/proc` that lists the open descriptors of this process.
+pub fn is_in_descriptor_folder(path: &Path) -> bool {
+    path.starts_with("/proc/self/fd")
 }

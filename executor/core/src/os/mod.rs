@@ -1,7 +1,8 @@
-//! The functions that differ between operating systems: processes are found, adopted, awaited and measured.
+//! The functions that differ between operating systems: processes are found, adopted, awaited and measured, names of files
+//! are exchanged, file systems are synced.
 //!
-//! Everything else of the executor uses POSIX alone (signals, process groups, `waitid`). A port to another system is one
-//! file beside `linux`, with the functions of `other`.
+//! Everything else of the executor uses POSIX and the standard library alone (signals, process groups, `waitid`). A port to
+//! another system is one file beside `linux`, with the functions of `other`.
 
 #[cfg(target_os = "linux")]
 mod linux;

@@ -10,7 +10,7 @@ use rustix::process::{Pid, test_kill_process};
 /// The bytes in one unit of `ru_maxrss`.
 pub const PEAK_MEMORY_UNIT: u64 = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
 
-/// The children of a process; none, since this system does not list them.
+/// Returns no children of a process, since this system does not list them.
 pub fn children(_of: Pid) -> Vec<Pid> {
     Vec::new()
 }
@@ -34,27 +34,27 @@ pub fn wait_briefly_for(_child: Pid) {
     std::thread::sleep(Duration::from_millis(20));
 }
 
-/// Bytes of memory that a process holds: unknown.
+/// Returns the bytes of memory that a process holds: unknown here.
 pub fn held_memory(_process: Pid) -> Option<u64> {
     None
 }
 
-/// The same, with memory that it shares with others divided among them: unknown.
+/// Returns the bytes of memory that a process holds, with shared memory divided among its users: unknown here.
 pub fn proportional_memory(_process: Pid) -> Option<u64> {
     None
 }
 
-/// Bytes of memory of this machine: unknown.
+/// Returns the bytes of memory of this machine: unknown here.
 pub fn total_memory() -> Option<u64> {
     None
 }
 
-/// The number of processes that the kernel has killed for lack of memory so far: unknown, so that no two calls differ.
+/// Returns 0 as the number of processes that the kernel has killed for lack of memory, which is unknown: no two calls differ.
 pub fn out_of_memory_kills() -> u64 {
     0
 }
 
-/// The path of the running program.
+/// Returns the path of the running program.
 pub fn current_exe() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| "cwm".into())
 }
@@ -65,4 +65,17 @@ pub fn current_exe() -> PathBuf {
 /// The disk refuses.
 pub fn sync_file_system(folder: &File) -> io::Result<()> {
     folder.sync_all()
+}
+
+/// Exchanges the names of two files or folders in one instant: not supported here.
+///
+/// # Errors
+/// Always.
+pub fn exchange_names(_one: &Path, _other: &Path) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "not supported on this system"))
+}
+
+/// Returns false: this system has no `/proc` that lists the open descriptors of this process.
+pub fn is_in_descriptor_folder(_path: &Path) -> bool {
+    false
 }
