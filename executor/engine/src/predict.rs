@@ -1,5 +1,5 @@
-//! Predicts a run: the [`Scheduler`] of a run, with an executor that starts nothing and predicts that every cell succeeds. It
-//! serves `--dry-run`, `status` and `why`.
+//! Predicts a run: the [`Scheduler`] of a run, driven by a loop that answers with predicted events. No executor takes part; every
+//! cell that would be submitted succeeds with an unchanged result. It serves `--dry-run`, `status` and `why`.
 //!
 //! A decision before any cell has run is certain. A later one depends on results that are not known yet, so the cell may run. So
 //! may all cells of one key but one.
@@ -92,7 +92,7 @@ impl RunPrediction {
 }
 
 impl Predictor<'_> {
-    /// Carries out the run. Submitted cells end when no cell is left to decide.
+    /// Drives the scheduler to the end. Submitted cells finish when no cell is left to decide.
     fn run(&mut self) -> Result<()> {
         self.on(Event::Begin)?;
         while !self.submitted.is_empty() {

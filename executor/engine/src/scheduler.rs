@@ -4,33 +4,77 @@
 //!
 //! # States of a cell
 //!
+//! A cell begins as `NotSelected` if it takes no part, as `Ready` if it has no inputs, and as `Blocked` otherwise.
+//!
+//! *Again* stands for the state in which it is decided once more: `Ready` if all of its inputs are `Done`; `Skipped`, with its
+//! descendants, if one of them is `Failed`, `Stopped` or `Skipped` (effects `Skipped`); else `Blocked`.
+//! *Skips* stands for: all descendants that are reached through cells in `Blocked` or `Skipped` become `Skipped` (effects
+//! `Skipped`, also for those that are `Skipped` already).
+//!
 //! | in state | on event | becomes | effects |
 //! |---|---|---|---|
-//! | `Blocked` | the last open input becomes `Done` | `Ready` | `Decide`, in the plan's order, one at a time |
+//! | `Blocked` | the last input that was not `Done` becomes `Done` | `Ready` | |
+//! | `Ready` | any event, if the run is `Running`, no cell is `Deciding`, and it is the first in the plan's order | `Deciding` | `Decide` |
 //! | `Deciding` | `Decided(Hit)` | `Done` | `Done` |
-//! | `Deciding` | `Decided(FetchRecords)`, `Decided(FetchFiles)` | `Fetching` | `Fetch` |
-//! | `Deciding` | `Decided(SharesKey)`: another cell builds or fetches the key | `SharesKey` | |
-//! | `Deciding` | `Decided(Miss)`, files of inputs are lost | `Blocked`; these inputs are invalidated | `Decide` for them |
-//! | `Deciding` | `Decided(Miss)` | `Queued`, or `Uploading` where the executor does not share the store | `Submit`, `Upload` |
-//! | `Deciding` | `Decided(Failed)` | `Failed`; descendants `Skipped` | `Failed`, `Skipped` |
-//! | `Deciding` | `Decided(Skipped)`, in a check | `Skipped` | `Skipped` |
-//! | `Fetching` | `Fetched` | `Ready` | `Decide`: a key is fetched once |
+//! | `Deciding` | `Decided(FetchRecords)`, `Decided(FetchFiles)` | `Fetching`, as the owner of the key | `Fetch` |
+//! | `Deciding` | `Decided(SharesKey)`, and the key has an owner | `SharesKey`, as a waiter of the key | |
+//! | `Deciding` | `Decided(SharesKey)`, and the key has no owner | again | |
+//! | `Deciding` | `Decided(Miss)` with lost inputs | `Blocked`; those inputs that are `Done` are invalidated | |
+//! | `Deciding` | `Decided(Miss)`, and its inputs have to be uploaded | `Uploading`, as the owner of the key | `Upload` |
+//! | `Deciding` | `Decided(Miss)` otherwise | `Queued`, as the owner of the key | `Submit` |
+//! | `Deciding` | `Decided(Failed)` | `Failed`; skips | `Failed` |
+//! | `Deciding` | `Decided(Skipped)`, in a check | `Skipped`; its descendants stay | `Skipped` |
+//! | `SharesKey` | the key is released | again | |
+//! | `Fetching` | `Fetched` | again; releases the key | |
 //! | `Uploading` | `Uploaded` | `Queued` | `Submit` |
-//! | `Uploading` | `NotUploaded(Some(input))` | `Blocked`; the input is invalidated | `Decide` for it |
-//! | `Uploading` | `NotUploaded(None)` | `Failed`; descendants `Skipped` | `Failed`, `Skipped` |
-//! | `Queued` | `Accepted` | `Running` | |
-//! | `Queued` | an input is invalidated | `Blocked` | `Withdraw` |
-//! | `Running` | `Began` | stays; the key counts an attempt | |
-//! | `Running` | `Finished` | `Done`; those that share the key `Ready` | `Done` |
-//! | `Running` | `Finished`, and its files are to be fetched | `Ready` | `Decide` |
-//! | `Running` | `Failed`, another attempt follows | `Backoff` | `Retrying` |
-//! | `Running` | `Failed` | `Failed` or `Stopped`; descendants `Skipped` | `Failed`, `Skipped` |
-//! | `Backoff` | `Timer`, when it is over | `Ready` | `Decide`: another run may have built it |
-//! | `Done` | invalidated: files that a reader needs are lost | `Ready`; its descendants `Blocked` | `Decide` |
-//! | `Done` | an input was rebuilt and differs | `Ready` or `Blocked` | `Decide` |
-//! | any but `Done`, `Failed`, `Stopped` | `End` | `Skipped`; `Backoff` becomes `Failed` | `Failed` |
+//! | `Uploading` | `NotUploaded(Some(input))` | releases the key; the input is invalidated if it is `Done`, and the cell `Blocked`; else again | |
+//! | `Uploading` | `NotUploaded(None)` | `Failed`; skips; releases the key | `Failed` |
+//! | `Queued` | `Accepted` | `Running`, not begun | |
+//! | `Queued` | `Failed`: it could not be submitted or started | `Failed`; skips; releases the key | `Failed` |
+//! | `Running` | `Began` | `Running`, begun | |
+//! | `Running` | `Finished`, and files of the result have to be fetched | again; releases the key | |
+//! | `Running` | `Finished` otherwise | `Done`; releases the key | `Done` |
+//! | `Running` | `Failed`, and another attempt follows | `Backoff`; it stays the owner of the key | `Retrying` |
+//! | `Running` | `Failed`, and this run stopped it | `Stopped`; skips; releases the key | `Stopped` |
+//! | `Running` | `Failed` otherwise | `Failed`; skips; releases the key | `Failed` |
+//! | `Backoff` | `Timer`, when its time is over and the run is `Running` | again; releases the key | |
+//! | `Backoff` | `End` | `Failed`; skips | `Failed` |
+//! | `Done` | it is invalidated: a reader needs files of it that are lost | again | |
+//! | `Done` | `Finished` of an ancestor with another result, if all cells on a path between them are `Done` | again | |
+//! | `Ready`, `Deciding`, `SharesKey` | an input is no longer `Done` | `Blocked` | |
+//! | `Fetching`, `Uploading` | an input is no longer `Done` | `Blocked`; releases the key | |
+//! | `Queued` | an input is no longer `Done` | `Blocked`; releases the key | `Withdraw` |
+//! | `Blocked`, `Ready`, `Deciding`, `SharesKey`, `Fetching`, `Uploading`, `Queued`, `Running` | `End` | `Skipped` | |
 //!
-//! Once the run drains or stops nothing is decided or submitted any more.
+//! If an input is no longer `Done`, readers in `Running`, `Backoff` and `Done` stay: they have opened their files, are decided
+//! again anyway, or have a result. `NotSelected`, `Failed` and `Stopped` are final, and so is `Skipped`. An event that does not
+//! fit the state of its cell changes nothing.
+//!
+//! Another attempt follows if the failed one had begun, its failure is transient, this run did not stop it, the run is
+//! `Running` or `Draining`, and the retry policy of the cell allows one more.
+//!
+//! # State of the run
+//!
+//! | in state | on event | becomes |
+//! |---|---|---|
+//! | `Running` | `DrainRequested`, `End` | `Draining` |
+//! | `Running`, `Draining` | `StopRequested` | `Stopping` |
+//! | `Stopping` | `StopRequested` | `Killing` |
+//!
+//! Only in `Running` a cell becomes `Deciding`, and a `Backoff` ends by `Timer`. Cells that are `Uploading` or `Queued` already
+//! still move when the scheduler receives their events; the engine starts none once the run drains.
+//!
+//! # State of a key
+//!
+//! | part | changes |
+//! |---|---|
+//! | `owner`, the one cell that builds or fetches it | set by `Decided(FetchRecords)`, `Decided(FetchFiles)` and `Decided(Miss)` without lost inputs; removed when the key is released |
+//! | `waiters` | a cell is added when it becomes `SharesKey`; all are removed, and those still in `SharesKey` decided again, when the key is released |
+//! | `attempts` | one more on `Began` |
+//! | `is_built` | true on `Finished` |
+//! | `failed` | the cell, when it becomes `Failed` from `Running` after it began |
+//! | `records_requested` | true on `Decided(FetchRecords)` |
+//! | `files_requested` | true on `Decided(FetchFiles)`; false on `Finished` of a cell whose inputs are uploaded: a remote has its files |
 
 mod events;
 
