@@ -73,7 +73,7 @@ impl CellCurves {
         for CurveOutput { port, file, format, tail } in &mut self.outputs {
             let path = match record.and_then(|record| record.outputs.get(port)) {
                 Some(output) => store.path_of(output, files)?,
-                None => store.work(&self.key).keep().join(file),
+                None => store.work(&self.key).checkpoint_folder().join(file),
             };
             let tail = match tail {
                 Some(tail) if tail.path() == path => tail,
@@ -143,7 +143,7 @@ mod tests {
         let store = Store::at(folder.path()).unwrap();
         let files = DigestCache::of_store(&store);
         let key: Key = "ab".repeat(32).parse().unwrap();
-        let keep = store.work(&key).keep();
+        let keep = store.work(&key).checkpoint_folder();
         fs::create_dir_all(&keep).unwrap();
         let output =
             CurveOutput { port: "curves".into(), file: "curves.jsonl".into(), format: Format::CURVES, tail: None };

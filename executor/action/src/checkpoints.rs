@@ -35,7 +35,7 @@ impl CheckpointOwner {
     /// They are of another device, or the disk refuses.
     pub fn prepare(&self, device: Option<&str>) -> Result<(), ActionFailure> {
         let kind = |device| if device == CheckpointStamp::PROCESSOR { device } else { CheckpointStamp::GPU };
-        let (device, folder) = (device.map(kind), self.work.keep());
+        let (device, folder) = (device.map(kind), self.work.checkpoint_folder());
         let mut kept = self.work.checkpoints()?;
         let mut found = match self.work.read_stamp() {
             Err(error) if !kept.is_empty() => {
@@ -68,7 +68,7 @@ impl CheckpointOwner {
     fn refusal(&self, before: &str, now: &str, kept: &[String]) -> ActionFailure {
         let name = |device| if device == CheckpointStamp::GPU { "a GPU" } else { "the processor" };
         let option = if before == CheckpointStamp::GPU { "cuda:0" } else { "cpu" };
-        let (before, now, kept, folder) = (name(before), name(now), list(kept), self.work.keep());
+        let (before, now, kept, folder) = (name(before), name(now), list(kept), self.work.checkpoint_folder());
         let problem = format!(
             "an earlier attempt on {before} kept {kept}; to resume from there on {now} would give what neither gives"
         );
@@ -116,7 +116,7 @@ mod tests {
         let work = Store::at(folder.path()).unwrap().work(&key);
         work.prepare(1).unwrap();
         prepare(&work, "a", "cpu").unwrap();
-        files.iter().for_each(|name| std::fs::write(work.keep().join(name), name).unwrap());
+        files.iter().for_each(|name| std::fs::write(work.checkpoint_folder().join(name), name).unwrap());
         (folder, work)
     }
 
@@ -136,15 +136,18 @@ mod tests {
             assert!(failure.message.starts_with("an earlier attempt on the processor "), "{failure:?}");
             assert!(failure.message.contains(reported) && failure.message.contains(" on a GPU "), "{failure:?}");
             let hint = failure.hint.unwrap();
-            assert!(hint.contains("`--device cpu`") && hint.contains(&work.keep().display().to_string()), "{hint}");
+            assert!(
+                hint.contains("`--device cpu`") && hint.contains(&work.checkpoint_folder().display().to_string()),
+                "{hint}"
+            );
             assert_eq!(work.checkpoints().unwrap(), names);
             // And it is still that of the processor.
             prepare(&work, "a", "cpu").unwrap();
             // What the hint says is enough.
-            std::fs::remove_dir_all(work.keep()).unwrap();
+            std::fs::remove_dir_all(work.checkpoint_folder()).unwrap();
             work.prepare(1).unwrap();
             prepare(&work, "a", "cuda").unwrap();
-            std::fs::write(work.keep().join("a"), "").unwrap();
+            std::fs::write(work.checkpoint_folder().join("a"), "").unwrap();
             let failure = prepare(&work, "a", "cpu").unwrap_err();
             assert!(failure.hint.unwrap().starts_with("`--device cuda:0` resumes"));
         }
@@ -169,7 +172,7 @@ mod tests {
             granted.prepare(None).unwrap();
             granted.prepare(Some("cpu")).unwrap();
             assert_eq!(work.read_stamp().unwrap(), Some(stamp_of("a", "cpu")));
-            std::fs::write(work.keep().join("step"), "").unwrap();
+            std::fs::write(work.checkpoint_folder().join("step"), "").unwrap();
         }
         // Now the GPU works: what the processor kept is not gone on with, and stays.
         granted.prepare(None).unwrap();
@@ -195,14 +198,14 @@ mod tests {
     fn what_was_set_aside_is_nothing_to_go_on_from() {
         let (_folder, work) = with_kept(&["curves.jsonl.damaged", "step.damaged"]);
         assert!(!has_checkpoint(&work).unwrap());
-        std::fs::write(work.keep().join("step"), "").unwrap();
+        std::fs::write(work.checkpoint_folder().join("step"), "").unwrap();
         assert!(has_checkpoint(&work).unwrap());
     }
 
     #[test]
     fn a_stamp_that_cannot_be_read_loses_nothing() {
         let (_folder, work) = with_kept(&["step"]);
-        std::fs::write(work.keep().join(".stamp"), "{").unwrap();
+        std::fs::write(work.checkpoint_folder().join(".stamp"), "{").unwrap();
         let failure = prepare(&work, "a", "cpu").unwrap_err();
         assert!(failure.message.contains("kept step, and their code is not known"), "{failure:?}");
         assert_eq!(work.checkpoints().unwrap(), ["step"]);

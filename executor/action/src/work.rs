@@ -163,7 +163,7 @@ impl Attempt<'_> {
                     inputs: inputs.groups.clone(),
                     outputs: outputs.clone(),
                     temporary: work.tmp(),
-                    checkpoint_dir: work.keep(),
+                    checkpoint_dir: work.checkpoint_folder(),
                     resources: action.resources.clone(),
                     expected: expected.clone(),
                 };
@@ -216,7 +216,7 @@ impl Attempt<'_> {
             let made = &paths[name];
             let content = match reported.aliases.get(name) {
                 // Moved only now, so that an interruption before this has lost nothing.
-                Some(path) if path.starts_with(self.work.keep()) => Content::Local(path.clone()),
+                Some(path) if path.starts_with(self.work.checkpoint_folder()) => Content::Local(path.clone()),
                 Some(path) => inputs.content(path).ok_or_else(|| {
                     let path = path.display();
                     Error::internal(format!("output `{name}` passes {path} through, which is none of its inputs"))

@@ -89,7 +89,7 @@ impl ActionProcess {
         let child = locked(&self.child);
         let Some(pid) = *child else { return };
         match how {
-            Cancel::Ask => _ = kill_process(pid, Signal::TERM),
+            Cancel::Stop => _ = kill_process(pid, Signal::TERM),
             Cancel::Kill => {
                 kill_descendants(pid);
                 let _ = kill_process_group(pid, Signal::KILL);

@@ -57,7 +57,7 @@ const PROCESSOR: &str = "cpu";
 
 /// The sum of some runs of one group.
 #[derive(Clone, Debug, Default)]
-struct Measured {
+struct MeasuredRuns {
     runs: u64,
     units: f64,
     seconds: f64,
@@ -83,7 +83,7 @@ impl Bytes {
 
 /// The measured rates of earlier runs, and the cells that were estimated so far.
 pub struct Estimates {
-    measured: HashMap<Group, Measured>,
+    measured: HashMap<Group, MeasuredRuns>,
     /// The GPU that was computed on last; empty if none was.
     gpu: String,
     /// The bytes of the outputs of each cell so far, if they are known.
@@ -121,7 +121,7 @@ impl Estimates {
         let mut sizes = outside;
         let outputs = records.iter().flat_map(|record| record.outputs.values());
         sizes.extend(outputs.map(|output| (output.digest, output.size)));
-        let mut measured: HashMap<Group, Measured> = HashMap::new();
+        let mut measured: HashMap<Group, MeasuredRuns> = HashMap::new();
         // A result that was taken over took no time.
         let computed = |record: &&ActionRecord| !record.circumstances.is_resumed && !record.is_taken();
         for record in records.iter().filter(computed) {

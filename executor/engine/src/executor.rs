@@ -67,7 +67,7 @@ pub struct Start {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cancel {
     /// They stop at the next safe point.
-    Ask,
+    Stop,
     /// They are killed.
     Kill,
 }

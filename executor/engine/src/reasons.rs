@@ -34,7 +34,7 @@ pub fn rerun_causes(
     let key = action.key;
     let open = action.components.parameters.get(source_key::SOURCE).map_or(0, source_key::unpinned_urls);
     let not_pinned = (open > 0).then_some(Cause::NotPinned { count: open });
-    let unfinished = unfinished(store, &key)?;
+    let unfinished = unfinished_attempt(store, &key)?;
     let mut causes = match inputs.previous_record(&cell.label)? {
         _ if store.has_damaged_record(&key) => vec![Cause::RecordDamaged],
         Some(previous) => changes(inputs, index, &previous, action, record),
@@ -86,7 +86,7 @@ pub fn known_causes(inputs: RunInputs<'_>, index: usize, cache_status: &CacheSta
 }
 
 /// Returns the attempt at `key` that left its log and no record, if there is one. It runs now, or it failed or was stopped.
-fn unfinished(store: &Store, key: &Key) -> Result<Option<Cause>> {
+fn unfinished_attempt(store: &Store, key: &Key) -> Result<Option<Cause>> {
     let log = store.work(key).log();
     let Some(at) = std::fs::metadata(&log).and_then(|log| log.modified()).ok() else { return Ok(None) };
     if let Some(holder) = store.holder(key)? {

@@ -79,7 +79,7 @@ impl Client {
         if let Some(folder) = self.location.folder.as_ref().filter(|folder| !folder.is_dir()) {
             return Err(RemoteError::Unreachable(format!("there is no folder {}; is it mounted?", folder.display())));
         }
-        let bytes = match self.small(FORMAT, 64).await {
+        let bytes = match self.read_small(FORMAT, 64).await {
             Ok(bytes) => bytes,
             Err(RemoteError::NotFound) if self.backend.is_read_only => {
                 let what = "nothing of cwm's is there; its address is that of the folder which has the file";
@@ -144,7 +144,7 @@ impl Client {
     ///
     /// # Errors
     /// It is not there, is longer than `limit`, or does not come.
-    pub async fn small(&self, name: &str, limit: u64) -> Result<Vec<u8>> {
+    pub async fn read_small(&self, name: &str, limit: u64) -> Result<Vec<u8>> {
         let (mut body, mut bytes) = (self.stream(name, 0, 0).await?, Vec::new());
         while let Some(piece) = self.piece(&mut body).await? {
             bytes.extend_from_slice(&piece);

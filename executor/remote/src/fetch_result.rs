@@ -72,7 +72,7 @@ pub async fn fetch_content(
     fetch.stats.moved.objects += manifests.len() as u64;
     if let Some(log) = log.filter(|log| !matches!(store.object_size(log), Ok(Some(_)))) {
         // No result depends on its log.
-        let log = fetch.small(&log, LARGEST_LOG, Ok).await;
+        let log = fetch.read_small(&log, LARGEST_LOG, Ok).await;
         manifests.extend(log.ok());
     }
     // After the files that they name.
@@ -141,14 +141,19 @@ impl Fetch<'_> {
             Ok(_) => Err(RemoteError::Invalid("its record and the list of its files differ in size".to_owned())),
             Err(error) => Err(RemoteError::Invalid(format!("the list of its files is refused: {error}"))),
         };
-        self.small(&output.digest, LARGEST_MANIFEST, decode).await
+        self.read_small(&output.digest, LARGEST_MANIFEST, decode).await
     }
 
     /// Fetches an object that fits into memory.
-    async fn small<T>(&self, digest: &Digest, limit: u64, decode: impl Fn(Vec<u8>) -> Result<T>) -> Result<T, Missing> {
+    async fn read_small<T>(
+        &self,
+        digest: &Digest,
+        limit: u64,
+        decode: impl Fn(Vec<u8>) -> Result<T>,
+    ) -> Result<T, Missing> {
         let decode = &decode;
         let get = |client| async move {
-            let bytes = Client::small(client, &layout::object(digest), limit).await?;
+            let bytes = Client::read_small(client, &layout::object(digest), limit).await?;
             match Digest::of(&bytes) == *digest {
                 true => decode(bytes),
                 false => Err(RemoteError::Invalid(OTHER_CONTENT.to_owned())),

@@ -26,7 +26,7 @@ pub struct FoundRecords {
 /// # Errors
 /// It does not come, or is wrong.
 pub async fn index_of(client: &Client, key: &Key) -> Result<Index> {
-    match client.small(&layout::index(key), index::LARGEST).await {
+    match client.read_small(&layout::index(key), index::LARGEST).await {
         Ok(bytes) => {
             Index::decode(&bytes).map_err(|what| RemoteError::Invalid(format!("the index of {} {what}", key.short())))
         }
@@ -40,7 +40,7 @@ pub async fn index_of(client: &Client, key: &Key) -> Result<Index> {
 /// # Errors
 /// It is not there, does not come, or is not what it should be.
 pub async fn record(client: &Client, key: &Key, digest: &Digest) -> Result<(ActionRecord, Vec<u8>)> {
-    let bytes = client.small(&layout::record(key, digest), LARGEST_RECORD).await?;
+    let bytes = client.read_small(&layout::record(key, digest), LARGEST_RECORD).await?;
     if Digest::of(&bytes) != *digest {
         return Err(invalid(key, digest, "does not have the digest that names it"));
     }

@@ -84,7 +84,7 @@ pub struct BatchTask {
 
 /// A line of `ended`.
 #[derive(Debug, Serialize, Deserialize)]
-struct Ended {
+struct EndedTask {
     task: u32,
 }
 
@@ -204,7 +204,7 @@ impl Batch {
 
     /// Notes that a task has ended, if the folder can be written.
     pub fn note_end(&self, index: u32) {
-        let line = serde_json::to_string(&Ended { task: index }).unwrap_or_default();
+        let line = serde_json::to_string(&EndedTask { task: index }).unwrap_or_default();
         let file = File::options().create(true).append(true).open(self.folder.join("ended"));
         let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
     }
@@ -212,7 +212,7 @@ impl Batch {
     /// The indices of the tasks whose end a run saw.
     fn ends(&self) -> HashSet<u32> {
         let text = std::fs::read_to_string(self.folder.join("ended")).unwrap_or_default();
-        text.lines().filter_map(|line| serde_json::from_str::<Ended>(line).ok()).map(|ended| ended.task).collect()
+        text.lines().filter_map(|line| serde_json::from_str::<EndedTask>(line).ok()).map(|ended| ended.task).collect()
     }
 
     /// The tasks with their indices that are wanted and have not ended, as far as the batch's files show. One that was stopped

@@ -23,8 +23,8 @@ pub enum TaskOutcome {
     },
 }
 
-/// The evidence about a task that lies outside of it.
-pub struct Evidence<'e> {
+/// What is observed of a task besides its own report.
+pub struct TaskObservation<'e> {
     /// The task as Slurm names it: `17_3`.
     pub job: &'e str,
     /// The time for which a network file system may hide files of other nodes.
@@ -37,13 +37,13 @@ pub struct Evidence<'e> {
 
 impl SubmittedTask {
     /// Concludes from all that is known; nothing while the task is to be waited for.
-    pub fn outcome(&self, evidence: &Evidence<'_>) -> Option<TaskOutcome> {
+    pub fn outcome(&self, observation: &TaskObservation<'_>) -> Option<TaskOutcome> {
         match &self.report {
             Report::Ended(Ok(ActionOutcome::Comparison(_)), _) => return Some(TaskOutcome::Succeeded),
-            Report::Ended(Ok(_), _) if (evidence.is_recorded)() => return Some(TaskOutcome::Succeeded),
-            Report::Ended(Ok(_), read) if read.elapsed() < evidence.visibility_timeout => return None,
+            Report::Ended(Ok(_), _) if (observation.is_recorded)() => return Some(TaskOutcome::Succeeded),
+            Report::Ended(Ok(_), read) if read.elapsed() < observation.visibility_timeout => return None,
             Report::Ended(Ok(_), _) => {
-                let message = format!("its job {} reports a recorded result, and the store has none", evidence.job);
+                let message = format!("its job {} reports a recorded result, and the store has none", observation.job);
                 return Some(failed(ActionFailureKind::System, message, SHARED_STORE));
             }
             Report::Ended(Err(failure), _) if failure.kind != ActionFailureKind::Cancelled => {
@@ -51,9 +51,9 @@ impl SubmittedTask {
                 let by_signal = [ActionFailureKind::Command, ActionFailureKind::Killed, ActionFailureKind::Crash];
                 let in_queue =
                     || self.entry().is_some_and(|entry| entry.phase() == JobPhase::Ended(JobEnd::OutOfMemory));
-                let in_output = || (evidence.read_output)().is_some_and(|output| exceeded_memory(&output));
+                let in_output = || (observation.read_output)().is_some_and(|output| exceeded_memory(&output));
                 return match by_signal.contains(&failure.kind) && (in_queue() || in_output()) {
-                    true => Some(self.out_of_memory(evidence.job)),
+                    true => Some(self.out_of_memory(observation.job)),
                     false => Some(TaskOutcome::Failed(failure.clone())),
                 };
             }
@@ -72,7 +72,7 @@ impl SubmittedTask {
             _ => true,
         };
         // It may have succeeded, with its last message lost or not visible yet.
-        if !self.spec.task.options.check && !was_stopped && may_be_recorded && (evidence.is_recorded)() {
+        if !self.spec.task.options.check && !was_stopped && may_be_recorded && (observation.is_recorded)() {
             return Some(TaskOutcome::Succeeded);
         }
         let is_final = match end {
@@ -81,16 +81,16 @@ impl SubmittedTask {
             Some(JobEnd::Failed) => was_stopped,
             Some(_) => was_stopped || !has_reported,
         };
-        if !is_final && *last - *first < evidence.visibility_timeout {
+        if !is_final && *last - *first < observation.visibility_timeout {
             return None;
         }
-        let output = (evidence.read_output)();
+        let output = (observation.read_output)();
         let end = match end {
             Some(JobEnd::Removed) if !has_reported && output.is_none() => Some(JobEnd::Cancelled),
             Some(JobEnd::Removed) => None,
             end => end,
         };
-        Some(self.outcome_of_end(end, evidence.job, &output.unwrap_or_default()))
+        Some(self.outcome_of_end(end, observation.job, &output.unwrap_or_default()))
     }
 
     fn out_of_memory(&self, job: &str) -> TaskOutcome {
@@ -217,7 +217,7 @@ mod tests {
             (Some(_), entry) => QueueView::Gone { entry, first, last: now },
             (None, entry) => QueueView::Alive(entry),
         };
-        task.outcome(&Evidence {
+        task.outcome(&TaskObservation {
             job: "17_3",
             visibility_timeout: VISIBILITY,
             is_recorded: &|| recorded,

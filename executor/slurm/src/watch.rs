@@ -10,7 +10,7 @@ use super::queue::{JobPhase, Queue};
 use super::settings::Settings;
 use super::slurm_cli::SlurmError;
 use super::submitted_task::{SubmittedTask, TaskSpec};
-use super::task_outcome::{Evidence, TaskOutcome};
+use super::task_outcome::{TaskObservation, TaskOutcome};
 use cwm_action::{ActionFailure, ActionFailureKind, read_log_tail};
 use cwm_core::{Backoff, Error, list_some, locked};
 use cwm_engine::{ExecutorEvent, ExecutorEvents, RunEvent};
@@ -298,7 +298,7 @@ impl Watcher {
     }
 
     fn outcome(&self, watched: &WatchedBatch, task: &SubmittedTask) -> Option<TaskOutcome> {
-        task.outcome(&Evidence {
+        task.outcome(&TaskObservation {
             job: &format!("{}_{}", watched.job.as_deref().unwrap_or("?"), task.index),
             visibility_timeout: self.settings.visibility_timeout,
             is_recorded: &|| self.is_recorded(&watched.batch, task),

@@ -183,7 +183,7 @@ impl Store {
 }
 
 /// A file that a stage made, hashed.
-struct Hashed {
+struct HashedFile {
     file: ProducedFile,
     digest: Digest,
     /// True if its content is synced.
@@ -201,11 +201,11 @@ struct Commit<'store> {
 
 impl Commit<'_> {
     /// Hashes the files of all outputs, large ones on all cores, and syncs those that are new.
-    fn hash_and_sync(&self, outputs: Vec<Vec<ProducedFile>>) -> Result<Vec<Vec<Hashed>>> {
+    fn hash_and_sync(&self, outputs: Vec<Vec<ProducedFile>>) -> Result<Vec<Vec<HashedFile>>> {
         let hash = |file: ProducedFile| {
             let digest = hash_own_file(&file.path)?;
             let new = !self.store.has_intact(&digest, file.size)?;
-            Ok(Hashed { file, digest, synced: new })
+            Ok(HashedFile { file, digest, synced: new })
         };
         // For less, starting threads takes longer than the work.
         let is_much = outputs.iter().flatten().map(|file| file.size.max(4096)).sum::<u64>() > 1 << 20;
@@ -213,14 +213,14 @@ impl Commit<'_> {
             true => files.into_par_iter().map(hash).collect(),
             false => files.into_iter().map(hash).collect(),
         };
-        let hashed = outputs.into_iter().map(hash_all).collect::<Result<Vec<Vec<Hashed>>>>()?;
+        let hashed = outputs.into_iter().map(hash_all).collect::<Result<Vec<Vec<HashedFile>>>>()?;
         let new: Vec<&Path> =
             hashed.iter().flatten().filter(|hashed| hashed.synced).map(|hashed| hashed.file.path.as_path()).collect();
         self.store.disk.sync_together(&new, &BTreeSet::new())?;
         Ok(hashed)
     }
 
-    fn place_output(&mut self, output: &NewOutput, files: Vec<Hashed>) -> Result<OutputRecord> {
+    fn place_output(&mut self, output: &NewOutput, files: Vec<HashedFile>) -> Result<OutputRecord> {
         let (format, shape) = (output.format.clone(), output.shape.clone());
         let path = match &output.content {
             Content::External(FileFingerprint { path, stat, digest, .. }) => {
@@ -232,13 +232,13 @@ impl Commit<'_> {
             Content::InStore(stored) => return Ok(OutputRecord { format, ..stored.clone() }),
             Content::Local(path) => path,
         };
-        for Hashed { file, digest, synced } in &files {
+        for HashedFile { file, digest, synced } in &files {
             self.place_object(&file.path, file.size, digest, *synced)?;
         }
         let (digest, size) = match (&shape, files.as_slice()) {
             (OutputShape::File { .. }, [one]) => (one.digest, one.file.size),
             _ => {
-                let files = files.into_iter().map(|Hashed { file, digest, .. }| {
+                let files = files.into_iter().map(|HashedFile { file, digest, .. }| {
                     (file.name, ManifestFile { digest, size: file.size, executable: file.executable })
                 });
                 let manifest = Manifest::new(files.collect()).map_err(|what| {

@@ -317,7 +317,7 @@ fn replaceable(target: &Path) -> Result<Option<ExportList>> {
     }
     let is_ours = |name: &str| name == EXPORT_LIST || list.files.contains_key(name);
     match files_below(target)?.into_iter().find(|(path, _)| !is_ours(&name_in(target, path))) {
-        Some((path, _)) => Err(in_the_way(&path)),
+        Some((path, _)) => Err(occupied(&path)),
         None => Ok(Some(list)),
     }
 }
@@ -330,7 +330,7 @@ fn replaceable_file(folder: &Path, name: &str) -> Result<(ExportList, bool)> {
     }
     let path = folder.join(name);
     match metadata(&path)? {
-        Some(there) if !there.is_file() || !list.files.contains_key(name) => Err(in_the_way(&path)),
+        Some(there) if !there.is_file() || !list.files.contains_key(name) => Err(occupied(&path)),
         there => Ok((list, there.is_some())),
     }
 }
@@ -345,7 +345,7 @@ fn in_the_store(path: &Path) -> FileError {
     FileError::refused(path, "is in the store itself", NAME_ANOTHER)
 }
 
-fn in_the_way(path: &Path) -> FileError {
+fn occupied(path: &Path) -> FileError {
     FileError::refused(path, "is in the way: no export made it", MOVE_IT)
 }
 

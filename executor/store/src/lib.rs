@@ -51,7 +51,6 @@ pub use garbage::{Garbage, StaleTemporary, bytes_below};
 pub use hashing::{hash_own_file, read_own_file};
 pub use import::LARGEST_MANIFEST;
 pub use inventory::{Inventory, RecordEntry, WorkFolderEntry};
-pub use layout::STORE_FORMAT;
 pub use lock_owner::LockOwner;
 pub use locks::{KeyLock, StoreLock};
 pub use manifest::{Manifest, ManifestFile};
@@ -66,6 +65,7 @@ pub use work::{CheckpointStamp, WorkFolder};
 
 use cwm_core::files::{STORE_FOLDERS, is_store};
 use cwm_core::{DurableFs, read_regular_file};
+use layout::STORE_FORMAT;
 use record_cache::RecordCache;
 use records::DamagedRecords;
 

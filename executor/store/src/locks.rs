@@ -144,7 +144,7 @@ impl Store {
     pub fn lock_exclusive(&self, command: &str, waiting: impl FnOnce(&str)) -> Result<StoreLock> {
         self.create()?;
         let waiting = || waiting(ANOTHER_PROCESS);
-        self.owned(lock(&self.lock_path(STORE_LOCK), true, File::try_lock, File::lock, waiting)?, command)
+        self.write_owner(lock(&self.lock_path(STORE_LOCK), true, File::try_lock, File::lock, waiting)?, command)
     }
 
     /// Takes the exclusive lock if no other process uses the store.
@@ -154,11 +154,11 @@ impl Store {
     pub fn try_lock_exclusive(&self, command: &str) -> Result<Option<StoreLock>> {
         self.create()?;
         let file = take(&self.lock_path(STORE_LOCK), true, File::try_lock)?;
-        file.map(|file| self.owned(file, command)).transpose()
+        file.map(|file| self.write_owner(file, command)).transpose()
     }
 
     /// Writes the owner of the store's lock. Not on a full disk: the lock is taken to free space.
-    fn owned(&self, file: File, command: &str) -> Result<StoreLock> {
+    fn write_owner(&self, file: File, command: &str) -> Result<StoreLock> {
         match self.disk.write_into(&self.lock_path(STORE_LOCK), || LockOwner::write(&file, command)) {
             Err(error) if error.kind() != FileErrorKind::DiskFull => Err(error),
             _ => Ok(StoreLock { _file: Some(file) }),

@@ -12,22 +12,22 @@ use cwm_core::Digest;
 /// changed for weeks see an object as young as it is.
 const PERIOD: u64 = 1 << 16;
 
-/// The remainder of the digest.
-fn remainder(digest: &Digest) -> u64 {
+/// Returns the remainder by [`PERIOD`] of every second that is a seal of this digest.
+fn seal_second(digest: &Digest) -> u64 {
     u64::from(u16::from_le_bytes([digest.0[0], digest.0[1]]))
 }
 
 /// Returns the second since 1970 that is the seal of this digest, if its object is stored `now`.
 pub(super) fn second_of(digest: &Digest, now: SystemTime) -> u64 {
     let now = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()).max(PERIOD);
-    let back = (now % PERIOD + PERIOD - remainder(digest)) % PERIOD;
+    let back = (now % PERIOD + PERIOD - seal_second(digest)) % PERIOD;
     now - back
 }
 
 /// Returns true if a modification time, in nanoseconds since 1970, is a seal of this digest.
 pub(super) fn has_valid_seal(digest: &Digest, mtime_ns: i64) -> bool {
     let (second, rest) = (mtime_ns.div_euclid(1_000_000_000), mtime_ns.rem_euclid(1_000_000_000));
-    rest == 0 && second.rem_euclid(PERIOD.cast_signed()).cast_unsigned() == remainder(digest)
+    rest == 0 && second.rem_euclid(PERIOD.cast_signed()).cast_unsigned() == seal_second(digest)
 }
 
 #[cfg(test)]

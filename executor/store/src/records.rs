@@ -101,7 +101,7 @@ impl Store {
     }
 
     /// Returns a record of `key` that was read from `path`; nothing if it is damaged and was quarantined or is skipped.
-    fn unless_damaged<T>(&self, key: &Key, path: &Path, record: Result<T>) -> Result<Option<T>> {
+    fn skip_if_damaged<T>(&self, key: &Key, path: &Path, record: Result<T>) -> Result<Option<T>> {
         let (what, damaged) = match (record, &self.damaged_records) {
             (Err(FileError::Damaged { what, .. }), Some(damaged)) => (what, damaged),
             (record, _) => return record.map(Some),
@@ -126,7 +126,7 @@ impl Store {
     pub(super) fn read_or_skip(&self, key: &Key, file: &RecordFile) -> Result<Option<ActionRecord>> {
         match file.read(key) {
             Err(error) if self.damaged_records.as_ref().is_some_and(|damaged| !damaged.are_moved) => {
-                self.unless_damaged(key, &file.path, Err(error))
+                self.skip_if_damaged(key, &file.path, Err(error))
             }
             record => record.map(Some),
         }
@@ -148,7 +148,7 @@ impl Store {
         for file in &files {
             let stat = Stat::from(&fs::symlink_metadata(&file.path).map_err(FileError::io("look at", &file.path))?);
             let read = file.read_bytes().and_then(|bytes| Ok((decode_record(key, &file.path, &bytes)?, bytes)));
-            let Some((record, bytes)) = self.unless_damaged(key, &file.path, read)? else { continue };
+            let Some((record, bytes)) = self.skip_if_damaged(key, &file.path, read)? else { continue };
             records.push(ActionRecord { evicted: file.evicted, ..record });
             seen.push(CachedRecord { number: file.number, digest: file.digest, stat, bytes });
         }

@@ -70,9 +70,9 @@ impl Store {
         let findings = self.verify_layout()?;
         let _shared = self.lock_shared(|_| {})?;
         let mut report = VerifyReport { findings, ..VerifyReport::default() };
-        let part = results.map(|results| self.part(results));
-        let (mut intact, damaged) = self.verify_objects(&mut report, part.as_ref(), progress)?;
-        self.verify_records(&mut report, part.as_ref(), &mut intact, &damaged)?;
+        let subset = results.map(|results| self.subset(results));
+        let (mut intact, damaged) = self.verify_objects(&mut report, subset.as_ref(), progress)?;
+        self.verify_records(&mut report, subset.as_ref(), &mut intact, &damaged)?;
         report.findings.sort_by(|a, b| a.path.cmp(&b.path));
         report.notes.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(report)
@@ -111,26 +111,27 @@ impl Store {
         Ok(findings)
     }
 
-    fn part(&self, results: &[ActionRecord]) -> Part {
-        let mut part = Part::default();
+    /// Returns the keys of these results, and all objects that they name.
+    fn subset(&self, results: &[ActionRecord]) -> KeySubset {
+        let mut subset = KeySubset::default();
         for record in results {
-            part.keys.insert(record.key);
-            part.objects.extend(record.log);
+            subset.keys.insert(record.key);
+            subset.objects.extend(record.log);
             for output in record.outputs.values() {
-                part.objects.insert(output.digest);
+                subset.objects.insert(output.digest);
                 // A manifest that cannot be read is found as damaged.
                 let manifest = output.shape.is_folder().then(|| self.manifest(&output.digest).ok()).flatten();
-                part.objects.extend(manifest.iter().flat_map(Manifest::digests));
+                subset.objects.extend(manifest.iter().flat_map(Manifest::digests));
             }
         }
-        part
+        subset
     }
 
     /// Returns the intact objects, and the damaged ones.
     fn verify_objects(
         &self,
         report: &mut VerifyReport,
-        part: Option<&Part>,
+        subset: Option<&KeySubset>,
         progress: impl Fn(VerifyProgress) + Sync,
     ) -> Result<(BTreeSet<Digest>, DamageTimes)> {
         let others = list_folder(&self.root().join("objects"))?.into_iter().filter(|(shard, _)| shard.len() != 2);
@@ -138,7 +139,7 @@ impl Store {
         let mut objects = Vec::new();
         for (_, path) in self.in_shards("objects")? {
             match digest_of_path(&path) {
-                Some(digest) if part.is_none_or(|part| part.objects.contains(&digest)) => {
+                Some(digest) if subset.is_none_or(|subset| subset.objects.contains(&digest)) => {
                     objects.push((digest, fs::symlink_metadata(&path).map_or(0, |metadata| metadata.len())));
                 }
                 Some(_) => {}
@@ -182,14 +183,14 @@ impl Store {
     fn verify_records(
         &self,
         report: &mut VerifyReport,
-        part: Option<&Part>,
+        subset: Option<&KeySubset>,
         intact: &mut BTreeSet<Digest>,
         damaged: &DamageTimes,
     ) -> Result<()> {
-        let is_in_part = |key: &Key| part.is_none_or(|part| part.keys.contains(key));
+        let is_in_subset = |key: &Key| subset.is_none_or(|subset| subset.keys.contains(key));
         let mut records = Vec::new();
         // Any result may have read damaged content.
-        for key in self.keys()?.into_iter().filter(|key| !damaged.is_empty() || is_in_part(key)) {
+        for key in self.keys()?.into_iter().filter(|key| !damaged.is_empty() || is_in_subset(key)) {
             for file in self.record_files(&key)? {
                 match file.read(&key) {
                     Ok(record) => records.push((file.path, record)),
@@ -226,7 +227,7 @@ impl Store {
                 );
                 report.notes.push(Finding::about(path.clone(), what));
             }
-            if !is_in_part(&record.key) {
+            if !is_in_subset(&record.key) {
                 continue;
             }
             report.actions += 1;
@@ -310,9 +311,9 @@ impl Store {
 /// Damaged objects with the time of the damage, in nanoseconds since 1970; nothing where that is not known, as on a failing disk.
 type DamageTimes = BTreeMap<Digest, Option<i64>>;
 
-/// The part of a store to check.
+/// The keys and objects to check.
 #[derive(Default)]
-struct Part {
+struct KeySubset {
     keys: BTreeSet<Key>,
     objects: BTreeSet<Digest>,
 }

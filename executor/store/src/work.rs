@@ -114,8 +114,8 @@ impl WorkFolder {
         self.path.join("tmp")
     }
 
-    /// The folder of the checkpoints, which survives an interruption.
-    pub fn keep(&self) -> PathBuf {
+    /// Returns the folder of the checkpoints, which survives an interruption.
+    pub fn checkpoint_folder(&self) -> PathBuf {
         self.path.join("keep")
     }
 
@@ -148,7 +148,7 @@ impl WorkFolder {
                 self.store.disk.remove(&path)?;
             }
         }
-        for folder in [self.out(), self.tmp(), self.keep()] {
+        for folder in [self.out(), self.tmp(), self.checkpoint_folder()] {
             self.store.disk.make_folder(&folder)?;
         }
         Ok(())
@@ -173,8 +173,8 @@ impl WorkFolder {
     /// # Errors
     /// The disk refuses.
     pub fn remove_checkpoints(&self) -> Result<()> {
-        self.store.disk.remove(&self.keep())?;
-        self.store.disk.make_folder(&self.keep()).map(drop)
+        self.store.disk.remove(&self.checkpoint_folder())?;
+        self.store.disk.make_folder(&self.checkpoint_folder()).map(drop)
     }
 
     /// Removes the folder. It is garbage first, so that nothing half removed can be taken for checkpoints.
@@ -235,7 +235,7 @@ impl WorkFolder {
     /// # Errors
     /// The disk refuses.
     pub fn write_stamp(&self, stamp: &CheckpointStamp) -> Result<()> {
-        let path = self.keep().join(CheckpointStamp::NAME);
+        let path = self.checkpoint_folder().join(CheckpointStamp::NAME);
         self.store.disk.replace(&path, &to_json(&path, stamp)?, false)
     }
 
@@ -244,7 +244,7 @@ impl WorkFolder {
     /// # Errors
     /// The stamp is damaged.
     pub fn read_stamp(&self) -> Result<Option<CheckpointStamp>> {
-        read_json(&self.keep().join(CheckpointStamp::NAME))
+        read_json(&self.checkpoint_folder().join(CheckpointStamp::NAME))
     }
 
     /// Marks that an attempt has checkpoints in another store. [`WorkFolder::prepare`] removes the mark.
@@ -265,7 +265,8 @@ impl WorkFolder {
     /// # Errors
     /// The disk refuses.
     pub fn checkpoints(&self) -> Result<Vec<String>> {
-        let mut names: Vec<String> = list_folder(&self.keep())?.into_iter().map(|(name, _)| name).collect();
+        let mut names: Vec<String> =
+            list_folder(&self.checkpoint_folder())?.into_iter().map(|(name, _)| name).collect();
         names.retain(|name| name != CheckpointStamp::NAME);
         Ok(names)
     }

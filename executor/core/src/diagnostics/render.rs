@@ -66,7 +66,7 @@ type Annotated<'a> = (Place, &'a str, AnnotationKind);
 /// The lines of these places, or nothing where there is no text or they are too long to be shown.
 fn excerpt<'a>(source: &'a Source, places: &[Annotated<'a>]) -> Option<Snippet<'a, Annotation<'a>>> {
     let text = source.text.as_str();
-    let mut snippet = Snippet::source(harmless(text)).path(visible(&source.name));
+    let mut snippet = Snippet::source(escape_terminal(text)).path(visible(&source.name));
     for (place, label, kind) in places {
         let span = place.start as usize..place.end.max(place.start) as usize;
         let (before, after) = (text.get(..span.start)?, text.get(span.end..)?);
@@ -83,7 +83,7 @@ fn excerpt<'a>(source: &'a Source, places: &[Annotated<'a>]) -> Option<Snippet<'
 
 /// The text with what the renderer would show to a terminal as it is, byte for byte as long so that places stay: the return
 /// of a Windows line end, which is no fault to be shown either, and controls beyond ASCII.
-fn harmless(text: &str) -> String {
+fn escape_terminal(text: &str) -> String {
     let is_control = |c: char| ('\u{80}'..='\u{9f}').contains(&c);
     let mut text = text.replace("\r\n", " \n").replace(is_control, "·");
     if text.ends_with('\r') {

@@ -10,21 +10,21 @@ const SHOWN: usize = 80;
 /// Characters that two values share and that are shown before the first that differs.
 const BEFORE: usize = 20;
 
-/// Returns the text of a value: files and secrets by digest, long text cut.
+/// Returns the text of a value: files and secrets by digest, long text shortened.
 pub fn readable(value: &Value) -> String {
-    cut(&whole(value))
+    shorten(&full_text(value))
 }
 
 /// Returns the text of two values that differ: the place of the first difference in a text of several lines (` from its line 3
 /// on`), and both values from there. Of longer texts the shared beginning is left out.
 pub fn change(old: &Value, new: &Value) -> (String, String, String) {
-    let (mut before, mut now) = (whole(old), whole(new));
+    let (mut before, mut now) = (full_text(old), full_text(new));
     if before.trim_end() == now.trim_end() || is_misread(old) || is_misread(new) {
         (before, now) = (as_json(old), as_json(new));
     }
     let (before, now) = (before.trim_end(), now.trim_end());
     if !before.contains('\n') && !now.contains('\n') {
-        let (old, new) = apart(before, now);
+        let (old, new) = diff_window(before, now);
         return (String::new(), old, new);
     }
     let same = before.lines().zip(now.lines()).take_while(|(a, b)| a == b).count();
@@ -32,9 +32,9 @@ pub fn change(old: &Value, new: &Value) -> (String, String, String) {
     let (old, new) = match (a, b) {
         // The lines differ in white space.
         (Some(a), Some(b)) if a.trim() == b.trim() => (format!("{a:?}"), format!("{b:?}")),
-        (Some(a), Some(b)) => apart(a.trim(), b.trim()),
+        (Some(a), Some(b)) => diff_window(a.trim(), b.trim()),
         _ => {
-            let line = |line: Option<&str>| line.map_or_else(|| "(nothing)".to_owned(), |line| cut(line.trim()));
+            let line = |line: Option<&str>| line.map_or_else(|| "(nothing)".to_owned(), |line| shorten(line.trim()));
             (line(a), line(b))
         }
     };
@@ -46,25 +46,27 @@ fn as_json(value: &Value) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| value.to_string())
 }
 
-/// Cuts two texts of one line to the part around the first difference.
-fn apart(old: &str, new: &str) -> (String, String) {
+/// Shortens two texts of one line to the part around the first difference.
+fn diff_window(old: &str, new: &str) -> (String, String) {
     let is_short = |text: &str| text.chars().count() <= SHOWN;
     let same = old.chars().zip(new.chars()).take_while(|(a, b)| a == b).count();
     if (is_short(old) && is_short(new)) || same <= 2 * BEFORE {
-        return (cut(old), cut(new));
+        return (shorten(old), shorten(new));
     }
     let from = |text: &str| -> String { text.chars().skip(same - BEFORE).collect() };
-    (format!("…{}", cut(&from(old))), format!("…{}", cut(&from(new))))
+    (format!("…{}", shorten(&from(old))), format!("…{}", shorten(&from(new))))
 }
 
-fn cut(text: &str) -> String {
+/// Shortens a text to [`SHOWN`] characters.
+fn shorten(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
-        Some((cut, _)) => format!("{}…", &text[..cut]),
+        Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
 }
 
-fn whole(value: &Value) -> String {
+/// Returns the text of a value: files and secrets by digest.
+fn full_text(value: &Value) -> String {
     if let Value::Map(map) = value
         && let Some((kind, Value::Text(digest))) = map.first_key_value()
     {

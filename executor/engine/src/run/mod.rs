@@ -314,7 +314,7 @@ impl Engine<'_> {
     fn stop(&mut self) {
         self.on(Event::StopRequested);
         let is_first = self.scheduler.run_state() == RunState::Stopping;
-        let how = if is_first { Cancel::Ask } else { Cancel::Kill };
+        let how = if is_first { Cancel::Stop } else { Cancel::Kill };
         if self.executors.all.iter_mut().map(|executor| executor.cancel(how)).sum::<usize>() > 0 {
             self.sinks.warn(if is_first { "stopping at the next safe point; once more to kill" } else { "killed" });
         }

@@ -31,7 +31,7 @@ impl ReportDifference {
 /// The one of two reports that has something alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Only {
+pub enum ReportSide {
     /// The first.
     Old,
     /// The second.
@@ -47,7 +47,7 @@ pub struct TableDifference {
     pub title: String,
     /// The report that has it alone, if one does.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub only: Option<Only>,
+    pub only: Option<ReportSide>,
     /// Columns that only the new one has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub columns_added: Vec<String>,
@@ -95,8 +95,8 @@ pub fn compare(old: &[TableFile], new: &[TableFile], tolerance: f64) -> ReportDi
                 found.compared += 1;
                 compare_tables(old, new, tolerance)
             }
-            (Some(_), None) => TableDifference { only: Some(Only::Old), ..TableDifference::of(table) },
-            _ => TableDifference { only: Some(Only::New), ..TableDifference::of(table) },
+            (Some(_), None) => TableDifference { only: Some(ReportSide::Old), ..TableDifference::of(table) },
+            _ => TableDifference { only: Some(ReportSide::New), ..TableDifference::of(table) },
         };
         found.cells += difference.compared;
         if !difference.is_empty() {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::locks::{ChangedCell, LockDifference};
 use super::table_file::Cell;
-use super::tables::{CellDifference, Only, ReportDifference, TableDifference};
+use super::tables::{CellDifference, ReportDifference, ReportSide, TableDifference};
 use cwm_core::{list_some, plural};
 use cwm_engine::Cause;
 
@@ -123,8 +123,8 @@ impl ReportDifference {
 impl TableDifference {
     fn text(&self) -> String {
         let mut text = match self.only {
-            Some(Only::Old) => return format!("{} ({}): only in the first\n", self.id, self.title),
-            Some(Only::New) => return format!("{} ({}): only in the second\n", self.id, self.title),
+            Some(ReportSide::Old) => return format!("{} ({}): only in the first\n", self.id, self.title),
+            Some(ReportSide::New) => return format!("{} ({}): only in the second\n", self.id, self.title),
             // Here no row or no column is in both, such as prefixes of another length: a list of all names does not help.
             None if self.compared == 0 => return format!("{} ({}): no cell in common\n", self.id, self.title),
             // Rows and columns of only one report are listed below.

@@ -22,7 +22,7 @@ use crate::spec::{Spec, StageSpec};
 use cwm_core::{CodeOf, Diagnostic, Problems, Registry};
 
 /// The product of planning. It is complete only if there were no problems.
-pub struct Built {
+pub struct PlanDraft {
     /// Stages in the order of the file.
     pub stages: Vec<StagePlan>,
     /// Cells in an order in which they can run.
@@ -72,7 +72,13 @@ pub struct Planner<'a> {
 }
 
 /// Plans a pipeline. A problem is reported, and the rest is planned all the same, to find more.
-pub fn build(spec: &Spec, variables: &Variables, registry: &Registry, folders: &Folders, problems: &Problems) -> Built {
+pub fn build(
+    spec: &Spec,
+    variables: &Variables,
+    registry: &Registry,
+    folders: &Folders,
+    problems: &Problems,
+) -> PlanDraft {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     for (number, stage) in spec.stages.iter().enumerate() {
         numbers.entry(&stage.name.text).or_insert(number);
@@ -114,7 +120,7 @@ pub fn build(spec: &Spec, variables: &Variables, registry: &Registry, folders: &
         cells: stage.first_cell.iter().flat_map(|&first| first..first + stage.matrix.cells.len()).collect(),
         place: stage.spec.name.place,
     });
-    Built { stages: stages.collect(), cells: planner.cells, exports }
+    PlanDraft { stages: stages.collect(), cells: planner.cells, exports }
 }
 
 impl<'a> Planner<'a> {

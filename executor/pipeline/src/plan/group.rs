@@ -83,7 +83,7 @@ impl Planner<'_> {
         let group = input.count.map_or(*is_list || !open.is_empty(), Count::is_group);
         let is_list = input.count == Some(Count::List);
         let problem = match (group, is_list) {
-            (false, _) if sources.len() != 1 => Some(not_one(bound, &sources, &mut open)),
+            (false, _) if sources.len() != 1 => Some(single_source_error(bound, &sources, &mut open)),
             // Labels may be equal (files of one name in several folders), artifacts not.
             (_, true) => {
                 let mut seen = HashSet::new();
@@ -160,7 +160,7 @@ fn given_twice(bound: &BoundInput, label: &Label, hint: &str) -> Diagnostic {
     Diagnostic::at(bound.place, message).hint(hint)
 }
 
-fn not_one(bound: &BoundInput, sources: &[Source], open: &mut Vec<String>) -> Diagnostic {
+fn single_source_error(bound: &BoundInput, sources: &[Source], open: &mut Vec<String>) -> Diagnostic {
     let optional = bound.input.count == Some(Count::Optional);
     let takes = if optional { "at most one artifact" } else { "one artifact" };
     let message = format!("input `{}` takes {takes} and is given {}", bound.input.name, sources.len());

@@ -48,7 +48,7 @@ impl<'a> Scope<'a> {
 
     fn text(&self, text: &str, node: &Node) -> Option<Node> {
         let pieces = pieces(text).map_err(|message| {
-            self.may_mean_any();
+            self.mark_all_axes_used();
             Diagnostic::at(node.place, message).hint("`$$` stands for a dollar")
         });
         let pieces = self.problems.ok(pieces)?;
@@ -82,20 +82,20 @@ impl<'a> Scope<'a> {
         Some(Node { place: node.place, origin, content: Content::Scalar(Value::Text(text)) })
     }
 
-    /// Calls no axis unused after a problem: each of them may be meant.
-    fn may_mean_any(&self) {
+    /// Marks all axes as used after a problem, since each of them may be meant.
+    fn mark_all_axes_used(&self) {
         self.matrix.iter().flat_map(|matrix| &matrix.axes).for_each(|axis| axis.is_used.set(true));
     }
 
     /// Returns the value of `name`, or of `name.key`.
     fn get(&self, name: &str, place: Place) -> Option<&'a Node> {
         let mut keys = name.split('.');
-        let found = self.whole(keys.next().unwrap_or_default(), place)?;
+        let found = self.variable_or_axis(keys.next().unwrap_or_default(), place)?;
         keys.try_fold(found, |map, key| self.problems.ok(entry(map, name, key, place)))
     }
 
     /// Returns the value of a variable or an axis.
-    fn whole(&self, name: &str, place: Place) -> Option<&'a Node> {
+    fn variable_or_axis(&self, name: &str, place: Place) -> Option<&'a Node> {
         if let Some((matrix, position)) = self.matrix.and_then(|matrix| Some((matrix, matrix.axis(name)?))) {
             matrix.axes[position].is_used.set(true);
             return self.cell.map(|cell| matrix.value(cell, position));
@@ -109,7 +109,7 @@ impl<'a> Scope<'a> {
             variable.is_used.set(true);
             return Some(&variable.value);
         }
-        self.may_mean_any();
+        self.mark_all_axes_used();
         // Where not all axes are known, it may be one of them.
         if self.matrix.is_none_or(|matrix| !matrix.is_open) {
             let mut names: Vec<&str> = variables.keys().map(String::as_str).collect();

@@ -194,7 +194,7 @@ impl IsolatedAction<'_> {
             if !error.is_transient() || began.elapsed() >= timeout || is_stopped {
                 let kind = if is_stopped { ActionFailureKind::Cancelled } else { ActionFailureKind::System };
                 let message = format!("its result is made, and could not be pushed: the remote `{remote}` {error}");
-                return Err(ActionFailure::new(kind, message).hint(self.whereabouts()));
+                return Err(ActionFailure::new(kind, message).hint(self.result_location_hint()));
             }
             let _ = writeln!(std::io::stderr(), "not pushed yet: the remote `{remote}` {error}");
             let until = Instant::now() + backoff.pause();
@@ -204,8 +204,8 @@ impl IsolatedAction<'_> {
         }
     }
 
-    /// The place of a result that could not be pushed.
-    fn whereabouts(&self) -> String {
+    /// Returns a hint at the place of a result that could not be pushed.
+    fn result_location_hint(&self) -> String {
         if !self.node.is_persistent {
             let hint = "it goes with the job; with `scratch` under [slurm] in cwm.toml the next attempt would find it";
             return hint.to_owned();

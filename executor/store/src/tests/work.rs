@@ -12,7 +12,7 @@ fn a_start_finds_out_and_tmp_empty_and_keep_as_it_was() {
     work.write_action(&BTreeMap::from([("stage", "parse")])).unwrap();
     work.prepare(1).unwrap();
     assert_eq!(names_in(work.path()), ["action.json", "keep", "out", "tmp"]);
-    for folder in [work.out(), work.tmp(), work.keep()] {
+    for folder in [work.out(), work.tmp(), work.checkpoint_folder()] {
         fs::create_dir(folder.join("deep")).unwrap();
         fs::write(folder.join("deep/half-written"), "x").unwrap();
     }
@@ -24,10 +24,10 @@ fn a_start_finds_out_and_tmp_empty_and_keep_as_it_was() {
     assert_eq!(names_in(work.path()), ["action.json", "keep", "out", "tmp"]);
     assert_eq!(names_in(&work.out()), Vec::<String>::new());
     assert_eq!(names_in(&work.tmp()), Vec::<String>::new());
-    assert_eq!(fs::read_to_string(work.keep().join("deep/half-written")).unwrap(), "x");
+    assert_eq!(fs::read_to_string(work.checkpoint_folder().join("deep/half-written")).unwrap(), "x");
     assert_eq!(work.read_action::<BTreeMap<String, String>>().unwrap()["stage"], "parse");
     work.remove_checkpoints().unwrap();
-    assert_eq!(names_in(&work.keep()), Vec::<String>::new());
+    assert_eq!(names_in(&work.checkpoint_folder()), Vec::<String>::new());
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_stamp_says_who_wrote_what_is_kept() {
     work.write_stamp(&stamp).unwrap();
     work.prepare(1).unwrap();
     assert_eq!(work.read_stamp().unwrap(), Some(stamp));
-    fs::write(work.keep().join(".stamp"), "{").unwrap();
+    fs::write(work.checkpoint_folder().join(".stamp"), "{").unwrap();
     assert_eq!(work.read_stamp().unwrap_err().kind(), FileErrorKind::Damaged);
 }
 
@@ -62,7 +62,7 @@ fn a_removal_is_whole_and_garbage_where_it_was_killed() {
     let (a, b) = (store.work(&key("a")), store.work(&key("b")));
     a.prepare(1).unwrap();
     b.prepare(1).unwrap();
-    fs::write(a.keep().join("checkpoint"), "x").unwrap();
+    fs::write(a.checkpoint_folder().join("checkpoint"), "x").unwrap();
     let hook: cwm_core::files::durable::Hook = Arc::new(|step, path, _| match step {
         cwm_core::files::durable::Step::Remove if path.is_dir() => Err(io::Error::other("killed")),
         _ => Ok(()),
@@ -83,7 +83,7 @@ fn a_failed_stage_s_output_goes_and_what_it_kept_stays() {
     let work = store.work(&key("a"));
     work.discard_output().unwrap();
     work.prepare(1).unwrap();
-    for folder in [work.out(), work.tmp(), work.keep()] {
+    for folder in [work.out(), work.tmp(), work.checkpoint_folder()] {
         fs::create_dir(folder.join("deep")).unwrap();
         fs::write(folder.join("deep/half-written"), "x").unwrap();
     }
@@ -91,7 +91,7 @@ fn a_failed_stage_s_output_goes_and_what_it_kept_stays() {
     work.discard_output().unwrap();
     assert_eq!(names_in(&work.out()), Vec::<String>::new());
     assert_eq!(names_in(&work.tmp()), Vec::<String>::new());
-    assert_eq!(names_in(&work.keep()), ["deep"]);
+    assert_eq!(names_in(&work.checkpoint_folder()), ["deep"]);
     assert_eq!(fs::read_to_string(work.log()).unwrap(), "why it failed");
 }
 
@@ -101,7 +101,7 @@ fn an_action_that_a_full_disk_refuses_is_written_where_an_abandoned_output_stood
     let work = store.work(&key("a"));
     work.prepare(1).unwrap();
     fs::write(work.out().join("partial"), "x").unwrap();
-    fs::write(work.keep().join("checkpoint"), "x").unwrap();
+    fs::write(work.checkpoint_folder().join("checkpoint"), "x").unwrap();
     // A disk that has room for nothing as long as the partial output is there.
     let partial = work.out().join("partial");
     let there = partial.clone();
@@ -118,7 +118,7 @@ fn an_action_that_a_full_disk_refuses_is_written_where_an_abandoned_output_stood
     drop(held);
     full.write_action(&action).unwrap();
     assert_eq!(names_in(&work.out()), Vec::<String>::new());
-    assert_eq!(names_in(&work.keep()), ["checkpoint"]);
+    assert_eq!(names_in(&work.checkpoint_folder()), ["checkpoint"]);
 }
 
 #[test]
