@@ -285,7 +285,7 @@ impl SkippedRecordsWarning {
 
     /// Describes a record that was skipped.
     pub fn message(finding: &Finding) -> String {
-        format!("{finding}; it is skipped, and `cwm run` or `cwm store verify` sets it aside")
+        format!("{finding}; it is skipped, and `cwm run` or `cwm store verify` moves it to quarantine")
     }
 }
 

@@ -102,7 +102,9 @@ pub fn store_error(failure: Failure) -> Error {
     if is_input {
         error.kind = ErrorKind::Store;
         if error.hints.is_empty() {
-            return error.hint("`cwm store verify` sets damaged files aside; `cwm run STAGE` makes that stage's again");
+            return error.hint(
+                "`cwm store verify` moves damaged files to quarantine; `cwm run STAGE` makes that stage's again",
+            );
         }
     }
     error

@@ -262,7 +262,7 @@ stages:
     run.ran_just(&["a", "b", "c"]);
     assert_eq!(run.raw.code, 0, "{}{}", run.raw.stdout, run.raw.stderr);
     assert!(
-        run.warns_of("stay for now") && run.warns_of("`cwm store verify` sets damaged files aside"),
+        run.warns_of("stay for now") && run.warns_of("`cwm store verify` moves damaged files to quarantine"),
         "{}",
         run.raw.stdout
     );

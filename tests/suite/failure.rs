@@ -369,7 +369,7 @@ stages:
     );
     let run = context.run(&[]);
     assert!(run.failed["second"].contains("input `in` was changed in the store while it ran"), "{}", run.raw.stdout);
-    assert_eq!(context.cwm(&["store", "verify"]).code, 5, "the damaged object is found and set aside");
+    assert_eq!(context.cwm(&["store", "verify"]).code, 5, "the damaged object is found and moved to quarantine");
     context.edit("pipeline.yaml", "chmod u+w \"$in\"; echo evil > \"$in\"; ", "");
     context.run(&[]).ran_just(&["first", "second"]);
     assert_eq!(context.output("second"), "true\n");

@@ -78,7 +78,7 @@ pub struct GcPlan {
     pub staying_transfer_bytes: u64,
     /// Bytes in quarantine.
     pub quarantine_bytes: u64,
-    /// Bytes that an interrupted collection had set aside already.
+    /// Bytes that an interrupted collection left over.
     pub aside_bytes: u64,
     /// All bytes of content that stay.
     pub staying_bytes: u64,

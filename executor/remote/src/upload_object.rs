@@ -55,7 +55,7 @@ impl Upload<'_> {
         let (path, digest) = (object.path.clone(), object.digest);
         if blocking(move || hash_own_file(&path)).await? != digest {
             return Err(RemoteError::Local(format!(
-                "{} is damaged here and was not pushed; `cwm store verify` sets it aside",
+                "{} is damaged here and was not pushed; `cwm store verify` moves it to quarantine",
                 object.path.display()
             )));
         }

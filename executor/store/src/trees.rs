@@ -50,7 +50,7 @@ impl Store {
         // Through a link in their place a tree would lie elsewhere, and its own links would lead nowhere.
         for folder in self.tree_folder(digest).ancestors().skip(1).take(2) {
             if fs::symlink_metadata(folder).is_ok_and(|metadata| !metadata.is_dir()) {
-                let what = "is not a folder; `cwm store verify` sets it aside".to_owned();
+                let what = "is not a folder; `cwm store verify` moves it to quarantine".to_owned();
                 return Err(FileError::Damaged { path: folder.to_owned(), what });
             }
         }

@@ -50,7 +50,7 @@ fn text(usage: &Usage, with_total: bool) -> String {
             (usage.unnamed_bytes, "content that no record names"),
             (usage.source_bytes, "from outside"),
             (usage.record_bytes, "records"),
-            (usage.other_bytes, "temporary, set aside or garbage"),
+            (usage.other_bytes, "temporary, in quarantine or garbage"),
         ];
         let parts = parts.iter().filter(|(bytes, _)| *bytes > 0);
         let parts: Vec<String> =

@@ -57,8 +57,8 @@ fn text(plan: &GcPlan, arguments: &GcArguments) -> String {
         (plan.unnamed_bytes, "content of interrupted runs"),
         (plan.leftover_bytes, "left by interrupted writes"),
         (plan.transfer_bytes, "of pushes and pulls that were not resumed for 14 days"),
-        (plan.quarantine_bytes, "set aside by `cwm store verify`, more than 30 days ago"),
-        (plan.aside_bytes, "set aside by a `cwm store gc` that was interrupted"),
+        (plan.quarantine_bytes, "moved to quarantine by `cwm store verify`, more than 30 days ago"),
+        (plan.aside_bytes, "left over from an interrupted `cwm store gc`"),
     ];
     let others = others.into_iter().filter(|(bytes, _)| *bytes > 0).map(|(bytes, what)| ("", bytes, what.to_owned()));
     let rows = stages.chain(work).chain(others);
