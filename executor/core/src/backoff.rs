@@ -16,7 +16,7 @@ impl Backoff {
         Backoff { first, longest, next: first.min(longest) }
     }
 
-    /// The pause before the next attempt.
+    /// Returns the pause before the next attempt.
     pub fn pause(&mut self) -> Duration {
         let pause = self.next;
         self.next = (pause * 2).min(self.longest);

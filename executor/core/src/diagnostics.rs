@@ -27,7 +27,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place of these bytes of `text`, which has the number `source`.
+    /// Returns the place of these bytes of `text`, which has the number `source`.
     pub fn in_text(source: u32, text: &str, bytes: Range<usize>) -> Place {
         let start = text.floor_char_boundary(bytes.start);
         let end = text.floor_char_boundary(bytes.end).max(start);
@@ -57,12 +57,12 @@ pub struct Source {
 pub struct Sources(Arc<Vec<Source>>);
 
 impl Sources {
-    /// These texts; the pipeline file first.
+    /// Returns the collection of these texts, the pipeline file first.
     pub fn new(sources: Vec<Source>) -> Self {
         Sources(Arc::new(sources))
     }
 
-    /// The text that `place` points into.
+    /// Returns the text that `place` points into.
     pub fn get(&self, place: Place) -> Option<&Source> {
         self.0.get(place.source as usize)
     }
@@ -84,35 +84,35 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A fault at a place.
+    /// Returns a fault at a place.
     pub fn at(place: Place, message: impl Into<String>) -> Self {
         Diagnostic { place: Some(place), ..Self::nowhere(message) }
     }
 
-    /// A fault without a place in a text.
+    /// Returns a fault without a place in a text.
     pub fn nowhere(message: impl Into<String>) -> Self {
         Diagnostic { message: message.into(), place: None, label: String::new(), related: Vec::new(), hint: None }
     }
 
-    /// The same with words beside the underlined text.
+    /// Adds words beside the underlined text.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
 
-    /// The same with another place.
+    /// Adds another place.
     pub fn related(mut self, place: Place, label: impl Into<String>) -> Self {
         self.related.push((place, label.into()));
         self
     }
 
-    /// The same with advice.
+    /// Adds a hint.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same with advice, if there is any.
+    /// Adds a hint, if there is one.
     pub fn maybe_hint(mut self, hint: Option<String>) -> Self {
         self.hint = hint.or(self.hint);
         self
@@ -130,12 +130,12 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// None yet, about these texts.
+    /// Returns an empty collection about these texts.
     pub fn new(sources: Sources) -> Self {
         Diagnostics { sources, ..Self::default() }
     }
 
-    /// One problem about these texts.
+    /// Returns a collection of one problem about these texts.
     pub fn of(problem: Diagnostic, sources: Sources) -> Self {
         let mut problems = Self::new(sources);
         problems.push(problem);
@@ -154,22 +154,22 @@ impl Diagnostics {
         self.list.is_empty()
     }
 
-    /// Their number.
+    /// Returns the number of diagnostics.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// All of them.
+    /// Returns all diagnostics.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.list.iter()
     }
 
-    /// In the order of the text; what has no place comes first.
+    /// Sorts the diagnostics in the order of the text; those without a place come first.
     pub fn sort(&mut self) {
         self.list.sort_by_key(|diagnostic| diagnostic.place);
     }
 
-    /// `value` if nothing was wrong.
+    /// Returns `value` if there is no diagnostic.
     ///
     /// # Errors
     /// These diagnostics, if there are any, in the order of the text.

@@ -57,7 +57,7 @@ macro_rules! hex_newtype {
         pub struct $name(pub [u8; 32]);
 
         impl $name {
-            /// The first 12 hexadecimal digits: enough for people.
+            /// Returns the first 12 hexadecimal digits, enough for people.
             pub fn short(&self) -> String {
                 self.to_string()[..12].to_owned()
             }
@@ -109,7 +109,7 @@ hex_newtype!(
 );
 
 impl Digest {
-    /// The digest of bytes in memory.
+    /// Computes the digest of bytes in memory.
     pub fn of(bytes: &[u8]) -> Self {
         Digest(*blake3::hash(bytes).as_bytes())
     }

@@ -47,33 +47,33 @@ impl Error {
         Error { kind, message: message.into(), hints: Vec::new(), diagnostics: None }
     }
 
-    /// The command line names something that is not there.
+    /// Returns an error of the command line, which names something that is not there.
     pub fn usage(message: impl Into<String>) -> Self {
         Error::new(ErrorKind::Usage, message)
     }
 
-    /// The store cannot be used.
+    /// Returns an error of the store, which cannot be used.
     pub fn store(message: impl Into<String>) -> Self {
         Error::new(ErrorKind::Store, message)
     }
 
-    /// The machine refused.
+    /// Returns an error of the machine, which refused something.
     pub fn system(message: impl Into<String>) -> Self {
         Error::new(ErrorKind::System, message)
     }
 
-    /// A mistake in cwm.
+    /// Returns the error of a mistake in cwm itself.
     pub fn internal(message: impl Into<String>) -> Self {
         Error::new(ErrorKind::Internal, message)
     }
 
-    /// An I/O error with its path.
+    /// Returns an I/O error with its path.
     pub fn io(what: &str, path: &Path, error: io::Error) -> Self {
         Error::system(format!("cannot {what} {}: {error}", path.display()))
     }
 
-    /// The error of a file that is not in the store, such as an exported one: the hint is not about the store, and a place that is
-    /// taken is an error of the command line.
+    /// Returns the error of a file that is not in the store, such as an exported one: the hint is not about the store, and a
+    /// place that is taken is an error of the command line.
     pub fn outside_store(error: FileError) -> Self {
         match &error {
             FileError::Refused { hint, .. } => Error::usage(error.to_string()).hint(*hint),
@@ -84,13 +84,13 @@ impl Error {
         }
     }
 
-    /// The same error with advice.
+    /// Adds a hint.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
-    /// The documented exit code.
+    /// Returns the documented exit code.
     pub fn exit_code(&self) -> ExitCode {
         match self.kind {
             ErrorKind::Pipeline => ExitCode::PIPELINE,

@@ -46,7 +46,7 @@ exit_codes! {
 }
 
 impl ExitCode {
-    /// A line for each code, for the end of `cwm --help`.
+    /// Returns a line for each code, for the end of `cwm --help`.
     pub fn help() -> String {
         let lines = Self::ALL.iter().map(|(code, meaning)| format!("  {:>3}  {}", code.0, meaning.trim()));
         format!("Exit codes:\n{}", lines.collect::<Vec<_>>().join("\n"))

@@ -18,7 +18,7 @@ pub fn is_label(text: &str) -> bool {
     !text.is_empty() && text.trim() == text && !text.contains(['[', ']', ',', '=']) && !text.contains(is_hidden)
 }
 
-/// The candidate that was probably meant, if one is near enough.
+/// Returns the candidate that was probably meant, if one is near enough.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     candidates
@@ -32,7 +32,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Advice after an unknown name: the one that was probably meant, else all names.
+/// Returns the hint after an unknown name: the one that was probably meant, else all names.
 pub fn suggest<'a>(word: &str, what: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let candidates: Vec<_> = candidates.into_iter().collect();
     match nearest(word, candidates.iter().copied()) {
@@ -41,7 +41,7 @@ pub fn suggest<'a>(word: &str, what: &str, candidates: impl IntoIterator<Item = 
     }
 }
 
-/// The names in words, the first twelve of them; `None` without any.
+/// Returns the names in words, the first twelve of them; `None` without any.
 pub fn list(names: impl IntoIterator<Item = impl Display>) -> Option<String> {
     const SHOWN: usize = 12;
     let mut names = names.into_iter().map(|name| format!("`{name}`")).peekable();

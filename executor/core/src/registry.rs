@@ -23,7 +23,8 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// These stages. Of two of one kind the first counts. `all_kinds` are the kinds of a full build, compiled in or not.
+    /// Returns the registry of these stages. Of two of one kind the first counts. `all_kinds` are the kinds of a full build,
+    /// compiled in or not.
     pub fn new(stages: Vec<&'static dyn Stage>, all_kinds: &'static [&'static str], code_of: CodeOf) -> Self {
         Registry { stages, all_kinds, code_of, has_gpu_support: false }
     }
@@ -33,7 +34,7 @@ impl Registry {
         self.stages.iter().copied().find(|stage| stage.kind() == kind)
     }
 
-    /// All stages, in the order in which a pipeline usually has them.
+    /// Returns all stages, in the order in which a pipeline usually has them.
     pub fn iter(&self) -> impl Iterator<Item = &'static dyn Stage> {
         self.stages.iter().copied()
     }

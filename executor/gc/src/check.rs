@@ -7,8 +7,8 @@ use cwm_core::{FileError, FileErrorKind};
 use cwm_project::lock_file::LockFile;
 use cwm_store::{Finding, Store, list_folder};
 
-/// Returns what is wrong with the notes of lock files, which are moved to quarantine, and with tags, which stay: a tag names results that
-/// nothing else may name.
+/// Returns what is wrong with the notes of lock files, which are moved to quarantine, and with tags, which stay: a tag names
+/// results that nothing else may name.
 ///
 /// # Errors
 /// The store cannot be read, or damaged files cannot be moved.

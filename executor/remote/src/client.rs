@@ -123,7 +123,7 @@ impl Client {
         }))
     }
 
-    /// The path of a name in the object store.
+    /// Returns the path of a name in the object store.
     pub fn path(&self, name: &str) -> Result<Path> {
         match &self.location.folder {
             Some(folder) => {
@@ -133,8 +133,8 @@ impl Client {
         }
     }
 
-    /// The lock of an object's upload, which holds whether it was uploaded: several results may contain the same object, and it is
-    /// uploaded once.
+    /// Returns the lock of an object's upload, which holds whether it was uploaded: several results may contain the same
+    /// object, and it is uploaded once.
     pub async fn upload_lock(&self, digest: &Digest) -> OwnedMutexGuard<bool> {
         let lock = locked(&self.uploads).entry(*digest).or_default().clone();
         lock.lock_owned().await
@@ -171,7 +171,7 @@ impl Client {
         Ok(self.request(self.location.store.get_opts(&self.path(name)?, options)).await?.into_stream())
     }
 
-    /// The next piece of a body.
+    /// Reads the next piece of a body.
     ///
     /// # Errors
     /// It does not come.
@@ -182,7 +182,7 @@ impl Client {
         }
     }
 
-    /// The size of something; nothing if it is not there.
+    /// Returns the size of something; nothing if it is not there.
     ///
     /// # Errors
     /// It is not known.
@@ -208,7 +208,7 @@ impl Client {
         }
     }
 
-    /// The full names in a folder of the remote.
+    /// Returns the full names in a folder of the remote.
     ///
     /// # Errors
     /// It cannot be listed.

@@ -45,7 +45,7 @@ pub type Result<T, E = RemoteError> = std::result::Result<T, E>;
 const MAX_SHOWN: usize = 300;
 
 impl RemoteError {
-    /// The meaning of an error of a remote. `advice` is about credentials; a web server gets none.
+    /// Classifies an error of a remote. `advice` is about credentials; a web server gets none.
     pub fn of(error: &object_store::Error, advice: Option<&'static str>) -> RemoteError {
         use object_store::Error;
         let (reason, text) = (reason(error), error.to_string());
@@ -73,7 +73,7 @@ impl RemoteError {
         }
     }
 
-    /// The error of content that ends too early.
+    /// Returns the error of content that ends too early.
     pub fn too_short() -> RemoteError {
         RemoteError::Invalid("is shorter than it should be".to_owned())
     }
@@ -100,7 +100,7 @@ impl From<FileError> for RemoteError {
     }
 }
 
-/// The output of work that may panic: a panic becomes an error, so that nobody waits for the end forever.
+/// Returns the output of work that may panic: a panic becomes an error, so that nobody waits for the end forever.
 pub async fn catch_panic<T>(work: impl Future<Output = T>) -> Result<T> {
     AssertUnwindSafe(work).catch_unwind().await.map_err(|_| RemoteError::Panicked)
 }

@@ -23,7 +23,7 @@ pub fn create(folder: &Path) -> Result<bool> {
     })
 }
 
-/// The size of a plain file; nothing if it is not there.
+/// Returns the size of a plain file; nothing if it is not there.
 ///
 /// # Errors
 /// It is something else, or cannot be looked at.

@@ -85,7 +85,7 @@ impl HttpService for LimitedClient {
     }
 }
 
-/// The error of a server that did not answer for so long.
+/// Returns the error of a server that did not answer for so long.
 pub fn no_answer(limit: Duration) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, format!("no answer within {} s", limit.as_secs_f64()))
 }

@@ -25,7 +25,7 @@ pub struct Index {
 }
 
 impl Index {
-    /// The text.
+    /// Returns the text of the index.
     pub fn encode(&self) -> String {
         let lines = self.records.iter().map(|(record, result)| format!("{record} {result}\n"));
         std::iter::once(format!("{HEADER}\n")).chain(lines).collect()
@@ -62,7 +62,7 @@ impl Index {
     }
 }
 
-/// The digest of a result, which is made of the digests of its outputs alone.
+/// Returns the digest of a result, which is made of the digests of its outputs alone.
 pub fn result_of(outputs: &BTreeMap<String, Digest>) -> Digest {
     let lines: String = outputs.iter().map(|(name, digest)| format!("{name} {digest}\n")).collect();
     Digest::of(lines.as_bytes())

@@ -17,29 +17,29 @@ pub const REMOTE_FORMAT: u32 = 1;
 /// The name of the version.
 pub const FORMAT: &str = "format";
 
-/// The name of content.
+/// Returns the name of content.
 pub fn object(digest: &Digest) -> String {
     let hex = digest.to_string();
     format!("objects/{}/{}", &hex[..2], &hex[2..])
 }
 
-/// The folder of a key's records.
+/// Returns the folder of a key's records.
 pub fn actions(key: &Key) -> String {
     let hex = key.to_string();
     format!("actions/{}/{hex}", &hex[..2])
 }
 
-/// The name of a record.
+/// Returns the name of a record.
 pub fn record(key: &Key, digest: &Digest) -> String {
     format!("{}/{digest}.json", actions(key))
 }
 
-/// The name of a key's index.
+/// Returns the name of a key's index.
 pub fn index(key: &Key) -> String {
     format!("{}/index", actions(key))
 }
 
-/// The digest in the name of a record.
+/// Returns the digest in the name of a record.
 pub fn digest_of_record(name: &str) -> Option<Digest> {
     name.rsplit('/').next()?.strip_suffix(".json")?.parse().ok()
 }

@@ -19,7 +19,7 @@ pub struct TransferProgress {
 const REPORT_INTERVAL: Duration = Duration::from_millis(200);
 
 impl TransferProgress {
-    /// A request that begins now. `send` receives its events, from any thread.
+    /// Returns a request that begins now. `send` receives its events, from any thread.
     pub fn new(send: impl Fn(TransferEvent) + Send + Sync + 'static) -> TransferProgress {
         let (done, total, began) = (AtomicU64::new(0), AtomicU64::new(0), Instant::now());
         TransferProgress { send: Box::new(send), began, done, total, reported: Mutex::new(began) }
@@ -30,7 +30,7 @@ impl TransferProgress {
         (self.send)(event);
     }
 
-    /// The seconds since the request began.
+    /// Returns the seconds since the request began.
     pub fn seconds(&self) -> f64 {
         self.began.elapsed().as_secs_f64()
     }

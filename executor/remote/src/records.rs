@@ -21,7 +21,7 @@ pub struct FoundRecords {
     pub invalid: Vec<RemoteError>,
 }
 
-/// The index of a key; an empty one where there is none.
+/// Fetches the index of a key; an empty one if there is none.
 ///
 /// # Errors
 /// It does not come, or is wrong.
@@ -35,7 +35,7 @@ pub async fn index_of(client: &Client, key: &Key) -> Result<Index> {
     }
 }
 
-/// One record, checked.
+/// Fetches one record, and checks it.
 ///
 /// # Errors
 /// It is not there, does not come, or is not what it should be.
@@ -48,7 +48,7 @@ pub async fn record(client: &Client, key: &Key, digest: &Digest) -> Result<(Acti
     Ok((record, bytes))
 }
 
-/// All records of a key. What is wrong with one does not keep the others from being found.
+/// Fetches all records of a key. A faulty one does not hide the others.
 ///
 /// # Errors
 /// The remote does not answer, or refuses.

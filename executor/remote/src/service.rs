@@ -84,7 +84,7 @@ impl TransferService {
         Ok(TransferService { runtime: Some(runtime), shared: Arc::new(shared) })
     }
 
-    /// The names of the remotes, in order.
+    /// Returns the names of the remotes, in order.
     pub fn names(&self) -> Vec<&str> {
         self.shared.clients.iter().map(|client| client.name.as_str()).collect()
     }

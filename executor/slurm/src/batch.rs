@@ -97,7 +97,7 @@ pub struct Batch {
     pub file: BatchFile,
 }
 
-/// `batches`.
+/// Returns the folder `batches` of a store.
 pub fn folder(store: &Store) -> PathBuf {
     store.root().join("batches")
 }
@@ -165,7 +165,7 @@ impl Batch {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 
-    /// The batch of this name.
+    /// Returns the batch of this name.
     ///
     /// # Errors
     /// It is not there, or is of a newer version or damaged.
@@ -184,17 +184,17 @@ impl Batch {
         Ok(Batch { folder, file })
     }
 
-    /// The file of the messages of the task of this index.
+    /// Returns the file of the messages of the task of this index.
     pub fn events(&self, index: u32) -> PathBuf {
         self.folder.join(format!("{index}.events"))
     }
 
-    /// The file of what it and Slurm wrote beside the stage's log.
+    /// Returns the file of what it and Slurm wrote beside the stage's log.
     pub fn out(&self, index: u32) -> PathBuf {
         self.folder.join(format!("{index}.out"))
     }
 
-    /// The job's id, if `sbatch` wrote one.
+    /// Returns the job's id, if `sbatch` wrote one.
     pub fn job(&self) -> Option<String> {
         let text = std::fs::read_to_string(self.folder.join("job")).ok()?;
         // `12;cluster` where there are several.
@@ -215,8 +215,8 @@ impl Batch {
         text.lines().filter_map(|line| serde_json::from_str::<EndedTask>(line).ok()).map(|ended| ended.task).collect()
     }
 
-    /// The tasks with their indices that are wanted and have not ended, as far as the batch's files show. One that was stopped
-    /// may start again.
+    /// Returns the tasks with their indices that are wanted and have not ended, as far as the batch's files show. One that was
+    /// stopped may start again.
     pub fn open_tasks(&self, is_wanted: impl Fn(&BatchTask) -> bool) -> impl Iterator<Item = (u32, &BatchTask)> {
         let ends = self.ends();
         let wanted = (0..).zip(&self.file.tasks).filter(move |(_, task)| is_wanted(task));
@@ -247,20 +247,20 @@ impl Batch {
 /// The name of the file that marks a batch as over.
 const OVER: &str = "over";
 
-/// The batches of a store that are not over, the oldest first. A folder that is no batch is left out.
+/// Returns the batches of a store that are not over, the oldest first. A folder that is no batch is left out.
 pub fn open(store: &Store) -> Vec<Batch> {
     let names = list_folder(&folder(store)).unwrap_or_default();
     let open = names.into_iter().filter(|(_, path)| !path.join(OVER).exists());
     open.filter_map(|(name, _)| Batch::read(store, &name).ok()).collect()
 }
 
-/// The keys that jobs are making or will make, as far as is known without asking Slurm: `gc` keeps what they read.
+/// Returns the keys that jobs are making or will make, as far as is known without asking Slurm: `gc` keeps what they read.
 pub fn pending_keys(store: &Store) -> HashSet<Key> {
     let batches: Vec<Batch> = open(store).into_iter().filter(|batch| !batch.is_old()).collect();
     batches.iter().flat_map(|batch| batch.open_tasks(|_| true)).map(|(_, task)| task.key).collect()
 }
 
-/// The folders of ended batches that were made before `time`, and the copies of programs that no other batch runs.
+/// Returns the folders of ended batches that were made before `time`, and the copies of programs that no other batch runs.
 pub fn garbage(store: &Store, time: Timestamp) -> Vec<PathBuf> {
     let mut garbage = ended_batches(store, time);
     let binaries = unused_job_binaries(store, &garbage, time);

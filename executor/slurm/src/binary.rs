@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use cwm_core::{Digest, DurableFs, Error};
 use cwm_store::{Store, hash_own_file};
 
-/// The folder of the copies.
+/// Returns the folder of the copies.
 pub fn folder(store: &Store) -> PathBuf {
     store.root().join("bin")
 }
 
-/// The path of the copy with this digest.
+/// Returns the path of the copy with this digest.
 pub fn path(store: &Store, digest: &Digest) -> PathBuf {
     folder(store).join(digest.to_string())
 }

@@ -15,12 +15,13 @@ pub struct EventsFile {
 }
 
 impl EventsFile {
-    /// The file at `path`, which need not be there yet.
+    /// Returns the file at `path`, which need not be there yet.
     pub fn at(path: PathBuf) -> Self {
         EventsFile { path, offset: 0 }
     }
 
-    /// The messages that were added since the last call. A line that is no message is skipped: two starts of one job may write at once.
+    /// Returns the messages that were added since the last call. A line that is no message is skipped: two starts of one job
+    /// may write at once.
     pub fn read(&mut self) -> Vec<ActionMessage> {
         let Ok(mut file) = File::open(&self.path) else { return Vec::new() };
         let mut bytes = Vec::new();

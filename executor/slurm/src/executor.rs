@@ -27,7 +27,7 @@ pub struct SlurmExecutor {
 }
 
 impl SlurmExecutor {
-    /// The executor of a run that was started with `command`.
+    /// Returns the executor of a run that was started with `command`.
     pub fn of_run(store: Store, settings: Settings, command: String) -> BatchExecutor {
         let local_stages = settings.site.here.clone();
         let start = move |events: ExecutorEvents| -> Box<dyn Executor> {

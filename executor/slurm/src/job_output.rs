@@ -3,14 +3,14 @@
 use super::queue::JobEnd;
 use super::request::SETUP_ENDED;
 
-/// True if Slurm wrote that it ended a job because it had more memory than it requested, as it does where it measures that by
-/// itself (`JobAcctGatherParams=OverMemoryKill`): to the queue, such a job has just failed.
+/// Returns true if Slurm wrote that it ended a job because it had more memory than it requested, as it does where it measures
+/// that by itself (`JobAcctGatherParams=OverMemoryKill`): to the queue, such a job has just failed.
 pub fn exceeded_memory(output: &str) -> bool {
     let marks = ["exceeded memory limit", "Exceeded job memory limit", "Exceeded step memory limit"];
     output.lines().any(|line| line.starts_with("slurmstepd") && marks.iter().any(|mark| line.contains(mark)))
 }
 
-/// The end that Slurm wrote into a job's output.
+/// Returns the end that Slurm wrote into a job's output.
 pub fn end_in_output(output: &str) -> Option<JobEnd> {
     let last = output.lines().rev().find(|line| line.contains("CANCELLED AT") || line.contains("oom"))?;
     Some(match last {
@@ -22,21 +22,22 @@ pub fn end_in_output(output: &str) -> Option<JobEnd> {
     })
 }
 
-/// True if a job's output has errors of Slurm's program on the node and nothing else: Slurm failed before the job began, for
-/// example because the controller was restarted.
+/// Returns true if a job's output has errors of Slurm's program on the node and nothing else: Slurm failed before the job
+/// began, for example because the controller was restarted.
 pub fn only_from_slurm(output: &str) -> bool {
     let mut lines = output.lines().filter(|line| !line.trim().is_empty()).peekable();
     lines.peek().is_some() && lines.all(|line| line.starts_with("slurmstepd") && line.contains(": error: "))
 }
 
-/// The exit status with which a line of `setup` ended the job, as its script output last, and what had been output before.
+/// Returns the exit status with which a line of `setup` ended the job, as its script output last, and what had been output
+/// before.
 pub fn setup_exit_status(output: &str) -> Option<(u8, &str)> {
     let at = output.rfind(SETUP_ENDED).filter(|at| *at == 0 || output[..*at].ends_with('\n'))?;
     let status = output[at + SETUP_ENDED.len()..].lines().next()?.trim().parse().ok()?;
     Some((status, &output[..at]))
 }
 
-/// The last line that is not blank, after a colon; empty if there is none.
+/// Returns the last line that is not blank, after a colon; empty if there is none.
 pub fn last_line(output: &str) -> String {
     let last = output.lines().rev().map(str::trim).find(|line| !line.is_empty());
     let shown = |line: &str| line.chars().filter(|c| !c.is_control()).take(300).collect::<String>();

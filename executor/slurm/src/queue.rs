@@ -58,7 +58,7 @@ pub enum JobEnd {
 }
 
 impl QueueEntry {
-    /// Its phase. A state that this version does not know counts as alive.
+    /// Returns its phase. A state that this version does not know counts as alive.
     pub fn phase(&self) -> JobPhase {
         match self.state.as_str() {
             "PENDING" | "REQUEUED" | "REQUEUE_HOLD" | "REQUEUE_FED" | "SPECIAL_EXIT" | "RESV_DEL_HOLD" => {
@@ -131,19 +131,19 @@ impl Queue {
         queue
     }
 
-    /// The job of a batch.
+    /// Returns the job of a batch.
     pub fn job(&self, batch: &str) -> Option<&str> {
         self.0.get(batch).map(|queued| queued.job.as_str())
     }
 
-    /// The entry of a task; nothing if the job is not listed. A task that alone is not listed is [`JobEnd::Removed`].
+    /// Returns the entry of a task; nothing if the job is not listed. A task that alone is not listed is [`JobEnd::Removed`].
     pub fn task(&self, batch: &str, index: u32) -> Option<QueueEntry> {
         let queued = self.0.get(batch)?;
         let listed = queued.tasks.get(&index).or(queued.rest.as_ref()).cloned();
         Some(listed.unwrap_or_else(|| QueueEntry { state: REMOVED.into(), ..QueueEntry::default() }))
     }
 
-    /// True if the job of this batch, which is no array, waits or runs.
+    /// Returns true if the job of this batch, which is no array, waits or runs.
     pub fn is_alive(&self, batch: &str) -> bool {
         let entry = self.0.get(batch).and_then(|queued| queued.rest.as_ref());
         entry.is_some_and(|entry| !matches!(entry.phase(), JobPhase::Ended(_)))

@@ -16,7 +16,7 @@ pub struct QueueStatus {
     pub detail: String,
 }
 
-/// The states of all jobs that make something in this store. Slurm is queried once, and only if there are any.
+/// Returns the states of all jobs that make something in this store. Slurm is queried once, and only if there are any.
 pub fn query_queue(store: &Store) -> HashMap<Key, QueueStatus> {
     let mut found = HashMap::new();
     let mut queue = None;

@@ -25,7 +25,7 @@ pub struct ResourceRequest {
 }
 
 impl ResourceRequest {
-    /// The request of a stage with these `needs`. A part of a GPU is a whole one, as Slurm does not divide them.
+    /// Returns the request of a stage with these `needs`. A part of a GPU is a whole one, as Slurm does not divide them.
     pub fn of(stage: &str, needs: &Needs, time: Option<Duration>, settings: &Settings) -> ResourceRequest {
         ResourceRequest {
             stage: stage.to_owned(),
@@ -36,7 +36,8 @@ impl ResourceRequest {
         }
     }
 
-    /// The share of a machine that a cell with this request has. Slurm chooses which GPUs, and a job counts its own from 0.
+    /// Returns the share of a machine that a cell with this request has. Slurm chooses which GPUs, and a job counts its own
+    /// from 0.
     pub fn resources(&self, device: DeviceChoice) -> Resources {
         Resources {
             cores: self.cpus as usize,

@@ -59,7 +59,7 @@ pub enum QueueView {
 }
 
 impl SubmittedTask {
-    /// The task of this index in a batch, of which nothing is known yet.
+    /// Returns the task of this index in a batch, of which nothing is known yet.
     pub fn new(spec: TaskSpec, index: u32, events: EventsFile) -> Self {
         let (report, queue) = (Report::Nothing, QueueView::Alive(None));
         SubmittedTask { spec, index, is_confirmed: true, has_started: false, events, report, queue }
@@ -108,14 +108,14 @@ impl SubmittedTask {
         changed
     }
 
-    /// The entry of the task in the last answer of the queue; nothing if its job was not listed.
+    /// Returns the entry of the task in the last answer of the queue; nothing if its job was not listed.
     pub fn entry(&self) -> Option<&QueueEntry> {
         match &self.queue {
             QueueView::Alive(entry) | QueueView::Gone { entry, .. } => entry.as_ref(),
         }
     }
 
-    /// True if the task reported its end, and has not started again.
+    /// Returns true if the task reported its end, and has not started again.
     pub fn has_reported_end(&self) -> bool {
         matches!(self.report, Report::Ended(..))
     }

@@ -227,7 +227,7 @@ impl Watcher {
         }
     }
 
-    /// The controller did not answer: jobs continue, and nothing is concluded.
+    /// Notes that the controller did not answer. Jobs continue, and none counts as lost.
     pub fn note_outage(&mut self, failed: &SlurmError) {
         if self.polls.outage.is_none() {
             let effect = "jobs continue, and no job counts as lost meanwhile";
@@ -237,7 +237,7 @@ impl Watcher {
         }
     }
 
-    /// The controller answered.
+    /// Notes that the controller answered, and reports the end of an outage.
     pub fn end_outage(&mut self) {
         if let Some(since) = self.polls.outage.take() {
             let time = jiff::SignedDuration::from_secs(since.elapsed().as_secs() as i64);
@@ -245,7 +245,7 @@ impl Watcher {
         }
     }
 
-    /// These cells could not be submitted.
+    /// Reports that these cells could not be submitted.
     pub fn refuse(&self, tasks: impl IntoIterator<Item = TaskSpec>, error: Error) {
         let failure = ActionFailure::from(error);
         for task in tasks {

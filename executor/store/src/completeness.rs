@@ -43,9 +43,9 @@ impl Store {
         self.check_content(record, outside, Check::Size)
     }
 
-    /// As [`Store::missing`], for content that is about to be read: content that is there and was changed since it was stored
-    /// counts as well. An object without a valid seal, or with a ctime after that of the record, is hashed, and `outside` caches the
-    /// digest.
+    /// Does the same as [`Store::missing`], for content that is about to be read: content that is there and was changed since
+    /// it was stored counts as well. An object without a valid seal, or with a ctime after that of the record, is hashed, and
+    /// `outside` caches the digest.
     ///
     /// # Errors
     /// A manifest is of a newer version, or the system refuses.

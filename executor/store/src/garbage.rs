@@ -127,7 +127,7 @@ impl Store {
         left.collect()
     }
 
-    /// The path of the journal of the upload of this content to `remote`.
+    /// Returns the path of the journal of the upload of this content to `remote`.
     pub fn upload_path(&self, remote: &str, digest: &Digest) -> PathBuf {
         self.folder("temporary").join(format!("{TEMPORARY}{UPLOAD}{remote}-{digest}"))
     }

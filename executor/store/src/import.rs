@@ -23,7 +23,7 @@ use cwm_core::{Digest, FileError, Key, is_name, read_regular_file};
 pub const LARGEST_MANIFEST: u64 = 512 << 20;
 
 impl Store {
-    /// The partial object of this content, with what an earlier attempt wrote; nothing while another process writes it.
+    /// Returns the partial object of this content, with what an earlier attempt wrote; nothing while another process writes it.
     ///
     /// # Errors
     /// The disk refuses.

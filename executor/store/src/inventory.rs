@@ -133,7 +133,7 @@ impl Store {
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl RecordEntry {
-    /// The content of the store that it names: outputs, the files in folders, its log.
+    /// Returns the content of the store that it names: outputs, the files in folders, its log.
     pub fn content<'i>(&'i self, inventory: &'i Inventory) -> impl Iterator<Item = Digest> + 'i {
         let own = self.record.outputs.values().filter(|output| output.outside.is_none());
         own.flat_map(|output| inventory.with_children(output.digest)).chain(self.record.log)

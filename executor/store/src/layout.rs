@@ -20,17 +20,17 @@ pub(super) fn is_remote(folder: &Path) -> bool {
 }
 
 impl Store {
-    /// The folder of the store, absolute.
+    /// Returns the folder of the store, absolute.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// `objects/ab/cdef…`: the path of the content with this digest, if it is there.
+    /// Returns `objects/ab/cdef…`, the path of the content with this digest, if it is there.
     pub fn object_path(&self, digest: &Digest) -> PathBuf {
         self.sharded("objects", digest)
     }
 
-    /// `trees/ab/cdef…`: the path of the tree of a folder, if it is there.
+    /// Returns `trees/ab/cdef…`, the path of the tree of a folder, if it is there.
     pub fn tree_folder(&self, digest: &Digest) -> PathBuf {
         self.sharded("trees", digest)
     }
@@ -51,7 +51,7 @@ impl Store {
         self.root.join("locks").join(name)
     }
 
-    /// A folder of the store, one of [`STORE_FOLDERS`].
+    /// Returns a folder of the store, one of [`STORE_FOLDERS`].
     pub fn folder(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }

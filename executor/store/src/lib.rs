@@ -93,7 +93,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// The store at `root`, for reading and writing. Nothing is written yet, not even if there is no store.
+    /// Returns the store at `root`, for reading and writing. Nothing is written yet, not even if there is no store.
     ///
     /// # Errors
     /// The store has a newer format, or its `format` cannot be read; or the folder is a remote, or holds other things.
@@ -237,7 +237,7 @@ impl Store {
         Ok(())
     }
 
-    /// The store, with `hook` called before each step on disk, which it may fail: for tests of crash consistency.
+    /// Returns the store, with `hook` called before each step on disk, which it may fail: for tests of crash consistency.
     pub fn with_fault_injection(mut self, hook: cwm_core::files::durable::Hook) -> Store {
         self.disk = DurableFs::with_hook(hook);
         self

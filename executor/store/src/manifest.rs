@@ -34,7 +34,7 @@ pub struct ManifestFile {
 }
 
 impl Manifest {
-    /// The manifest of `files`.
+    /// Returns the manifest of `files`.
     ///
     /// # Errors
     /// The problem with a name that must not be in a folder of ours.
@@ -43,7 +43,7 @@ impl Manifest {
         Ok(Manifest { files })
     }
 
-    /// Its files, sorted by name.
+    /// Returns the files, sorted by name.
     pub fn files(&self) -> &BTreeMap<String, ManifestFile> {
         &self.files
     }
@@ -53,12 +53,12 @@ impl Manifest {
         self.files.values().map(|file| file.digest)
     }
 
-    /// Bytes of all files.
+    /// Returns the number of bytes of all files.
     pub fn size(&self) -> u64 {
         self.files.values().map(|file| file.size).fold(0, u64::saturating_add)
     }
 
-    /// The canonical text.
+    /// Returns the canonical text.
     pub fn encode(&self) -> String {
         let mut text = format!("cwm-folder {MANIFEST_FORMAT}\n");
         for (name, ManifestFile { digest, size, executable }) in &self.files {

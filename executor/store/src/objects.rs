@@ -17,7 +17,7 @@ use cwm_core::files::Result;
 use cwm_core::{Digest, FileError};
 
 impl Store {
-    /// The size of an object, or nothing if it is not there.
+    /// Returns the size of an object, or nothing if it is not there.
     ///
     /// # Errors
     /// The system refuses.

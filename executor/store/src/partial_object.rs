@@ -20,7 +20,7 @@ const ATTEMPTS: u32 = 100;
 /// Begins the names of partial objects, after that of all temporary files.
 pub(super) const PART: &str = "part-";
 
-/// The file name of the partial object of this content. It begins as all temporary names do.
+/// Returns the file name of the partial object of this content. It begins as all temporary names do.
 pub fn partial_name(digest: &Digest) -> String {
     format!("{TEMPORARY}{PART}{digest}")
 }
@@ -78,7 +78,7 @@ impl PartialObject {
         refused("a file that was locked is not the one at its path")
     }
 
-    /// The path of the file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }

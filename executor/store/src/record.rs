@@ -87,7 +87,7 @@ pub enum OutputShape {
 }
 
 impl OutputShape {
-    /// The extension of a file; empty for a file without one, and for a folder.
+    /// Returns the extension of a file; empty for a file without one, and for a folder.
     pub fn extension(&self) -> &str {
         match self {
             OutputShape::File { extension } => extension,
@@ -95,7 +95,7 @@ impl OutputShape {
         }
     }
 
-    /// True if it is a folder.
+    /// Returns true if it is a folder.
     pub fn is_folder(&self) -> bool {
         *self == OutputShape::Folder
     }
@@ -165,7 +165,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This machine.
+    /// Describes this machine.
     pub fn here() -> Machine {
         Machine {
             host: host_name(),
@@ -200,7 +200,8 @@ impl ActionRecord {
         }
     }
 
-    /// Its user, host and time: `ada@host, 2026-11-21 09:20`; of a result that was not computed, `recorded from FILE by …`.
+    /// Returns its user, host and time: `ada@host, 2026-11-21 09:20`; of a result that was not computed, `recorded from FILE by
+    /// …`.
     pub fn origin(&self) -> String {
         let made = &self.circumstances;
         // Records from before they were checked may have control characters.
@@ -228,7 +229,7 @@ impl ActionRecord {
         !self.circumstances.taken_from.is_empty()
     }
 
-    /// The digest of each output, as the lock file has them.
+    /// Returns the digest of each output, as the lock file has them.
     pub fn output_digests(&self) -> BTreeMap<String, Digest> {
         self.outputs.iter().map(|(name, output)| (name.clone(), output.digest)).collect()
     }

@@ -197,7 +197,7 @@ impl Store {
         Ok(keys)
     }
 
-    /// All results, in the order of their keys.
+    /// Returns all results, in the order of their keys.
     ///
     /// # Errors
     /// As [`Store::actions`].

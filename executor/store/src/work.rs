@@ -50,18 +50,18 @@ const KEPT_ELSEWHERE: &str = "kept-elsewhere";
 const CHECKING: &str = ".checking-";
 
 impl Store {
-    /// The work folder of `key`; [`WorkFolder::prepare`] makes it.
+    /// Returns the work folder of `key`; [`WorkFolder::prepare`] makes it.
     pub fn work(&self, key: &Key) -> WorkFolder {
         WorkFolder { store: self.clone(), key: *key, path: self.root().join("work").join(key.to_string()) }
     }
 
-    /// The folder in which `key` is computed again to check its result: not that of a run, which may hold checkpoints.
+    /// Returns the folder in which `key` is computed again to check its result: not that of a run, which may hold checkpoints.
     pub fn checking(&self, key: &Key) -> WorkFolder {
         let path = self.root().join("work").join(format!("{CHECKING}{key}"));
         WorkFolder { store: self.clone(), key: *key, path }
     }
 
-    /// The folder of an attempt at an action or, with `check`, at its check.
+    /// Returns the folder of an attempt at an action or, with `check`, at its check.
     pub fn attempt_folder(&self, key: &Key, check: bool) -> WorkFolder {
         if check { self.checking(key) } else { self.work(key) }
     }
@@ -89,7 +89,7 @@ impl fmt::Debug for WorkFolder {
 }
 
 impl WorkFolder {
-    /// The key of its action.
+    /// Returns the key of its action.
     pub fn key(&self) -> &Key {
         &self.key
     }
@@ -99,17 +99,17 @@ impl WorkFolder {
         self.path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(CHECKING))
     }
 
-    /// The folder itself; the current folder of a command stage.
+    /// Returns the folder itself; the current folder of a command stage.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The folder of the outputs.
+    /// Returns the folder of the outputs.
     pub fn out(&self) -> PathBuf {
         self.path.join("out")
     }
 
-    /// Scratch space.
+    /// Returns the folder for temporary files.
     pub fn tmp(&self) -> PathBuf {
         self.path.join("tmp")
     }
@@ -119,12 +119,12 @@ impl WorkFolder {
         self.path.join("keep")
     }
 
-    /// The self-contained description of the action.
+    /// Returns the path of the self-contained description of the action.
     pub fn action_file(&self) -> PathBuf {
         self.path.join("action.json")
     }
 
-    /// The stage's log.
+    /// Returns the path of the stage's log.
     pub fn log(&self) -> PathBuf {
         self.path.join("log")
     }

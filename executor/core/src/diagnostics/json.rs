@@ -35,7 +35,7 @@ pub struct NamedPlace {
 }
 
 impl Diagnostics {
-    /// All of them, for `--json`.
+    /// Returns all diagnostics, for `--json`.
     pub fn reports(&self) -> Vec<DiagnosticReport> {
         let named = |place: Place, label: &String| {
             let file = self.sources.get(place).map(|source| source.name.clone()).unwrap_or_default();

@@ -15,7 +15,8 @@ const MAX_SHOWN: usize = 50;
 const LONGEST_LINE: usize = 1000;
 
 impl Diagnostics {
-    /// All of them (the first 50, then the number of the others), ready to print to a terminal `width` columns wide.
+    /// Returns the text of all diagnostics (the first 50, then the number of the others), ready to print to a terminal `width`
+    /// columns wide.
     pub fn render(&self, colour: bool, width: usize) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() }.term_width(width);
         let mut out = String::new();

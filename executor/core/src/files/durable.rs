@@ -57,7 +57,7 @@ pub struct DurableFs {
 }
 
 impl DurableFs {
-    /// The disk, with `hook` called before each step: tests of crash consistency fail a step, or let it be the last.
+    /// Returns the disk, with `hook` called before each step: tests of crash consistency fail a step, or let it be the last.
     pub fn with_hook(hook: Hook) -> DurableFs {
         DurableFs { hook: Some(hook) }
     }
@@ -164,7 +164,7 @@ impl DurableFs {
         })
     }
 
-    /// Renames, replacing a file that is there.
+    /// Renames a file or folder, and replaces a file that has the new name.
     pub fn rename(&self, from: &Path, to: &Path) -> Result<()> {
         let placed = self.before(Step::Rename, to, Some(from)).and_then(|()| fs::rename(from, to));
         placed.map_err(FileError::io("move a file to", to))
@@ -193,7 +193,7 @@ impl DurableFs {
         })
     }
 
-    /// A new empty file in `folder` (mode 0666 less the umask); it is removed unless it is persisted.
+    /// Returns a new empty file in `folder` (mode 0666 less the umask); it is removed unless it is persisted.
     pub fn new_file(&self, folder: &Path) -> Result<(File, Temporary<'_>)> {
         let (file, path) = self.step(Step::MakeFolder, "make a file in", folder, || {
             Ok(tempfile::Builder::new()
@@ -217,7 +217,7 @@ impl DurableFs {
         Ok((file, temporary))
     }
 
-    /// A new empty folder in `folder`, whose name begins with `prefix`; it is removed unless it is persisted.
+    /// Returns a new empty folder in `folder`, whose name begins with `prefix`; it is removed unless it is persisted.
     pub fn temporary_folder(&self, folder: &Path, prefix: &str) -> Result<Temporary<'_>> {
         let path = self.step(Step::MakeFolder, "make a folder in", folder, || {
             Ok(tempfile::Builder::new()
@@ -253,7 +253,7 @@ impl DurableFs {
         if durable { self.sync_folder(folder) } else { Ok(()) }
     }
 
-    /// As [`DurableFs::replace`], for what may be gone or empty after a power loss.
+    /// Does the same as [`DurableFs::replace`], for what may be gone or empty after a power loss.
     pub fn replace_unsynced(&self, path: &Path, bytes: &[u8]) -> Result<()> {
         self.write_unsynced(path.parent().unwrap_or(Path::new(".")), bytes)?.1.persist(path)
     }
@@ -267,7 +267,7 @@ pub struct Temporary<'disk> {
 }
 
 impl Temporary<'_> {
-    /// Its path.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -82,18 +82,18 @@ pub enum FileErrorKind {
 const READING: [&str; 5] = ["read", "read the folder", "look at", "open", "find"];
 
 impl FileError {
-    /// An I/O error with its path: `FileError::io("read", &path)` for `map_err`.
+    /// Returns an I/O error with its path: `FileError::io("read", &path)` for `map_err`.
     pub fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError {
         let path = path.to_owned();
         move |cause| FileError::Io { operation, path, cause }
     }
 
-    /// A refusal of `path`.
+    /// Returns an error that refuses `path`.
     pub fn refused(path: &Path, what: impl Into<String>, hint: &'static str) -> FileError {
         FileError::Refused { path: path.to_owned(), what: what.into(), hint }
     }
 
-    /// Damage found in `path`.
+    /// Returns the error of damage that was found in `path`.
     pub fn damaged(path: &Path, what: impl Into<String>) -> FileError {
         FileError::Damaged { path: path.to_owned(), what: what.into() }
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::files::FileError;
 
-/// The bytes of a plain file. Without this, a pipe would be waited for and a device read without end.
+/// Returns the bytes of a plain file. Without this, a pipe would be waited for and a device read without end.
 ///
 /// # Errors
 /// It is something else ([`io::ErrorKind::InvalidData`]), or cannot be read.

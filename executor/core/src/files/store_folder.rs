@@ -19,7 +19,8 @@ pub fn is_store(folder: &Path) -> bool {
 /// The file in a folder that names what exports put there. JSON, written by the store.
 pub const EXPORT_LIST: &str = ".cwm-export";
 
-/// The files that were exported into this folder and below it, by their names from it on; none if the list cannot be read.
+/// Returns the files that were exported into this folder and below it, by their names from it on; none if the list cannot be
+/// read.
 pub fn exported_files(folder: &Path) -> BTreeSet<String> {
     let list = read_regular_file(&folder.join(EXPORT_LIST)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let list: serde_json::Value = list.unwrap_or_default();

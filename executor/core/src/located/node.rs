@@ -43,7 +43,7 @@ pub struct SpannedStr {
 }
 
 impl Node {
-    /// The text, if this is text.
+    /// Returns the text, if this is text.
     pub fn text(&self) -> Option<&str> {
         match &self.content {
             Content::Scalar(Value::Text(text)) => Some(text),
@@ -51,12 +51,12 @@ impl Node {
         }
     }
 
-    /// The text with its place, if this is text.
+    /// Returns the text with its place, if this is text.
     pub fn spanned_text(&self) -> Option<SpannedStr> {
         self.text().map(|text| SpannedStr { text: text.to_owned(), place: self.place })
     }
 
-    /// The scalar, if this is one.
+    /// Returns the scalar, if this is one.
     pub fn scalar(&self) -> Option<&Value> {
         match &self.content {
             Content::Scalar(value) => Some(value),
@@ -64,13 +64,13 @@ impl Node {
         }
     }
 
-    /// The time, if this is one from a millisecond to a thousand days: whole seconds, or numbers with units, the larger ones
-    /// first.
+    /// Returns the time, if this is one from a millisecond to a thousand days: whole seconds, or numbers with units, the larger
+    /// ones first.
     pub fn duration(&self) -> Option<Duration> {
         parse_setting_duration(&self.scalar()?.to_string())
     }
 
-    /// A problem of this value, which also shows the variable or the axis that it comes from.
+    /// Returns a problem of this value, which also shows the variable or the axis that it comes from.
     pub fn problem(&self, message: impl Into<String>) -> Diagnostic {
         let problem = Diagnostic::at(self.place, message);
         self.origin.into_iter().fold(problem, |problem, origin| problem.related(origin, "its value comes from here"))
@@ -85,7 +85,7 @@ impl Node {
         }
     }
 
-    /// The plain value, without places. Of a key written twice the last value counts.
+    /// Returns the plain value, without places. Of a key written twice the last value counts.
     pub fn value(&self) -> Value {
         match &self.content {
             Content::Scalar(value) => value.clone(),

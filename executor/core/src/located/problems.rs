@@ -12,7 +12,7 @@ use crate::names::suggest;
 pub struct Problems(RefCell<Diagnostics>);
 
 impl Problems {
-    /// None yet, about these texts.
+    /// Returns an empty collection about these texts.
     pub fn new(sources: Sources) -> Self {
         Problems(RefCell::new(Diagnostics::new(sources)))
     }
@@ -22,7 +22,7 @@ impl Problems {
         self.0.borrow_mut().push(problem);
     }
 
-    /// The value of a result; none if it is a problem, which is reported.
+    /// Returns the value of a result; none if it is a problem, which is reported.
     pub fn ok<T>(&self, result: Result<T, Diagnostic>) -> Option<T> {
         result.map_err(|problem| self.push(problem)).ok()
     }
@@ -37,7 +37,7 @@ impl Problems {
         self.0.into_inner()
     }
 
-    /// The entries of a map, each key once; `what` names the map in messages (`vars`), `entry` one entry (`variable`).
+    /// Returns the entries of a map, each key once; `what` names the map in messages (`vars`), `entry` one entry (`variable`).
     /// Null is an empty map: a key with nothing after it.
     pub fn map<'n>(&self, node: &'n Node, what: &str, entry: &str) -> Vec<&'n (SpannedStr, Node)> {
         let entries = match &node.content {
@@ -74,7 +74,7 @@ impl Problems {
         self.push(Diagnostic::at(key.place, format!("{whose} has no key `{}`", key.text)).maybe_hint(hint));
     }
 
-    /// The text of a node. Anything but text that is not empty is reported.
+    /// Returns the text of a node. Anything but text that is not empty is reported.
     pub fn text(&self, node: &Node, what: &str) -> Option<SpannedStr> {
         let word = node.spanned_text().filter(|word| !word.text.is_empty());
         if word.is_none() {
@@ -84,7 +84,7 @@ impl Problems {
         word
     }
 
-    /// The texts of a list, or one text.
+    /// Returns the texts of a list, or one text.
     pub fn text_list(&self, node: &Node, what: &str) -> Vec<SpannedStr> {
         match &node.content {
             Content::List(items) => {

@@ -6,12 +6,12 @@ use jiff::fmt::friendly::{Spacing, SpanPrinter};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 
-/// A point in time in the local time zone: `2026-11-20 18:02`.
+/// Formats a point in time in the local time zone: `2026-11-20 18:02`.
 pub fn format_time(time: Timestamp) -> String {
     time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// `0.4s`, `12s`, `3m05s`, `2h07m`: two figures that matter, which jiff's printer has no setting for.
+/// Formats seconds as `0.4s`, `12s`, `3m05s`, `2h07m`: two figures that matter, which jiff's printer has no setting for.
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     match whole {
@@ -22,7 +22,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// `2h`, `1m30s`, `1s500ms`: as [`parse_duration`] reads it.
+/// Formats a duration as `2h`, `1m30s`, `1s500ms`, as [`parse_duration`] reads it.
 pub fn exact_duration(time: Duration) -> String {
     let time = SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX);
     SpanPrinter::new().spacing(Spacing::None).duration_to_string(&time)

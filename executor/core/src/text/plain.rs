@@ -3,18 +3,18 @@
 //! A column of somebody's table, a heading of a report, the words of a query's engine: a terminal must not obey control
 //! characters in them, nor show them in another order than they have.
 
-/// The text with every character written out (`\u{1b}`) that controls a terminal, reorders text or is not seen.
+/// Returns the text with every character written out (`\u{1b}`) that controls a terminal, reorders text or is not seen.
 pub fn visible(text: &str) -> String {
     escaped(text, is_hidden)
 }
 
-/// The same of a text of several lines, which stay so; tabs stay, too.
+/// Does the same as [`visible`] for a text of several lines. Line breaks and tabs stay.
 pub fn escape_controls_in_lines(text: &str) -> String {
     escaped(text, |character| is_hidden(character) && !matches!(character, '\n' | '\t'))
 }
 
-/// A line of a log as a terminal would leave it: what was written over is gone (progress bars return to the start of the
-/// line), and colours and other sequences are left out. What is left of them goes through [`visible`].
+/// Returns a line of a log as a terminal would leave it: what was written over is gone (progress bars return to the start of
+/// the line), and colours and other sequences are left out. What is left of them goes through [`visible`].
 pub fn strip_ansi(line: &str) -> String {
     let text = anstream::adapter::strip_str(line).to_string();
     let last = text.split('\r').rfind(|part| !part.trim().is_empty()).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Words as a shell reads them.
 
-/// One word for a shell.
+/// Quotes a text as one word for a shell.
 pub fn shell_quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-/:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -3,12 +3,12 @@
 use std::fmt::Display;
 use std::path::Path;
 
-/// `1 game`, `2 games`.
+/// Formats a number with its noun: `1 game`, `2 games`.
 pub fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// The first `max` items, and how many more there are: `a, b and 3 more`.
+/// Returns the first `max` items, and how many more there are: `a, b and 3 more`.
 pub fn list_some<T: Display>(items: impl IntoIterator<Item = T>, max: usize) -> String {
     let mut items = items.into_iter();
     let shown: Vec<String> = items.by_ref().take(max).map(|item| item.to_string()).collect();
@@ -19,7 +19,7 @@ pub fn list_some<T: Display>(items: impl IntoIterator<Item = T>, max: usize) -> 
     }
 }
 
-/// The path relative to the current folder where that is shorter, else as it is.
+/// Returns the path relative to the current folder where that is shorter, else as it is.
 pub fn short_path(path: &Path) -> String {
     let here = std::env::current_dir().ok();
     let relative = here.as_deref().and_then(|here| path.strip_prefix(here).ok());

@@ -38,7 +38,7 @@ fn shell(node: &Node) -> Result<Vec<String>, Diagnostic> {
     })
 }
 
-/// The outputs that a command declares; without any, the file `out`.
+/// Returns the outputs that a command declares; without any, the file `out`.
 pub fn outputs(declared: Option<&Node>, problems: &Problems) -> Vec<OutputPlan> {
     let Some(declared) = declared else {
         return vec![OutputPlan { name: "out".into(), format: Format::ANY, shape: Shape::File("") }];
@@ -114,7 +114,7 @@ fn interned(extension: &str) -> &'static str {
     }
 }
 
-/// The command of one cell; `with` has its names substituted, `run` excepted. `None` if something is wrong, which is
+/// Returns the command of one cell; `with` has its names substituted, `run` excepted. `None` if something is wrong, which is
 /// reported.
 pub fn command(
     stage: &StageSpec,

@@ -21,7 +21,7 @@ const LOCK_FORMATS: [&str; 3] = ["cwm-lock:", "cwm-sources:", "cwm-accepted:"];
 /// A glob that walks past more entries than this was meant otherwise.
 const MOST_ENTRIES: usize = 200_000;
 
-/// The files that `written` names, relative to `folder`, sorted, none twice.
+/// Returns the files that `written` names, relative to `folder`, sorted, none twice.
 pub fn dependencies(written: &[SpannedStr], folder: &Path, problems: &Problems) -> Vec<Dependency> {
     let files = written.iter().filter_map(|word| {
         let files = files(&word.text, folder);
@@ -31,7 +31,7 @@ pub fn dependencies(written: &[SpannedStr], folder: &Path, problems: &Problems) 
     names.into_iter().map(|name| Dependency { path: folder.join(&name), name }).collect()
 }
 
-/// The names in a relative path; nothing if it leaves its folder.
+/// Returns the names in a relative path; nothing if it leaves its folder.
 pub fn names_below(path: &Path) -> Option<Vec<&str>> {
     let parts = path.components().filter(|part| *part != Component::CurDir);
     parts.map(|part| if let Component::Normal(name) = part { name.to_str() } else { None }).collect()

@@ -121,7 +121,7 @@ impl Cell {
         }
     }
 
-    /// The stage that it runs; none for a command.
+    /// Returns the stage that it runs; none for a command.
     pub fn stage(&self) -> Option<&'static dyn Stage> {
         match self.body {
             Body::Stage(stage) => Some(stage),

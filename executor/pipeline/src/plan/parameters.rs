@@ -19,7 +19,7 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// A path as written, made absolute. A path that begins with a variable given by `--set` is relative to the current
+    /// Returns a path as written, made absolute. A path that begins with a variable given by `--set` is relative to the current
     /// folder.
     pub fn absolute(&self, text: &str, origin: Option<Place>) -> PathBuf {
         let set = origin.is_some_and(|place| place.is_set());
@@ -27,7 +27,7 @@ impl Folders {
     }
 }
 
-/// Without `.` and doubled slashes. `..` stays: what it means may depend on links.
+/// Removes `.` and doubled slashes from a path. `..` stays: what it means may depend on links.
 pub fn plain(path: &Path) -> PathBuf {
     path.components().filter(|part| *part != Component::CurDir).collect()
 }

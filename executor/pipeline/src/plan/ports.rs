@@ -33,7 +33,7 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// An input of a command, which takes any format.
+    /// Returns an input of a command, which takes any format.
     pub fn any(name: &str) -> Slot {
         Slot { name: name.to_owned(), format: Format::ANY, count: None }
     }

@@ -10,7 +10,7 @@ use cwm_core::names::list;
 use cwm_core::{Error, suggest, visible};
 
 impl Plan {
-    /// The cells that `stage` or `stage[axis=value,…]` means, in the plan's order; axes may be left out.
+    /// Returns the cells that `stage` or `stage[axis=value,…]` means, in the plan's order; axes may be left out.
     ///
     /// # Errors
     /// There is no such stage, axis or cell, or the address names an output.
@@ -38,8 +38,8 @@ impl Plan {
         Ok(cells.into_iter().collect())
     }
 
-    /// The outputs that `stage.port` or `stage[…].port` means: cell and port. Without a port it is the only output, or the only one
-    /// of `format`. The caller checks the format of a named output.
+    /// Returns the outputs that `stage.port` or `stage[…].port` means: cell and port. Without a port it is the only output, or
+    /// the only one of `format`. The caller checks the format of a named output.
     ///
     /// # Errors
     /// As [`Plan::select`]; or there is no such output, or the stage has several and none is named.

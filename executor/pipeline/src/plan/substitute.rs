@@ -28,7 +28,7 @@ enum Piece<'t> {
 }
 
 impl<'a> Scope<'a> {
-    /// Only variables.
+    /// Returns a scope of variables only.
     pub fn of_variables(variables: &'a Variables, problems: &'a Problems) -> Self {
         Scope { variables: Some(variables), matrix: None, cell: None, problems }
     }
@@ -147,7 +147,7 @@ fn entry<'a>(map: &'a Node, name: &str, key: &str, place: Place) -> Result<&'a N
     })
 }
 
-/// The names of variables and axes that a text uses, as far as it can be read.
+/// Returns the names of variables and axes that a text uses, as far as it can be read.
 pub fn names(text: &str) -> Vec<&str> {
     if !text.contains('$') {
         return Vec::new();

@@ -8,8 +8,8 @@ use super::{Body, Cell, CommandPlan, Origin, Plan};
 use cwm_core::Place;
 
 impl Plan {
-    /// For each word of the commands of these cells that is a file below the pipeline's folder, but neither one of the
-    /// command's `deps:` nor one that it is given or writes: a warning, with its place and what to write.
+    /// Returns a warning, with its place and what to write, for each word of the commands of these cells that is a file below the
+    /// pipeline's folder, but neither one of the command's `deps:` nor one that it is given or writes.
     pub fn undeclared_deps(&self, cells: &[usize]) -> BTreeSet<String> {
         let mut warnings = BTreeSet::new();
         let mut seen = BTreeSet::new();

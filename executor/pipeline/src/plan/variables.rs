@@ -21,7 +21,7 @@ pub struct Variable {
 /// Variables by name.
 pub type Variables = HashMap<String, Variable>;
 
-/// The texts of all `--set`, for messages.
+/// Returns the texts of all `--set`, for messages.
 pub fn set_sources(sets: &[(String, String)]) -> impl Iterator<Item = Source> {
     sets.iter().map(|(name, value)| Source { name: "--set".into(), text: format!("{name}={value}") })
 }
@@ -41,7 +41,7 @@ fn in_one_form(text: &str) -> String {
     forms.find(|form| read(form).as_ref() == Some(&value)).unwrap_or_else(|| text.to_owned())
 }
 
-/// The variables of the file with `sets` in place of what they override.
+/// Returns the variables of the file with `sets` in place of what they override.
 pub fn variables(written: &[(SpannedStr, Node)], sets: &[(String, String)], problems: &Problems) -> Variables {
     let scope = Scope { variables: None, matrix: None, cell: None, problems };
     let in_file = written.iter().map(|(name, value)| (&name.text, scope.node(value).unwrap_or_else(|| value.clone())));

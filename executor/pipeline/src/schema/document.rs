@@ -9,7 +9,7 @@ use super::types;
 use crate::spec::COMMAND;
 use cwm_core::Registry;
 
-/// The schema (draft 7, which editors read) of pipelines of these kinds of stages. Its objects are sorted by key.
+/// Returns the schema (draft 7, which editors read) of pipelines of these kinds of stages. Its objects are sorted by key.
 pub fn document(registry: &Registry) -> Value {
     let mut definitions = Map::new();
     let mut kinds: Vec<String> = registry.iter().map(|stage| stage.kind().to_owned()).collect();

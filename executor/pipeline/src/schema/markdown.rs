@@ -13,7 +13,7 @@ Every key of a pipeline file and every kind of stage, as this program declares t
 [pipeline-file](design/pipeline-file.md), the formats of inputs and outputs are in [formats](formats.md).
 ";
 
-/// The page, in Markdown.
+/// Returns the page of all stages, in Markdown.
 pub fn markdown(registry: &Registry) -> String {
     let mut page = HEAD.to_owned();
     page += "\n## Keys of the file\n\n| key | holds |\n|---|---|\n";

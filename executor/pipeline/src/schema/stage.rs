@@ -22,7 +22,7 @@ pub const ABOUT_SHELL: &str = "Its shell: `bash` (`bash -euo pipefail -c`: a pro
 pub const ABOUT_VARIABLES: &str =
     "A variable of the command's environment: text, a number or a boolean. Part of its key.";
 
-/// A stage of this kind.
+/// Returns the schema of a stage of this kind.
 pub fn of_kind(stage: &dyn Stage) -> Value {
     let (inputs, parameters) = (stage.inputs(), stage.parameters());
     let mut required = vec!["stage"];
@@ -47,7 +47,7 @@ pub fn of_kind(stage: &dyn Stage) -> Value {
     })
 }
 
-/// A command.
+/// Returns the schema of a command stage.
 pub fn command() -> Value {
     let mut properties = shared(COMMAND_KIND);
     let source = json!({ "$ref": "#/definitions/sources" });
@@ -92,7 +92,7 @@ fn add(properties: &mut Map<String, Value>, key: &Key) {
     properties.insert(key.name.into(), described((key.schema)(), key.about));
 }
 
-/// A schema with a description, which a reference cannot have beside it.
+/// Returns a schema with a description, which a reference cannot have beside it.
 pub fn described(schema: Value, about: &str) -> Value {
     let mut schema = if schema.get("$ref").is_some() { json!({ "allOf": [schema] }) } else { schema };
     schema["description"] = json!(about);
@@ -130,7 +130,7 @@ fn with(parameters: &[ParameterSpec]) -> Value {
     })
 }
 
-/// A doc comment without its line breaks.
+/// Returns a doc comment without its line breaks.
 pub fn one_line(doc: &str) -> String {
     doc.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -26,7 +26,7 @@ const MAX_VALUES: usize = 1_000_000;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
-/// The tree of one document that is the text numbered `source`. An empty text is null.
+/// Returns the tree of one document that is the text numbered `source`. An empty text is null.
 ///
 /// # Errors
 /// The problem of a text that is not one YAML document.

@@ -4,7 +4,7 @@ use granit_parser::{ErrorKind, ScanError};
 
 use cwm_core::{Diagnostic, Place, visible};
 
-/// The parser's error at its place in `text`, with a hint where the cause is a usual one.
+/// Returns the parser's error at its place in `text`, with a hint where the cause is a usual one.
 pub fn not_yaml(error: &ScanError, text: &str, source: u32) -> Diagnostic {
     let at = error.marker();
     let start = at.byte_offset().or_else(|| text.char_indices().nth(at.index()).map(|(byte, _)| byte));

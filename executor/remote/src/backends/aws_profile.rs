@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use crate::error::{RemoteError, Result};
 use cwm_core::visible;
 
-/// The entries of the profile that the environment names, else of `default`, in the files that the environment names, else in those
-/// of the home folder.
+/// Returns the entries of the profile that the environment names, else of `default`, in the files that the environment names,
+/// else in those of the home folder.
 ///
 /// # Errors
 /// The environment names a profile that is in neither file.

@@ -22,7 +22,7 @@ pub fn check(rest: &str) -> Result<(), InvalidRemote> {
     Ok(())
 }
 
-/// The name of the bucket, and the prefix of all names in it, without slashes at its ends.
+/// Returns the name of the bucket, and the prefix of all names in it, without slashes at its ends.
 pub fn split(rest: &str) -> (&str, &str) {
     let (name, prefix) = rest.split_once('/').unwrap_or((rest, ""));
     (name, prefix.trim_end_matches('/'))

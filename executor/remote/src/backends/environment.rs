@@ -31,7 +31,7 @@ pub struct Setting<K> {
     pub value: String,
 }
 
-/// The variables of these names that `object_store` knows, in the order of their names. A value that is empty is none.
+/// Returns the variables of these names that `object_store` knows, in the order of their names. A value that is empty is none.
 ///
 /// # Errors
 /// One has characters that it cannot have.
@@ -49,7 +49,7 @@ pub fn settings<K: FromStr>(is_of_kind: impl Fn(&str) -> bool) -> Result<Vec<Set
     Ok(found)
 }
 
-/// The variables that settings come from, with the files that they name.
+/// Returns the variables that settings come from, with the files that they name.
 pub fn sources<K>(settings: &[Setting<K>]) -> String {
     let source = |Setting { variable, value, .. }: &Setting<K>| match Path::new(value).is_absolute() {
         true => format!("{variable}, {value}"),
@@ -58,7 +58,8 @@ pub fn sources<K>(settings: &[Setting<K>]) -> String {
     settings.iter().map(source).collect::<Vec<_>>().join(", ")
 }
 
-/// The value of `name`, without space around it, such as the line break that `$(cat file)` leaves out and other ways leave in.
+/// Returns the value of `name`, without space around it, such as the line break that `$(cat file)` leaves out and other ways
+/// leave in.
 ///
 /// # Errors
 /// It has characters that it cannot have.

@@ -26,12 +26,12 @@ pub struct RemoteStoreConfig {
 }
 
 impl RemoteStoreConfig {
-    /// The remotes, as if cwm.toml held them in this order.
+    /// Returns the remotes as a `cwm.toml` in this order would have them.
     pub fn site(&self) -> Site {
         Site { remotes: self.remotes.clone(), ..Site::default() }
     }
 
-    /// The name of the remote that results go to.
+    /// Returns the name of the remote that results go to.
     pub fn push_remote(&self) -> &str {
         self.remotes.first().map_or("", |remote| &remote.name)
     }

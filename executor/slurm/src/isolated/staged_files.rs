@@ -14,7 +14,7 @@ use cwm_core::{Error, Registry, Stat};
 use cwm_store::external_files::FileFingerprint;
 use cwm_store::{OutputRecord, OutputShape, Store};
 
-/// All that an action reads, as content to pull, by a name for messages.
+/// Returns all that an action reads, as content to pull, by a name for messages.
 pub fn content(action: &ActionFile) -> BTreeMap<String, OutputRecord> {
     let mut content = BTreeMap::new();
     let mut add = |mut name: String, record: OutputRecord| {
@@ -83,7 +83,7 @@ impl StagedFiles {
         self.folder.path().join(parts.collect::<PathBuf>())
     }
 
-    /// The action with the paths of the staged files.
+    /// Returns the action with the paths of the staged files.
     ///
     /// # Errors
     /// A file is not there, or this program does not have its stage.

@@ -49,12 +49,12 @@ struct CachedDigests {
 }
 
 impl DigestCache {
-    /// With the cache of `store`. A cache that cannot be read is replaced.
+    /// Returns the cache of the digests of `store`. A cache that cannot be read is replaced.
     pub fn of_store(store: &Store) -> DigestCache {
         DigestCache::with(Some(store.root().join("outside.cache")), Box::new(SystemTime::now))
     }
 
-    /// Without a cache on disk.
+    /// Returns a cache that is in memory only.
     pub fn without_cache() -> DigestCache {
         DigestCache::with(None, Box::new(SystemTime::now))
     }
@@ -66,12 +66,12 @@ impl DigestCache {
         DigestCache { cache, known, hashed: AtomicU64::new(0), now }
     }
 
-    /// The number of files that were read so far.
+    /// Returns the number of files that were read so far.
     pub fn hashed(&self) -> u64 {
         self.hashed.load(Ordering::Relaxed)
     }
 
-    /// The digest of a file.
+    /// Returns the digest of a file, which is read if the cache does not have it.
     ///
     /// # Errors
     /// It is not there, cannot be read, is not a plain file, or is being written.
@@ -79,7 +79,7 @@ impl DigestCache {
         Ok(self.snapshot(path)?.digest)
     }
 
-    /// The file as it is now.
+    /// Returns the file as it is now, with its digest.
     ///
     /// # Errors
     /// As [`DigestCache::digest`].

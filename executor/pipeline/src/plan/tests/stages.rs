@@ -102,7 +102,7 @@ impl Stage for Fake {
     }
 }
 
-/// All of them but `select`.
+/// Returns the registry of all stages here except `select`.
 pub fn registry() -> Registry {
     static STAGES: [Fake; 9] = [
         Fake {
