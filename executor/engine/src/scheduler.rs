@@ -14,6 +14,7 @@
 //! | in state | on event | becomes | effects |
 //! |---|---|---|---|
 //! | `Blocked` | the last input that was not `Done` becomes `Done` | `Ready` | |
+//! | `Blocked`, `Skipped` | a cell that it depends on *skips*, or becomes `Skipped` by *again* | `Skipped` | `Skipped` |
 //! | `Ready` | any event, if the run is `Running`, no cell is `Deciding`, and it is the first in the plan's order | `Deciding` | `Decide` |
 //! | `Deciding` | `Decided(Hit)` | `Done` | `Done` |
 //! | `Deciding` | `Decided(FetchRecords)`, `Decided(FetchFiles)` | `Fetching`, as the owner of the key | `Fetch` |

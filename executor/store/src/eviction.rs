@@ -39,7 +39,7 @@ impl EvictionReason {
         EvictionReason::ALL.into_iter().find(|(_, known)| *known == extension).map(|(reason, _)| (stem, reason))
     }
 
-    /// The path of the marker of the record in `file`.
+    /// Returns the path of the marker of the record in `file`.
     pub(super) fn path(self, file: &Path) -> PathBuf {
         let (_, extension) = EvictionReason::ALL[self as usize];
         file.with_extension(extension)

@@ -335,7 +335,7 @@ fn replaceable_file(folder: &Path, name: &str) -> Result<(ExportList, bool)> {
     }
 }
 
-/// The name of the copy of an output that is a file.
+/// Returns the name of the copy of an output that is a file.
 fn file_name(output: &str, extension: &str) -> String {
     let dot = if extension.is_empty() { "" } else { "." };
     format!("{output}{dot}{extension}")

@@ -40,13 +40,13 @@ impl Store {
         self.root.join(folder).join(&hexadecimal[..2]).join(&hexadecimal[2..])
     }
 
-    /// `actions/ab/<key>`.
+    /// Returns `actions/ab/<key>`, the folder of the records of a key.
     pub(super) fn action_folder(&self, key: &Key) -> PathBuf {
         let key = key.to_string();
         self.root.join("actions").join(&key[..2]).join(&key)
     }
 
-    /// `locks/<name>`.
+    /// Returns `locks/<name>`, the path of a lock.
     pub(super) fn lock_path(&self, name: &str) -> PathBuf {
         self.root.join("locks").join(name)
     }
@@ -67,7 +67,7 @@ impl Store {
     }
 }
 
-/// The 256 shards: `00` … `ff`.
+/// Returns the names of the 256 shards: `00` … `ff`.
 pub(super) fn shards() -> impl Iterator<Item = String> {
     (0..=255u8).map(|byte| format!("{byte:02x}"))
 }

@@ -114,7 +114,7 @@ impl Store {
     }
 }
 
-/// The folder that holds `path`.
+/// Returns the folder that holds `path`.
 pub(super) fn shard_of(path: &Path) -> &Path {
     path.parent().unwrap_or(path)
 }
@@ -134,7 +134,7 @@ pub(super) struct ProducedFile {
 
 const MAKE_FILES: &str = "an output consists of plain files that belong to it alone; copy what it needs";
 
-/// All files of an output, sorted by name.
+/// Returns all files of an output, sorted by name.
 ///
 /// # Errors
 /// It is not there or not of the declared shape, or has files that cannot be stored.

@@ -175,7 +175,7 @@ impl Machine {
     }
 }
 
-/// The name of this host.
+/// Returns the name of this host.
 pub(super) fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
@@ -234,7 +234,7 @@ impl ActionRecord {
         self.outputs.iter().map(|(name, output)| (name.clone(), output.digest)).collect()
     }
 
-    /// The file's bytes.
+    /// Returns the bytes of the record's file.
     pub(super) fn encode(&self) -> Result<Vec<u8>> {
         let mut bytes = serde_json::to_vec(self)
             .map_err(|error| FileError::io("write the record of", Path::new(&self.label.to_string()))(error.into()))?;

@@ -64,7 +64,7 @@ impl Store {
         self.with_record_cache_at(SystemTime::now)
     }
 
-    /// As [`Store::with_record_cache`], with a clock of one's own.
+    /// Does the same as [`Store::with_record_cache`], with this clock.
     pub(super) fn with_record_cache_at(self, now: fn() -> SystemTime) -> Store {
         let cache = RecordCache::read(self.root().join("records.cache"), now);
         Store { record_cache: Some(Arc::new(cache)), ..self }

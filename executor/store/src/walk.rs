@@ -54,7 +54,7 @@ pub(super) fn all_below(folder: &Path) -> Result<Vec<(PathBuf, Metadata)>> {
     Ok(all)
 }
 
-/// The same without the folders.
+/// Does the same as [`all_below`], without the folders.
 pub(super) fn files_below(folder: &Path) -> Result<Vec<(PathBuf, Metadata)>> {
     let mut files = all_below(folder)?;
     files.retain(|(_, metadata)| !metadata.is_dir());

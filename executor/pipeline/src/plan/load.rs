@@ -56,7 +56,7 @@ fn without_parents(file: PathBuf) -> io::Result<PathBuf> {
     }
 }
 
-/// The steps after reading.
+/// Carries out the steps after reading.
 pub(super) fn resolve(
     file: PathBuf,
     folders: Folders,

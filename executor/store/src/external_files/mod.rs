@@ -59,7 +59,7 @@ impl DigestCache {
         DigestCache::with(None, Box::new(SystemTime::now))
     }
 
-    /// With a cache file, which is beside a store's `format`, and a clock of one's own.
+    /// Returns a cache with this file, which is beside a store's `format`, and with this clock.
     pub(crate) fn with(cache: Option<PathBuf>, now: Clock) -> DigestCache {
         let entries = cache.as_deref().map(read).unwrap_or_default();
         let known = Mutex::new(CachedDigests { entries, has_new: false });
