@@ -35,16 +35,17 @@ fn a_file_in_place_of_a_stage_gets_the_path_that_names_it() {
     let ran = context.cwm(&["run"]);
     let hint = "hint: for the file write `./f.txt`, as in `from: { INPUT: ./f.txt }`";
     assert!(ran.code == 3 && ran.stderr.contains(hint), "{}", ran.stderr);
-    // With `--set`, also where a stage has the name of the file without its ending.
-    for stage in ["played", "other"] {
+    // With `--set`, also where a stage has the name of the file without its ending, and even an output with that of the ending.
+    for (stage, output) in [("played", "out"), ("played", "pgn"), ("other", "out")] {
         let context = Context::with(&format!(
-            "cwm: 1\nvars: {{ games: {stage} }}\nstages:\n  {stage}: {{ stage: command, with: {{ run: 'echo 1 > \"$out\"' }} }}\n  \
+            "cwm: 1\nvars: {{ games: {stage} }}\nstages:\n  {stage}:\n    stage: command\n    outputs: {{ {output}: file }}\n    \
+             with: {{ run: 'echo 1 > \"${{out:-${{out_pgn:-}}}}\"' }}\n  \
              b: {{ stage: command, from: {{ text: $games }}, with: {{ run: 'cat \"$in\" > \"$out\"' }} }}\n"
         ));
         context.write("played.pgn", "2");
         let ran = context.cwm(&["run", "--set", "games=played.pgn"]);
         assert_eq!(ran.code, 3, "{}", ran.stderr);
-        assert!(ran.stderr.contains("stage `played.pgn` does not exist"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("`played.pgn` names a stage, not the file of that name"), "{}", ran.stderr);
         assert!(ran.stderr.contains("hint: for the file write `--set games=./played.pgn`"), "{}", ran.stderr);
         assert_eq!(context.cwm(&["run", "--set", "games=./played.pgn"]).code, 0);
     }

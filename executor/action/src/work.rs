@@ -224,7 +224,10 @@ impl Attempt<'_> {
                 None if !made.exists() => {
                     let what = if output.shape.is_folder() { "a folder" } else { "a file" };
                     let problem = format!("it did not write its output `{name}`");
-                    let hint = format!("{what} was expected at {}", made.display());
+                    let hint = format!(
+                        "{what} was expected at {}, which a command writes to as `$out` or `$out_NAME`",
+                        made.display()
+                    );
                     return Err(ActionFailure::new(ActionFailureKind::Output, problem).hint(hint));
                 }
                 None => Content::Local(made.clone()),

@@ -145,10 +145,14 @@ pub(super) fn list_files(output: &Path, shape: &OutputShape) -> Result<Vec<Produ
     let is_folder = shape.is_folder();
     if is_folder && metadata.is_file() {
         let problem = "is a file, but was declared as a folder";
-        return Err(FileError::refused(output, problem, "make a folder of that name"));
+        return Err(FileError::refused(output, problem, "make a folder there, or declare a file"));
     }
     if !is_folder && metadata.is_dir() {
-        return Err(FileError::refused(output, "is a folder, but was declared as a file", "make a file of that name"));
+        return Err(FileError::refused(
+            output,
+            "is a folder, but was declared as a file",
+            "write a file there, or declare a folder: `outputs: { out: folder }`",
+        ));
     }
     let files = if metadata.is_dir() { files_below(output)? } else { vec![(output.to_owned(), metadata)] };
     let files = files.into_iter().map(|(path, metadata)| match path.strip_prefix(output).unwrap_or(&path).to_str() {

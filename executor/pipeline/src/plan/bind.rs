@@ -79,7 +79,12 @@ impl Planner<'_> {
             let Some(InputSource::Reference(reference)) = source else {
                 if let Some(InputSource::File(path, place)) = source {
                     let message = "a file is given to an input by name";
-                    let hint = inputs.first().map(|input| format!("`from: {{ {}: {} }}`", input.name, path.display()));
+                    // As written in the pipeline: relative to its folder.
+                    let path = match path.strip_prefix(&self.folders.file) {
+                        Ok(path) => format!("./{}", path.display()),
+                        Err(_) => path.display().to_string(),
+                    };
+                    let hint = inputs.first().map(|input| format!("`from: {{ {}: {path} }}`", input.name));
                     self.problems.push(Diagnostic::at(*place, message).maybe_hint(hint));
                 }
                 is_complete = false;

@@ -58,7 +58,7 @@ pub fn kind(stage: &StageSpec, registry: &Registry, problems: &Problems) -> Opti
             Diagnostic::at(word.place, format!("stages of kind `{}` are not in this build of cwm", word.text))
                 .hint(format!("build it with the cargo feature `{}`, which is on by default", word.text))
         } else {
-            let kinds = registry.iter().map(|stage| stage.kind()).chain([COMMAND]);
+            let kinds = [COMMAND].into_iter().chain(registry.iter().map(|stage| stage.kind()));
             Diagnostic::at(word.place, format!("there is no kind of stage `{}`", visible(&word.text)))
                 .maybe_hint(suggest(&word.text, "kinds", kinds))
         };
@@ -82,10 +82,12 @@ impl Planner<'_> {
         let stage = &self.stages[reference.stage];
         let outputs = stage.outputs.as_ref()?;
         let is_unknown = |port: &String| outputs.iter().all(|output| output.name != *port);
-        let is_file = reference.port.as_ref().is_some_and(is_unknown);
+        // On a command line, `games=played.pgn` may mean the file as well as the output of the stage `played`.
+        let may_be_file = |port: &String| is_unknown(port) || reference.place.is_set();
+        let is_file = reference.port.as_ref().is_some_and(may_be_file);
         let file = is_file.then(|| self.file_without_slash(&reference.text, reference.place)).flatten();
         let found = output(reference, &stage.spec.name.text, outputs, input);
-        self.problems.ok(found.map_err(|problem| file.unwrap_or(problem)))
+        self.problems.ok(file.map_or(found, Err))
     }
 }
 

@@ -155,7 +155,10 @@ impl Planner<'_> {
             Some(name) => format!("for the file write `--set {}`", shell_quote(&format!("{name}=./{shown}"))),
             None => format!("for the file write `./{shown}`, as in `from: {{ INPUT: ./{shown} }}`"),
         };
-        Some(Diagnostic::at(place, format!("stage `{shown}` does not exist; a file has a `/` in its path")).hint(hint))
+        Some(
+            Diagnostic::at(place, format!("`{shown}` names a stage, not the file of that name: a path has a `/`"))
+                .hint(hint),
+        )
     }
 }
 

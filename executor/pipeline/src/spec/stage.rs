@@ -59,7 +59,7 @@ impl StageSpec {
         match entries.iter().find(|(key, _)| key.text == "stage") {
             Some((_, kind)) => stage.kind = problems.text(kind, "the kind of a stage"),
             None if body.scalar().is_none_or(|value| *value == cwm_contract::Value::Null) => problems.push(
-                Diagnostic::at(name.place, format!("stage `{}` does not say what it does", name.text))
+                Diagnostic::at(name.place, format!("stage `{}` has no kind", name.text))
                     .hint("give its kind: `stage: parse`, or `stage: command` for a command of your own"),
             ),
             None => (),
