@@ -139,7 +139,11 @@ fn cost(run: &RunInfo) -> String {
     let (wall, user, system) = (duration(run.wall_seconds), duration(run.user_seconds), duration(run.system_seconds));
     let memory = amount::format_bytes(run.peak_memory_bytes);
     let cores = plural(run.machine.cores as u64, "core", "cores");
-    let part = if run.is_resumed { "; of the last attempt alone, which resumed from a checkpoint" } else { "" };
+    let part = if run.is_resumed {
+        "; of the last attempt alone, which began with the checkpoint folder of an earlier one"
+    } else {
+        ""
+    };
     format!("{wall} ({user} user, {system} system), {memory} of memory at most, on {cores}{part}")
 }
 
@@ -160,6 +164,9 @@ mod tests {
         };
         let whole = "1m00s (50s user, 1.0s system), 1.0 kB of memory at most, on 2 cores";
         assert_eq!(cost(&run(false)), whole);
-        assert_eq!(cost(&run(true)), format!("{whole}; of the last attempt alone, which resumed from a checkpoint"));
+        assert_eq!(
+            cost(&run(true)),
+            format!("{whole}; of the last attempt alone, which began with the checkpoint folder of an earlier one")
+        );
     }
 }
