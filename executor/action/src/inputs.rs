@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use cwm_contract::GroupInput;
 
+use super::attempt::Attempt;
 use super::protocol::{ActionFailure, ActionFailureKind};
-use super::work::Attempt;
 use super::{ActionInput, Artifact, command_stage};
 use cwm_core::{Error, FileError};
 use cwm_store::external_files::FileFingerprint;

@@ -4,6 +4,7 @@
 //! so that what is recorded does not depend on anybody watching.
 
 mod action_file;
+mod attempt;
 mod attempt_options;
 mod checkpoints;
 mod command_exit;
@@ -36,11 +37,11 @@ pub use protocol::{ActionFailure, ActionFailureKind, ActionMessage, ActionOutcom
 pub use streams::MessageWriter;
 pub use usage::user;
 
+use attempt::Attempt;
 use checkpoints::CheckpointOwner;
 use cwm_core::{Error, ExitCode, Key, Registry};
 use cwm_store::external_files::DigestCache;
 use cwm_store::{CheckpointStamp, KeyLock, Store, WorkFolder};
-use work::Attempt;
 
 /// An action that this process does, and what it needs for that besides the store.
 #[derive(Clone, Copy)]

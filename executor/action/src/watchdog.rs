@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use cwm_contract::amount;
 use rustix::process::getpid;
 
+use super::attempt::Attempt;
 use super::attempt_options::AttemptOptions;
 use super::process_tree;
 use super::protocol::{ActionFailure, ActionFailureKind, ActionMessage};
-use super::work::Attempt;
 use cwm_core::text::exact_duration;
 
 /// The interval at which memory is measured.

@@ -6,33 +6,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use cwm_contract::{Context, Failure, Stage, Task};
+use cwm_contract::{Context, Failure, Task};
 
+use super::attempt::Attempt;
 use super::checkpoints::CheckpointOwner;
 use super::inputs::Inputs;
 use super::protocol::{ActionFailure, ActionFailureKind, ActionMessage};
 use super::streams::{Reported, StageReporter};
 use super::usage::ResourceUsageTimer;
-use super::{ActionBody, ActionFile, ActionProcess, command_stage, out_of_memory, probe, source_key, watchdog};
+use super::{ActionBody, ActionFile, command_stage, out_of_memory, probe, source_key, watchdog};
 use cwm_core::{Digest, Error, FileErrorKind, locked};
-use cwm_store::external_files::DigestCache;
-use cwm_store::{
-    ActionRecord, Content, Difference, KeyLock, NewAction, NewOutput, OutputShape, RunInfo, Store, WorkFolder,
-};
-
-/// An attempt that is about to begin, under the lock of its key.
-pub struct Attempt<'a> {
-    pub process: ActionProcess<'a>,
-    /// The stage; nothing for a command.
-    pub stage: Option<&'a dyn Stage>,
-    pub store: Store,
-    pub files: DigestCache,
-    pub work: WorkFolder,
-    /// The file of its log: in the work folder, unless others read it elsewhere.
-    pub log: PathBuf,
-    pub action: ActionFile,
-    pub lock: KeyLock,
-}
+use cwm_store::{ActionRecord, Content, Difference, NewAction, NewOutput, OutputShape, RunInfo};
 
 impl Attempt<'_> {
     /// Does the work and records the result, whose digests are returned by output name. `is_resumed` is true if it resumes from a

@@ -1,0 +1,23 @@
+//! One attempt at an action.
+
+use std::path::PathBuf;
+
+use cwm_contract::Stage;
+
+use super::{ActionFile, ActionProcess};
+use cwm_store::external_files::DigestCache;
+use cwm_store::{KeyLock, Store, WorkFolder};
+
+/// An attempt that is about to begin, under the lock of its key.
+pub struct Attempt<'a> {
+    pub process: ActionProcess<'a>,
+    /// The stage; nothing for a command.
+    pub stage: Option<&'a dyn Stage>,
+    pub store: Store,
+    pub files: DigestCache,
+    pub work: WorkFolder,
+    /// The file of its log: in the work folder, unless others read it elsewhere.
+    pub log: PathBuf,
+    pub action: ActionFile,
+    pub lock: KeyLock,
+}
