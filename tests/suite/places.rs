@@ -152,7 +152,7 @@ fn a_word_that_is_no_pipeline_is_named() {
     for (word, message, hint) in [
         ("/etc", "/etc is a folder, and a pipeline is a file", "cwm run FILE.yaml"),
         ("-", "there is no pipeline file -", "cwm run FILE.yaml"),
-        ("folder", "in a folder above, and `folder` is no pipeline file", "-f FILE"),
+        ("folder", "in a folder above, and `folder` is no pipeline file", "--file FILE"),
         ("chess.yml", "there is no pipeline file chess.yml", "did you mean `chess.yaml`?"),
         ("folder/../ches.yaml", "no pipeline file folder/../ches.yaml", "did you mean `folder/../chess.yaml`?"),
     ] {

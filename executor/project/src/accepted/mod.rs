@@ -166,7 +166,7 @@ impl Accepted {
     pub fn equivalent_keys(&self, components: &Components) -> impl Iterator<Item = Components> {
         // A key without code depends on none.
         let has_code = !components.code.is_empty();
-        let older = has_code.then(|| self.older(&components.kind, &components.code)).unwrap_or_default();
+        let older = if has_code { self.older(&components.kind, &components.code) } else { Vec::new() };
         older.into_iter().map(|code| Components { code, ..components.clone() })
     }
 
