@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::hints::with_options;
-use cwm_core::{DiagnosticReport, Error, escape_controls_in_lines};
+use cwm_core::{DiagnosticReport, Error, escape_controls_in_lines, locked};
 
 /// Prints data to standard output.
 ///
@@ -164,14 +164,14 @@ fn record_error<T>(written: io::Result<T>) -> io::Result<T> {
     if let Err(error) = &written
         && !matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::Interrupted)
     {
-        FIRST_ERROR.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(error.to_string());
+        locked(&FIRST_ERROR).get_or_insert(error.to_string());
     }
     written
 }
 
 /// Returns the error that keeps events from standard output, if there was one.
 pub fn event_error() -> Option<Error> {
-    let message = FIRST_ERROR.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+    let message = locked(&FIRST_ERROR).clone();
     let to_error = |error| Error::system(format!("cannot write to standard output: {error}; events are missing there"));
     message.map(to_error).map(|error| error.hint("what ran is recorded: the same command finds it cached"))
 }

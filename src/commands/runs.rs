@@ -13,7 +13,7 @@ use crate::commands::locked_results::{LockedResult, locked_results};
 use crate::locate::{open_store, pipeline_file};
 use crate::output::{columns, print_answer, terminal_width};
 use crate::workspace::{SkippedRecordsWarning, warn_about_lock_file};
-use cwm_core::{DurableFs, Error, ExitCode, shell_quote};
+use cwm_core::{DurableFs, Error, ExitCode, shell_quote, shorten};
 use cwm_engine::format_time;
 use cwm_gc::selection;
 use cwm_project::lock_file::{LockFile, SetValues};
@@ -233,10 +233,7 @@ fn facts_of(row: &Row) -> [String; 4] {
 
 /// Cuts a line to this width.
 fn cut(line: &str, width: usize) -> String {
-    match line.char_indices().nth(width) {
-        None => line.to_owned(),
-        Some(_) => line.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
-    }
+    if line.chars().count() <= width { line.to_owned() } else { shorten(line, width.saturating_sub(1)) }
 }
 
 /// Returns a number with six digits.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cwm_core::text::duration;
-use cwm_core::{plural, short_path};
+use cwm_core::{plural, short_path, shorten};
 use cwm_engine::{FailedCell, SkippedCell};
 
 /// The most skipped cells that are named for each failed one.
@@ -52,11 +52,7 @@ fn names(cells: &[&SkippedCell]) -> String {
 
 /// Returns a reason without its line breaks, and not longer than a line or two.
 fn one_line(reason: &str) -> String {
-    let line = reason.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(MAX_REASON) {
-        Some((cut, _)) => format!("{}…", &line[..cut]),
-        None => line,
-    }
+    shorten(&reason.split_whitespace().collect::<Vec<_>>().join(" "), MAX_REASON)
 }
 
 #[cfg(test)]

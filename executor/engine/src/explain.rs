@@ -3,7 +3,7 @@
 mod reason;
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::cause::{Cause, remote_name};
 use crate::lookup::{RunInputs, sources};
@@ -34,22 +34,30 @@ fn by_stage<'a>(labels: impl Iterator<Item = &'a Label>) -> Vec<String> {
 }
 
 /// The records of a store, without those that are damaged, which `cwm store verify` finds.
-struct History(Vec<ActionRecord>);
+struct History {
+    records: Vec<ActionRecord>,
+    /// The positions of the records that made each content, which thousands of cells may look up.
+    producers: HashMap<Digest, Vec<usize>>,
+}
 
 impl History {
     fn read(store: &Store) -> Result<Self> {
-        let records = store.keys()?.iter().filter_map(|key| store.actions(key).ok()).flatten().collect();
-        Ok(History(records))
+        let records: Vec<_> = store.keys()?.iter().filter_map(|key| store.actions(key).ok()).flatten().collect();
+        let mut producers: HashMap<Digest, Vec<usize>> = HashMap::new();
+        for (index, record) in records.iter().enumerate() {
+            record.outputs.values().for_each(|output| producers.entry(output.digest).or_default().push(index));
+        }
+        Ok(History { records, producers })
     }
 
     /// Returns the last result of this cell, by its start.
     fn latest_result(&self, label: &Label) -> Option<&ActionRecord> {
-        self.0.iter().filter(|record| record.label == *label).max_by_key(|record| record.circumstances.started)
+        self.records.iter().filter(|record| record.label == *label).max_by_key(|record| record.circumstances.started)
     }
 
     /// Returns the last record of another key than `now` that made `content`, of the same kind, and of the same cell if there is one.
     fn producer(&self, content: &Digest, now: &ActionRecord) -> Option<&ActionRecord> {
-        let made = self.0.iter().filter(|record| record.outputs.values().any(|output| output.digest == *content));
+        let made = self.producers.get(content)?.iter().map(|&index| &self.records[index]);
         made.filter(|record| record.key != now.key && record.components.kind == now.components.kind)
             .max_by_key(|record| (record.label == now.label, record.circumstances.started))
     }

@@ -7,7 +7,7 @@ use futures::FutureExt;
 use thiserror::Error;
 
 use super::http_connector::CREDENTIAL_HOSTS;
-use cwm_core::FileError;
+use cwm_core::{FileError, shorten};
 
 /// Why a transfer failed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -158,10 +158,7 @@ fn reason(error: &object_store::Error) -> String {
     // A URL may hold a secret.
     let words = text.split_whitespace().map(|word| if word.contains(":/") { "(URL)" } else { word });
     let line = words.collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(MAX_SHOWN) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line.trim_end_matches([' ', ':']).to_owned(),
-    }
+    shorten(line.trim_end_matches([' ', ':']), MAX_SHOWN)
 }
 
 /// Reduces a server's reply in XML to its code and its message: the rest repeats what was sent, such as the session's token, the

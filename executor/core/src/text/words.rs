@@ -19,6 +19,14 @@ pub fn list_some<T: Display>(items: impl IntoIterator<Item = T>, max: usize) -> 
     }
 }
 
+/// Returns the first `max` characters of a text, and `…` in place of the others.
+pub fn shorten(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// Returns the path relative to the current folder where that is shorter, else as it is.
 pub fn short_path(path: &Path) -> String {
     let here = std::env::current_dir().ok();
@@ -38,6 +46,7 @@ mod tests {
     fn counts_and_lists_read_well() {
         assert_eq!(plural(1, "game", "games"), "1 game");
         assert_eq!(plural(2, "game", "games"), "2 games");
+        assert_eq!((&*shorten("äöü", 3), &*shorten("äöü", 2)), ("äöü", "äö…"));
         assert_eq!(list_some(["a", "b", "c"], 3), "a, b, c");
         assert_eq!(list_some(["a", "b", "c", "d"], 2), "a, b and 2 more");
         assert_eq!(list_some(Vec::<String>::new(), 2), "");

@@ -1,6 +1,7 @@
 //! The text of values, and of the difference between two of them.
 
 use cwm_contract::Value;
+use cwm_core::shorten;
 
 use cwm_action::source_key;
 
@@ -12,7 +13,7 @@ const BEFORE: usize = 20;
 
 /// Returns the text of a value: files and secrets by digest, long text shortened.
 pub fn readable(value: &Value) -> String {
-    shorten(&full_text(value))
+    shorten(&full_text(value), SHOWN)
 }
 
 /// Returns the text of two values that differ: the place of the first difference in a text of several lines (` from its line 3
@@ -34,7 +35,8 @@ pub fn change(old: &Value, new: &Value) -> (String, String, String) {
         (Some(a), Some(b)) if a.trim() == b.trim() => (format!("{a:?}"), format!("{b:?}")),
         (Some(a), Some(b)) => diff_window(a.trim(), b.trim()),
         _ => {
-            let line = |line: Option<&str>| line.map_or_else(|| "(nothing)".to_owned(), |line| shorten(line.trim()));
+            let line =
+                |line: Option<&str>| line.map_or_else(|| "(nothing)".to_owned(), |line| shorten(line.trim(), SHOWN));
             (line(a), line(b))
         }
     };
@@ -51,18 +53,10 @@ fn diff_window(old: &str, new: &str) -> (String, String) {
     let is_short = |text: &str| text.chars().count() <= SHOWN;
     let same = old.chars().zip(new.chars()).take_while(|(a, b)| a == b).count();
     if (is_short(old) && is_short(new)) || same <= 2 * BEFORE {
-        return (shorten(old), shorten(new));
+        return (shorten(old, SHOWN), shorten(new, SHOWN));
     }
     let from = |text: &str| -> String { text.chars().skip(same - BEFORE).collect() };
-    (format!("…{}", shorten(&from(old))), format!("…{}", shorten(&from(new))))
-}
-
-/// Shortens a text to [`SHOWN`] characters.
-fn shorten(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    (format!("…{}", shorten(&from(old), SHOWN)), format!("…{}", shorten(&from(new), SHOWN)))
 }
 
 /// Returns the text of a value: files and secrets by digest.
