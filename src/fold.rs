@@ -32,15 +32,13 @@ pub struct Group<T> {
 }
 
 /// Groups entries whose lines differ by nothing but labels, digests and times, in the order of their first ones; each by itself if it is
-/// `verbose`.
-pub fn fold<T>(entries: Vec<Entry<T>>, verbose: bool) -> Vec<Group<T>> {
-    let mut labels: HashMap<String, HashSet<Label>> = HashMap::new();
+/// `verbose`. The name of a group counts its cells among `all`, the cells of the pipeline; if that is empty, it counts them alone.
+pub fn fold<T>(entries: Vec<Entry<T>>, all: &[Label], verbose: bool) -> Vec<Group<T>> {
     let mut numbers: HashMap<(String, Vec<String>), usize> = HashMap::new();
     let mut groups: Vec<(Vec<Label>, Vec<String>, Group<T>)> = Vec::new();
     for Entry { label, lines, value } in entries {
         let lines = if verbose { lines } else { fold_lines(lines) };
         let general: Vec<String> = lines.iter().map(|line| without_details(line)).collect();
-        labels.entry(label.stage.clone()).or_default().insert(label.clone());
         let next = groups.len();
         let number =
             if verbose { next } else { *numbers.entry((label.stage.clone(), general.clone())).or_insert(next) };
@@ -56,10 +54,7 @@ pub fn fold<T>(entries: Vec<Entry<T>>, verbose: bool) -> Vec<Group<T>> {
         members.push(label);
         group.values.push(value);
     }
-    let named = |(members, _, group): (Vec<Label>, _, Group<T>)| Group {
-        name: name(&members, &labels[&members[0].stage]),
-        ..group
-    };
+    let named = |(members, _, group): (Vec<Label>, _, Group<T>)| Group { name: name(&members, all), ..group };
     groups.into_iter().map(named).collect()
 }
 
@@ -79,23 +74,25 @@ pub fn fold_lines(lines: Vec<String>) -> Vec<String> {
     lines.iter().zip(&general).filter_map(shown).collect()
 }
 
-/// Names some of the cells `all` of a stage: by the axes that they have in common and the others have not, and by their number.
-fn name(members: &[Label], all: &HashSet<Label>) -> String {
+/// Names cells of one stage: by the axes that they have in common and others among `all` have not, and by their number.
+fn name(members: &[Label], all: &[Label]) -> String {
     let Some(first) = members.first() else { return String::new() };
     let members: HashSet<&Label> = members.iter().collect();
     let count = members.len();
     if count == 1 {
         return first.to_string();
     }
-    if count == all.len() {
+    let stage: Vec<&Label> = all.iter().filter(|label| label.stage == first.stage).collect();
+    if count >= stage.len() {
         return format!("{} ({count} cells)", first.stage);
     }
     let has = |label: &Label, one: &(String, String)| label.coordinates.contains(one);
     let is_common = |one: &(String, String)| members.iter().all(|label| has(label, one));
-    let coordinates = first.coordinates.iter().filter(|one| is_common(one) && !all.iter().all(|label| has(label, one)));
+    let is_special = |one: &(String, String)| is_common(one) && !stage.iter().all(|label| has(label, one));
+    let coordinates = first.coordinates.iter().filter(|one| is_special(one));
     let common = Label { stage: first.stage.clone(), coordinates: coordinates.cloned().collect() };
-    let is_meant = |label: &&Label| common.coordinates.iter().all(|one| has(label, one));
-    match all.iter().filter(is_meant).count() {
+    let is_meant = |label: &&&Label| common.coordinates.iter().all(|one| has(label, one));
+    match stage.iter().filter(is_meant).count() {
         meant if meant == count => format!("{common} ({count} cells)"),
         meant => format!("{common} ({count} of {})", plural(meant as u64, "cell", "cells")),
     }
@@ -145,7 +142,8 @@ mod tests {
             lines: vec![(*line).to_owned()],
             value: (),
         };
-        let groups = fold(cells.iter().map(entry).collect(), false);
+        let all: Vec<Label> = cells.iter().map(|(label, _)| label.parse().unwrap()).collect();
+        let groups = fold(cells.iter().map(entry).collect(), &all, false);
         groups.into_iter().map(|group| (group.name, group.lines.join("\n"))).collect()
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::output::print_note;
+use cwm_contract::Label;
 use cwm_core::{Error, Key, escape_controls_in_lines, list_some, shell_quote};
 use cwm_engine::{CacheStatus, EventSinks, KeyStatus, RunInputs, RunPrediction};
 use cwm_gc::tags::Tag;
@@ -99,6 +100,11 @@ impl Workspace {
             let note = format!("note: there was no run {own} yet; the comparison is with the one {compared}");
             print_note(&note);
         }
+    }
+
+    /// Returns the labels of all cells.
+    pub fn labels(&self) -> Vec<Label> {
+        self.plan.cells.iter().map(|cell| cell.label.clone()).collect()
     }
 
     /// Returns the inputs of a run.

@@ -77,8 +77,11 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
     if !missing.is_empty() {
         return Err(missing.into());
     }
-    let shown: Box<dyn EventSink> =
-        if stderr().is_terminal() { Box::new(Terminal::new(false)) } else { Box::new(Plain::new(stderr(), false)) };
+    let all = workspace.labels();
+    let shown: Box<dyn EventSink> = match stderr().is_terminal() {
+        true => Box::new(Terminal::new(false, all)),
+        false => Box::new(Plain::new(stderr(), false, all)),
+    };
     let mut sinks = EventSinks(vec![shown, Box::new(RunLog::new(workspace.store.root().join("runs")))]);
     workspace.store.create()?;
     let _lock = workspace.lock_shared(&mut sinks)?;

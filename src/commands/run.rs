@@ -71,7 +71,7 @@ fn run_until(
     if let (Some(settings), true) = (&cluster, arguments.detach) {
         return executor::detach(&workspace, settings);
     }
-    let mut sinks = EventSinks(vec![progress_sink(arguments.output, arguments.verbose)]);
+    let mut sinks = EventSinks(vec![progress_sink(arguments.output, arguments.verbose, workspace.labels())]);
     if !arguments.dry_run && !arguments.check {
         sinks.0.push(Box::new(RunLog::new(workspace.store.root().join("runs"))));
     }

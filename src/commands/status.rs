@@ -126,7 +126,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
         let lines = [row.state.clone(), detail.join("; ")].into_iter().chain(remotes).collect();
         Entry { label: workspace.plan.cells[index].label.clone(), lines, value: () }
     };
-    let groups = fold(chosen.iter().zip(&rows).map(entry).collect(), arguments.verbose);
+    let groups = fold(chosen.iter().zip(&rows).map(entry).collect(), &workspace.labels(), arguments.verbose);
     let width = groups.iter().map(|group| group.name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for Group { name, lines, .. } in &groups {

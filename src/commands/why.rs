@@ -50,7 +50,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     }
     print_answer(&reasons, || {
         let mut text = String::new();
-        write_reasons(&reasons.iter().collect::<Vec<_>>(), arguments.verbose, 0, &mut text);
+        write_reasons(&reasons.iter().collect::<Vec<_>>(), &workspace.labels(), arguments.verbose, 0, &mut text);
         with_options(&text)
     })?;
     if !is_json() {
@@ -59,8 +59,8 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     Ok(ExitCode::OK)
 }
 
-/// Writes reasons and those behind them, cells of one stage that have the same once.
-fn write_reasons(reasons: &[&Reason], verbose: bool, depth: usize, text: &mut String) {
+/// Writes reasons and those behind them, cells of one stage that have the same once. `all` are the cells of the pipeline.
+fn write_reasons(reasons: &[&Reason], all: &[Label], verbose: bool, depth: usize, text: &mut String) {
     // Each cell is explained by itself, so what is behind several of them may be there more than once.
     let mut numbers: HashMap<(&str, Vec<String>), usize> = HashMap::new();
     let mut entries: Vec<Entry<Vec<&Reason>>> = Vec::new();
@@ -75,10 +75,10 @@ fn write_reasons(reasons: &[&Reason], verbose: bool, depth: usize, text: &mut St
         entries[number].value.extend(&reason.because_of);
     }
     let indent = "  ".repeat(depth);
-    for Group { name, lines, values } in fold(entries, verbose) {
+    for Group { name, lines, values } in fold(entries, all, verbose) {
         *text += &format!("{indent}{name}: {}\n", lines[0]);
         lines[1..].iter().for_each(|line| *text += &format!("{indent}  {line}\n"));
-        write_reasons(&values.concat(), verbose, depth + 1, text);
+        write_reasons(&values.concat(), all, verbose, depth + 1, text);
     }
 }
 

@@ -81,7 +81,8 @@ impl HeldCells {
     }
 
     /// Returns the lines of the cells since the last call: a line for each of up to `max_cached` groups of cached cells, or one for all.
-    pub fn take_lines(&mut self, max_cached: usize, verbose: bool) -> Vec<String> {
+    /// `all` are the cells of the pipeline.
+    pub fn take_lines(&mut self, max_cached: usize, all: &[Label], verbose: bool) -> Vec<String> {
         let entries = std::mem::take(&mut self.entries);
         let (cached, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.lines[0] == CACHED);
         // The cells of a stage come one after the other, except for those that waited for others.
@@ -94,12 +95,12 @@ impl HeldCells {
         let mut lines = match cached.first() {
             // Each stage has a group or more, so there is no need to find them.
             Some(first) if stages > max_cached => in_one_line(&first.label.to_string(), &first.lines[1]),
-            _ => match &fold(cached, verbose)[..] {
+            _ => match &fold(cached, all, verbose)[..] {
                 groups @ [first, ..] if groups.len() > max_cached => in_one_line(&first.name, &first.lines[1]),
                 groups => groups.iter().map(|group| format!("{CACHED}{}  ({})", group.name, group.lines[1])).collect(),
             },
         };
-        fold(others, verbose).iter().for_each(|group| lines.extend(lines_of(group, verbose)));
+        fold(others, all, verbose).iter().for_each(|group| lines.extend(lines_of(group, verbose)));
         lines
     }
 
@@ -146,8 +147,8 @@ mod tests {
     fn lines_of(max_cached: usize, events: &[RunEvent]) -> String {
         let mut cells = HeldCells::default();
         events.iter().for_each(|event| assert!(cells.hold(event)));
-        let lines = cells.take_lines(max_cached, false).join("\n");
-        assert_eq!(cells.take_lines(max_cached, false), [""; 0], "each is shown once");
+        let lines = cells.take_lines(max_cached, &[], false).join("\n");
+        assert_eq!(cells.take_lines(max_cached, &[], false), [""; 0], "each is shown once");
         lines
     }
 

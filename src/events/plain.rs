@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::time::Instant;
 
+use cwm_contract::Label;
+
 use crate::events::progress::ProgressLog;
 use crate::events::text::EventText;
 use cwm_core::escape_controls_in_lines;
@@ -21,10 +23,11 @@ pub struct Plain<W: Write> {
 }
 
 impl<W: Write> Plain<W> {
-    /// Makes a sink that writes to `out`; if it is `verbose`, it also shows all progress, and each cache hit.
-    pub fn new(out: W, verbose: bool) -> Self {
+    /// Makes a sink that writes to `out`; if it is `verbose`, it also shows all progress, and each cache hit. `all` are the cells of
+    /// the pipeline.
+    pub fn new(out: W, verbose: bool, all: Vec<Label>) -> Self {
         let progress = (!verbose).then(ProgressLog::default);
-        Plain { out, text: EventText::new(verbose, MAX_HITS), progress, began: Instant::now() }
+        Plain { out, text: EventText::new(verbose, MAX_HITS, all), progress, began: Instant::now() }
     }
 
     fn print(&mut self, lines: &[String]) {

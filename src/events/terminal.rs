@@ -21,10 +21,10 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Makes a sink without bars; if it is `verbose`, it shows each cache hit.
-    pub fn new(verbose: bool) -> Self {
+    /// Makes a sink without bars; if it is `verbose`, it shows each cache hit. `all` are the cells of the pipeline.
+    pub fn new(verbose: bool, all: Vec<Label>) -> Self {
         let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
-        Terminal { bars, running: HashMap::new(), text: EventText::new(verbose, MAX_HITS) }
+        Terminal { bars, running: HashMap::new(), text: EventText::new(verbose, MAX_HITS, all) }
     }
 
     fn print(&self, lines: &[String]) {

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use cwm_contract::amount;
+use cwm_contract::{Label, amount};
 
 use crate::events::cells::HeldCells;
 use crate::events::costs::total_cost;
@@ -29,13 +29,16 @@ pub struct EventText {
     verbose: bool,
     /// The most groups of cache hits in a row that are listed.
     max_hits: usize,
+    /// The cells of the pipeline.
+    all: Vec<Label>,
     held: HeldCells,
 }
 
 impl EventText {
-    /// Makes a formatter that lists up to `max_hits` groups of cache hits in a row, or all hits if it is `verbose`.
-    pub fn new(verbose: bool, max_hits: usize) -> Self {
-        EventText { verbose, max_hits, held: HeldCells::default() }
+    /// Makes a formatter that lists up to `max_hits` groups of cache hits in a row, or all hits if it is `verbose`. `all` are the cells
+    /// of the pipeline.
+    pub fn new(verbose: bool, max_hits: usize, all: Vec<Label>) -> Self {
+        EventText { verbose, max_hits, all, held: HeldCells::default() }
     }
 
     /// Returns the lines of an event, after those of the cells that were held before it. Control characters are escaped, since notes,
@@ -73,7 +76,7 @@ impl EventText {
 
     /// Returns the lines of the cells that were held since the last call.
     pub fn take_held(&mut self) -> Vec<String> {
-        let lines = self.held.take_lines(self.max_hits, self.verbose);
+        let lines = self.held.take_lines(self.max_hits, &self.all, self.verbose);
         lines.iter().map(|line| escape_controls_in_lines(line)).collect()
     }
 

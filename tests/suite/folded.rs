@@ -82,6 +82,13 @@ fn cells_that_differ_are_shown_apart_and_the_inputs_of_one_are_counted() {
     line("cached     model[seed=3] ");
     line("would run  scores[seed=3] ");
     line("waits      scores (7 of 10 cells) ");
+    // All commands count among the cells of the stage, of which `why` without a stage leaves out some.
+    let why = stdout(&context, &["why"]);
+    for group in ["model (7 of 10 cells): would run\n", "model (2 of 10 cells): would run\n  never ran\n"] {
+        assert!(why.contains(group), "{why}");
+    }
+    let dry = context.cwm(&["run", "--dry-run"]).stderr;
+    assert!(dry.contains("would run  model (2 of 10 cells): never ran\n"), "{dry}");
     context.edit("pipeline.yaml", "n: 1 }", "n: 2 }");
     context.run(&["scores"]);
     let why = stdout(&context, &["why", "table"]);

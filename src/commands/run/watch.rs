@@ -46,7 +46,7 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
         signal_hook::flag::register(signal, stopped.clone())
             .map_err(|error| Error::system(format!("cannot watch for signals: {error}")))?;
     }
-    let mut sinks = progress_sink(arguments.output, arguments.verbose);
+    let mut sinks = progress_sink(arguments.output, arguments.verbose, Vec::new());
     let mut watched = WatchedFiles::new(&file, &arguments, &WatchedFiles::default());
     loop {
         match run_once(store, &arguments, &watched.files) {

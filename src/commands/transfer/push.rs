@@ -26,7 +26,7 @@ pub fn run(
     let workspace = Workspace::open(store, &arguments.pipeline)?;
     let chosen = workspace.plan.select_all(&arguments.words)?;
     let service = TransferService::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, true)?;
-    let mut sinks = EventSinks(vec![progress_sink(Output::Auto, arguments.verbose)]);
+    let mut sinks = EventSinks(vec![progress_sink(Output::Auto, arguments.verbose, workspace.labels())]);
     let _lock = workspace.lock_shared(&mut sinks)?;
     let cache_status = workspace.cache_status()?;
     let absent = chosen.iter().filter(|index| cache_status.record(**index).is_none()).count();
