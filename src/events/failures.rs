@@ -1,39 +1,62 @@
 //! The table at the end of a run in which something failed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
+use cwm_contract::Label;
+
+use crate::fold::{Entry, Group, fold};
 use cwm_core::text::duration;
 use cwm_core::{plural, short_path, shorten};
 use cwm_engine::{FailedCell, SkippedCell};
 
-/// The most skipped cells that are named for each failed one.
+/// The most skipped cells that are named for each failed one, or group of failed ones.
 const MAX_NAMED: usize = 4;
 
 /// The widest column that is aligned, and the longest reason that is shown.
 const MAX_WIDTH: usize = 60;
 const MAX_REASON: usize = 160;
 
-/// Returns a line for each failed cell, its log, the cells that were skipped because of it, and the command `again` that retries them.
-pub fn failures(failed: &[FailedCell], skipped: &[SkippedCell], again: &str) -> Vec<String> {
-    let row = |cell: &FailedCell| {
-        let attempts = plural(cell.attempts.into(), "attempt", "attempts");
-        [cell.label.to_string(), attempts, duration(cell.seconds)]
+/// Returns a line for each failed cell, or each group of those that failed alike unless it is `verbose`; its log, or the first of the
+/// group; the cells that were skipped because of it; and the command `again` that retries them. `all` are the cells of the pipeline.
+pub fn failures(
+    failed: &[FailedCell],
+    skipped: &[SkippedCell],
+    again: &str,
+    all: &[Label],
+    verbose: bool,
+) -> Vec<String> {
+    let entries = failed.iter().map(|cell| Entry {
+        label: cell.label.clone(),
+        lines: vec![one_line(&cell.reason), plural(cell.attempts.into(), "attempt", "attempts")],
+        value: cell,
+    });
+    let groups = fold(entries.collect(), all, verbose);
+    let row = |group: &Group<&FailedCell>| {
+        let [each, in_all] = if group.values.len() > 1 { [" each", " in all"] } else { [""; 2] };
+        let time = duration(group.values.iter().map(|cell| cell.seconds).sum());
+        [group.name.clone(), format!("{}{each}", group.lines[1]), format!("{time}{in_all}")]
     };
-    let rows: Vec<[String; 3]> = failed.iter().map(row).collect();
+    let rows: Vec<[String; 3]> = groups.iter().map(row).collect();
     let widths = [0, 1, 2].map(|column| {
         let width = rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
         width.min(MAX_WIDTH)
     });
-    let mut lines = vec![format!("{} failed:", plural(failed.len() as u64, "stage", "stages"))];
-    for (cell, [label, attempts, time]) in failed.iter().zip(&rows) {
-        let [labels, tries, times] = widths;
-        let line = format!("  {label:labels$}  {attempts:tries$}  {time:>times$}  {}", one_line(&cell.reason));
+    let mut lines = vec![format!("{} failed:", plural(failed.len() as u64, "cell", "cells"))];
+    for (Group { lines: reason, values, .. }, [name, attempts, time]) in groups.iter().zip(&rows) {
+        let [cells, tries, times] = widths;
+        let line = format!("  {name:cells$}  {attempts:tries$}  {time:>times$}  {}", reason[0]);
         lines.push(line.trim_end().to_owned());
-        lines.extend(cell.log.as_deref().map(|log| format!("    log: {}", short_path(log))));
-        let is_behind = |other: &&SkippedCell| other.because == cell.label || other.also.contains(&cell.label);
+        let (is_group, log) = (values.len() > 1, values.iter().find_map(|cell| Some((cell, cell.log.as_deref()?))));
+        let of = |cell: &FailedCell| if is_group { format!(" of {}", cell.label) } else { String::new() };
+        lines.extend(log.map(|(cell, log)| format!("    log{}: {}", of(cell), short_path(log))));
+        let labels: HashSet<&Label> = values.iter().map(|cell| &cell.label).collect();
+        let is_behind = |other: &&SkippedCell| {
+            labels.contains(&other.because) || other.also.iter().any(|label| labels.contains(label))
+        };
         let behind: Vec<_> = skipped.iter().filter(is_behind).collect();
         if !behind.is_empty() {
-            lines.push(format!("    skipped because of it: {}", names(&behind)));
+            let them = if is_group { "them" } else { "it" };
+            lines.push(format!("    skipped because of {them}: {}", names(&behind)));
         }
     }
     lines.push("to try again what is not done:".to_owned());
@@ -59,7 +82,6 @@ fn one_line(reason: &str) -> String {
 mod tests {
     use super::*;
     use cwm_action::ActionFailureKind;
-    use cwm_contract::Label;
 
     fn label(stage: &str, seed: Option<usize>) -> Label {
         let coordinates = seed.map(|seed| ("seed".to_owned(), seed.to_string()));
@@ -85,7 +107,7 @@ mod tests {
             })
             .collect();
         let expected = "\
-2 stages failed:
+2 cells failed:
   b      1 attempt     0.2s  it did
     log: /store/work/ab/log
     skipped because of it: test[seed=6]
@@ -94,6 +116,35 @@ mod tests {
     skipped because of it: test[seed=0], test[seed=1], test[seed=2], test[seed=3], 3 more of test
 to try again what is not done:
   cwm run 'a b.yaml'";
-        assert_eq!(failures(&failed, &skipped, "cwm run 'a b.yaml'").join("\n"), expected);
+        assert_eq!(failures(&failed, &skipped, "cwm run 'a b.yaml'", &[], false).join("\n"), expected);
+    }
+
+    #[test]
+    fn cells_that_failed_alike_are_one_line() {
+        let cell = |seed, reason: &str| FailedCell {
+            label: label("model", Some(seed)),
+            kind: ActionFailureKind::Command,
+            reason: reason.into(),
+            attempts: 1,
+            seconds: 2.0,
+            log: Some(format!("/store/work/{seed}/log").into()),
+        };
+        let failed: Vec<_> = (0..150).map(|seed| cell(seed, if seed == 7 { "another" } else { "it did" })).collect();
+        let skip =
+            |seed| SkippedCell { label: label("test", Some(seed)), because: label("model", Some(seed)), also: vec![] };
+        let skipped: Vec<_> = (0..150).map(skip).collect();
+        let all: Vec<_> = (0..200).map(|seed| label("model", Some(seed))).collect();
+        let expected = "\
+150 cells failed:
+  model (149 of 200 cells)  1 attempt each  4m58s in all  it did
+    log of model[seed=0]: /store/work/0/log
+    skipped because of them: test[seed=0], test[seed=1], test[seed=2], test[seed=3], 145 more of test
+  model[seed=7]             1 attempt               2.0s  another
+    log: /store/work/7/log
+    skipped because of it: test[seed=7]
+to try again what is not done:
+  cwm run";
+        assert_eq!(failures(&failed, &skipped, "cwm run", &all, false).join("\n"), expected);
+        assert_eq!(failures(&failed, &skipped, "cwm run", &all, true).len(), 1 + 3 * 150 + 2, "each by itself");
     }
 }

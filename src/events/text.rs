@@ -68,6 +68,7 @@ impl EventText {
                     format!("would run {would_run}, may run {may_run}, cached {cached}, would fail {would_fail}");
                 costs.into_iter().chain(known).chain(hint).chain([counts]).collect()
             }
+            RunEvent::Failures { failed, skipped, again } => failures(failed, skipped, again, &self.all, self.verbose),
             _ => text(event, self.verbose),
         };
         lines.extend(text.iter().map(|line| escape_controls_in_lines(line)));
@@ -88,13 +89,14 @@ impl EventText {
 
 fn text(event: &RunEvent, verbose: bool) -> Vec<String> {
     let head = match event {
-        // Cells that are held, and the end of a dry run, are shown by `EventText`.
+        // Cells that are held, the end of a dry run, and failed cells are shown by `EventText`.
         RunEvent::Planned { .. }
         | RunEvent::Cached { .. }
         | RunEvent::WouldRun { .. }
         | RunEvent::Skipped { .. }
         | RunEvent::Exported { .. }
-        | RunEvent::DrySummary { .. } => return Vec::new(),
+        | RunEvent::DrySummary { .. }
+        | RunEvent::Failures { .. } => return Vec::new(),
         RunEvent::Warning { message } => format!("warning: {}", with_options(message)),
         RunEvent::Reading { path } => format!("  reading  {} into the store", path.display()),
         RunEvent::Read { path, bytes, .. } => {
@@ -154,7 +156,6 @@ fn text(event: &RunEvent, verbose: bool) -> Vec<String> {
         RunEvent::CheckSummary { same, different, failed, skipped } => {
             format!("same {same}, different {different}, failed {failed}, skipped {skipped}")
         }
-        RunEvent::Failures { failed, skipped, again } => return failures(failed, skipped, again),
         RunEvent::Transferring { label, direction, objects, bytes, .. } => {
             let files = plural(*objects, "file", "files");
             format!("  {}ing  {label}  ({files}, {})", verb(*direction), amount::format_bytes(*bytes))

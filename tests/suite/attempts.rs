@@ -242,7 +242,7 @@ stages:
     let given = ["run", "-f", "a pipeline.yaml", "--set", "word=it's so", "--force", "good", "--force", "bad", "after"];
     let ran = finish(at_home(&context, &given).output().expect("cwm starts"));
     assert_eq!(ran.code, 1, "{}", ran.stderr);
-    let table = ran.stderr.split("1 stage failed:\n").nth(1).expect("a table");
+    let table = ran.stderr.split("1 cell failed:\n").nth(1).expect("a table");
     let lines: Vec<_> = table.lines().collect();
     assert!(lines[0].starts_with("  bad[seed=1]  1 attempt  "), "{table}");
     assert!(lines[0].ends_with("its command ended with exit status 1"), "{table}");
