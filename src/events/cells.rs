@@ -192,7 +192,7 @@ mod tests {
 would run  a
              never ran
 would run  m (3 cells): never ran; depends on a
-             unknown: 1 of them; the rest about 3.0s one after the other, up to 1 B of memory each, 4 B of disk
+             time, memory and disk unknown for 1 of them; for the other 2 about 3.0s one after the other, up to 1 B of memory each, 4 B of disk
 would run  z
              a long cause that fills half a line
              another one, which does not fit beside it in 80

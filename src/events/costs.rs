@@ -22,11 +22,11 @@ pub fn cost_of_cells(cells: &[Option<Estimate>]) -> Option<String> {
     let text = format!("about {time} one after the other, up to {memory} of memory each, {disk} of disk");
     Some(match cells.len() - known.len() {
         0 => text,
-        unknown => format!("unknown: {unknown} of them; the rest {text}"),
+        unknown => format!("time, memory and disk unknown for {unknown} of them; for the other {} {text}", known.len()),
     })
 }
 
-/// Describes the estimates of all cells. Of some they are `unknown`, which are named: they may be what takes longest.
+/// Describes the estimates of all cells. Those without one are named (`unknown`) first: they may be what takes longest.
 pub fn total_cost(total: &TotalEstimate, unknown: &str) -> String {
     let known = format!(
         "about {} on this machine, {} of disk, up to {} of memory a cell",
@@ -37,7 +37,10 @@ pub fn total_cost(total: &TotalEstimate, unknown: &str) -> String {
     let why = "no earlier run of the kind, or an input whose size is not known yet";
     match (total.estimated, total.unknown) {
         (_, 0) => known,
-        (0, count) => format!("unknown: {}: {why}", plural(count as u64, "cell", "cells")),
-        _ => format!("unknown: {unknown} ({why}); the rest {known}"),
+        (0, count) => format!("time, memory and disk unknown for {}: {why}", plural(count as u64, "cell", "cells")),
+        (count, _) => {
+            let others = plural(count as u64, "other cell", "other cells");
+            format!("time, memory and disk unknown for {unknown} ({why}); for {others} {known}")
+        }
     }
 }

@@ -57,7 +57,7 @@ impl EventText {
             RunEvent::DrySummary { would_run, may_run, cached, would_fail, total, known, measure } => {
                 let costs = total.estimated + total.unknown > 0;
                 let costs = costs.then(|| total_cost(total, &self.held.without_estimate()));
-                let known = (!known.is_empty()).then(|| format!("known: {}", list_some(known, MAX_KNOWN)));
+                let known = (!known.is_empty()).then(|| format!("amount of work: {}", list_some(known, MAX_KNOWN)));
                 let hint = measure.as_ref().map(|label| {
                     let (cell, stage) = (shell_quote(&label.to_string()), &label.stage);
                     with_options(&format!(

@@ -41,11 +41,8 @@ fn estimates_scale_what_was_measured_and_are_silent_about_the_rest() {
     assert!(at(&first, "would_run", "games")["estimate"].is_null());
     assert_eq!(at(&first, "dry_summary", "")["total"]["unknown"], 2);
     let plain = context.cwm(&["run", "--dry-run", "--output", "plain"]).stderr;
-    assert!(
-        plain.contains("unknown: 2 cells: no earlier run of the kind, or an input whose size is not known yet"),
-        "{plain}"
-    );
-    assert!(plain.contains("\nknown: games (policy uniform, games 10)\n"), "{plain}");
+    assert!(plain.contains("\ntime, memory and disk unknown for 2 cells: no earlier run of the kind, or "), "{plain}");
+    assert!(plain.contains("\namount of work: games (policy uniform, games 10)\n"), "{plain}");
 
     let ran = events(&context.cwm(&["run", "--json"]));
     let doubled = dry(&["--set", "games=20"]);
@@ -142,8 +139,8 @@ fn a_dry_run_without_earlier_runs_lists_known_amounts_and_a_cell_to_measure() {
     );
     let planned = context.cwm(&["run", "--dry-run", "--output", "plain"]);
     let expected = "\
-unknown: 7 cells: no earlier run of the kind, or an input whose size is not known yet
-known: month (month 2013-01, 3.0 MB), 2 cells of games (games 6 each)
+time, memory and disk unknown for 7 cells: no earlier run of the kind, or an input whose size is not known yet
+amount of work: month (month 2013-01, 3.0 MB), 2 cells of games (games 6 each)
 hint: `cwm run 'model[seed=0]'` computes one cell of model, from which others like it are estimated
 would run 3, may run 4, cached 0, would fail 0
 ";
@@ -170,8 +167,9 @@ stages:
     };
     let why = "no earlier run of the kind, or an input whose size is not known yet";
     let planned = summary(&["--set", "text=b.txt"]);
-    assert!(planned.starts_with(&format!("unknown: 3 cells of model ({why}); the rest about ")), "{planned}");
-    assert_eq!(summary(&[]), format!("unknown: 3 cells: {why}"));
+    let unknown = "time, memory and disk unknown for 3 cells";
+    assert!(planned.starts_with(&format!("{unknown} of model ({why}); for 1 other cell about ")), "{planned}");
+    assert_eq!(summary(&[]), format!("{unknown}: {why}"));
     // One cell is a measure for the others.
     context.run(&["model[seed=0]"]);
     assert!(summary(&["--set", "text=b.txt"]).starts_with("about "), "{}", summary(&["--set", "text=b.txt"]));

@@ -35,7 +35,7 @@ would run  model (100 cells): never ran
 may run    scores (100 cells): never ran; depends on model
 may run    table
              never ran; depends on scores (100 cells)
-unknown: 201 cells: no earlier run of the kind, or an input whose size is not known yet
+time, memory and disk unknown for 201 cells: no earlier run of the kind, or an input whose size is not known yet
 would run 100, may run 101, cached 0, would fail 0
 ";
     assert_eq!(dry(&[]), expected);
