@@ -98,6 +98,30 @@ fn what_is_made_of_files_from_outside_is_a_measure_too() {
 }
 
 #[test]
+fn a_run_takes_at_least_as_long_as_cells_that_wait_for_each_other() {
+    let context = Context::with(
+        "cwm: 1\nvars: { text: a.txt }\nstages:\n  copy: { stage: command, from: { text: { file: $text } }, \
+         with: { run: 'cat \"$in\" > \"$out\"' } }\n  again: { stage: command, from: copy, with: { run: 'cat \"$in\" \"$in\" > \"$out\"' } }\n",
+    );
+    context.write_old("a.txt", &"a".repeat(1_000));
+    context.write_old("b.txt", &"b".repeat(3_000));
+    context.run(&[]).ran_just(&["copy", "again"]);
+    // On eight cores, of which each cell takes one.
+    let seconds = |target: &str| {
+        let arguments = ["run", "--dry-run", "--json", "-j", "8", "--set", "text=b.txt", target];
+        let planned = events(&context.cwm(&arguments));
+        let estimates = planned.iter().filter(|((event, _), _)| event == "would_run");
+        let cells: f64 = estimates.map(|(_, event)| event["estimate"]["seconds"].as_f64().expect("seconds")).sum();
+        let summary = &planned[&("dry_summary".to_owned(), String::new())];
+        (cells, summary["total"]["seconds"].as_f64().expect("seconds"))
+    };
+    for target in ["copy", "again"] {
+        let (cells, total) = seconds(target);
+        assert!(cells > 0.0 && (total - cells).abs() < 1e-9, "{target}: {cells} {total}");
+    }
+}
+
+#[test]
 fn memory_and_disk_of_a_training_do_not_grow_with_its_steps() {
     if !cfg!(all(feature = "play", feature = "parse", feature = "tokenize", feature = "train")) {
         println!("skipped: built without the stages of a training");

@@ -15,6 +15,7 @@ use cwm_contract::{DeviceChoice, Needs, Stage, Value, Values, Work};
 use serde::{Deserialize, Serialize};
 
 use crate::Machine;
+use crate::lookup::sources;
 use cwm_core::{Digest, Registry, Result};
 use cwm_pipeline::plan::{COMMAND_RUN, Cell, InputPlan, Origin, Plan};
 use cwm_pipeline::spec::COMMAND;
@@ -41,7 +42,7 @@ pub struct TotalEstimate {
     pub estimated: usize,
     /// Cells that would or may run and have none.
     pub unknown: usize,
-    /// Seconds on this machine, as many side by side as it has room for and nothing waiting for anything.
+    /// Seconds on this machine: those of the longest path of cells that read each other, or more if the machine is busy for longer.
     pub seconds: f64,
     /// Most memory of one of them.
     pub memory_bytes: u64,
@@ -93,6 +94,10 @@ pub struct Estimates {
     device: Option<DeviceChoice>,
     has_gpu_support: bool,
     total: TotalEstimate,
+    /// Seconds of all cells so far, each times its part of the machine.
+    busy: f64,
+    /// Seconds until the end of each cell so far, if it waits only for the cells that it reads.
+    ends: HashMap<usize, f64>,
 }
 
 impl Estimates {
@@ -145,7 +150,8 @@ impl Estimates {
         let last = on_gpu.max_by_key(|record| record.circumstances.started);
         let gpu = last.map_or("", device_of).to_owned();
         let (has_gpu_support, outputs, total) = (registry.has_gpu_support, HashMap::new(), TotalEstimate::default());
-        Estimates { measured, gpu, outputs, machine, device, has_gpu_support, total }
+        let (busy, ends) = (0.0, HashMap::new());
+        Estimates { measured, gpu, outputs, machine, device, has_gpu_support, total, busy, ends }
     }
 
     /// Adds the sizes of the outputs of a cached cell.
@@ -156,12 +162,18 @@ impl Estimates {
 
     /// Estimates the cost of a cell, after its sources, and adds it to the total.
     pub fn add_cell(&mut self, plan: &Plan, index: usize) -> Option<Estimate> {
-        let Some(estimate) = self.estimate(plan, index) else {
+        let cell = &plan.cells[index];
+        let start = sources(cell).filter_map(|source| self.ends.get(&source)).copied().fold(0.0, f64::max);
+        let estimate = self.estimate(plan, index);
+        let end = start + estimate.map_or(0.0, |estimate| estimate.seconds);
+        self.ends.insert(index, end);
+        let Some(estimate) = estimate else {
             self.total.unknown += 1;
             return None;
         };
         self.total.estimated += 1;
-        self.total.seconds += estimate.seconds * self.share(&plan.cells[index].settings.needs);
+        self.busy += estimate.seconds * self.share(&cell.settings.needs);
+        self.total.seconds = self.total.seconds.max(end).max(self.busy);
         self.total.memory_bytes = self.total.memory_bytes.max(estimate.memory_bytes);
         self.total.disk_bytes += estimate.disk_bytes;
         Some(estimate)
