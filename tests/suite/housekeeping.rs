@@ -559,6 +559,24 @@ fn files_are_taken_over_as_a_result_and_every_command_says_so() {
 }
 
 #[test]
+fn an_accepted_result_that_is_computed_again_counts_as_computed() {
+    let context = chain();
+    context.edit("pipeline.yaml", "wc -l < \"$in\"", "wc  -l < \"$in\"");
+    let accepted = context.cwm(&["accept", "third", "--previous"]);
+    assert_eq!(accepted.code, 0, "{}", accepted.stderr);
+    let is_computed = || {
+        let shown = ["show", "why"].map(|command| context.cwm(&[command, "third"]));
+        assert!(shown.iter().all(|ran| ran.code == 0 && ran.stdout.contains("third")), "{}", shown[0].stderr);
+        shown.map(|ran| !ran.stdout.contains("not computed: recorded from "))
+    };
+    assert_eq!(is_computed(), [false, false]);
+    context.run(&["--force", "third"]).ran_just(&["third"]);
+    assert_eq!(is_computed(), [true, true]);
+    context.run(&[]).ran_just(&[]);
+    context.is_clean();
+}
+
+#[test]
 fn what_was_changed_in_the_store_is_not_listed_as_present() {
     let context = chain();
     let object = fs::canonicalize(context.cwm(&["show", "--path", "second"]).stdout.trim()).expect("an object");

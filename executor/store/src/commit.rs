@@ -66,7 +66,8 @@ pub struct RecordedAction {
 
 impl Store {
     /// Moves the outputs of a finished action into the store and records it. If the same result is already recorded,
-    /// that record stays and none is written; but if its log was lost, this record takes its place.
+    /// that record stays and none is written; but if its log was lost, or if it was recorded from files and this one is computed,
+    /// this record takes its place.
     ///
     /// # Errors
     /// An output is missing, of another shape than declared, or holds links or other things that are not plain files;
@@ -104,6 +105,7 @@ impl Store {
             }
         }
         if let Some((file, record)) = &equal
+            && (!record.is_taken() || action.record.is_taken())
             && (log.is_none() || record.log.is_none_or(|log| self.object_path(&log).is_file()))
         {
             // Its content may have been lost or evicted; then it has just been put back.

@@ -81,6 +81,24 @@ fn the_same_result_twice_is_recorded_once() {
 }
 
 #[test]
+fn a_computed_result_takes_the_place_of_an_equal_one_that_was_recorded_from_files() {
+    let (_folder, store) = new_store();
+    let record_from_files = || {
+        let mut taken = finished(&store, "a", "hello", &[]);
+        taken.record.circumstances.taken_from = BTreeMap::from([("text".to_owned(), PathBuf::from("/mine.txt"))]);
+        store.record(NewAction { log: None, ..taken }).unwrap()
+    };
+    assert!(record_from_files().record.is_taken());
+    let computed = store.record(finished(&store, "a", "hello", &[])).unwrap();
+    assert!(computed.is_new && !computed.record.is_taken());
+    assert_eq!(store.actions(&key("a")).unwrap(), std::slice::from_ref(&computed.record));
+    // The other way round, the computed one stays.
+    assert_eq!(record_from_files().record, computed.record);
+    assert_eq!(store.actions(&key("a")).unwrap(), [computed.record]);
+    assert!(store.verify(None, |_| {}).unwrap().is_clean());
+}
+
+#[test]
 fn of_two_results_the_locked_one_comes_first_else_the_first_recorded() {
     let (_folder, store) = new_store();
     let cpu = store.record(finished(&store, "a", "on the CPU", &[])).unwrap().record;
