@@ -13,10 +13,14 @@ use crate::cli::TrackArguments;
 use crate::output::{is_json, print, print_json_line};
 use crate::registry::require_model_tools;
 use crate::workspace::Workspace;
-use cwm_core::{Error, ExitCode};
+use cwm_core::{Error, ExitCode, list_some, shell_quote};
 use cwm_engine::output_of;
+use cwm_pipeline::plan::{Cell, Plan, StagePlan};
 
 use summary::Summary;
+
+/// The most stages that a hint lists.
+const MAX_STAGES: usize = 8;
 
 /// Runs `cwm model track`: a block for each position as soon as its move is read, then, on standard error, how it went.
 ///
@@ -58,16 +62,41 @@ fn model(store: Option<&Path>, arguments: &TrackArguments) -> Result<PathBuf, Er
         return Err(Error::usage(format!("{} is no checkpoint: it has no model.json", path.display())));
     }
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
-    let outputs = workspace.plan.select_outputs(&arguments.checkpoint, Some(&Format::CHECKPOINT))?;
+    let plan = &workspace.plan;
+    if let Ok(cells) = plan.select(&arguments.checkpoint)
+        && !cells.iter().any(|&cell| has_checkpoint(&plan.cells[cell]))
+    {
+        let message = format!("{} has no checkpoint among its outputs", arguments.checkpoint);
+        return Err(Error::usage(message).hint(trackable(plan)));
+    }
+    let outputs = plan.select_outputs(&arguments.checkpoint, Some(&Format::CHECKPOINT))?;
     let (index, port) = workspace.single_output(&arguments.checkpoint, outputs)?;
     let cache_status = workspace.cache_status()?;
     let record = workspace.complete_result(&arguments.checkpoint, &cache_status, index)?;
     let output = output_of(record, &port)?;
     if output.format != Format::CHECKPOINT {
         let message = format!("{} is of format {}, and no checkpoint", arguments.checkpoint, output.format);
-        return Err(Error::usage(message).hint("name a stage that trains, or a checkpoint's folder"));
+        return Err(Error::usage(message).hint(trackable(plan)));
     }
     Ok(workspace.store.path_of(output, &workspace.files)?)
+}
+
+fn has_checkpoint(cell: &Cell) -> bool {
+    cell.outputs.iter().any(|output| output.format == Format::CHECKPOINT)
+}
+
+/// Returns the hint that lists the stages with checkpoints, with a command for the first.
+fn trackable(plan: &Plan) -> String {
+    let first_cell = |stage: &StagePlan| stage.cells.iter().copied().find(|&cell| has_checkpoint(&plan.cells[cell]));
+    let cells: Vec<usize> = plan.stages.iter().filter_map(first_cell).collect();
+    let Some(&first) = cells.first() else {
+        let hint =
+            "no stage of this pipeline has one: name a checkpoint's folder, or a file that `cwm model import` takes";
+        return hint.to_owned();
+    };
+    let stages = list_some(cells.iter().map(|&cell| &plan.cells[cell].label.stage), MAX_STAGES);
+    let first = shell_quote(&plan.cells[first].label.to_string());
+    format!("stages with a checkpoint: {stages}; `cwm model track {first}` follows a game with the first")
 }
 
 /// Opens the source of the moves.
