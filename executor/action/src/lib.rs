@@ -80,7 +80,7 @@ pub fn exec(
     let outcome = perform(&ActionProcess { registry, key, options, messages, cancellation });
     let exit_code = if outcome.is_ok() { ExitCode::OK } else { ExitCode::STAGE_FAILED };
     if let Err(failure) = &outcome {
-        streams::end_line_of_log();
+        messages.end_line_of_log();
         // The log may be on a full disk.
         let _ = writeln!(std::io::stderr(), "{}", failure.message);
     }

@@ -1,9 +1,9 @@
 //! All processes that one process started, directly or not, also when the one in between has ended.
 
 use std::io::Write;
-use std::os::unix::fs::FileTypeExt;
 
 use cwm_core::os::{self, children};
+use rustix::fs::{FileType, fstat};
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_current_process_group, kill_process, wait};
 
 /// All that a process started and that still runs, the process itself aside. Where a process ended before those that it
@@ -45,7 +45,7 @@ pub fn kill_self() {
 /// is killed, with all that it started, in whatever group that is. (No parent-death signal: that one fires when a *thread* of the parent
 /// ends.) Under a batch system there is no executor to watch, and standard input is not a pipe; then nothing is watched.
 pub fn end_with_parent() {
-    if std::fs::metadata("/dev/stdin").is_ok_and(|metadata| metadata.file_type().is_fifo()) {
+    if fstat(std::io::stdin()).is_ok_and(|stdin| FileType::from_raw_mode(stdin.st_mode).is_fifo()) {
         std::thread::spawn(|| {
             let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
             kill_self();

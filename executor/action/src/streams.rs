@@ -25,6 +25,8 @@ struct Sink {
     file: File,
     /// For a file, which is read now and then: the last time that progress was written.
     progressed: Option<Option<Instant>>,
+    /// The log, once standard output and error go there.
+    log: Option<PathBuf>,
 }
 
 /// The interval at which progress goes into a file.
@@ -45,7 +47,7 @@ impl MessageWriter {
                 copy.map_err(|error| Error::system(format!("cannot take standard output: {error}")))?.into()
             }
         };
-        Ok(MessageWriter(Arc::new(Mutex::new(Sink { file, progressed: path.map(|_| None) }))))
+        Ok(MessageWriter(Arc::new(Mutex::new(Sink { file, progressed: path.map(|_| None), log: None }))))
     }
 
     /// Sends standard output and error to the log at `path`, appending.
@@ -60,7 +62,16 @@ impl MessageWriter {
                 return Err(Error::io("write the log", path, std::io::Error::last_os_error()));
             }
         }
+        locked(&self.0).log = Some(path.to_owned());
         Ok(())
+    }
+
+    /// Ends the last line of the log, if the output of a command did not.
+    pub fn end_line_of_log(&self) {
+        let log = locked(&self.0).log.clone().filter(|log| log.is_file());
+        if log.is_some_and(|log| read_log_tail(&log, 0, 1).is_ok_and(|end| !end.is_empty() && end != "\n")) {
+            let _ = writeln!(std::io::stderr());
+        }
     }
 
     /// Sends one line. If the executor is gone, the watch of the parent's pipe ends this process. If the executor does not
@@ -89,15 +100,6 @@ impl MessageWriter {
 
 fn append_to(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().create(true).append(true).open(path)
-}
-
-/// Ends the last line of the log, if the output of a command did not.
-pub fn end_line_of_log() {
-    let log = Path::new("/dev/stderr");
-    let is_file = std::fs::metadata(log).is_ok_and(|log| log.is_file());
-    if is_file && read_log_tail(log, 0, 1).is_ok_and(|end| !end.is_empty() && end != "\n") {
-        let _ = writeln!(std::io::stderr());
-    }
 }
 
 /// Returns true if a pipe takes a page at once, and so a line.

@@ -14,9 +14,9 @@ use crate::files::FileError;
 pub fn read_regular_file(path: &Path) -> io::Result<Vec<u8>> {
     let not_plain = || io::Error::new(io::ErrorKind::InvalidData, "it is not a plain file");
     let opened = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path);
-    // A socket cannot even be opened.
-    let mut file =
-        opened.map_err(|error| if error.raw_os_error() == Some(libc::ENXIO) { not_plain() } else { error })?;
+    // A socket cannot even be opened, with an error that depends on the system.
+    let is_special = || fs::metadata(path).is_ok_and(|found| !found.is_file());
+    let mut file = opened.map_err(|error| if is_special() { not_plain() } else { error })?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(not_plain());
