@@ -12,6 +12,7 @@ use super::attempt::Attempt;
 use super::attempt_options::AttemptOptions;
 use super::process_tree;
 use super::protocol::{ActionFailure, ActionFailureKind, ActionMessage};
+use cwm_core::os;
 use cwm_core::text::exact_duration;
 
 /// The interval at which memory is measured.
@@ -19,18 +20,32 @@ const MEASUREMENT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Does the work of an attempt, within its limits if it has any. Returns the result of the work, and the failure if it exceeded a
 /// limit.
-pub fn run<T>(attempt: &Attempt<'_>, work: impl FnOnce() -> T) -> (T, Option<ActionFailure>) {
+///
+/// # Errors
+/// It has a limit of memory, and this system does not measure memory. Then no work is done.
+pub fn run<T>(attempt: &Attempt<'_>, work: impl FnOnce() -> T) -> Result<(T, Option<ActionFailure>), ActionFailure> {
     let AttemptOptions { time, memory, .. } = attempt.process.options;
-    if time.is_none() && memory.is_none() {
-        return (work(), None);
+    if memory.is_some() {
+        require_measurable(os::held_memory(getpid()))?;
     }
-    std::thread::scope(|scope| {
+    if time.is_none() && memory.is_none() {
+        return Ok((work(), None));
+    }
+    Ok(std::thread::scope(|scope| {
         let (running, ended) = channel();
         let watchdog = scope.spawn(move || watch(attempt, &ended));
         let done = work();
         drop(running);
         (done, watchdog.join().unwrap_or_default())
-    })
+    }))
+}
+
+/// Fails if the memory that this process holds is unknown: a limit of it would hold for nothing. Another attempt fails in the same
+/// way.
+fn require_measurable(held: Option<u64>) -> Result<(), ActionFailure> {
+    let problem = "its limit of memory cannot be enforced: the memory of processes is not known on this system";
+    let hint = "remove `limits: { memory: … }` of the stage, or run it where /proc is mounted, as on Linux";
+    held.map(drop).ok_or_else(|| ActionFailure::new(ActionFailureKind::Input, problem).hint(hint))
 }
 
 /// Waits; true if the work ended meanwhile.
@@ -98,5 +113,11 @@ mod tests {
     #[test]
     fn limits_are_shown_as_they_are_written() {
         assert!(memory_exceeded(3 << 30, 2 << 30).message.ends_with("more than its limit of 2.1 GB"));
+    }
+
+    #[test]
+    fn a_limit_of_memory_that_is_unknown_fails() {
+        assert_eq!(require_measurable(os::held_memory(getpid())), Ok(()));
+        assert_eq!(require_measurable(None).map_err(|failure| failure.kind), Err(ActionFailureKind::Input));
     }
 }

@@ -119,7 +119,7 @@ impl Attempt<'_> {
         let outputs: BTreeMap<String, PathBuf> =
             outputs.map(|(name, output)| (name.clone(), self.work.out().join(output.file_name(name)))).collect();
         let work = || catch_unwind(AssertUnwindSafe(|| self.do_work(&inputs, &outputs)));
-        let reported = match watchdog::run(self, work) {
+        let reported = match watchdog::run(self, work)? {
             // A stage that ends within the grace period after its time limit has succeeded.
             (Ok(Ok(reported)), _) => Ok(reported),
             (_, Some(exceeded)) => Err(exceeded),
