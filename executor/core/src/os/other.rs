@@ -44,9 +44,11 @@ pub fn proportional_memory(_process: Pid) -> Option<u64> {
     None
 }
 
-/// Returns the bytes of memory of this machine: unknown here.
+/// Returns the bytes of memory of this machine.
 pub fn total_memory() -> Option<u64> {
-    None
+    // SAFETY: sysconf only reads, and returns -1 for what the system does not have.
+    let number = |name| u64::try_from(unsafe { libc::sysconf(name) }).ok();
+    number(libc::_SC_PHYS_PAGES)?.checked_mul(number(libc::_SC_PAGESIZE)?)
 }
 
 /// Returns 0 as the number of processes that the kernel has killed for lack of memory, which is unknown: no two calls differ.
