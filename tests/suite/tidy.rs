@@ -713,6 +713,54 @@ fn nothing_below_the_command_line_prints() {
     none(offenders, "only src/ prints; a stage reports through its context");
 }
 
+/// What only Linux has: files and calls of its kernel, and code for one system.
+const LINUX_ALONE: [&str; 12] = [
+    "/proc/",
+    "/sys/",
+    "target_os",
+    "os::linux",
+    "pidfd",
+    "prctl",
+    "subreaper",
+    "renameat",
+    "syncfs",
+    "statx",
+    "memfd",
+    "inotify",
+];
+
+#[test]
+fn what_only_linux_has_is_in_one_module() {
+    let wrong = |line: &str| LINUX_ALONE.iter().any(|mark| line.contains(mark));
+    let (mut own, mut offenders) = (0, Vec::new());
+    for file in rust_files(&["src", "executor"]).iter().filter(|file| !file.path.contains("/tests")) {
+        let lines = file.lines(&file.product_code(), wrong);
+        match file.path.starts_with("executor/core/src/os/") {
+            true => own += lines.len(),
+            false => offenders.extend(lines),
+        }
+    }
+    assert!(own > 10, "only {own} lines were found");
+    none(offenders, "what only Linux has is in executor/core/src/os/, so that a port is one file");
+}
+
+#[test]
+fn each_operating_system_has_the_same_functions() {
+    // The name of an argument that a system does not use begins with `_`.
+    let signature = |line: &str| {
+        let end = line.find(" {").into_iter().chain(line.find(" =")).min().unwrap_or(line.len());
+        line[..end].replace("(_", "(").replace(", _", ", ")
+    };
+    let signatures = |name: &str| -> BTreeSet<String> {
+        let path = Path::new(ROOT).join("executor/core/src/os").join(name);
+        let text = fs::read_to_string(path).expect("a file");
+        text.lines().filter(|line| line.starts_with("pub ")).map(signature).collect()
+    };
+    let linux = signatures("linux.rs");
+    assert!(linux.len() > 10, "{linux:?}");
+    assert_eq!(linux, signatures("other.rs"));
+}
+
 #[test]
 fn no_serde_attribute_gives_bad_messages() {
     let wrong = |line: &str| line.contains("serde(") && (mentions(line, "flatten") || mentions(line, "untagged"));
