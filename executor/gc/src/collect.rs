@@ -55,9 +55,9 @@ pub struct ReclaimedWork {
     pub bytes: u64,
 }
 
-/// The content that goes and that stays; `cwm store gc --json` prints it.
+/// The content that goes and that stays: what `cwm store gc --json` prints, field for field (`docs/json.md`).
 #[derive(Debug, Default, Serialize)]
-pub struct GcPlan {
+pub struct GcReport {
     /// The version of this as JSON.
     pub format: u32,
     /// True if it was deleted.
@@ -86,12 +86,15 @@ pub struct GcPlan {
     pub stays: BTreeMap<Retention, u64>,
     /// The roots.
     pub roots: Vec<Root>,
+}
+
+/// A collection, planned or done.
+#[derive(Debug)]
+pub struct GcPlan {
+    /// The content that goes and that stays.
+    pub report: GcReport,
     /// The garbage to move aside.
-    #[serde(skip)]
     garbage: Garbage,
-    /// Files of roots that name nothing any more.
-    #[serde(skip)]
-    ended: Vec<PathBuf>,
 }
 
 impl GcPlan {
@@ -99,13 +102,18 @@ impl GcPlan {
     pub fn is_empty(&self) -> bool {
         let Garbage { records, objects, work, others } = &self.garbage;
         let nothing = records.is_empty() && objects.is_empty() && work.is_empty() && others.is_empty();
-        nothing && self.aside_bytes == 0 && self.ended.is_empty()
+        nothing && self.report.aside_bytes == 0 && self.ended_roots().next().is_none()
+    }
+
+    /// Returns the files of roots that name nothing any more.
+    fn ended_roots(&self) -> impl Iterator<Item = &PathBuf> {
+        self.report.roots.iter().filter_map(|root| root.ended.as_ref())
     }
 
     fn add_results(&mut self, store: &Store, inventory: &Inventory, reach: &Reachability, max_size: Option<u64>) {
         let mut eviction = EvictionPlan::new(inventory, &reach.pinned, 0..inventory.records.len());
-        self.unnamed_bytes = eviction.add_unnamed();
-        let mut left = inventory.objects.values().sum::<u64>() - self.unnamed_bytes;
+        self.report.unnamed_bytes = eviction.add_unnamed();
+        let mut left = inventory.objects.values().sum::<u64>() - self.report.unnamed_bytes;
         let mut free: Vec<usize> =
             (0..inventory.records.len()).filter(|index| reach.retention[*index] == Retention::Free).collect();
         free.sort_by_key(|index| (inventory.records[*index].last_used, inventory.records[*index].record.key));
@@ -122,10 +130,10 @@ impl GcPlan {
                 stage.bytes += bytes;
             }
         }
-        self.stages =
+        self.report.stages =
             stages.into_iter().map(|(stage, freed)| ReclaimedStage { stage: stage.to_owned(), ..freed }).collect();
-        self.stages.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.stage.cmp(&b.stage)));
-        self.stays = staying_bytes(inventory, reach, &eviction.content);
+        self.report.stages.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.stage.cmp(&b.stage)));
+        self.report.stays = staying_bytes(inventory, reach, &eviction.content);
         self.garbage = eviction.garbage(store);
     }
 
@@ -133,7 +141,7 @@ impl GcPlan {
         let key = entry.folder.key();
         let action = ActionFile::read(&entry.folder, key);
         let label = action.map_or_else(|_| key.short(), |action| action.label.to_string());
-        self.work.push(ReclaimedWork { label, bytes: entry.bytes + entry.kept_bytes });
+        self.report.work.push(ReclaimedWork { label, bytes: entry.bytes + entry.kept_bytes });
         self.garbage.work.push(entry.folder.clone());
     }
 }
@@ -147,7 +155,8 @@ pub fn plan(store: &Store, jobs: &dyn BatchJobs, options: GcOptions, now: Timest
     let inventory = store.inventory()?;
     let since = (options.keep > Age::days(0)).then(|| options.keep.before(now));
     let reach = Reachability::of(store, &inventory, &roots, since, options.sources);
-    let mut plan = GcPlan { format: 1, roots, ..GcPlan::default() };
+    let report = GcReport { format: 1, roots, ..GcReport::default() };
+    let mut plan = GcPlan { report, garbage: Garbage::default() };
     plan.add_results(store, &inventory, &reach, options.max_size);
     plan.garbage.others.extend(store.trees_without_manifests()?);
     let ended = options.keep.max(WORK_RETENTION).before(now);
@@ -156,29 +165,30 @@ pub fn plan(store: &Store, jobs: &dyn BatchJobs, options: GcOptions, now: Timest
     inventory.work.iter().filter(is_idle).filter(|work| work.changed < ended).for_each(|work| plan.add_work(work));
     let yesterday = Age::days(1).before(now);
     for path in jobs.garbage(store, yesterday) {
-        plan.leftover_bytes += bytes_below(&path)?;
+        plan.report.leftover_bytes += bytes_below(&path)?;
         plan.garbage.others.push(path);
     }
     let abandoned = options.keep.max(TRANSFER_RETENTION).before(now);
     for left in store.leftovers()? {
         if left.is_transfer && left.changed >= abandoned {
-            plan.staying_transfer_bytes += left.bytes;
+            plan.report.staying_transfer_bytes += left.bytes;
             continue;
         }
-        *(if left.is_transfer { &mut plan.transfer_bytes } else { &mut plan.leftover_bytes }) += left.bytes;
+        let GcReport { transfer_bytes, leftover_bytes, .. } = &mut plan.report;
+        *(if left.is_transfer { transfer_bytes } else { leftover_bytes }) += left.bytes;
         plan.garbage.others.push(left.path);
     }
     for path in store.quarantined_before(options.keep.max(QUARANTINE_RETENTION).before(now))? {
-        plan.quarantine_bytes += bytes_below(&path)?;
+        plan.report.quarantine_bytes += bytes_below(&path)?;
         plan.garbage.others.push(path);
     }
-    plan.aside_bytes = bytes_below(&store.folder("garbage"))?;
-    plan.ended = plan.roots.iter().filter_map(|root| root.ended.clone()).collect();
-    plan.staying_bytes = plan.stays.values().sum();
-    let stages: u64 = plan.stages.iter().map(|stage| stage.bytes).sum();
-    let work: u64 = plan.work.iter().map(|work| work.bytes).sum();
-    let interrupted = plan.unnamed_bytes + plan.leftover_bytes + plan.transfer_bytes;
-    plan.bytes = stages + work + interrupted + plan.quarantine_bytes + plan.aside_bytes;
+    let report = &mut plan.report;
+    report.aside_bytes = bytes_below(&store.folder("garbage"))?;
+    report.staying_bytes = report.stays.values().sum();
+    let stages: u64 = report.stages.iter().map(|stage| stage.bytes).sum();
+    let work: u64 = report.work.iter().map(|work| work.bytes).sum();
+    let interrupted = report.unnamed_bytes + report.leftover_bytes + report.transfer_bytes;
+    report.bytes = stages + work + interrupted + report.quarantine_bytes + report.aside_bytes;
     Ok(plan)
 }
 
@@ -212,10 +222,11 @@ pub fn collect(
     waiting: impl FnOnce(&str),
 ) -> Result<GcPlan> {
     let alone = store.lock_exclusive("cwm store gc", waiting)?;
-    let plan = GcPlan { deleted: true, ..plan(store, jobs, options, now)? };
+    let mut plan = plan(store, jobs, options, now)?;
+    plan.report.deleted = true;
     if !plan.is_empty() {
         store.move_garbage(&plan.garbage, EvictionReason::Collected, &alone)?;
-        plan.ended.iter().try_for_each(|file| DurableFs::default().remove(file))?;
+        plan.ended_roots().try_for_each(|file| DurableFs::default().remove(file))?;
     }
     drop(alone);
     store.delete_garbage()?;

@@ -17,7 +17,7 @@ mod usage;
 
 pub use age::Age;
 pub use check::check;
-pub use collect::{GcOptions, GcPlan, collect, plan};
+pub use collect::{GcOptions, GcPlan, GcReport, collect, plan};
 pub use reachability::Retention;
 pub use roots::{BatchJobs, Root, forget, record_run, roots};
 pub use unkept::evict_content;

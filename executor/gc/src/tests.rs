@@ -178,12 +178,13 @@ proptest! {
         let said = plan(&store, &NoJobs, GcOptions { sources, ..wish() }, NOW()).unwrap();
         prop_assert_eq!(objects(&store), before.clone(), "to look changes nothing");
         let done = collect(&store, &NoJobs, GcOptions { sources, ..wish() }, NOW(), |_| {}).unwrap();
-        prop_assert_eq!(&done.stages, &said.stages);
+        prop_assert_eq!(&done.report.stages, &said.report.stages);
         prop_assert_eq!(objects(&store), reachable.clone());
         for record in wanted {
             prop_assert!(is_whole(&store, record));
         }
-        prop_assert_eq!(done.stages.iter().map(|stage| stage.bytes).sum::<u64>() > 0, before != reachable);
+        let freed: u64 = done.report.stages.iter().map(|stage| stage.bytes).sum();
+        prop_assert_eq!(freed > 0, before != reachable);
         assert_clean(&store);
         // Records stay, and say that their content was collected.
         for record in &records {
@@ -311,12 +312,12 @@ fn transfers_that_were_interrupted_lately_stay_and_old_ones_go() {
     let upload = begun(format!(".cwm-upload-0123abcd-{here}"));
     let idle = begun(".cwm-a1b2c3".to_owned());
     let after = |days: i64| NOW().checked_add(jiff::SignedDuration::from_hours(24 * days)).unwrap();
-    let lately = collect(&store, &NoJobs, wish(), after(13), |_| {}).unwrap();
+    let lately = collect(&store, &NoJobs, wish(), after(13), |_| {}).unwrap().report;
     assert_eq!((lately.leftover_bytes, lately.transfer_bytes, lately.staying_transfer_bytes), (4, 0, 8));
     assert!(download.exists() && upload.exists() && !idle.exists());
-    let kept = collect(&store, &NoJobs, GcOptions { keep: Age::days(20), ..wish() }, after(19), |_| {}).unwrap();
+    let kept = collect(&store, &NoJobs, GcOptions { keep: Age::days(20), ..wish() }, after(19), |_| {}).unwrap().report;
     assert_eq!((kept.transfer_bytes, kept.staying_transfer_bytes), (0, 8));
-    let late = collect(&store, &NoJobs, wish(), after(15), |_| {}).unwrap();
+    let late = collect(&store, &NoJobs, wish(), after(15), |_| {}).unwrap().report;
     assert_eq!((late.leftover_bytes, late.transfer_bytes, late.staying_transfer_bytes), (0, 8, 0));
     assert!(!download.exists() && !upload.exists());
     assert!(is_whole(&store, &made));
@@ -344,7 +345,7 @@ fn the_least_recently_used_goes_first_until_it_fits_and_roots_never() {
     assert_eq!(whole(), [false, false, true, true]);
     let last = take(GcOptions { max_size: Some(1), ..wish() });
     assert_eq!(whole(), [false, false, false, true]);
-    assert!(last.staying_bytes > 1);
+    assert!(last.report.staying_bytes > 1);
     // A use is noted once a day.
     store.note_use([records[0].key]).unwrap();
     let used = store
@@ -394,7 +395,7 @@ fn a_lock_file_that_is_gone_moved_or_damaged_is_reported_and_what_it_named_stays
     assert!(forget(&store, &path).unwrap() && !forget(&store, &path).unwrap());
     assert!(roots(&store, &NoJobs, later).unwrap().is_empty());
     let collected = collect(&store, &NoJobs, wish(), NOW(), |_| {}).unwrap();
-    assert_eq!(collected.stages.len(), 1);
+    assert_eq!(collected.report.stages.len(), 1);
 }
 
 #[test]
@@ -523,6 +524,6 @@ fn a_running_stage_and_its_inputs_stay_and_one_that_ended_long_ago_goes() {
     assert!(work.exists() && check.exists(), "an attempt resumes from its checkpoint, and the log of a check is read");
     let later = NOW().checked_add(jiff::SignedDuration::from_hours(15 * 24)).unwrap();
     let collected = collect(&store, &NoJobs, wish(), later, |_| {}).unwrap();
-    assert_eq!(collected.work.iter().map(|work| work.label.as_str()).collect::<Vec<_>>(), ["reader", "reader"]);
+    assert_eq!(collected.report.work.iter().map(|work| work.label.as_str()).collect::<Vec<_>>(), ["reader", "reader"]);
     assert!(!work.exists() && !check.exists());
 }

@@ -10,7 +10,7 @@ use crate::cli::GcArguments;
 use crate::locate::open_existing_store;
 use crate::output::{columns, print_answer};
 use cwm_core::{Error, ExitCode, list_some, plural};
-use cwm_gc::{GcOptions, GcPlan, Retention};
+use cwm_gc::{GcOptions, GcReport, Retention};
 use cwm_store::Store;
 
 /// Runs `cwm store gc`. Records stay: `cwm why` needs them.
@@ -34,7 +34,7 @@ pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<ExitCode, Er
         let _shared = store.lock_shared(|holder| eprintln!("waiting for the store: {holder}"))?;
         cwm_gc::plan(&store, &SlurmJobs, options, now)?
     };
-    print_answer(&plan, || text(&plan, arguments))?;
+    print_answer(&plan.report, || text(&plan.report, plan.is_empty(), arguments))?;
     Ok(ExitCode::OK)
 }
 
@@ -48,39 +48,39 @@ fn users(store: &Store) -> Result<String, Error> {
     Ok(if users.is_empty() { String::new() } else { format!(": {}", list_some(users, 3)) })
 }
 
-fn text(plan: &GcPlan, arguments: &GcArguments) -> String {
-    let stages = plan.stages.iter();
+fn text(report: &GcReport, is_empty: bool, arguments: &GcArguments) -> String {
+    let stages = report.stages.iter();
     let stages = stages.map(|stage| (stage.stage.as_str(), stage.bytes, plural(stage.results, "result", "results")));
     let unfinished = "the work folder of a stage that did not finish";
-    let work = plan.work.iter().map(|work| (work.label.as_str(), work.bytes, unfinished.to_owned()));
+    let work = report.work.iter().map(|work| (work.label.as_str(), work.bytes, unfinished.to_owned()));
     let others = [
-        (plan.unnamed_bytes, "content of interrupted runs"),
-        (plan.leftover_bytes, "left by interrupted writes"),
-        (plan.transfer_bytes, "of pushes and pulls that were not resumed for 14 days"),
-        (plan.quarantine_bytes, "moved to quarantine by `cwm store verify`, more than 30 days ago"),
-        (plan.aside_bytes, "left over from an interrupted `cwm store gc`"),
+        (report.unnamed_bytes, "content of interrupted runs"),
+        (report.leftover_bytes, "left by interrupted writes"),
+        (report.transfer_bytes, "of pushes and pulls that were not resumed for 14 days"),
+        (report.quarantine_bytes, "moved to quarantine by `cwm store verify`, more than 30 days ago"),
+        (report.aside_bytes, "left over from an interrupted `cwm store gc`"),
     ];
     let others = others.into_iter().filter(|(bytes, _)| *bytes > 0).map(|(bytes, what)| ("", bytes, what.to_owned()));
     let rows = stages.chain(work).chain(others);
     let mut text =
         columns(rows.map(|(name, bytes, what)| [name.to_owned(), format!("{:>9}", amount::format_bytes(bytes)), what]));
-    if plan.staying_transfer_bytes > 0 {
-        let bytes = amount::format_bytes(plan.staying_transfer_bytes);
+    if report.staying_transfer_bytes > 0 {
+        let bytes = amount::format_bytes(report.staying_transfer_bytes);
         text += &format!("note: {bytes} of interrupted pushes and pulls stay for 14 days: the next one resumes them\n");
     }
-    for root in &plan.roots {
+    for root in &report.roots {
         text += &root.note.as_ref().map(|note| format!("note: {} {note}\n", root.name)).unwrap_or_default();
     }
-    let (goes, stays) = (amount::format_bytes(plan.bytes), amount::format_bytes(plan.staying_bytes));
-    let why: Vec<String> = plan.stays.iter().map(|(retention, bytes)| why(*retention, *bytes)).collect();
+    let (goes, stays) = (amount::format_bytes(report.bytes), amount::format_bytes(report.staying_bytes));
+    let why: Vec<String> = report.stays.iter().map(|(retention, bytes)| why(*retention, *bytes)).collect();
     let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join(", ")) };
-    let roots = plural(plan.roots.len() as u64, "root", "roots");
-    text += &match (plan.is_empty(), arguments.delete) {
+    let roots = plural(report.roots.len() as u64, "root", "roots");
+    text += &match (is_empty, arguments.delete) {
         (true, _) => format!("nothing to delete; {stays} stay{why}; {roots}"),
         (false, true) => format!("deleted {goes}; {stays} stay{why}; {roots}"),
         (false, false) => format!("{goes} would go, with `--delete`; {stays} stay{why}; {roots}"),
     };
-    if let Some(most) = arguments.max_size.filter(|most| plan.staying_bytes > *most) {
+    if let Some(most) = arguments.max_size.filter(|most| report.staying_bytes > *most) {
         text += &format!("\nwhat must stay is more than {}", amount::format_bytes(most));
     }
     text
