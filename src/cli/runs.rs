@@ -30,12 +30,9 @@ pub struct RunArguments {
     /// The pipeline and its variables
     #[command(flatten)]
     pub pipeline: PipelineArguments,
-    /// Cores to use [default: all]
-    #[arg(short = 'j', long, value_name = "N", value_parser = core_count)]
-    pub jobs: Option<u32>,
-    /// The device of stages that train or evaluate, in place of the pipeline's: auto, cpu, cuda:0, cuda:1, …
-    #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = complete(devices))]
-    pub device: Option<cwm_contract::DeviceChoice>,
+    /// How its stages are executed
+    #[command(flatten)]
+    pub execution: ExecutionArguments,
     /// How to print progress
     #[arg(long, value_enum, default_value_t = Output::Auto)]
     pub output: Output,
@@ -48,6 +45,37 @@ pub struct RunArguments {
     /// Run these stages even if they are cached (may be repeated)
     #[arg(long, value_name = "STAGE", add = complete(stages))]
     pub force: Vec<String>,
+    /// What it fetches from remotes and uploads to them
+    #[command(flatten)]
+    pub sharing: SharingArguments,
+    /// Run again whenever the pipeline or a file that it reads changes; Ctrl-C ends it
+    #[arg(long, conflicts_with_all = ["dry_run", "check", "force", "detach"])]
+    pub watch: bool,
+    /// Print one line for each cell, and all progress in plain output
+    #[arg(short = 'v', long)]
+    pub verbose: bool,
+}
+
+/// How the stages of a run are executed: with which cores and device, and by which executor.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ExecutionArguments {
+    /// Cores to use [default: all]
+    #[arg(short = 'j', long, value_name = "N", value_parser = core_count)]
+    pub jobs: Option<u32>,
+    /// The device of stages that train or evaluate, in place of the pipeline's: auto, cpu, cuda:0, cuda:1, …
+    #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = complete(devices))]
+    pub device: Option<cwm_contract::DeviceChoice>,
+    /// The executor, in place of the one in `cwm.toml`
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub executor: Option<Executor>,
+    /// Submit the run itself as a Slurm job, and exit
+    #[arg(long, conflicts_with = "dry_run")]
+    pub detach: bool,
+}
+
+/// What a run fetches from remotes and uploads to them.
+#[derive(Clone, Debug, Default, Args)]
+pub struct SharingArguments {
     /// Fetch results that a remote has instead of computing them
     #[arg(long, conflicts_with_all = ["dry_run", "check"])]
     pub pull: bool,
@@ -57,18 +85,6 @@ pub struct RunArguments {
     /// Use only this remote, for --pull, --push and jobs with `store = "remote"`
     #[arg(long, value_name = "NAME")]
     pub remote: Option<String>,
-    /// The executor, in place of the one in `cwm.toml`
-    #[arg(long, value_enum, value_name = "NAME")]
-    pub executor: Option<Executor>,
-    /// Submit the run itself as a Slurm job, and exit
-    #[arg(long, conflicts_with = "dry_run")]
-    pub detach: bool,
-    /// Run again whenever the pipeline or a file that it reads changes; Ctrl-C ends it
-    #[arg(long, conflicts_with_all = ["dry_run", "check", "force", "detach"])]
-    pub watch: bool,
-    /// Print one line for each cell, and all progress in plain output
-    #[arg(short = 'v', long)]
-    pub verbose: bool,
 }
 
 /// The executor of a run.

@@ -31,8 +31,9 @@ pub fn run(
     if !fetches && let Some(message) = workspace.results_elsewhere(&cells, "`cwm run --pull`")? {
         sinks.warn(message);
     }
-    let (registry, machine) = (crate::registry::built_in(), Machine::detect(arguments.jobs));
-    let mut estimates = Estimates::of(&workspace.store, &registry, machine, arguments.device, &workspace.files)?;
+    let device = arguments.execution.device;
+    let (registry, machine) = (crate::registry::built_in(), Machine::detect(arguments.execution.jobs));
+    let mut estimates = Estimates::of(&workspace.store, &registry, machine, device, &workspace.files)?;
     let cache_status = workspace.cache_status()?;
     let prediction = RunPrediction::of(workspace.inputs(), &cache_status, &targets, force, fetches)?;
     workspace.files.save();
@@ -52,7 +53,7 @@ pub fn run(
         let uncertain = matches!(state, CellStatus::MayRun | CellStatus::Waits);
         let problem = match &cell.body {
             _ if state == CellStatus::WouldFail => origin.clone(),
-            Body::Stage(stage) if stage.uses_devices() => missing(arguments.device.unwrap_or(cell.settings.device)),
+            Body::Stage(stage) if stage.uses_devices() => missing(device.unwrap_or(cell.settings.device)),
             Body::Stage(_) | Body::Command(_) => None,
         };
         if let Some(problem) = &problem {

@@ -14,18 +14,18 @@ use cwm_slurm::isolated::RemoteStoreConfig;
 /// # Errors
 /// An option has no meaning with this executor.
 pub fn cluster(arguments: &RunArguments, site: &Site) -> Result<Option<Settings>, Error> {
-    let is_slurm = match arguments.executor {
+    let is_slurm = match arguments.execution.executor {
         Some(chosen) => chosen == Executor::Slurm,
         None => site.executor == ExecutorKind::Slurm,
     };
     if !is_slurm {
-        if arguments.detach {
+        if arguments.execution.detach {
             return Err(Error::usage("`--detach` leaves a run to a batch system")
                 .hint("add `--executor slurm`, or `executor = \"slurm\"` to cwm.toml"));
         }
         return Ok(None);
     }
-    if arguments.jobs.is_some() {
+    if arguments.execution.jobs.is_some() {
         return Err(Error::usage("`--jobs` counts cores of this machine, and the work is done by Slurm")
             .hint("`max_jobs` under [slurm] in cwm.toml limits the jobs in the queue"));
     }
@@ -48,9 +48,10 @@ fn remote_store(arguments: &RunArguments, site: &Site) -> Result<RemoteStoreConf
         ))
         .hint("`--executor local` checks here; `cwm pull` of a stage and of what it reads fetches their files first"));
     }
-    let named = |name: &String| arguments.remote.as_ref().is_none_or(|wanted| wanted == name);
+    let only = arguments.sharing.remote.as_ref();
+    let named = |name: &String| only.is_none_or(|wanted| wanted == name);
     let mut remotes: Vec<Remote> = site.remotes.iter().filter(|remote| named(&remote.name)).cloned().collect();
-    if let (Some(name), true) = (&arguments.remote, remotes.is_empty()) {
+    if let (Some(name), true) = (only, remotes.is_empty()) {
         return Err(Error::usage(format!("there is no remote `{name}`")).hint("`cwm remote list` lists them"));
     }
     let Some(to) = remotes.iter().position(|remote| !remote.read_only) else {

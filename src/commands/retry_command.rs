@@ -34,17 +34,18 @@ pub fn command(
             forced.extend(cells.iter().map(|cell| plan.cells[*cell].label.to_string()));
         }
     }
-    let executor = arguments.executor.and_then(|executor| executor.to_possible_value());
+    let (execution, sharing) = (&arguments.execution, &arguments.sharing);
+    let executor = execution.executor.and_then(|executor| executor.to_possible_value());
     let options = [
-        ("--device", arguments.device.map(|device| device.to_string())),
+        ("--device", execution.device.map(|device| device.to_string())),
         ("--executor", executor.map(|executor| executor.get_name().to_owned())),
-        ("--jobs", arguments.jobs.map(|jobs| jobs.to_string())),
-        ("--remote", arguments.remote.clone()),
+        ("--jobs", execution.jobs.map(|jobs| jobs.to_string())),
+        ("--remote", sharing.remote.clone()),
     ];
     let options = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
     let forced = forced.into_iter().map(|word| ("--force", word));
     let options = options.chain(forced).map(|(name, value)| format!(" {name} {}", shell_quote(&value)));
-    let flags = [("--pull", arguments.pull), ("--push", arguments.push), ("--check", arguments.check)];
+    let flags = [("--pull", sharing.pull), ("--push", sharing.push), ("--check", arguments.check)];
     let flags = flags.iter().filter(|(_, is_set)| *is_set).map(|(name, _)| format!(" {name}"));
     let words = arguments.words.iter().map(|word| format!(" {}", shell_quote(word)));
     let typed = &arguments.pipeline;

@@ -51,7 +51,8 @@ fn run_until(
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     let cluster = executor::cluster(&arguments, &workspace.site)?;
     let remote_store = cluster.as_ref().and_then(|settings| settings.remote_store.clone());
-    if let (Some(remote), false) = (&arguments.remote, arguments.pull || arguments.push || remote_store.is_some()) {
+    let (execution, sharing) = (&arguments.execution, &arguments.sharing);
+    if let (Some(remote), false) = (&sharing.remote, sharing.pull || sharing.push || remote_store.is_some()) {
         return Err(Error::usage(format!("`--remote {remote}` names a remote, and nothing is fetched or uploaded"))
             .hint("add `--pull`, `--push`, or both"));
     }
@@ -68,7 +69,7 @@ fn run_until(
     let cells = workspace.plan.ancestors(&named);
     let (targets, force) = (BTreeSet::from_iter(named.iter().copied()), BTreeSet::from_iter(force));
     require_files_and_exports(&workspace, &cells, arguments.check)?;
-    if let (Some(settings), true) = (&cluster, arguments.detach) {
+    if let (Some(settings), true) = (&cluster, execution.detach) {
         return executor::detach(&workspace, settings);
     }
     let mut sinks = EventSinks(vec![progress_sink(arguments.output, arguments.verbose, workspace.labels())]);
@@ -85,8 +86,8 @@ fn run_until(
     }
     workspace.store = workspace.store.quarantining_records();
     let open_remotes = |site: &Site, remote, to_write| TransferService::open(site, remote, &workspace.store, to_write);
-    let remote = arguments.remote.as_deref();
-    let pushing = arguments.push.then(|| open_remotes(&workspace.site, remote, true)).transpose()?;
+    let remote = sharing.remote.as_deref();
+    let pushing = sharing.push.then(|| open_remotes(&workspace.site, remote, true)).transpose()?;
     let mut fetcher: Option<Box<dyn ResultFetcher>> = None;
     let mut uploader: Option<Box<dyn InputUploader>> = None;
     match &remote_store {
@@ -94,7 +95,7 @@ fn run_until(
             fetcher = Some(Box::new(Remotes(open_remotes(&config.site(), None, false)?)));
             uploader = Some(Box::new(Remotes(open_remotes(&config.site(), None, false)?)));
         }
-        None if arguments.pull => fetcher = Some(Box::new(Remotes(open_remotes(&workspace.site, remote, false)?))),
+        None if sharing.pull => fetcher = Some(Box::new(Remotes(open_remotes(&workspace.site, remote, false)?))),
         None => (),
     }
     // A store that cannot be made is an error before anything runs.
@@ -117,8 +118,8 @@ fn run_until(
         targets,
         check: arguments.check,
         force,
-        machine: Machine::detect(arguments.jobs),
-        device: arguments.device,
+        machine: Machine::detect(execution.jobs),
+        device: execution.device,
         command: retry_command::invocation(),
         drain_requested,
         // Its errors come again at the end.
@@ -165,7 +166,7 @@ fn run_until(
         sinks.event(&outcome.report.event(retry));
     }
     // Once more, since many lines may have followed.
-    if let (Some(first), true) = (remote_warnings.first(), arguments.pull && ran > 0) {
+    if let (Some(first), true) = (remote_warnings.first(), sharing.pull && ran > 0) {
         let more = match remote_warnings.len() {
             1 => String::new(),
             n => format!("; {} more above", n - 1),
