@@ -110,7 +110,7 @@ pub enum Command {
     Pull(TransferArguments),
     /// List, add and remove remotes
     ///
-    /// A remote is a folder, S3, Google, Azure or a web server, named in cwm.toml.
+    /// A remote is a folder, a bucket or a web server that shares results, named in cwm.toml.
     Remote(RemoteArguments),
     /// Inspect, verify and clean the store
     Store(StoreArguments),

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Arg, ArgMatches, Args, FromArgMatches, Subcommand};
+use cwm_remote::{Kinds, OptionKey};
 
 use super::PipelineArguments;
 use super::completers::files_and_stages;
@@ -37,17 +38,42 @@ pub enum RemoteCommand {
 pub struct AddRemoteArguments {
     /// The name of the remote: a lowercase letter, then lowercase letters, digits and `_`
     pub name: String,
-    /// A folder, or s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX, http://… or https://… (read only)
+    /// The folder or URL
+    #[arg(help = format!("One of: {}", Kinds::url_forms()))]
     pub url: String,
     /// Never write to it
     #[arg(long)]
     pub read_only: bool,
-    /// The server of an s3:// remote that is not Amazon's
-    #[arg(long, value_name = "URL")]
-    pub endpoint: Option<String>,
-    /// The region of an s3:// remote
-    #[arg(long, value_name = "NAME")]
-    pub region: Option<String>,
+    /// The keys that only some kinds of remotes have
+    #[command(flatten)]
+    pub options: RemoteOptions,
+}
+
+/// The options of `remote add` that only some kinds of remotes have, which define them: key and value of those that are set.
+#[derive(Debug)]
+pub struct RemoteOptions(pub Vec<(&'static str, String)>);
+
+impl FromArgMatches for RemoteOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let option = |key: &'static str| Some((key, matches.get_one::<String>(key)?.clone()));
+        Ok(RemoteOptions(Kinds::options().into_keys().filter_map(option).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for RemoteOptions {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let option = |key: &OptionKey| Arg::new(key.name).long(key.name).value_name(key.value_name).help(key.help);
+        command.args(Kinds::options().into_values().map(option))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
 }
 
 /// Arguments of `pull`, which `push` has, too.

@@ -29,8 +29,7 @@ pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<ExitCode
     let file = pipeline_file(arguments.file.as_deref())?;
     match &arguments.command {
         RemoteCommand::Add(add) => {
-            let options = [("endpoint", &add.endpoint), ("region", &add.region)];
-            let options = options.iter().filter_map(|(key, value)| Some((*key, value.as_deref()?))).collect();
+            let options = add.options.0.iter().map(|(key, value)| (*key, value.as_str())).collect();
             let new = NewRemote { name: &add.name, url: &add.url, read_only: add.read_only, options };
             let folder = file.parent().unwrap_or(Path::new("."));
             add_remote(&Site::path_for(&file), REMOTE_KINDS, &new, |site, remote| {

@@ -21,7 +21,7 @@ mod transfer;
 mod upload_object;
 mod upload_result;
 
-pub use backends::{Kinds, check_is_no_store};
+pub use backends::{Kinds, OptionKey, check_is_no_store};
 pub use error::RemoteError;
 pub use result_bundle::ResultBundle;
 pub use service::TransferService;

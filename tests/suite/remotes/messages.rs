@@ -189,6 +189,24 @@ fn a_secret_in_the_sites_file_comes_out_nowhere() {
 }
 
 #[test]
+fn an_option_of_one_kind_of_remote_is_in_the_help_and_goes_into_the_sites_file() {
+    let ada = Context::with("cwm: 1\nstages: {}\n");
+    let help = well(ada.cwm(&["remote", "add", "--help"])).stdout;
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in
+        ["One of: a folder, s3://BUCKET/PREFIX, ", "https://HOST/PATH (read only)", "--endpoint <URL> The server"]
+    {
+        assert!(help.contains(words), "{help}");
+    }
+    well(ada.cwm(&["remote", "add", "lab", "s3://b/x", "--region", "r", "--endpoint", "https://h:1"]));
+    let lab = "[remotes.lab]\nurl = \"s3://b/x\"\nendpoint = \"https://h:1\"\nregion = \"r\"\n";
+    assert_eq!(ada.read("cwm.toml"), lab);
+    let refused = ada.cwm(&["remote", "add", "disk", "x", "--region", "r"]);
+    assert!(refused.code == 2 && refused.stderr.contains("`disk` has no key `region`"), "{}", refused.stderr);
+    assert_eq!(ada.read("cwm.toml"), lab);
+}
+
+#[test]
 fn a_remote_that_cannot_be_added_is_named_as_it_was_typed() {
     let ada = Context::with("cwm: 1\nstages: {}\n");
     for (name, url, message) in [

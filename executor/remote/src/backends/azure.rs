@@ -9,6 +9,7 @@ use cwm_project::site::Remote;
 /// Containers of Azure Blob Storage.
 pub static AZURE: Backend = Backend {
     schemes: &["az"],
+    url_form: "az://CONTAINER/PREFIX",
     option_keys: &[],
     is_read_only: false,
     credentials_advice: Some("set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY"),

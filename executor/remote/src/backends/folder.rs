@@ -13,8 +13,15 @@ use cwm_core::files::is_store;
 use cwm_project::site::{InvalidRemote, Remote};
 
 /// Folders.
-pub static FOLDER: Backend =
-    Backend { schemes: &["file"], option_keys: &[], is_read_only: false, credentials_advice: None, check, open };
+pub static FOLDER: Backend = Backend {
+    schemes: &["file"],
+    url_form: "a folder",
+    option_keys: &[],
+    is_read_only: false,
+    credentials_advice: None,
+    check,
+    open,
+};
 
 fn check(remote: &Remote, rest: &str) -> Result<(), InvalidRemote> {
     let is_url = remote.url.contains("://");

@@ -11,6 +11,7 @@ use cwm_project::site::Remote;
 /// Buckets of Google Cloud Storage.
 pub static GCS: Backend = Backend {
     schemes: &["gs"],
+    url_form: "gs://BUCKET/PREFIX",
     option_keys: &[],
     is_read_only: false,
     credentials_advice: Some(

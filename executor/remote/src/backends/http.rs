@@ -11,6 +11,7 @@ use cwm_project::site::{InvalidRemote, Remote, WHERE_CREDENTIALS_ARE, is_secret}
 /// Folders that web servers hand out.
 pub static HTTP: Backend = Backend {
     schemes: &["http", "https"],
+    url_form: "http://HOST/PATH or https://HOST/PATH",
     option_keys: &[],
     is_read_only: true,
     credentials_advice: None,

@@ -9,6 +9,7 @@ mod gcs;
 mod http;
 mod s3;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,8 +33,10 @@ pub static BACKENDS: &[&Backend] = &[&folder::FOLDER, &s3::S3, &gcs::GCS, &azure
 pub struct Backend {
     /// The schemes of its URLs.
     pub schemes: &'static [&'static str],
-    /// The keys of a remote in cwm.toml that this kind alone has. Their values are text.
-    pub option_keys: &'static [&'static str],
+    /// The form of its URLs, for the help of commands.
+    pub url_form: &'static str,
+    /// The keys of a remote in cwm.toml that only some kinds have.
+    pub option_keys: &'static [OptionKey],
     /// True if it can only be read.
     pub is_read_only: bool,
     /// Advice to a user whose credentials are not found, if this kind needs any.
@@ -42,6 +45,16 @@ pub struct Backend {
     pub check: fn(&Remote, &str) -> Result<(), InvalidRemote>,
     /// Opens a remote that was checked, with credentials from the environment or the usual files. Nothing is requested yet.
     pub open: fn(&Remote, &str) -> Result<Location>,
+}
+
+/// A key of a remote in cwm.toml that only some kinds have, and an option of `cwm remote add`. Its value is text.
+pub struct OptionKey {
+    /// The key, and the name of the option.
+    pub name: &'static str,
+    /// The word for its value in the help.
+    pub value_name: &'static str,
+    /// Its help.
+    pub help: &'static str,
 }
 
 /// The place of a remote's objects.
@@ -78,6 +91,22 @@ pub fn open(remote: &Remote) -> Result<(&'static Backend, Location)> {
 /// The kinds of remotes, as the reader of cwm.toml needs them.
 pub struct Kinds;
 
+impl Kinds {
+    /// Returns the keys that only some kinds have, by name.
+    pub fn options() -> BTreeMap<&'static str, &'static OptionKey> {
+        BACKENDS.iter().flat_map(|backend| backend.option_keys).map(|key| (key.name, key)).collect()
+    }
+
+    /// Returns the forms of the URLs of all kinds, for the help of commands.
+    pub fn url_forms() -> String {
+        let form = |backend: &&Backend| match backend.is_read_only {
+            true => format!("{} (read only)", backend.url_form),
+            false => backend.url_form.to_owned(),
+        };
+        BACKENDS.iter().map(form).collect::<Vec<_>>().join(", ")
+    }
+}
+
 impl RemoteKinds for Kinds {
     fn check(&self, remote: &Remote) -> Result<(), InvalidRemote> {
         let (backend, rest) = backend_of(&remote.url)?;
@@ -90,8 +119,8 @@ impl RemoteKinds for Kinds {
 
     fn option_keys(&self, url: &str) -> Vec<&'static str> {
         match backend_of(url) {
-            Ok((backend, _)) => backend.option_keys.to_vec(),
-            Err(_) => BACKENDS.iter().flat_map(|backend| backend.option_keys).copied().collect(),
+            Ok((backend, _)) => backend.option_keys.iter().map(|key| key.name).collect(),
+            Err(_) => Kinds::options().into_keys().collect(),
         }
     }
 }
@@ -273,5 +302,12 @@ mod tests {
         let with = |value: &str| Remote { options: [("endpoint".into(), value.into())].into(), ..remote("s3://b") };
         assert_eq!(Kinds.check(&with("https://a:hunter2@x")).unwrap_err().key, "endpoint");
         Kinds.check(&with("https://minio.example.org:9000")).expect("it is one");
+    }
+
+    #[test]
+    fn the_forms_of_urls_show_every_kind() {
+        let forms = Kinds::url_forms();
+        assert!(forms.starts_with("a folder, s3://BUCKET/PREFIX, ") && forms.ends_with("(read only)"), "{forms}");
+        assert_eq!(forms.split(", ").count(), BACKENDS.len(), "{forms}");
     }
 }

@@ -2,14 +2,18 @@
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 
-use super::{Backend, Location, aws_profile, bucket, connect, environment, http};
+use super::{Backend, Location, OptionKey, aws_profile, bucket, connect, environment, http};
 use crate::error::Result;
 use cwm_project::site::{InvalidRemote, Remote};
 
 /// Buckets of S3.
 pub static S3: Backend = Backend {
     schemes: &["s3"],
-    option_keys: &["endpoint", "region"],
+    url_form: "s3://BUCKET/PREFIX",
+    option_keys: &[
+        OptionKey { name: "endpoint", value_name: "URL", help: "The server of an s3:// remote that is not Amazon's" },
+        OptionKey { name: "region", value_name: "NAME", help: "The region of an s3:// remote" },
+    ],
     is_read_only: false,
     credentials_advice: Some(
         "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write them into ~/.aws/credentials \
