@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::output::print_note;
 use cwm_contract::Label;
 use cwm_core::{Error, Key, escape_controls_in_lines, list_some, shell_quote};
-use cwm_engine::{CacheStatus, EventSinks, KeyStatus, RunInputs, RunPrediction};
+use cwm_engine::{CacheStatus, CellPrediction, EventSinks, KeyStatus, RunInputs};
 use cwm_gc::tags::Tag;
 use cwm_pipeline::plan::{self, Plan};
 use cwm_project::accepted::Accepted;
@@ -135,10 +135,10 @@ impl Workspace {
     }
 
     /// Predicts what a run of the whole pipeline would find missing and rebuild.
-    pub fn prediction(&self, cache_status: &CacheStatus) -> Result<RunPrediction, Error> {
+    pub fn predictions(&self, cache_status: &CacheStatus) -> Result<Vec<CellPrediction>, Error> {
         let all: Vec<usize> = (0..self.plan.cells.len()).collect();
         let fetches = self.site.executor == ExecutorKind::Slurm && self.site.slurm.store == JobStore::Remote;
-        RunPrediction::of(self.inputs(), cache_status, &all, &BTreeSet::new(), fetches)
+        cwm_engine::predict(self.inputs(), cache_status, &all, &BTreeSet::new(), fetches)
     }
 
     /// Returns the one cell that `text` names.

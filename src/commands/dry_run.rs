@@ -8,7 +8,7 @@ use crate::workspace::{SkippedRecordsWarning, Workspace};
 use cwm_contract::amount::format_bytes;
 use cwm_contract::{Label, Type, Value};
 use cwm_core::{Error, ExitCode};
-use cwm_engine::{CellStatus, Estimates, Explainer, Machine, Reason, RunPrediction};
+use cwm_engine::{CellStatus, Estimates, Explainer, Machine, Reason};
 use cwm_engine::{EventSink, EventSinks, RunEvent};
 use cwm_pipeline::plan::{Body, Cell};
 
@@ -35,9 +35,9 @@ pub fn run(
     let (registry, machine) = (crate::registry::built_in(), Machine::detect(arguments.execution.jobs));
     let mut estimates = Estimates::of(&workspace.store, &registry, machine, device, &workspace.files)?;
     let cache_status = workspace.cache_status()?;
-    let prediction = RunPrediction::of(workspace.inputs(), &cache_status, &targets, force, fetches)?;
+    let predictions = cwm_engine::predict(workspace.inputs(), &cache_status, &targets, force, fetches)?;
     workspace.files.save();
-    let explainer = Explainer::new(workspace.inputs(), &cache_status, &prediction);
+    let explainer = Explainer::new(workspace.inputs(), &cache_status, &predictions);
     let (mut would_run, mut may_run, mut cached, mut would_fail) = (0, 0, 0, 0);
     let mut unmeasured: Vec<&Cell> = Vec::new();
     for index in cells {

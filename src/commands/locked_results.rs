@@ -67,8 +67,7 @@ pub fn lock_of_run(pipeline: &Path, sets: &SetValues) -> Result<LockFile, Error>
 impl Workspace {
     /// Returns true if the lock file names another result of the key of `record`.
     pub(super) fn differs_from_lock(&self, index: usize, record: &ActionRecord) -> bool {
-        let line = self.inputs().locked_line(index, &record.key);
-        line.is_some_and(|line| line.outputs != record.output_digests())
+        self.inputs().differs_from_lock(index, record)
     }
 
     /// Returns the result that the lock file names for a cell, if its record is in the store.

@@ -72,8 +72,8 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
         true => query_remotes(&workspace, &cache_status, &chosen)?,
         false => BTreeMap::new(),
     };
-    let prediction = workspace.prediction(&cache_status)?;
-    let explainer = Explainer::new(workspace.inputs(), &cache_status, &prediction);
+    let predictions = workspace.predictions(&cache_status)?;
+    let explainer = Explainer::new(workspace.inputs(), &cache_status, &predictions);
     let (mut rows, mut open) = (Vec::new(), Vec::new());
     for &index in &chosen {
         let cell = &workspace.plan.cells[index];

@@ -25,9 +25,9 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     let cells = select_cells(&workspace.plan, &arguments.stages)?;
     workspace.note_compared_run();
     let cache_status = workspace.cache_status()?;
-    let prediction = workspace.prediction(&cache_status)?;
+    let predictions = workspace.predictions(&cache_status)?;
     let Workspace { plan, .. } = &workspace;
-    let explainer = Explainer::new(workspace.inputs(), &cache_status, &prediction);
+    let explainer = Explainer::new(workspace.inputs(), &cache_status, &predictions);
     let mut probes = ProbeRunner::default();
     let mut reasons = Vec::new();
     for &index in &cells {

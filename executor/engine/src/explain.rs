@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::cause::{Cause, remote_name};
 use crate::lookup::{RunInputs, sources};
-use crate::predict::{CellPrediction, RunPrediction};
+use crate::predict::CellPrediction;
 use crate::reasons::{changes, differences_of, known_causes, mark_repinned, rerun_causes};
 use crate::status::{CacheStatus, CellStatus, KeyStatus, describe_unread_pipe};
 use cwm_action::{ActionFile, source_key};
@@ -67,14 +67,14 @@ impl History {
 pub struct Explainer<'a> {
     inputs: RunInputs<'a>,
     cache_status: &'a CacheStatus,
-    prediction: &'a RunPrediction,
+    predictions: &'a [CellPrediction],
     history: OnceCell<History>,
 }
 
 impl<'a> Explainer<'a> {
-    /// Explains this status of all cells, and this prediction of a run.
-    pub fn new(inputs: RunInputs<'a>, cache_status: &'a CacheStatus, prediction: &'a RunPrediction) -> Self {
-        Explainer { inputs, cache_status, prediction, history: OnceCell::new() }
+    /// Explains this status of all cells, and these predictions of a run.
+    pub fn new(inputs: RunInputs<'a>, cache_status: &'a CacheStatus, predictions: &'a [CellPrediction]) -> Self {
+        Explainer { inputs, cache_status, predictions, history: OnceCell::new() }
     }
 
     fn history(&self) -> Result<&History> {
@@ -120,7 +120,7 @@ impl<'a> Explainer<'a> {
 
     /// Explains a cell, and up to `depth` cells behind it. Cells that were `explained` are not explained again.
     fn follow(&self, index: usize, depth: usize, explained: &mut BTreeSet<usize>) -> Result<Reason> {
-        let CellPrediction { status, is_forced, missing, note } = &self.prediction.cells[index];
+        let CellPrediction { status, is_forced, missing, note } = &self.predictions[index];
         let mut reason = self.new_reason(index, *status);
         let store = self.inputs.store;
         let previous = || self.inputs.previous_record(&self.inputs.cell(index).label);
@@ -133,11 +133,10 @@ impl<'a> Explainer<'a> {
                 // A taken result did not run.
                 reason.made_because = if record.is_taken() { Vec::new() } else { record.cause.clone() };
             }
+            KeyStatus::Cached(_) if missing.is_empty() => {}
             KeyStatus::Cached(record) => {
-                if !missing.is_empty() {
-                    reason.causes = vec![Cause::from_missing(store, record, missing)?];
-                }
-                if !missing.is_empty() && record.evicted == Some(EvictionReason::NotPulled) {
+                reason.causes = vec![Cause::from_missing(store, record, missing)?];
+                if record.evicted == Some(EvictionReason::NotPulled) {
                     let label = shell_quote(&record.label.to_string());
                     reason.advice = Some(format!(
                         "`cwm pull {label}` fetches them, and `cwm run --pull` does not make again what others have"

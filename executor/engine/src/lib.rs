@@ -34,7 +34,7 @@ pub use lock_updates::{checksum_conflicts, fetch_requests, update_lock_file, upd
 pub use lookup::{RunInputs, sources};
 pub use machine::Machine;
 pub use pipes::ingest_pipes;
-pub use predict::{CellPrediction, RunPrediction};
+pub use predict::{CellPrediction, predict};
 pub use reasons::differences_of;
 pub use run::{Options, Outcome, RunReport, SaveResults, Summary, run, stop_signals};
 pub use status::{CacheStatus, CellStatus, KeyStatus, describe_unread_pipe};

@@ -1,17 +1,17 @@
 //! Looks up a cell: its key, and the recorded result that a run would take. Runs, checks and predictions all look up here.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cwm_contract::Label;
 
 use crate::action::resolve;
 use crate::retry::RetryPolicy;
-use crate::scheduler::CellSpec;
+use crate::scheduler::{CellSpec, Scheduler};
 use cwm_action::{ActionFile, source_key};
-use cwm_core::{Components, Key, Result};
+use cwm_core::{Components, Digest, Key, Result};
 use cwm_pipeline::plan::{Cell, Origin, Plan};
 use cwm_project::accepted::Accepted;
-use cwm_project::lock_file::{LockFile, LockLine};
+use cwm_project::lock_file::LockFile;
 use cwm_project::pins::Pins;
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};
@@ -58,9 +58,19 @@ impl<'a> RunInputs<'a> {
         specs
     }
 
-    /// Returns the line of the lock file for a cell, if it is about this key.
-    pub fn locked_line(&self, index: usize, key: &Key) -> Option<&'a LockLine> {
-        self.locked.get(&self.cell(index).label).filter(|line| line.key == *key)
+    /// Returns true if the files of a cell are wanted without a reader: it is exported, or no cell of the run reads it.
+    pub(crate) fn has_final_output(&self, scheduler: &Scheduler, index: usize) -> bool {
+        !scheduler.is_read(index) || self.plan.exports.iter().any(|export| export.cell == index)
+    }
+
+    /// Returns the outputs of a cell that the lock file names, if they are of this key.
+    pub fn locked_outputs(&self, index: usize, key: &Key) -> Option<&'a BTreeMap<String, Digest>> {
+        self.locked.get(&self.cell(index).label).filter(|line| line.key == *key).map(|line| &line.outputs)
+    }
+
+    /// Returns true if the lock file names another result of the key of `record`.
+    pub fn differs_from_lock(&self, index: usize, record: &ActionRecord) -> bool {
+        self.locked_outputs(index, &record.key).is_some_and(|locked| *locked != record.output_digests())
     }
 
     /// Returns the last result of `label` that the lock file names, if the store still has its record.
@@ -97,8 +107,7 @@ impl<'a> RunInputs<'a> {
 
     /// Returns the preferred result of one key.
     fn preferred_result(&self, index: usize, key: Key) -> Result<Option<ActionRecord>> {
-        let preferred = self.locked_line(index, &key).map(|line| &line.outputs);
-        let mut candidates = self.store.candidates(&key, preferred)?;
+        let mut candidates = self.store.candidates(&key, self.locked_outputs(index, &key))?;
         if candidates.len() > 1 {
             for (position, record) in candidates.iter().enumerate() {
                 if self.store.missing(record, self.files)?.is_empty() {
@@ -116,11 +125,6 @@ pub fn sources(cell: &Cell) -> impl Iterator<Item = usize> + '_ {
         Origin::Cell { index, .. } => Some(index),
         Origin::File(_) => None,
     })
-}
-
-/// Returns true if a result that was found for `components` is one of older code.
-pub fn is_of_older_code(record: &ActionRecord, components: &Components) -> bool {
-    record.components.code != components.code
 }
 
 /// Describes the origin of a result.

@@ -12,7 +12,7 @@ use cwm_contract::Label;
 use crate::lookup::{RunInputs, sources};
 use crate::scheduler::{Decision, Effect, Event, Scheduler};
 use crate::status::{CacheStatus, CellStatus, KeyStatus};
-use cwm_core::{Key, Result};
+use cwm_core::{Digest, Key, Result};
 use cwm_store::{ActionRecord, EvictionReason, MissingContent};
 
 /// The prediction for a cell.
@@ -28,13 +28,6 @@ pub struct CellPrediction {
     pub note: Option<String>,
 }
 
-/// The prediction of a run.
-#[derive(Debug)]
-pub struct RunPrediction {
-    /// By cell index.
-    pub cells: Vec<CellPrediction>,
-}
-
 /// The state of a prediction.
 struct Predictor<'a> {
     inputs: RunInputs<'a>,
@@ -42,8 +35,7 @@ struct Predictor<'a> {
     force: &'a BTreeSet<usize>,
     fetches: bool,
     scheduler: Scheduler,
-    /// Cells that were submitted. None has ended before every ready cell is decided.
-    submitted: Vec<usize>,
+    /// True once all cells are decided that are ready before any has run.
     has_begun: bool,
     /// Cells that are not forced and depend on one that is, with that cell.
     on_forced: BTreeMap<usize, usize>,
@@ -57,95 +49,84 @@ struct Predictor<'a> {
     runs: BTreeMap<usize, bool>,
 }
 
-impl RunPrediction {
-    /// Predicts a run of `targets`, of which those in `force` run anyway. A run that `fetches` does not rebuild what remotes have.
-    ///
-    /// As in a run, a missing file matters only where a cell is about to read it, where no cell reads it, and in exports.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn of(
-        inputs: RunInputs<'_>,
-        cache_status: &CacheStatus,
-        targets: &[usize],
-        force: &BTreeSet<usize>,
-        fetches: bool,
-    ) -> Result<Self> {
-        let cells = inputs.plan.ancestors(targets);
-        let mut predictor = Predictor {
-            inputs,
-            cache_status,
-            force,
-            fetches,
-            scheduler: Scheduler::new(inputs.cell_specs(&cells)),
-            submitted: Vec::new(),
-            has_begun: false,
-            on_forced: depending_on(inputs, &cells, |index| force.contains(&index)),
-            missing: HashMap::new(),
-            wanted: BTreeSet::new(),
-            needed: BTreeMap::new(),
-            runs: BTreeMap::new(),
-        };
-        predictor.run()?;
-        predictor.into_prediction(cells)
-    }
+/// Predicts a run of `targets`, of which those in `force` run anyway. A run that `fetches` does not rebuild what remotes have.
+/// Returns the prediction for each cell of the plan, by index.
+///
+/// As in a run, a missing file matters only where a cell is about to read it, where no cell reads it, and in exports.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn predict(
+    inputs: RunInputs<'_>,
+    cache_status: &CacheStatus,
+    targets: &[usize],
+    force: &BTreeSet<usize>,
+    fetches: bool,
+) -> Result<Vec<CellPrediction>> {
+    let cells = inputs.plan.ancestors(targets);
+    let mut predictor = Predictor {
+        inputs,
+        cache_status,
+        force,
+        fetches,
+        scheduler: Scheduler::new(inputs.cell_specs(&cells)),
+        has_begun: false,
+        on_forced: depending_on(inputs, &cells, |index| force.contains(&index)),
+        missing: HashMap::new(),
+        wanted: BTreeSet::new(),
+        needed: BTreeMap::new(),
+        runs: BTreeMap::new(),
+    };
+    predictor.run()?;
+    predictor.into_predictions(cells)
 }
 
 impl Predictor<'_> {
     /// Drives the scheduler to the end. Submitted cells finish when no cell is left to decide.
     fn run(&mut self) -> Result<()> {
-        self.on(Event::Begin)?;
-        while !self.submitted.is_empty() {
-            self.has_begun = true;
-            for cell in std::mem::take(&mut self.submitted) {
-                self.on(Event::Accepted(cell))?;
-                self.on(Event::Finished { cell, is_built: true, has_changed: false, is_fetched: false })?;
-            }
-        }
-        Ok(())
-    }
-
-    fn on(&mut self, event: Event) -> Result<()> {
-        let mut events = vec![event];
+        // The next event is the last one.
+        let (mut events, mut submitted) = (vec![Event::Begin], Vec::new());
         while let Some(event) = events.pop() {
             for effect in self.scheduler.on(event, Duration::ZERO) {
                 match effect {
                     Effect::Decide(cell) => events.push(Event::Decided(cell, self.decide(cell)?)),
-                    Effect::Submit(cell) => self.submitted.push(cell),
-                    Effect::Withdraw(cell) => self.submitted.retain(|other| *other != cell),
+                    Effect::Submit(cell) => submitted.push(cell),
+                    Effect::Withdraw(cell) => submitted.retain(|other| *other != cell),
                     _ => {}
+                }
+            }
+            if events.is_empty() {
+                self.has_begun = true;
+                for cell in submitted.drain(..).rev() {
+                    events.push(Event::Finished { cell, is_built: true, has_changed: false, is_fetched: false });
+                    events.push(Event::Accepted(cell));
                 }
             }
         }
         Ok(())
     }
 
-    /// Predicts the decision on a cell. A cell whose key is not known may run.
+    /// Predicts the decision of a run on a cell (`run/decide.rs`). A cell whose key is not known may run.
     fn decide(&mut self, cell: usize) -> Result<Decision> {
         if let KeyStatus::Unreadable(_) = &self.cache_status.states[cell] {
             return Ok(Decision::Failed);
         }
-        let key = self.cache_status.key(cell).unwrap_or_else(|| {
-            // No other cell has this one.
-            let mut bytes = [u8::MAX; 32];
-            bytes[..8].copy_from_slice(&(cell as u64).to_le_bytes());
-            Key(bytes)
-        });
+        // No other cell has the key that stands for an unknown one.
+        let key = self.cache_status.key(cell).unwrap_or_else(|| Key(Digest::of(&cell.to_le_bytes()).0));
         if self.scheduler.is_in_flight(&key) {
             return Ok(Decision::SharesKey(key));
         }
-        let is_built = self.scheduler.key(&key).is_some_and(|known| known.is_built);
+        let is_built = self.scheduler.is_built(&key);
         let runs = match self.cache_status.record(cell) {
-            Some(record) => {
-                let is_forced = self.force.contains(&cell);
-                if !is_forced && self.is_wanted(cell) && self.is_rebuilt(cell, record)? {
+            Some(record) if !self.force.contains(&cell) => {
+                let is_wanted = self.inputs.has_final_output(&self.scheduler, cell) || self.wanted.contains(&cell);
+                if is_wanted && self.is_rebuilt(cell, record)? {
                     self.needed.entry(cell).or_insert(!self.has_begun);
                 }
-                let is_needed = self.needed.contains_key(&cell);
-                let is_behind_forced = !self.runs.contains_key(&cell) && self.on_forced.contains_key(&cell);
-                !is_built && (is_forced || is_needed) || is_behind_forced
+                let is_behind_forced = self.on_forced.contains_key(&cell) && !self.runs.contains_key(&cell);
+                !is_built && self.needed.contains_key(&cell) || is_behind_forced
             }
-            None => !is_built,
+            _ => !is_built,
         };
         if !runs {
             return Ok(Decision::Hit(key));
@@ -166,12 +147,6 @@ impl Predictor<'_> {
         Ok(Decision::Miss { key, lost_inputs })
     }
 
-    /// Returns true if the files of a cell are looked at.
-    fn is_wanted(&self, cell: usize) -> bool {
-        let is_read = self.scheduler.is_read(cell);
-        !is_read || self.wanted.contains(&cell) || self.inputs.plan.exports.iter().any(|export| export.cell == cell)
-    }
-
     /// Returns true if files of a result are missing, which no remote has and no cell of this run has rebuilt.
     fn is_rebuilt(&mut self, cell: usize, record: &ActionRecord) -> Result<bool> {
         if !self.missing.contains_key(&cell) {
@@ -181,7 +156,7 @@ impl Predictor<'_> {
         Ok(is_incomplete && !(self.fetches && record.evicted == Some(EvictionReason::NotPulled)))
     }
 
-    fn into_prediction(mut self, cells: Vec<usize>) -> Result<RunPrediction> {
+    fn into_predictions(mut self, cells: Vec<usize>) -> Result<Vec<CellPrediction>> {
         let cache_status = self.cache_status;
         let mut of_key: HashMap<Key, Vec<usize>> = HashMap::new();
         for &cell in &cells {
@@ -209,22 +184,19 @@ impl Predictor<'_> {
                         Some(missing) => missing,
                         None => self.inputs.store.missing(record, self.inputs.files)?,
                     };
-                    let is_needed = !missing.is_empty() && self.needed.contains_key(&index);
-                    let status = match self.on_forced.get(&index) {
-                        _ if is_needed && certain.contains(&index) => CellStatus::WouldRun,
-                        _ if is_needed => CellStatus::MayRun,
-                        Some(forced) => {
-                            let forced = self.label(*forced);
-                            let note =
-                                format!("depends on {forced}, which is forced: runs if that comes out differently");
-                            predicted.note = Some(note);
-                            CellStatus::MayRun
-                        }
-                        None if missing.is_empty() => CellStatus::Cached,
-                        None => CellStatus::without_files(record),
-                    };
-                    predicted.missing = if is_needed { missing } else { Vec::new() };
-                    status
+                    if self.needed.contains_key(&index) {
+                        predicted.missing = missing;
+                        if certain.contains(&index) { CellStatus::WouldRun } else { CellStatus::MayRun }
+                    } else if let Some(forced) = self.on_forced.get(&index) {
+                        let forced = self.label(*forced);
+                        let note = format!("depends on {forced}, which is forced: runs if that comes out differently");
+                        predicted.note = Some(note);
+                        CellStatus::MayRun
+                    } else if missing.is_empty() {
+                        CellStatus::Cached
+                    } else {
+                        CellStatus::without_files(record)
+                    }
                 }
             };
             if self.runs_anyway(index) && !certain.contains(&index) {
@@ -247,7 +219,7 @@ impl Predictor<'_> {
             let note = format!("runs if {}, which {verb} made again, comes out differently", self.label(rebuilt));
             predictions[index].note = Some(note);
         }
-        Ok(RunPrediction { cells: predictions })
+        Ok(predictions)
     }
 
     fn label(&self, index: usize) -> &Label {

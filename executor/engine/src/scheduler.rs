@@ -120,14 +120,12 @@ pub enum CellState {
     Queued(Key),
     /// Its executor has started it.
     Running {
-        /// The key.
         key: Key,
         /// True if its work has begun: it may wait for another process first.
         has_begun: bool,
     },
     /// An attempt failed, and another one follows.
     Backoff {
-        /// The key.
         key: Key,
         /// The time of the next attempt.
         until: Duration,
@@ -251,6 +249,11 @@ impl Scheduler {
     /// Returns true if a cell builds or fetches the key.
     pub fn is_in_flight(&self, key: &Key) -> bool {
         self.keys.get(key).is_some_and(|key| key.owner.is_some())
+    }
+
+    /// Returns true if a cell was built in this run with this key.
+    pub fn is_built(&self, key: &Key) -> bool {
+        self.keys.get(key).is_some_and(|key| key.is_built)
     }
 
     /// Returns true if a cell was built in this run, even if it was invalidated since.
@@ -377,7 +380,7 @@ impl Scheduler {
     fn decided(&mut self, cell: usize, decision: Decision) {
         match decision {
             Decision::Hit(key) => {
-                let is_built = self.cells[cell].was_built && self.keys.get(&key).is_some_and(|key| key.is_built);
+                let is_built = self.cells[cell].was_built && self.is_built(&key);
                 self.set(cell, CellState::Done { is_built });
                 self.effects.push(Effect::Done(cell));
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::lookup::{RunInputs, is_of_older_code, origin, sources};
+use crate::lookup::{RunInputs, origin, sources};
 use cwm_action::ActionFile;
 use cwm_core::{Error, Key, Result};
 use cwm_pipeline::plan::Plan;
@@ -67,7 +67,7 @@ impl CacheStatus {
                 },
                 Ok(resolved) => match inputs.find_result(index, &resolved.components)? {
                     Some(record) => {
-                        if is_of_older_code(&record, &resolved.components) {
+                        if record.components.code != resolved.components.code {
                             self.accepted.insert(index);
                         }
                         KeyStatus::Cached(Box::new(record))

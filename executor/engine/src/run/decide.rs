@@ -1,15 +1,16 @@
 //! Decides on a cell whose inputs are done: it has a result, remotes may have it, or it has to be built, and for which causes.
+//! `predict.rs` predicts these decisions; `tests/suite/foretold.rs` compares the two.
 
 use super::{Engine, Work};
 use crate::action::needs_of;
 use crate::cause::Cause;
 use crate::event::{EventSink, RunEvent};
-use crate::lookup::{is_of_older_code, origin};
+use crate::lookup::origin;
 use crate::reasons::rerun_causes;
 use crate::retry::{self, RetryPolicy};
 use crate::scheduler::Decision;
 use cwm_action::{ActionFailure, ActionFile, source_key};
-use cwm_core::{Error, Key, Result};
+use cwm_core::{Error, Key, Result, list_some};
 use cwm_store::ActionRecord;
 
 impl Engine<'_> {
@@ -33,24 +34,17 @@ impl Engine<'_> {
         if self.scheduler.is_in_flight(&key) {
             return Ok(Decision::SharesKey(key));
         }
-        let is_built = self.is_built(&key);
+        let is_built = self.scheduler.is_built(&key);
         if let (Some(cause), false) = (self.guard.to_rebuild.get(&index).cloned(), is_built) {
             return self.build(index, action, vec![cause]);
-        }
-        if self.options.force.contains(&index) && !is_built {
-            let mut causes = vec![Cause::Forced];
-            if inputs.find_result(index, &action.components)?.is_none() {
-                // It would have run anyway.
-                causes.extend(self.rerun_causes(index, &action)?);
-            }
-            return self.build(index, action, causes);
         }
         let is_own = is_built && self.scheduler.was_built(index);
         let found = match self.records[index].clone().filter(|record| is_own && record.key == key) {
             Some(built) => Some(built),
             None => inputs.find_result(index, &action.components)?,
         };
-        if !is_own && self.may_fetch_records(index, &action, found.as_ref()) {
+        let is_forced = self.options.force.contains(&index) && !is_built;
+        if !is_own && !is_forced && self.may_fetch_records(index, &action, found.as_ref()) {
             let work = self.work_of(index);
             work.fetch_keys.push(key);
             if found.is_none() {
@@ -59,23 +53,30 @@ impl Engine<'_> {
             }
             return Ok(Decision::FetchRecords(key));
         }
-        let Some(record) = found else {
-            let causes = self.rerun_causes(index, &action)?;
-            return self.build(index, action, causes);
+        let record = match found {
+            Some(record) if !is_forced => record,
+            found => {
+                let mut causes: Vec<Cause> = is_forced.then_some(Cause::Forced).into_iter().collect();
+                // A forced cell without a result would have run anyway.
+                if found.is_none() {
+                    causes.extend(rerun_causes(inputs, index, &action, &|source| self.records[source].as_ref())?);
+                }
+                return self.build(index, action, causes);
+            }
         };
-        if let Some(locked) = self.locked_result(index, &record)? {
-            return self.request_files(index, &locked);
+        if self.may_fetch_locked(index, &record)? {
+            return self.request_files(index, &record.key);
         }
         // A reader checks the files of all other cells when it needs them.
-        let is_wanted = self.has_final_output(index) || self.guard.wanted.contains(&index);
+        let is_wanted = inputs.has_final_output(&self.scheduler, index) || self.guard.wanted.contains(&index);
         let missing = if is_wanted { self.missing_files(index, &record)? } else { Vec::new() };
         if missing.is_empty() {
-            let is_accepted = is_of_older_code(&record, &action.components);
+            let is_accepted = record.components.code != action.components.code;
             self.hit(index, record, is_accepted, is_own);
             return Ok(Decision::Hit(key));
         }
         if self.may_fetch_files(&record.key) {
-            return self.request_files(index, &record);
+            return self.request_files(index, &record.key);
         }
         self.require_remotes_answered(index, is_own)?;
         let cause = self.rebuild(index, &record, &missing)?;
@@ -100,27 +101,11 @@ impl Engine<'_> {
         Ok(Decision::Miss { key, lost_inputs })
     }
 
-    /// Returns the causes of a cell that has no result.
-    fn rerun_causes(&self, index: usize, action: &ActionFile) -> Result<Vec<Cause>> {
-        rerun_causes(self.inputs, index, action, &|source| self.records[source].as_ref())
-    }
-
-    /// Returns true if a cell was built in this run with this key.
-    fn is_built(&self, key: &Key) -> bool {
-        self.scheduler.key(key).is_some_and(|known| known.is_built)
-    }
-
-    /// Returns true if a cell is exported, or read by no other.
-    pub(super) fn has_final_output(&self, index: usize) -> bool {
-        !self.scheduler.is_read(index) || self.inputs.plan.exports.iter().any(|export| export.cell == index)
-    }
-
     /// Takes this result for a cell. One that was built in this run is not reported again.
     fn hit(&mut self, index: usize, record: ActionRecord, is_accepted: bool, is_own: bool) {
         if !is_own {
             let label = self.label(index);
-            let locked = self.inputs.locked_line(index, &record.key);
-            if locked.is_some_and(|line| line.outputs != record.output_digests()) {
+            if self.inputs.differs_from_lock(index, &record) {
                 let pull = match self.options.has_remotes && !self.transfers.can_fetch() {
                     true => "; to use the lock file's result, restore the lock file from git and run `cwm run --pull`",
                     false => "",
@@ -138,8 +123,8 @@ impl Engine<'_> {
     /// Returns true if records of a cell are fetched: it has none here, or not the one of the lock file.
     fn may_fetch_records(&self, index: usize, action: &ActionFile, found: Option<&ActionRecord>) -> bool {
         let key = action.key;
-        let line = self.inputs.locked_line(index, &key);
-        let is_enough = found.is_some_and(|found| line.is_none_or(|line| line.outputs == found.output_digests()));
+        let locked = self.inputs.locked_outputs(index, &key);
+        let is_enough = found.is_some_and(|found| locked.is_none_or(|locked| *locked == found.output_digests()));
         let was_requested = self.scheduler.key(&key).is_some_and(|known| known.records_requested);
         self.transfers.can_fetch() && !is_enough && !was_requested && !source_key::has_unpinned_url(&action.components)
     }
@@ -149,31 +134,31 @@ impl Engine<'_> {
         self.transfers.can_fetch() && !self.scheduler.key(key).is_some_and(|known| known.files_requested)
     }
 
-    /// Returns the lock file's result if `found` is another one, and the files of the lock file's can be fetched.
-    fn locked_result(&self, index: usize, found: &ActionRecord) -> Result<Option<ActionRecord>> {
-        let line = self.inputs.locked_line(index, &found.key).filter(|line| line.outputs != found.output_digests());
-        let line = line.filter(|_| self.may_fetch_files(&found.key));
-        let Some(outputs) = line.map(|line| &line.outputs) else { return Ok(None) };
-        let locked = self.inputs.store.candidates(&found.key, Some(outputs))?.into_iter().next();
-        Ok(locked.filter(|locked| locked.output_digests() == *outputs))
+    /// Returns true if the lock file names another result than `found`, which is recorded and whose files can be fetched.
+    fn may_fetch_locked(&self, index: usize, found: &ActionRecord) -> Result<bool> {
+        if !self.inputs.differs_from_lock(index, found) || !self.may_fetch_files(&found.key) {
+            return Ok(false);
+        }
+        let preferred = self.inputs.store.preferred_record(&found.key, self.inputs.locked_outputs(index, &found.key))?;
+        Ok(preferred.is_some_and(|preferred| !self.inputs.differs_from_lock(index, &preferred)))
     }
 
-    fn request_files(&mut self, index: usize, record: &ActionRecord) -> Result<Decision> {
-        let line = self.inputs.locked_line(index, &record.key);
-        let candidates = self.inputs.store.candidates(&record.key, line.map(|line| &line.outputs))?;
+    fn request_files(&mut self, index: usize, key: &Key) -> Result<Decision> {
+        let candidates = self.inputs.store.candidates(key, self.inputs.locked_outputs(index, key))?;
         self.work_of(index).candidates = candidates;
-        Ok(Decision::FetchFiles(record.key))
+        Ok(Decision::FetchFiles(*key))
     }
 
     /// Fails if the files of a result that a job made could not be fetched, unless all remotes answered and the job is of an
     /// earlier run: else the job would run a second time.
     fn require_remotes_answered(&self, index: usize, is_own: bool) -> Result<()> {
-        match self.transfers.failure(index) {
-            Some(failure) if self.scheduler.spec(index).needs_upload && (is_own || !failure.all_remotes_answered) => {
-                Err(failure.error())
-            }
-            _ => Ok(()),
-        }
+        let failure = self.transfers.failures.get(&index).filter(|failure| is_own || !failure.all_remotes_answered);
+        let Some(failure) = failure.filter(|_| self.scheduler.spec(index).needs_upload) else { return Ok(()) };
+        let missing = list_some(&failure.missing, 1);
+        let message = format!("its result is with a remote, and files of it could not be fetched: {missing}");
+        Err(Error::system(message).hint(
+            "`cwm run` fetches them when it can be reached; `cwm run --force` of the stage makes and sends them anew",
+        ))
     }
 
     /// Returns the failure of another cell with the same key and limits, unless this one may be attempted more often.
@@ -200,7 +185,7 @@ impl Engine<'_> {
             if self.missing_files(source, &record)?.is_empty() {
                 continue;
             }
-            if self.is_built(&record.key) && !self.may_fetch_files(&record.key) {
+            if self.scheduler.is_built(&record.key) && !self.may_fetch_files(&record.key) {
                 let message = format!(
                     "files of its input from {} are gone from the store, or were changed there, although this run has just made them",
                     self.label(source)

@@ -23,7 +23,6 @@ use crate::event::{EventSink, EventSinks, RunEvent};
 use crate::executor::{Cancel, ExecutorEvent, Start, Task};
 use crate::fetch::TransferUpdate;
 use crate::lookup::RunInputs;
-use crate::retry::RetryPolicy;
 use crate::scheduler::{CellSpec, CellState, Effect, Event, RunState, Scheduler};
 use cwm_action::{ActionFailure, ActionFile, ActionOutcome, AttemptOptions};
 use cwm_core::{Error, ErrorKind, Key, Result};
@@ -97,7 +96,7 @@ pub fn run<'a>(inputs: RunInputs<'a>, mut options: Options<'a>, sinks: &'a mut E
     for index in selected {
         let Some(spec) = &mut specs[index] else { continue };
         if options.check {
-            // A check reads recorded results, so no cell waits for another, and fails at once.
+            // A check reads recorded results, so no cell waits for another, and it fails at the first attempt.
             *spec = CellSpec::default();
         }
         spec.needs_upload = !executors.of(index).shares_store();
@@ -175,20 +174,17 @@ impl Engine<'_> {
             return;
         }
         self.unsaved_since = None;
-        let (records, ran) = (self.done_records(), self.built_cells());
+        let (records, ran) = self.results();
         if let Some(save) = &mut self.options.save_results {
             save(&records, &ran);
         }
     }
 
-    /// Returns the record of every cell that is done, by index.
-    fn done_records(&self) -> Vec<Option<ActionRecord>> {
+    /// Returns the record of every cell that is done, by index, and the cells that were built.
+    fn results(&self) -> (Vec<Option<ActionRecord>>, BTreeSet<usize>) {
         let cells = self.scheduler.states().zip(&self.records);
-        cells.map(|(state, record)| record.clone().filter(|_| matches!(state, CellState::Done { .. }))).collect()
-    }
-
-    fn built_cells(&self) -> BTreeSet<usize> {
-        (0..self.records.len()).filter(|index| self.scheduler.was_built(*index)).collect()
+        let done = cells.map(|(state, record)| record.clone().filter(|_| matches!(state, CellState::Done { .. })));
+        (done.collect(), (0..self.records.len()).filter(|index| self.scheduler.was_built(*index)).collect())
     }
 
     /// Informs the scheduler, and carries out its effects, until there are no more.
@@ -260,7 +256,7 @@ impl Engine<'_> {
             action.executable = executable_files(&action);
         }
         // The remote has objects of these names that are not what they should be: they are sent again.
-        action.force = self.options.force.contains(&cell) || is_remote && self.transfers.failure(cell).is_some();
+        action.force = self.options.force.contains(&cell) || is_remote && self.transfers.failures.contains_key(&cell);
         let check = self.options.check;
         if check {
             action.recorded = self.records[cell].as_ref().map(|record| record.outputs.clone());
@@ -269,7 +265,7 @@ impl Engine<'_> {
         let retry = planned.settings.retry;
         let options = AttemptOptions {
             attempt: attempts + 1,
-            attempts: if check { 1 } else { RetryPolicy(retry).max_attempts() },
+            attempts: self.scheduler.spec(cell).retry.max_attempts(),
             time: retry.time,
             memory: retry.memory,
             check,
@@ -327,7 +323,7 @@ impl Engine<'_> {
             store_refused: self.report.store_refused,
             ..Summary::default()
         };
-        let (records, ran) = (self.done_records(), self.built_cells());
+        let (records, ran) = self.results();
         for state in self.scheduler.states() {
             match state {
                 CellState::Done { is_built: true } => summary.ran += 1,

@@ -10,7 +10,7 @@ use super::{Engine, Work};
 use crate::event::{EventSink, FailedCell, RunEvent, SkippedCell};
 use crate::executor::ExecutorEvent;
 use crate::lookup::{by_checksum, latest_by_checksum};
-use crate::retry::{self, RetryPolicy};
+use crate::retry;
 use crate::scheduler::{CellState, Event, RunState};
 use cwm_action::{ActionFailure, source_key};
 use cwm_action::{ActionFailureKind, ActionMessage, ActionOutcome, AttemptOptions, read_log_tail};
@@ -67,6 +67,7 @@ impl Engine<'_> {
         if let Some(began) = work.began.take() {
             *self.report.run_time.entry(key).or_default() += began.elapsed();
         }
+        let is_stopping = self.scheduler.run_state() >= RunState::Stopping;
         let system_failure =
             |message: &str, hint: &str| ActionFailure::new(ActionFailureKind::System, message).hint(hint);
         let failure = match (reported, exited) {
@@ -92,24 +93,20 @@ impl Engine<'_> {
                     Err(error) => error.into(),
                 }
             }
-            (None, Err(failure)) if failure.kind == ActionFailureKind::Cancelled && self.is_stopping() => {
+            (None, Err(failure)) if failure.kind == ActionFailureKind::Cancelled && is_stopping => {
                 ActionFailure::cancelled()
             }
             (None, Err(failure)) => failure,
         };
         // It ended on request, or was killed because it did not.
         let was_stopped = match failure.kind {
-            ActionFailureKind::Cancelled => self.is_stopping(),
+            ActionFailureKind::Cancelled => is_stopping,
             ActionFailureKind::Killed | ActionFailureKind::Crash => self.scheduler.run_state() == RunState::Killing,
             _ => false,
         };
         let is_transient = retry::is_transient(failure.kind, &self.work_folder(&key));
         self.work_of(cell).failure = Some(failure);
         self.on(Event::Failed { cell, is_transient, was_stopped });
-    }
-
-    fn is_stopping(&self) -> bool {
-        self.scheduler.run_state() >= RunState::Stopping
     }
 
     /// Takes the result of an attempt.
@@ -138,7 +135,8 @@ impl Engine<'_> {
             return Ok(false);
         }
         self.transfers.made_by_job(cell, record);
-        Ok(self.has_final_output(cell) && !self.inputs.store.missing_or_corrupt(record, self.inputs.files)?.is_empty())
+        let is_final = self.inputs.has_final_output(&self.scheduler, cell);
+        Ok(is_final && !self.inputs.store.missing_or_corrupt(record, self.inputs.files)?.is_empty())
     }
 
     /// Returns the result of an action that ended: the one that it recorded, or that another process had recorded.
@@ -150,7 +148,7 @@ impl Engine<'_> {
     ) -> Result<Option<ActionRecord>> {
         let store = self.inputs.store;
         let Some(outputs) = outputs else {
-            let preferred = self.inputs.locked_line(cell, key).map(|line| &line.outputs);
+            let preferred = self.inputs.locked_outputs(cell, key);
             let found = match store.available(key, preferred, self.inputs.files)? {
                 // Its files are with the remote.
                 None if self.scheduler.spec(cell).needs_upload => store.preferred_record(key, preferred)?,
@@ -162,20 +160,18 @@ impl Engine<'_> {
             };
         };
         let candidates = store.candidates(key, Some(outputs))?;
-        if candidates.first().is_some_and(|first| source_key::has_unpinned_url(&first.components)) {
-            // Under one URL there may be many, one after the other.
-            return candidates.into_iter().next().map_or(Ok(None), |made| by_checksum(store, made));
-        }
+        // Under one URL there may be many, one after the other.
+        let is_unpinned = candidates.first().is_some_and(|first| source_key::has_unpinned_url(&first.components));
         // A file from outside that lies elsewhere now makes another record of the same result.
         let different: BTreeSet<_> = candidates.iter().map(ActionRecord::output_digests).collect();
-        if different.len() > 1 {
+        if different.len() > 1 && !is_unpinned {
             self.sinks.warn(format!(
                 "{}: {} different results are recorded for the same inputs, parameters and code; this run uses the one just made",
                 self.label(cell),
                 different.len()
             ));
         }
-        Ok(candidates.into_iter().next())
+        candidates.into_iter().next().map_or(Ok(None), |made| by_checksum(store, made))
     }
 
     /// Returns a note on the origin of a result.
@@ -194,7 +190,7 @@ impl Engine<'_> {
             label: self.label(cell),
             key: *key,
             attempt,
-            attempts: RetryPolicy(self.inputs.cell(cell).settings.retry).max_attempts(),
+            attempts: self.scheduler.spec(cell).retry.max_attempts(),
             kind: failure.kind,
             reason: failure.message.clone(),
             wait_seconds: wait.as_secs_f64(),

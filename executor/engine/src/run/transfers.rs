@@ -13,7 +13,7 @@ use crate::fetch::{
 };
 use crate::scheduler::{CellState, Event};
 use cwm_action::{ActionFailure, ActionFailureKind};
-use cwm_core::{Error, Key, Result, list_some};
+use cwm_core::{Error, Key, Result};
 use cwm_store::ActionRecord;
 
 /// The remotes of a run, and the state of its requests.
@@ -22,7 +22,7 @@ pub struct Transfers {
     uploader: Option<Box<dyn InputUploader>>,
     updates: UpdateSender,
     /// The last fetch of each cell, if files of the result did not come.
-    failures: BTreeMap<usize, FetchFailure>,
+    pub failures: BTreeMap<usize, FetchFailure>,
     /// Warnings about remotes, each once.
     pub warnings: BTreeSet<String>,
     /// Items that the remote has.
@@ -36,16 +36,6 @@ struct PendingUpload {
     cell: usize,
     /// Cells that wait for it.
     waiting: BTreeSet<usize>,
-}
-
-impl FetchFailure {
-    /// Returns the failure of a cell whose result is with a remote.
-    pub fn error(&self) -> Error {
-        let missing = list_some(&self.missing, 1);
-        Error::system(format!("its result is with a remote, and files of it could not be fetched: {missing}")).hint(
-            "`cwm run` fetches them when it can be reached; `cwm run --force` of the stage makes and sends them anew",
-        )
-    }
 }
 
 impl Transfers {
@@ -62,11 +52,6 @@ impl Transfers {
     /// Returns true if results can be fetched.
     pub fn can_fetch(&self) -> bool {
         self.fetcher.is_some()
-    }
-
-    /// Returns the failed fetch of a cell.
-    pub fn failure(&self, cell: usize) -> Option<&FetchFailure> {
-        self.failures.get(&cell)
     }
 
     /// Notes that a job has made this result of a cell, and that the remote has it.
