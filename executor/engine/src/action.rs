@@ -46,18 +46,15 @@ pub fn resolve<'r>(
     pins: &Pins,
     record: impl Fn(usize) -> Option<&'r ActionRecord>,
 ) -> Result<(ActionFile, Vec<(String, String)>)> {
-    let mut unknown = Vec::new();
-    let (mut inputs, mut components) = (
-        BTreeMap::new(),
-        Components {
-            key_format: KEY_FORMAT,
-            contract: CONTRACT_VERSION,
-            kind: cell.kind.clone(),
-            code: BTreeMap::new(),
-            parameters: BTreeMap::new(),
-            inputs: BTreeMap::new(),
-        },
-    );
+    let (mut unknown, mut inputs) = (Vec::new(), BTreeMap::new());
+    let mut components = Components {
+        key_format: KEY_FORMAT,
+        contract: CONTRACT_VERSION,
+        kind: cell.kind.clone(),
+        code: BTreeMap::new(),
+        parameters: BTreeMap::new(),
+        inputs: BTreeMap::new(),
+    };
     for input in &cell.inputs {
         let (mut group, mut digests) = (Vec::new(), Vec::new());
         for (ordinal, source) in input.sources.iter().enumerate() {

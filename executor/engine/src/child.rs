@@ -116,9 +116,7 @@ fn describe_exit(
 ) -> ActionFailure {
     let status = match status {
         Ok(status) => status,
-        Err(error) => {
-            return ActionFailure::new(ActionFailureKind::System, format!("its process was lost: {error}"));
-        }
+        Err(error) => return ActionFailure::new(ActionFailureKind::System, format!("its process was lost: {error}")),
     };
     let (kind, reason, hint) = match (status.signal(), memory_error) {
         (Some(libc::SIGKILL), _) if out_of_memory => {

@@ -264,11 +264,10 @@ fn work(stage: Option<&dyn Stage>, values: &Values, inputs: &BTreeMap<String, Op
 
 /// Returns the parameters of a recorded action, with defaults for those that are not in its key.
 fn complete(stage: Option<&dyn Stage>, recorded: &Values) -> Values {
-    let specs = stage.map(|stage| stage.parameters()).unwrap_or_default();
     let mut values = recorded.clone();
-    for spec in specs {
-        if let (Some(default), false) = (spec.default, values.contains_key(spec.name)) {
-            values.insert(spec.name.to_owned(), default);
+    for spec in stage.map(|stage| stage.parameters()).unwrap_or_default() {
+        if let Some(default) = spec.default {
+            values.entry(spec.name.to_owned()).or_insert(default);
         }
     }
     values

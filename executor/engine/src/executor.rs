@@ -33,7 +33,7 @@ pub trait Executor {
     }
 
     /// Stops watching actions at the end of a run. A last event names those that continue.
-    fn close(&mut self);
+    fn close(&mut self) {}
 }
 
 /// An action to be carried out.

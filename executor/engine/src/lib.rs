@@ -22,7 +22,6 @@ mod status;
 
 pub use action::output_of;
 pub use cause::{Cause, CodeChange, differences};
-pub use cwm_core::text::format_time;
 pub use estimate::{Estimate, Estimates, TotalEstimate};
 pub use event::{Direction, EventSink, EventSinks, FailedCell, RunEvent, SkippedCell};
 pub use executor::{BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, Start, Task};

@@ -26,7 +26,6 @@ impl LocalExecutor {
 
 /// A queued cell that there is room for.
 pub struct Placement {
-    /// The cell.
     pub cell: usize,
     /// Its part of the pool.
     pub allocation: Allocation,
@@ -89,6 +88,4 @@ impl Executor for LocalExecutor {
         self.running.values().for_each(|(process, _)| process.cancel(how));
         self.running.len()
     }
-
-    fn close(&mut self) {}
 }

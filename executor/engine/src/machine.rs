@@ -87,11 +87,8 @@ impl ResourcePool {
         }
         if needs.memory > self.machine.memory {
             clamped.memory = self.machine.memory;
-            shortfalls.push(format!(
-                "{} of memory, gets {}",
-                format_bytes(needs.memory),
-                format_bytes(self.machine.memory)
-            ));
+            let [need, limit] = [needs.memory, clamped.memory].map(format_bytes);
+            shortfalls.push(format!("{need} of memory, gets {limit}"));
         }
         let devices = self.machine.devices.len() as f64;
         if needs.gpu > devices {

@@ -117,7 +117,6 @@ pub fn remote_name(name: Option<&str>) -> String {
 }
 
 /// Returns the text of a value, or `none`.
-/// Returns the text of a value, or `none`.
 fn text(value: &Option<Value>, none: &str) -> String {
     value.as_ref().map_or_else(|| none.to_owned(), readable)
 }

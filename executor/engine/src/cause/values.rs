@@ -35,8 +35,7 @@ pub fn change(old: &Value, new: &Value) -> (String, String, String) {
         (Some(a), Some(b)) if a.trim() == b.trim() => (format!("{a:?}"), format!("{b:?}")),
         (Some(a), Some(b)) => diff_window(a.trim(), b.trim()),
         _ => {
-            let line =
-                |line: Option<&str>| line.map_or_else(|| "(nothing)".to_owned(), |line| shorten(line.trim(), SHOWN));
+            let line = |line: Option<&str>| shorten(line.map_or("(nothing)", str::trim), SHOWN);
             (line(a), line(b))
         }
     };

@@ -17,7 +17,6 @@ pub enum Decision {
     SharesKey(Key),
     /// It has to be built.
     Miss {
-        /// Its key.
         key: Key,
         /// Inputs of which files are lost. They are built or fetched again first.
         lost_inputs: Vec<usize>,
@@ -50,7 +49,6 @@ pub enum Event {
     Began(usize),
     /// It has a result.
     Finished {
-        /// The cell.
         cell: usize,
         /// True if this run built it, false if another run did meanwhile.
         is_built: bool,
@@ -61,7 +59,6 @@ pub enum Event {
     },
     /// It has none.
     Failed {
-        /// The cell.
         cell: usize,
         /// True if another attempt may succeed.
         is_transient: bool,
@@ -95,7 +92,6 @@ pub enum Effect {
     Done(usize),
     /// An attempt failed, and another one follows.
     Retrying {
-        /// The cell.
         cell: usize,
         /// The attempt that failed, from 1.
         attempt: u32,
@@ -107,10 +103,5 @@ pub enum Effect {
     /// It was stopped.
     Stopped(usize),
     /// A cell is skipped because another one failed or was stopped. The effect is repeated for each other cell that fails.
-    Skipped {
-        /// The cell.
-        cell: usize,
-        /// The other one.
-        because: usize,
-    },
+    Skipped { cell: usize, because: usize },
 }
