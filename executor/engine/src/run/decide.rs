@@ -139,7 +139,8 @@ impl Engine<'_> {
         if !self.inputs.differs_from_lock(index, found) || !self.may_fetch_files(&found.key) {
             return Ok(false);
         }
-        let preferred = self.inputs.store.preferred_record(&found.key, self.inputs.locked_outputs(index, &found.key))?;
+        let preferred =
+            self.inputs.store.preferred_record(&found.key, self.inputs.locked_outputs(index, &found.key))?;
         Ok(preferred.is_some_and(|preferred| !self.inputs.differs_from_lock(index, &preferred)))
     }
 
