@@ -2,7 +2,7 @@
 
 use cwm_core::{Error, ExitCode};
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, ModelCommand, StoreCommand, UtilCommand};
 use crate::commands::{
     accept, diff, export, init, lock, log, model, remote, run, runs, show, sql, status, store, transfer, util, why,
 };
@@ -46,43 +46,52 @@ pub fn main(cli: Cli) -> ExitCode {
 /// one starts do not inherit a handler, so they keep the system's behaviour.
 fn report_file_size_limit() -> Result<(), Error> {
     let unread_flag = std::sync::Arc::default();
-    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, unread_flag)
-        .map(drop)
-        .map_err(|error| Error::system(format!("cannot watch for signal SIGXFSZ: {error}")))
+    let registered = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, unread_flag);
+    registered.map(drop).map_err(|error| Error::system(format!("cannot watch for signal SIGXFSZ: {error}")))
 }
 
 fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
     let store = cli.store.as_deref();
-    match cli.command {
+    let done = match cli.command {
         Command::Init(arguments) => init::run(&arguments),
-        Command::Run(arguments) => run::run(store, arguments),
-        Command::Status(arguments) => status::run(store, arguments),
         Command::Why(arguments) => why::run(store, arguments),
-        Command::Diff(arguments) => diff::run(store, &arguments),
         Command::Runs(arguments) => runs::run(store, arguments),
-        Command::Log(arguments) => log::run(store, &arguments),
-        Command::Show(arguments) => show::run(store, &arguments),
         Command::Export(arguments) => export::run(store, &arguments),
         Command::Sql(arguments) => sql::run(store, &arguments),
-        Command::Accept(arguments) => accept::run(store, arguments),
-        Command::Lock(arguments) => lock::run(store, &arguments),
-        Command::Push(arguments) => transfer::push::run(store, arguments),
-        Command::Pull(arguments) => transfer::pull::run(store, arguments),
         Command::Remote(arguments) => remote::run(store, &arguments),
-        Command::Store(arguments) => store::run(store, &arguments.command),
-        Command::Model(arguments) => model::run(store, &arguments.command),
-        Command::Util(arguments) => util::run(&arguments.command),
+        Command::Store(StoreCommand::Ls(arguments)) => store::ls::run(store, &arguments),
+        Command::Store(StoreCommand::Du(arguments)) => store::du::run(store, &arguments),
+        Command::Store(StoreCommand::Gc(arguments)) => store::gc::run(store, &arguments),
+        Command::Store(StoreCommand::Tag(arguments)) => store::tag::run(store, &arguments),
+        Command::Model(ModelCommand::Import(arguments)) => model::import::run(&arguments),
+        Command::Model(ModelCommand::Track(arguments)) => model::track::run(store, &arguments),
+        Command::Model(ModelCommand::Devices) => model::devices::run(),
+        Command::Util(UtilCommand::Schema(arguments)) => util::schema::run(&arguments),
+        Command::Util(UtilCommand::Completions(arguments)) => util::completions::run(&arguments),
+        Command::Util(UtilCommand::Man(arguments)) => util::man::run(&arguments),
+        // Each of the others returns its exit code.
+        Command::Run(arguments) => return run::run(store, arguments),
+        Command::Status(arguments) => return status::run(store, arguments),
+        Command::Diff(arguments) => return diff::run(store, &arguments),
+        Command::Log(arguments) => return log::run(store, &arguments),
+        Command::Show(arguments) => return show::run(store, &arguments),
+        Command::Accept(arguments) => return accept::run(store, arguments),
+        Command::Lock(arguments) => return lock::run(store, &arguments),
+        Command::Push(arguments) => return transfer::push::run(store, arguments),
+        Command::Pull(arguments) => return transfer::pull::run(store, arguments),
+        Command::Store(StoreCommand::Verify(arguments)) => return store::verify::run(store, &arguments),
+        Command::Model(ModelCommand::Parity(arguments)) => return model::parity::run(&arguments),
         Command::Exec(arguments) => {
             let root = store.ok_or_else(|| Error::usage("`cwm exec` needs `--store`"))?;
-            let key = arguments.key;
-            let registry = crate::registry::built_in();
-            match (&arguments.batch, arguments.task) {
+            let (key, registry) = (arguments.key, crate::registry::built_in());
+            return match (&arguments.batch, arguments.task) {
                 (Some(batch), Some(index)) => cwm_slurm::exec_task(&registry, root, batch, index, &key),
                 _ => {
                     let options = arguments.options.unwrap_or_default();
                     cwm_action::exec(&registry, &key, &options, None, |process| process.perform(root, None))
                 }
-            }
+            };
         }
-    }
+    };
+    done.map(|()| ExitCode::OK)
 }

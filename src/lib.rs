@@ -3,16 +3,16 @@
 //! It knows no chess and no models; stages are the crates under `stages/`, used through `cwm-contract`. Folders use only what is
 //! below them: [`dispatch`], `commands`, `workspace`, [`cli`], `locate`, `output` and `hints`. `docs/architecture.md` draws the whole.
 
-pub mod adapters;
+mod adapters;
 pub mod cli;
 mod commands;
-pub mod curves;
+mod curves;
 pub mod dispatch;
-pub mod events;
+mod events;
 mod fingerprint;
 mod fold;
 mod hints;
 mod locate;
 mod output;
-pub mod registry;
+mod registry;
 mod workspace;

@@ -57,8 +57,7 @@ pub fn similar_pipeline(file: &Path) -> Option<String> {
     found.extend(pipelines_in(&folder.join("pipelines"), 1));
     let stem = |path: &Path| Some(path.file_stem()?.to_str()?.to_owned());
     let stems: Vec<String> = found.iter().map(|path| stem(path).unwrap_or_default()).collect();
-    let wanted = stem(file)?;
-    let similar = nearest(&wanted, stems.iter().map(String::as_str))?;
+    let similar = nearest(&stem(file)?, stems.iter().map(String::as_str))?;
     let place = stems.iter().position(|stem| stem == similar)?;
     Some(format!("did you mean `{}`?", visible(&found[place].to_string_lossy())))
 }

@@ -1,25 +1,28 @@
 //! Prints data and events to standard output, and errors to standard error.
 
-use std::io::{self, IsTerminal, Stdout, Write, stdout};
-use std::sync::Mutex;
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write, stderr, stdout};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 use serde_json::json;
 
 use crate::hints::with_options;
-use cwm_core::{DiagnosticReport, Error, escape_controls_in_lines, locked};
+use cwm_core::{DiagnosticReport, Error, escape_controls_in_lines};
 
 /// Prints data to standard output.
 ///
 /// # Errors
 /// Standard output cannot be written, for example on a full disk. A closed pipe ends the program before that.
 pub fn print(text: &str) -> Result<(), Error> {
+    write(text).map_err(|error| Error::system(format!("cannot write to standard output: {error}")))
+}
+
+fn write(text: &str) -> io::Result<()> {
     let mut out = stdout().lock();
     let end = if text.ends_with('\n') { "" } else { "\n" };
-    write!(out, "{text}{end}")
-        .and_then(|()| out.flush())
-        .map_err(|error| Error::system(format!("cannot write to standard output: {error}")))
+    write!(out, "{text}{end}").and_then(|()| out.flush())
 }
 
 /// Prints text for people. Control characters are escaped, since records may come from anywhere.
@@ -96,6 +99,13 @@ pub fn terminal_width() -> Option<usize> {
     (width > 0).then_some(width)
 }
 
+/// Prints warnings about files on standard error.
+pub fn print_warnings(problems: impl IntoIterator<Item = impl Display>) {
+    for problem in problems {
+        eprintln!("warning: {}", escape_controls_in_lines(&problem.to_string()));
+    }
+}
+
 /// Prints a hint or note on standard error.
 pub fn print_note(text: &str) {
     eprintln!("{}", escape_controls_in_lines(&with_options(text)));
@@ -103,10 +113,10 @@ pub fn print_note(text: &str) {
 
 /// Prints an error and its hints.
 pub fn print_error(error: &Error) {
-    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let mut err = std::io::stderr().lock();
+    let mut err = stderr().lock();
     if let Some(diagnostics) = &error.diagnostics {
-        let _ = writeln!(err, "{}", diagnostics.render(colour, width()));
+        let width = terminal_size::terminal_size_of(stderr()).map_or(120, |(width, _)| usize::from(width.0));
+        let _ = writeln!(err, "{}", diagnostics.render(has_colour(&stderr()), width));
     }
     if !error.message.is_empty() {
         let _ = writeln!(err, "error: {}", escape_controls_in_lines(&error.message));
@@ -116,9 +126,9 @@ pub fn print_error(error: &Error) {
     }
 }
 
-/// Returns the width of the terminal for errors, 120 elsewhere.
-fn width() -> usize {
-    terminal_size::terminal_size_of(std::io::stderr()).map_or(120, |(width, _)| width.0.into())
+/// Returns true if a stream is a terminal, and `NO_COLOR` is not set.
+pub fn has_colour(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// Prints an error to standard output as one line of JSON, which fits among the events of a run (`is_event`). A closed or full
@@ -136,42 +146,23 @@ pub fn print_error_as_json(error: &Error, is_event: bool) {
     let _ = print_json_line(&line);
 }
 
-/// The first error of a write to standard output.
-static FIRST_ERROR: Mutex<Option<String>> = Mutex::new(None);
+/// The first error of an event that could not be printed.
+static FIRST_ERROR: OnceLock<String> = OnceLock::new();
 
-/// Standard output for events. It remembers the first error and goes on, since a stage should not fail for it. A reader that
-/// closes the pipe is no error.
-pub struct EventOutput(Stdout);
-
-impl EventOutput {
-    /// Opens the standard output of this process.
-    pub fn open() -> Self {
-        EventOutput(stdout())
-    }
-}
-
-impl Write for EventOutput {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        record_error(self.0.write(bytes))
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        record_error(self.0.flush())
-    }
-}
-
-fn record_error<T>(written: io::Result<T>) -> io::Result<T> {
-    if let Err(error) = &written
-        && !matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::Interrupted)
+/// Prints an event as one line of JSON. The first error is kept for [`event_error`], and the run goes on, since a stage should not
+/// fail for it. A reader that closes the pipe is no error.
+pub fn print_event(event: &impl Serialize) {
+    let Ok(line) = serde_json::to_string(event) else { return };
+    if let Err(error) = write(&line)
+        && error.kind() != io::ErrorKind::BrokenPipe
     {
-        locked(&FIRST_ERROR).get_or_insert(error.to_string());
+        FIRST_ERROR.get_or_init(|| error.to_string());
     }
-    written
 }
 
 /// Returns the error that keeps events from standard output, if there was one.
 pub fn event_error() -> Option<Error> {
-    let message = locked(&FIRST_ERROR).clone();
-    let to_error = |error| Error::system(format!("cannot write to standard output: {error}; events are missing there"));
-    message.map(to_error).map(|error| error.hint("what ran is recorded: the same command finds it cached"))
+    let error = FIRST_ERROR.get()?;
+    let problem = format!("cannot write to standard output: {error}; events are missing there");
+    Some(Error::system(problem).hint("what ran is recorded: the same command finds it cached"))
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::output::print_note;
+use crate::output::{print_note, print_warnings};
 use cwm_contract::Label;
-use cwm_core::{Error, Key, escape_controls_in_lines, list_some, shell_quote};
+use cwm_core::{Error, list_some, shell_quote};
 use cwm_engine::{CacheStatus, CellPrediction, EventSinks, KeyStatus, RunInputs};
 use cwm_gc::tags::Tag;
 use cwm_pipeline::plan::{self, Plan};
@@ -54,20 +54,15 @@ impl Workspace {
             return Err(Error::usage(message).hint("move the pipeline to another folder"));
         }
         plan.name_descriptors();
-        let pins = Pins::beside(&plan.file)?.with_command_options(pipeline_options(
-            store,
-            arguments.file.as_deref(),
-            &arguments.sets,
-        ));
+        let options = pipeline_options(store, arguments.file.as_deref(), &arguments.sets);
+        let pins = Pins::beside(&plan.file)?.with_command_options(options);
         let site = Site::of(&file, crate::adapters::REMOTE_KINDS)?;
         let store = Store::at(&store_folder(store, &site, &plan.folder))?.with_record_cache();
         let files = DigestCache::of_store(&store);
         let locked = runs::nearest(&plan.file, &plan.sets)?;
-        warn_about_lock_file(&locked);
+        print_warnings(locked.problems());
         let accepted = Accepted::beside(&plan.file)?;
-        for warning in accepted.problems() {
-            eprintln!("warning: {warning}");
-        }
+        print_warnings(accepted.problems());
         Ok(Workspace { plan, site, store, files, locked, pins, accepted, skipped_records: None })
     }
 
@@ -97,8 +92,7 @@ impl Workspace {
         if self.locked.exists() && !self.has_own_lock() {
             let compared = self.locked.run().map(|run| run.set).unwrap_or_default();
             let (own, compared) = (with_sets(&self.plan.sets), with_sets(&compared));
-            let note = format!("note: there was no run {own} yet; the comparison is with the one {compared}");
-            print_note(&note);
+            print_note(&format!("note: there was no run {own} yet; the comparison is with the one {compared}"));
         }
     }
 
@@ -119,14 +113,6 @@ impl Workspace {
         self.files.save();
         self.store.save_record_cache();
         Ok(cache_status)
-    }
-
-    /// Returns the first result of a key, unless a process builds it now.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn finished_record(&self, key: &Key) -> Result<Option<ActionRecord>, Error> {
-        Ok(if self.store.holder(key)?.is_some() { None } else { self.store.preferred_record(key, None)? })
     }
 
     /// Takes the shared lock of the store, so that `gc` keeps what is not in the lock file yet. `sinks` show for whom it waits.
@@ -159,10 +145,9 @@ impl Workspace {
         let KeyStatus::Cached(record) = &cache_status.states[index] else {
             for cell in self.plan.ancestors(&[index]) {
                 if let KeyStatus::Unreadable(error) = &cache_status.states[cell] {
-                    let hints = Some("put the file back, or change its path in the pipeline".to_owned());
-                    let hints = error.hints.iter().cloned().chain(hints).collect();
-                    let message = format!("cannot determine the result of {text}: {}", error.message);
-                    return Err(Error { hints, ..Error::usage(message) });
+                    let problem = Error::usage(format!("cannot determine the result of {text}: {}", error.message));
+                    let problem = error.hints.iter().fold(problem, Error::hint);
+                    return Err(problem.hint("put the file back, or change its path in the pipeline"));
                 }
             }
             return Err(self.no_result(index));
@@ -188,18 +173,15 @@ impl Workspace {
         others.retain(|lock| {
             lock.path() != runs::lock_path(&self.plan.file, &self.plan.sets) && lock.get(label).is_some()
         });
-        // The last run first. The pipeline may have been edited since, so its result is looked up.
-        let other =
-            others.into_iter().rev().map(|lock| lock.run().map(|run| run.set).unwrap_or_default()).find(|sets| {
-                let values: Vec<(String, String)> = sets.clone().into_iter().collect();
-                let plan = plan::load(&self.plan.file, &values, &crate::registry::built_in()).ok();
-                plan.is_some_and(|plan| {
-                    let found = CacheStatus::query(RunInputs { plan: &plan, ..self.inputs() }).ok();
-                    let index = plan.cells.iter().position(|cell| cell.label == *label);
-                    found.zip(index).is_some_and(|(found, index)| found.record(index).is_some())
-                })
-            });
-        match other {
+        // The pipeline may have been edited since, so the result is looked up.
+        let find = |sets: &SetValues| {
+            let plan = plan::load(&self.plan.file, &Vec::from_iter(sets.clone()), &crate::registry::built_in()).ok()?;
+            let found = CacheStatus::query(RunInputs { plan: &plan, ..self.inputs() }).ok()?;
+            found.record(plan.cells.iter().position(|cell| cell.label == *label)?).map(|record| record.key)
+        };
+        // The last run first.
+        let mut runs = others.into_iter().rev().map(|lock| lock.run().map(|run| run.set).unwrap_or_default());
+        match runs.find(|sets| find(sets).is_some()) {
             Some(sets) if sets.is_empty() => error.hint("the run without `--set` has one: leave out `--set`"),
             Some(sets) => {
                 error.hint(format!("the run {} has one: `{}`", with_sets(&sets), hints::invocation_with(&sets)))
@@ -254,29 +236,17 @@ fn with_sets(sets: &SetValues) -> String {
     }
 }
 
-/// Prints the warnings of a lock file.
-pub fn warn_about_lock_file(lock: &LockFile) {
-    for warning in lock.problems() {
-        eprintln!("warning: {}", escape_controls_in_lines(&warning.to_string()));
-    }
-}
-
 /// Prints a warning for each damaged tag.
 pub fn warn_about_tags(tags: &[Tag]) {
-    for error in tags.iter().filter_map(|tag| tag.verify_intact().err()) {
-        eprintln!("warning: {}", escape_controls_in_lines(&error.to_string()));
-    }
+    print_warnings(tags.iter().filter_map(|tag| tag.verify_intact().err()));
 }
 
 /// Returns how to get the missing files of a result: a run of the whole pipeline rebuilds them only if something reads them.
 fn rebuild_hint(record: &ActionRecord) -> String {
     let label = shell_quote(&record.label.to_string());
-    match record.evicted {
-        Some(EvictionReason::NotPulled) => {
-            format!("`cwm pull {label}` fetches them, `cwm run {label}` makes them again")
-        }
-        _ => format!("`cwm run {label}` makes them again"),
-    }
+    let is_remote = record.evicted == Some(EvictionReason::NotPulled);
+    let fetch = if is_remote { format!("`cwm pull {label}` fetches them, ") } else { String::new() };
+    format!("{fetch}`cwm run {label}` makes them again")
 }
 
 /// Warns about the damaged records that a store skipped, when it is dropped.

@@ -31,20 +31,18 @@ pub fn complete(candidates: fn(&str) -> Candidates) -> ArgValueCompleter {
 /// Completes stages, cells and pipeline files, for commands that take all of them.
 pub fn files_and_stages() -> ArgValueCompleter {
     let is_pipeline = |path: &Path| path.extension().is_some_and(|end| end == "yaml" || end == "yml");
-    ArgValueCompleter::new(move |current: &OsStr| {
-        let mut all = complete_word(current, stages);
-        if !current.to_string_lossy().contains('[') {
-            all.extend(PathCompleter::file().filter(is_pipeline).complete(current));
-        }
-        all
-    })
+    with_paths(stages, PathCompleter::file().filter(is_pipeline))
 }
 
 /// Completes the operands of `cwm diff`: tags, files and folders.
 pub fn diff_operands() -> ArgValueCompleter {
-    ArgValueCompleter::new(|current: &OsStr| {
-        let mut all = complete_word(current, prefixed_tags);
-        all.extend(PathCompleter::any().complete(current));
+    with_paths(prefixed_tags, PathCompleter::any())
+}
+
+fn with_paths(candidates: fn(&str) -> Candidates, paths: PathCompleter) -> ArgValueCompleter {
+    ArgValueCompleter::new(move |current: &OsStr| {
+        let mut all = complete_word(current, candidates);
+        all.extend(paths.complete(current));
         all
     })
 }

@@ -113,11 +113,14 @@ pub enum Command {
     /// A remote is a folder, a bucket or a web server that shares results, named in cwm.toml.
     Remote(RemoteArguments),
     /// Inspect, verify and clean the store
-    Store(StoreArguments),
+    #[command(subcommand)]
+    Store(StoreCommand),
     /// Import, test and follow models
-    Model(ModelArguments),
+    #[command(subcommand)]
+    Model(ModelCommand),
     /// Print schema, completions, manual pages
-    Util(UtilArguments),
+    #[command(subcommand)]
+    Util(UtilCommand),
     /// Do one action that an executor has prepared (used by cwm itself)
     #[command(hide = true)]
     Exec(ExecArguments),

@@ -8,14 +8,6 @@ use super::PipelineArguments;
 use super::completers::{complete, stages};
 use super::pipeline::assignment;
 
-/// Arguments of `model`.
-#[derive(Debug, Args)]
-pub struct ModelArguments {
-    /// The command
-    #[command(subcommand)]
-    pub command: ModelCommand,
-}
-
 /// The commands for models.
 #[derive(Debug, Subcommand)]
 pub enum ModelCommand {

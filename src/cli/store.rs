@@ -10,14 +10,6 @@ use super::PipelineArguments;
 use super::completers::{complete, stages, stages_and_tags, tag_names, variables};
 use super::pipeline::assignment;
 
-/// Arguments of `store`.
-#[derive(Debug, Args)]
-pub struct StoreArguments {
-    /// The command
-    #[command(subcommand)]
-    pub command: StoreCommand,
-}
-
 /// The commands for the store.
 #[derive(Debug, Subcommand)]
 pub enum StoreCommand {

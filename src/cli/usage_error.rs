@@ -1,30 +1,19 @@
 //! Errors of the command line itself.
 
-use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Error};
 
+use super::Cli;
 use crate::output::print_error_as_json;
 
-/// Commands of earlier versions and of other programs, and what they are here.
-const RENAMED: [(&str, &str); 23] = [
+/// Commands of earlier versions and of other programs, and what they are here, unless they are in a group now.
+const RENAMED: [(&str, &str); 11] = [
     ("watch", "run --watch"),
     ("dag", "status --graph"),
     ("tensorboard", "log --tensorboard DIR"),
     ("path", "show --path STAGE"),
     ("take", "accept STAGE --files FILE"),
     ("pin", "lock"),
-    ("verify", "store verify"),
-    ("gc", "store gc"),
-    ("du", "store du"),
-    ("ls", "store ls"),
-    ("tag", "store tag"),
-    ("import", "model import"),
-    ("track", "model track"),
-    ("parity", "model parity"),
-    ("devices", "model devices"),
-    ("schema", "util schema"),
-    ("completions", "util completions"),
-    ("man", "util man"),
     ("graph", "status --graph"),
     ("exp", "runs"),
     ("metrics", "runs"),
@@ -35,10 +24,10 @@ const RENAMED: [(&str, &str); 23] = [
 /// Prints a usage error with a hint, or the text of `--help`, and ends the program. With `--json` the error is JSON as well.
 pub fn exit(error: &Error) -> ! {
     let renamed = match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(word)) => RENAMED.iter().find(|(old, _)| old == word),
+        Some(ContextValue::String(word)) => new_name(word).map(|new| (word, new)),
         _ => None,
     };
-    match renamed {
+    match &renamed {
         // Without clap's guess at a similar name.
         Some((old, _)) => eprintln!("error: there is no command `{old}`"),
         None => _ = error.print(),
@@ -67,4 +56,14 @@ pub fn exit(error: &Error) -> ! {
         print_error_as_json(&hint.into_iter().fold(cwm_core::Error::usage(message), cwm_core::Error::hint), false);
     }
     std::process::exit(error.exit_code());
+}
+
+/// Returns the name here of a command of an earlier version or of another program.
+fn new_name(old: &str) -> Option<String> {
+    if let Some((_, new)) = RENAMED.iter().find(|(word, _)| *word == old) {
+        return Some((*new).to_owned());
+    }
+    let program = Cli::command();
+    let group = program.get_subcommands().find(|group| group.find_subcommand(old).is_some())?;
+    Some(format!("{} {old}", group.get_name()))
 }

@@ -5,14 +5,6 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use clap_complete::Shell;
 
-/// Arguments of `util`.
-#[derive(Debug, Args)]
-pub struct UtilArguments {
-    /// The command
-    #[command(subcommand)]
-    pub command: UtilCommand,
-}
-
 /// The commands for the program itself.
 #[derive(Debug, Subcommand)]
 pub enum UtilCommand {

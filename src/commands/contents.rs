@@ -1,6 +1,6 @@
 //! Describes the content of a stage's outputs, and of what they were made from.
 
-use cwm_contract::{DescribeOptions, Description, Failure, FailureKind, Format, Inspector};
+use cwm_contract::{DescribeOptions, Description, Failure, FailureKind, Format};
 use serde_json::{Map, Value, json};
 
 use crate::workspace::Workspace;
@@ -32,8 +32,14 @@ impl Contents {
     ) -> Self {
         let (mut outputs, mut upstream, mut errors) = (Vec::new(), Vec::new(), Vec::new());
         let Some(inspector) = crate::registry::inspector() else { return Contents::default() };
+        let describe_output = |record: &ActionRecord, port: &str, options| -> Result<Option<Description>, Error> {
+            let output = output_of(record, port)?;
+            workspace.require_complete_output(record, port)?;
+            let path = workspace.store.path_of(output, &workspace.files)?;
+            inspector.describe(&output.format, &path, options).map_err(store_error)
+        };
         let mut describe = |record: &ActionRecord, port: &str, options| {
-            describe(workspace, inspector, record, port, options).unwrap_or_else(|error| {
+            describe_output(record, port, options).unwrap_or_else(|error| {
                 errors.push(error);
                 None
             })
@@ -61,38 +67,20 @@ impl Contents {
         let block = |title: String, description: &Description| {
             format!("\n{title}\n{}", description.lines.iter().map(indented).collect::<String>())
         };
-        let outputs = self.outputs.iter().map(|(port, description)| block(format!("{label}.{port}"), description));
-        let upstream = self
-            .upstream
-            .iter()
-            .map(|(stage, port, description)| block(format!("{stage}.{port}, upstream of it"), description));
+        let outputs = self.outputs.iter().map(|(port, one)| block(format!("{label}.{port}"), one));
+        let upstream = self.upstream.iter();
+        let upstream = upstream.map(|(stage, port, one)| block(format!("{stage}.{port}, upstream of it"), one));
         outputs.chain(upstream).collect()
     }
 
     /// Adds the contents to the JSON of the record.
     pub fn add_to(&self, record: &mut Map<String, Value>) {
-        let outputs: Map<String, Value> =
-            self.outputs.iter().map(|(port, description)| (port.clone(), description.facts.clone())).collect();
-        let upstream = self
-            .upstream
-            .iter()
-            .map(|(stage, port, description)| json!({ "stage": stage, "output": port, "contents": description.facts }));
-        record.insert("contents".to_owned(), Value::Object(outputs));
-        record.insert("upstream".to_owned(), upstream.collect());
+        let outputs = self.outputs.iter().map(|(port, one)| (port.clone(), one.facts.clone()));
+        let above = self.upstream.iter();
+        let above = above.map(|(stage, port, one)| json!({ "stage": stage, "output": port, "contents": one.facts }));
+        record.insert("contents".to_owned(), outputs.collect());
+        record.insert("upstream".to_owned(), above.collect());
     }
-}
-
-fn describe(
-    workspace: &Workspace,
-    inspector: &dyn Inspector,
-    record: &ActionRecord,
-    port: &str,
-    options: DescribeOptions,
-) -> Result<Option<Description>, Error> {
-    let output = output_of(record, port)?;
-    workspace.require_complete_output(record, port)?;
-    let path = workspace.store.path_of(output, &workspace.files)?;
-    inspector.describe(&output.format, &path, options).map_err(store_error)
 }
 
 /// Converts the failure of an inspector, which reads files of the store.

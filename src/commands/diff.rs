@@ -9,8 +9,7 @@ use cwm_contract::Label;
 use serde::Serialize;
 
 use crate::cli::DiffArguments;
-use crate::output::print_answer;
-use crate::workspace::warn_about_lock_file;
+use crate::output::{print_answer, print_warnings};
 use cwm_core::{Error, ExitCode};
 use cwm_history::diff::{LockDifference, NamedSource, ReportDifference, compare, differ};
 use cwm_pipeline::plan::{Body, Origin, Plan, set_values};
@@ -59,16 +58,13 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
     };
     let (cells, reports) = match (old, new) {
         (Operand::Lock(old), Operand::Lock(new)) => {
-            warn_about_lock_file(&old);
-            warn_about_lock_file(&new);
+            print_warnings(old.problems().iter().chain(new.problems()));
             let store = places.store()?;
             let plan = places.plan(&new);
             let source = |cell: &str, input: &str, label: &str| source(plan.as_ref()?, cell, input, label);
-            let reports = reports::of_both(&old, &new, &store)?.into_iter().map(|Pair { name, tables }| match tables {
-                Ok((old, new)) => {
-                    ReportAnswer { name, not_compared: None, difference: Some(compare(&old, &new, tolerance)) }
-                }
-                Err(reason) => ReportAnswer { name, not_compared: Some(reason), difference: None },
+            let reports = reports::of_both(&old, &new, &store)?.into_iter().map(|Pair { name, tables }| {
+                let compared = tables.map(|(old, new)| compare(&old, &new, tolerance));
+                ReportAnswer { name, not_compared: compared.as_ref().err().cloned(), difference: compared.ok() }
             });
             (Some(differ(&old, &new, &store, source)?), reports.collect())
         }

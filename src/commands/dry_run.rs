@@ -8,8 +8,7 @@ use crate::workspace::{SkippedRecordsWarning, Workspace};
 use cwm_contract::amount::format_bytes;
 use cwm_contract::{Label, Type, Value};
 use cwm_core::{Error, ExitCode};
-use cwm_engine::{CellStatus, Estimates, Explainer, Machine, Reason};
-use cwm_engine::{EventSink, EventSinks, RunEvent};
+use cwm_engine::{CellStatus, Estimates, EventSink, EventSinks, Explainer, Machine, Reason, RunEvent};
 use cwm_pipeline::plan::{Body, Cell};
 
 /// Emits the predicted status of each cell. `fetches` is true if the run would fetch results from remotes.

@@ -14,11 +14,8 @@ use cwm_slurm::isolated::RemoteStoreConfig;
 /// # Errors
 /// An option has no meaning with this executor.
 pub fn cluster(arguments: &RunArguments, site: &Site) -> Result<Option<Settings>, Error> {
-    let is_slurm = match arguments.execution.executor {
-        Some(chosen) => chosen == Executor::Slurm,
-        None => site.executor == ExecutorKind::Slurm,
-    };
-    if !is_slurm {
+    let by_default = site.executor == ExecutorKind::Slurm;
+    if !arguments.execution.executor.map_or(by_default, |chosen| chosen == Executor::Slurm) {
         if arguments.execution.detach {
             return Err(Error::usage("`--detach` leaves a run to a batch system")
                 .hint("add `--executor slurm`, or `executor = \"slurm\"` to cwm.toml"));

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cwm_contract::{ExportOptions, ExportTarget, Inspector, Label};
 use serde_json::json;
@@ -13,17 +13,17 @@ use crate::commands::contents::store_error;
 use crate::output::{is_json, print, print_json, reject_json_with};
 use crate::registry::not_compiled_in;
 use crate::workspace::Workspace;
-use cwm_core::{Error, ExitCode};
+use cwm_core::{Error, Result};
 use cwm_engine::output_of;
 use cwm_history::provenance::{self, Disclosure};
 use cwm_pipeline::plan::{COLLISION_HINT, export_folders};
-use cwm_store::{ActionRecord, Export, OutputRecord, OutputShape};
+use cwm_store::{OutputRecord, OutputShape};
 
 /// Runs `cwm export`.
 ///
 /// # Errors
 /// The output is not made yet, has no such form, or the destination cannot be written.
-pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<()> {
     if arguments.is_stream() {
         reject_json_with("-")?;
     }
@@ -36,29 +36,30 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
     let labels: Vec<&Label> = outputs.iter().map(|(index, _)| &plan.cells[*index].label).collect();
     let folders = export_folders(source, &labels).map_err(|problem| Error::usage(problem).hint(COLLISION_HINT))?;
     let cache_status = workspace.cache_status()?;
-    let record = |index: usize| workspace.complete_result(&plan.cells[index].label.to_string(), &cache_status, index);
     // Nothing is written before all are known to be there, and their places are known to be free.
-    let records: Vec<&ActionRecord> = outputs.iter().map(|(index, _)| record(*index)).collect::<Result<_, _>>()?;
-    if arguments.is_stream() {
-        to_stdout(&workspace, output_of(records[0], &outputs[0].1)?, arguments)?;
-        return Ok(ExitCode::OK);
+    let mut exports = Vec::new();
+    for (((index, port), label), folder) in outputs.iter().zip(&labels).zip(folders) {
+        let record = workspace.complete_result(&label.to_string(), &cache_status, *index)?;
+        let destination = folder.map_or(arguments.destination.clone(), |name| arguments.destination.join(name));
+        exports.push((*index, port, output_of(record, port)?, destination));
     }
-    let destinations = folders.into_iter().map(|folder| match folder {
-        Some(name) => arguments.destination.join(name),
-        None => arguments.destination.clone(),
-    });
-    let destinations: Vec<PathBuf> = destinations.collect();
+    if let (true, [(_, _, output, _), ..]) = (arguments.is_stream(), &exports[..]) {
+        return to_stdout(&workspace, output, arguments);
+    }
     let is_converted = arguments.labels || arguments.limit.is_some();
-    for (((_, port), record), destination) in outputs.iter().zip(&records).zip(&destinations) {
-        let shape = if is_converted { OutputShape::Folder } else { output_of(record, port)?.shape.clone() };
+    for (_, port, output, destination) in &exports {
+        let shape = if is_converted { OutputShape::Folder } else { output.shape.clone() };
         let checked = workspace.store.export_preflight(port, Some(&shape), destination);
         checked.map_err(Error::outside_store)?;
     }
-    let (mut rows, mut paths) = (Vec::new(), Vec::new());
-    for (((index, port), record), destination) in outputs.iter().zip(records).zip(&destinations) {
-        let output = output_of(record, port)?;
+    let mut rows = Vec::new();
+    for (index, port, output, destination) in &exports {
         let exported = if is_converted {
-            to_folder(&workspace, output, destination, arguments)?
+            let (inspector, options) = inspector(output, arguments)?;
+            let path = workspace.store.path_of(output, &workspace.files)?;
+            workspace.store.export_generated(destination, |folder| {
+                inspector.export_as(&output.format, &path, &options, ExportTarget::Folder(folder)).map_err(store_error)
+            })?
         } else {
             let record = |index: usize| cache_status.record(index);
             let disclosure = if arguments.names { Disclosure::Full } else { Disclosure::Public };
@@ -66,10 +67,8 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
             let exported = workspace.store.export(port, output, destination, &added, &workspace.files);
             exported.map_err(Error::outside_store)?
         };
-        let path = exported.path.to_string_lossy().into_owned();
-        let label = &plan.cells[*index].label;
+        let (label, path) = (&plan.cells[*index].label, exported.path.to_string_lossy());
         rows.push(json!({ "label": label, "output": port, "path": path, "replaced": exported.is_replacement }));
-        paths.push(path);
     }
     let replaced = rows.iter().filter(|row| row["replaced"] == true).count();
     if replaced > 0 && !is_json() {
@@ -77,29 +76,14 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
         eprintln!("replaced what was exported there before{of}");
     }
     match (is_json(), &rows[..]) {
-        (true, [only]) => print_json(only)?,
-        (true, rows) => print_json(&rows)?,
-        (false, _) => print(&paths.join("\n"))?,
+        (true, [only]) => print_json(only),
+        (true, rows) => print_json(&rows),
+        (false, rows) => print(&rows.iter().filter_map(|row| row["path"].as_str()).collect::<Vec<_>>().join("\n")),
     }
-    Ok(ExitCode::OK)
-}
-
-/// Writes the output to a folder, in another form.
-fn to_folder(
-    workspace: &Workspace,
-    output: &OutputRecord,
-    destination: &Path,
-    arguments: &ExportArguments,
-) -> Result<Export, Error> {
-    let (inspector, options) = inspector(output, arguments)?;
-    let path = workspace.store.path_of(output, &workspace.files)?;
-    workspace.store.export_generated(destination, |folder| {
-        inspector.export_as(&output.format, &path, &options, ExportTarget::Folder(folder)).map_err(store_error)
-    })
 }
 
 /// Writes the output to standard output as one stream. A reader that closes it ends the work, and is no error.
-fn to_stdout(workspace: &Workspace, output: &OutputRecord, arguments: &ExportArguments) -> Result<(), Error> {
+fn to_stdout(workspace: &Workspace, output: &OutputRecord, arguments: &ExportArguments) -> Result<()> {
     let (inspector, options) = inspector(output, arguments)?;
     let stdout = io::stdout();
     if stdout.is_terminal() {
@@ -109,28 +93,20 @@ fn to_stdout(workspace: &Workspace, output: &OutputRecord, arguments: &ExportArg
     }
     let path = workspace.store.path_of(output, &workspace.files)?;
     // Without the buffer of `Stdout`, which looks for line ends.
-    let file = stdout
-        .as_fd()
-        .try_clone_to_owned()
-        .map_err(|error| Error::system(format!("cannot use standard output: {error}")))?;
+    let file = stdout.as_fd().try_clone_to_owned();
+    let file = file.map_err(|error| Error::system(format!("cannot use standard output: {error}")))?;
     let mut stream = Stream { file: File::from(file), closed: false };
     let written = inspector.export_as(&output.format, &path, &options, ExportTarget::Stream(&mut stream));
     if stream.closed { Ok(()) } else { written.map_err(store_error) }
 }
 
 /// Returns the inspector and its options, if it can convert the output.
-fn inspector(
-    output: &OutputRecord,
-    arguments: &ExportArguments,
-) -> Result<(&'static dyn Inspector, ExportOptions), Error> {
+fn inspector(output: &OutputRecord, arguments: &ExportArguments) -> Result<(&'static dyn Inspector, ExportOptions)> {
     let inspector = crate::registry::inspector()
         .ok_or_else(|| not_compiled_in("this build of cwm exports outputs only as they are, to a folder", "inspect"))?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let options = ExportOptions { labels: arguments.labels, limit: arguments.limit, cores };
-    inspector.export_format(&output.format, &options).map_err(|failure| {
-        let error = Error::usage(failure.message);
-        failure.hint.into_iter().fold(error, Error::hint)
-    })?;
+    inspector.export_format(&output.format, &options)?;
     Ok((inspector, options))
 }
 

@@ -1,18 +1,18 @@
 //! `cwm lock`: lists the pins of downloads, or fetches anew and pins the new content.
 
 use std::collections::BTreeSet;
-use std::io::{IsTerminal, stderr};
 use std::path::Path;
 
 use cwm_contract::{FetchRequest, amount};
 use serde::Serialize;
 
-use crate::cli::LockArguments;
-use crate::events::{Plain, RunLog, Terminal};
+use crate::cli::{LockArguments, Output};
+use crate::commands::progress::sink_for_people;
+use crate::events::RunLog;
 use crate::output::print_answer;
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
-use cwm_engine::{EventSink, EventSinks, Machine, Options};
+use cwm_engine::{EventSinks, Machine, Options};
 use cwm_project::pins::Pins;
 
 /// One source of a pipeline.
@@ -43,11 +43,10 @@ pub fn run(store: Option<&Path>, arguments: &LockArguments) -> Result<ExitCode, 
         let stages = arguments.stages.join(", ");
         return Err(Error::usage(format!("{stages} fetches nothing from the network, so there is nothing to pin")));
     }
-    let sources: BTreeSet<(String, FetchRequest)> = cells
-        .iter()
-        .map(|&index| &workspace.plan.cells[index])
-        .flat_map(|cell| cwm_engine::fetch_requests(cell).into_iter().map(|fetch| (cell.label.stage.clone(), fetch)))
-        .collect();
+    let mut sources = BTreeSet::new();
+    for cell in cells.iter().map(|&index| &workspace.plan.cells[index]) {
+        sources.extend(cwm_engine::fetch_requests(cell).into_iter().map(|fetch| (cell.label.stage.clone(), fetch)));
+    }
     let rows = |pins: &Pins, before: Option<&Pins>| -> Vec<Row> {
         let sha256 = |pins: &Pins, fetch: &FetchRequest| pins.get(fetch).map(|pin| pin.sha256.clone());
         let row = |(stage, fetch): &(String, FetchRequest)| Row {
@@ -65,24 +64,20 @@ pub fn run(store: Option<&Path>, arguments: &LockArguments) -> Result<ExitCode, 
     }
     let before = workspace.pins.clone();
     workspace.pins.forget(sources.iter().map(|(_, fetch)| fetch));
-    let code = update(&mut workspace, &cells)?;
+    let code = update(&workspace, &cells)?;
     let now = Pins::beside(&workspace.plan.file)?;
     show(&rows(&now, Some(&before)))?;
     Ok(code)
 }
 
 /// Fetches anew, with nothing pinned, and pins the new content.
-fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error> {
+fn update(workspace: &Workspace, cells: &[usize]) -> Result<ExitCode, Error> {
     let missing = workspace.plan.missing_files(&workspace.plan.ancestors(cells));
     if !missing.is_empty() {
         return Err(missing.into());
     }
-    let all = workspace.labels();
-    let shown: Box<dyn EventSink> = match stderr().is_terminal() {
-        true => Box::new(Terminal::new(false, all)),
-        false => Box::new(Plain::new(stderr(), false, all)),
-    };
-    let mut sinks = EventSinks(vec![shown, Box::new(RunLog::new(workspace.store.root().join("runs")))]);
+    let mut sinks = EventSinks(vec![sink_for_people(Output::Auto, false, workspace.labels())]);
+    sinks.0.push(Box::new(RunLog::new(workspace.store.root().join("runs"))));
     workspace.store.create()?;
     let _lock = workspace.lock_shared(&mut sinks)?;
     let options = Options {
@@ -92,11 +87,10 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
         command: super::retry_command::invocation(),
         ..Options::default()
     };
-    let cwm_engine::Outcome { records, ran: ran_now, summary, .. } =
-        cwm_engine::run(workspace.inputs(), options, &mut sinks)?;
-    cwm_engine::update_pins(&workspace.plan, &workspace.pins, &records, &ran_now)?;
+    let outcome = cwm_engine::run(workspace.inputs(), options, &mut sinks)?;
+    cwm_engine::update_pins(&workspace.plan, &workspace.pins, &outcome.records, &outcome.ran)?;
     workspace.files.save();
-    Ok(super::run::exit_code(&summary, ExitCode::OK))
+    Ok(super::run::exit_code(&outcome.summary, ExitCode::OK))
 }
 
 fn show(rows: &[Row]) -> Result<(), Error> {

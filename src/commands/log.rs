@@ -7,21 +7,13 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::LogArguments;
 use crate::output::{is_json, print, print_answer, print_json, reject_json_with};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode, shell_quote, strip_ansi};
 use cwm_engine::{CacheStatus, KeyStatus, describe_unread_pipe};
-
-/// The log of a cell, for `--json`.
-#[derive(Serialize)]
-struct Log {
-    label: String,
-    path: String,
-    /// Its text; bytes that are no UTF-8 are replaced.
-    text: String,
-}
 
 /// A cell that has a log, for `--json`.
 #[derive(Serialize)]
@@ -87,10 +79,10 @@ fn show(workspace: &Workspace, stage: &str) -> Result<ExitCode, Error> {
         }));
     };
     let bytes = std::fs::read(&path).map_err(|error| Error::io("read the log", &path, error))?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let text = String::from_utf8_lossy(&bytes);
     if is_json() {
-        let label = workspace.plan.cells[index].label.to_string();
-        print_json(&Log { label, path: path.display().to_string(), text })?;
+        let label = &workspace.plan.cells[index].label;
+        print_json(&json!({ "label": label, "path": path.display().to_string(), "text": text }))?;
     } else if std::io::stdout().is_terminal() {
         print(&text.lines().map(strip_ansi).collect::<Vec<_>>().join("\n"))?;
     } else {

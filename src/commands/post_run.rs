@@ -7,11 +7,10 @@ use cwm_contract::amount;
 use jiff::Timestamp;
 
 use crate::workspace::Workspace;
-use cwm_core::{Error, FileErrorKind, Key};
+use cwm_core::{Error, FileErrorKind, Key, Result};
 use cwm_engine::{EventSink, EventSinks, Outcome, RunEvent, output_of, sources};
 use cwm_gc::evict_content;
 use cwm_history::provenance::{self, Disclosure};
-use cwm_pipeline::plan::Plan;
 use cwm_project::lock_file::{LockFile, RunHeading};
 use cwm_project::runs;
 use cwm_store::ActionRecord;
@@ -21,7 +20,7 @@ use cwm_store::ActionRecord;
 ///
 /// # Errors
 /// One of them cannot be written, or an export would overwrite files that cwm did not write.
-pub fn record(workspace: &Workspace, outcome: &Outcome, whole: bool, sinks: &mut EventSinks) -> Result<(), Error> {
+pub fn record(workspace: &Workspace, outcome: &Outcome, whole: bool, sinks: &mut EventSinks) -> Result<()> {
     let Outcome { records, ran, summary, .. } = outcome;
     let named = name_results(workspace, records, ran, whole, summary.failed, |message| sinks.warn(message));
     let exported = export_all(workspace, records, sinks);
@@ -41,11 +40,13 @@ pub fn name_results(
     whole: bool,
     failed: usize,
     warn: impl FnOnce(String),
-) -> Result<(), Error> {
+) -> Result<()> {
     let Workspace { plan, store, pins, .. } = workspace;
     let pinned = cwm_engine::update_pins(plan, pins, records, ran);
-    let mut written =
-        own_lock(plan, failed).and_then(|locked| Ok(cwm_engine::update_lock_file(plan, locked, records, whole)?));
+    let run = RunHeading { set: plan.sets.clone(), finished: Timestamp::now(), failed };
+    // As it is now, since others (git, another run) may have changed it meanwhile.
+    let locked = runs::read_or_create(&plan.file, &run).map_err(Error::from);
+    let mut written = locked.and_then(|locked| cwm_engine::update_lock_file(plan, locked, records, whole));
     if !plan.sets.is_empty()
         && let Err(error) = &written
     {
@@ -61,17 +62,8 @@ pub fn name_results(
     Ok(noted?)
 }
 
-/// Reads the lock file of a run of this plan as it is now, since others (git, another run) may have changed it meanwhile.
-fn own_lock(plan: &Plan, failed: usize) -> Result<LockFile, Error> {
-    let set = plan.sets.clone();
-    Ok(match set.is_empty() {
-        true => LockFile::read(&LockFile::path_for(&plan.file))?,
-        false => runs::read_or_create(&plan.file, &RunHeading { set, finished: Timestamp::now(), failed })?,
-    })
-}
-
 /// Makes the exports of cells that are done, and emits their paths.
-fn export_all(workspace: &Workspace, records: &[Option<ActionRecord>], sinks: &mut EventSinks) -> Result<(), Error> {
+fn export_all(workspace: &Workspace, records: &[Option<ActionRecord>], sinks: &mut EventSinks) -> Result<()> {
     let Workspace { plan, store, files, .. } = workspace;
     let mut outcome = Ok(());
     for export in &plan.exports {
@@ -100,11 +92,7 @@ fn export_all(workspace: &Workspace, records: &[Option<ActionRecord>], sinks: &m
 ///
 /// # Errors
 /// The store cannot be read or written.
-pub fn evict_unkept(
-    workspace: &Workspace,
-    records: &[Option<ActionRecord>],
-    sinks: &mut EventSinks,
-) -> Result<(), Error> {
+pub fn evict_unkept(workspace: &Workspace, records: &[Option<ActionRecord>], sinks: &mut EventSinks) -> Result<()> {
     let Workspace { plan, store, locked, .. } = workspace;
     let mut is_read = vec![false; plan.cells.len()];
     let mut is_needed = vec![false; plan.cells.len()];

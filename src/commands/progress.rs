@@ -7,20 +7,18 @@ use cwm_engine::EventSink;
 
 use crate::cli::Output;
 use crate::events::{Json, Plain, Terminal};
-use crate::output::{EventOutput, is_json};
+use crate::output::is_json;
 
 /// Returns the sink that shows events in the form of `--output` or `--json`. `all` are the cells of the
 /// pipeline.
 pub fn progress_sink(output: Output, verbose: bool, all: Vec<Label>) -> Box<dyn EventSink> {
-    let output = match output {
-        _ if is_json() => Output::Json,
-        Output::Auto if stderr().is_terminal() => Output::Live,
-        Output::Auto => Output::Plain,
-        chosen => chosen,
-    };
-    match output {
-        Output::Live => Box::new(Terminal::new(verbose, all)),
-        Output::Json => Box::new(Json(EventOutput::open())),
-        Output::Plain | Output::Auto => Box::new(Plain::new(stderr(), verbose, all)),
+    if is_json() || output == Output::Json { Box::new(Json) } else { sink_for_people(output, verbose, all) }
+}
+
+/// Returns the sink that shows events to people: live on a terminal, unless `output` is plain.
+pub fn sink_for_people(output: Output, verbose: bool, all: Vec<Label>) -> Box<dyn EventSink> {
+    match output == Output::Live || output != Output::Plain && stderr().is_terminal() {
+        true => Box::new(Terminal::new(verbose, all)),
+        false => Box::new(Plain::new(verbose, all)),
     }
 }

@@ -8,8 +8,8 @@ use crate::adapters::REMOTE_KINDS;
 use crate::cli::{RemoteArguments, RemoteCommand};
 use crate::locate::{pipeline_file, store_folder};
 use crate::output::{columns, is_json, print_answer};
-use cwm_core::{Error, ExitCode, visible};
-use cwm_project::site::{NewRemote, Site, add_remote, remove_remote};
+use cwm_core::{Error, visible};
+use cwm_project::site::{NewRemote, Remote, Site, add_remote, remove_remote};
 
 /// A remote of `cwm.toml`.
 #[derive(Serialize)]
@@ -25,7 +25,7 @@ struct Row {
 ///
 /// # Errors
 /// There is no pipeline, `cwm.toml` is wrong or cannot be written, or the remote is not as it should be.
-pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<(), Error> {
     let file = pipeline_file(arguments.file.as_deref())?;
     match &arguments.command {
         RemoteCommand::Add(add) => {
@@ -39,16 +39,13 @@ pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<ExitCode
         RemoteCommand::Remove { name } => remove_remote(&Site::path_for(&file), REMOTE_KINDS, name)?,
         RemoteCommand::List => return list_remotes(&file),
     }
-    if is_json() {
-        list_remotes(&file)?;
-    }
-    Ok(ExitCode::OK)
+    if is_json() { list_remotes(&file) } else { Ok(()) }
 }
 
-fn list_remotes(file: &Path) -> Result<ExitCode, Error> {
+fn list_remotes(file: &Path) -> Result<(), Error> {
     let site = Site::of(file, REMOTE_KINDS)?;
     let pushed_to = site.remotes.iter().position(|remote| !remote.read_only);
-    let row = |(at, remote): (usize, cwm_project::site::Remote)| Row {
+    let row = |(at, remote): (usize, Remote)| Row {
         name: remote.name,
         url: remote.url,
         read_only: remote.read_only,
@@ -66,6 +63,5 @@ fn list_remotes(file: &Path) -> Result<ExitCode, Error> {
         };
         [row.name.clone(), visible(&row.url) + note]
     };
-    print_answer(&rows, || columns(rows.iter().map(line)))?;
-    Ok(ExitCode::OK)
+    print_answer(&rows, || columns(rows.iter().map(line)))
 }

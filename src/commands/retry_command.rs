@@ -17,12 +17,7 @@ pub fn invocation() -> String {
 }
 
 /// Returns the command that retries a run: it has the same arguments, but `--force` names only cells without a record.
-pub fn command(
-    store: Option<&Path>,
-    arguments: &RunArguments,
-    plan: &Plan,
-    records: &[Option<ActionRecord>],
-) -> String {
+pub fn of_run(store: Option<&Path>, arguments: &RunArguments, plan: &Plan, records: &[Option<ActionRecord>]) -> String {
     let mut forced = BTreeSet::new();
     for word in &arguments.force {
         let mut cells = plan.select(word).unwrap_or_default();

@@ -16,7 +16,7 @@ use crate::locate::select_cells;
 use crate::output::reject_json_with;
 use crate::workspace::Workspace;
 use cwm_contract::Shape;
-use cwm_core::{Diagnostic, Error, ExitCode};
+use cwm_core::{Diagnostic, Error, ExitCode, Result};
 use cwm_engine::{
     EventSink, EventSinks, InputUploader, Machine, Options, ResultFetcher, RunEvent, SaveResults, Summary,
 };
@@ -29,7 +29,7 @@ use cwm_store::OutputShape;
 ///
 /// # Errors
 /// The pipeline, the command line, the store or the machine; failures of stages give [`ExitCode::STAGE_FAILED`].
-pub fn run(store: Option<&Path>, arguments: RunArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, arguments: RunArguments) -> Result<ExitCode> {
     match arguments.output {
         Output::Auto | Output::Json => {}
         Output::Live => reject_json_with("--output live")?,
@@ -42,11 +42,7 @@ pub fn run(store: Option<&Path>, arguments: RunArguments) -> Result<ExitCode, Er
 ///
 /// # Errors
 /// As [`run`].
-fn run_until(
-    store: Option<&Path>,
-    mut arguments: RunArguments,
-    drain_requested: Arc<AtomicBool>,
-) -> Result<ExitCode, Error> {
+fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested: Arc<AtomicBool>) -> Result<ExitCode> {
     arguments.pipeline.take_from(&mut arguments.words)?;
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     let cluster = executor::cluster(&arguments, &workspace.site)?;
@@ -61,10 +57,8 @@ fn run_until(
         workspace.locked.must_be_readable()?;
     }
     let whole = arguments.words.is_empty();
-    let mut force = Vec::new();
-    for word in &arguments.force {
-        force.extend(workspace.plan.select(word)?);
-    }
+    // Without words, it would be all cells.
+    let force = if arguments.force.is_empty() { Vec::new() } else { workspace.plan.select_all(&arguments.force)? };
     let named = [select_cells(&workspace.plan, &arguments.words)?, force.clone()].concat();
     let cells = workspace.plan.ancestors(&named);
     let (targets, force) = (BTreeSet::from_iter(named.iter().copied()), BTreeSet::from_iter(force));
@@ -90,13 +84,11 @@ fn run_until(
     let pushing = sharing.push.then(|| open_remotes(&workspace.site, remote, true)).transpose()?;
     let mut fetcher: Option<Box<dyn ResultFetcher>> = None;
     let mut uploader: Option<Box<dyn InputUploader>> = None;
-    match &remote_store {
-        Some(config) => {
-            fetcher = Some(Box::new(Remotes(open_remotes(&config.site(), None, false)?)));
-            uploader = Some(Box::new(Remotes(open_remotes(&config.site(), None, false)?)));
-        }
-        None if sharing.pull => fetcher = Some(Box::new(Remotes(open_remotes(&workspace.site, remote, false)?))),
-        None => (),
+    if let Some(config) = &remote_store {
+        fetcher = Some(Box::new(Remotes(open_remotes(&config.site(), None, false)?)));
+        uploader = Some(Box::new(Remotes(open_remotes(&config.site(), None, false)?)));
+    } else if sharing.pull {
+        fetcher = Some(Box::new(Remotes(open_remotes(&workspace.site, remote, false)?)));
     }
     // A store that cannot be made is an error before anything runs.
     if !arguments.check && !workspace.store.exists() {
@@ -132,15 +124,14 @@ fn run_until(
     };
     let outcome = cwm_engine::run(workspace.inputs(), options, &mut sinks)?;
     let Summary { ran, cached, failed, skipped, interrupted, .. } = outcome.summary;
-    let retry = retry_command::command(store, &arguments, &workspace.plan, &outcome.records);
+    let retry = retry_command::of_run(store, &arguments, &workspace.plan, &outcome.records);
     if arguments.check {
         drop(store_lock);
-        let report = outcome.report;
-        let (same, different) = (report.same, report.different);
+        let (same, different) = (outcome.report.same, outcome.report.different);
         if failed > 0 {
             let how = "`cwm pull` fetches what a check compares with";
             workspace.results_elsewhere(&cells, how)?.into_iter().for_each(|message| sinks.warn(message));
-            sinks.event(&report.event(retry));
+            sinks.event(&outcome.report.event(retry));
         }
         sinks.event(&RunEvent::CheckSummary { same, different, failed, skipped });
         let code = if different > 0 { ExitCode::IRREPRODUCIBLE } else { ExitCode::OK };
@@ -157,7 +148,6 @@ fn run_until(
     };
     drop(store_lock);
     let evicted = post_run::evict_unkept(&workspace, &outcome.records, &mut sinks);
-    let (summary, remote_warnings) = (outcome.summary, outcome.remote_warnings);
     if interrupted {
         let kept = "finished cells are recorded, and a stage resumes from its last checkpoint, if it wrote one";
         sinks.warn(format!("interrupted: {kept}; to resume: {retry}"));
@@ -166,8 +156,8 @@ fn run_until(
         sinks.event(&outcome.report.event(retry));
     }
     // Once more, since many lines may have followed.
-    if let (Some(first), true) = (remote_warnings.first(), sharing.pull && ran > 0) {
-        let more = match remote_warnings.len() {
+    if let (Some(first), true) = (outcome.remote_warnings.first(), sharing.pull && ran > 0) {
+        let more = match outcome.remote_warnings.len() {
             1 => String::new(),
             n => format!("; {} more above", n - 1),
         };
@@ -176,7 +166,7 @@ fn run_until(
     sinks.event(&RunEvent::Summary { ran, cached, failed, skipped });
     recorded?;
     evicted?;
-    Ok(exit_code(&summary, pushed))
+    Ok(exit_code(&outcome.summary, pushed))
 }
 
 /// Returns the exit code of a run; it is `complete` if no cell failed.
@@ -191,7 +181,7 @@ pub(super) fn exit_code(summary: &Summary, complete: ExitCode) -> ExitCode {
 }
 
 /// Checks that the files of these cells exist, and that their exports can be made, before hours of work.
-fn require_files_and_exports(workspace: &Workspace, cells: &[usize], is_check: bool) -> Result<(), Error> {
+fn require_files_and_exports(workspace: &Workspace, cells: &[usize], is_check: bool) -> Result<()> {
     let mut problems = workspace.plan.missing_files(cells);
     for export in workspace.plan.exports.iter().filter(|export| !is_check && cells.contains(&export.cell)) {
         let output = workspace.plan.cells[export.cell].outputs.iter().find(|output| output.name == export.port);

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use cwm_contract::Label;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -11,10 +12,10 @@ use serde_json::Value;
 use crate::cli::{PipelineArguments, RunsArguments};
 use crate::commands::locked_results::{LockedResult, locked_results};
 use crate::locate::{open_store, pipeline_file};
-use crate::output::{columns, print_answer, terminal_width};
-use crate::workspace::{SkippedRecordsWarning, warn_about_lock_file};
+use crate::output::{columns, print_answer, print_warnings, terminal_width};
+use crate::workspace::SkippedRecordsWarning;
 use cwm_core::text::format_time;
-use cwm_core::{DurableFs, Error, ExitCode, shell_quote, shorten};
+use cwm_core::{DurableFs, Error, shell_quote, shorten};
 use cwm_gc::selection;
 use cwm_project::lock_file::{LockFile, SetValues};
 use cwm_project::runs;
@@ -56,7 +57,7 @@ fn write_metrics<S: Serializer>(metrics: &BTreeMap<String, f64>, serializer: S) 
 ///
 /// # Errors
 /// A lock file or the store cannot be read; or nothing has the name of a run or stage.
-pub fn run(store: Option<&Path>, mut arguments: RunsArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, mut arguments: RunsArguments) -> Result<(), Error> {
     let mut typed = PipelineArguments { file: arguments.file, sets: Vec::new() };
     typed.take_from(&mut arguments.stages)?;
     let store = open_store(store, typed.file.as_deref())?;
@@ -68,7 +69,7 @@ pub fn run(store: Option<&Path>, mut arguments: RunsArguments) -> Result<ExitCod
     let runs = runs::all(&file)?;
     let mut results = Vec::new();
     for lock in &runs {
-        warn_about_lock_file(lock);
+        print_warnings(lock.problems());
         results.push(locked_results(&store, lock)?);
     }
     let stages = selection::stages(&arguments.stages, results.iter().flatten().map(|result| &result.label))?;
@@ -77,22 +78,21 @@ pub fn run(store: Option<&Path>, mut arguments: RunsArguments) -> Result<ExitCod
         let mut row = row(lock, results);
         for LockedResult { label, record, .. } in results {
             if let Some(record) = record.as_ref().filter(|_| selection::matches_selection(label, &stages)) {
-                let label = label.to_string();
-                let mut metrics = reported(record, &label);
+                let reported = record.metrics.iter().map(|(name, value)| (format!("{label}: {name}"), *value));
+                let reported: BTreeMap<String, f64> = reported.collect();
+                let in_files = numbers_in_files(record, label, &store)?;
                 let started = Reverse(record.circumstances.started);
                 let is_timing = |name: &str| name.ends_with("_seconds") || name.ends_with("_per_second");
                 let rank = |name: &str, is_json| (is_json, is_timing(name), !is_key_metric(name), started);
-                ranks.extend(metrics.keys().map(|name| (name.clone(), rank(name, false))));
-                add_json_numbers(record, &label, &store, &mut metrics)?;
-                metrics.keys().for_each(|name| _ = ranks.entry(name.clone()).or_insert_with(|| rank(name, true)));
-                row.metrics.extend(metrics);
+                ranks.extend(reported.keys().map(|name| (name.clone(), rank(name, false))));
+                ranks.extend(in_files.keys().map(|name| (name.clone(), rank(name, true))));
+                row.metrics.extend(reported.into_iter().chain(in_files));
             }
         }
         rows.push(row);
     }
     let max_metrics = if stages.is_empty() { MAX_METRICS } else { usize::MAX };
-    print_answer(&rows, || text(&rows, &ranks, max_metrics, terminal_width()))?;
-    Ok(ExitCode::OK)
+    print_answer(&rows, || text(&rows, &ranks, max_metrics, terminal_width()))
 }
 
 /// Deletes the lock file of a run, and forgets it as a root, so that `cwm store gc` may take its results.
@@ -105,26 +105,12 @@ fn delete(yaml: &Path, name: &str, store: &Store) -> Result<(), Error> {
 }
 
 fn row(lock: &LockFile, results: &[LockedResult]) -> Row {
-    let started = |result: &LockedResult| Some(result.record.as_ref()?.circumstances.started);
-    let (name, done) = (lock.path().file_stem().unwrap_or_default(), results.len());
-    match lock.run() {
-        Some(run) => Row {
-            name: name.to_string_lossy().into_owned(),
-            set: run.set,
-            when: Some(run.finished),
-            done,
-            failed: Some(run.failed),
-            metrics: BTreeMap::new(),
-        },
-        None => Row {
-            name: ".".to_owned(),
-            set: SetValues::new(),
-            when: results.iter().filter_map(started).max(),
-            done,
-            failed: None,
-            metrics: BTreeMap::new(),
-        },
-    }
+    let started = results.iter().filter_map(|result| Some(result.record.as_ref()?.circumstances.started));
+    let (set, when, failed) = match lock.run() {
+        Some(run) => (run.set, Some(run.finished), Some(run.failed)),
+        None => (SetValues::new(), started.max(), None),
+    };
+    Row { name: runs::name(lock), set, when, done: results.len(), failed, metrics: BTreeMap::new() }
 }
 
 /// The place of a metric where not all are shown: numbers in files are behind those that stages report, times and rates behind
@@ -136,28 +122,19 @@ fn is_key_metric(name: &str) -> bool {
     name.rsplit([' ', '.']).next().is_some_and(|last| KEY_METRICS.contains(&last))
 }
 
-/// Returns the metrics that a stage reported.
-fn reported(record: &ActionRecord, label: &str) -> BTreeMap<String, f64> {
-    record.metrics.iter().map(|(name, value)| (format!("{label}: {name}"), *value)).collect()
-}
-
-/// Adds the numbers in the JSON files of a cell. Files that are not in the store have none.
-fn add_json_numbers(
-    record: &ActionRecord,
-    label: &str,
-    store: &Store,
-    metrics: &mut BTreeMap<String, f64>,
-) -> Result<(), Error> {
+/// Returns the numbers in the JSON files of a cell. Files that are not in the store have none.
+fn numbers_in_files(record: &ActionRecord, label: &Label, store: &Store) -> Result<BTreeMap<String, f64>, Error> {
+    let mut numbers = BTreeMap::new();
     for (port, output) in &record.outputs {
         if output.shape.extension() == "json"
             && output.size <= MAX_JSON
             && store.object_size(&output.digest)?.is_some()
             && let Ok(value) = serde_json::from_slice(&store.read_checked(&output.digest)?)
         {
-            add_numbers(&format!("{label}.{port}: "), &value, metrics);
+            add_numbers(&format!("{label}.{port}: "), &value, &mut numbers);
         }
     }
-    Ok(())
+    Ok(numbers)
 }
 
 /// Adds the numbers in nested maps, by their path.
@@ -209,7 +186,8 @@ fn text(rows: &[Row], ranks: &BTreeMap<String, Rank>, max_metrics: usize, width:
         let fit = fit.count();
         shown = &shown[..fit.max(1).min(shown.len())];
         heads = (1..=shown.len()).map(|place| place.to_string()).collect();
-        text = table(shown, &heads).lines().map(|line| cut(line, width) + "\n").collect();
+        let most = |line: &str| if line.chars().count() > width { width.saturating_sub(1) } else { width };
+        text = table(shown, &heads).lines().map(|line| shorten(line, most(line)) + "\n").collect();
         text.extend(shown.iter().zip(&heads).map(|(name, place)| format!("{place}: {name}\n")));
     }
     match all.len() - shown.len() {
@@ -229,11 +207,6 @@ fn facts_of(row: &Row) -> [String; 4] {
         format!("{}{}", row.done, failed.unwrap_or_default()),
         set.collect::<Vec<_>>().join(" "),
     ]
-}
-
-/// Cuts a line to this width.
-fn cut(line: &str, width: usize) -> String {
-    if line.chars().count() <= width { line.to_owned() } else { shorten(line, width.saturating_sub(1)) }
 }
 
 /// Returns a number with six digits.

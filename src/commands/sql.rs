@@ -1,16 +1,17 @@
 //! `cwm sql`: queries the tables that stages wrote.
 
+use std::collections::BTreeSet;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 
-use cwm_contract::{Artifact, Failure, QueryEngine, QueryOutput, TableSchema};
+use cwm_contract::{Artifact, Failure, QueryOutput, TableSchema};
 
 use crate::cli::SqlArguments;
 use crate::commands::results::cells_or_outputs;
 use crate::output::{columns, is_json, print_answer, reject_json_with};
 use crate::registry::{not_compiled_in, query_engine};
 use crate::workspace::Workspace;
-use cwm_core::{Error, ExitCode, list_some, shell_quote, visible};
+use cwm_core::{Error, list_some, shell_quote, visible};
 use cwm_engine::KeyStatus;
 
 /// The number of rows that are shown as a table.
@@ -21,7 +22,7 @@ const MAX_ROWS: usize = 1_000;
 /// # Errors
 /// There is no such output, none is made yet, or they hold no table; the query cannot be answered; or this build answers
 /// none.
-pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<(), Error> {
     let query_engine = query_engine().ok_or_else(|| not_compiled_in("this build of cwm answers no queries", "sql"))?;
     if arguments.csv {
         reject_json_with("--csv")?;
@@ -29,7 +30,10 @@ pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<ExitCode, E
     let (sources, query) = arguments.sources_and_query()?;
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let artifacts = artifacts(workspace, sources)?;
-    let Some(query) = query else { return list(query_engine, &artifacts) };
+    let Some(query) = query else {
+        let tables = query_engine.tables(&artifacts)?;
+        return print_answer(&tables, || tables.iter().map(description).collect::<Vec<_>>().join("\n"));
+    };
     let stdout = std::io::stdout();
     let form = match arguments.csv {
         true => QueryOutput::Csv { for_terminal: stdout.is_terminal() },
@@ -39,30 +43,25 @@ pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<ExitCode, E
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut answer = BufWriter::new(stdout);
     let answered = query_engine.query(&artifacts, query, form, cores, &mut answer).map_err(|failure| {
-        unknown_table(query_engine, &artifacts, sources, &failure).unwrap_or_else(|| failure.into())
+        unknown_table(&failure, query_engine.tables(&artifacts).ok(), sources).unwrap_or_else(|| failure.into())
     })?;
     answer.flush().map_err(|error| Error::system(format!("cannot write to standard output: {error}")))?;
     if answered.is_truncated {
         eprintln!("only the first {} rows are shown; --csv or --json gives all, LIMIT fewer", answered.rows);
     }
-    Ok(ExitCode::OK)
+    Ok(())
 }
 
 /// Finds the outputs that `sources` name, of the cells that have a result. The others are listed on standard error.
 fn artifacts(workspace: Workspace, sources: &[String]) -> Result<Vec<Artifact>, Error> {
-    let mut selected = Vec::new();
+    let mut selected = BTreeSet::new();
     for source in sources {
         for (cell, port) in cells_or_outputs(&workspace.plan, source)? {
-            match port {
-                Some(port) => selected.push((cell, port)),
-                None => {
-                    selected.extend(workspace.plan.cells[cell].outputs.iter().map(|output| (cell, output.name.clone())))
-                }
-            }
+            let outputs = workspace.plan.cells[cell].outputs.iter().map(|output| &output.name);
+            let is_named = |name: &&String| port.as_ref().is_none_or(|port| port == *name);
+            selected.extend(outputs.filter(is_named).map(|name| (cell, name.clone())));
         }
     }
-    selected.sort();
-    selected.dedup();
     let cache_status = workspace.cache_status()?;
     let mut artifacts = Vec::new();
     let mut not_made = Vec::new();
@@ -91,24 +90,12 @@ fn artifacts(workspace: Workspace, sources: &[String]) -> Result<Vec<Artifact>, 
 }
 
 /// Returns the error for a table that does not exist, without the query engine's own names.
-fn unknown_table(
-    query_engine: &dyn QueryEngine,
-    artifacts: &[Artifact],
-    sources: &[String],
-    failure: &Failure,
-) -> Option<Error> {
+fn unknown_table(failure: &Failure, tables: Option<Vec<TableSchema>>, sources: &[String]) -> Option<Error> {
     let (name, _) = failure.message.split_once("table 'datafusion.public.")?.1.split_once("' not found")?;
-    let tables = query_engine.tables(artifacts).ok()?;
-    let tables = list_some(tables.iter().map(|table| format!("`{}`", visible(&table.name))), 8);
+    let tables = list_some(tables?.iter().map(|table| format!("`{}`", visible(&table.name))), 8);
     let sources: String = sources.iter().map(|source| format!(" {}", shell_quote(source))).collect();
     let hint = format!("tables: {tables}; `cwm sql{sources} --tables` lists their columns");
     Some(Error::usage(format!("there is no table `{}`", visible(name))).hint(hint))
-}
-
-fn list(query_engine: &dyn QueryEngine, artifacts: &[Artifact]) -> Result<ExitCode, Error> {
-    let tables = query_engine.tables(artifacts)?;
-    print_answer(&tables, || tables.iter().map(description).collect::<Vec<_>>().join("\n"))?;
-    Ok(ExitCode::OK)
 }
 
 /// Returns the name of a table, the number of its cells, and a line for each column.

@@ -12,14 +12,14 @@ use crate::output::{is_json, print, print_answer};
 use crate::workspace::Workspace;
 use cwm_action::probe::ProbeRunner;
 use cwm_contract::Label;
-use cwm_core::{Error, ExitCode};
+use cwm_core::Error;
 use cwm_engine::{Cause, CellStatus, Explainer, KeyStatus, Reason};
 
 /// Runs `cwm why`.
 ///
 /// # Errors
 /// No such stage, or the pipeline or the store cannot be read.
-pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<(), Error> {
     arguments.pipeline.take_from(&mut arguments.stages)?;
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let cells = select_cells(&workspace.plan, &arguments.stages)?;
@@ -46,7 +46,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
         reasons.retain(|reason| !reason.state.is_cached() && reason.because_of.is_empty());
     }
     if reasons.is_empty() && !is_json() {
-        return print("all cells are cached").map(|()| ExitCode::OK);
+        return print("all cells are cached");
     }
     print_answer(&reasons, || {
         let mut text = String::new();
@@ -56,7 +56,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     if !is_json() {
         print_hints(&workspace, &cells, reasons.iter().flat_map(|reason| &reason.causes));
     }
-    Ok(ExitCode::OK)
+    Ok(())
 }
 
 /// Writes reasons and those behind them, cells of one stage that have the same once. `all` are the cells of the pipeline.
@@ -95,11 +95,6 @@ fn lines_of(reason: &Reason) -> Vec<String> {
     };
     let made_because = reason.made_because.iter().map(|line| format!("it ran then because: {line}"));
     let causes = reason.causes.iter().map(Cause::to_string);
-    [head]
-        .into_iter()
-        .chain(made_because)
-        .chain(causes)
-        .chain(reason.advice.clone())
-        .chain(reason.probe.clone())
-        .collect()
+    let more = reason.advice.iter().chain(&reason.probe).cloned();
+    [head].into_iter().chain(made_because).chain(causes).chain(more).collect()
 }

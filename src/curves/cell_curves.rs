@@ -28,11 +28,6 @@ struct CurveOutput {
     tail: Option<Tail>,
 }
 
-/// Returns true if one of these outputs holds curves.
-pub fn has_curves(outputs: &[OutputPlan], inspector: &dyn Inspector) -> bool {
-    outputs.iter().any(|output| inspector.has_points(&output.format))
-}
-
 impl CellCurves {
     /// Makes the curves of a cell with these outputs, of which steps up to `last` are known.
     pub fn new(

@@ -54,8 +54,10 @@ impl CurveFolder {
     /// # Errors
     /// The curves cannot be read, or the folder cannot be written.
     pub fn update(&mut self, workspace: &Workspace) -> Result<bool, Error> {
-        let record = workspace.finished_record(&self.curves.key())?;
-        let lines = self.curves.read_new(&workspace.store, &workspace.files, record.as_ref())?;
+        let (store, key) = (&workspace.store, self.curves.key());
+        // A process that builds it now adds to its files, not to those of the record.
+        let record = if store.holder(&key)?.is_some() { None } else { store.preferred_record(&key, None)? };
+        let lines = self.curves.read_new(store, &workspace.files, record.as_ref())?;
         // Seconds since 1970: now, or the time at which the result was made.
         let time = match record.map(|record| record.circumstances) {
             Some(made) => made.started.as_millisecond() as f64 / 1e3 + made.wall_seconds,

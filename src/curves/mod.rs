@@ -10,6 +10,6 @@ mod event_file;
 mod metrics_file;
 mod tail;
 
-pub use cell_curves::{CellCurves, has_curves};
+pub use cell_curves::CellCurves;
 pub use curve_folder::CurveFolder;
 pub use tail::Tail;

@@ -43,15 +43,14 @@ pub struct HeldCells {
 impl HeldCells {
     /// Holds the cell of an event. Returns false if the event is no state of a cell.
     pub fn hold(&mut self, event: &RunEvent) -> bool {
+        let nothing = EntryDetails::default();
         let (label, verb, details, shown) = match event {
-            RunEvent::Cached { label, origin, .. } => (label, CACHED, vec![origin.clone()], EntryDetails::default()),
-            RunEvent::Skipped { label, because } => {
-                (label, SKIPPED, vec![format!("needs {because}")], EntryDetails::default())
-            }
+            RunEvent::Cached { label, origin, .. } => (label, CACHED, vec![origin.clone()], nothing),
+            RunEvent::Skipped { label, because } => (label, SKIPPED, vec![format!("needs {because}")], nothing),
             RunEvent::Exported { source, path } => {
                 // The folder that holds those of the cells of a matrix.
                 let folder: PathBuf = path.iter().take_while(|part| !part.to_string_lossy().contains('=')).collect();
-                let shown = EntryDetails { path: short_path(path), ..EntryDetails::default() };
+                let shown = EntryDetails { path: short_path(path), ..nothing };
                 (&source.parse().unwrap_or_else(|_| Label::stage(source)), EXPORTED, vec![short_path(&folder)], shown)
             }
             RunEvent::WouldRun { label, cause, uncertain, estimate } => {
@@ -60,12 +59,8 @@ impl HeldCells {
                     Some((_, count)) => *count += 1,
                     None => self.unknown.push((label.stage.clone(), 1)),
                 }
-                (
-                    label,
-                    if *uncertain { MAY_RUN } else { WOULD_RUN },
-                    cause.clone(),
-                    EntryDetails { estimate: *estimate, ..EntryDetails::default() },
-                )
+                let verb = if *uncertain { MAY_RUN } else { WOULD_RUN };
+                (label, verb, cause.clone(), EntryDetails { estimate: *estimate, ..nothing })
             }
             _ => return false,
         };
@@ -106,11 +101,8 @@ impl HeldCells {
 
     /// Names the cells of a dry run without an estimate, by stage.
     pub fn without_estimate(&self) -> String {
-        let stages = self.unknown.iter();
-        list_some(
-            stages.map(|(stage, count)| format!("{} of {stage}", plural(*count as u64, "cell", "cells"))),
-            MAX_STAGES,
-        )
+        let name = |(stage, count): &(String, usize)| format!("{} of {stage}", plural(*count as u64, "cell", "cells"));
+        list_some(self.unknown.iter().map(name), MAX_STAGES)
     }
 }
 

@@ -28,12 +28,9 @@ pub fn cost_of_cells(cells: &[Option<Estimate>]) -> Option<String> {
 
 /// Describes the estimates of all cells. Those without one are named (`unknown`) first: they may be what takes longest.
 pub fn total_cost(total: &TotalEstimate, unknown: &str) -> String {
-    let known = format!(
-        "about {} on this machine, {} of disk, up to {} of memory a cell",
-        duration(total.seconds),
-        format_bytes(total.disk_bytes),
-        format_bytes(total.memory_bytes)
-    );
+    let (time, disk, memory) = (total.seconds, total.disk_bytes, total.memory_bytes);
+    let (time, disk, memory) = (duration(time), format_bytes(disk), format_bytes(memory));
+    let known = format!("about {time} on this machine, {disk} of disk, up to {memory} of memory a cell");
     let why = "no earlier run of the kind, or an input whose size is not known yet";
     match (total.estimated, total.unknown) {
         (_, 0) => known,

@@ -4,26 +4,25 @@ use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 
+use crate::output::print_event;
 use cwm_engine::{EventSink, RunEvent};
 
 /// The version of the lines of the run log.
 const RUN_LOG_FORMAT: u32 = 1;
 
-/// Writes events to a stream: standard output, in practice. Failing to write never fails the run.
-pub struct Json<W: Write>(pub W);
+/// Prints events on standard output.
+pub struct Json;
 
-impl<W: Write> EventSink for Json<W> {
+impl EventSink for Json {
     fn event(&mut self, event: &RunEvent) {
-        if let Ok(line) = serde_json::to_string(event) {
-            let _ = writeln!(self.0, "{line}").and_then(|()| self.0.flush());
-        }
+        print_event(event);
     }
 }
 
 /// Writes all events but progress to `runs/<time>-<pid>.jsonl` in the store. The file is made when the first cell starts.
 pub struct RunLog {
     folder: PathBuf,
-    file: Option<Json<File>>,
+    file: Option<File>,
     /// The events before the first cell starts.
     earlier: Vec<RunEvent>,
 }
@@ -39,8 +38,8 @@ impl RunLog {
         std::fs::create_dir_all(&self.folder)?;
         let mut file = File::create(self.folder.join(format!("{time}-{}.jsonl", std::process::id())))?;
         writeln!(file, "{{\"run_log\":{RUN_LOG_FORMAT},\"version\":\"{}\"}}", env!("CARGO_PKG_VERSION"))?;
-        let file = self.file.insert(Json(file));
-        self.earlier.drain(..).for_each(|event| file.event(&event));
+        let file = self.file.insert(file);
+        self.earlier.drain(..).for_each(|event| append(file, &event));
         Ok(())
     }
 }
@@ -54,8 +53,15 @@ impl EventSink for RunLog {
             let _ = self.create();
         }
         match &mut self.file {
-            Some(file) => file.event(event),
+            Some(file) => append(file, event),
             None => self.earlier.push(event.clone()),
         }
+    }
+}
+
+/// Writes an event to the log. Failing to write never fails the run.
+fn append(file: &mut File, event: &RunEvent) {
+    if let Ok(line) = serde_json::to_string(event) {
+        let _ = writeln!(file, "{line}");
     }
 }

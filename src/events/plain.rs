@@ -1,6 +1,6 @@
 //! One line an event, for logs, pipes and `--output plain`.
 
-use std::io::Write;
+use std::io::{Write, stderr};
 use std::time::Instant;
 
 use cwm_contract::Label;
@@ -13,42 +13,37 @@ use cwm_engine::{EventSink, RunEvent};
 /// The most groups of cache hits in a row that are listed.
 const MAX_HITS: usize = 20;
 
-/// Writes the text of events to a stream: standard error, in practice.
-pub struct Plain<W: Write> {
-    out: W,
+/// Writes the text of events to standard error.
+pub struct Plain {
     text: EventText,
     /// A part of the progress, unless all of it is shown.
     progress: Option<ProgressLog>,
     began: Instant,
 }
 
-impl<W: Write> Plain<W> {
-    /// Makes a sink that writes to `out`; if it is `verbose`, it also shows all progress, and each cache hit. `all` are the cells of
-    /// the pipeline.
-    pub fn new(out: W, verbose: bool, all: Vec<Label>) -> Self {
+impl Plain {
+    /// Makes a sink; if it is `verbose`, it also shows all progress, and each cache hit. `all` are the cells of the pipeline.
+    pub fn new(verbose: bool, all: Vec<Label>) -> Self {
         let progress = (!verbose).then(ProgressLog::default);
-        Plain { out, text: EventText::new(verbose, MAX_HITS, all), progress, began: Instant::now() }
-    }
-
-    fn print(&mut self, lines: &[String]) {
-        if !lines.is_empty() {
-            let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
-            // A closed pipe must not end the run.
-            let _ = self.out.write_all(lines.as_bytes()).and_then(|()| self.out.flush());
-        }
+        Plain { text: EventText::new(verbose, MAX_HITS, all), progress, began: Instant::now() }
     }
 }
 
-impl<W: Write> EventSink for Plain<W> {
+fn print(lines: &[String]) {
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    // A closed pipe must not end the run.
+    let _ = stderr().write_all(lines.as_bytes());
+}
+
+impl EventSink for Plain {
     fn event(&mut self, event: &RunEvent) {
         let mut lines = self.text.lines(event);
         let progress = self.progress.as_mut().and_then(|progress| progress.line(event, self.began.elapsed()));
         lines.extend(progress.map(|line| escape_controls_in_lines(&line)));
-        self.print(&lines);
+        print(&lines);
     }
 
     fn tick(&mut self) {
-        let lines = self.text.take_skipped();
-        self.print(&lines);
+        print(&self.text.take_skipped());
     }
 }

@@ -88,10 +88,7 @@ impl EventSink for Terminal {
                 if bar.length() != *total || bar.message() != *unit {
                     bar.set_style(style(Some(unit), total.is_some()));
                     bar.set_message(unit.clone());
-                    match total {
-                        Some(total) => bar.set_length(*total),
-                        None => bar.unset_length(),
-                    }
+                    total.map_or_else(|| bar.unset_length(), |total| bar.set_length(total));
                 }
                 bar.set_position(*done);
             }

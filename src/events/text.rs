@@ -53,25 +53,7 @@ impl EventText {
             RunEvent::Warning { .. } => Vec::new(),
             _ => self.take_held(),
         };
-        let text = match event {
-            RunEvent::DrySummary { would_run, may_run, cached, would_fail, total, known, measure } => {
-                let costs = total.estimated + total.unknown > 0;
-                let costs = costs.then(|| total_cost(total, &self.held.without_estimate()));
-                let known = (!known.is_empty()).then(|| format!("amount of work: {}", list_some(known, MAX_KNOWN)));
-                let hint = measure.as_ref().map(|label| {
-                    let (cell, stage) = (shell_quote(&label.to_string()), &label.stage);
-                    with_options(&format!(
-                        "hint: `cwm run {cell}` computes one cell of {stage}, from which others like it are estimated"
-                    ))
-                });
-                let counts =
-                    format!("would run {would_run}, may run {may_run}, cached {cached}, would fail {would_fail}");
-                costs.into_iter().chain(known).chain(hint).chain([counts]).collect()
-            }
-            RunEvent::Failures { failed, skipped, again } => failures(failed, skipped, again, &self.all, self.verbose),
-            _ => text(event, self.verbose),
-        };
-        lines.extend(text.iter().map(|line| escape_controls_in_lines(line)));
+        lines.extend(text(event, self).iter().map(|line| escape_controls_in_lines(line)));
         lines
     }
 
@@ -87,16 +69,28 @@ impl EventText {
     }
 }
 
-fn text(event: &RunEvent, verbose: bool) -> Vec<String> {
+fn text(event: &RunEvent, EventText { verbose, all, held, .. }: &EventText) -> Vec<String> {
     let head = match event {
-        // Cells that are held, the end of a dry run, and failed cells are shown by `EventText`.
+        // Held, and shown with those that are alike; a plan is not shown.
         RunEvent::Planned { .. }
         | RunEvent::Cached { .. }
         | RunEvent::WouldRun { .. }
         | RunEvent::Skipped { .. }
-        | RunEvent::Exported { .. }
-        | RunEvent::DrySummary { .. }
-        | RunEvent::Failures { .. } => return Vec::new(),
+        | RunEvent::Exported { .. } => return Vec::new(),
+        RunEvent::DrySummary { would_run, may_run, cached, would_fail, total, known, measure } => {
+            let costs = total.estimated + total.unknown > 0;
+            let costs = costs.then(|| total_cost(total, &held.without_estimate()));
+            let known = (!known.is_empty()).then(|| format!("amount of work: {}", list_some(known, MAX_KNOWN)));
+            let hint = measure.as_ref().map(|label| {
+                let (cell, stage) = (shell_quote(&label.to_string()), &label.stage);
+                with_options(&format!(
+                    "hint: `cwm run {cell}` computes one cell of {stage}, from which others like it are estimated"
+                ))
+            });
+            let counts = format!("would run {would_run}, may run {may_run}, cached {cached}, would fail {would_fail}");
+            return costs.into_iter().chain(known).chain(hint).chain([counts]).collect();
+        }
+        RunEvent::Failures { failed, skipped, again } => return failures(failed, skipped, again, all, *verbose),
         RunEvent::Warning { message } => format!("warning: {}", with_options(message)),
         RunEvent::Reading { path } => format!("  reading  {} into the store", path.display()),
         RunEvent::Read { path, bytes, .. } => {
@@ -104,7 +98,7 @@ fn text(event: &RunEvent, verbose: bool) -> Vec<String> {
         }
         RunEvent::Started { label, cause, attempt, .. } => {
             let retry = if *attempt > 1 { format!("  (attempt {attempt})") } else { String::new() };
-            let cause = if verbose { cause.clone() } else { fold_lines(cause.clone()) };
+            let cause = if *verbose { cause.clone() } else { fold_lines(cause.clone()) };
             return block(format!("  running  {label}{retry}"), cause);
         }
         RunEvent::Submitted { job, labels, request, found } => {

@@ -15,6 +15,9 @@ use crate::lock_file::{LockFile, RunHeading, SetValues};
 /// The number of digits of a digest that name a run.
 const DIGITS: usize = 8;
 
+/// The name of the run without `--set`.
+pub const PLAIN: &str = ".";
+
 /// Returns the folder of the lock files of runs with `--set`.
 pub fn folder(yaml: &Path) -> PathBuf {
     yaml.with_file_name(".cwm").join(yaml.file_stem().unwrap_or_default())
@@ -27,6 +30,14 @@ pub fn lock_path(yaml: &Path, set: &SetValues) -> PathBuf {
     }
     let digest = Digest::of(serde_json::json!(set).to_string().as_bytes()).to_string();
     folder(yaml).join(&digest[..DIGITS]).with_extension("lock")
+}
+
+/// Returns the name of the run of a lock file: [`PLAIN`], or for a run with `--set` digits that [`named`] takes.
+pub fn name(lock: &LockFile) -> String {
+    match lock.run() {
+        Some(_) => lock.path().file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        None => PLAIN.to_owned(),
+    }
 }
 
 /// Reads the lock file of the run with `--set` of this name; `None` if there is none.
@@ -84,11 +95,14 @@ pub fn nearest(yaml: &Path, set: &SetValues) -> Result<LockFile> {
     Ok(all(yaml)?.into_iter().rev().min_by_key(distance).unwrap_or(own))
 }
 
-/// Reads the lock file of a run with `--set` to be written, and makes its folder, which git ignores.
+/// Reads the lock file of a run to be written. For a run with `--set` it makes its folder, which git ignores.
 ///
 /// # Errors
 /// It cannot be read, or the folder cannot be made.
 pub fn read_or_create(yaml: &Path, run: &RunHeading) -> Result<LockFile> {
+    if run.set.is_empty() {
+        return LockFile::read(&LockFile::path_for(yaml));
+    }
     let (disk, folder) = (DurableFs::default(), folder(yaml));
     disk.make_folders(&folder)?;
     let ignore = folder.with_file_name(".gitignore");

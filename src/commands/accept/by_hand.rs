@@ -17,7 +17,9 @@ use cwm_engine::{CacheStatus, KeyStatus};
 use cwm_pipeline::plan::{Cell, OutputPlan};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_project::runs;
-use cwm_store::{ActionRecord, Content, Machine, NewAction, NewOutput, OutputShape, RunInfo, WorkFolder};
+use cwm_store::{
+    ActionRecord, Content, Machine, NewAction, NewOutput, OutputShape, RecordedAction, RunInfo, WorkFolder,
+};
 
 /// What a cell gets as its result.
 struct Taken {
@@ -82,10 +84,8 @@ pub fn run(store: Option<&Path>, arguments: &AcceptArguments) -> Result<ExitCode
             let json = rows.iter().map(
                 |(label, key, outputs, new)| json!({ "label": label, "key": key, "outputs": outputs, "new": new }),
             );
-            match &json.collect::<Vec<_>>()[..] {
-                [only] => print_json(only)?,
-                all => print_json(&all)?,
-            }
+            let json: Vec<_> = json.collect();
+            if let [only] = &json[..] { print_json(only)? } else { print_json(&json)? }
         }
         [(label, key, _, new)] => {
             let what = if *new { "recorded as the result of" } else { "already recorded as the result of" };
@@ -109,12 +109,9 @@ fn take(workspace: &Workspace, taken: Taken) -> Result<(Key, BTreeMap<String, Di
     let work = store.work(&key);
     let recorded = record(workspace, cell, components, &files, &work);
     // A checkpoint of an interrupted attempt is of no use once there is a result; without one only the copies are deleted.
-    if recorded.is_ok() {
-        work.remove()?
-    } else {
-        work.discard_output()?
-    }
-    let (record, new) = recorded?;
+    let removal = if recorded.is_ok() { work.remove() } else { work.discard_output() };
+    removal?;
+    let RecordedAction { record, is_new } = recorded?;
     let outputs = record.output_digests();
     if replaced.is_some_and(|replaced| replaced.output_digests() != outputs)
         && (workspace.plan.sets.is_empty() || workspace.has_own_lock())
@@ -123,7 +120,7 @@ fn take(workspace: &Workspace, taken: Taken) -> Result<(Key, BTreeMap<String, Di
         lock.update([(cell.label.clone(), LockLine { key, outputs: outputs.clone() })]);
         lock.save()?;
     }
-    Ok((key, outputs, new))
+    Ok((key, outputs, is_new))
 }
 
 /// Assigns each output of a cell its file or folder, from words `PORT=FILE`, or `FILE` for `port` or the only output.
@@ -164,11 +161,8 @@ fn output_name(word: &str) -> Option<&str> {
 
 /// Returns the options that name the result, as they were typed.
 fn options(arguments: &AcceptArguments) -> String {
-    if arguments.previous {
-        return " --previous".to_owned();
-    }
-    let files: String = arguments.files.iter().map(|file| format!(" {}", shell_quote(file))).collect();
-    format!(" --files{files}")
+    let files = arguments.files.iter().map(|file| format!(" {}", shell_quote(file)));
+    if arguments.previous { " --previous".to_owned() } else { format!(" --files{}", files.collect::<String>()) }
 }
 
 /// Finds the outputs of the result that the lock file names.
@@ -190,10 +184,8 @@ fn previous_outputs(workspace: &Workspace, cell: &Cell) -> Result<BTreeMap<Strin
         return Err(Error::usage(problem).hint("take back what changed and run it, or give files"));
     }
     let path = |output: &OutputPlan| {
-        let recorded = record
-            .outputs
-            .get(&output.name)
-            .ok_or_else(|| Error::usage(format!("{label}'s previous result has no output `{}`", output.name)))?;
+        let missing = || Error::usage(format!("{label}'s previous result has no output `{}`", output.name));
+        let recorded = record.outputs.get(&output.name).ok_or_else(missing)?;
         Ok((output.name.clone(), store.path_of(recorded, files)?))
     };
     cell.outputs.iter().map(path).collect()
@@ -214,11 +206,9 @@ fn key_of(
             Ok((record.components.clone(), Some(record.as_ref().clone())))
         }
         KeyStatus::Cached(record) => {
-            Err(Error::usage(format!("{label} has a result: {}", record.origin())).hint(format!(
-                "`cwm accept {}{} --replace` takes yours; the other stays in the store",
-                shell_quote(&arguments.stages[0]),
-                options(arguments)
-            )))
+            let typed = format!("{}{}", shell_quote(&arguments.stages[0]), options(arguments));
+            let hint = format!("`cwm accept {typed} --replace` takes yours; the other stays in the store");
+            Err(Error::usage(format!("{label} has a result: {}", record.origin())).hint(hint))
         }
         KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) => {
             let missing = cwm_engine::sources(&cells[index])
@@ -231,14 +221,14 @@ fn key_of(
     }
 }
 
-/// Copies the files, checks them and records the result. Returns the record, and true if it is new.
+/// Copies the files, checks them and records the result.
 fn record(
     workspace: &Workspace,
     cell: &Cell,
     components: Components,
     files: &BTreeMap<String, PathBuf>,
     work: &WorkFolder,
-) -> Result<(ActionRecord, bool), Error> {
+) -> Result<RecordedAction, Error> {
     let (mut outputs, mut taken_from) = (BTreeMap::new(), BTreeMap::new());
     for folder in [work.out(), work.tmp()] {
         fs::create_dir_all(&folder).map_err(|error| Error::io("make", &folder, error))?;
@@ -272,8 +262,7 @@ fn record(
     let pipeline = workspace.plan.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let record = ActionRecord::new(pipeline, cell.label.clone(), components, circumstances);
     let record = ActionRecord { cause: vec!["recorded from files".to_owned()], ..record };
-    let recorded = workspace.store.record(NewAction { record, outputs, log: None })?;
-    Ok((recorded.record, recorded.is_new))
+    Ok(workspace.store.record(NewAction { record, outputs, log: None })?)
 }
 
 /// Returns the shape of a file or folder, if the output can have it.

@@ -38,10 +38,8 @@ pub fn in_folder(folder: &Path) -> Result<Vec<TableFile>, Error> {
 /// It is not in the store, is damaged, or has none.
 pub fn in_store(name: &str, digest: &Digest, store: &Store) -> Result<Vec<TableFile>, Error> {
     let manifest = store.manifest(digest)?;
-    let files = manifest
-        .files()
-        .iter()
-        .filter_map(|(path, file)| Some((path.strip_prefix(TABLES)?.strip_prefix('/')?.to_owned(), file.digest)));
+    let name_of = |path: &String| Some(path.strip_prefix(TABLES)?.strip_prefix('/')?.to_owned());
+    let files = manifest.files().iter().filter_map(|(path, file)| Some((name_of(path)?, file.digest)));
     read(name, files, |digest| Ok(store.read_checked(&digest)?))
 }
 

@@ -8,15 +8,14 @@ use serde_json::json;
 
 use crate::cli::InitArguments;
 use crate::output::print_answer;
-use cwm_core::{Error, ExitCode, Registry, shell_quote};
-use cwm_pipeline::schema;
-use cwm_pipeline::spec;
+use cwm_core::{Error, Registry, shell_quote};
+use cwm_pipeline::{schema, spec};
 
 /// Runs `cwm init`: writes the pipeline, its schema for editors, and what git is to ignore. Nothing is overwritten.
 ///
 /// # Errors
 /// There is a pipeline already, a stage of it is not compiled in, or the folder cannot be written.
-pub fn run(arguments: &InitArguments) -> Result<ExitCode, Error> {
+pub fn run(arguments: &InitArguments) -> Result<(), Error> {
     let registry = crate::registry::built_in();
     let (pipeline, exported) = match arguments.command {
         true => (include_str!("commands.yaml"), "/counts/"),
@@ -49,17 +48,16 @@ pub fn run(arguments: &InitArguments) -> Result<ExitCode, Error> {
     }
     print_answer(&json!({ "written": written, "kept": kept }), || written.join("\n"))?;
     for kept in kept {
-        let advice = if kept.ends_with(".gitignore") {
-            format!("; add /artifacts/ and {exported} to it")
-        } else {
-            String::new()
+        let advice = match kept.ends_with(".gitignore") {
+            true => format!("; add /artifacts/ and {exported} to it"),
+            false => String::new(),
         };
         eprintln!("{kept} was there before and is as it was{advice}");
     }
     let folder = folder.to_string_lossy();
     let step = if folder == "." { String::new() } else { format!("cd {} && ", shell_quote(&folder)) };
     eprintln!("next: {step}cwm run");
-    Ok(ExitCode::OK)
+    Ok(())
 }
 
 /// Returns the kind of the first stage that is not compiled in.

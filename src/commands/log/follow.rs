@@ -107,12 +107,8 @@ fn line(points: &[CurvePoint]) -> String {
 
 /// Formats a number with six digits after the point, or with a power of ten if it is large or small.
 fn number(value: f64) -> String {
-    let size = value.abs();
-    if value == 0.0 || !value.is_finite() || (1e-2..1e6).contains(&size) {
-        format!("{value:.6}")
-    } else {
-        format!("{value:.4e}")
-    }
+    let is_plain = value == 0.0 || !value.is_finite() || (1e-2..1e6).contains(&value.abs());
+    if is_plain { format!("{value:.6}") } else { format!("{value:.4e}") }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::cli::LogArguments;
-use crate::curves::{CurveFolder, has_curves};
+use crate::curves::CurveFolder;
 use crate::output::{is_json, print, print_json_line};
 use crate::registry::{inspector, not_compiled_in};
 use crate::workspace::Workspace;
@@ -24,7 +24,7 @@ pub fn run(store: Option<&Path>, arguments: &LogArguments, folder: &Path) -> Res
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let inspector = inspector().ok_or_else(|| not_compiled_in("this build of cwm cannot read curves", "inspect"))?;
     let mut cells = workspace.plan.select_all(&arguments.stages)?;
-    cells.retain(|&index| has_curves(&workspace.plan.cells[index].outputs, inspector));
+    cells.retain(|&cell| workspace.plan.cells[cell].outputs.iter().any(|output| inspector.has_points(&output.format)));
     if cells.is_empty() {
         return Err(Error::usage("none of these stages has curves").hint("stages of kind `train` have some"));
     }
@@ -39,11 +39,9 @@ pub fn run(store: Option<&Path>, arguments: &LogArguments, folder: &Path) -> Res
                 other => other.insert(CurveFolder::open(folder, cell, key, inspector)?),
             };
             if folder.update(&workspace)? && !std::mem::replace(is_shown, true) {
-                if is_json() {
-                    print_json_line(&json!({ "label": cell.label, "folder": folder.path }))?
-                } else {
-                    print(&folder.path.display().to_string())?
-                }
+                let (line, path) = (json!({ "label": cell.label, "folder": folder.path }), folder.path.display());
+                let printed = if is_json() { print_json_line(&line) } else { print(&path.to_string()) };
+                printed?;
             }
         }
         if !arguments.follow {

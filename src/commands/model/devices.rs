@@ -4,17 +4,15 @@ use cwm_contract::{DeviceChoice, DeviceInfo};
 
 use crate::output::{columns, print_answer};
 use crate::registry::require_model_tools;
-use cwm_core::{Error, ExitCode};
+use cwm_core::Error;
 
 /// Runs `cwm model devices`: a line a device, by the name that `--device` takes; and what keeps GPUs from being used.
 ///
 /// # Errors
 /// This build has no models.
-pub fn run() -> Result<ExitCode, Error> {
-    let model_tools = require_model_tools()?;
-    let devices = model_tools.devices();
-    print_answer(&devices, || table(&devices))?;
-    Ok(ExitCode::OK)
+pub fn run() -> Result<(), Error> {
+    let devices = require_model_tools()?.devices();
+    print_answer(&devices, || table(&devices))
 }
 
 /// Returns the reason why `device` cannot be used on this machine. None means that it can, or that this build has no models.

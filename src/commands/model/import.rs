@@ -7,13 +7,13 @@ use fs_err as fs;
 use crate::cli::ImportArguments;
 use crate::output::{is_json, print, print_json};
 use crate::registry::require_model_tools;
-use cwm_core::{Error, ExitCode};
+use cwm_core::Error;
 
 /// Runs `cwm model import`.
 ///
 /// # Errors
 /// The file holds no model that is known, or several; the folder is there; the disk refuses; or this build cannot do it.
-pub fn run(arguments: &ImportArguments) -> Result<ExitCode, Error> {
+pub fn run(arguments: &ImportArguments) -> Result<(), Error> {
     if fs::metadata(&arguments.file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
         return Err(Error::usage(format!("there is no file {}", arguments.file.display())));
     }
@@ -33,14 +33,10 @@ pub fn run(arguments: &ImportArguments) -> Result<ExitCode, Error> {
     let summary = model_tools.import_model(&arguments.file, &arguments.hints.hints(), &checkpoint)?;
     fs::rename(&checkpoint, target).map_err(refused)?;
     if is_json() {
-        print_json(&summary.facts)?;
-    } else {
-        for line in &summary.lines {
-            eprintln!("{line}");
-        }
-        print(&target.to_string_lossy())?;
+        return print_json(&summary.facts);
     }
-    Ok(ExitCode::OK)
+    summary.lines.iter().for_each(|line| eprintln!("{line}"));
+    print(&target.to_string_lossy())
 }
 
 /// Returns true if a rename would not replace what is there: anything but an empty folder.

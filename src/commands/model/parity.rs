@@ -41,9 +41,8 @@ fn summarize(outcomes: &[ParityOutcome]) -> (String, ExitCode) {
     let count = |wanted| outcomes.iter().filter(|outcome| **outcome == wanted).count();
     let within = count(ParityOutcome::Within);
     let mut summary = format!("{}: {within} within the tolerances", plural(outcomes.len() as u64, "file", "files"));
-    for (outcome, description) in
-        [(ParityOutcome::Beyond, "outside them"), (ParityOutcome::Failed, "could not be compared")]
-    {
+    let others = [(ParityOutcome::Beyond, "outside them"), (ParityOutcome::Failed, "could not be compared")];
+    for (outcome, description) in others {
         if count(outcome) > 0 {
             summary += &format!(", {} {description}", count(outcome));
         }

@@ -17,10 +17,7 @@ pub fn run(workspace: &Workspace, source: &str) -> Result<ExitCode, Error> {
     let record = workspace.complete_result(source, &cache_status, index)?;
     let path = workspace.store.path_of(output_of(record, &port)?, &workspace.files)?;
     let path = path.to_string_lossy().into_owned();
-    if is_json() {
-        print_json(&json!({ "label": workspace.plan.cells[index].label, "output": port, "path": path }))?;
-    } else {
-        print(&path)?;
-    }
-    Ok(ExitCode::OK)
+    let answer = json!({ "label": workspace.plan.cells[index].label, "output": port, "path": path });
+    let printed = if is_json() { print_json(&answer) } else { print(&path) };
+    printed.map(|()| ExitCode::OK)
 }

@@ -9,7 +9,7 @@ use crate::cli::DuArguments;
 use crate::locate::open_existing_store;
 use crate::output::{columns, print_answer};
 use crate::workspace::SkippedRecordsWarning;
-use cwm_core::{Error, ExitCode, plural};
+use cwm_core::{Error, plural};
 use cwm_gc::{StageUsage, Usage};
 
 /// The version of the JSON output.
@@ -19,7 +19,7 @@ const FORMAT: u32 = 1;
 ///
 /// # Errors
 /// The store cannot be read, something in it is damaged, or it has nothing of a stage that is named.
-pub fn run(store: Option<&Path>, arguments: &DuArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, arguments: &DuArguments) -> Result<(), Error> {
     let (store, _passed_over) = SkippedRecordsWarning::watch(open_existing_store(store, arguments.file.as_deref())?);
     let mut usage = Usage::of(&store)?;
     for name in &arguments.stages {
@@ -30,8 +30,7 @@ pub fn run(store: Option<&Path>, arguments: &DuArguments) -> Result<ExitCode, Er
     }
     usage.stages.retain(|stage| arguments.stages.is_empty() || arguments.stages.contains(&stage.stage));
     let answer = json!({ "format": FORMAT, "bytes": usage.bytes(), "usage": usage });
-    print_answer(&answer, || text(&usage, arguments.stages.is_empty()))?;
-    Ok(ExitCode::OK)
+    print_answer(&answer, || text(&usage, arguments.stages.is_empty()))
 }
 
 fn text(usage: &Usage, with_total: bool) -> String {
@@ -57,10 +56,8 @@ fn text(usage: &Usage, with_total: bool) -> String {
             parts.map(|(bytes, what)| format!("{} {what}", amount::format_bytes(*bytes))).collect();
         let parts = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
         let objects = plural(usage.objects, "object", "objects");
-        text += &format!(
-            "{} in all, what stages share counted once; {objects}{parts}",
-            amount::format_bytes(usage.bytes())
-        );
+        let all = amount::format_bytes(usage.bytes());
+        text += &format!("{all} in all, what stages share counted once; {objects}{parts}");
     }
     text
 }

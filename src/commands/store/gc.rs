@@ -9,7 +9,7 @@ use crate::adapters::SlurmJobs;
 use crate::cli::GcArguments;
 use crate::locate::open_existing_store;
 use crate::output::{columns, print_answer};
-use cwm_core::{Error, ExitCode, list_some, plural};
+use cwm_core::{Error, list_some, plural};
 use cwm_gc::{GcOptions, GcReport, Retention};
 use cwm_store::Store;
 
@@ -17,7 +17,7 @@ use cwm_store::Store;
 ///
 /// # Errors
 /// The store cannot be read, or, to delete, written; or something in it is damaged, so that the results that it names are not known.
-pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<(), Error> {
     let store = open_existing_store(store, arguments.file.as_deref())?;
     if let Some(lock) = &arguments.forget
         && !cwm_gc::forget(&store, lock)?
@@ -34,8 +34,7 @@ pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<ExitCode, Er
         let _shared = store.lock_shared(|holder| eprintln!("waiting for the store: {holder}"))?;
         cwm_gc::plan(&store, &SlurmJobs, options, now)?
     };
-    print_answer(&plan.report, || text(&plan.report, plan.is_empty(), arguments))?;
-    Ok(ExitCode::OK)
+    print_answer(&plan.report, || text(&plan.report, plan.is_empty(), arguments))
 }
 
 /// Names the processes that a collection may wait for, as far as they are known.

@@ -9,11 +9,10 @@ use serde::Serialize;
 use crate::cli::LsArguments;
 use crate::commands::locked_results::{LockedResult, locked_results};
 use crate::locate::{open_existing_store, pipeline_file};
-use crate::output::{columns, print_answer};
-use crate::workspace::{SkippedRecordsWarning, warn_about_lock_file, warn_about_tags};
-use cwm_core::{Digest, Error, ExitCode, Key, list_some};
-use cwm_gc::selection;
-use cwm_gc::tags::{self, Tag};
+use crate::output::{columns, print_answer, print_warnings};
+use crate::workspace::{SkippedRecordsWarning, warn_about_tags};
+use cwm_core::{Digest, Error, Key, list_some};
+use cwm_gc::{selection, tags};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_project::runs;
 use cwm_store::external_files::DigestCache;
@@ -56,7 +55,7 @@ struct Row {
 ///
 /// # Errors
 /// The store cannot be read, or has nothing of what is named.
-pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<(), Error> {
     let locks = match pipeline_file(arguments.file.as_deref()) {
         Ok(file) => runs::all(&file)?,
         // With `--store` alone, all that there is.
@@ -64,15 +63,13 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
         Err(error) => return Err(error),
     };
     let (store, _passed_over) = SkippedRecordsWarning::watch(open_existing_store(store, arguments.file.as_deref())?);
-    locks.iter().for_each(warn_about_lock_file);
+    locks.iter().for_each(|lock| print_warnings(lock.problems()));
     let tags = tags::list(&store)?;
     warn_about_tags(&tags);
     let (mut listed, mut selection) = (Vec::new(), Vec::new());
     for what in &arguments.what {
         match what.strip_prefix(tags::PREFIX) {
-            Some(name) => {
-                listed.extend(locked_results(&store, &tags::read(&store, name)?.lock)?);
-            }
+            Some(name) => listed.extend(locked_results(&store, &tags::read(&store, name)?.lock)?),
             None => selection.push(what.clone()),
         }
     }
@@ -86,7 +83,12 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
         found.dedup_by(|one, other| one.label == other.label && one.line == other.line);
         if arguments.all {
             found.retain(|result| result.record.is_none());
-            found.extend(all_results(&store)?);
+            let mut records = store.all_records()?;
+            records.sort_by(|a, b| (&a.label, a.circumstances.started).cmp(&(&b.label, b.circumstances.started)));
+            found.extend(records.into_iter().map(|record| {
+                let line = LockLine { key: record.key, outputs: record.output_digests() };
+                LockedResult { label: record.label.clone(), line, record: Some(record) }
+            }));
         }
         let selected = selection::stages(&selection, found.iter().map(|result| &result.label))?;
         found.retain(|result| selection::matches_selection(&result.label, &selected));
@@ -94,61 +96,47 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
     }
     listed.sort_by_key(|result| result.record.is_none());
     let files = DigestCache::of_store(&store);
-    let names = Names::of(&locks, &tags);
+    let runs: Vec<Named<'_>> = locks.iter().map(|lock| named(runs::name(lock), lock)).collect();
+    let tags: Vec<Named<'_>> = tags.iter().map(|tag| named(tag.name.clone(), &tag.lock)).collect();
     let mut rows = Vec::new();
     for result in &listed {
-        rows.extend(rows_of(result, &store, &files, &names)?);
+        rows.extend(rows_of(result, &store, &files, &runs, &tags)?);
     }
-    print_answer(&rows, || text(&rows, arguments.all))?;
-    Ok(ExitCode::OK)
+    print_answer(&rows, || text(&rows, arguments.all))
 }
 
-/// The results that a lock file names.
-type Named<'l> = BTreeSet<(Key, &'l BTreeMap<String, Digest>)>;
+/// The name of a run or tag, and the results that it names.
+type Named<'l> = (String, BTreeSet<(Key, &'l BTreeMap<String, Digest>)>);
 
-/// Everything that names results.
-struct Names<'l> {
-    /// The pipeline's lock file.
-    pipeline: Named<'l>,
-    /// The remembered runs with `--set`, by name.
-    runs: Vec<(String, Named<'l>)>,
-    /// The tags, by name.
-    tags: Vec<(String, Named<'l>)>,
-}
-
-impl<'l> Names<'l> {
-    fn of(locks: &'l [LockFile], tags: &'l [Tag]) -> Self {
-        let mut names = Names { pipeline: Named::new(), runs: Vec::new(), tags: Vec::new() };
-        for lock in locks {
-            match lock.run() {
-                None => names.pipeline = named(lock),
-                Some(_) => {
-                    let name = lock.path().file_stem().unwrap_or_default();
-                    names.runs.push((name.to_string_lossy().into_owned(), named(lock)));
-                }
-            }
-        }
-        names.tags.extend(tags.iter().map(|tag| (tag.name.clone(), named(&tag.lock))));
-        names
-    }
-}
-
-fn named(lock: &LockFile) -> Named<'_> {
-    lock.cells().map(|(_, line)| (line.key, &line.outputs)).collect()
+fn named(name: String, lock: &LockFile) -> Named<'_> {
+    (name, lock.cells().map(|(_, line)| (line.key, &line.outputs)).collect())
 }
 
 /// Returns the rows of a result, one an output.
-fn rows_of(result: &LockedResult, store: &Store, files: &DigestCache, names: &Names<'_>) -> Result<Vec<Row>, Error> {
-    let LockedResult { label, line, record } = result;
+fn rows_of(
+    LockedResult { label, line, record }: &LockedResult,
+    store: &Store,
+    files: &DigestCache,
+    runs: &[Named<'_>],
+    tags: &[Named<'_>],
+) -> Result<Vec<Row>, Error> {
     let record = record.as_ref();
-    let is_in = |named: &Named<'_>| named.contains(&(line.key, &line.outputs));
-    let of = |names: &[(String, Named<'_>)]| -> Vec<String> {
-        names.iter().filter(|(_, named)| is_in(named)).map(|(name, _)| name.clone()).collect()
+    let names = |all: &[Named<'_>]| -> Vec<String> {
+        let naming = all.iter().filter(|(_, results)| results.contains(&(line.key, &line.outputs)));
+        naming.map(|(name, _)| name.clone()).collect()
     };
-    let (locked, runs, tagged) = (is_in(&names.pipeline), of(&names.runs), of(&names.tags));
-    let state = match record {
-        Some(record) => state(record, store, files)?,
+    let (mut runs, tags) = (names(runs), names(tags));
+    let locked = runs.iter().any(|name| name == runs::PLAIN);
+    runs.retain(|name| name != runs::PLAIN);
+    let missing = record.map_or(Ok(Vec::new()), |record| store.missing_or_corrupt(record, files))?;
+    let state = match record.map(|record| record.evicted) {
         None => "not here",
+        _ if missing.is_empty() => "present",
+        _ if missing.iter().any(|missing| missing.damage.is_some()) => "changed",
+        Some(Some(EvictionReason::NotKept)) => "dropped",
+        Some(Some(EvictionReason::Collected)) => "collected",
+        Some(Some(EvictionReason::NotPulled)) => "not pulled",
+        Some(None) => "missing",
     };
     let row = |(name, digest): (&String, &Digest)| {
         let output = record.and_then(|record| record.outputs.get(name));
@@ -164,33 +152,10 @@ fn rows_of(result: &LockedResult, store: &Store, files: &DigestCache, names: &Na
             state,
             locked,
             runs: runs.clone(),
-            tags: tagged.clone(),
+            tags: tags.clone(),
         }
     };
     Ok(line.outputs.iter().map(row).collect())
-}
-
-fn state(record: &ActionRecord, store: &Store, files: &DigestCache) -> Result<&'static str, Error> {
-    let missing = store.missing_or_corrupt(record, files)?;
-    Ok(match record.evicted {
-        _ if missing.is_empty() => "present",
-        _ if missing.iter().any(|missing| missing.damage.is_some()) => "changed",
-        Some(EvictionReason::NotKept) => "dropped",
-        Some(EvictionReason::Collected) => "collected",
-        Some(EvictionReason::NotPulled) => "not pulled",
-        None => "missing",
-    })
-}
-
-/// Returns all results of the store, sorted by label, the first made first.
-fn all_results(store: &Store) -> Result<Vec<LockedResult>, Error> {
-    let mut records = store.all_records()?;
-    records.sort_by(|a, b| (&a.label, a.circumstances.started).cmp(&(&b.label, b.circumstances.started)));
-    let listed = |record: ActionRecord| {
-        let line = LockLine { key: record.key, outputs: record.output_digests() };
-        LockedResult { label: record.label.clone(), line, record: Some(record) }
-    };
-    Ok(records.into_iter().map(listed).collect())
 }
 
 fn text(rows: &[Row], all: bool) -> String {

@@ -9,9 +9,9 @@ use crate::cli::TagArguments;
 use crate::commands::locked_results::lock_of_run;
 use crate::commands::results::{by_hash, is_hash};
 use crate::locate::{open_store, pipeline_file};
-use crate::output::{columns, is_json, print_json, print_text};
-use crate::workspace::{warn_about_lock_file, warn_about_tags};
-use cwm_core::{Error, ExitCode, plural};
+use crate::output::{columns, is_json, print_json, print_text, print_warnings};
+use crate::workspace::warn_about_tags;
+use cwm_core::{Error, plural};
 use cwm_gc::selection;
 use cwm_gc::tags::{self, Tag};
 use cwm_pipeline::plan::set_values;
@@ -34,7 +34,7 @@ struct TagEntry {
 ///
 /// # Errors
 /// The name is none, or taken; there is no such result; or the store cannot be written.
-pub fn run(store: Option<&Path>, arguments: &TagArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, arguments: &TagArguments) -> Result<(), Error> {
     let store = open_store(store, arguments.file.as_deref())?;
     let tags = match &arguments.name {
         None => tags::list(&store)?,
@@ -62,7 +62,7 @@ pub fn run(store: Option<&Path>, arguments: &TagArguments) -> Result<ExitCode, E
         [_, ..] if arguments.delete => {}
         [tag, ..] => eprintln!("{}{} names {}", tags::PREFIX, tag.name, count(tag)),
     }
-    Ok(ExitCode::OK)
+    Ok(())
 }
 
 /// Finds the results to name: those of the lock file of a run, or of the store by key or digest.
@@ -79,7 +79,7 @@ fn select(store: &Store, arguments: &TagArguments) -> Result<Vec<(Label, LockLin
     let mut results = Vec::new();
     if arguments.what.is_empty() || !stages.is_empty() {
         let lock = lock?;
-        warn_about_lock_file(&lock);
+        print_warnings(lock.problems());
         lock.must_be_readable()?;
         let cells = lock.cells().filter_map(|(label, line)| Some((label.parse().ok()?, line.clone())));
         let cells: Vec<(Label, LockLine)> = cells.collect();

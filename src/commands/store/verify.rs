@@ -40,8 +40,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
             report
         }
         Some(file) => {
-            let sets = set_values(&arguments.pipeline.sets);
-            let lock = lock_of_run(&file, &sets)?;
+            let lock = lock_of_run(&file, &set_values(&arguments.pipeline.sets))?;
             let mut results = locked_records(&store, &lock)?;
             let selected = selection::stages(&arguments.stages, results.iter().map(|record| &record.label))?;
             results.retain(|record| selection::matches_selection(&record.label, &selected));
@@ -64,11 +63,8 @@ fn text(report: &VerifyReport) -> String {
         0 => "all sound".to_owned(),
         count => plural(count, "finding", "findings"),
     };
-    let summary = format!(
-        "{}, {} checked; {}, {outcome}",
-        plural(report.objects, "object", "objects"),
-        amount::format_bytes(report.bytes),
-        plural(report.actions, "action", "actions"),
-    );
+    let (objects, size) = (plural(report.objects, "object", "objects"), amount::format_bytes(report.bytes));
+    let actions = plural(report.actions, "action", "actions");
+    let summary = format!("{objects}, {size} checked; {actions}, {outcome}");
     findings.chain(notes).chain([summary]).collect()
 }

@@ -64,16 +64,11 @@ pub fn run(store: Option<&Path>, mut arguments: TransferArguments) -> Result<Exi
             && seen.insert(record.key)
             && !workspace.store.missing(record, &workspace.files)?.is_empty()
         {
-            let is_current = !differs && found.is_some_and(|found| found.key == record.key);
-            let outputs = record.output_digests();
-            incomplete.push((
-                index,
-                record.key,
-                match is_current {
-                    true => workspace.store.candidates(&record.key, Some(&outputs))?,
-                    false => vec![record.clone()],
-                },
-            ));
+            let candidates = match !differs && found.is_some_and(|found| found.key == record.key) {
+                true => workspace.store.candidates(&record.key, Some(&record.output_digests()))?,
+                false => vec![record.clone()],
+            };
+            incomplete.push((index, record.key, candidates));
         }
     }
     // All were looked up before the first is fetched, for they may share objects.

@@ -7,7 +7,7 @@ use super::Transfer;
 use crate::cli::{Output, PushArguments};
 use crate::commands::progress::progress_sink;
 use crate::workspace::Workspace;
-use cwm_core::{Error, ExitCode, plural};
+use cwm_core::{ExitCode, Result, plural};
 use cwm_engine::{Direction, EventSinks};
 use cwm_remote::{ResultBundle, TransferRequest, TransferService};
 use cwm_store::{ActionRecord, EvictionReason};
@@ -18,10 +18,7 @@ use cwm_store::{ActionRecord, EvictionReason};
 /// # Errors
 /// The pipeline, the store or the command line is wrong; if a remote does not take everything, the code is
 /// [`ExitCode::REMOTE`].
-pub fn run(
-    store: Option<&Path>,
-    PushArguments { transfer: mut arguments, force }: PushArguments,
-) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, PushArguments { transfer: mut arguments, force }: PushArguments) -> Result<ExitCode> {
     arguments.pipeline.take_from(&mut arguments.words)?;
     let workspace = Workspace::open(store, &arguments.pipeline)?;
     let chosen = workspace.plan.select_all(&arguments.words)?;
@@ -50,7 +47,7 @@ pub fn push<'r>(
     results: impl Iterator<Item = (usize, &'r ActionRecord, bool)>,
     force: bool,
     sinks: &mut EventSinks,
-) -> Result<ExitCode, Error> {
+) -> Result<ExitCode> {
     let mut transfer = Transfer::new(workspace, service, Direction::Push, sinks);
     let mut seen = HashSet::new();
     for (index, record, with_files) in results {

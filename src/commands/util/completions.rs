@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::cli::{COMPLETION_VARIABLE, CompletionsArguments};
 use crate::output::{is_json, print, print_json};
-use cwm_core::{Error, ExitCode};
+use cwm_core::Error;
 
 /// The function that joins bash's words, which it breaks at `=` and `:`.
 const BASH_FUNCTION: &str = include_str!("completions.bash");
@@ -15,22 +15,16 @@ const BASH_FUNCTION: &str = include_str!("completions.bash");
 ///
 /// # Errors
 /// Standard output cannot be written.
-pub fn run(arguments: &CompletionsArguments) -> Result<ExitCode, Error> {
+pub fn run(arguments: &CompletionsArguments) -> Result<(), Error> {
     let name = arguments.shell.to_string();
     let shells = Shells::builtins();
     let shell = shells.completer(&name).ok_or_else(|| Error::internal(format!("no completions for {name}")))?;
     let mut script = Vec::new();
-    shell
-        .write_registration(COMPLETION_VARIABLE, "cwm", "cwm", "cwm", &mut script)
-        .map_err(|error| Error::internal(error.to_string()))?;
+    let written = shell.write_registration(COMPLETION_VARIABLE, "cwm", "cwm", "cwm", &mut script);
+    written.map_err(|error| Error::internal(error.to_string()))?;
     let mut script = String::from_utf8_lossy(&script).trim().to_owned();
     if name == "bash" {
         script = format!("{BASH_FUNCTION}{}", script.replace("-F _clap_complete_cwm", "-F _cwm"));
     }
-    if is_json() {
-        print_json(&json!({ "shell": name, "script": script }))?;
-    } else {
-        print(&script)?;
-    }
-    Ok(ExitCode::OK)
+    if is_json() { print_json(&json!({ "shell": name, "script": script })) } else { print(&script) }
 }

@@ -6,13 +6,13 @@ use serde_json::json;
 
 use crate::cli::{Cli, ManArguments};
 use crate::output::print_answer;
-use cwm_core::{Error, ExitCode};
+use cwm_core::Error;
 
 /// Runs `cwm util man`: writes `cwm.1` and `cwm-COMMAND.1` of each command and of each in a group, and prints their paths.
 ///
 /// # Errors
 /// The folder cannot be written.
-pub fn run(arguments: &ManArguments) -> Result<ExitCode, Error> {
+pub fn run(arguments: &ManArguments) -> Result<(), Error> {
     let refused = |error: std::io::Error| Error::system(format!("cannot write manual pages: {error}"));
     fs_err::create_dir_all(&arguments.folder).map_err(refused)?;
     let mut command = Cli::command().disable_help_subcommand(true);
@@ -24,6 +24,5 @@ pub fn run(arguments: &ManArguments) -> Result<ExitCode, Error> {
         let path = Man::new(command).source(source).manual("cwm").generate_to(&arguments.folder).map_err(refused)?;
         written.push(path.display().to_string());
     }
-    print_answer(&json!({ "written": written }), || written.join("\n"))?;
-    Ok(ExitCode::OK)
+    print_answer(&json!({ "written": written }), || written.join("\n"))
 }

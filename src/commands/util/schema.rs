@@ -2,20 +2,18 @@
 
 use crate::cli::SchemaArguments;
 use crate::output::{print, print_json, reject_json_with};
-use cwm_core::{Error, ExitCode};
+use cwm_core::Error;
 use cwm_pipeline::schema;
 
 /// Runs `cwm util schema`.
 ///
 /// # Errors
 /// Standard output cannot be written.
-pub fn run(arguments: &SchemaArguments) -> Result<ExitCode, Error> {
+pub fn run(arguments: &SchemaArguments) -> Result<(), Error> {
     let registry = crate::registry::built_in();
-    if arguments.markdown {
-        reject_json_with("--markdown")?;
-        print(&schema::markdown(&registry))?;
-    } else {
-        print_json(&schema::document(&registry))?;
+    if !arguments.markdown {
+        return print_json(&schema::document(&registry));
     }
-    Ok(ExitCode::OK)
+    reject_json_with("--markdown")?;
+    print(&schema::markdown(&registry))
 }

@@ -13,10 +13,7 @@ fn set(values: &[(&str, &str)]) -> SetValues {
 /// Remembers a run with one cell at this second.
 fn remember(yaml: &Path, values: &[(&str, &str)], second: i64) -> LockFile {
     let finished = Timestamp::from_second(second).unwrap();
-    let mut lock = match values {
-        [] => LockFile::read(&LockFile::path_for(yaml)).unwrap(),
-        _ => read_or_create(yaml, &RunHeading { set: set(values), finished, failed: 1 }).unwrap(),
-    };
+    let mut lock = read_or_create(yaml, &RunHeading { set: set(values), finished, failed: 1 }).unwrap();
     let line = LockLine { key: Key(Digest::of(b"key").0), outputs: [].into() };
     lock.update([("a".parse().unwrap(), line)]);
     assert!(lock.save().unwrap());
@@ -55,6 +52,8 @@ fn its_heading_stays_when_lines_change() {
     let path = remember(&yaml, &[("games", "a \"b\" #c\n.pgn")], 5).path;
     assert_eq!(path.parent().unwrap(), folder.path().join(".cwm/a.b"));
     let mut lock = LockFile::read(&path).unwrap();
+    assert_eq!(named(&yaml, &name(&lock)).unwrap().unwrap().path, path);
+    assert_eq!(name(&remember(&yaml, &[], 6)), PLAIN);
     assert_eq!(lock.problems(), []);
     let run = lock.run().unwrap();
     assert_eq!((run.set["games"].as_str(), run.failed), ("a \"b\" #c\n.pgn", 1));

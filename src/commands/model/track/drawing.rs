@@ -68,11 +68,9 @@ fn paint(piece: &str, red: bool) -> String {
 fn remarks(tracked: &PositionPrediction) -> String {
     let mut text = String::new();
     if !tracked.errors.is_empty() {
-        let wrong = tracked
-            .errors
-            .iter()
-            .map(|wrong| format!("{} {} for {}", wrong.label, belief(&wrong.predicted), belief(&wrong.truth)));
-        text += &format!("wrong: {}\n", list_some(wrong, MAX_ERRORS));
+        let errors = tracked.errors.iter();
+        let errors = errors.map(|one| format!("{} {} for {}", one.label, belief(&one.predicted), belief(&one.truth)));
+        text += &format!("wrong: {}\n", list_some(errors, MAX_ERRORS));
     }
     let doubt = &tracked.least_confident;
     // Not a number is no sureness either.

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use cwm_contract::{Failure, Format, TrackRequest};
 
 use crate::cli::TrackArguments;
-use crate::output::{is_json, print, print_json_line};
+use crate::output::{has_colour, is_json, print, print_json_line};
 use crate::registry::require_model_tools;
 use crate::workspace::Workspace;
-use cwm_core::{Error, ExitCode, list_some, shell_quote};
+use cwm_core::{Error, list_some, shell_quote};
 use cwm_engine::output_of;
 use cwm_pipeline::plan::{Cell, Plan, StagePlan};
 
@@ -26,12 +26,12 @@ const MAX_STAGES: usize = 8;
 ///
 /// # Errors
 /// There is no such model or game, or a move is not legal; or this build cannot do it. What came before was printed.
-pub fn run(store: Option<&Path>, arguments: &TrackArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, arguments: &TrackArguments) -> Result<(), Error> {
     let model_tools = require_model_tools()?;
     let request =
         TrackRequest { model: model(store, arguments)?, hints: arguments.hints.hints(), game: arguments.game };
     let mut text = moves(arguments)?;
-    let colour = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let colour = has_colour(&stdout());
     let mut summary = Summary::default();
     let followed = model_tools.track(&request, &mut *text, &mut |position| {
         summary.add(&position);
@@ -48,8 +48,7 @@ pub fn run(store: Option<&Path>, arguments: &TrackArguments) -> Result<ExitCode,
         true => print(&summary.to_string())?,
         false => eprintln!("{summary}"),
     }
-    followed?;
-    Ok(ExitCode::OK)
+    Ok(followed?)
 }
 
 /// Returns the path of the model: the one that was named, or one in the store.
