@@ -198,6 +198,20 @@ fn force_runs_again_and_says_that_it_was_the_same() {
 }
 
 #[test]
+fn force_prints_the_time_of_this_run_and_not_that_of_an_equal_record() {
+    let context = chain();
+    let run = context.run(&["--force", "second"]);
+    run.ran_just(&["second"]);
+    let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+    let finished = run.raw.stdout.lines().map(read).find(|event| event["event"] == "finished").expect("the event");
+    let shown = read(&context.cwm(&["show", "second", "--json"]).stdout);
+    // The record is still that of the first run, and no two runs take equal fractions of a second.
+    let recorded = &shown[0]["circumstances"]["wall_seconds"];
+    assert!(recorded.is_number() && finished["seconds"].is_number(), "{shown}\n{finished}");
+    assert_ne!(finished["seconds"], *recorded);
+}
+
+#[test]
 fn a_declared_variable_of_the_environment_is_an_input_and_no_other_is_seen() {
     let context = Context::with(
         "cwm: 1\nstages:\n  only: { stage: command, with: { run: 'echo \"${TOLD-}${UNTOLD-}\" > \"$out\"' }, env: [TOLD] }\n",

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use cwm_contract::Event as StageEvent;
+use jiff::Timestamp;
 
 use super::{Engine, Work};
 use crate::event::{EventSink, FailedCell, RunEvent, SkippedCell};
@@ -113,8 +114,8 @@ impl Engine<'_> {
     fn finish(&mut self, cell: usize, record: ActionRecord, is_taken_over: bool) {
         let label = self.label(cell);
         let bytes = record.outputs.values().map(|output| output.size).sum();
-        let (key, seconds, note) =
-            (record.key, record.circumstances.wall_seconds, self.note(cell, &record, is_taken_over));
+        let seconds = if is_taken_over { record.circumstances.wall_seconds } else { self.seconds(cell, &record) };
+        let (key, note) = (record.key, self.note(cell, &record, is_taken_over));
         self.sinks.event(&RunEvent::Finished { label, key, seconds, bytes, note });
         let before = self.records[cell].as_ref();
         let has_changed = before.is_some_and(|before| before.output_digests() != record.output_digests());
@@ -172,6 +173,18 @@ impl Engine<'_> {
             ));
         }
         candidates.into_iter().next().map_or(Ok(None), |made| by_checksum(store, made))
+    }
+
+    /// Returns the seconds that this run took for a result. If an equal result was recorded before, its record has those of the
+    /// earlier run.
+    fn seconds(&self, cell: usize, record: &ActionRecord) -> f64 {
+        let run_started = Timestamp::now() - self.began.elapsed();
+        // A job may have started before the run that waits for it.
+        let is_attempt_of_run = !self.scheduler.spec(cell).outlives_run || self.options.force.contains(&cell);
+        match self.work.get(&cell).and_then(|work| work.key) {
+            Some(key) if is_attempt_of_run && record.circumstances.started < run_started => self.report.seconds(&key),
+            _ => record.circumstances.wall_seconds,
+        }
     }
 
     /// Returns a note on the origin of a result.
