@@ -99,6 +99,16 @@ fn a_no_op_run_writes_nothing_even_with_roots() {
 }
 
 #[test]
+fn the_file_by_which_git_ignores_a_store_is_neither_damage_nor_garbage() {
+    let context = Context::with(CHAIN);
+    fs::create_dir(context.path(".git")).unwrap();
+    context.run(&[]).ran_just(&["first", "second", "third"]);
+    context.is_clean();
+    assert!(context.cwm(&["store", "gc", "--delete"]).stdout.contains("nothing to delete"));
+    assert_eq!(context.read("artifacts/.gitignore"), "*\n");
+}
+
+#[test]
 fn gc_waits_for_a_run_and_takes_nothing_that_it_made() {
     let context = Context::with(
         r#"

@@ -184,6 +184,10 @@ impl Store {
             if !readme.exists() {
                 self.disk.replace(&readme, README.as_bytes(), false)?;
             }
+            let ignored = root.join(".gitignore");
+            if !ignored.exists() && root.ancestors().any(|folder| folder.join(".git").exists()) {
+                self.disk.replace(&ignored, b"*\n", false)?;
+            }
             if let Some(parent) = root.parent() {
                 self.disk.sync_folder(parent)?;
             }

@@ -103,6 +103,27 @@ fn a_folder_of_others_is_not_made_a_store() {
 }
 
 #[test]
+fn git_ignores_a_store_that_is_created_in_a_working_tree() {
+    let (_outside, store) = new_store();
+    store.create().unwrap();
+    assert!(!store.root().join(".gitignore").exists());
+
+    let tree = tempfile::tempdir().unwrap();
+    fs::create_dir(tree.path().join(".git")).unwrap();
+    let root = tree.path().join("deep/artifacts");
+    let ignored = root.join(".gitignore");
+    let store = Store::at(&root).unwrap();
+    store.create().unwrap();
+    assert_eq!(fs::read_to_string(&ignored).unwrap(), "*\n");
+    assert!(store.verify(None, |_| {}).unwrap().is_clean());
+    // Without its `format` the store is created again, and a changed file stays as it is.
+    fs::remove_file(root.join("format")).unwrap();
+    fs::write(&ignored, "mine\n").unwrap();
+    Store::at(&root).unwrap().create().unwrap();
+    assert_eq!(fs::read_to_string(&ignored).unwrap(), "mine\n");
+}
+
+#[test]
 fn newer_formats_are_refused_in_words() {
     let (_folder, store) = new_store();
     let record = store.record(finished(&store, "a", "hello", &[])).unwrap().record;
