@@ -99,7 +99,7 @@ fn text(event: &RunEvent, EventText { verbose, all, held, .. }: &EventText) -> V
         RunEvent::Started { label, cause, attempt, .. } => {
             let retry = if *attempt > 1 { format!("  (attempt {attempt})") } else { String::new() };
             let cause = if *verbose { cause.clone() } else { fold_lines(cause.clone()) };
-            return block(format!("  running  {label}{retry}"), cause);
+            return block(format!("  running  {label}{retry}"), cause.iter().map(|line| with_options(line)));
         }
         RunEvent::Submitted { job, labels, request, found } => {
             let verb = if *found { "found    " } else { "submitted" };

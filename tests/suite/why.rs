@@ -150,6 +150,9 @@ fn what_failed_and_what_the_store_lost_did_run() {
     );
     assert!(context.cwm(&["status", "--set", "n=2"]).stdout.contains("was never recorded (`cwm log --set n=2`)"));
     assert_eq!(json(&context, &["first", "--set", "n=2"])[0]["causes"][0]["cause"], "unfinished");
+    let again = context.cwm(&["run", "-f", "pipeline.yaml", "--set", "n=2", "--store", "artifacts"]);
+    let log = "was never recorded (`cwm log --file pipeline.yaml --set n=2 --store artifacts`)";
+    assert!(again.code == 1 && again.stderr.contains(log), "{}", again.stderr);
 
     context.run(&[]);
     std::fs::remove_dir_all(context.path("artifacts")).expect("removed");
