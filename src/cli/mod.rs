@@ -11,9 +11,11 @@ mod store;
 mod usage_error;
 mod util;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, Parser, Subcommand};
 
 pub use analysis::*;
 pub use completers::COMPLETION_VARIABLE;
@@ -30,8 +32,8 @@ pub use util::*;
 #[command(name = "cwm", version, about, long_about = None, arg_required_else_help = true)]
 #[command(after_long_help = cwm_core::ExitCode::help())]
 pub struct Cli {
-    /// The store of results [default: artifacts/ beside the pipeline]
-    #[arg(long, global = true, env = "CWM_STORE", value_name = "DIR")]
+    /// The store of results [env: CWM_STORE] [default: artifacts/ beside the pipeline]
+    #[arg(long, global = true, env = "CWM_STORE", hide_env = true, value_name = "DIR")]
     pub store: Option<PathBuf>,
     /// Print JSON: one value, or one object per line (docs/json.md)
     #[arg(long, global = true)]
@@ -44,7 +46,21 @@ pub struct Cli {
 impl Cli {
     /// Parses the command line of this process. Ends the program if it is wrong.
     pub fn read() -> Self {
-        Cli::try_parse().unwrap_or_else(|error| usage_error::exit(&error))
+        let is_help = std::env::args_os().nth(1).is_some_and(|word| word == "help");
+        // `cwm help --help` is the same as `cwm help`.
+        let words: Vec<OsString> = std::env::args_os().filter(|word| !is_help || word != "--help").collect();
+        Cli::try_parse_from(&words).unwrap_or_else(|error| {
+            // A usage line repeats what was typed, and no option that the environment sets.
+            let without_variables = |command: clap::Command| command.mut_args(|arg| arg.env(None::<&str>));
+            let command = without_variables(Cli::command()).mut_subcommands(without_variables);
+            let typed = command.try_get_matches_from(&words).err().filter(clap::Error::use_stderr);
+            let mut error = typed.unwrap_or(error);
+            if let Some(ContextValue::Strings(mut names)) = error.remove(ContextKind::ValidSubcommand) {
+                names.retain(|name| name != "exec");
+                error.insert(ContextKind::ValidSubcommand, ContextValue::Strings(names));
+            }
+            usage_error::exit(&error)
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use cwm_core::Digest;
 
-use crate::context::Context;
+use crate::context::{Context, finish};
 
 const TWO: &str = r#"
 cwm: 1
@@ -246,6 +246,27 @@ fn options_before_the_command_are_reported_where_they_belong() {
     let reported: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert_eq!(reported["exit_code"], 2);
     assert!(reported["errors"][0]["message"].as_str().is_some_and(|message| message.contains("'-f'")), "{reported}");
+}
+
+#[test]
+fn usage_and_help_are_the_same_in_every_environment_and_leave_out_exec() {
+    let context = Context::new();
+    for arguments in [&[][..], &["diff"], &["store"], &["--json"], &["help"], &["help", "--help"], &["--help"]] {
+        let mut command = context.command(arguments);
+        let set = finish(command.env("CWM_STORE", "elsewhere").output().expect("cwm starts"));
+        let unset = context.cwm(arguments);
+        let text = format!("{}{}", set.stdout, set.stderr);
+        assert_eq!((set.code, &text), (unset.code, &format!("{}{}", unset.stdout, unset.stderr)), "{arguments:?}");
+        assert!(text.contains("Usage: cwm") && !text.contains("unrecognized"), "{arguments:?}: {text}");
+        assert!(!text.split(|c: char| !c.is_alphanumeric()).any(|word| word == "exec"), "{arguments:?}: {text}");
+    }
+    let conflict = context.command(&["run", "--check", "--force", "a"]).env("CWM_DEVICE", "cpu").output();
+    let conflict = finish(conflict.expect("cwm starts"));
+    assert!(conflict.code == 2 && !conflict.stderr.contains("--device"), "{}", conflict.stderr);
+    // What is wrong with the environment alone is reported.
+    let wrong = context.command(&["run"]).env("CWM_DEVICE", "gpu").output().expect("cwm starts");
+    let wrong = finish(wrong);
+    assert!(wrong.code == 2 && wrong.stderr.contains("`gpu` is no device"), "{}", wrong.stderr);
 }
 
 #[test]
