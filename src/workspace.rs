@@ -150,7 +150,7 @@ impl Workspace {
                     return Err(problem.hint("put the file back, or change its path in the pipeline"));
                 }
             }
-            return Err(self.no_result(index));
+            return Err(self.no_result(cache_status, index));
         };
         let missing = self.store.missing_or_corrupt(record, &self.files)?;
         if !missing.is_empty() {
@@ -163,12 +163,27 @@ impl Workspace {
         Ok(record)
     }
 
-    /// Returns the error for a cell without a result, with the command for one that another run has, of other values of `--set`.
-    pub fn no_result(&self, index: usize) -> Error {
+    /// Returns the error for a cell without a result. It names an attempt that failed, an older result, and the run with other
+    /// values of `--set` that has one, if there are any, with commands for them.
+    pub fn no_result(&self, cache_status: &CacheStatus, index: usize) -> Error {
         let label = &self.plan.cells[index].label;
         let quoted = shell_quote(&label.to_string());
-        let make = format!("`cwm run {quoted}` makes it; `cwm why {quoted}` explains what it waits for");
-        let error = Error::usage(format!("{label} has no result yet")).hint(make);
+        let failed = self.plan.ancestors(&[index]).into_iter().find(|cell| self.has_failed(cache_status, *cell));
+        // Without a lock file of its own, the run is compared with another one.
+        let is_older = self.has_own_lock() && matches!(self.inputs().previous_record(label), Ok(Some(_)));
+        let reason = match failed {
+            Some(cell) if cell == index => "; its last attempt failed or was stopped".to_owned(),
+            Some(cell) => format!("; {}, on which it depends, failed or was stopped", self.plan.cells[cell].label),
+            None if is_older => "; the recorded one is of an earlier state of the pipeline".to_owned(),
+            None => String::new(),
+        };
+        let mut error = Error::usage(format!("{label} has no result yet{reason}"));
+        if let Some(cell) = failed {
+            let failed = shell_quote(&self.plan.cells[cell].label.to_string());
+            error = error.hint(format!("`cwm log {failed}` prints the log of that attempt"));
+        }
+        let why = if is_older { "lists what changed" } else { "explains what it waits for" };
+        let error = error.hint(format!("`cwm run {quoted}` makes it; `cwm why {quoted}` {why}"));
         let mut others = runs::all(&self.plan.file).unwrap_or_default();
         others.retain(|lock| {
             lock.path() != runs::lock_path(&self.plan.file, &self.plan.sets) && lock.get(label).is_some()
@@ -188,6 +203,12 @@ impl Workspace {
             }
             None => error,
         }
+    }
+
+    /// Returns true if a cell has no result, and an attempt at its key left a log and does not run any more.
+    fn has_failed(&self, cache_status: &CacheStatus, index: usize) -> bool {
+        let key = cache_status.key(index).filter(|_| cache_status.record(index).is_none());
+        key.is_some_and(|key| self.store.work(&key).log().exists() && matches!(self.store.holder(&key), Ok(None)))
     }
 
     /// Checks that the files of an output are in the store, unchanged.

@@ -88,7 +88,7 @@ fn select(workspace: &Workspace, cache_status: &CacheStatus, word: &str) -> Resu
                 let ports = port.clone().map_or_else(|| all_ports(record), |port| vec![port]);
                 results.push(Selected { record: record.as_ref().clone(), ports, cell: Some(*cell) });
             }
-            _ if named.len() == 1 => return Err(workspace.no_result(*cell)),
+            _ if named.len() == 1 => return Err(workspace.no_result(cache_status, *cell)),
             _ => eprintln!("{} has no result yet", plan.cells[*cell].label),
         }
     }

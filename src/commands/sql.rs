@@ -81,7 +81,7 @@ fn artifacts(workspace: Workspace, sources: &[String]) -> Result<Vec<Artifact>, 
     let labels = list_some(not_made.iter().map(|index| &workspace.plan.cells[*index].label), 3);
     if artifacts.is_empty() {
         let unwritten = || Error::usage("none of these outputs was written");
-        return Err(not_made.first().map_or_else(unwritten, |first| workspace.no_result(*first)));
+        return Err(not_made.first().map_or_else(unwritten, |first| workspace.no_result(&cache_status, *first)));
     }
     if !not_made.is_empty() {
         eprintln!("left out, since not made yet: {labels}");

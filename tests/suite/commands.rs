@@ -75,6 +75,36 @@ fn status_show_log_and_path_tell_of_a_result() {
 }
 
 #[test]
+fn a_missing_result_is_reported_with_the_attempt_that_failed_or_the_older_result() {
+    let context = Context::with(TWO);
+    context.run(&[]);
+    context.edit("pipeline.yaml", "n: 1", "n: 5");
+    let refused = |arguments: &[&str]| {
+        let ran = context.cwm(&[arguments, &["-f", "pipeline.yaml", "--store", "artifacts"]].concat());
+        assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.stderr);
+        ran.stderr
+    };
+    let make = "hint: `cwm run -f pipeline.yaml --store artifacts second` makes it; \
+                `cwm why -f pipeline.yaml --store artifacts second` lists what changed\n";
+    let mut commands = vec![&["show", "second"][..], &["show", "--path", "second"], &["export", "second", "there"]];
+    if cfg!(feature = "sql") {
+        commands.push(&["sql", "second", "select 1"]);
+    }
+    for &command in &commands {
+        let older = "error: second has no result yet; the recorded one is of an earlier state of the pipeline\n";
+        assert_eq!(refused(command), format!("{older}{make}"), "{command:?}");
+    }
+    context.edit("pipeline.yaml", "echo \"$n\" > \"$out\"", "echo \"$n\" > \"$out\"; exit 1");
+    assert_eq!(context.run(&[]).raw.code, 1);
+    for &command in &commands {
+        let failed = "error: second has no result yet; first, on which it depends, failed or was stopped\n";
+        let log = "hint: `cwm log --file pipeline.yaml --store artifacts first` prints the log of that attempt\n";
+        assert_eq!(refused(command), format!("{failed}{log}{make}"), "{command:?}");
+    }
+    assert!(refused(&["show", "first"]).contains("first has no result yet; its last attempt failed or was stopped"));
+}
+
+#[test]
 fn status_and_why_take_the_pipeline_as_their_first_word_as_run_does() {
     let context = Context::new();
     context.write("other.yaml", TWO);
