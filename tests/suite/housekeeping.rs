@@ -88,6 +88,21 @@ fn gc_keeps_what_another_pipeline_on_the_store_names() {
 }
 
 #[test]
+fn forgetting_a_lock_file_that_exists_is_a_warning_and_its_next_run_keeps_its_results() {
+    let context = chain();
+    let forgotten = context.cwm(&["store", "gc", "--forget", "pipeline.lock"]);
+    assert_eq!(forgotten.code, 0, "{}", forgotten.stderr);
+    assert_eq!(
+        forgotten.stderr,
+        "warning: pipeline.lock still exists; until its pipeline runs again, `cwm store gc --delete` deletes what only \
+         it names\n"
+    );
+    assert!(forgotten.stdout.contains("would go, with `--delete`"), "{}", forgotten.stdout);
+    context.run(&[]).ran_just(&[]);
+    assert!(context.cwm(&["store", "gc"]).stdout.contains("nothing to delete"));
+}
+
+#[test]
 fn a_no_op_run_writes_nothing_even_with_roots() {
     let context = chain();
     context.run(&[]).ran_just(&[]);

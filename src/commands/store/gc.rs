@@ -25,6 +25,10 @@ pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<(), Error> {
         return Err(Error::usage(format!("the store has never seen {}", lock.display()))
             .hint("`cwm store gc` lists the lock files that it has seen"));
     }
+    if let Some(lock) = arguments.forget.as_ref().filter(|lock| lock.exists()) {
+        let effect = "until its pipeline runs again, `cwm store gc --delete` deletes what only it names";
+        crate::output::print_note(&format!("warning: {} still exists; {effect}", lock.display()));
+    }
     let options = GcOptions { keep: arguments.keep, max_size: arguments.max_size, sources: arguments.sources };
     let now = Timestamp::now();
     let plan = if arguments.delete && store.exists() {
