@@ -43,7 +43,6 @@ impl Default for RetryOptions {
 
 const MOST_RETRIES: i128 = 100;
 const TIMES: &str = "a number of further attempts, up to 100";
-const BYTES: &str = "an amount such as `4GiB` or `500MB`";
 
 /// Reads the settings of a cell. `kind` is none where the kind of the stage is not known, `needs` are the stage's own.
 pub fn settings(stage: &StageSpec, kind: Option<&'static dyn Stage>, needs: Needs, scope: &Scope) -> Settings {
@@ -70,7 +69,7 @@ pub fn settings(stage: &StageSpec, kind: Option<&'static dyn Stage>, needs: Need
                 let wanted = "a number of accelerators, or a part of one such as 0.25";
                 set(&mut needs.gpu, devices, node, "gpu", wanted, problems);
             }
-            "memory" => set(&mut needs.memory, bytes(node), node, "memory", BYTES, problems),
+            "memory" => set_memory(&mut needs.memory, node, problems),
             "time" => set(time, node.duration().map(Some), node, "time", DURATION, problems),
             _ => problems.unknown_key(key, "`needs`", &["cpu", "gpu", "memory", "time"]),
         }
@@ -96,7 +95,7 @@ pub fn settings(stage: &StageSpec, kind: Option<&'static dyn Stage>, needs: Need
     for (key, node) in limits.iter().flat_map(|node| problems.map(node, "`limits`", "keys of `limits`")) {
         match key.text.as_str() {
             "time" => set(&mut retry.time, node.duration().map(Some), node, "time", DURATION, problems),
-            "memory" => set(&mut retry.memory, bytes(node).map(Some), node, "memory", BYTES, problems),
+            "memory" => set_memory(&mut retry.memory, node, problems),
             _ => problems.unknown_key(key, "`limits`", &["time", "memory"]),
         }
     }
@@ -128,15 +127,22 @@ fn device(node: &Node, problems: &Problems) -> DeviceChoice {
     DeviceChoice::Auto
 }
 
-fn bytes(node: &Node) -> Option<u64> {
-    node.scalar().and_then(amount::parse_bytes)
-}
-
 fn times(node: &Node) -> Option<u32> {
     match node.scalar() {
         Some(Value::Int(times)) if (0..=MOST_RETRIES).contains(times) => Some(*times as u32),
         _ => None,
     }
+}
+
+/// Sets a number of bytes, or reports what it must be: a number below 1 MB without a unit is one whose unit was left out.
+fn set_memory<T: From<u64>>(place: &mut T, node: &Node, problems: &Problems) {
+    if let Some(Value::Int(bytes @ 1..=999_999)) = node.scalar() {
+        let unit = if *bytes < 1000 { "GB" } else { "MB" };
+        let problem = node.problem(format!("`memory` is {bytes} bytes, because it has no unit"));
+        return problems.push(problem.hint(format!("write its unit: `memory: {bytes}{unit}`")));
+    }
+    let bytes = node.scalar().and_then(amount::parse_bytes);
+    set(place, bytes.map(T::from), node, "memory", "an amount such as `4GiB` or `500MB`", problems);
 }
 
 /// Sets a value, or reports what it must be.

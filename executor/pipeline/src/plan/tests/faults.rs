@@ -188,6 +188,11 @@ stages:
     needs: { cpu: 0, gpu: -1, memory: 4 GB of it, time: 1h }
   more: { stage: play, with: { policy: engine }, needs: [cpu] }
 ";
+    memory_without_a_unit: "cwm: 1
+stages:
+  a: { stage: command, with: { run: x }, needs: { memory: 4 } }
+  b: { stage: command, with: { run: x }, limits: { memory: 8000 } }
+";
     bad_names_and_labels: "cwm: 1
 vars: { Seed: 1 }
 stages:
