@@ -10,12 +10,12 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::AcceptArguments;
-use crate::output::print_answer;
+use crate::output::{is_json, print_answer, print_note};
 use crate::workspace::Workspace;
 use assess::{Assessment, affected, assess};
 use cwm_action::probe::ProbeRunner;
 use cwm_action::user;
-use cwm_core::{Error, ExitCode, list_some, plural};
+use cwm_core::{Error, ExitCode, list_some, plural, shell_quote};
 use cwm_project::accepted::AcceptedChange;
 use cwm_store::Machine;
 
@@ -29,6 +29,9 @@ struct Answer {
     changes: Vec<Change>,
     /// The cells whose results do not stay, with the reason.
     refused: BTreeMap<String, String>,
+    /// The commands among them, by stage: the cell, or the stage if several of its cells are among them.
+    #[serde(skip)]
+    commands: BTreeMap<String, String>,
 }
 
 /// A change of code.
@@ -75,6 +78,9 @@ pub fn run(store: Option<&Path>, mut arguments: AcceptArguments) -> Result<ExitC
         accept(&mut workspace, &cells, &arguments)?
     };
     print_answer(&answer, || text(&answer, &arguments))?;
+    if !is_json() {
+        hints(&answer.commands).for_each(|hint| print_note(&format!("hint: {hint}")));
+    }
     Ok(if answer.refused.is_empty() { ExitCode::OK } else { ExitCode::NOT_ACCEPTED })
 }
 
@@ -108,17 +114,21 @@ fn undo(workspace: &Workspace, cells: &[usize]) -> Result<Answer, Error> {
 fn accept(workspace: &mut Workspace, cells: &[usize], arguments: &AcceptArguments) -> Result<Answer, Error> {
     let mut changes: Vec<Change> = Vec::new();
     let mut probes = ProbeRunner::default();
-    let refused = loop {
+    let (refused, commands) = loop {
         let cache_status = workspace.cache_status()?;
-        let (mut found, mut refused) = (BTreeMap::new(), BTreeMap::new());
+        let (mut found, mut refused, mut commands) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         for &index in cells {
+            let label = workspace.plan.cells[index].label.clone();
             match assess(workspace, &cache_status, index)? {
                 Assessment::UpToDate => {}
                 Assessment::Change(alias) => _ = found.insert(alias.name(), *alias),
                 // Of all stages, only those count whose code changed alone.
-                Assessment::Refused(_) if arguments.stages.is_empty() => {}
-                Assessment::Refused(reason) => {
-                    refused.insert(workspace.plan.cells[index].label.to_string(), reason);
+                Assessment::Refused(_) | Assessment::ChangedCommand(_) if arguments.stages.is_empty() => {}
+                Assessment::Refused(reason) => _ = refused.insert(label.to_string(), reason),
+                Assessment::ChangedCommand(reason) => {
+                    refused.insert(label.to_string(), reason);
+                    let command = commands.entry(label.stage.clone()).and_modify(|cell| *cell = label.stage.clone());
+                    command.or_insert_with(|| label.to_string());
                 }
             }
         }
@@ -147,12 +157,13 @@ fn accept(workspace: &mut Workspace, cells: &[usize], arguments: &AcceptArgument
             changes.push(Change { name, alias, cells });
         }
         if changes.len() == accepted_before {
-            break refused;
+            break (refused, commands);
         }
     };
     if !arguments.probed {
         if let Some((label, reason)) = refused.first_key_value() {
-            return Err(Error::usage(format!("{label}: {reason}; nothing was accepted")));
+            let error = Error::usage(format!("{label}: {reason}; nothing was accepted"));
+            return Err(hints(&commands).fold(error, Error::hint));
         }
         if changes.is_empty() {
             let up_to_date = match cells {
@@ -163,7 +174,13 @@ fn accept(workspace: &mut Workspace, cells: &[usize], arguments: &AcceptArgument
         }
     }
     workspace.accepted.save(changes.iter().map(|change| change.alias.clone()).collect(), &[])?;
-    Ok(Answer { changes, refused })
+    Ok(Answer { changes, refused, commands })
+}
+
+/// Returns a hint for each command whose previous results can be kept.
+fn hints(commands: &BTreeMap<String, String>) -> impl Iterator<Item = String> {
+    let hint = |name: &String| format!("`cwm accept {} --previous` keeps its previous results", shell_quote(name));
+    commands.values().map(hint)
 }
 
 fn text(answer: &Answer, arguments: &AcceptArguments) -> String {

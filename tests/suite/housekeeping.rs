@@ -511,6 +511,34 @@ stages:
 }
 
 #[test]
+fn hints_of_accept_name_each_command_and_each_source_once() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  first: { stage: command, outputs: { a: file, b: file }, with: { run: 'echo 1 > "$out_a"; echo 2 > "$out_b"' } }
+  model:
+    stage: command
+    from: { a: first.a, b: first.b }
+    matrix: { seed: [0, 1] }
+    with: { run: 'cat "$in_a" "$in_b" > "$out"', seed: $seed }
+"#,
+    );
+    let early = context.cwm(&["accept", "model[seed=0]", "--files", "pipeline.yaml"]);
+    assert!(early.code == 2 && early.stderr.ends_with("hint: `cwm run first` first\n"), "{}", early.stderr);
+    context.run(&[]).ran_just(&["first", "model[seed=0]", "model[seed=1]"]);
+    context.edit("pipeline.yaml", "'cat", "'  cat");
+    let both = context.cwm(&["accept", "--probed", "model"]);
+    assert_eq!(both.code, 10, "{}", both.stderr);
+    assert_eq!(both.stdout.matches("not accepted: model[seed=").count(), 2, "{}", both.stdout);
+    assert!(!both.stdout.contains("--previous"), "{}", both.stdout);
+    assert_eq!(both.stderr, "hint: `cwm accept model --previous` keeps its previous results\n");
+    let one = context.cwm(&["accept", "model[seed=1]"]);
+    let hint = "; nothing was accepted\nhint: `cwm accept 'model[seed=1]' --previous` keeps its previous results\n";
+    assert!(one.code == 2 && one.stderr.ends_with(hint), "{}", one.stderr);
+}
+
+#[test]
 fn files_are_taken_over_as_a_result_and_every_command_says_so() {
     let context = Context::with(CHAIN);
     context.write("given.txt", "1\n2\n3\n");

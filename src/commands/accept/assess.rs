@@ -19,6 +19,9 @@ pub enum Assessment {
     UpToDate,
     /// It cannot be accepted, for this reason.
     Refused(String),
+    /// It is a command of which not only the code changed: its text is a parameter to cwm, and a script an input. Only people know
+    /// what of them is code.
+    ChangedCommand(String),
 }
 
 /// Decides whether the change of a cell can be accepted.
@@ -49,13 +52,11 @@ pub fn assess(workspace: &Workspace, cache_status: &CacheStatus, index: usize) -
     let others: Vec<String> =
         causes.iter().filter(|cause| !matches!(cause, Cause::Code { .. })).map(ToString::to_string).collect();
     if !others.is_empty() {
-        let label = shell_quote(&cell.label.to_string());
-        // Its text is a parameter to cwm, and a script an input; what of them is code only people know.
-        let keep = match cell.body {
-            Body::Command(_) => format!("; `cwm accept {label} --previous` keeps its previous result"),
-            Body::Stage(_) => String::new(),
-        };
-        return Ok(Assessment::Refused(format!("not only its code changed: {}{keep}", others.join("; "))));
+        let reason = format!("not only its code changed: {}", others.join("; "));
+        return Ok(match cell.body {
+            Body::Command(_) => Assessment::ChangedCommand(reason),
+            Body::Stage(_) => Assessment::Refused(reason),
+        });
     }
     Ok(match AcceptedChange::between(&cell.kind, &record.components.code, &resolved.components.code) {
         Some(alias) => Assessment::Change(Box::new(alias)),

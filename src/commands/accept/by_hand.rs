@@ -1,6 +1,6 @@
 //! `cwm accept --files` and `--previous`: record files, or the previous result, as the result of a stage.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -211,9 +211,10 @@ fn key_of(
             Err(Error::usage(format!("{label} has a result: {}", record.origin())).hint(hint))
         }
         KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) => {
-            let missing = cwm_engine::sources(&cells[index])
-                .filter(|source| !matches!(cache_status.states[*source], KeyStatus::Cached(_)));
-            let stages = missing.map(|source| format!(" {}", shell_quote(&cells[source].label.to_string())));
+            let missing = cwm_engine::sources(&cells[index]).filter(|source| cache_status.record(*source).is_none());
+            // It may read several outputs of one cell.
+            let missing: BTreeSet<usize> = missing.collect();
+            let stages = missing.iter().map(|source| format!(" {}", shell_quote(&cells[*source].label.to_string())));
             Err(Error::usage(format!("what {label} depends on is not made yet, so its key is not known"))
                 .hint(format!("`cwm run{}` first", stages.collect::<String>())))
         }
