@@ -46,7 +46,7 @@ pub fn is_json() -> bool {
     IS_JSON.load(Ordering::Relaxed)
 }
 
-/// Rejects `--json` beside an option that asks for another form of output.
+/// Rejects `--json` beside an option that sets another form of output.
 ///
 /// # Errors
 /// Both are on the command line.

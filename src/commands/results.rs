@@ -45,7 +45,7 @@ pub fn by_hash(store: &Store, prefix: &str) -> Result<Vec<(ActionRecord, Vec<Str
         }
     }
     match matches.len() {
-        0 => Err(Error::usage(format!("the store knows no key or digest that begins with {prefix}"))
+        0 => Err(Error::usage(format!("no key or digest in the store begins with {prefix}"))
             .hint("`cwm show STAGE` prints the key and the digests of a stage")),
         1 => Ok(found),
         count => {

@@ -305,7 +305,7 @@ fn a_tag_names_results_as_they_are_now_keeps_them_and_can_be_compared() {
         (&["store", "tag", "-x"], "unexpected argument"),
         (&["store", "tag", "none", "--delete"], "there is no tag `none`"),
         (&["store", "tag", "new", "fourth"], "there is no result of `fourth`"),
-        (&["store", "tag", "new", "0123456789ab"], "knows no key or digest"),
+        (&["store", "tag", "new", "0123456789ab"], "no key or digest in the store begins with 0123456789ab"),
         (&["diff", "tag:none", "."], "there is no tag `none`"),
         (&["store", "ls", "tag:none"], "there is no tag `none`"),
     ] {

@@ -275,7 +275,7 @@ impl ExportList {
         let bytes = FileError::optional(read_regular_file(path).map_err(FileError::io("read", path)))?;
         let Some(bytes) = bytes else { return Ok(ExportList::default()) };
         let list = serde_json::from_slice(&bytes).ok().filter(|list: &ExportList| list.cwm_export == LIST_FORMAT);
-        list.ok_or_else(|| FileError::refused(path, "is not a list of exported files that this cwm knows", MOVE_IT))
+        list.ok_or_else(|| FileError::refused(path, "is not a list of exported files in a format of this cwm", MOVE_IT))
     }
 
     /// Writes the list into the folder of an export.

@@ -1,5 +1,5 @@
-# readline breaks words at `=` and `:`, which cells and tags have: they are joined before cwm is asked, and of its answer
-# stays what readline puts after the last break.
+# readline breaks words at `=` and `:`, which cells and tags have. This function joins them for cwm, and removes from the
+# candidates what readline has before the last break.
 _cwm() {
     local rest=${COMP_LINE:0:COMP_POINT} words=() count=0 index word
     for ((index = 0; index <= COMP_CWORD; index++)); do

@@ -10,8 +10,8 @@ use cwm_core::Error;
 /// The function that joins bash's words, which it breaks at `=` and `:`.
 const BASH_FUNCTION: &str = include_str!("completions.bash");
 
-/// Runs `cwm util completions`: prints a few lines by which the shell asks this program whenever it completes a word, so that
-/// it knows the stages and cells of the pipeline at hand.
+/// Runs `cwm util completions`: prints a few lines by which the shell runs this program whenever it completes a word, so that the
+/// stages and cells of the pipeline at hand are among the candidates.
 ///
 /// # Errors
 /// Standard output cannot be written.
