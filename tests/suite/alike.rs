@@ -160,7 +160,7 @@ stages:
   b: { stage: command, with: { run: 'echo 1 > "$out"' } }
 "#;
     let context = context(text);
-    let hint = "hint: files that these read are missing: `cwm run` begins only when they are there\n";
+    let hint = "hint: files that these read are missing or unreadable: `cwm run` begins only when all can be read\n";
     for words in [&["status"][..], &["why", "a", "b"]] {
         let ran = context.cwm(words);
         assert_eq!((ran.code, ran.stderr.contains(hint)), (0, true), "{}{}", ran.stdout, ran.stderr);

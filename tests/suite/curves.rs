@@ -57,6 +57,15 @@ fn following_a_run_that_fails_ends_with_it() {
 }
 
 #[test]
+fn curves_are_not_written_into_what_is_no_folder() {
+    let context = Context::with(SLOW);
+    let refused = context.cwm(&["log", "--tensorboard", "/dev/null"]);
+    let expected = "error: /dev/null is not a folder, and curves are written into one\n\
+                    hint: name a folder, which is created if absent\n";
+    assert_eq!((refused.code, refused.stderr.as_str()), (2, expected));
+}
+
+#[test]
 fn what_rests_on_a_failure_is_not_waited_for_and_all_logs_are_listed() {
     let context = Context::with(
         "cwm: 1\nstages:\n  good: { stage: command, with: { run: 'echo well; echo > \"$out\"' } }\n  \

@@ -21,6 +21,10 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// # Errors
 /// No named stage has curves, they cannot be read, or the folder cannot be written.
 pub fn run(store: Option<&Path>, arguments: &LogArguments, folder: &Path) -> Result<ExitCode, Error> {
+    if folder.exists() && !folder.is_dir() {
+        let problem = format!("{} is not a folder, and curves are written into one", folder.display());
+        return Err(Error::usage(problem).hint("name a folder, which is created if absent"));
+    }
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let inspector = inspector().ok_or_else(|| not_compiled_in("this build of cwm cannot read curves", "inspect"))?;
     let mut cells = workspace.plan.select_all(&arguments.stages)?;

@@ -71,7 +71,7 @@ impl Plan {
                         .hint(self.in_place_of_a_folder(&path))
                 }
                 Ok(_) if is_device(&path) => {
-                    Diagnostic::at(place, format!("{shown} is a device, and cannot be read to its end"))
+                    Diagnostic::at(place, format!("{shown} is a device, and neither a file nor a pipe"))
                         .hint("name a file or a pipe, such as `<(zcat games.pgn.gz)`")
                 }
                 Ok(_) if !may_be_piped && is_stream(&path) => {
@@ -94,9 +94,9 @@ impl Plan {
         }
     }
 
-    /// Returns the first pipe that a cell names.
+    /// Returns the first pipe that a cell names. A device such as `/dev/null` is none, as no run reads it.
     pub fn pipe_of(&self, cell: usize) -> Option<PathBuf> {
-        self.external_files(&[cell]).into_keys().find(|path| is_stream(path))
+        self.external_files(&[cell]).into_keys().find(|path| is_stream(path) && !is_device(path))
     }
 
     /// Replaces descriptors of this process (`/dev/stdin`) by the plain files that they are: other processes have other descriptors.
