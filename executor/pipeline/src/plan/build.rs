@@ -118,7 +118,6 @@ pub fn build(
         kind: stage.spec.kind.as_ref().map(|kind| kind.text.clone()).unwrap_or_default(),
         axes: stage.matrix.axes.iter().map(|axis| axis.name.clone()).collect(),
         cells: stage.first_cell.iter().flat_map(|&first| first..first + stage.matrix.cells.len()).collect(),
-        place: stage.spec.name.place,
     });
     PlanDraft { stages: stages.collect(), cells: planner.cells, exports }
 }

@@ -79,7 +79,7 @@ impl Planner<'_> {
                 }
             }
         }
-        let BoundInput { input, place, is_list, .. } = bound;
+        let BoundInput { input, is_list, .. } = bound;
         let group = input.count.map_or(*is_list || !open.is_empty(), Count::is_group);
         let is_list = input.count == Some(Count::List);
         let problem = match (group, is_list) {
@@ -103,8 +103,7 @@ impl Planner<'_> {
             self.problems.push(problem);
             return None;
         }
-        let (name, format) = (input.name.clone(), input.format.clone());
-        Some(InputPlan { name, format, group, is_list, sources, place: *place })
+        Some(InputPlan { name: input.name.clone(), group, is_list, sources })
     }
 
     /// Returns the cells that a stage reads by a reference.

@@ -74,8 +74,6 @@ pub struct StagePlan {
     pub axes: Vec<String>,
     /// Its cells, as indices into [`Plan::cells`].
     pub cells: Vec<usize>,
-    /// The place of its name.
-    pub place: Place,
 }
 
 /// One piece of work: a stage without axes, or one cell of its matrix.
@@ -168,16 +166,12 @@ pub struct Dependency {
 pub struct InputPlan {
     /// Its name.
     pub name: String,
-    /// The format of its artifacts.
-    pub format: Format,
     /// True if it takes a group. If not, there is exactly one source.
     pub group: bool,
     /// True if it is a list: a group whose order counts, and whose labels do not.
     pub is_list: bool,
     /// Its sources: those of a list in its order, all others sorted by label.
     pub sources: Vec<Source>,
-    /// Its place.
-    pub place: Place,
 }
 
 impl InputPlan {
