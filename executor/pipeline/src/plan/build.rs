@@ -21,16 +21,6 @@ use super::{Body, Cell, Dependency, Export, OutputPlan, StagePlan, command, depe
 use crate::spec::{Spec, StageSpec};
 use cwm_core::{CodeOf, Diagnostic, Problems, Registry};
 
-/// The product of planning. It is complete only if there were no problems.
-pub struct PlanDraft {
-    /// Stages in the order of the file.
-    pub stages: Vec<StagePlan>,
-    /// Cells in an order in which they can run.
-    pub cells: Vec<Cell>,
-    /// The exports.
-    pub exports: Vec<Export>,
-}
-
 /// A stage while it is planned. A part is none or empty where it is wrong, which was reported.
 pub struct PlannedStage<'a> {
     /// The stage in the file.
@@ -71,14 +61,15 @@ pub struct Planner<'a> {
     code_of: CodeOf,
 }
 
-/// Plans a pipeline. A problem is reported, and the rest is planned all the same, to find more.
+/// Plans a pipeline. Returns the stages in the order of the file, the cells in an order in which they can run, and the exports.
+/// A problem is reported, and the rest is planned all the same, to find more.
 pub fn build(
     spec: &Spec,
     variables: &Variables,
     registry: &Registry,
     folders: &Folders,
     problems: &Problems,
-) -> PlanDraft {
+) -> (Vec<StagePlan>, Vec<Cell>, Vec<Export>) {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     for (number, stage) in spec.stages.iter().enumerate() {
         numbers.entry(&stage.name.text).or_insert(number);
@@ -119,7 +110,7 @@ pub fn build(
         axes: stage.matrix.axes.iter().map(|axis| axis.name.clone()).collect(),
         cells: stage.first_cell.iter().flat_map(|&first| first..first + stage.matrix.cells.len()).collect(),
     });
-    PlanDraft { stages: stages.collect(), cells: planner.cells, exports }
+    (stages.collect(), planner.cells, exports)
 }
 
 impl<'a> Planner<'a> {

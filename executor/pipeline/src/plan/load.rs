@@ -71,14 +71,14 @@ pub(super) fn resolve(
         return Err(problems.into_diagnostics());
     };
     let variables = variables(&spec.vars, sets, &problems);
-    let built = build(&spec, &variables, registry, &folders, &problems);
+    let (stages, cells, exports) = build(&spec, &variables, registry, &folders, &problems);
     problems.into_diagnostics().into_result(Plan {
         file,
         folder: folders.file,
         sets: set_values(sets),
-        stages: built.stages,
-        cells: built.cells,
-        exports: built.exports,
+        stages,
+        cells,
+        exports,
         unused_variables: find_unused(&spec, &variables),
         sources,
     })
