@@ -108,7 +108,7 @@ pub fn build(
         name: stage.spec.name.text.clone(),
         kind: stage.spec.kind.as_ref().map(|kind| kind.text.clone()).unwrap_or_default(),
         axes: stage.matrix.axes.iter().map(|axis| axis.name.clone()).collect(),
-        cells: stage.first_cell.iter().flat_map(|&first| first..first + stage.matrix.cells.len()).collect(),
+        cells: stage.first_cell.iter().flat_map(|&first| first..first + stage.matrix.labels.len()).collect(),
     });
     (stages.collect(), planner.cells, exports)
 }
@@ -136,10 +136,10 @@ impl<'a> Planner<'a> {
     fn stage(&mut self, number: usize) {
         let PlannedStage { spec: stage, kind, matrix, sources, .. } = &self.stages[number];
         let deps = dependencies::dependencies(&stage.deps, &self.folders.file, self.problems);
-        let Some(kind) = kind.as_ref().filter(|_| !matrix.cells.is_empty()) else {
+        let Some(kind) = kind.as_ref().filter(|_| !matrix.labels.is_empty()) else {
             // Its values are checked all the same.
-            for cell in 0..matrix.cells.len().max(1) {
-                let cell = Some(cell).filter(|_| !matrix.cells.is_empty());
+            for cell in 0..matrix.labels.len().max(1) {
+                let cell = Some(cell).filter(|_| !matrix.labels.is_empty());
                 self.resolve(stage, kind.as_ref(), &deps, &self.scope(matrix, cell));
             }
             return;
@@ -166,7 +166,7 @@ impl<'a> Planner<'a> {
                 code_of: self.code_of,
             })
         };
-        let cells: Vec<Option<Cell>> = (0..matrix.cells.len()).map(cell).collect();
+        let cells: Vec<Option<Cell>> = (0..matrix.labels.len()).map(cell).collect();
         let (first, planned) = (self.cells.len(), &mut self.stages[number]);
         (planned.outputs, planned.first_cell) = (outputs, Some(first));
         self.cells.extend(cells.into_iter().flatten());

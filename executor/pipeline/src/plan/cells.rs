@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use cwm_contract::Label;
 
-use super::axes::{Axis, own_axes};
+use super::axes::{Axis, AxisValue, own_axes};
 use super::order::{EACH, Edges, Order, order};
 use super::variables::Variables;
 use crate::spec::{Spec, StageSpec};
-use cwm_core::{Diagnostic, Node, Problems, suggest, visible};
+use cwm_core::{Diagnostic, Problems, suggest, visible};
 
 /// The most cells of a pipeline; more are a mistake.
 const MOST_CELLS: usize = 200_000;
@@ -19,9 +19,8 @@ const MOST_CELLS: usize = 200_000;
 pub struct Matrix {
     /// Its axes, those of the stage that `each` names first.
     pub axes: Vec<Rc<Axis>>,
-    /// Of each cell, the index of its value on each axis. Empty if the axes are wrong; that problem was reported.
-    pub cells: Vec<Vec<u32>>,
-    /// The labels of the cells.
+    /// The labels of the cells: each combination of the axes' values, the last axis first to change. Empty if the axes are wrong;
+    /// that problem was reported.
     pub labels: Vec<Label>,
     /// The stage that `each` names, by number.
     pub each: Option<usize>,
@@ -35,25 +34,16 @@ impl Matrix {
         self.axes.iter().position(|axis| axis.name == name)
     }
 
-    /// Returns the value of `$axis` in a cell.
-    pub fn value(&self, cell: usize, axis: usize) -> &Node {
-        &self.axes[axis].values[self.cells[cell][axis] as usize].node
+    /// Returns the value of an axis, by its position, in a cell.
+    pub fn value(&self, cell: usize, axis: usize) -> &AxisValue {
+        let combinations_after: usize = self.axes[axis + 1..].iter().map(|axis| axis.values.len()).product();
+        let values = &self.axes[axis].values;
+        &values[cell / combinations_after % values.len()]
     }
 
-    /// Adds an axis: a cell for each of its values in place of each cell.
-    fn multiply(&mut self, axis: Rc<Axis>) {
-        let values = axis.values.len() as u32;
-        let with = |cell: &Vec<u32>, value| cell.iter().copied().chain([value]).collect();
-        let cells = self.cells.iter().flat_map(|cell| (0..values).map(move |value| with(cell, value)));
-        self.cells = cells.collect();
-        self.axes.push(axis);
-    }
-
-    fn label(&self, stage: &str, cell: &[u32]) -> Label {
-        let coordinates = self.axes.iter().zip(cell);
-        let coordinate =
-            |(axis, &value): (&Rc<Axis>, _)| (axis.name.clone(), axis.values[value as usize].label.clone());
-        Label { stage: stage.to_owned(), coordinates: coordinates.map(coordinate).collect() }
+    fn label(&self, stage: &str, cell: usize) -> Label {
+        let coordinate = |(at, axis): (usize, &Rc<Axis>)| (axis.name.clone(), self.value(cell, at).label.clone());
+        Label { stage: stage.to_owned(), coordinates: self.axes.iter().enumerate().map(coordinate).collect() }
     }
 }
 
@@ -85,41 +75,40 @@ pub fn matrices(
     for number in order {
         let stage = &stages[number];
         let mut matrix = match (&stage.each, parents[number].keys().next()) {
-            (None, _) => Matrix { cells: vec![Vec::new()], ..Matrix::default() },
+            (None, _) => Matrix { labels: vec![Label::stage(&stage.name.text)], ..Matrix::default() },
             (Some(_), Some(&parent)) if !in_circles.contains(&number) => {
                 Matrix { each: Some(parent), ..matrices[parent].clone() }
             }
             (Some(_), _) => Matrix { is_open: true, ..Matrix::default() },
         };
         let own = own_axes(stage, number, variables, problems);
-        if !check(&matrix, &own, stage, &mut total, problems) {
-            matrix.cells.clear();
-        }
-        own.into_iter().for_each(|axis| matrix.multiply(axis));
-        matrix.labels = matrix.cells.iter().map(|cell| matrix.label(&stage.name.text, cell)).collect();
+        let count = count_cells(&matrix, &own, stage, &mut total, problems);
+        matrix.axes.extend(own);
+        matrix.labels = (0..count).map(|cell| matrix.label(&stage.name.text, cell)).collect();
         matrices[number] = matrix;
     }
     matrices
 }
 
-/// Checks that a stage can add its `own` axes to those that it has from another one. Wrong ones are reported.
-fn check(matrix: &Matrix, own: &[Rc<Axis>], stage: &StageSpec, total: &mut usize, problems: &Problems) -> bool {
+/// Returns the number of cells of a stage that adds its `own` axes to those that it has from another one, which is added to `total`.
+/// It is 0 if the axes are wrong or the cells are too many, which is reported.
+fn count_cells(matrix: &Matrix, own: &[Rc<Axis>], stage: &StageSpec, total: &mut usize, problems: &Problems) -> usize {
     for axis in own {
         if let Some(inherited) = matrix.axes.iter().find(|other| other.name == axis.name) {
             let each = stage.each.as_ref().map_or("", |each| each.text.as_str());
             let message = format!("axis `{}` comes from `{each}` already", axis.name);
             problems.push(Diagnostic::at(axis.place, message).related(inherited.place, "there"));
-            return false;
+            return 0;
         }
     }
-    let count = own.iter().try_fold(matrix.cells.len(), |count, axis| count.checked_mul(axis.values.len()));
-    if let Some(sum) = count.and_then(|count| total.checked_add(count)).filter(|&sum| sum <= MOST_CELLS) {
-        *total = sum;
-        return true;
+    let count = own.iter().try_fold(matrix.labels.len(), |count, axis| count.checked_mul(axis.values.len()));
+    if let Some(count) = count.filter(|count| count.saturating_add(*total) <= MOST_CELLS) {
+        *total += count;
+        return count;
     }
     let here = count.map_or("far too many".into(), |count| count.to_string());
     let message = format!("this pipeline has more than {MOST_CELLS} cells; `{}` alone has {here}", stage.name.text);
     problems
         .push(Diagnostic::at(stage.name.place, message).hint("make the matrix smaller, or several pipelines of it"));
-    false
+    0
 }

@@ -28,8 +28,8 @@ impl Planner<'_> {
         let PlannedStage { spec: stage, matrix, .. } = &self.stages[number];
         let mut written = stage.from.iter().flat_map(|input| &input.sources).flatten();
         let cells = match written.any(|source| source.text.text().is_some_and(|text| text.contains('$'))) {
-            true => matrix.cells.len(),
-            false => matrix.cells.len().min(1),
+            true => matrix.labels.len(),
+            false => matrix.labels.len().min(1),
         };
         let of_cell = |cell| {
             let scope = self.scope(matrix, cell);

@@ -130,7 +130,7 @@ impl Planner<'_> {
             }));
         };
         let matrix = &self.stages[stage].matrix;
-        if matrix.cells.is_empty() {
+        if matrix.labels.is_empty() {
             return Ok(None);
         }
         let axes = matrix.axes.iter().map(|axis| {

@@ -98,7 +98,7 @@ impl<'a> Scope<'a> {
     fn variable_or_axis(&self, name: &str, place: Place) -> Option<&'a Node> {
         if let Some((matrix, position)) = self.matrix.and_then(|matrix| Some((matrix, matrix.axis(name)?))) {
             matrix.axes[position].is_used.set(true);
-            return self.cell.map(|cell| matrix.value(cell, position));
+            return self.cell.map(|cell| &matrix.value(cell, position).node);
         }
         let problem = Diagnostic::at(place, format!("nothing here is named `${name}`"));
         let Some(variables) = self.variables else {

@@ -64,7 +64,7 @@ impl Planner<'_> {
                 };
                 // A stage with unknown cells or sources may use any of its axes.
                 let is_partial =
-                    stage.matrix.cells.is_empty() || stage.sources.iter().flatten().flatten().any(Option::is_none);
+                    stage.matrix.labels.is_empty() || stage.sources.iter().flatten().flatten().any(Option::is_none);
                 if is_partial || is_joined() {
                     axis.is_used.set(true);
                 }
