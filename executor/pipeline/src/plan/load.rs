@@ -47,11 +47,9 @@ pub fn load(file: &Path, sets: &[(String, String)], registry: &Registry) -> Resu
 
 /// The file with a path that has no `..`, which might stand behind a link; else as it was named.
 fn without_parents(file: PathBuf) -> io::Result<PathBuf> {
-    if !file.components().any(|part| part == std::path::Component::ParentDir) {
-        return Ok(file);
-    }
+    let has_parents = file.components().any(|part| part == std::path::Component::ParentDir);
     match (file.parent(), file.file_name()) {
-        (Some(folder), Some(name)) => Ok(std::fs::canonicalize(folder)?.join(name)),
+        (Some(folder), Some(name)) if has_parents => Ok(std::fs::canonicalize(folder)?.join(name)),
         _ => Ok(file),
     }
 }

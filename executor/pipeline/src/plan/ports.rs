@@ -43,15 +43,10 @@ impl Slot {
 pub fn kind(stage: &StageSpec, registry: &Registry, problems: &Problems) -> Option<Kind> {
     let word = stage.kind.as_ref()?;
     if word.text == COMMAND {
-        let input = |name: Option<&str>| Slot::any(name.unwrap_or("in"));
-        let inputs = stage.from.iter().map(|from| input(from.name.as_ref().map(|name| name.text.as_str())));
-        let outputs = command::outputs(stage.outputs.as_ref(), problems).into_iter().map(|output| (output, None));
-        return Some(Kind {
-            stage: None,
-            inputs: inputs.collect(),
-            outputs: outputs.collect(),
-            parameters: Vec::new(),
-        });
+        let names = stage.from.iter().map(|from| from.name.as_ref().map_or("in", |name| name.text.as_str()));
+        let outputs = command::outputs(stage.outputs.as_ref(), problems).into_iter();
+        let (inputs, outputs) = (names.map(Slot::any).collect(), outputs.map(|output| (output, None)).collect());
+        return Some(Kind { stage: None, inputs, outputs, parameters: Vec::new() });
     }
     let Some(found) = registry.get(&word.text) else {
         let problem = if registry.is_compiled_out(&word.text) {
