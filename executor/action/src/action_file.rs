@@ -118,11 +118,13 @@ impl Artifact {
 
     /// Returns the name of a link to it called `base`: with its extension, if it has one.
     pub fn file_name(&self, base: &str) -> String {
-        let extension = match self {
-            Artifact::Output(output) => output.shape.extension().to_owned(),
-            Artifact::Outside(snapshot) => snapshot.path.extension().unwrap_or_default().to_string_lossy().into_owned(),
-        };
-        with_extension(base, &extension)
+        match self {
+            Artifact::Output(output) => output.shape.file_name(base),
+            Artifact::Outside(snapshot) => {
+                let extension = snapshot.path.extension().unwrap_or_default().to_string_lossy().into_owned();
+                OutputShape::File { extension }.file_name(base)
+            }
+        }
     }
 }
 
@@ -136,17 +138,6 @@ pub struct ActionOutput {
     /// True if it may be a folder although `shape` is a file.
     #[serde(default)]
     pub or_folder: bool,
-}
-
-impl ActionOutput {
-    /// Returns the name of the file or folder in `out/` of the output called `name`.
-    pub fn file_name(&self, name: &str) -> String {
-        with_extension(name, self.shape.extension())
-    }
-}
-
-fn with_extension(base: &str, extension: &str) -> String {
-    if extension.is_empty() { base.to_owned() } else { format!("{base}.{extension}") }
 }
 
 impl ActionFile {

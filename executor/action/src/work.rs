@@ -117,7 +117,7 @@ impl Attempt<'_> {
         let inputs = Inputs::find(self)?;
         let outputs = self.action.outputs.iter();
         let outputs: BTreeMap<String, PathBuf> =
-            outputs.map(|(name, output)| (name.clone(), self.work.out().join(output.file_name(name)))).collect();
+            outputs.map(|(name, output)| (name.clone(), self.work.out().join(output.shape.file_name(name)))).collect();
         let work = || catch_unwind(AssertUnwindSafe(|| self.do_work(&inputs, &outputs)));
         let reported = match watchdog::run(self, work)? {
             // A stage that ends within the grace period after its time limit has succeeded.

@@ -85,9 +85,9 @@ impl Store {
         outside: &DigestCache,
     ) -> Result<Export> {
         let destination = std::path::absolute(destination).map_err(FileError::io("find", destination))?;
-        if let OutputShape::File { extension } = &output.shape {
+        if !output.shape.is_folder() {
             let source = self.path_of(output, outside)?;
-            return self.export_file(&destination, &file_name(name, extension), &source, output.digest);
+            return self.export_file(&destination, &output.shape.file_name(name), &source, output.digest);
         }
         let manifest = self.manifest(&output.digest)?;
         let own = manifest.files().iter().map(|(name, file)| (name.clone(), (file.digest, file.executable)));
@@ -139,10 +139,8 @@ impl Store {
             return Err(FileError::refused(obstacle, "is a file, and an export makes a folder", hint));
         }
         let check = || match shape {
-            Some(OutputShape::File { extension }) => {
-                replaceable_file(destination, &file_name(name, extension)).map(drop)
-            }
             Some(OutputShape::Folder) => replaceable(destination).map(drop),
+            Some(file) => replaceable_file(destination, &file.file_name(name)).map(drop),
             None => Ok(()),
         };
         // At the first look another process may just have been exporting there.
@@ -333,12 +331,6 @@ fn replaceable_file(folder: &Path, name: &str) -> Result<(ExportList, bool)> {
         Some(there) if !there.is_file() || !list.files.contains_key(name) => Err(occupied(&path)),
         there => Ok((list, there.is_some())),
     }
-}
-
-/// Returns the name of the copy of an output that is a file.
-fn file_name(output: &str, extension: &str) -> String {
-    let dot = if extension.is_empty() { "" } else { "." };
-    format!("{output}{dot}{extension}")
 }
 
 fn in_the_store(path: &Path) -> FileError {

@@ -95,6 +95,14 @@ impl OutputShape {
         }
     }
 
+    /// Returns the name of a file or folder that is called `base`: with its extension, if it has one.
+    pub fn file_name(&self, base: &str) -> String {
+        match self.extension() {
+            "" => base.to_owned(),
+            extension => format!("{base}.{extension}"),
+        }
+    }
+
     /// Returns true if it is a folder.
     pub fn is_folder(&self) -> bool {
         *self == OutputShape::Folder
