@@ -28,8 +28,6 @@ const LIST_FORMAT: u32 = 1;
 
 const MOVE_IT: &str = "move it away, or export to another place; cwm replaces only what it exported itself";
 
-const NAME_ANOTHER: &str = "name a folder outside of it: what is in the store is made by cwm alone";
-
 /// The text for people who open the list.
 const NOTE: &str = "`cwm export` made these files; the next export overwrites what is changed in them";
 
@@ -131,9 +129,7 @@ impl Store {
     /// # Errors
     /// The destination is in the store; something is in the way that no export made; or the destination cannot be read.
     pub fn export_preflight(&self, name: &str, shape: Option<&OutputShape>, destination: &Path) -> Result<()> {
-        if self.holds(destination) {
-            return Err(in_the_store(destination));
-        }
+        self.refuse_own_folder(destination)?;
         if let Some(obstacle) = destination.ancestors().find(|place| place.exists()).filter(|place| !place.is_dir()) {
             let hint = "move it away, or name another folder";
             return Err(FileError::refused(obstacle, "is a file, and an export makes a folder", hint));
@@ -159,8 +155,8 @@ impl Store {
         let aside = self.disk.temporary_folder(folder, &prefix(&path))?;
         let temporary = aside.path().join(name);
         copy(source, &temporary)?;
-        list.files
-            .extend(self.exported_files(aside.path(), Some(&Contents::from([(name.to_owned(), (digest, false))])))?);
+        let contents = Contents::from([(name.to_owned(), (digest, false))]);
+        list.files.extend(self.exported_files(aside.path(), Some(&contents))?);
         list.write(&aside)?;
         self.disk.sync_all(aside.path())?;
         // The list first: a copy that is not in it could never be replaced. After a kill between the two, the file at the target
@@ -180,8 +176,10 @@ impl Store {
     ) -> std::result::Result<Export, E> {
         let _lock = self.lock_exports(target)?;
         let earlier = replaceable(target)?;
+        let is_unchanged = |(name, copy): (&String, &ExportedFile)| copy.is_unchanged(&target.join(name));
         let is_current = |contents: &Contents| {
-            earlier.as_ref().is_some_and(|list| list.whole && list.contents() == *contents && list.is_unchanged(target))
+            let list = earlier.as_ref().filter(|list| list.whole && list.contents() == *contents);
+            list.is_some_and(|list| list.files.iter().all(is_unchanged))
         };
         let unchanged = Export { path: target.to_owned(), is_written: false, is_replacement: false };
         if contents.is_some_and(is_current) {
@@ -233,9 +231,7 @@ impl Store {
         let Some(parent) = target.parent() else {
             return Err(FileError::refused(target, "cannot be exported to", "name a folder below it"));
         };
-        if self.holds(target) {
-            return Err(in_the_store(target));
-        }
+        self.refuse_own_folder(target)?;
         let lock = match locks::wait_for(&self.lock_path("exports")) {
             Err(error) if matches!(error.kind(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => {
                 return Ok(None);
@@ -250,12 +246,16 @@ impl Store {
         Ok(Some(lock))
     }
 
-    /// Returns true if `path`, which need not be there, is the store or lies in it, also by way of links.
-    fn holds(&self, path: &Path) -> bool {
+    /// Refuses `path`, which need not be there, if it is the store or lies in it, also by way of links.
+    fn refuse_own_folder(&self, path: &Path) -> Result<()> {
         let is_inside = |root: PathBuf| {
             path.ancestors().find_map(|above| fs::canonicalize(above).ok()).is_some_and(|above| above.starts_with(root))
         };
-        path.starts_with(self.root()) || fs::canonicalize(self.root()).is_ok_and(is_inside)
+        if !self.contains(path) && !fs::canonicalize(self.root()).is_ok_and(is_inside) {
+            return Ok(());
+        }
+        let hint = "name a folder outside of it: what is in the store is made by cwm alone";
+        Err(FileError::refused(path, "is in the store itself", hint))
     }
 }
 
@@ -286,11 +286,6 @@ impl ExportList {
     fn contents(&self) -> Contents {
         self.files.iter().map(|(name, copy)| (name.clone(), (copy.digest, copy.executable))).collect()
     }
-
-    /// Returns true if no copy in `folder` was written or removed since.
-    fn is_unchanged(&self, folder: &Path) -> bool {
-        self.files.iter().all(|(name, copy)| copy.is_unchanged(&folder.join(name)))
-    }
 }
 
 /// Makes a copy, or a reflink where the file system can.
@@ -304,10 +299,9 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 /// Returns the list of the folder at `target`, which an export may replace since exports made all of its files; nothing if
 /// nothing is there.
 fn replaceable(target: &Path) -> Result<Option<ExportList>> {
-    match metadata(target)? {
-        None => return Ok(None),
-        Some(there) if !there.is_dir() => return Err(FileError::refused(target, "is not a folder", MOVE_IT)),
-        Some(_) => {}
+    let Some(there) = metadata(target)? else { return Ok(None) };
+    if !there.is_dir() {
+        return Err(FileError::refused(target, "is not a folder", MOVE_IT));
     }
     let list = ExportList::read(&target.join(EXPORT_LIST))?;
     if !list.whole && !list.files.is_empty() {
@@ -331,10 +325,6 @@ fn replaceable_file(folder: &Path, name: &str) -> Result<(ExportList, bool)> {
         Some(there) if !there.is_file() || !list.files.contains_key(name) => Err(occupied(&path)),
         there => Ok((list, there.is_some())),
     }
-}
-
-fn in_the_store(path: &Path) -> FileError {
-    FileError::refused(path, "is in the store itself", NAME_ANOTHER)
 }
 
 fn occupied(path: &Path) -> FileError {
