@@ -81,10 +81,7 @@ impl Store {
             .collect();
         let folders = folders
             .into_par_iter()
-            .map(|digest| {
-                let manifest = self.manifest(&digest)?;
-                Ok((digest, manifest.digests().collect()))
-            })
+            .map(|digest| Ok((digest, self.manifest(&digest)?.digests().collect())))
             .collect::<Result<_>>()?;
         let work = self.work_folders()?.into_iter().map(|folder| self.work_folder_entry(folder));
         Ok(Inventory { records, objects, folders, work: work.collect::<Result<_>>()? })

@@ -44,7 +44,8 @@ impl LockOwner {
         let mut text = String::new();
         File::open(path).ok()?.take(65536).read_to_string(&mut text).ok()?;
         let owner: LockOwner = serde_json::from_str(&text).ok()?;
-        let has_ended = owner.host == host_name() && !is_running(owner.pid);
+        let process = i32::try_from(owner.pid).ok().and_then(Pid::from_raw);
+        let has_ended = owner.host == host_name() && !process.is_some_and(os::is_running);
         Some(LockOwner { abandoned: has_ended.then(|| path.to_owned()), ..owner })
     }
 }
@@ -57,9 +58,4 @@ impl std::fmt::Display for LockOwner {
             Some(file) => write!(f, " (killed: `fuser -v {}` names the process that it left running)", file.display()),
         }
     }
-}
-
-/// Returns true if a process of this number runs on this machine; a zombie does not.
-fn is_running(pid: u32) -> bool {
-    i32::try_from(pid).ok().and_then(Pid::from_raw).is_some_and(os::is_running)
 }

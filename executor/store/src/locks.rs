@@ -55,9 +55,6 @@ const STORE_LOCK: &str = "store";
 /// The name of an owner that is not known.
 const ANOTHER_PROCESS: &str = "another process";
 
-/// The lock of processes that submit jobs.
-const BATCHES_LOCK: &str = "batches";
-
 impl Store {
     /// Takes the lock of `key` if it is free. Processes that wait for it show `command`.
     ///
@@ -172,7 +169,7 @@ impl Store {
     /// The store cannot be written.
     pub fn lock_batches(&self) -> Result<File> {
         self.create()?;
-        wait_for(&self.lock_path(BATCHES_LOCK))
+        wait_for(&self.lock_path("batches"))
     }
 }
 

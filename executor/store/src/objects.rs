@@ -132,8 +132,6 @@ pub(super) struct ProducedFile {
     pub executable: bool,
 }
 
-const MAKE_FILES: &str = "an output consists of plain files that belong to it alone; copy what it needs";
-
 /// Returns all files of an output, sorted by name.
 ///
 /// # Errors
@@ -174,5 +172,5 @@ fn produced_file(path: &Path, name: String, metadata: &fs::Metadata) -> Result<P
         let executable = metadata.mode() & 0o100 != 0;
         return Ok(ProducedFile { path: path.to_owned(), name, size: metadata.len(), executable });
     };
-    Err(FileError::refused(path, what, MAKE_FILES))
+    Err(FileError::refused(path, what, "an output consists of plain files that belong to it alone; copy what it needs"))
 }

@@ -89,10 +89,8 @@ impl Store {
 
     /// Returns the records that were quarantined or skipped since the last call.
     pub fn take_damaged_records(&self) -> Vec<Finding> {
-        let damaged = self.damaged_records.iter();
-        damaged
-            .flat_map(|damaged| locked(&damaged.found).values_mut().flat_map(std::mem::take).collect::<Vec<_>>())
-            .collect()
+        let Some(damaged) = &self.damaged_records else { return Vec::new() };
+        locked(&damaged.found).values_mut().flat_map(std::mem::take).collect()
     }
 
     /// Returns true if a damaged record of `key` was quarantined or skipped.

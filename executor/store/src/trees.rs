@@ -50,8 +50,7 @@ impl Store {
         // Through a link in their place a tree would lie elsewhere, and its own links would lead nowhere.
         for folder in self.tree_folder(digest).ancestors().skip(1).take(2) {
             if fs::symlink_metadata(folder).is_ok_and(|metadata| !metadata.is_dir()) {
-                let what = "is not a folder; `cwm store verify` moves it to quarantine".to_owned();
-                return Err(FileError::Damaged { path: folder.to_owned(), what });
+                return Err(FileError::damaged(folder, "is not a folder; `cwm store verify` moves it to quarantine"));
             }
         }
         if self.tree_is_right(digest, &manifest) {
