@@ -18,8 +18,6 @@ pub use slurm::{JobStore, Slurm};
 
 use serde::{Deserialize, Serialize};
 
-use cwm_core::Diagnostics;
-
 /// The executor that does the stages' work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -102,14 +100,6 @@ impl Site {
     /// The site's file for the pipeline in `pipeline`.
     pub fn path_for(pipeline: &Path) -> PathBuf {
         pipeline.with_file_name("cwm.toml")
-    }
-
-    /// Reads the site's file beside `pipeline`; without one, nothing.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it, in the order of the text.
-    pub fn of(pipeline: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
-        read::read(&Site::path_for(pipeline), kinds)
     }
 
     /// The remote of this name.

@@ -33,13 +33,16 @@ struct SiteFile {
 /// The keys of a remote, some of which depend on its kind.
 type RemoteTable = BTreeMap<Spanned<String>, Spanned<Value>>;
 
-/// Reads the file. A file that does not exist has no settings.
-///
-/// # Errors
-/// The file cannot be read, or something in it is wrong.
-pub fn read(path: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
-    let text = text_of(path).map_err(|message| Diagnostics::of(Diagnostic::nowhere(message), sources_of(path)))?;
-    site(&text, path, kinds)
+impl Site {
+    /// Reads the site's file beside `pipeline`; without one, nothing.
+    ///
+    /// # Errors
+    /// It cannot be read; or everything that is wrong with it, in the order of the text.
+    pub fn of(pipeline: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
+        let path = &Site::path_for(pipeline);
+        let text = text_of(path).map_err(|message| Diagnostics::of(Diagnostic::nowhere(message), sources_of(path)))?;
+        site(&text, path, kinds)
+    }
 }
 
 /// Returns the text of the file; of one that does not exist none.
