@@ -20,6 +20,8 @@ pub struct Axis {
     pub owner: usize,
     /// Its values, in order. None if it is wrong, which was reported.
     pub values: Vec<AxisValue>,
+    /// The number of each value, by label.
+    pub numbers: HashMap<String, usize>,
     /// True if a stage uses it.
     pub is_used: Cell<bool>,
 }
@@ -46,7 +48,8 @@ pub fn own_axes(stage: &StageSpec, owner: usize, variables: &Variables, problems
             );
             values.clear();
         }
-        Rc::new(Axis { name: name.text.clone(), place: name.place, owner, values, is_used: Cell::new(false) })
+        let numbers = values.iter().enumerate().map(|(number, value)| (value.label.clone(), number)).collect();
+        Rc::new(Axis { name: name.text.clone(), place: name.place, owner, values, numbers, is_used: Cell::new(false) })
     };
     stage.matrix.iter().map(axis).collect()
 }

@@ -2,18 +2,16 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::rc::Rc;
 
 use cwm_contract::Needs;
 
 use super::bind::BoundInput;
 use super::cells::{Matrix, matrices};
-use super::group::Join;
 use super::input_sources::{Sources, references};
 use super::order::{Edges, READS, order};
 use super::parameters::{Complete, Folders};
 use super::ports::{Kind, kind};
-use super::references::{Reference, References};
+use super::references::References;
 use super::settings::{Settings, settings};
 use super::substitute::{Scope, all};
 use super::variables::Variables;
@@ -53,8 +51,6 @@ pub struct Planner<'a> {
     pub stages: Vec<PlannedStage<'a>>,
     /// The references so far.
     pub references: RefCell<References>,
-    /// The cells that each stage reads, by its number and the address of the shared reference.
-    pub joins: RefCell<HashMap<(usize, *const Reference), Rc<Join>>>,
     /// The number of the sources of all cells so far.
     pub source_count: std::cell::Cell<usize>,
     cells: Vec<Cell>,
@@ -91,7 +87,6 @@ pub fn build(
         numbers,
         stages: stages.collect(),
         references: RefCell::default(),
-        joins: RefCell::default(),
         source_count: std::cell::Cell::default(),
         cells: Vec::new(),
         code_of: registry.code_of,

@@ -2,13 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::rc::Rc;
 
 use cwm_contract::{Count, Label};
 
 use super::bind::BoundInput;
 use super::build::Planner;
-use super::cells::Matrix;
 use super::input_sources::InputSource;
 use super::references::Reference;
 use super::{InputPlan, Origin, Source};
@@ -17,43 +15,6 @@ use cwm_core::names::list;
 
 /// The most sources of all cells together; more are a mistake.
 const MOST_SOURCES: usize = 1_000_000;
-
-/// The cells that a reference means, by their labels on the axes that both stages have.
-pub struct Join {
-    /// Positions of the shared axes, in the reader.
-    on: Vec<usize>,
-    /// The cells by these labels, sorted by their own.
-    cells: HashMap<Vec<String>, Vec<usize>>,
-    /// Names of the axes that are neither fixed nor shared.
-    open: Vec<String>,
-}
-
-impl Join {
-    fn new(here: &Matrix, there: &Matrix, reference: &Reference) -> Self {
-        let (mut on, mut key, mut open) = (Vec::new(), Vec::new(), Vec::new());
-        for (position, axis) in reference.free_axes(there) {
-            match here.axis(&axis.name) {
-                Some(shared) => {
-                    on.push(shared);
-                    key.push(position);
-                }
-                None => open.push(axis.name.clone()),
-            }
-        }
-        let mut meant = reference.cells(there);
-        meant.sort_by_cached_key(|&cell| there.labels[cell].to_string());
-        let mut cells: HashMap<Vec<String>, Vec<usize>> = HashMap::new();
-        for cell in meant {
-            cells.entry(values(&there.labels[cell], &key)).or_default().push(cell);
-        }
-        Join { on, cells, open }
-    }
-}
-
-/// Returns the values of a label on the axes at these positions.
-fn values(label: &Label, axes: &[usize]) -> Vec<String> {
-    axes.iter().map(|&axis| label.coordinates[axis].1.clone()).collect()
-}
 
 impl Planner<'_> {
     /// Returns the sources of an input for a cell of the stage with this number. None if something is wrong, which is reported.
@@ -69,13 +30,11 @@ impl Planner<'_> {
                 InputSource::Reference(reference) => {
                     let place = bound.place;
                     let stage = &self.stages[reference.stage];
-                    let join = self.join(number, reference);
-                    for there in self.problems.ok(self.joined(&join, number, cell, reference))? {
+                    for there in self.problems.ok(self.joined(number, cell, reference, &mut open))? {
                         // Stages come before their readers. If one did not, that is a problem which was reported.
                         let from = Origin::Cell { index: stage.first_cell? + there, port: port.clone() };
                         sources.push(Source { label: stage.matrix.labels[there].clone(), place, from });
                     }
-                    open.extend(join.open.iter().cloned());
                 }
             }
         }
@@ -106,33 +65,43 @@ impl Planner<'_> {
         Some(InputPlan { name: input.name.clone(), group, is_list, sources })
     }
 
-    /// Returns the cells that a stage reads by a reference.
-    fn join(&self, number: usize, reference: &Rc<Reference>) -> Rc<Join> {
-        let key = (number, Rc::as_ptr(reference));
-        if let Some(known) = self.joins.borrow().get(&key) {
-            return known.clone();
-        }
+    /// Returns the cells that a reference means and that agree with a cell of the reader on all shared axes, sorted by label. Adds
+    /// the names of the axes that are neither fixed nor shared to `open`.
+    fn joined(
+        &self,
+        number: usize,
+        cell: usize,
+        reference: &Reference,
+        open: &mut Vec<String>,
+    ) -> Result<Vec<usize>, Diagnostic> {
         let (here, there) = (&self.stages[number].matrix, &self.stages[reference.stage].matrix);
-        let join = Rc::new(Join::new(here, there, reference));
-        self.joins.borrow_mut().insert(key, join.clone());
-        join
-    }
-
-    /// Returns the cells that agree with a cell of the reader on all shared axes.
-    fn joined(&self, join: &Join, number: usize, cell: usize, reference: &Reference) -> Result<Vec<usize>, Diagnostic> {
-        let label = &self.stages[number].matrix.labels[cell];
-        let Some(cells) = join.cells.get(&values(label, &join.on)) else {
-            let message = format!("no cell of `{}` agrees with `{label}`", reference.text);
+        let mut cells = vec![0];
+        for (position, axis) in there.axes.iter().enumerate() {
+            let fixed = reference.fixed.iter().find(|(fixed, _)| *fixed == position).map(|(_, label)| label);
+            let shared = || Some(&here.value(cell, here.axis(&axis.name)?).label);
+            let meant = match fixed.or_else(shared) {
+                Some(label) => Vec::from_iter(axis.numbers.get(label).copied()),
+                None => {
+                    open.push(axis.name.clone());
+                    Vec::from_iter(0..axis.values.len())
+                }
+            };
+            let with_axis = |cell: usize| meant.iter().map(move |value| cell * axis.values.len() + value);
+            cells = cells.into_iter().flat_map(with_axis).collect();
+        }
+        if cells.is_empty() {
+            let message = format!("no cell of `{}` agrees with `{}`", reference.text, here.labels[cell]);
             let hint = "cells are joined on the axes that both stages have, by label";
             return Err(Diagnostic::at(reference.place, message).hint(hint));
-        };
+        }
         self.source_count.set(self.source_count.get() + cells.len());
         if self.source_count.get() > MOST_SOURCES {
             let message = format!("the inputs of all cells add up to more than {MOST_SOURCES}");
             let hint = "gather a group in one stage, and let the others read that one";
             return Err(Diagnostic::at(reference.place, message).hint(hint));
         }
-        Ok(cells.clone())
+        cells.sort_by_cached_key(|&cell| there.labels[cell].to_string());
+        Ok(cells)
     }
 }
 

@@ -169,10 +169,10 @@ impl Reference {
         (0..matrix.labels.len()).filter(|&cell| is_meant(&matrix.labels[cell])).collect()
     }
 
-    /// Returns the axes that it does not fix, with their positions.
-    pub fn free_axes<'m>(&self, matrix: &'m Matrix) -> impl Iterator<Item = (usize, &'m Rc<Axis>)> {
+    /// Returns the axes that it does not fix.
+    pub fn free_axes<'m>(&self, matrix: &'m Matrix) -> impl Iterator<Item = &'m Rc<Axis>> {
         let is_free = |position: &usize| self.fixed.iter().all(|(fixed, _)| fixed != position);
-        matrix.axes.iter().enumerate().filter(move |(position, _)| is_free(position))
+        matrix.axes.iter().enumerate().filter(move |(position, _)| is_free(position)).map(|(_, axis)| axis)
     }
 }
 

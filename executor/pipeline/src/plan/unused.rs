@@ -59,7 +59,7 @@ impl Planner<'_> {
                 let is_joined = || {
                     references(&stage.sources).any(|reference| {
                         let mut there = reference.free_axes(&self.stages[reference.stage].matrix);
-                        there.any(|(_, other)| other.name == axis.name && !Rc::ptr_eq(other, axis))
+                        there.any(|other| other.name == axis.name && !Rc::ptr_eq(other, axis))
                     })
                 };
                 // A stage with unknown cells or sources may use any of its axes.
