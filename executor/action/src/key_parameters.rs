@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use cwm_contract::{ParameterSpec, Secret, SourceFiles, SourceLocation, Stage, Type, Value, Values};
 
+use super::source_key::{FILE, content};
 use cwm_core::{Digest, Error};
 use cwm_store::external_files::{DigestCache, FileFingerprint};
 
@@ -114,14 +115,13 @@ fn key_value(
 
 fn file_value(path: &Path, files: &DigestCache, seen: &mut Vec<FileFingerprint>) -> Result<Value, Error> {
     let snapshot = files.snapshot(path)?;
-    let value = Value::Map(BTreeMap::from([("$file".to_owned(), Value::Text(snapshot.digest.to_string()))]));
+    let value = content(FILE, &snapshot.digest.to_string(), None);
     seen.push(snapshot);
     Ok(value)
 }
 
 fn secret_value(text: &[u8]) -> Value {
-    let digest = Digest::of(text).to_string();
-    Value::Map(BTreeMap::from([("$secret".to_owned(), Value::Text(digest))]))
+    content("$secret", &Digest::of(text).to_string(), None)
 }
 
 #[cfg(test)]

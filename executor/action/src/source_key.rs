@@ -16,7 +16,7 @@ use cwm_store::external_files::{DigestCache, FileFingerprint};
 pub const SOURCE: &str = "source";
 
 const SHA256: &str = "$sha256";
-const FILE: &str = "$file";
+pub(super) const FILE: &str = "$file";
 const URL: &str = "$url";
 const FIRST_BYTES: &str = "first_bytes";
 
@@ -65,7 +65,7 @@ pub fn key_value(
     Ok((value, expected))
 }
 
-fn content(kind: &str, text: &str, first_bytes: Option<u64>) -> Value {
+pub(super) fn content(kind: &str, text: &str, first_bytes: Option<u64>) -> Value {
     let mut map = BTreeMap::from([(kind.to_owned(), Value::Text(text.to_owned()))]);
     map.extend(first_bytes.map(|bytes| (FIRST_BYTES.to_owned(), Value::Int(bytes.into()))));
     Value::Map(map)
