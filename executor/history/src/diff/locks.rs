@@ -85,6 +85,7 @@ pub fn differ(
     };
     let Comparison { old, new, .. } = &comparison;
     let (added, removed) = (only_in(new, old), only_in(old, new));
+    let follows = |cause: &Cause| matches!(cause, Cause::Input { source, .. } if comparison.is_changed(source));
     let mut found = LockDifference { added, removed, ..LockDifference::default() };
     for (label, now) in new {
         let Some(before) = old.get(label) else { continue };
@@ -105,10 +106,7 @@ pub fn differ(
             match (comparison.record(before)?, comparison.record(now)?) {
                 (Some(was), Some(is)) => {
                     changed.causes = comparison.causes(&was, &is, |input, member| named(label, input, member))?;
-                    changed.root = !changed
-                        .causes
-                        .iter()
-                        .all(|cause| matches!(cause, Cause::Input { source, .. } if comparison.is_changed(source)));
+                    changed.root = !changed.causes.iter().all(follows);
                 }
                 (was, is) => {
                     changed.unknown.extend(was.is_none().then_some(before.key));
@@ -150,7 +148,7 @@ impl Comparison<'_> {
         self.old.get(label) != self.new.get(label)
     }
 
-    /// Returns true if the cause is a cell that changed itself.
+    /// Returns the differences of two records of a cell, with the sources of its inputs.
     fn causes(
         &self,
         old: &ActionRecord,
