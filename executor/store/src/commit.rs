@@ -92,18 +92,13 @@ impl Store {
         }
 
         let numbered = self.record_files(&key)?;
-        let mut equal = None;
-        for file in &numbered {
-            match file.read(&key) {
-                Ok(record) if record.outputs == outputs => {
-                    equal = Some((file, record));
-                    break;
-                }
-                // A damaged or newer record is no reason to lose this result; a lookup reports it.
-                Ok(_) | Err(FileError::Damaged { .. } | FileError::TooNew { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
+        let equal = numbered.iter().find_map(|file| match file.read(&key) {
+            Ok(record) => (record.outputs == outputs).then_some(Ok((file, record))),
+            // A damaged or newer record is no reason to lose this result; a lookup reports it.
+            Err(FileError::Damaged { .. } | FileError::TooNew { .. }) => None,
+            Err(error) => Some(Err(error)),
+        });
+        let equal = equal.transpose()?;
         if let Some((file, record)) = &equal
             && (!record.is_taken() || action.record.is_taken())
             && (log.is_none() || record.log.is_none_or(|log| self.object_path(&log).is_file()))
