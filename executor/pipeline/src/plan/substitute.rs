@@ -149,9 +149,6 @@ fn entry<'a>(map: &'a Node, name: &str, key: &str, place: Place) -> Result<&'a N
 
 /// Returns the names of variables and axes that a text uses, as far as it can be read.
 pub fn names(text: &str) -> Vec<&str> {
-    if !text.contains('$') {
-        return Vec::new();
-    }
     let pieces = pieces(text).unwrap_or_default();
     let names = pieces.into_iter().filter_map(|piece| match piece {
         Piece::Name(name) => name.split('.').next(),

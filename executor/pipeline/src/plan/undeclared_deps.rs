@@ -1,10 +1,11 @@
 //! Finds files that a command's text names and its `deps:` do not: a change of them would rerun nothing.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use super::dependencies::names_below;
-use super::{Body, Cell, CommandPlan, Origin, Plan};
+use super::file_references::FileReference;
+use super::{Body, Cell, CommandPlan, Plan};
 use cwm_core::Place;
 
 impl Plan {
@@ -13,13 +14,13 @@ impl Plan {
     pub fn undeclared_deps(&self, cells: &[usize]) -> BTreeSet<String> {
         let mut warnings = BTreeSet::new();
         let mut seen = BTreeSet::new();
-        for cell in cells.iter().filter_map(|&cell| self.cells.get(cell)) {
+        for (index, cell) in cells.iter().filter_map(|&index| Some((index, self.cells.get(index)?))) {
             // All cells of a stage have one text.
             if let Body::Command(command) = &cell.body
                 && seen.insert(cell.label.stage.as_str())
             {
-                warnings
-                    .extend(unnamed(command, cell, &self.folder).iter().map(|word| self.warning(cell, command, word)));
+                let words = unnamed(command, &self.external_files(&[index]), &self.folder);
+                warnings.extend(words.iter().map(|word| self.warning(cell, command, word)));
             }
         }
         warnings
@@ -56,29 +57,19 @@ impl Plan {
     }
 }
 
-/// The words, each with its path from `folder`.
-fn unnamed<'c>(command: &'c CommandPlan, cell: &Cell, folder: &Path) -> Vec<(&'c str, String)> {
+/// The words, each with its path from `folder`, that name files there which are not `given`.
+fn unnamed<'c>(
+    command: &'c CommandPlan,
+    given: &BTreeMap<PathBuf, FileReference>,
+    folder: &Path,
+) -> Vec<(&'c str, String)> {
     let words = shell_words(&command.run);
-    let may_be_file = |word: &&ShellWord| !word.is_printed && word.text.contains(['.', '/']);
-    if !words.iter().any(|word| may_be_file(&word)) {
-        return Vec::new();
-    }
     let written: BTreeSet<&str> = words.iter().filter(|word| word.is_written).map(|word| word.text).collect();
-    let given: BTreeSet<&Path> = cell
-        .inputs
-        .iter()
-        .flat_map(|input| &input.sources)
-        .filter_map(|source| match &source.from {
-            Origin::File(path) => Some(path.as_path()),
-            Origin::Cell { .. } => None,
-        })
-        .chain(command.deps.iter().map(|dependency| dependency.path.as_path()))
-        .collect();
     let mut found: Vec<(&str, String)> = Vec::new();
-    for word in words.iter().filter(may_be_file).filter(|word| !written.contains(word.text)) {
+    for word in words.iter().filter(|word| !word.is_printed && !written.contains(word.text)) {
         let Some(name) = name_below(word.text, folder) else { continue };
         let path = folder.join(&name);
-        if !given.contains(path.as_path()) && !found.iter().any(|(_, other)| *other == name) && path.is_file() {
+        if !given.contains_key(&path) && !found.iter().any(|(_, other)| *other == name) && path.is_file() {
             found.push((word.text, name));
         }
     }
