@@ -101,11 +101,9 @@ impl Store {
     /// The lock's file cannot be read.
     pub fn holder(&self, key: &Key) -> Result<Option<LockOwner>> {
         let path = self.lock_path(&key.to_string());
-        let Some(file) = FileError::optional(open(&path, false))? else { return Ok(None) };
-        match file.try_lock_shared() {
-            Ok(()) => Ok(None),
-            Err(TryLockError::WouldBlock) => Ok(LockOwner::of(&path)),
-            Err(TryLockError::Error(error)) => Err(FileError::io("lock", &path)(error)),
+        match FileError::optional(take(&path, false, File::try_lock_shared))? {
+            Some(None) => Ok(LockOwner::of(&path)),
+            Some(Some(_)) | None => Ok(None),
         }
     }
 
