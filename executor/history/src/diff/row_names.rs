@@ -21,7 +21,8 @@ pub(super) type Names = Vec<(String, usize)>;
 
 /// Names of the columns.
 pub(super) fn columns(table: &TableFile) -> Names {
-    numbered(table.columns.iter().map(Column::full_name).enumerate())
+    let head = |Column { over, name }: &Column| if over.is_empty() { name.clone() } else { format!("{over}: {name}") };
+    numbered(table.columns.iter().map(head).enumerate())
 }
 
 /// Names of the rows of both tables that are compared. Rows of one name are distinguished by their

@@ -31,13 +31,6 @@ pub struct Column {
     pub name: String,
 }
 
-impl Column {
-    /// Both headings in one.
-    pub fn full_name(&self) -> String {
-        if self.over.is_empty() { self.name.clone() } else { format!("{}: {}", self.over, self.name) }
-    }
-}
-
 /// A row.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Row {
