@@ -37,9 +37,8 @@ pub fn variables(
     if let (1, Some(only)) = (outputs.len(), outputs.values().next()) {
         variables.insert("out".into(), only.into());
     }
-    let mut inputs = inputs.iter().filter(|(name, _)| name.as_str() != "deps");
-    variables.extend(inputs.clone().map(|(name, path)| (format!("in_{name}"), path.into())));
-    if let (Some((_, only)), None) = (inputs.next(), inputs.next()) {
+    variables.extend(inputs.iter().map(|(name, path)| (format!("in_{name}"), path.into())));
+    if let (1, Some(only)) = (inputs.len(), inputs.values().next()) {
         variables.insert("in".into(), only.into());
     }
     variables
@@ -213,4 +212,19 @@ fn copy(dependency: &FileFingerprint, at: &Path) -> Result<(), Failure> {
         return Err(Failure::input(problem).hint("run again once the file is at rest"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_input_of_any_name_has_its_variables() {
+        let path = |name: &str| BTreeMap::from([(name.to_owned(), PathBuf::from("/x"))]);
+        for name in ["table", "deps"] {
+            let variables = variables(&BTreeMap::new(), &path(name), &path("out"));
+            let names: Vec<&str> = variables.keys().map(String::as_str).collect();
+            assert_eq!(names, ["in", &format!("in_{name}"), "out"]);
+        }
+    }
 }
