@@ -2,7 +2,6 @@
 //!
 //! [`load`] reads a pipeline file in three steps: text, spec (the contents of the file), plan.
 
-mod axes;
 mod bind;
 mod build;
 mod cells;

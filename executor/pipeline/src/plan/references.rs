@@ -5,9 +5,8 @@ use std::rc::Rc;
 
 use cwm_contract::Label;
 
-use super::axes::Axis;
 use super::build::Planner;
-use super::cells::Matrix;
+use super::cells::{Axis, Matrix};
 use cwm_core::{Diagnostic, Place, SpannedStr, is_name, shell_quote, suggest, visible};
 
 /// A reference as written.
