@@ -37,8 +37,6 @@ pub struct PlannedStage<'a> {
 
 /// The state of planning.
 pub struct Planner<'a> {
-    /// The file.
-    pub spec: &'a Spec,
     /// The variables.
     pub variables: &'a Variables,
     /// The folders that paths are relative to.
@@ -80,7 +78,6 @@ pub fn build(
         first_cell: None,
     });
     let mut planner = Planner {
-        spec,
         variables,
         folders,
         problems,
@@ -98,7 +95,7 @@ pub fn build(
         planner.stage(number);
     }
     planner.report_unused_axes();
-    let exports = planner.exports();
+    let exports = planner.exports(&spec.exports);
     let stages = planner.stages.into_iter().map(|stage| StagePlan {
         name: stage.spec.name.text.clone(),
         kind: stage.spec.kind.as_ref().map(|kind| kind.text.clone()).unwrap_or_default(),

@@ -13,11 +13,11 @@ use cwm_core::names::list;
 use cwm_core::{Diagnostic, Node, Place, SpannedStr, visible};
 
 impl Planner<'_> {
-    /// Resolves all exports. Those that are wrong are reported and left out.
-    pub fn exports(&self) -> Vec<Export> {
+    /// Resolves the exports of the file. Those that are wrong are reported and left out.
+    pub fn exports(&self, written: &[(SpannedStr, Node)]) -> Vec<Export> {
         let mut exports: Vec<Export> = Vec::new();
         let mut places: Vec<(PathBuf, Place)> = Vec::new();
-        for (what, path) in &self.spec.exports {
+        for (what, path) in written {
             // Both are resolved, so that all problems are reported.
             let source = self.exported(what);
             let Some((path, place)) = self.export_path(path) else { continue };
