@@ -5,16 +5,20 @@
 //! process that has the descriptor ends, however it ends.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Read, Seek, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
+use jiff::Timestamp;
+use rustix::process::Pid;
+use serde::{Deserialize, Serialize};
+
 use super::Store;
-use super::lock_owner::LockOwner;
+use super::record::host_name;
 use cwm_core::files::Result;
-use cwm_core::{FileError, FileErrorKind, Key};
+use cwm_core::{FileError, FileErrorKind, Key, os};
 
 /// The lock of a key, until it is dropped and every child that inherited it has ended.
 #[derive(Debug)]
@@ -46,6 +50,40 @@ pub struct StoreLock {
     _file: Option<File>,
 }
 
+/// The owner of a lock, one JSON line in the lock's file: for the message "waiting for …" and nothing else.
+#[derive(Serialize, Deserialize)]
+struct LockOwner {
+    pid: u32,
+    host: String,
+    command: String,
+    since: Timestamp,
+}
+
+impl LockOwner {
+    /// Writes this process as the owner of a lock into the lock's file.
+    fn write(mut file: &File, command: &str) -> io::Result<()> {
+        let (pid, host, command) = (std::process::id(), host_name(), command.to_owned());
+        let text = serde_json::to_string(&LockOwner { pid, host, command, since: Timestamp::now() })?;
+        file.set_len(0)?;
+        file.rewind()?;
+        file.write_all(format!("{text}\n").as_bytes())
+    }
+
+    /// Describes the owner of the lock at `path`, if it is known. Where it has ended, a background child of a command has inherited
+    /// the lock.
+    fn describe(path: &Path) -> Option<String> {
+        let mut text = String::new();
+        File::open(path).ok()?.take(65536).read_to_string(&mut text).ok()?;
+        let LockOwner { pid, host, command, .. } = serde_json::from_str(&text).ok()?;
+        let owner = format!("`{command}`, process {pid} on {host}");
+        let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        if host != host_name() || process.is_some_and(os::is_running) {
+            return Some(owner);
+        }
+        Some(format!("{owner} (killed: `fuser -v {}` names the process that it left running)", path.display()))
+    }
+}
+
 /// The pause between two attempts of a waiting process.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -74,7 +112,7 @@ impl Store {
     }
 
     /// Takes the lock of `key`, and waits for it as long as `waiting` returns true. That is called about twenty times a second
-    /// with the owner of the lock, if it is known.
+    /// with the owner of the lock in words, if it is known.
     ///
     /// # Errors
     /// The store cannot be written.
@@ -82,27 +120,27 @@ impl Store {
         &self,
         key: &Key,
         command: &str,
-        mut waiting: impl FnMut(Option<&LockOwner>) -> bool,
+        mut waiting: impl FnMut(Option<&str>) -> bool,
     ) -> Result<Option<KeyLock>> {
         loop {
             if let Some(lock) = self.try_lock_key(key, command)? {
                 return Ok(Some(lock));
             }
-            if !waiting(LockOwner::of(&self.lock_path(&key.to_string())).as_ref()) {
+            if !waiting(LockOwner::describe(&self.lock_path(&key.to_string())).as_deref()) {
                 return Ok(None);
             }
             std::thread::sleep(PAUSE);
         }
     }
 
-    /// Returns the owner of the lock of `key`. Nothing is locked for more than an instant, and nothing is written.
+    /// Returns the owner of the lock of `key` in words. Nothing is locked for more than an instant, and nothing is written.
     ///
     /// # Errors
     /// The lock's file cannot be read.
-    pub fn holder(&self, key: &Key) -> Result<Option<LockOwner>> {
+    pub fn holder(&self, key: &Key) -> Result<Option<String>> {
         let path = self.lock_path(&key.to_string());
         match FileError::optional(take(&path, false, File::try_lock_shared))? {
-            Some(None) => Ok(LockOwner::of(&path)),
+            Some(None) => Ok(LockOwner::describe(&path)),
             Some(Some(_)) | None => Ok(None),
         }
     }
@@ -124,7 +162,7 @@ impl Store {
             }
         }
         let writing = !matches!(open(&path, true), Err(error) if error.kind() == FileErrorKind::ReadOnly);
-        let owner = || LockOwner::of(&path).map_or_else(|| ANOTHER_PROCESS.to_owned(), |owner| owner.to_string());
+        let owner = || LockOwner::describe(&path).unwrap_or_else(|| ANOTHER_PROCESS.to_owned());
         match lock(&path, writing, File::try_lock_shared, File::lock_shared, || waiting(&owner())) {
             Ok(file) => Ok(StoreLock { _file: Some(file) }),
             Err(error) if !writing && error.kind() == FileErrorKind::Missing => Ok(StoreLock { _file: None }),
