@@ -126,7 +126,6 @@ pub(super) struct ProducedFile {
     pub path: PathBuf,
     /// Its name in the folder; empty for an output that is one file.
     pub name: String,
-    /// Bytes.
     pub size: u64,
     /// True if its owner may execute it.
     pub executable: bool,

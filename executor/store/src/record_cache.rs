@@ -33,7 +33,6 @@ const MOST_UNUSED: usize = 20_000;
 /// The records of one key as they were at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CachedRecords {
-    /// The key.
     pub key: Key,
     /// The key's folder.
     pub folder: Stat,
@@ -50,7 +49,6 @@ pub(super) struct CachedRecord {
     pub digest: Digest,
     /// The file's metadata.
     pub stat: Stat,
-    /// Its content.
     #[serde(skip)]
     pub bytes: Vec<u8>,
 }

@@ -22,7 +22,6 @@ pub(super) struct RecordFile {
     pub number: u32,
     /// The digest of the file's bytes.
     pub digest: Digest,
-    /// The path of the file.
     pub path: PathBuf,
     /// The reason why content that the record names may be missing; nothing if it must be there.
     pub evicted: Option<EvictionReason>,

@@ -23,13 +23,11 @@ use cwm_core::{CodeOf, Diagnostic, Problems, Registry};
 pub struct PlannedStage<'a> {
     /// The stage in the file.
     pub spec: &'a StageSpec,
-    /// Its kind.
     pub kind: Option<Kind>,
     /// Its axes and cells.
     pub matrix: Matrix,
     /// Its sources: those of each cell, or those of all cells.
     pub sources: Vec<Sources>,
-    /// Its outputs.
     pub outputs: Option<Vec<OutputPlan>>,
     /// The index of its first cell in the plan, once it is planned. The others follow.
     pub first_cell: Option<usize>,
@@ -37,17 +35,14 @@ pub struct PlannedStage<'a> {
 
 /// The state of planning.
 pub struct Planner<'a> {
-    /// The variables.
     pub variables: &'a Variables,
     /// The folders that paths are relative to.
     pub folders: &'a Folders,
-    /// The problems so far.
     pub problems: &'a Problems,
     /// The number of each stage, by name.
     pub numbers: HashMap<&'a str, usize>,
     /// The stages in the order of the file.
     pub stages: Vec<PlannedStage<'a>>,
-    /// The references so far.
     pub references: RefCell<References>,
     /// The number of the sources of all cells so far.
     pub source_count: std::cell::Cell<usize>,

@@ -18,7 +18,6 @@ const MOST_CELLS: usize = 200_000;
 /// An axis, shared by the stage that declares it and those that have a cell for each of that stage's.
 #[derive(Debug)]
 pub struct Axis {
-    /// Its name.
     pub name: String,
     /// The place of its declaration.
     pub place: Place,
@@ -35,7 +34,6 @@ pub struct Axis {
 /// A value of an axis.
 #[derive(Debug)]
 pub struct AxisValue {
-    /// Its label.
     pub label: String,
     /// The value of `$axis`.
     pub node: Node,

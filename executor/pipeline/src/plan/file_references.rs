@@ -13,7 +13,6 @@ use cwm_core::{Diagnostic, Diagnostics, Place};
 /// A file from outside, where a plan names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileReference {
-    /// Its place.
     pub place: Place,
     /// True if it may be a pipe, which a run reads into the store first: not a secret, which must not lie there, nor a
     /// dependency, which has a name.

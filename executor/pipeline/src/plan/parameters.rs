@@ -35,7 +35,6 @@ pub fn plain(path: &Path) -> PathBuf {
 /// The complete parameters of one cell, and where each was written.
 #[derive(Clone, Debug)]
 pub struct Complete {
-    /// By name.
     pub values: Values,
     /// Places of those that were given.
     pub given: BTreeMap<String, ParameterSource>,

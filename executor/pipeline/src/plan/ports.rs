@@ -13,18 +13,15 @@ use cwm_core::{Diagnostic, Problems, Registry, suggest, visible};
 pub struct Kind {
     /// The stage; none for a command.
     pub stage: Option<&'static dyn Stage>,
-    /// Its inputs.
     pub inputs: Vec<Slot>,
     /// Its outputs, each with the optional input without which it has none.
     pub outputs: Vec<(OutputPlan, Option<&'static str>)>,
-    /// Its parameters.
     pub parameters: Vec<ParameterSpec>,
 }
 
 /// An input of a kind of stage.
 #[derive(Clone, Debug)]
 pub struct Slot {
-    /// Its name.
     pub name: String,
     /// The format of its artifacts.
     pub format: Format,

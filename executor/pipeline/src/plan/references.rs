@@ -90,7 +90,6 @@ impl Address<'_> {
 pub struct Reference {
     /// Its text after substitution.
     pub text: String,
-    /// Its place.
     pub place: Place,
     /// The stage, by number.
     pub stage: usize,

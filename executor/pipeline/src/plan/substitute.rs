@@ -18,7 +18,6 @@ pub struct Scope<'a> {
     pub matrix: Option<&'a Matrix>,
     /// The cell that has their values. Without one the values are not known because of a problem, which was reported.
     pub cell: Option<usize>,
-    /// The problems so far.
     pub problems: &'a Problems,
 }
 

@@ -4,11 +4,8 @@ use serde_json::{Value, json};
 
 /// One key.
 pub struct Key {
-    /// Its name.
     pub name: &'static str,
-    /// Its description.
     pub about: &'static str,
-    /// Its JSON Schema.
     pub schema: fn() -> Value,
 }
 
