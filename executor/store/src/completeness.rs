@@ -17,8 +17,6 @@ pub struct MissingContent {
     pub output: String,
     /// The content.
     pub digest: Digest,
-    /// The path of a file from outside that is gone or was changed.
-    pub outside: Option<PathBuf>,
     /// The damage of the file in its place.
     pub damage: Option<Corruption>,
 }
@@ -66,14 +64,13 @@ impl Store {
     fn check_content(&self, record: &ActionRecord, outside: &DigestCache, check: Check) -> Result<Vec<MissingContent>> {
         let mut missing = Vec::new();
         for (name, output) in &record.outputs {
-            let Some(reference) = &output.outside else {
+            if output.outside.is_none() {
                 missing.extend(self.unusable_objects(name, output, check)?);
                 continue;
-            };
+            }
             let is_stored = self.object_size(&output.digest)? == Some(output.size);
             if !is_stored && self.find_outside(output, outside)?.is_none() {
-                let (output, digest, path) = (name.clone(), output.digest, reference.path.clone());
-                missing.push(MissingContent { output, digest, outside: Some(path), damage: None });
+                missing.push(MissingContent { output: name.clone(), digest: output.digest, damage: None });
             }
         }
         Ok(missing)
@@ -99,7 +96,7 @@ impl Store {
 
     /// Returns the objects of the output `name` that are missing or corrupt; only the manifest, if it is among them.
     fn unusable_objects(&self, name: &str, output: &OutputRecord, check: Check) -> Result<Vec<MissingContent>> {
-        let missing = |digest, damage| MissingContent { output: name.to_owned(), digest, outside: None, damage };
+        let missing = |digest, damage| MissingContent { output: name.to_owned(), digest, damage };
         let stat = self.object_stat(&output.digest)?;
         let objects: BTreeMap<Digest, u64> = match &output.shape {
             OutputShape::File { .. } => BTreeMap::from([(output.digest, output.size)]),
