@@ -106,10 +106,7 @@ impl Inputs {
     /// # Errors
     /// The store cannot be read or written.
     pub fn quarantine_rewritten(&self, store: &Store) -> Result<(), Error> {
-        for input in &self.stored {
-            store.quarantine_rewritten(&input.snapshot)?;
-        }
-        Ok(())
+        Ok(self.stored.iter().try_for_each(|input| store.quarantine_rewritten(&input.snapshot))?)
     }
 
     /// Returns the content of the file from outside, or in the store, at `path`, if the action reads it.
