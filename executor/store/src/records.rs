@@ -164,10 +164,8 @@ impl Store {
     /// As [`Store::actions`].
     pub fn candidates(&self, key: &Key, preferred: Option<&BTreeMap<String, Digest>>) -> Result<Vec<ActionRecord>> {
         let mut records = self.actions(key)?;
-        if let Some(preferred) = preferred {
-            // Stable: among equals the first recorded stays first.
-            records.sort_by_key(|record| record.output_digests() != *preferred);
-        }
+        // Stable: among equals the first recorded stays first.
+        records.sort_by_key(|record| preferred.is_some_and(|preferred| record.output_digests() != *preferred));
         Ok(records)
     }
 
