@@ -62,13 +62,9 @@ pub struct LineFile<E: LineEntry> {
 /// A problem of a file that was read all the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineProblem {
-    /// The file.
     pub path: PathBuf,
-    /// The line.
     pub place: Place,
-    /// The kind of problem.
     pub kind: ProblemKind,
-    /// The problem.
     pub message: String,
 }
 

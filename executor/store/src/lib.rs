@@ -52,7 +52,6 @@ pub use import::LARGEST_MANIFEST;
 pub use inventory::{Inventory, RecordEntry, WorkFolderEntry};
 pub use locks::{KeyLock, StoreLock};
 pub use manifest::{Manifest, ManifestFile};
-pub use objects::IngestedFile;
 pub use output_snapshot::OutputSnapshot;
 pub use partial_object::{PartialObject, partial_name};
 pub use record::{ActionRecord, ExternalReference, Machine, OutputRecord, OutputShape, RunInfo};

@@ -54,11 +54,8 @@ impl Store {
 /// Bytes that no stage made and that are in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IngestedFile {
-    /// The path of the object.
     pub path: PathBuf,
-    /// Its digest.
     pub digest: Digest,
-    /// Its bytes.
     pub size: u64,
 }
 

@@ -20,7 +20,7 @@ use cwm_store::{ActionRecord, OutputRecord, OutputShape, Store};
 use gather::gather;
 
 /// Version of the format of [`Provenance`].
-pub const PROVENANCE_FORMAT: u32 = 1;
+const PROVENANCE_FORMAT: u32 = 1;
 
 /// The extent of the disclosure in an exported report: reports are published, records are not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub fn files<'r>(
 
 /// `provenance.json`: `docs/formats.md` describes each field.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Provenance {
+struct Provenance {
     /// [`PROVENANCE_FORMAT`].
     pub format: u32,
     /// The version of cwm that wrote this.
@@ -93,16 +93,13 @@ pub struct Provenance {
 
 /// Sums over the cells of a stage. A result that two cells share counts once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct StageTotals {
-    /// Its name in the pipeline.
+struct StageTotals {
     pub name: String,
-    /// Its kind.
     pub kind: String,
     /// The number of cells that the report depends on.
     pub cells: usize,
     /// Seconds from start to end.
     pub seconds: f64,
-    /// Seconds of CPU.
     pub cpu_seconds: f64,
     /// The most memory that one cell's process held, in bytes.
     pub peak_memory_bytes: u64,
@@ -118,7 +115,7 @@ pub struct StageTotals {
 
 /// A machine that results were made on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct MachineProvenance {
+struct MachineProvenance {
     /// Its host name; `machine 1` where names are not disclosed.
     pub name: String,
     /// Operating system and architecture: `linux x86_64`.
@@ -129,10 +126,9 @@ pub struct MachineProvenance {
 
 /// One cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct CellProvenance {
+struct CellProvenance {
     /// Kind of stage.
     pub stage: String,
-    /// Key of its action.
     pub key: String,
     /// Its parameters as in the key, without secrets.
     pub parameters: BTreeMap<String, Value>,
@@ -144,9 +140,7 @@ pub struct CellProvenance {
     /// True if that is older code than the one at hand, and the change was accepted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub accepted: bool,
-    /// Its inputs by name.
     pub inputs: BTreeMap<String, Vec<InputProvenance>>,
-    /// Its outputs by name.
     pub outputs: BTreeMap<String, OutputProvenance>,
     /// Content from the network.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -157,7 +151,7 @@ pub struct CellProvenance {
 
 /// One artifact that a cell read: another's output, or a file from outside.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct InputProvenance {
+struct InputProvenance {
     /// The cell that made it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cell: Option<String>,
@@ -174,29 +168,25 @@ pub struct InputProvenance {
 
 /// One output of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct OutputProvenance {
-    /// Its format.
+struct OutputProvenance {
     pub format: String,
-    /// Digest of its content.
     pub digest: String,
-    /// Bytes.
     pub size: u64,
 }
 
 /// Something from the network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FetchProvenance {
+struct FetchProvenance {
     /// Its URL, without user and query.
     pub url: String,
     /// SHA-256 of the content.
     pub sha256: String,
-    /// Bytes of the content.
     pub bytes: u64,
 }
 
 /// The time, machine, user and cost of a result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct RunProvenance {
+struct RunProvenance {
     /// The time of its start: RFC 3339, UTC, whole seconds.
     pub at: String,
     /// The user, where names are disclosed.

@@ -33,12 +33,12 @@ use cwm_contract::{Format, Label, Shape, Stage, Value, Values};
 
 use cwm_core::{CodeOf, Error, Place, Sources};
 use parameters::ParameterSource;
+use unused::UnusedVariable;
 
 pub use command::RUN as COMMAND_RUN;
 pub use export::{COLLISION_HINT, export_folders};
 pub use load::load;
 pub use settings::{RetryOptions, Settings};
-pub use unused::UnusedVariable;
 pub use variables::set_values;
 
 /// A pipeline, resolved.

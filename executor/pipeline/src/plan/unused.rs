@@ -15,9 +15,7 @@ use cwm_core::{Diagnostic, Place, SpannedStr};
 /// A variable that nothing uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnusedVariable {
-    /// Its name.
     pub name: String,
-    /// Its place.
     pub place: Place,
     /// True if the text of a command names it, which sees no variables.
     pub in_command: bool,
