@@ -51,7 +51,6 @@ impl LockDifference {
 /// A cell that changed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChangedCell {
-    /// Its label.
     pub label: String,
     /// Its key before.
     pub old: Key,

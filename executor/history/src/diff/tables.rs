@@ -32,9 +32,7 @@ impl ReportDifference {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReportSide {
-    /// The first.
     Old,
-    /// The second.
     New,
 }
 
@@ -43,7 +41,6 @@ pub enum ReportSide {
 pub struct TableDifference {
     /// Name of its files.
     pub id: String,
-    /// Its title.
     pub title: String,
     /// The report that has it alone, if one does.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +66,6 @@ pub struct TableDifference {
 /// The difference of two cells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CellDifference {
-    /// The row's name.
     pub row: String,
     /// The column's headings.
     pub column: String,
