@@ -1,6 +1,7 @@
 //! The table at the end of a run in which something failed.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::iter;
 
 use cwm_contract::Label;
 
@@ -41,6 +42,11 @@ pub fn failures(
         let width = rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
         width.min(MAX_WIDTH)
     });
+    // The numbers of the cells that were skipped because of each.
+    let mut behind: HashMap<&Label, Vec<usize>> = HashMap::new();
+    for (number, cell) in skipped.iter().enumerate() {
+        iter::once(&cell.because).chain(&cell.also).for_each(|label| behind.entry(label).or_default().push(number));
+    }
     let mut lines = vec![format!("{} failed:", plural(failed.len() as u64, "cell", "cells"))];
     for (Group { lines: reason, values, .. }, [name, attempts, time]) in groups.iter().zip(&rows) {
         let [cells, tries, times] = widths;
@@ -49,14 +55,12 @@ pub fn failures(
         let (is_group, log) = (values.len() > 1, values.iter().find_map(|cell| Some((cell, cell.log.as_deref()?))));
         let of = |cell: &FailedCell| if is_group { format!(" of {}", cell.label) } else { String::new() };
         lines.extend(log.map(|(cell, log)| format!("    log{}: {}", of(cell), short_path(log))));
-        let labels: HashSet<&Label> = values.iter().map(|cell| &cell.label).collect();
-        let is_behind = |other: &&SkippedCell| {
-            labels.contains(&other.because) || other.also.iter().any(|label| labels.contains(label))
-        };
-        let behind: Vec<_> = skipped.iter().filter(is_behind).collect();
-        if !behind.is_empty() {
+        let numbers: BTreeSet<usize> =
+            values.iter().filter_map(|cell| behind.get(&cell.label)).flatten().copied().collect();
+        if !numbers.is_empty() {
             let them = if is_group { "them" } else { "it" };
-            lines.push(format!("    skipped because of {them}: {}", names(&behind)));
+            let cells: Vec<_> = numbers.iter().map(|&number| &skipped[number]).collect();
+            lines.push(format!("    skipped because of {them}: {}", names(&cells)));
         }
     }
     lines.push("to try again what is not done:".to_owned());

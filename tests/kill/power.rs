@@ -48,15 +48,14 @@ fn power_cut(undisturbed: &Undisturbed, kind: &str, seconds: f64) -> Result<Opti
     };
     fs::write(scene.path("p.yaml"), &expected.text).map_err(|error| error.to_string())?;
     scene.write_old("input.txt", INPUT);
-    // What the pipeline reads lies there for good.
-    let command =
-        format!("cp -p {0}/p.yaml {0}/input.txt \"$MNT\" && sync && {1}", scene.path("").display(), run(&events));
+    let setup = format!("cp -p {0}/p.yaml {0}/input.txt \"$MNT\"", scene.path("").display());
+    let command = run(&events);
     // As it was found, before anything is mended; then once more.
     let (found, after) = (kept.display(), scene.path("p.lock").display().to_string());
     let check = format!("cp -a \"$MNT\" {found}; {}; cp \"$MNT/p.lock\" {after}", run(&scene.path("again")));
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kill/power_loss.sh");
     let mut cut = Command::new(script);
-    let output = cut.arg(kind).arg(scene.path("disk")).arg(seconds.to_string()).args([command, check]).output();
+    let output = cut.arg(kind).arg(scene.path("disk")).arg(seconds.to_string()).args([setup, command, check]).output();
     let output = output.map_err(|error| error.to_string())?;
     let words = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     if output.status.code() == Some(CANNOT) {

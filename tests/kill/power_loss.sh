@@ -2,16 +2,16 @@
 # Power loss without a virtual machine: runs COMMAND on a real file system in a loop-mounted image, shuts that file system
 # down without writing what it still holds in memory (what xfstests calls "godown"), mounts it again and runs CHECK.
 #
-#   power_loss.sh ext4|xfs FOLDER SECONDS COMMAND CHECK
+#   power_loss.sh ext4|xfs FOLDER SECONDS SETUP COMMAND CHECK
 #
-# Both run through `sh -c` with $MNT set. COMMAND is killed with its whole group after SECONDS, or has ended by then; what
+# All run through `sh -c` with $MNT set. What SETUP writes is on the disk before COMMAND starts. COMMAND is killed with its whole group after SECONDS, or has ended by then; what
 # it acknowledged should be noted outside of $MNT. Exit: CHECK's status; 3, in words, when this machine cannot do it.
 set -euo pipefail
-(($# == 5)) || {
-    echo "usage: power_loss.sh ext4|xfs FOLDER SECONDS COMMAND CHECK" >&2
+(($# == 6)) || {
+    echo "usage: power_loss.sh ext4|xfs FOLDER SECONDS SETUP COMMAND CHECK" >&2
     exit 2
 }
-kind=$1 seconds=$3 command=$4 check=$5
+kind=$1 seconds=$3 setup=$4 command=$5 check=$6
 mkdir -p "$2"
 folder=$(cd "$2" && pwd -P)
 image=$folder/$kind.img
@@ -39,6 +39,7 @@ truncate -s 512M "$image"
 "${make[@]}" "$image"
 mount -o "$options" "$image" "$MNT" 2>/dev/null || cannot "a $kind image cannot be mounted here"
 trap 'umount "$MNT" 2>/dev/null || true; rm -f "$image"' EXIT
+sh -c "$setup"
 sync -f "$MNT"
 
 setsid sh -c "$command" &

@@ -104,7 +104,7 @@ fn many_cached_cells_are_counted_and_listed_when_asked_for() {
     // They differ in what they ask of the machine alone, so that one result does for all.
     let context = Context::with(&format!(
         "cwm: 1\nstages:\n  s: {{ stage: command, matrix: {{ x: [{}] }}, with: {{ run: 'echo > \"$out\"' }}, needs: \
-         {{ memory: $x }} }}\n",
+         {{ memory: \"${{x}}MB\" }} }}\n",
         labels.join(", ")
     ));
     context.run(&[]).ran_just(&["s[x=1]"]);

@@ -52,6 +52,16 @@ fn a_file_in_place_of_a_stage_gets_the_path_that_names_it() {
 }
 
 #[test]
+fn an_input_of_a_command_is_not_named_as_its_deps_are_in_the_key() {
+    let context =
+        Context::with("cwm: 1\nstages:\n  a: { stage: command, from: { deps: ./f.txt }, with: { run: x } }\n");
+    context.write("f.txt", "1");
+    let ran = context.cwm(&["run"]);
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert!(ran.stderr.contains("an input of a command cannot be named `deps`"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_url_in_place_of_a_stage_gets_the_stage_that_takes_it() {
     let context = Context::with(
         "cwm: 1\nvars: { games: ./f.pgn }\nstages:\n  a: { stage: command, from: { text: $games }, with: { run: x } }\n",

@@ -38,21 +38,28 @@ struct History {
     records: Vec<ActionRecord>,
     /// The positions of the records that made each content, which thousands of cells may look up.
     producers: HashMap<Digest, Vec<usize>>,
+    /// The positions of the last records of cells, by their start.
+    latest: HashMap<Label, usize>,
 }
 
 impl History {
     fn read(store: &Store) -> Result<Self> {
         let records: Vec<_> = store.keys()?.iter().filter_map(|key| store.actions(key).ok()).flatten().collect();
         let mut producers: HashMap<Digest, Vec<usize>> = HashMap::new();
+        let mut latest: HashMap<Label, usize> = HashMap::new();
         for (index, record) in records.iter().enumerate() {
             record.outputs.values().for_each(|output| producers.entry(output.digest).or_default().push(index));
+            let last = latest.entry(record.label.clone()).or_insert(index);
+            if records[*last].circumstances.started <= record.circumstances.started {
+                *last = index;
+            }
         }
-        Ok(History { records, producers })
+        Ok(History { records, producers, latest })
     }
 
     /// Returns the last result of this cell, by its start.
     fn latest_result(&self, label: &Label) -> Option<&ActionRecord> {
-        self.records.iter().filter(|record| record.label == *label).max_by_key(|record| record.circumstances.started)
+        self.latest.get(label).map(|&index| &self.records[index])
     }
 
     /// Returns the last record of another key than `now` that made `content`, of the same kind, and of the same cell if there is one.

@@ -84,7 +84,7 @@ pub fn predict(
 impl Predictor<'_> {
     /// Drives the scheduler to the end. Submitted cells finish when no cell is left to decide.
     fn run(&mut self) -> Result<()> {
-        // The next event is the last one.
+        // A stack: the last event is handled first.
         let (mut events, mut submitted) = (vec![Event::Begin], Vec::new());
         while let Some(event) = events.pop() {
             for effect in self.scheduler.on(event, Duration::ZERO) {

@@ -251,7 +251,7 @@ impl Scheduler {
         self.keys.get(key).is_some_and(|key| key.owner.is_some())
     }
 
-    /// Returns true if a cell was built in this run with this key.
+    /// Returns true if this run has a result of this key, made by it or by a job that it found.
     pub fn is_built(&self, key: &Key) -> bool {
         self.keys.get(key).is_some_and(|key| key.is_built)
     }

@@ -51,6 +51,18 @@ fn a_source_counts_before_a_month() {
 }
 
 #[test]
+fn a_list_after_set_is_relative_to_the_current_folder() {
+    let context = Context::with("");
+    context.write(
+        "sub/p.yaml",
+        "cwm: 1\nvars: { games: there.pgn }\nstages:\n  games: { stage: download, with: { source: $games } }\n",
+    );
+    context.write_old("a.pgn", &games(2));
+    context.write_old("b.pgn", &games(3));
+    well(context.cwm(&["run", "sub/p.yaml", "--set", "games=[a.pgn, ./b.pgn]"]));
+}
+
+#[test]
 fn a_list_is_a_folder_of_files_in_its_order_and_parse_reads_it() {
     let server = Server::start(|_, request| {
         let count = request.path.trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(0);

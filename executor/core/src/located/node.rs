@@ -56,6 +56,11 @@ impl Node {
         self.text().map(|text| SpannedStr { text: text.to_owned(), place: self.place })
     }
 
+    /// Returns the place of its value: that of the variable or the axis if it comes from one.
+    pub fn value_place(&self) -> Place {
+        self.origin.unwrap_or(self.place)
+    }
+
     /// Returns the scalar, if this is one.
     pub fn scalar(&self) -> Option<&Value> {
         match &self.content {

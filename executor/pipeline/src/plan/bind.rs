@@ -40,6 +40,12 @@ impl Planner<'_> {
                 (is_complete, all_known) = (false, false);
                 continue;
             };
+            if kind.stage.is_none() && name.text == "deps" {
+                // The key of a command has the files of `deps:` under this name.
+                let problem = Diagnostic::at(name.place, "an input of a command cannot be named `deps`");
+                self.problems.push(problem.hint("give it another name, which its variable has as well: `$in_NAME`"));
+                is_complete = false;
+            }
             let sources = all(sources.iter().map(|source| self.bind_source(source.as_ref()?, input)));
             // An input without sources was reported.
             is_complete &= sources.as_ref().is_some_and(|sources| !sources.is_empty());

@@ -45,7 +45,7 @@ impl Planner<'_> {
     fn export_path(&self, path: &Node) -> Option<(PathBuf, Place)> {
         let node = Scope::of_variables(self.variables, self.problems).node(path)?;
         let shown = node.value().to_string();
-        let path = self.folders.absolute(&shown, node.origin);
+        let path = self.folders.absolute(&shown, Some(node.value_place()));
         self.problems.push(if path.components().any(|part| part == Component::ParentDir) {
             let message = format!("`{}` leads upwards, and what `..` means may depend on links", visible(&shown));
             let hint = "export into a folder below the pipeline (`report/`), or name the place from the root (`/…`)";

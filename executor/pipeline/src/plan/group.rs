@@ -1,6 +1,7 @@
 //! Finds the artifacts of an input in one cell, each with a label of its own.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::path::Path;
 
 use cwm_contract::{Count, Label};
@@ -75,30 +76,35 @@ impl Planner<'_> {
         open: &mut Vec<String>,
     ) -> Result<Vec<usize>, Diagnostic> {
         let (here, there) = (&self.stages[number].matrix, &self.stages[reference.stage].matrix);
-        let mut cells = vec![0];
+        // The numbers of the values that are meant, of each axis.
+        let mut meant: Vec<Range<usize>> = Vec::new();
         for (position, axis) in there.axes.iter().enumerate() {
             let fixed = reference.fixed.iter().find(|(fixed, _)| *fixed == position).map(|(_, label)| label);
             let shared = || Some(&here.value(cell, here.axis(&axis.name)?).label);
-            let meant = match fixed.or_else(shared) {
-                Some(label) => Vec::from_iter(axis.numbers.get(label).copied()),
+            meant.push(match fixed.or_else(shared) {
+                Some(label) => axis.numbers.get(label).map_or(0..0, |&number| number..number + 1),
                 None => {
                     open.push(axis.name.clone());
-                    Vec::from_iter(0..axis.values.len())
+                    0..axis.values.len()
                 }
-            };
-            let with_axis = |cell: usize| meant.iter().map(move |value| cell * axis.values.len() + value);
-            cells = cells.into_iter().flat_map(with_axis).collect();
+            });
         }
-        if cells.is_empty() {
+        let count = meant.iter().fold(1, |count: usize, numbers| count.saturating_mul(numbers.len()));
+        if count == 0 {
             let message = format!("no cell of `{}` agrees with `{}`", reference.text, here.labels[cell]);
             let hint = "cells are joined on the axes that both stages have, by label";
             return Err(Diagnostic::at(reference.place, message).hint(hint));
         }
-        self.source_count.set(self.source_count.get() + cells.len());
+        self.source_count.set(self.source_count.get().saturating_add(count));
         if self.source_count.get() > MOST_SOURCES {
             let message = format!("the inputs of all cells add up to more than {MOST_SOURCES}");
             let hint = "gather a group in one stage, and let the others read that one";
             return Err(Diagnostic::at(reference.place, message).hint(hint));
+        }
+        let mut cells = vec![0];
+        for (axis, numbers) in there.axes.iter().zip(meant) {
+            let with_axis = |cell: usize| numbers.clone().map(move |number| cell * axis.values.len() + number);
+            cells = cells.into_iter().flat_map(with_axis).collect();
         }
         cells.sort_by_cached_key(|&cell| there.labels[cell].to_string());
         Ok(cells)

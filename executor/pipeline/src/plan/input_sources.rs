@@ -53,10 +53,10 @@ impl Planner<'_> {
             return None;
         }
         if source.is_file || is_path(&text) {
-            return Some(InputSource::File(self.folders.absolute(&text, node.origin), node.place));
+            return Some(InputSource::File(self.folders.absolute(&text, Some(node.value_place())), node.place));
         }
         // A reference that is the value of an axis or a variable is shown where that stands.
-        let place = node.origin.unwrap_or(node.place);
+        let place = node.value_place();
         self.reference(&SpannedStr { text, place }).map(InputSource::Reference)
     }
 }

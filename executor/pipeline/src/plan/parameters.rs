@@ -19,10 +19,9 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// Returns a path as written, made absolute. A path that begins with a variable given by `--set` is relative to the current
-    /// folder.
-    pub fn absolute(&self, text: &str, origin: Option<Place>) -> PathBuf {
-        let set = origin.is_some_and(|place| place.is_set());
+    /// Returns a path that was written at `place`, made absolute: one of `--set` is relative to the current folder.
+    pub fn absolute(&self, text: &str, place: Option<Place>) -> PathBuf {
+        let set = place.is_some_and(|place| place.is_set());
         plain(&if set { &self.current } else { &self.file }.join(text))
     }
 }
@@ -230,7 +229,7 @@ fn absolute(text: &str, node: Option<&Node>, folders: &Folders) -> Result<String
     if text.is_empty() {
         return Err("must be the path of a file, not empty".into());
     }
-    let path = folders.absolute(text, node.and_then(|node| node.origin));
+    let path = folders.absolute(text, node.map(Node::value_place));
     path.to_str()
         .map(str::to_owned)
         .ok_or_else(|| format!("is in a folder whose name is not UTF-8: {}", path.display()))

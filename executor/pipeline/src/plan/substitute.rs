@@ -53,7 +53,7 @@ impl<'a> Scope<'a> {
         let pieces = self.problems.ok(pieces)?;
         let value = |name| {
             let found = self.get(name, node.place)?;
-            Some((found, found.origin.unwrap_or(found.place)))
+            Some((found, found.value_place()))
         };
         if let [Piece::Name(name)] = pieces[..] {
             let (found, origin) = value(name)?;
