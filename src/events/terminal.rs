@@ -48,8 +48,10 @@ impl Terminal {
 fn style(unit: Option<&str>, has_total: bool) -> ProgressStyle {
     let template = match (unit, has_total) {
         (None, _) => "{elapsed} {wide_msg:.dim}",
-        (Some("bytes"), true) => "{bar:24.cyan/dim} {bytes}/{total_bytes} {bytes_per_sec} {eta:.dim} left",
-        (Some("bytes"), false) => "{bytes} {bytes_per_sec} {elapsed:.dim}",
+        (Some("bytes"), true) => {
+            "{bar:24.cyan/dim} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta:.dim} left"
+        }
+        (Some("bytes"), false) => "{decimal_bytes} {decimal_bytes_per_sec} {elapsed:.dim}",
         (Some(_), true) => "{bar:24.cyan/dim} {human_pos}/{human_len} {msg} {rate:.dim} {eta:.dim} left",
         (Some(_), false) => "{human_pos} {msg} {rate:.dim} {elapsed:.dim}",
     };

@@ -82,8 +82,8 @@ fn estimate_of(context: &Context, label: &str, more: &[&str]) -> Value {
     reported.unwrap_or_else(|| panic!("{label} would not run"))["estimate"].clone()
 }
 
-#[test]
-fn what_is_made_of_files_from_outside_is_a_measure_too() {
+/// A finished run that copies `a.txt`, and the copy twice; `b.txt` is larger.
+fn copied_texts() -> Context {
     let context = Context::with(
         "cwm: 1\nvars: { text: a.txt }\nstages:\n  copy: { stage: command, from: { text: { file: $text } }, \
          with: { run: 'cat \"$in\" > \"$out\"' } }\n  again: { stage: command, from: copy, with: { run: 'cat \"$in\" \"$in\" > \"$out\"' } }\n",
@@ -91,6 +91,12 @@ fn what_is_made_of_files_from_outside_is_a_measure_too() {
     context.write_old("a.txt", &"a".repeat(1_000));
     context.write_old("b.txt", &"b".repeat(3_000));
     context.run(&[]).ran_just(&["copy", "again"]);
+    context
+}
+
+#[test]
+fn what_is_made_of_files_from_outside_is_a_measure_too() {
+    let context = copied_texts();
     for (label, bytes) in [("copy", 3_000), ("again", 6_000)] {
         let estimate = estimate_of(&context, label, &["--set", "text=b.txt"]);
         assert_eq!((&estimate["disk_bytes"], &estimate["runs"]), (&bytes.into(), &1.into()), "{label}");
@@ -99,13 +105,7 @@ fn what_is_made_of_files_from_outside_is_a_measure_too() {
 
 #[test]
 fn a_run_takes_at_least_as_long_as_cells_that_wait_for_each_other() {
-    let context = Context::with(
-        "cwm: 1\nvars: { text: a.txt }\nstages:\n  copy: { stage: command, from: { text: { file: $text } }, \
-         with: { run: 'cat \"$in\" > \"$out\"' } }\n  again: { stage: command, from: copy, with: { run: 'cat \"$in\" \"$in\" > \"$out\"' } }\n",
-    );
-    context.write_old("a.txt", &"a".repeat(1_000));
-    context.write_old("b.txt", &"b".repeat(3_000));
-    context.run(&[]).ran_just(&["copy", "again"]);
+    let context = copied_texts();
     // On eight cores, of which each cell takes one.
     let seconds = |target: &str| {
         let arguments = ["run", "--dry-run", "--json", "-j", "8", "--set", "text=b.txt", target];

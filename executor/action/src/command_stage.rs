@@ -213,18 +213,3 @@ fn copy(dependency: &FileFingerprint, at: &Path) -> Result<(), Failure> {
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_input_of_any_name_has_its_variables() {
-        let path = |name: &str| BTreeMap::from([(name.to_owned(), PathBuf::from("/x"))]);
-        for name in ["table", "deps"] {
-            let variables = variables(&BTreeMap::new(), &path(name), &path("out"));
-            let names: Vec<&str> = variables.keys().map(String::as_str).collect();
-            assert_eq!(names, ["in", &format!("in_{name}"), "out"]);
-        }
-    }
-}

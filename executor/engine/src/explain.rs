@@ -2,11 +2,11 @@
 
 mod reason;
 
-use std::cell::OnceCell;
+use std::cell::{LazyCell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::cause::{Cause, remote_name};
-use crate::lookup::{RunInputs, sources};
+use crate::lookup::{RunInputs, sources, sources_by_label};
 use crate::predict::CellPrediction;
 use crate::reasons::{changes, differences_of, known_causes, mark_repinned, rerun_causes};
 use crate::status::{CacheStatus, CellStatus, KeyStatus, describe_unread_pipe};
@@ -207,13 +207,11 @@ impl<'a> Explainer<'a> {
         depth: usize,
         explained: &mut BTreeSet<usize>,
     ) -> Result<()> {
+        let read = LazyCell::new(|| sources_by_label(self.inputs.plan, self.inputs.cell(index)));
         for cause in &reason.causes {
             // A new input, or another output of the same cell, does not mean that the source ran.
             let Cause::Input { source, old: Some(old), new: Some(_), old_output: None, .. } = cause else { continue };
-            let label_of = |read: &usize| self.inputs.cell(*read).label.to_string();
-            let Some(source) = sources(self.inputs.cell(index)).find(|read| label_of(read) == *source) else {
-                continue;
-            };
+            let Some(&source) = read.get(source) else { continue };
             if depth == 0 || !explained.insert(source) {
                 continue;
             }

@@ -1,6 +1,6 @@
 //! Looks up a cell: its key, and the recorded result that a run would take. Runs, checks and predictions all look up here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use cwm_contract::Label;
 
@@ -125,6 +125,11 @@ pub fn sources(cell: &Cell) -> impl Iterator<Item = usize> + '_ {
         Origin::Cell { index, .. } => Some(index),
         Origin::File(_) => None,
     })
+}
+
+/// Returns the cells that a cell reads, by label: a cell may read thousands.
+pub fn sources_by_label(plan: &Plan, cell: &Cell) -> HashMap<String, usize> {
+    sources(cell).map(|source| (plan.cells[source].label.to_string(), source)).collect()
 }
 
 /// Describes the origin of a result.

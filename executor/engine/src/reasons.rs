@@ -1,5 +1,6 @@
 //! Finds the causes of a cell that has no result: the differences between its key and that of its last result.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 
 use cwm_contract::{FetchRequest, Origin as Brings};
@@ -8,7 +9,7 @@ use jiff::Timestamp;
 use crate::action::resolve;
 use crate::cause::{Cause, differences};
 use crate::lock_updates::external_sources;
-use crate::lookup::{RunInputs, sources};
+use crate::lookup::{RunInputs, sources_by_label};
 use crate::status::CacheStatus;
 use cwm_action::{ActionBody, ActionFile, source_key};
 use cwm_core::{Components, Key, Result};
@@ -105,10 +106,11 @@ pub fn changes(
 ) -> Vec<Cause> {
     let (plan, cell) = (inputs.plan, inputs.cell(index));
     let mut causes = differences_of(plan, index, &old.components, &action.components);
+    let read = LazyCell::new(|| sources_by_label(plan, cell));
     for cause in &mut causes {
         match cause {
             Cause::Input { source, old: Some(old), new: Some(_), old_output, .. } => {
-                let record = sources(cell).find(|read| plan.cells[*read].label.to_string() == *source).and_then(record);
+                let record = read.get(source.as_str()).copied().and_then(record);
                 let mut outputs = record.into_iter().flat_map(|record| &record.outputs);
                 *old_output = outputs.find(|(_, output)| output.digest == *old).map(|(name, _)| name.clone());
             }

@@ -71,8 +71,8 @@ impl HttpService for LimitedClient {
     {
         let sends = request.body().content_length() as u64;
         // A server that puts the parts of an upload together answers late.
-        let patience = if request.method() == "POST" { 10 } else { 1 };
-        let limit = self.idle_timeout * patience + Duration::from_secs(sends / MIN_BYTES_PER_SECOND);
+        let idle_periods = if request.method() == "POST" { 10 } else { 1 };
+        let limit = self.idle_timeout * idle_periods + Duration::from_secs(sends / MIN_BYTES_PER_SECOND);
         let is_for_credentials = request.uri().host().is_some_and(|host| CREDENTIAL_HOSTS.contains(&host));
         Box::pin(async move {
             match timeout(limit, self.answer(request)).await {

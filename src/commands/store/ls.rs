@@ -96,8 +96,8 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<(), Error> {
     }
     listed.sort_by_key(|result| result.record.is_none());
     let files = DigestCache::of_store(&store);
-    let runs: Vec<Named<'_>> = locks.iter().map(|lock| named(runs::name(lock), lock)).collect();
-    let tags: Vec<Named<'_>> = tags.iter().map(|tag| named(tag.name.clone(), &tag.lock)).collect();
+    let runs: Vec<NamedResults<'_>> = locks.iter().map(|lock| named_results(runs::name(lock), lock)).collect();
+    let tags: Vec<NamedResults<'_>> = tags.iter().map(|tag| named_results(tag.name.clone(), &tag.lock)).collect();
     let mut rows = Vec::new();
     for result in &listed {
         rows.extend(rows_of(result, &store, &files, &runs, &tags)?);
@@ -106,9 +106,9 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<(), Error> {
 }
 
 /// The name of a run or tag, and the results that it names.
-type Named<'l> = (String, BTreeSet<(Key, &'l BTreeMap<String, Digest>)>);
+type NamedResults<'l> = (String, BTreeSet<(Key, &'l BTreeMap<String, Digest>)>);
 
-fn named(name: String, lock: &LockFile) -> Named<'_> {
+fn named_results(name: String, lock: &LockFile) -> NamedResults<'_> {
     (name, lock.cells().map(|(_, line)| (line.key, &line.outputs)).collect())
 }
 
@@ -117,11 +117,11 @@ fn rows_of(
     LockedResult { label, line, record }: &LockedResult,
     store: &Store,
     files: &DigestCache,
-    runs: &[Named<'_>],
-    tags: &[Named<'_>],
+    runs: &[NamedResults<'_>],
+    tags: &[NamedResults<'_>],
 ) -> Result<Vec<Row>, Error> {
     let record = record.as_ref();
-    let names = |all: &[Named<'_>]| -> Vec<String> {
+    let names = |all: &[NamedResults<'_>]| -> Vec<String> {
         let naming = all.iter().filter(|(_, results)| results.contains(&(line.key, &line.outputs)));
         naming.map(|(name, _)| name.clone()).collect()
     };

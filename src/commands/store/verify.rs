@@ -24,8 +24,10 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
     let named =
         (!arguments.stages.is_empty()).then(|| pipeline_file(arguments.pipeline.file.as_deref())).transpose()?;
     let store = open_existing_store(store, arguments.pipeline.file.as_deref())?;
-    let style = ProgressStyle::with_template("{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left")
-        .map_err(|error| Error::internal(error.to_string()))?;
+    let style = ProgressStyle::with_template(
+        "{bar:30} {decimal_bytes} of {decimal_total_bytes}, {decimal_bytes_per_sec}, {eta} left",
+    )
+    .map_err(|error| Error::internal(error.to_string()))?;
     // Shown on a terminal only.
     let bar = ProgressBar::new(0).with_style(style);
     let progress = |VerifyProgress { done, total }| {

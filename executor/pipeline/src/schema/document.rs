@@ -56,10 +56,13 @@ fn shared() -> Map<String, Value> {
             "properties": { "file": { "type": "string", "description": "The path of a file, relative to the pipeline file." } },
         },
     ] });
+    // A smaller number is one without its unit (`plan/settings.rs`).
+    let mut memory = types::schema(&Type::Bytes);
+    memory["anyOf"][0]["minimum"] = json!(1_000_000);
     let shared = json!({
         "variable": { "type": "string", "pattern": r"^\$([a-z][a-z0-9_]*|\{[a-z][a-z0-9_]*(\.[^}]*)?\})$" },
         "variables": { "type": "string", "pattern": r"\$[a-z{]" },
-        "bytes": types::schema(&Type::Bytes),
+        "memory": memory,
         "duration": { "anyOf": [
             { "type": "integer", "minimum": 1 },
             { "type": "string", "pattern": r"^\s*([0-9.]+\s*(w|weeks?|d|days?|h|hours?|m|mins?|minutes?|s|secs?|seconds?|ms|millis|milliseconds?)\s*)+$" },

@@ -58,7 +58,7 @@ pub const STAGE: &[Key] = &[
             json!({ "type": ["object", "null"], "additionalProperties": false, "properties": {
                 "cpu": { "anyOf": [{ "type": "integer", "minimum": 1 }, { "const": "all" }, { "$ref": "#/definitions/variable" }] },
                 "gpu": { "anyOf": [{ "type": "number", "minimum": 0 }, { "$ref": "#/definitions/variable" }] },
-                "memory": { "$ref": "#/definitions/bytes" },
+                "memory": { "$ref": "#/definitions/memory" },
                 "time": { "$ref": "#/definitions/duration" },
             } })
         },
@@ -77,7 +77,7 @@ pub const STAGE: &[Key] = &[
         about: "The limits of one attempt: `time` (`90s`, `10m`, `1h30m`) and `memory` (`8GiB`). Not part of the key.",
         schema: || {
             json!({ "type": "object", "additionalProperties": false, "properties": {
-                "time": { "$ref": "#/definitions/duration" }, "memory": { "$ref": "#/definitions/bytes" },
+                "time": { "$ref": "#/definitions/duration" }, "memory": { "$ref": "#/definitions/memory" },
             } })
         },
     },
