@@ -16,6 +16,7 @@ pub mod order;
 mod prefetch;
 mod run;
 pub mod schedule;
+mod state;
 mod task;
 #[cfg(test)]
 mod testing;
@@ -27,5 +28,6 @@ pub mod warm_start;
 
 pub use best::BestWeights;
 pub use run::{Run, Settings, TrainingResult};
+pub use state::State;
 pub use task::{Examples, Metrics, Task, Validation};
-pub use trainer::{State, StepMetrics};
+pub use trainer::StepMetrics;
