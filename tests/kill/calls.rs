@@ -57,12 +57,12 @@ fn pipeline() -> Pipeline {
 }
 
 #[test]
-fn a_run_killed_at_any_system_call_is_done_by_the_next() {
+fn a_run_killed_at_any_system_call_is_completed_by_the_next() {
     sweep(&[Fault::Killed], number("CWM_KILL_FACTOR", 3));
 }
 
 #[test]
-fn a_run_whose_system_calls_fail_says_so_and_loses_nothing() {
+fn a_run_whose_system_calls_fail_reports_it_and_loses_nothing() {
     let errors = ["ENOSPC", "EIO", "EACCES"];
     let faults: Vec<Fault> = errors.iter().flat_map(|error| [Fault::Once(error), Fault::Always(error)]).collect();
     sweep(&faults, number("CWM_KILL_FACTOR", 9));

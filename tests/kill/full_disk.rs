@@ -40,7 +40,7 @@ impl Drop for Disk {
 }
 
 #[test]
-fn a_run_on_a_disk_of_any_size_says_that_it_is_full_and_goes_on_when_there_is_room() {
+fn a_run_on_a_full_disk_reports_it_and_continues_when_there_is_space() {
     if !crate::tools(&["flock"]) {
         return;
     }

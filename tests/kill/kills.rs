@@ -34,7 +34,7 @@ struct Episode {
 }
 
 #[test]
-fn whatever_is_killed_whenever_the_next_run_comes_to_the_same() {
+fn kills_at_random_instants_do_not_change_the_results_of_the_next_run() {
     if !crate::tools(&["flock"]) {
         return;
     }

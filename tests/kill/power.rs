@@ -17,7 +17,7 @@ use crate::store_truth::{self, entries};
 const CANNOT: i32 = 3;
 
 #[test]
-fn what_was_reported_to_be_recorded_is_there_when_the_power_goes() {
+fn reported_results_survive_a_loss_of_power() {
     if !crate::tools(&["flock", "bash"]) {
         return;
     }

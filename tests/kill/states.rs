@@ -12,7 +12,7 @@ use crate::scene::{Ended, Scene, number};
 use crate::store_truth;
 
 #[test]
-fn a_damaged_store_is_never_believed_and_heals() {
+fn a_damaged_store_gives_no_wrong_result_and_is_repaired() {
     if !crate::tools(&["flock"]) {
         return;
     }

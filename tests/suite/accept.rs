@@ -57,7 +57,7 @@ fn accept(context: &Context, words: &[&str]) -> Ran {
 }
 
 #[test]
-fn what_is_accepted_stays_until_it_is_taken_back() {
+fn accepted_changes_hold_until_they_are_undone() {
     let context = made();
     age(&context, "split", |_| {});
     age(&context, "half", |_| {});
@@ -95,7 +95,7 @@ fn what_is_accepted_stays_until_it_is_taken_back() {
 }
 
 #[test]
-fn what_follows_is_accepted_after_what_it_reads() {
+fn dependents_are_accepted_after_their_inputs() {
     let context = made();
     for label in ["split", "corpus"] {
         age(&context, label, |_| {});

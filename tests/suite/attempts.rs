@@ -45,7 +45,7 @@ stages:
 }
 
 #[test]
-fn what_asks_for_it_is_tried_again_and_every_attempt_is_reported_and_logged() {
+fn stages_with_retry_are_retried_and_every_attempt_is_reported_and_logged() {
     let context = Context::with(&flaky(3, "retry: { times: 2, wait: 1ms }"));
     let run = run_at_home(&context);
     run.ran_just(&["flaky", "beside", "after"]);
@@ -68,7 +68,7 @@ fn what_asks_for_it_is_tried_again_and_every_attempt_is_reported_and_logged() {
 }
 
 #[test]
-fn attempts_come_to_an_end_and_only_where_they_may_help() {
+fn attempts_are_limited_and_only_made_for_transient_failures() {
     let context = Context::with(&flaky(9, "retry: { times: 1, wait: 1ms }"));
     let run = run_at_home(&context);
     assert_eq!(context.read("count"), "x\nx\n");
@@ -88,7 +88,7 @@ fn attempts_come_to_an_end_and_only_where_they_may_help() {
 }
 
 #[test]
-fn others_run_during_a_pause_and_ctrl_c_ends_it() {
+fn other_cells_run_during_a_backoff_and_ctrl_c_ends_it() {
     let yaml = flaky(9, "retry: { times: 5, wait: 1h }").replace("echo beside", "touch \"$HOME/beside\"; echo beside");
     let context = Context::with(&yaml);
     let child = at_home(&context, &["run", "--json", "-j", "1"]).spawn().expect("cwm starts");
@@ -166,7 +166,7 @@ stages:
 }
 
 #[test]
-fn want_of_memory_is_distinguished_from_a_crash() {
+fn out_of_memory_is_distinguished_from_a_crash() {
     let context = Context::with(
         r#"
 cwm: 1

@@ -114,7 +114,7 @@ fn any_number_of_cores_makes_the_same_artifacts() {
 }
 
 #[test]
-fn a_training_that_was_killed_goes_on_and_ends_with_the_same_bytes() {
+fn a_killed_training_resumes_and_ends_with_the_same_bytes() {
     let undisturbed = miniature();
     assert_eq!(undisturbed.run(&["model"]).raw.code, 0);
     let context = miniature();
@@ -140,7 +140,7 @@ fn a_training_that_was_killed_goes_on_and_ends_with_the_same_bytes() {
 }
 
 #[test]
-fn real_games_go_the_same_way() {
+fn the_pipeline_runs_on_real_games() {
     let Some(shared) = crate::context::shared() else { return };
     let context = Context::new();
     let yaml =
@@ -248,7 +248,7 @@ fn the_papers_data_with_small_months() {
 }
 
 #[test]
-fn the_secret_of_the_ids_enters_the_key_and_is_written_nowhere() {
+fn the_secret_of_ids_is_in_the_key_and_written_nowhere() {
     let context = miniature();
     let run = |key: &str| {
         let output = context.command(&["run", "corpus", "--json"]).env("CHESS_WORLD_MODEL_ID_KEY", key).output();

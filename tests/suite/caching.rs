@@ -54,7 +54,7 @@ fn a_changed_parameter_runs_what_depends_on_it_and_put_back_runs_nothing() {
 }
 
 #[test]
-fn the_same_bytes_stop_a_change() {
+fn equal_bytes_stop_a_change() {
     let context = chain();
     context.edit("pipeline.yaml", "tuning: 1", "tuning: 2");
     context.run(&[]).ran_just(&["first"]);
@@ -182,7 +182,7 @@ fn a_stage_or_one_cell_can_be_asked_for() {
 }
 
 #[test]
-fn one_job_or_two_make_the_same() {
+fn one_job_and_two_jobs_give_the_same_results() {
     let (one, two) = (Context::with(MATRIX), Context::with(MATRIX));
     one.run(&["--jobs", "1"]);
     two.run(&["--jobs", "2"]);
@@ -190,7 +190,7 @@ fn one_job_or_two_make_the_same() {
 }
 
 #[test]
-fn force_runs_again_and_says_that_it_was_the_same() {
+fn force_runs_again_and_reports_equal_results() {
     let context = chain();
     let ran = context.cwm(&["run", "--force", "second"]);
     assert!(ran.stderr.contains("the same result as before"), "{}", ran.stderr);
@@ -231,7 +231,7 @@ fn a_declared_variable_of_the_environment_is_an_input_and_no_other_is_seen() {
 }
 
 #[test]
-fn what_is_exported_is_made_again_when_its_content_is_gone_though_it_is_not_the_last() {
+fn exported_results_are_rebuilt_when_their_content_is_gone() {
     let context = Context::with(
         "cwm: 1\nstages:\n  a: { stage: command, with: { run: 'echo 1 > \"$out\"' } }\n  \
          b: { stage: command, from: a, with: { run: 'wc -l < \"$in\" > \"$out\"' } }\nexport: { a: copied }\n",

@@ -37,7 +37,7 @@ fn check(context: &Context, arguments: &[&str]) -> Ran {
 }
 
 #[test]
-fn a_check_tells_which_files_differ_and_where_and_changes_nothing() {
+fn a_check_reports_which_files_differ_and_where_and_changes_nothing() {
     let context = Context::with(YAML);
     context.write("mood", "good");
     let made = context.command(&["run"]).env("HOME", context.path(".")).output().expect("cwm starts");
@@ -114,7 +114,7 @@ fn what_cannot_be_checked_is_reported() {
 }
 
 #[test]
-fn what_reads_files_that_are_not_kept_is_checked_when_they_are_back() {
+fn readers_of_evicted_files_are_checked_after_their_rebuild() {
     let context = Context::with(
         r#"
 cwm: 1
@@ -137,7 +137,7 @@ stages:
 }
 
 #[test]
-fn what_is_forced_would_run_and_keeps_its_other_causes() {
+fn forced_cells_would_run_and_keep_their_other_causes() {
     let context = Context::with(
         r#"
 cwm: 1

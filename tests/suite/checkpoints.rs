@@ -74,7 +74,7 @@ fn has_model_tools() -> bool {
 }
 
 #[test]
-fn what_a_model_believes_is_drawn_beside_what_is_true() {
+fn predicted_positions_are_drawn_next_to_true_ones() {
     if !has_model_tools() {
         return;
     }
@@ -207,7 +207,7 @@ stages:
 ";
 
 #[test]
-fn a_pipeline_tests_a_model_from_outside_and_says_that_it_is() {
+fn a_pipeline_tests_an_imported_model_and_marks_it_as_such() {
     if !cfg!(all(
         feature = "play",
         feature = "pretrained",
@@ -238,7 +238,7 @@ fn a_pipeline_tests_a_model_from_outside_and_says_that_it_is() {
 }
 
 #[test]
-fn whatever_torch_saves_comes_back_bit_for_bit() {
+fn files_of_torch_save_are_read_bit_for_bit() {
     if !has_model_tools() {
         return;
     }

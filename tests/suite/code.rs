@@ -44,7 +44,7 @@ fn an_action_of_other_code_is_refused() {
 }
 
 #[test]
-fn an_action_file_that_is_not_what_its_key_says_is_refused() {
+fn an_action_file_that_does_not_match_its_key_is_rejected() {
     let context = Context::with(PARSE);
     let key = failed_parse(&context);
     let path = context.path(&format!("artifacts/work/{key}/action.json"));

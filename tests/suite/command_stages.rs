@@ -115,7 +115,7 @@ fn a_variable_that_is_not_set_stays_so_and_is_not_an_empty_one() {
 }
 
 #[test]
-fn what_became_of_the_outputs_folder_and_of_a_killed_shell_is_reported() {
+fn a_replaced_output_folder_and_a_killed_shell_are_reported() {
     let context = only("rm -r \"$(dirname \"$out\")\"", "");
     let reason = &context.run(&[]).failed["only"];
     assert_eq!(reason, "its command removed the folder that its outputs are written into");
@@ -129,7 +129,7 @@ fn what_became_of_the_outputs_folder_and_of_a_killed_shell_is_reported() {
 }
 
 #[test]
-fn a_terminal_obeys_nothing_that_a_log_holds() {
+fn control_characters_of_a_log_do_not_reach_the_terminal() {
     let context = only("printf '10%%\\r100%%\\r\\n\\033[31mred\\033[0m \\033]0;title\\007end\\n'; exit 1", "");
     let ran = context.cwm(&["run"]);
     assert!(ran.stderr.contains("| 100%\n") && ran.stderr.contains("| red end\n"), "{}", ran.stderr);
@@ -182,7 +182,7 @@ stages:
 }
 
 #[test]
-fn dependencies_are_copies_and_what_is_done_to_them_or_their_originals_harms_nobody() {
+fn dependencies_are_copies_that_edits_do_not_affect() {
     let context = Context::with(
         r##"
 cwm: 1

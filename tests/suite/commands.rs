@@ -47,7 +47,7 @@ fn why_follows_a_change_to_its_root() {
 }
 
 #[test]
-fn a_dry_run_says_what_would_run_and_writes_nothing() {
+fn a_dry_run_reports_what_would_run_and_writes_nothing() {
     let context = Context::with(TWO);
     let ran = context.cwm(&["run", "--dry-run"]);
     assert_eq!(ran.code, 0);
@@ -56,7 +56,7 @@ fn a_dry_run_says_what_would_run_and_writes_nothing() {
 }
 
 #[test]
-fn status_show_log_and_path_tell_of_a_result() {
+fn status_show_and_log_describe_a_result() {
     let context = Context::with(TWO);
     let unmade = context.cwm(&["show", "--path", "second"]);
     assert_eq!(unmade.code, 2);
@@ -130,7 +130,7 @@ fn status_and_why_take_the_pipeline_as_their_first_word_as_run_does() {
 }
 
 #[test]
-fn a_hash_that_means_several_things_or_is_too_short_is_reported() {
+fn an_ambiguous_or_short_hash_is_reported() {
     // The first two numbers whose digests begin alike.
     let mut seen: HashMap<String, u32> = HashMap::new();
     let (prefix, one, two) = (0..)
@@ -203,7 +203,7 @@ fn an_export_follows_its_result_and_never_touches_what_is_not_ours() {
 }
 
 #[test]
-fn either_side_of_a_conflict_in_the_lock_file_will_do() {
+fn either_side_of_a_conflict_in_the_lock_file_is_valid() {
     let context = Context::with(TWO);
     context.run(&[]);
     let ours = context.read("pipeline.lock");
@@ -300,7 +300,7 @@ fn usage_and_help_are_the_same_in_every_environment_and_leave_out_exec() {
 }
 
 #[test]
-fn what_was_named_and_is_not_there_is_an_error_of_the_command_line() {
+fn missing_names_are_errors_of_the_command_line() {
     let context = Context::with(TWO);
     for command in
         [&["run", "none.yaml"][..], &["status", "-f", "none.yaml"], &["export", "second", "x", "-f", "none.yaml"]]

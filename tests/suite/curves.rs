@@ -66,7 +66,7 @@ fn curves_are_not_written_into_what_is_no_folder() {
 }
 
 #[test]
-fn what_rests_on_a_failure_is_not_waited_for_and_all_logs_are_listed() {
+fn dependents_of_a_failure_are_not_waited_for_and_all_logs_are_listed() {
     let context = Context::with(
         "cwm: 1\nstages:\n  good: { stage: command, with: { run: 'echo well; echo > \"$out\"' } }\n  \
          bad: { stage: command, from: good, with: { run: 'echo ill; exit 3' } }\n  \

@@ -93,7 +93,7 @@ fn an_object_changed_to_the_same_size_with_its_time_put_back_is_not_read() {
 }
 
 #[test]
-fn what_is_exported_shown_or_named_is_what_was_stored() {
+fn exports_and_shown_contents_are_the_stored_bytes() {
     let context = chain();
     context.overwrite(&context.object("third", ""));
     for command in [&["show", "--path", "third"][..], &["export", "third", "elsewhere"]] {
@@ -112,7 +112,7 @@ fn what_is_exported_shown_or_named_is_what_was_stored() {
 
 /// Such as a link to a pipe: a rename would make a plain file of it. And a link to nothing, as on a disk that is not there.
 #[test]
-fn what_is_no_file_in_a_lock_files_place_is_not_waited_for_and_stays() {
+fn a_pipe_or_folder_in_place_of_a_lock_file_is_an_error_and_stays() {
     let context = chain();
     for name in ["pipeline.lock", "accepted.lock", "sources.lock", "cwm.toml"] {
         let (place, pipe) = (context.path(name), context.path("pipe"));
@@ -150,7 +150,7 @@ impl Context {
 
 /// One file of the store that is cut short keeps nothing from being made, and the rest is still reported.
 #[test]
-fn a_damaged_record_is_set_aside_by_a_run_and_passed_over_by_those_who_only_read() {
+fn a_damaged_record_is_quarantined_by_runs_and_skipped_by_reading_commands() {
     let context = chain();
     context.cwm(&["status"]);
     context.damage_record("second");
@@ -189,7 +189,7 @@ fn a_damaged_record_is_set_aside_by_a_run_and_passed_over_by_those_who_only_read
 }
 
 #[test]
-fn a_check_says_so_and_changes_nothing() {
+fn a_check_reports_damage_and_changes_nothing() {
     let context = chain();
     let object = context.object("second", "head");
     context.overwrite(&object);
@@ -201,7 +201,7 @@ fn a_check_says_so_and_changes_nothing() {
 }
 
 #[test]
-fn a_store_that_was_copied_is_used_as_it_is() {
+fn a_copied_store_is_used_unchanged() {
     for flags in ["-a", "-r"] {
         let context = chain();
         let (from, to) = (context.path("artifacts"), context.path("copy"));
@@ -221,7 +221,7 @@ fn a_store_that_was_copied_is_used_as_it_is() {
 
 /// It was looked at before its own source was made again, which panicked.
 #[test]
-fn two_lost_sources_of_which_one_reads_the_other_are_made_again_in_their_order() {
+fn two_lost_inputs_are_rebuilt_in_dependency_order() {
     let context = Context::with(
         r#"
 cwm: 1
@@ -241,7 +241,7 @@ stages:
 }
 
 #[test]
-fn damage_that_a_run_does_not_meet_keeps_files_that_are_not_kept_and_fails_nothing() {
+fn damage_outside_a_run_prevents_eviction_and_fails_nothing() {
     let context = Context::with(
         r#"
 cwm: 1
@@ -288,7 +288,7 @@ fn a_file_where_a_folder_of_the_store_belongs_is_reported_with_what_to_do() {
 }
 
 #[test]
-fn of_damage_that_stages_share_the_run_says_what_the_dry_run_said() {
+fn a_run_reports_shared_damage_as_its_dry_run_did() {
     let context = Context::with(
         r#"
 cwm: 1

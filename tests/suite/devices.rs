@@ -20,7 +20,7 @@ stages:
 }
 
 #[test]
-fn a_device_is_in_no_key_and_the_record_tells_it() {
+fn a_device_is_in_no_key_and_in_the_record() {
     if !cfg!(all(feature = "play", feature = "parse", feature = "tokenize", feature = "train")) {
         return println!("skipped: built without the stages of a training");
     }
@@ -42,7 +42,7 @@ fn a_device_is_in_no_key_and_the_record_tells_it() {
 }
 
 #[test]
-fn a_gpu_that_is_not_there_fails_in_words_and_the_processor_goes_before_the_file() {
+fn a_missing_gpu_is_an_error_and_device_cpu_overrides_the_pipeline() {
     if !cfg!(all(feature = "play", feature = "parse", feature = "tokenize", feature = "train")) {
         return println!("skipped: built without the stages of a training");
     }

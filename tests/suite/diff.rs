@@ -50,7 +50,7 @@ fn diff(context: &Context, arguments: &[&str]) -> (i32, String) {
 }
 
 #[test]
-fn of_two_lock_files_the_roots_come_first_with_their_causes_and_then_the_reports() {
+fn a_diff_of_lock_files_lists_root_causes_first_and_then_reports() {
     let context = context();
     fs::copy(context.path("pipeline.lock"), context.path("old.lock")).expect("a copy");
     assert_eq!(diff(&context, &["old.lock"]).0, 0);

@@ -64,7 +64,7 @@ fn in_home(context: &Context, arguments: &[&str]) -> Command {
 }
 
 #[test]
-fn a_killed_executor_takes_its_stages_along_and_the_next_run_ends_the_same() {
+fn a_killed_executor_ends_its_stages_and_the_next_run_gives_the_same_results() {
     let undisturbed = Context::with(&slow(0.1));
     let run = in_home(&undisturbed, &["run", "--json"]).output().expect("cwm starts");
     Run::read(finish(run)).ran_just(&["slow", "after"]);
@@ -87,7 +87,7 @@ fn a_killed_executor_takes_its_stages_along_and_the_next_run_ends_the_same() {
 }
 
 #[test]
-fn a_killed_stage_is_a_failed_stage_and_the_rest_goes_on() {
+fn a_killed_stage_is_a_failed_stage_and_others_continue() {
     let context = Context::with(
         r#"
 cwm: 1
@@ -105,7 +105,7 @@ stages:
 }
 
 #[test]
-fn ctrl_c_stops_at_a_safe_point_and_records_nothing_half_done() {
+fn ctrl_c_stops_at_a_safe_point_and_records_no_partial_result() {
     let context = Context::with(&slow(30.0));
     let child = in_home(&context, &["run"]).spawn().expect("cwm starts");
     context.await_file("begun");
@@ -118,7 +118,7 @@ fn ctrl_c_stops_at_a_safe_point_and_records_nothing_half_done() {
 }
 
 #[test]
-fn ctrl_c_twice_kills_what_does_not_listen() {
+fn ctrl_c_twice_kills_stages_that_ignore_the_first() {
     let context = Context::with(&slow(30.0).replace("touch", "trap \"\" TERM; touch"));
     let child = in_home(&context, &["run"]).spawn().expect("cwm starts");
     context.await_file("begun");
@@ -209,7 +209,7 @@ stages:
 }
 
 #[test]
-fn one_flipped_bit_is_found_set_aside_and_made_again() {
+fn a_flipped_bit_is_found_quarantined_and_rebuilt() {
     let context = Context::with("cwm: 1\nstages:\n  only: { stage: command, with: { run: 'echo abc > \"$out\"' } }\n");
     context.run(&[]).ran_just(&["only"]);
     let object = context.cwm(&["show", "--path", "only"]).stdout.trim().to_owned();
@@ -312,7 +312,7 @@ stages:
 }
 
 #[test]
-fn a_read_only_store_can_be_read_and_is_refused_in_words_when_it_must_be_written() {
+fn a_read_only_store_can_be_read_and_writing_to_it_is_an_error() {
     let context =
         Context::with("cwm: 1\nstages:\n  only: { stage: command, with: { run: 'echo abc > \"$out\"', n: 1 } }\n");
     context.run(&[]).ran_just(&["only"]);
@@ -415,7 +415,7 @@ stages:
 }
 
 #[test]
-fn who_links_to_an_input_spoils_no_other_stage_that_reads_it() {
+fn a_stage_that_links_to_its_input_affects_no_other_reader() {
     let context = Context::with(
         r#"
 cwm: 1

@@ -28,13 +28,13 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_tutorial_does_what_it_says() {
+fn the_commands_of_the_tutorial_work() {
     let context = Context::new();
     console::follow(&context, &blocks(&page("docs/tutorial.md"), "console"));
 }
 
 #[test]
-fn a_model_of_ones_own_fits_every_pipeline_as_the_page_describes() {
+fn an_own_model_fits_every_pipeline_as_the_page_describes() {
     if !cfg!(all(
         feature = "download",
         feature = "play",
@@ -166,7 +166,7 @@ fn is_there(program: &str, how: &str) -> bool {
 }
 
 #[test]
-fn what_is_translated_from_dvc_and_snakemake_gives_the_same() {
+fn pipelines_translated_from_dvc_and_snakemake_give_the_same_files() {
     if !is_there("python3", "apt-get install python3") {
         return;
     }

@@ -39,7 +39,7 @@ impl Context {
 }
 
 #[test]
-fn gc_lets_go_what_no_lock_file_names_and_a_run_makes_it_again_saying_so() {
+fn gc_evicts_what_no_lock_file_names_and_a_run_rebuilds_it_with_that_cause() {
     let context = chain();
     assert!(context.cwm(&["store", "gc"]).stdout.contains("nothing to delete"));
     context.edit("pipeline.yaml", "seq 1 1000", "seq 1 2000");
@@ -181,7 +181,7 @@ stages:
 }
 
 #[test]
-fn ages_and_sizes_that_are_none_are_refused_in_words() {
+fn invalid_ages_and_sizes_are_errors() {
     let context = chain();
     for arguments in [
         &["store", "gc", "--keep", "soon"][..],
@@ -195,7 +195,7 @@ fn ages_and_sizes_that_are_none_are_refused_in_words() {
 }
 
 #[test]
-fn what_is_not_kept_goes_when_its_readers_are_done_and_is_made_again_when_needed() {
+fn unkept_files_are_evicted_after_their_readers_and_rebuilt_when_needed() {
     let context = Context::with(&CHAIN.replace("second: { stage: command,", "second: { stage: command, keep: false,"));
     let run = context.run(&[]);
     run.ran_just(&["first", "second", "third"]);
@@ -233,7 +233,7 @@ fn what_is_not_kept_goes_when_its_readers_are_done_and_is_made_again_when_needed
 }
 
 #[test]
-fn what_is_not_kept_stays_where_a_tag_another_pipeline_an_export_or_equal_content_wants_it() {
+fn unkept_files_stay_while_a_tag_pipeline_export_or_equal_content_needs_them() {
     let not_kept = CHAIN.replace("second: { stage: command,", "second: { stage: command, keep: false,");
     let state = |context: &Context| context.reported(&["store", "ls", "second", "--json"])[0]["state"].clone();
 
@@ -332,7 +332,7 @@ fn a_tag_names_results_as_they_are_now_keeps_them_and_can_be_compared() {
 }
 
 #[test]
-fn a_damaged_tag_is_reported_and_nothing_goes_until_it_is_renewed() {
+fn a_damaged_tag_is_reported_and_stops_gc_until_it_is_renewed() {
     let context = chain();
     for damage in ["cut", "emptied"] {
         assert_eq!(context.cwm(&["store", "tag", "v1", "--replace"]).code, 0);
@@ -444,7 +444,7 @@ stages:
 
 /// A remark in a script: people know that its result stays, and cwm does not.
 #[test]
-fn a_command_s_result_of_before_is_taken_over_where_its_script_changed() {
+fn accept_previous_keeps_the_result_of_a_command_whose_script_changed() {
     let context = Context::with(
         r#"
 cwm: 1
@@ -482,7 +482,7 @@ stages:
 }
 
 #[test]
-fn the_results_of_before_of_all_cells_of_a_matrix_are_kept_at_once_or_none_is() {
+fn accept_previous_keeps_the_results_of_all_cells_of_a_matrix_or_none() {
     let context = Context::with(
         r#"
 cwm: 1
@@ -539,7 +539,7 @@ stages:
 }
 
 #[test]
-fn files_are_taken_over_as_a_result_and_every_command_says_so() {
+fn accept_files_makes_files_a_result_and_every_command_reports_it() {
     let context = Context::with(CHAIN);
     context.write("given.txt", "1\n2\n3\n");
     let early = context.cwm(&["accept", "second", "--files", "given.txt"]);
@@ -630,7 +630,7 @@ fn an_accepted_result_that_is_computed_again_counts_as_computed() {
 }
 
 #[test]
-fn what_was_changed_in_the_store_is_not_listed_as_present() {
+fn modified_objects_are_not_listed_as_present() {
     let context = chain();
     let object = fs::canonicalize(context.cwm(&["show", "--path", "second"]).stdout.trim()).expect("an object");
     let mut bytes = fs::read(&object).expect("its bytes");

@@ -20,7 +20,7 @@ fn records() -> Vec<String> {
 }
 
 #[test]
-fn records_go_the_way_of_all_games_and_run_again_when_the_folder_changes() {
+fn imported_records_pass_the_pipeline_and_rerun_when_the_folder_changes() {
     let context = Context::with(PIPELINE);
     let records = records();
     context.write_old("records/chess_000000.jsonl", &records[0]);

@@ -31,7 +31,7 @@ fn a_pipeline_of_commands_is_written_runs_and_is_never_overwritten() {
 }
 
 #[test]
-fn what_is_there_is_kept_and_told() {
+fn existing_files_are_kept_and_reported() {
     let context = Context::new();
     context.write(".gitignore", "mine\n");
     let begun = context.cwm(&["init", "--command"]);

@@ -92,7 +92,7 @@ fn a_whole_stage_and_a_digest_are_shown_with_their_contents() {
 }
 
 #[test]
-fn what_cannot_be_looked_into_is_reported_after_what_can() {
+fn outputs_without_a_reader_are_reported_after_the_others() {
     let context = made();
     let folder = context.cwm(&["show", "--path", "tokens.train"]).stdout;
     let file = std::fs::canonicalize(format!("{}/dataset-00000.arrow", folder.trim())).expect("an object");
@@ -112,7 +112,7 @@ fn what_cannot_be_looked_into_is_reported_after_what_can() {
 }
 
 #[test]
-fn a_dataset_goes_out_with_labels_to_a_folder_by_the_rules_of_every_export() {
+fn a_dataset_is_exported_to_a_folder_with_labels() {
     let context = made();
     let export = |arguments: &[&str]| {
         let ran = context.cwm(&[&["export", "tokens.train", "out", "--labels"], arguments].concat());
@@ -146,7 +146,7 @@ fn a_dataset_goes_out_with_labels_to_a_folder_by_the_rules_of_every_export() {
 }
 
 #[test]
-fn a_dataset_goes_out_as_a_stream_and_a_reader_may_leave_early() {
+fn a_dataset_is_exported_as_a_stream_and_its_reader_may_stop() {
     let context = made();
     let stream = |arguments: &[&str]| {
         let all = [&["export", "tokens.train", "-"], arguments].concat();

@@ -126,7 +126,7 @@ fn parsed(ran: &Ran) -> Value {
 }
 
 #[test]
-fn what_commands_print_is_what_the_page_tells() {
+fn printed_json_is_what_the_page_describes() {
     let tables = Tables(documented());
     let context = Context::with(PIPELINE);
     let hold = |section: &str, arguments: &[&str]| {
@@ -223,7 +223,7 @@ fn every_error_is_shown_as_json_too() {
 }
 
 #[test]
-fn events_of_runs_are_those_that_the_page_tells() {
+fn events_of_runs_are_those_that_the_page_describes() {
     let text = page("docs/events.md");
     let reported: BTreeMap<String, BTreeSet<String>> = text
         .lines()
@@ -284,7 +284,7 @@ fn sources() -> String {
 }
 
 #[test]
-fn every_field_that_the_page_tells_stands_in_the_code() {
+fn every_field_that_the_page_describes_is_in_the_code() {
     let code = sources();
     let missing: Vec<String> = documented()
         .into_iter()

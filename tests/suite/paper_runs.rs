@@ -127,7 +127,7 @@ fn agree(one: &Value, other: &Value, names: &[&str]) {
 }
 
 #[test]
-fn the_papers_sweep_chooses_what_is_best_and_everything_rests_on_that() {
+fn the_sweep_of_the_paper_selects_the_best_and_later_stages_depend_on_it() {
     let context = sweep();
     let run = context.run(&[]);
     assert_eq!(run.raw.code, 0, "{}\n{}", run.raw.stdout, run.raw.stderr);

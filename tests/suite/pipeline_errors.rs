@@ -109,7 +109,7 @@ fn usual_mistakes_in_yaml_get_advice() {
 }
 
 #[test]
-fn a_terminal_obeys_nothing_that_a_pipeline_holds() {
+fn control_characters_of_a_pipeline_do_not_reach_the_terminal() {
     let context = Context::new();
     let name = "\u{1b}[31m.yaml";
     context
@@ -148,7 +148,7 @@ fn a_missing_input_is_named() {
 }
 
 #[test]
-fn two_stages_of_one_name_are_refused_with_what_else_is_wrong_in_either() {
+fn two_stages_of_one_name_are_rejected_with_all_errors_of_both() {
     let yaml = "cwm: 1\nstages:\n  a: { stage: command, with: { run: x } }\n  a: { stage: command, form: b, with: { rum: y } }\n";
     refused(
         yaml,
@@ -179,7 +179,7 @@ stages:
 }
 
 #[test]
-fn what_is_not_yaml_is_reported_to_be_none() {
+fn invalid_yaml_is_reported() {
     refused("{ this is: [not, yaml", &["pipeline.yaml:1"]);
     refused("", &["pipeline.yaml"]);
     refused("just words", &["pipeline.yaml:1"]);
@@ -206,7 +206,7 @@ fn all_errors_are_reported_at_once() {
 }
 
 #[test]
-fn no_fault_hides_behind_another() {
+fn all_errors_of_a_stage_are_reported() {
     let yaml = r#"cwm: 1
 vars: { x: 1 }
 stages:
@@ -288,7 +288,7 @@ fn outputs_that_name_none_are_refused() {
 }
 
 #[test]
-fn an_integer_out_of_range_is_reported_the_range() {
+fn an_integer_out_of_range_is_reported_with_the_range() {
     refused(
         "cwm: 1\nvars: { a: 170141183460469231731687303715884105728 }\nstages: {}\n",
         &["pipeline.yaml:2:12", "not within −2^127 and 2^127 − 1"],
@@ -323,7 +323,7 @@ fn a_pgn_cut_in_the_middle_of_a_frame_is_a_located_error() {
 }
 
 #[test]
-fn device_at_the_top_of_a_pipeline_is_shown_its_place() {
+fn device_at_the_top_of_a_pipeline_gets_a_hint() {
     refused(
         "cwm: 1\ndevice: cuda:0\nstages:\n  g: { stage: command, with: { run: x } }\n",
         &[

@@ -142,7 +142,7 @@ stages:
 "#;
 
 #[test]
-fn a_killed_executor_takes_along_what_does_not_listen_and_what_left_its_group() {
+fn a_killed_executor_ends_processes_that_ignore_signals_or_left_its_group() {
     let context = Context::with(DEAF);
     let mut child = at_home(&context, &["run"]).spawn().expect("cwm starts");
     context.await_file("begun");
@@ -199,7 +199,7 @@ fn second(context: &Context) -> std::process::Child {
 }
 
 #[test]
-fn the_stage_of_a_stopped_executor_goes_on_and_others_take_its_result() {
+fn the_stage_of_a_stopped_executor_continues_and_others_use_its_result() {
     let context = Context::with(WAITING);
     context.write("mended", "");
     let first = at_home(&context, &["run"]).spawn().expect("cwm starts");
@@ -215,7 +215,7 @@ fn the_stage_of_a_stopped_executor_goes_on_and_others_take_its_result() {
 }
 
 #[test]
-fn what_failed_for_one_executor_the_other_tries_itself() {
+fn a_failure_of_one_executor_is_tried_again_by_another() {
     let context = Context::with(WAITING);
     let first = at_home(&context, &["run"]).spawn().expect("cwm starts");
     context.await_file("begun");

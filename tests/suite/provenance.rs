@@ -52,7 +52,7 @@ fn provenance(context: &Context, folder: &str) -> Value {
 }
 
 #[test]
-fn a_report_says_of_every_cell_upstream_how_it_was_made() {
+fn provenance_lists_how_every_upstream_cell_was_computed() {
     let context = context(&format!("<p>before</p>{PLACEHOLDER}<p>after</p>"));
     cwm(&context, &["run"]);
     let reported = provenance(&context, "exported");
@@ -108,7 +108,7 @@ fn a_report_says_of_every_cell_upstream_how_it_was_made() {
 }
 
 #[test]
-fn what_may_not_be_published_is_left_out_and_a_secret_always() {
+fn private_fields_are_left_out_on_request_and_secrets_always() {
     let context = context(PLACEHOLDER);
     cwm(&context, &["run"]);
     let root = context.path(".");

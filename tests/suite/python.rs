@@ -167,7 +167,7 @@ fn the_example_of_predictions_is_read_and_true_labels_are_all_right() {
 }
 
 #[test]
-fn a_model_in_pytorch_stands_in_table_8() {
+fn a_model_in_pytorch_is_a_row_of_table_8() {
     let Some(python) = python("torch, pyarrow.parquet, numpy") else { return };
     if !cfg!(all(feature = "play", feature = "train", feature = "evaluate", feature = "bins", feature = "report")) {
         println!("skipped: built without all stages of the example");

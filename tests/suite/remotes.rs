@@ -1,17 +1,17 @@
 //! Results shared by hash: two people, two stores, one remote. What is a folder here is S3 in `s3`, behind a proxy that breaks.
 
 mod azure;
+mod deduplication;
 mod denied;
-mod equal;
 mod gcs;
 mod hostile;
 mod interrupted;
-mod killed;
+mod killed_pushes;
+mod lock_file_keys;
 mod messages;
 mod proxy;
 mod s3;
-mod several;
-mod waiting;
+mod several_results;
 mod web;
 
 use std::fs;
@@ -116,7 +116,7 @@ fn sound(context: &Context) {
 }
 
 #[test]
-fn a_colleagues_day() {
+fn two_people_share_results_over_a_folder() {
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     ada.run(&[]).ran_just(&CELLS);
@@ -226,7 +226,7 @@ fn damaged_and_missing_files_stop_nothing_and_are_listed() {
 }
 
 #[test]
-fn not_there_and_not_reached_are_distinguished() {
+fn missing_content_and_unreachable_remotes_are_distinguished() {
     let lab = Lab::new();
     let ada = lab.person();
     ada.run(&[]);
@@ -268,7 +268,7 @@ fn not_there_and_not_reached_are_distinguished() {
 
 /// A mistyped folder would otherwise be filled without a word.
 #[test]
-fn a_remote_that_is_begun_is_reported_once() {
+fn an_initialised_remote_is_reported_once() {
     let lab = Lab::new();
     let ada = lab.person();
     assert_eq!(well(ada.cwm(&["push"])).stderr.matches("was not there").count(), 0, "nothing is begun for nothing");
@@ -355,7 +355,7 @@ fn results_are_counted_and_not_what_they_share() {
 }
 
 #[test]
-fn a_push_that_is_killed_is_gone_on_with() {
+fn a_killed_push_is_resumed() {
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     ada.run(&[]);

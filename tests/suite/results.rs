@@ -37,7 +37,7 @@ stages:
 }
 
 #[test]
-fn looking_before_there_is_a_store_is_not_in_its_way() {
+fn commands_that_read_work_without_a_store() {
     let context = Context::with(
         "cwm: 1\nstages:\n  only: { stage: command, from: { text: { file: in.txt } }, with: { run: 'cp \"$in\" \"$out\"' } }\n",
     );
@@ -51,7 +51,7 @@ fn looking_before_there_is_a_store_is_not_in_its_way() {
 }
 
 #[test]
-fn a_lost_result_that_is_made_again_differently_leaves_nothing_stale() {
+fn a_lost_result_that_is_rebuilt_differently_reruns_its_dependents() {
     let context = Context::with(
         r#"
 cwm: 1

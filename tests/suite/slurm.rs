@@ -1,10 +1,10 @@
 //! Slurm as executor: on a real one, started for each test by `tests/slurm/up`, and on a pretended one for the ends that no
 //! real one brings about in time.
 
-mod away;
 mod cluster;
+mod fake_slurm;
+mod isolated;
 mod preempted;
-mod pretended;
 mod real;
 mod resources;
 mod restarts;

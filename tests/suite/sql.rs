@@ -45,7 +45,7 @@ fn answered(ran: Ran) -> String {
 }
 
 #[test]
-fn cells_are_one_table_and_told_apart() {
+fn cells_of_a_matrix_are_one_table_with_their_coordinates() {
     let Some(context) = made() else { return };
     let query = "select cell, sum(value) as total from out group by cell order by cell";
     let table = "cell          total\n────────────  ─────\nrows[part=a]    3.5\nrows[part=b]    3.5\n";
@@ -120,7 +120,7 @@ fn only_queries_are_answered() {
 }
 
 #[test]
-fn what_is_wrong_is_reported_with_what_there_is() {
+fn wrong_names_are_reported_with_the_existing_ones() {
     let Some(context) = made() else { return };
     let refused = |arguments: &[&str]| {
         let ran = context.cwm(arguments);

@@ -893,7 +893,7 @@ fn tracked_files() -> Vec<File> {
 }
 
 #[test]
-fn nothing_is_left_to_do() {
+fn no_source_has_open_work() {
     let marks = [
         concat!("TO", "DO"),
         concat!("FIX", "ME"),
@@ -908,7 +908,7 @@ fn nothing_is_left_to_do() {
 }
 
 #[test]
-fn no_file_names_a_place_on_somebodys_machine() {
+fn no_file_names_an_absolute_path() {
     let folders = ["root", "home", "Users", "work/main", "work/shared", "work/target"].map(|name| format!("/{name}/"));
     let wrong = |line: &str| {
         let absolute = |folder: &String| {
@@ -1048,7 +1048,7 @@ fn every_link_of_a_page_leads_to_a_file_and_a_heading() {
 }
 
 #[test]
-fn what_these_tests_take_for_product_code_is_without_tests_and_comments() {
+fn product_code_is_read_without_tests_and_comments() {
     let text = "\
 fn a() {} // env!
 // env!

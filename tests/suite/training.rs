@@ -96,7 +96,7 @@ fn a_limit_on_the_size_of_files_is_reported() {
 }
 
 #[test]
-fn a_longer_training_goes_on_from_a_shorter_one() {
+fn a_longer_training_continues_a_shorter_one() {
     if !is_built() {
         return;
     }

@@ -139,7 +139,7 @@ fn a_cells_own_cause_is_reported_beside_what_it_waits_for() {
 }
 
 #[test]
-fn what_failed_and_what_the_store_lost_did_run() {
+fn failed_cells_and_lost_results_did_run() {
     let context = Context::with(CHAIN);
     context.edit("pipeline.yaml", "echo \"$n\" > \"$out\"", "[ \"$n\" = 1 ] && echo 1 > \"$out\"");
     assert_eq!(context.run(&["--set", "n=2"]).raw.code, 1);
@@ -177,7 +177,7 @@ fn of_second(context: &Context) -> [String; 3] {
 }
 
 #[test]
-fn status_why_and_dry_run_say_of_a_missing_file_what_the_run_does() {
+fn status_why_and_dry_run_report_a_missing_file_as_the_run_does() {
     // What the last one makes is not what the one before made.
     let context = Context::with(
         &CHAIN.replace("from: second, with: { run: 'cat \"$in\"", "from: second, with: { run: 'wc \"$in\""),
@@ -233,7 +233,7 @@ fn a_variable_that_nothing_uses_is_reported_with_its_line() {
 }
 
 #[test]
-fn of_a_lost_record_the_loss_is_all_that_is_reported() {
+fn a_lost_record_is_the_only_reported_cause() {
     let context = Context::with(CHAIN);
     context.run(&[]);
     context.edit("pipeline.yaml", "n: 1,", "n: 2,");
@@ -335,7 +335,7 @@ stages:
 }
 
 #[test]
-fn what_was_taken_over_did_not_run_again() {
+fn accepted_files_did_not_run_again() {
     let context = Context::with(
         "cwm: 1\nstages:\n  a: { stage: command, with: { run: 'echo 1 > \"$out\"' } }\n  b: { stage: command, from: a, with: { run: 'cp \"$in\" \"$out\"' } }\n",
     );

@@ -49,7 +49,7 @@ fn begin(context: &Context) -> std::process::Child {
 }
 
 #[test]
-fn killed_in_the_middle_it_goes_on_where_it_was() {
+fn a_killed_download_resumes() {
     let server = silent();
     let context = pipeline(&format!("source: \"{}\"", server.url));
     let mut child = begin(&context);
@@ -66,7 +66,7 @@ fn killed_in_the_middle_it_goes_on_where_it_was() {
 }
 
 #[test]
-fn asked_to_stop_while_the_server_is_silent_it_stops_and_keeps_what_came() {
+fn a_download_stops_during_a_silence_and_keeps_the_received_bytes() {
     let server = silent();
     let context = pipeline(&format!("source: \"{}\"", server.url));
     let child = begin(&context);

@@ -133,7 +133,7 @@ fn a_pin_that_changed_is_reported_to_be_the_cause() {
 }
 
 #[test]
-fn a_sum_in_the_pipeline_counts_before_the_pin_and_the_contradiction_is_reported() {
+fn a_checksum_in_the_pipeline_overrides_the_pin_and_the_conflict_is_reported() {
     let (server, version) = versions();
     let context = pipeline(&format!("source: \"{}\"", server.url));
     context.run(&[]).ran_just(&["games", "size"]);
@@ -203,7 +203,7 @@ fn a_damaged_file_of_pins_is_reported_with_its_line_and_fetches_nothing() {
 }
 
 #[test]
-fn what_fetches_nothing_has_no_pins() {
+fn stages_without_downloads_have_no_pins() {
     let context = pipeline("source: games.pgn");
     context.write_old("games.pgn", &games(1));
     context.run(&[]).ran_just(&["games", "size"]);

@@ -23,7 +23,7 @@ fn ran(context: &Context, text: &str, labels: &[&str]) {
 }
 
 #[test]
-fn what_comes_through_a_pipe_is_known_by_its_content() {
+fn input_from_a_pipe_is_identified_by_its_content() {
     let context = Context::with(YAML);
     context.write_old("x.pgn", &games(5));
     ran(&context, "gzip -c x.pgn | zcat | $cwm run --json --set games=/dev/stdin", &["games", "corpus"]);

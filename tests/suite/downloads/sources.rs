@@ -34,7 +34,7 @@ fn a_month_is_fetched_by_its_name_and_checked_against_the_published_sum() {
 }
 
 #[test]
-fn a_source_counts_before_a_month() {
+fn a_source_overrides_a_month() {
     let context = Context::with(
         "cwm: 1\nvars: { games: null, month: 2025-03 }\nstages:\n  \
          games: { stage: download, with: { source: $games, month: $month } }\n",
@@ -91,7 +91,7 @@ fn a_list_is_a_folder_of_files_in_its_order_and_parse_reads_it() {
 }
 
 #[test]
-fn of_a_beginning_parse_reads_up_to_its_limit() {
+fn parse_reads_a_truncated_source_up_to_its_limit() {
     let server = Server::start(|_, request| serve(games(1_000).as_bytes(), TAG, request));
     let context = Context::with(&format!(
         "cwm: 1\nstages:\n  games: {{ stage: download, with: {{ source: \"{}\", first_bytes: 10kB }} }}\n  \
@@ -112,7 +112,7 @@ fn of_a_beginning_parse_reads_up_to_its_limit() {
 }
 
 #[test]
-fn a_file_that_lies_elsewhere_now_is_no_different_result() {
+fn a_moved_source_file_gives_the_same_result() {
     let context = Context::with(
         "cwm: 1\nvars: { games: here.pgn }\nstages:\n  games: { stage: download, with: { source: $games } }\n",
     );
@@ -127,7 +127,7 @@ fn a_file_that_lies_elsewhere_now_is_no_different_result() {
 }
 
 #[test]
-fn what_cannot_be_a_source_is_reported_with_its_place() {
+fn invalid_sources_are_reported_with_their_position() {
     for (with, words) in [
         ("source: [there/x.pgn, nowhere.pgn]", "cannot read"),
         ("source: \"file:///tmp/x.pgn\"", "write `/tmp/x.pgn`"),
@@ -157,7 +157,7 @@ fn another_try_is_reported_in_plain_output() {
 }
 
 #[test]
-fn the_proxy_of_the_environment_is_asked() {
+fn the_proxy_of_the_environment_is_used() {
     let server = Server::start(|_, request| serve(b"1. e4", TAG, request));
     let (proxy, asked) = tunnels();
     let context = pipeline(&format!("source: \"{}\"", server.url));

@@ -92,7 +92,7 @@ fn a_remote_that_denies_everything_is_reported_once_in_its_own_words() {
 }
 
 #[test]
-fn credentials_that_no_request_can_carry_are_named_and_never_shown() {
+fn credentials_that_are_invalid_in_a_header_are_named_and_never_shown() {
     let ben = Lab::new().person();
     let (s3, gcs, azure) = ("s3://bucket/x", "gs://bucket/x", "az://container/x");
     ben.write("key.json", "hunter2");

@@ -36,7 +36,7 @@ fn result_of(record: &Path) -> Option<String> {
 }
 
 #[test]
-fn a_record_of_another_result_than_the_index_says_is_refused() {
+fn a_record_that_does_not_match_the_index_is_rejected() {
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     ada.run(&["--push"]);
@@ -59,7 +59,7 @@ fn a_record_of_another_result_than_the_index_says_is_refused() {
 }
 
 #[test]
-fn records_that_lie_are_refused_and_what_they_name_is_made() {
+fn false_records_are_rejected_and_their_results_are_computed() {
     let long = format!("\"user\":\"{}", "x".repeat(5000));
     let lies: [(&str, &str, &str, &str); 16] = [
         ("\"label\":\"games\"", "\"label\":\"../../x\"", "has the label \\\"../../x\\\"", "games"),
@@ -102,7 +102,7 @@ fn records_that_lie_are_refused_and_what_they_name_is_made() {
 
 /// A record that stands in the store, by an older version or by hand, is shown and not obeyed.
 #[test]
-fn what_stands_in_a_record_does_nothing_to_a_terminal() {
+fn control_characters_of_a_record_do_not_reach_the_terminal() {
     let context = Context::with(super::PIPELINE);
     context.write_old("games.pgn", "1. e4 e5 2. nf3\n");
     let mut run = context.command(&["run", "games"]);
@@ -116,7 +116,7 @@ fn what_stands_in_a_record_does_nothing_to_a_terminal() {
 }
 
 #[test]
-fn a_size_that_no_disk_has_is_no_reason_to_fill_one() {
+fn a_false_size_in_a_record_does_not_fill_the_disk() {
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     ada.run(&["--push"]);
@@ -131,7 +131,7 @@ fn a_size_that_no_disk_has_is_no_reason_to_fill_one() {
 }
 
 #[test]
-fn an_index_or_a_list_that_lies_is_refused() {
+fn a_false_index_or_manifest_is_rejected() {
     for spoil in ["", "cwm-index 9\n", "cwm-index 1\n../../etc/passwd x\n", "\u{0}\u{1}"] {
         let lab = Lab::new();
         let (ada, ben) = (lab.person(), lab.person());
@@ -172,7 +172,7 @@ fn an_index_or_a_list_that_lies_is_refused() {
 }
 
 #[test]
-fn what_lies_in_a_shared_folder_and_is_no_file_is_not_waited_for() {
+fn pipes_in_a_shared_folder_are_not_waited_for() {
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     ada.run(&["--push"]);

@@ -30,7 +30,7 @@ fn has_it(ben: &Context, ada: &Context) {
 }
 
 #[test]
-fn a_pull_that_was_interrupted_goes_on_where_it_was_also_after_gc() {
+fn an_interrupted_pull_resumes_also_after_gc() {
     let lab = Lab::new();
     let (ada, ben, web) = both(&lab);
     web.set(Manner::Until(PIECE));

@@ -73,7 +73,7 @@ fn a_result_that_was_not_pulled_is_reported_with_whose_it_is_where_it_is_and_how
 
 /// What is compared with need not be computed either.
 #[test]
-fn a_rebuild_in_a_fresh_clone_says_that_remotes_may_have_what_the_lock_file_names() {
+fn a_rebuild_in_a_fresh_clone_hints_at_remotes() {
     let Some((_lab, _ada, ben)) = pushed_by_ada() else { return };
     let refused = ben.cwm(&["run", "--check", "parts"]);
     let reported = "the remote lab may have them: `cwm pull` fetches what a check compares with";
@@ -85,7 +85,7 @@ fn a_rebuild_in_a_fresh_clone_says_that_remotes_may_have_what_the_lock_file_name
 
 /// The lock file's result would be lost from it without a word.
 #[test]
-fn a_run_that_puts_the_stores_result_into_the_lock_file_says_so_and_how_to_have_the_other() {
+fn a_run_that_replaces_a_locked_result_reports_it_and_how_to_restore_it() {
     let pipeline = "cwm: 1\nstages: { s: { stage: command, with: { run: 'date +%s%N > \"$out\"' } } }\n";
     let (ada, ben) = (Context::with(pipeline), Context::with(pipeline));
     ada.run(&[]).ran_just(&["s"]);
@@ -108,7 +108,7 @@ fn a_run_that_puts_the_stores_result_into_the_lock_file_says_so_and_how_to_have_
 
 /// What a check reads need not be computed to check it.
 #[test]
-fn a_rebuild_whose_inputs_are_with_a_remote_says_that_they_can_be_pulled() {
+fn a_rebuild_whose_inputs_are_on_a_remote_hints_at_a_pull() {
     let Some((_lab, _ada, ben)) = pushed_by_ada() else { return };
     ben.run(&["--pull"]).ran_just(&[]);
     let refused = ben.cwm(&["run", "--check", "bins"]);
@@ -124,7 +124,7 @@ fn a_rebuild_whose_inputs_are_with_a_remote_says_that_they_can_be_pulled() {
 
 /// It would compute for days what others have.
 #[test]
-fn a_run_in_a_fresh_clone_says_that_remotes_may_have_what_the_lock_file_names() {
+fn a_run_in_a_fresh_clone_hints_at_remotes() {
     let Some((lab, _ada, ben)) = pushed_by_ada() else { return };
     let said = "pipeline.lock names are not here; the remote lab may have them: `cwm run --pull`";
     let count = |words: &[&str]| -> usize {
@@ -154,7 +154,7 @@ fn a_run_in_a_fresh_clone_says_that_remotes_may_have_what_the_lock_file_names() 
 
 /// Whatever reads it tells the fault, and nothing that people would have to change their password for.
 #[test]
-fn a_secret_in_the_sites_file_comes_out_nowhere() {
+fn a_secret_in_cwm_toml_is_printed_nowhere() {
     let ada = Context::with("cwm: 1\nstages: { s: { stage: command, with: { run: 'echo > \"$out\"' } } }\n");
     let secret = "hUntEr2hUntEr2hUntEr2";
     let commands: [&[&str]; 6] = [
@@ -189,7 +189,7 @@ fn a_secret_in_the_sites_file_comes_out_nowhere() {
 }
 
 #[test]
-fn an_option_of_one_kind_of_remote_is_in_the_help_and_goes_into_the_sites_file() {
+fn an_option_of_one_kind_of_remote_is_in_the_help_and_written_to_cwm_toml() {
     let ada = Context::with("cwm: 1\nstages: {}\n");
     let help = well(ada.cwm(&["remote", "add", "--help"])).stdout;
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -179,7 +179,7 @@ fn a_remote_that_dies_in_the_middle_of_every_request_of_an_upload() {
 }
 
 #[test]
-fn cuts_busy_servers_and_changed_bytes() {
+fn cut_connections_busy_servers_and_changed_bytes() {
     let Some(server) = Server::start() else { return };
     let ada = server.person("nothing");
     ada.run(&[]);
@@ -228,7 +228,7 @@ fn what_a_server_refuses_is_reported_without_a_secret() {
 }
 
 #[test]
-fn an_upload_that_was_interrupted_goes_on_where_it_was_also_after_gc() {
+fn an_interrupted_upload_resumes_also_after_gc() {
     let Some(server) = Server::start() else { return };
     let ada = server.person("nothing");
     // Six parts of 8 MiB, and a bit.

@@ -36,13 +36,13 @@ fn preempted(mode: &str) -> Option<(Cluster, Run)> {
 }
 
 #[test]
-fn a_requeued_task_goes_on() {
+fn a_requeued_task_continues() {
     let Some((cluster, run)) = preempted("REQUEUE") else { return };
     assert_eq!((cluster.jobs().len(), events(&run, "started").len()), (1, 2), "submitted once");
 }
 
 #[test]
-fn what_slurm_cancels_for_that_is_submitted_again() {
+fn preempted_and_cancelled_tasks_are_submitted_again() {
     let Some((cluster, run)) = preempted("CANCEL") else { return };
     assert_eq!(cluster.jobs().len(), 2, "{:?}", cluster.jobs());
     assert!(warned(&run, "had to make room for others)"), "{}", run.raw.stdout);

@@ -58,7 +58,7 @@ stages:
 }
 
 #[test]
-fn what_somebody_cancels_has_failed_and_is_submitted_again_by_the_next_run() {
+fn a_cancelled_job_has_failed_and_is_submitted_again_by_the_next_run() {
     let yaml = r#"
 cwm: 1
 stages:
@@ -88,7 +88,7 @@ stages:
 
 /// Of a task that is cancelled before it begins Slurm keeps nothing, as long as others of its array are there.
 #[test]
-fn what_is_cancelled_of_an_array_while_it_waits_has_failed_too() {
+fn a_cancelled_pending_array_task_has_failed() {
     let yaml = r#"
 cwm: 1
 stages:
@@ -137,7 +137,7 @@ stages:
 }
 
 #[test]
-fn what_cannot_start_is_reported_while_it_waits() {
+fn jobs_that_cannot_start_are_reported_while_pending() {
     let yaml = r#"
 cwm: 1
 stages:
@@ -192,7 +192,7 @@ fn held_tasks_are_waited_for_and_run_nothing_that_was_made_elsewhere() {
 }
 
 #[test]
-fn what_slurm_refuses_fails_in_its_words() {
+fn a_rejected_submission_fails_with_the_message_of_slurm() {
     let yaml = "cwm: 1\nstages:\n  a: { stage: command, with: { run: 'echo x > \"$out\"' } }\n";
     let Some(cluster) = Cluster::start(yaml, &format!("partition = \"nowhere\"\n{QUICK}"), &[]) else { return };
     let run = cluster.run(&[]);
@@ -261,7 +261,7 @@ fn force_and_check_are_jobs_too() {
 }
 
 #[test]
-fn a_stage_of_the_site_is_done_here() {
+fn a_stage_configured_as_local_runs_here() {
     let yaml = "cwm: 1\nstages:\n  a: { stage: command, with: { run: 'echo x > \"$out\"' } }\n  b: { stage: command, from: a, with: { run: 'cat \"$in\" > \"$out\"' } }\n";
     let Some(cluster) = Cluster::start(yaml, &format!("here = [\"a\"]\n{QUICK}"), &[]) else { return };
     let run = cluster.run(&[]);

@@ -37,7 +37,7 @@ fn out_of_memory(cluster: &Cluster) {
 
 /// Where Slurm measures by itself, its queue says just that such a job failed.
 #[test]
-fn who_takes_more_memory_than_slurm_measures_is_reported_so() {
+fn exceeding_the_memory_that_slurm_measures_is_reported() {
     let lines =
         "JobAcctGatherType=jobacct_gather/linux\nJobAcctGatherFrequency=task=1\nJobAcctGatherParams=OverMemoryKill";
     let Some(cluster) = limited(&[("CWM_SLURM_LINES", lines)]) else { return };
@@ -45,7 +45,7 @@ fn who_takes_more_memory_than_slurm_measures_is_reported_so() {
 }
 
 #[test]
-fn who_takes_more_memory_than_the_kernel_gives_is_reported_so() {
+fn exceeding_the_memory_limit_of_the_kernel_is_reported() {
     // Slurm makes groups of its own in those of this machine, which takes an administrator and the first version of them.
     let group = std::path::Path::new("/sys/fs/cgroup/memory").join(format!("cwm-test-{}", std::process::id()));
     if std::fs::create_dir(&group).is_err() || std::fs::metadata(group.join("memory.limit_in_bytes")).is_err() {
@@ -61,7 +61,7 @@ fn who_takes_more_memory_than_the_kernel_gives_is_reported_so() {
 }
 
 #[test]
-fn gpus_are_slurms_and_who_asks_for_none_sees_none() {
+fn gpus_are_assigned_by_slurm_and_hidden_from_other_jobs() {
     let yaml = r#"
 cwm: 1
 stages:
@@ -77,7 +77,7 @@ stages:
 
 /// Each takes its device for itself alone, and tells if somebody else has it.
 #[test]
-fn a_gpu_is_one_jobs_alone() {
+fn a_gpu_belongs_to_one_job() {
     let yaml = r#"
 cwm: 1
 stages:

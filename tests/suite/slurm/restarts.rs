@@ -38,7 +38,7 @@ fn a_run_that_is_killed_at_any_instant_finds_its_jobs() {
 }
 
 #[test]
-fn a_batch_whose_id_nobody_noted_is_found_by_its_comment() {
+fn a_batch_without_a_recorded_id_is_found_by_its_comment() {
     let Some(cluster) = Cluster::start(SWEEP, QUICK, &[]) else { return };
     let mut child = cluster.spawn(&[]);
     cluster.await_true("something is submitted", || cluster.jobs().iter().any(|job| !job.is_empty()));
@@ -95,7 +95,7 @@ fn ctrl_c_leaves_jobs_and_the_next_run_takes_them_over() {
 }
 
 #[test]
-fn a_controller_that_does_not_answer_means_unknown_and_never_gone() {
+fn a_silent_controller_means_unknown_and_never_lost() {
     // Each waits until it is released, so that jobs run for as long as nobody can ask for them.
     let held = SWEEP.replace("sleep 1.5;", "until test -e \"$HOME/go\"; do sleep 0.1; done;");
     let Some(cluster) = Cluster::start(&held, QUICK, &[]) else { return };
@@ -137,7 +137,7 @@ fn a_controller_that_is_started_again_in_the_middle_of_a_sweep_loses_nothing() {
 }
 
 #[test]
-fn jobs_that_slurm_has_forgotten_are_known_by_the_store() {
+fn jobs_that_slurm_has_purged_are_known_by_the_store() {
     let Some(cluster) =
         Cluster::start(SWEEP, "poll = \"500ms\"\nvisibility_timeout = \"5s\"\n", &[("CWM_SLURM_MIN_JOB_AGE", "2")])
     else {

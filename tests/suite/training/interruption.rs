@@ -191,7 +191,7 @@ fn what_went_on_is_no_measure(context: &Context) {
 }
 
 #[test]
-fn a_warning_makes_it_keep_where_it_is_and_stop() {
+fn a_warning_signal_writes_a_checkpoint_and_stops() {
     if !is_built() {
         return;
     }
@@ -225,7 +225,7 @@ fn a_warning_makes_it_keep_where_it_is_and_stop() {
 }
 
 #[test]
-fn what_was_kept_on_another_device_is_refused_and_not_lost() {
+fn a_checkpoint_of_another_device_is_rejected_and_not_lost() {
     if !is_built() {
         return;
     }

@@ -1,5 +1,5 @@
 //! Decides on a cell whose inputs are done: it has a result, remotes may have it, or it has to be built, and for which causes.
-//! `predict.rs` predicts these decisions; `tests/suite/foretold.rs` compares the two.
+//! `predict.rs` predicts these decisions; `tests/suite/dry_run_predictions.rs` compares the two.
 
 use super::{Engine, Work};
 use crate::action::needs_of;

@@ -24,7 +24,7 @@ fn digest_in(lock: &str, stage: &str) -> String {
 }
 
 #[test]
-fn of_several_results_all_are_kept_and_the_lock_files_wins() {
+fn several_results_of_a_key_are_kept_and_the_locked_one_is_used() {
     let lab = Lab::new();
     let person = || {
         let context = lab.person();
@@ -67,7 +67,7 @@ fn of_several_results_all_are_kept_and_the_lock_files_wins() {
 }
 
 #[test]
-fn other_results_of_what_is_here_are_taken_over_and_told() {
+fn other_results_of_local_keys_are_imported_and_reported() {
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     for one in [&ada, &ben] {
@@ -108,7 +108,7 @@ fn other_results_of_what_is_here_are_taken_over_and_told() {
 
 /// What rests on a result has a key that follows from it: with the lock file's result the others of the lock file are found.
 #[test]
-fn a_pull_brings_the_lock_files_results_where_others_are_here() {
+fn a_pull_fetches_locked_results_although_others_are_local() {
     let lab = Lab::new();
     let person = || {
         let context = lab.person();
@@ -139,7 +139,7 @@ fn a_pull_brings_the_lock_files_results_where_others_are_here() {
 /// What the lock file names of what rests on a result is right again once that is made and comes out the same, also where
 /// another one is here.
 #[test]
-fn what_rests_on_a_locked_result_that_is_nowhere_comes_by_the_lock_files_keys() {
+fn dependents_of_an_unavailable_locked_result_are_pulled_by_their_keys() {
     let lab = Lab::new();
     let chain = LUCKS.to_owned()
         + "  last: { stage: command, from: more, with: { run: 'cat \"$in\" > \"$out\"; echo $n >> \"$out\"', n: 1 } }\n";

@@ -60,7 +60,7 @@ fn parts(lab: &Lab) -> u64 {
 }
 
 #[test]
-fn what_a_killed_push_left_is_used_up() {
+fn the_partial_upload_of_a_killed_push_is_used_and_removed() {
     let lab = Lab::new();
     let (ada, ben) = (person(&lab), person(&lab));
     ada.run(&[]).ran_just(&["large"]);
@@ -126,7 +126,7 @@ fn a_part_with_other_bytes_or_of_another_kind_is_not_trusted() {
 
 /// A process with a partial download does not keep others from the same content, and loses nothing.
 #[test]
-fn a_part_that_somebody_has_is_left_alone() {
+fn a_partial_upload_locked_by_another_process_is_left_alone() {
     let lab = Lab::new();
     let ada = person(&lab);
     ada.run(&[]).ran_just(&["large"]);

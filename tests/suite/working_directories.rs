@@ -1,5 +1,4 @@
-//! From where commands are typed, and what they may write: any folder below the pipeline or beside it, and a store that
-//! nobody can write.
+//! Commands in any folder below the pipeline or next to it, and commands on a read-only store.
 
 use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
@@ -53,7 +52,7 @@ fn typed_in(context: &Context, folder: &str, arguments: &[&str]) -> Ran {
 }
 
 #[test]
-fn a_folder_whose_path_is_no_text_is_refused_before_anything_runs() {
+fn a_folder_whose_path_is_not_utf8_is_rejected_before_anything_runs() {
     let context = made();
     let folder = context.path("").join(std::ffi::OsStr::from_bytes(b"x\xff"));
     if std::fs::create_dir(&folder).is_err() {
@@ -76,7 +75,7 @@ fn arguments<'a>(words: &[&'a str], old: &'a str, pipeline: Option<&'a str>) -> 
 }
 
 #[test]
-fn every_reading_command_says_the_same_from_any_folder() {
+fn every_reading_command_prints_the_same_from_any_folder() {
     let context = made();
     let old = context.path("old.lock").display().to_string();
     for (words, said) in READING {
@@ -113,7 +112,7 @@ fn plain(text: &str) -> String {
 }
 
 #[test]
-fn a_store_that_nobody_can_write_is_read_by_every_reading_command_and_left_as_it_is() {
+fn every_reading_command_works_on_a_read_only_store_and_leaves_it_unchanged() {
     let context = made();
     let old = context.path("old.lock").display().to_string();
     let store = context.path("project/artifacts");
@@ -145,7 +144,7 @@ fn a_store_that_nobody_can_write_is_read_by_every_reading_command_and_left_as_it
 }
 
 #[test]
-fn a_word_that_is_no_pipeline_is_named() {
+fn an_argument_that_is_no_pipeline_is_named() {
     let nowhere = Context::new();
     nowhere.write("chess.yaml", PIPELINE);
     nowhere.write("folder/x", "");
@@ -165,7 +164,7 @@ fn a_word_that_is_no_pipeline_is_named() {
 }
 
 #[test]
-fn a_word_like_the_name_of_a_pipeline_gets_its_path() {
+fn an_argument_similar_to_a_pipeline_gets_its_path() {
     let context = Context::new();
     context.write("pipelines/paper/lichess.yaml", PIPELINE);
     context.write("list.txt", "");
@@ -215,7 +214,7 @@ fn a_folder_that_is_no_store_is_refused_by_every_command() {
 }
 
 #[test]
-fn a_person_without_a_name_in_the_environment_has_that_of_the_system() {
+fn the_user_name_comes_from_the_system_if_the_environment_has_none() {
     let context = Context::with(PIPELINE);
     context.write("list.txt", "");
     context.write("beside.txt", "");

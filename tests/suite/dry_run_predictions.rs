@@ -1,5 +1,5 @@
-//! What a dry run, `status` and `why` say would run, and what a run then does: small graphs made up, with stores that lost this
-//! and that. `CWM_FORETOLD` is how many graphs, each time others; without it they are the same ten.
+//! Compares what a dry run, `status` and `why` predict with what a run then does, on small generated graphs whose stores lack
+//! some content. `CWM_DRY_RUN_GRAPHS` is the number of graphs, new ones each time; without it they are the same ten.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -182,8 +182,8 @@ fn act(context: &Context, stages: &mut [Stage], act: &Act) {
     }
 }
 
-/// Labels by what is said of them: `certain` to run or not.
-fn foretold(context: &Context, arguments: &[&str]) -> Result<(BTreeMap<String, bool>, String), TestCaseError> {
+/// Returns the labels of the cells that a dry run predicts, with true if they run for certain, and its output.
+fn predicted(context: &Context, arguments: &[&str]) -> Result<(BTreeMap<String, bool>, String), TestCaseError> {
     let dry = context.cwm(&[&["run", "--dry-run", "--json"], arguments].concat());
     prop_assert_eq!(dry.code, 0, "{}{}", dry.stdout, dry.stderr);
     let events = dry.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("an event"));
@@ -193,8 +193,8 @@ fn foretold(context: &Context, arguments: &[&str]) -> Result<(BTreeMap<String, b
     Ok((reported.collect(), dry.stdout))
 }
 
-/// The same by `status` and `why`, of a run of all.
-fn foretold_by_others(context: &Context, count: usize) -> Result<[BTreeMap<String, bool>; 2], TestCaseError> {
+/// Returns the same as predicted by `status` and `why` for a run of all cells.
+fn predicted_by_status_and_why(context: &Context, count: usize) -> Result<[BTreeMap<String, bool>; 2], TestCaseError> {
     let labels: Vec<String> = (0..count).map(|index| format!("s{index}")).collect();
     let mut words = vec!["why", "--json"];
     words.extend(labels.iter().map(String::as_str));
@@ -229,9 +229,9 @@ fn live(stages: &[Stage], rounds: &[Round]) -> TestCaseResult {
         let mut arguments: Vec<String> = round.forced.iter().flat_map(|n| ["--force".to_owned(), label(*n)]).collect();
         arguments.extend(round.asked.map(label));
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let (reported, dry) = foretold(&context, &arguments)?;
+        let (reported, dry) = predicted(&context, &arguments)?;
         if arguments.is_empty() {
-            let [status, why] = foretold_by_others(&context, stages.len())?;
+            let [status, why] = predicted_by_status_and_why(&context, stages.len())?;
             prop_assert_eq!(&reported, &status, "dry run, status: {}", &dry);
             prop_assert_eq!(&reported, &why, "dry run, why: {}", &dry);
         }
@@ -239,7 +239,7 @@ fn live(stages: &[Stage], rounds: &[Round]) -> TestCaseResult {
         let both = || format!("{}\n{:?}:\n{}{}", dry, arguments, run.raw.stdout, run.raw.stderr);
         prop_assert_eq!(run.raw.code, 0, "{}", both());
         for ran in &run.ran {
-            prop_assert!(reported.contains_key(ran), "{} ran unforetold: {}", ran, both());
+            prop_assert!(reported.contains_key(ran), "{} ran unpredicted: {}", ran, both());
         }
         for (label, _) in reported.iter().filter(|(_, certain)| **certain) {
             prop_assert!(run.ran.contains(label), "{} did not run: {}", label, both());
@@ -254,13 +254,13 @@ fn live(stages: &[Stage], rounds: &[Round]) -> TestCaseResult {
     }
     let again = context.run(&[]);
     prop_assert!(again.ran.is_empty(), "{}", again.raw.stdout);
-    prop_assert!(foretold(&context, &[])?.0.is_empty());
+    prop_assert!(predicted(&context, &[])?.0.is_empty());
     Ok(())
 }
 
 #[test]
-fn what_runs_was_foretold_and_what_was_foretold_runs() {
-    let asked = std::env::var("CWM_FORETOLD").ok().and_then(|cases| cases.parse().ok());
+fn cells_that_run_were_predicted_and_certain_cells_run() {
+    let asked = std::env::var("CWM_DRY_RUN_GRAPHS").ok().and_then(|cases| cases.parse().ok());
     let config =
         Config { cases: asked.unwrap_or(10), failure_persistence: None, max_shrink_iters: 300, ..Config::default() };
     let mut runner = match asked {
@@ -275,7 +275,7 @@ fn what_runs_was_foretold_and_what_was_foretold_runs() {
 
 /// Forced stages that come out differently, as date and chance do; nothing is lost meanwhile.
 #[test]
-fn what_rests_on_what_is_forced_was_foretold() {
+fn dependents_of_a_forced_cell_are_predicted() {
     let config = Config { cases: 10, failure_persistence: None, max_shrink_iters: 100, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let forced = prop::collection::vec(0..5usize, 1..3);
@@ -291,9 +291,9 @@ fn what_rests_on_what_is_forced_was_foretold() {
     }
 }
 
-/// What the first one found.
+/// Cases that the first test found.
 #[test]
-fn what_others_bring_back_or_share_is_foretold() {
+fn rebuilt_and_shared_results_are_predicted() {
     let plain = Stage {
         reads: Vec::new(),
         copies: false,

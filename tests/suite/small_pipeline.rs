@@ -1,4 +1,4 @@
-//! `small.yaml` itself: what it fetches, what is given in its place, and how many seeds it trains.
+//! `small.yaml`: its downloads, `--set games=…` in place of them, and its number of seeds.
 
 use std::path::Path;
 
@@ -48,7 +48,7 @@ fn a_month_is_cut_and_a_given_file_is_taken_whole() {
 }
 
 #[test]
-fn seeds_are_a_set_away() {
+fn the_number_of_seeds_is_a_variable() {
     let context = small();
     let count = |sets: &[&str]| {
         let cells = reported(&context, &[&["status", "--json"], sets].concat());

@@ -1,4 +1,4 @@
-//! A result that is nowhere, and what rests on it, which others have: today's keys are not known, those of the lock file are.
+//! A remote lacks a result but has the results of its dependents. Their current keys are unknown, those in the lock file are known.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn without_games(lab: &Lab) -> (Context, Context) {
 }
 
 #[test]
-fn what_rests_on_a_result_that_is_nowhere_is_pulled_by_the_lock_files_keys() {
+fn dependents_of_an_unavailable_result_are_pulled_by_the_keys_of_the_lock_file() {
     let lab = Lab::new();
     let (ada, ben) = without_games(&lab);
     let status = well(ben.cwm(&["status", "--remote", "-v"])).stdout;
@@ -44,7 +44,7 @@ fn what_rests_on_a_result_that_is_nowhere_is_pulled_by_the_lock_files_keys() {
 }
 
 #[test]
-fn what_cannot_be_had_by_the_lock_files_keys_is_shown_as_it_is() {
+fn results_unavailable_under_the_keys_of_the_lock_file_are_reported() {
     let lab = Lab::new();
     let (ada, ben) = without_games(&lab);
     // The lock file names another result of its key than the remote has.

@@ -1,4 +1,4 @@
-//! Cells that do the same and fail, or are checked; forced cells, and whether they come out as before; what the end then tells.
+//! Cells of one key that fail or are checked; forced cells, whether their bytes are equal, and the summary at the end of a run.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ fn context(text: &str) -> Context {
 }
 
 #[test]
-fn who_does_the_same_as_one_that_failed_fails_with_it_and_the_command_runs_once() {
+fn cells_of_the_key_of_a_failed_cell_fail_with_it_and_the_command_runs_once() {
     let text = r#"
 cwm: 1
 stages:
@@ -40,7 +40,7 @@ stages:
 }
 
 #[test]
-fn of_those_that_do_the_same_the_one_that_asks_for_more_attempts_gets_them() {
+fn the_largest_retry_of_cells_of_one_key_applies() {
     let stages = r#"
   A: { stage: command, with: { run: 'echo x >> HERE/count; test "$(wc -l < HERE/count)" -ge 3; echo 1 > "$out"' } }
 "#;
@@ -60,7 +60,7 @@ fn of_those_that_do_the_same_the_one_that_asks_for_more_attempts_gets_them() {
 }
 
 #[test]
-fn one_check_serves_all_that_do_the_same() {
+fn one_check_covers_all_cells_of_a_key() {
     let text = r#"
 cwm: 1
 stages:
@@ -86,7 +86,7 @@ stages:
 }
 
 #[test]
-fn what_rests_on_what_is_forced_may_run() {
+fn dependents_of_a_forced_cell_may_run() {
     let text = r#"
 cwm: 1
 stages:
@@ -112,7 +112,7 @@ stages:
 }
 
 #[test]
-fn what_rests_on_what_is_made_again_is_cached_and_says_so() {
+fn dependents_of_a_rebuilt_equal_result_are_cached_and_reported() {
     let text = r#"
 cwm: 1
 stages:
@@ -131,7 +131,7 @@ stages:
 }
 
 #[test]
-fn what_two_failures_skipped_is_reported_both_and_words_stand_on_lines_of_their_own() {
+fn a_cell_skipped_by_two_failures_names_both_and_messages_have_their_own_lines() {
     let text = r#"
 cwm: 1
 stages:
@@ -152,7 +152,7 @@ stages:
 }
 
 #[test]
-fn status_and_why_say_that_a_run_begins_only_when_its_files_are_there() {
+fn status_and_why_report_that_a_run_starts_only_when_its_files_exist() {
     let text = r#"
 cwm: 1
 stages:

@@ -1,4 +1,4 @@
-//! Equal content of several results, logs and folders: it is wanted several times, by one process or two, and comes once.
+//! Equal content of several results, logs and folders is transferred once, though one process or two need it several times.
 
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -46,7 +46,7 @@ fn begins(context: &Context, arguments: &[&str]) -> Child {
 }
 
 #[test]
-fn equal_content_comes_once_and_nobody_waits_for_himself() {
+fn equal_content_is_downloaded_once_and_without_deadlock() {
     let lab = Lab::new();
     let ada = lab.person();
     ada.write("pipeline.yaml", EQUAL);
@@ -70,7 +70,7 @@ fn equal_content_comes_once_and_nobody_waits_for_himself() {
 
 /// Also with `--force`, which asks for nothing before.
 #[test]
-fn equal_content_of_several_results_goes_once() {
+fn equal_content_of_several_results_is_uploaded_once() {
     let lab = Lab::new();
     let ada = lab.person();
     ada.write("pipeline.yaml", EQUAL);

@@ -1,13 +1,13 @@
-//! Stages that write into the store, past what they were given, and those that read what they spoil.
+//! Stages that modify objects in the store, and the stages that read these objects.
 
 use crate::context::Context;
 
-/// The reason of a stage whose input was spoilt after this run had made it.
+/// The error of a stage whose input was modified after this run had written it.
 const GONE: &str = "are gone from the store, or were changed there, although this run has just made them";
 
-/// A stage that writes into the store, past what it was given: others read what its victim made.
+/// A stage modifies an object of the store that another stage reads later.
 #[test]
-fn who_reads_what_a_stage_spoilt_before_fails_and_the_next_run_heals_it() {
+fn input_modified_before_its_reader_starts_fails_the_reader_and_is_rebuilt_by_the_next_run() {
     let context = Context::with("cwm: 1\nstages: {}\n");
     let objects = context.path("artifacts/objects");
     let spoil = format!(
@@ -32,9 +32,9 @@ stages:
     context.run(&[]).ran_just(&[]);
 }
 
-/// A stage that writes into the store while another one reads what it spoils: the reader fails, and the next run heals it.
+/// A stage modifies an object while another one reads it: the reader fails, and the next run rebuilds the object.
 #[test]
-fn who_reads_what_another_spoils_meanwhile_fails_and_the_next_run_heals_it() {
+fn input_modified_while_its_reader_runs_fails_the_reader_and_is_rebuilt_by_the_next_run() {
     for (spoil, read) in [
         ("chmod u+w \"$f\"; echo spoilt > \"$f\"", "tr v V < \"$in\" > \"$out\""),
         ("rm -f \"$f\"", "grep -q victim \"$in\" || exit 3; tr v V < \"$in\" > \"$out\""),
@@ -72,7 +72,7 @@ stages:
 
 /// A change whose times were set back is found by the stage that read the file: nothing else may read it then.
 #[test]
-fn what_a_stage_spoils_of_its_input_is_set_aside_whatever_its_times() {
+fn input_modified_by_its_reader_is_quarantined_whatever_its_modification_time() {
     const SPOIL: &str = r#"f=$(readlink -f "$in"); t=$(stat -c %y "$f"); chmod u+w "$f"; tr 1 2 < "$f" > x; cat x > "$f"
         touch -d "$t" "$f"; chmod 444 "$f"; "#;
     let pipeline = r#"
@@ -100,7 +100,7 @@ stages:
 
 /// Also where it ends with a failure, or in the middle.
 #[test]
-fn what_a_stage_spoils_of_its_input_is_set_aside_although_it_fails() {
+fn input_modified_by_its_reader_is_quarantined_although_the_reader_fails() {
     for end in ["exit 3", "sleep 20"] {
         let pipeline = r#"
 cwm: 1

@@ -1,4 +1,4 @@
-//! Ends that no real Slurm brings about in time, on one that is pretended: three small scripts and a file that is its queue.
+//! Job states that a real Slurm cannot produce in a test, from a fake one: three small scripts, and a file as its queue.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -145,7 +145,7 @@ fn kind(run: &Run) -> String {
 }
 
 #[test]
-fn what_makes_room_for_others_is_submitted_again_however_often() {
+fn preempted_tasks_are_submitted_again_without_limit() {
     let pretended = Pretended::with(1, "resubmit = 0\n");
     let run = pretended.start();
     for job in 1..4 {
@@ -176,7 +176,7 @@ fn a_node_that_fails_again_and_again_is_a_failure_in_the_end() {
 }
 
 #[test]
-fn out_of_memory_is_shown_as_that_with_what_to_raise() {
+fn out_of_memory_is_reported_with_the_limit_to_raise() {
     let pretended = Pretended::with(1, "");
     pretended.context.edit("pipeline.yaml", "    with:", "    needs: { memory: 2GB }\n    with:");
     let run = pretended.start();
@@ -188,7 +188,7 @@ fn out_of_memory_is_shown_as_that_with_what_to_raise() {
 }
 
 #[test]
-fn a_job_that_is_nowhere_is_lost_and_submitted_again() {
+fn a_job_that_disappeared_is_submitted_again() {
     let pretended = Pretended::with(2, "");
     let run = pretended.start();
     pretended.await_job(1);
@@ -223,7 +223,7 @@ fn a_job_whose_id_is_given_to_another_one_is_lost() {
 }
 
 #[test]
-fn of_many_that_are_submitted_again_a_few_are_named() {
+fn of_many_resubmitted_tasks_a_few_are_named() {
     let pretended = Pretended::with(40, "");
     let run = pretended.start();
     pretended.await_job(1);
@@ -257,7 +257,7 @@ fn nothing_is_taken_for_lost_while_the_controller_is_silent() {
 }
 
 #[test]
-fn a_job_that_was_taken_though_sbatch_failed_is_found_and_not_submitted_twice() {
+fn a_job_accepted_despite_an_error_of_sbatch_is_not_submitted_twice() {
     let pretended = Pretended::with(3, "");
     pretended.context.write("mute", "");
     let run = pretended.start();
@@ -271,7 +271,7 @@ fn a_job_that_was_taken_though_sbatch_failed_is_found_and_not_submitted_twice() 
 }
 
 #[test]
-fn a_job_that_was_not_taken_is_submitted_when_the_controller_answers() {
+fn a_job_that_was_not_accepted_is_submitted_when_the_controller_answers() {
     let pretended = Pretended::with(3, "");
     pretended.context.write("unreachable", "");
     let run = pretended.start();
@@ -323,7 +323,7 @@ fn no_more_jobs_are_in_the_queue_than_the_site_allows() {
 }
 
 #[test]
-fn without_slurm_it_says_where_to_run() {
+fn without_slurm_the_error_explains_where_to_run() {
     let pretended = Pretended::with(1, "");
     let mut command = pretended.context.command(&["run", "--json"]);
     let run = command.env("PATH", "/nowhere").output().expect("cwm starts");
@@ -362,7 +362,7 @@ fn a_run_that_is_stopped_while_the_controller_is_silent_ends_at_once() {
 }
 
 #[test]
-fn what_is_to_be_made_anew_is_waited_for_though_it_is_recorded() {
+fn a_forced_job_is_waited_for_although_its_result_is_recorded() {
     let pretended = Pretended::with(1, "");
     let made = pretended.context.cwm(&["run", "--executor", "local"]);
     assert_eq!(made.code, 0, "{}", made.stderr);

@@ -1,4 +1,4 @@
-//! What commands print of many cells that are alike.
+//! The output of commands for many cells in the same state.
 
 use std::process::{Command, Stdio};
 

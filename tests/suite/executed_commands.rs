@@ -1,5 +1,5 @@
-//! What a run does not do: commands that are not executed, files that are not written. Counted by what commands leave
-//! outside, not by what `cwm` says of itself.
+//! Commands that a run must not execute, and files that it must not write. Commands are counted by the files that they write
+//! outside the store, not by the output of `cwm`.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;

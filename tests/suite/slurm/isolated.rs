@@ -149,7 +149,7 @@ fn a_stage_reads_the_files_and_folders_that_its_parameters_name() {
 }
 
 #[test]
-fn somebody_elses_results_are_taken_over_and_jobs_go_on_from_them() {
+fn results_of_others_are_used_by_jobs() {
     let Some(cluster) = start(CHAIN, SCRATCH) else { return };
     well(&cluster.run(&["parts"]));
     // Another clone, with nothing in its store.
@@ -203,7 +203,7 @@ fn away(cluster: &Cluster) -> (PathBuf, PathBuf) {
 }
 
 #[test]
-fn a_result_waits_for_a_remote_that_is_gone_and_comes_again() {
+fn a_result_is_pushed_when_a_lost_remote_is_back() {
     let Some(cluster) = start(WAITS, "") else { return };
     let child = cluster.spawn(&[]);
     cluster.context.await_file("begun");
@@ -217,7 +217,7 @@ fn a_result_waits_for_a_remote_that_is_gone_and_comes_again() {
 }
 
 #[test]
-fn what_could_not_be_pushed_is_found_on_the_node_and_only_pushed() {
+fn a_result_that_was_not_pushed_is_found_on_the_node_and_only_pushed() {
     let Some(cluster) = start(WAITS, SCRATCH) else { return };
     let child = cluster.spawn(&[]);
     cluster.context.await_file("begun");
@@ -242,7 +242,7 @@ fn what_could_not_be_pushed_is_found_on_the_node_and_only_pushed() {
 }
 
 #[test]
-fn what_cannot_be_sent_fails_what_reads_it_and_nothing_else() {
+fn an_input_that_cannot_be_uploaded_fails_only_its_readers() {
     let yaml = r#"
 cwm: 1
 stages:
@@ -273,7 +273,7 @@ stages:
 }
 
 #[test]
-fn what_a_remote_lost_is_made_again_and_what_is_damaged_there_is_reported() {
+fn results_lost_on_a_remote_are_rebuilt_and_damaged_ones_reported() {
     let Some(cluster) = start(CHAIN, "") else { return };
     well(&cluster.run(&["parts"]));
     // Lost: the record says what it was, and nobody has it.

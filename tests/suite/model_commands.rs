@@ -1,4 +1,4 @@
-//! Commands on models by hand: what they take for a model, and whose fault it is where there is none.
+//! `cwm model`: which arguments name a model, and the exit code if there is none.
 
 use std::process::Command;
 
@@ -39,7 +39,7 @@ fn a_stage_that_trains_is_followed_by_its_name() {
 
 /// The command line is at fault (2), and not this machine (70).
 #[test]
-fn what_cannot_be_read_is_the_command_line_s_fault() {
+fn an_unreadable_model_is_an_error_of_the_command_line() {
     if !cfg!(feature = "model-tools") {
         println!("skipped: built without the feature `model-tools`");
         return;
