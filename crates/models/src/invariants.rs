@@ -119,7 +119,7 @@ fn gradient_in(
 }
 
 #[test]
-fn gradients_have_the_same_bits_on_any_number_of_lanes() {
+fn gradients_have_the_same_bits_on_any_number_of_workers() {
     for network in networks() {
         let weights = network.initial_weights(1);
         let (loss, one) = gradient(&network, &weights, 1, true);
