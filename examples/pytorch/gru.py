@@ -82,16 +82,16 @@ def predict(model, folder, path):
     with pa.parquet.ParquetWriter(path, schema) as writer:
         for name, tokens in games(folder):
             logits = model(torch.tensor(tokens, dtype=torch.int64)[None])[0]
-            said = [
+            predicted = [
                 logits[:, start : start + count * classes].reshape(-1, count, classes).argmax(2)
                 for _, count, classes, start in GROUPS
             ]
-            said = torch.cat(said, dim=1).to(torch.uint8).numpy()
+            predicted = torch.cat(predicted, dim=1).to(torch.uint8).numpy()
             loss = losses(logits.double(), torch.tensor(labels(tokens))).mean(1).numpy()
             rows = [
                 pa.array([name] * len(tokens)),
                 pa.array(numpy.arange(len(tokens), dtype=numpy.uint32)),
-                pa.FixedSizeListArray.from_arrays(pa.array(said.ravel()), LABELS),
+                pa.FixedSizeListArray.from_arrays(pa.array(predicted.ravel()), LABELS),
                 pa.array(loss),
             ]
             writer.write_batch(pa.record_batch(rows, schema=schema))
