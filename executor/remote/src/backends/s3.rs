@@ -1,4 +1,4 @@
-//! S3, and servers that speak its protocol: `s3://bucket/prefix`.
+//! S3, and servers with its protocol: `s3://bucket/prefix`.
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 
@@ -17,7 +17,7 @@ pub static S3: Backend = Backend {
     is_read_only: false,
     credentials_advice: Some(
         "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write them into ~/.aws/credentials \
-         (AWS_SKIP_SIGNATURE=true asks a public bucket without any)",
+         (AWS_SKIP_SIGNATURE=true reads a public bucket without any)",
     ),
     check,
     open,
