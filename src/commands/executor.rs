@@ -6,14 +6,14 @@ use crate::output::print;
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 use cwm_project::site::{ExecutorKind, JobStore, Remote, Site};
-use cwm_slurm::Settings;
+use cwm_slurm::JobSettings;
 use cwm_slurm::isolated::RemoteStoreConfig;
 
 /// Returns the settings of Slurm if it executes the cells of this run.
 ///
 /// # Errors
 /// An option has no meaning with this executor.
-pub fn cluster(arguments: &RunArguments, site: &Site) -> Result<Option<Settings>, Error> {
+pub fn cluster(arguments: &RunArguments, site: &Site) -> Result<Option<JobSettings>, Error> {
     let by_default = site.executor == ExecutorKind::Slurm;
     if !arguments.execution.executor.map_or(by_default, |chosen| chosen == Executor::Slurm) {
         if arguments.execution.detach {
@@ -30,7 +30,7 @@ pub fn cluster(arguments: &RunArguments, site: &Site) -> Result<Option<Settings>
         JobStore::Shared => None,
         JobStore::Remote => Some(remote_store(arguments, site)?),
     };
-    Ok(Some(Settings { remote_store, ..Settings::from(&site.slurm) }))
+    Ok(Some(JobSettings { remote_store, ..JobSettings::from(&site.slurm) }))
 }
 
 /// Returns the remotes through which jobs that do not share the run's store exchange content.
@@ -66,7 +66,7 @@ fn remote_store(arguments: &RunArguments, site: &Site) -> Result<RemoteStoreConf
 ///
 /// # Errors
 /// Slurm refuses the job.
-pub fn detach(workspace: &Workspace, settings: &Settings) -> Result<ExitCode, Error> {
+pub fn detach(workspace: &Workspace, settings: &JobSettings) -> Result<ExitCode, Error> {
     let folder = std::env::current_dir();
     let folder = folder.map_err(|error| Error::system(format!("cannot determine the current folder: {error}")))?;
     // The executor is that of today's `cwm.toml`, even if the file changes before the job starts.

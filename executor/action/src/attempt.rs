@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use cwm_contract::Stage;
 
-use super::{ActionFile, ActionProcess};
+use super::{ActionFile, ExecProcess};
 use cwm_store::external_files::DigestCache;
 use cwm_store::{KeyLock, Store, WorkFolder};
 
 /// An attempt that is about to begin, under the lock of its key.
 pub struct Attempt<'a> {
-    pub process: ActionProcess<'a>,
+    pub process: ExecProcess<'a>,
     /// The stage; nothing for a command.
     pub stage: Option<&'a dyn Stage>,
     pub store: Store,

@@ -51,9 +51,9 @@ pub fn command(shell: &[String], text: &str, inherited: &[String]) -> Command {
     let mut command = Command::new(words.next().unwrap_or_default());
     command.args(words).env_clear().stdin(Stdio::null());
     // The executor chose the accelerators; with none, none are visible.
-    let kept = ["PATH", "HOME", "CUDA_VISIBLE_DEVICES"].into_iter().chain(inherited.iter().map(String::as_str));
+    let names = ["PATH", "HOME", "CUDA_VISIBLE_DEVICES"].into_iter().chain(inherited.iter().map(String::as_str));
     // One that is not set stays so: with `-u` its use fails, except as `${NAME:-}`.
-    command.envs(kept.filter_map(|name| Some((name, std::env::var_os(name)?))));
+    command.envs(names.filter_map(|name| Some((name, std::env::var_os(name)?))));
     command
 }
 

@@ -41,8 +41,8 @@ pub fn parameters(
         let value = values.get(spec.name).cloned().unwrap_or_default();
         Ok((spec.name.to_owned(), key_value(&spec.kind, value, files, seen)?))
     };
-    let idle = stage.unused_parameters(values);
-    stage.parameters().iter().filter(|spec| !idle.contains(&spec.name)).map(|spec| parameter(spec, seen)).collect()
+    let unused = stage.unused_parameters(values);
+    stage.parameters().iter().filter(|spec| !unused.contains(&spec.name)).map(|spec| parameter(spec, seen)).collect()
 }
 
 /// All parameters of a stage, with the files among them under other paths. Secrets stay where they are.

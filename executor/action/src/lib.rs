@@ -43,9 +43,9 @@ use cwm_core::{Error, ExitCode, Key, Registry};
 use cwm_store::external_files::DigestCache;
 use cwm_store::{CheckpointStamp, KeyLock, Store, WorkFolder};
 
-/// An action that this process does, and what it needs for that besides the store.
+/// This process, `cwm exec KEY`: its action, and what that needs besides the store.
 #[derive(Clone, Copy)]
-pub struct ActionProcess<'a> {
+pub struct ExecProcess<'a> {
     /// The stages of this program.
     pub registry: &'a Registry,
     /// The key of the action.
@@ -68,7 +68,7 @@ pub fn exec(
     key: &Key,
     options: &AttemptOptions,
     events: Option<&Path>,
-    perform: impl FnOnce(&ActionProcess<'_>) -> Result<ActionOutcome, ActionFailure>,
+    perform: impl FnOnce(&ExecProcess<'_>) -> Result<ActionOutcome, ActionFailure>,
 ) -> Result<ExitCode, Error> {
     let messages = &MessageWriter::open(events)?;
     process_tree::end_with_parent();
@@ -77,7 +77,7 @@ pub fn exec(
         signal_hook::flag::register(signal, cancellation.flag())
             .map_err(|error| Error::system(format!("cannot watch for signal {signal}: {error}")))?;
     }
-    let outcome = perform(&ActionProcess { registry, key, options, messages, cancellation });
+    let outcome = perform(&ExecProcess { registry, key, options, messages, cancellation });
     let exit_code = if outcome.is_ok() { ExitCode::OK } else { ExitCode::STAGE_FAILED };
     if let Err(failure) = &outcome {
         messages.end_line_of_log();
@@ -88,7 +88,7 @@ pub fn exec(
     Ok(exit_code)
 }
 
-impl<'a> ActionProcess<'a> {
+impl<'a> ExecProcess<'a> {
     /// Takes the lock of the key in `store`, waiting for its present holder, and reads the action. Only under the lock it is
     /// certain that the action is still to be done: another executor may have recorded the result meanwhile, and have removed the
     /// work folder with the action file. Then there is nothing to do.

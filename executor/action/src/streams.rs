@@ -78,7 +78,7 @@ impl MessageWriter {
     /// read, as after Ctrl-Z, events are dropped, so that the work continues.
     pub fn send(&self, line: &ActionMessage) {
         if let (Ok(text), Ok(mut sink)) = (serde_json::to_string(line), self.0.lock()) {
-            if matches!(line, ActionMessage::Event(_)) && !has_room(&sink.file) {
+            if matches!(line, ActionMessage::Event(_)) && !is_writable(&sink.file) {
                 return;
             }
             if let (Some(last), ActionMessage::Event(Event::Progress { .. } | Event::Activity(_))) =
@@ -103,7 +103,7 @@ fn append_to(path: &Path) -> std::io::Result<File> {
 }
 
 /// Returns true if a pipe takes a page at once, and so a line.
-fn has_room(pipe: &File) -> bool {
+fn is_writable(pipe: &File) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let mut descriptors = [PollFd::new(pipe, PollFlags::OUT)];
     poll(&mut descriptors, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
@@ -111,9 +111,9 @@ fn has_room(pipe: &File) -> bool {
 
 /// The reports of a stage for its record.
 #[derive(Default)]
-pub struct Reported {
+pub struct StageReport {
     /// The paths that outputs pass through, by output name.
-    pub aliases: BTreeMap<String, PathBuf>,
+    pub passed_through: BTreeMap<String, PathBuf>,
     /// The metrics by name.
     pub metrics: BTreeMap<String, f64>,
     /// The fetched contents, in order.
@@ -129,7 +129,7 @@ pub struct StageReporter {
     /// To the executor.
     pub messages: MessageWriter,
     /// Kept for the record.
-    pub reported: Arc<Mutex<Reported>>,
+    pub reported: Arc<Mutex<StageReport>>,
     /// The names of the inputs, for people.
     pub input_names: Arc<InputNames>,
     /// The checkpoints, which are prepared for the device as soon as the stage reports it.
@@ -149,7 +149,7 @@ impl Reporter for StageReporter {
         match &event {
             Event::Log(line) | Event::Note(line) => _ = writeln!(std::io::stderr(), "{line}"),
             Event::Metric { name, value } => _ = reported.metrics.insert(name.clone(), *value),
-            Event::PassThrough { output, path } => _ = reported.aliases.insert(output.clone(), path.clone()),
+            Event::PassThrough { output, path } => _ = reported.passed_through.insert(output.clone(), path.clone()),
             Event::Fetched(fetched) => reported.fetched.push(fetched.clone()),
             Event::ComputeDevice(device) => {
                 reported.computed_on = Some(device.clone());

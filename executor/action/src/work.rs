@@ -12,7 +12,7 @@ use super::attempt::Attempt;
 use super::checkpoints::CheckpointOwner;
 use super::inputs::Inputs;
 use super::protocol::{ActionFailure, ActionFailureKind, ActionMessage};
-use super::streams::{Reported, StageReporter};
+use super::streams::{StageReport, StageReporter};
 use super::usage::ResourceUsageTimer;
 use super::{ActionBody, ActionFile, command_stage, out_of_memory, probe, source_key, watchdog};
 use cwm_core::{Digest, Error, FileErrorKind, locked};
@@ -28,7 +28,7 @@ impl Attempt<'_> {
         self.process.messages.send(&ActionMessage::Start);
         let timer = ResourceUsageTimer::start();
         let (outputs, reported) = self.work()?;
-        let circumstances = timer.stop(&self.action, reported.computed_on.as_deref(), is_resumed);
+        let run_info = timer.stop(&self.action, reported.computed_on.as_deref(), is_resumed);
         let probe = self.probe();
         // The log becomes content of the store, and this process has it open: from here on nothing may be added to it.
         self.process.messages.log_to(Path::new("/dev/null"))?;
@@ -36,7 +36,7 @@ impl Attempt<'_> {
         if self.log != own_log {
             std::fs::copy(&self.log, &own_log).map_err(|error| Error::io("copy the log", &self.log, error))?;
         }
-        let recorded = self.record(outputs, reported, probe, circumstances);
+        let recorded = self.record(outputs, reported, probe, run_info);
         if recorded.is_err() {
             let _ = self.process.messages.log_to(&self.log);
         }
@@ -47,12 +47,12 @@ impl Attempt<'_> {
     fn record(
         &self,
         outputs: BTreeMap<String, NewOutput>,
-        reported: Reported,
+        reported: StageReport,
         probe: BTreeMap<String, Digest>,
-        circumstances: RunInfo,
+        run_info: RunInfo,
     ) -> Result<BTreeMap<String, Digest>, ActionFailure> {
         let ActionFile { pipeline, label, components: requested, cause, .. } = &self.action;
-        let Reported { metrics, fetched, .. } = reported;
+        let StageReport { metrics, fetched, .. } = reported;
         let mut components = requested.clone();
         // Content that was requested by its URL is identified by its checksum from now on.
         let has_unpinned_url = source_key::has_unpinned_url(requested);
@@ -65,7 +65,7 @@ impl Attempt<'_> {
             metrics,
             fetched: fetched.clone(),
             probe,
-            ..ActionRecord::new(pipeline.clone(), label.clone(), components, circumstances)
+            ..ActionRecord::new(pipeline.clone(), label.clone(), components, run_info)
         };
         let log = Some(self.work.log()).filter(|log| log.exists());
         let recorded = self.store.record(NewAction { record, outputs, log }).map_err(|error| {
@@ -113,7 +113,7 @@ impl Attempt<'_> {
     }
 
     /// Does the work. Returns its outputs, which are not touched, and what the stage reported.
-    fn work(&self) -> Result<(BTreeMap<String, NewOutput>, Reported), ActionFailure> {
+    fn work(&self) -> Result<(BTreeMap<String, NewOutput>, StageReport), ActionFailure> {
         let inputs = Inputs::find(self)?;
         let outputs = self.action.outputs.iter();
         let outputs: BTreeMap<String, PathBuf> =
@@ -136,7 +136,7 @@ impl Attempt<'_> {
         Ok((self.collect_outputs(&inputs, &outputs, &reported)?, reported))
     }
 
-    fn do_work(&self, inputs: &Inputs, outputs: &BTreeMap<String, PathBuf>) -> Result<Reported, ActionFailure> {
+    fn do_work(&self, inputs: &Inputs, outputs: &BTreeMap<String, PathBuf>) -> Result<StageReport, ActionFailure> {
         let Attempt { process, work, action, .. } = self;
         match &action.body {
             ActionBody::Stage { values, expected, .. } => {
@@ -151,7 +151,7 @@ impl Attempt<'_> {
                     resources: action.resources.clone(),
                     expected: expected.clone(),
                 };
-                let reported: Arc<Mutex<Reported>> = Arc::default();
+                let reported: Arc<Mutex<StageReport>> = Arc::default();
                 let input_names = Arc::new(inputs.names(&self.store));
                 let reporter = StageReporter {
                     input_names: input_names.clone(),
@@ -183,7 +183,7 @@ impl Attempt<'_> {
                 command.env("TMPDIR", &scratch).env("CWM_CORES", action.resources.cores.to_string());
                 command_stage::run(command, &self.log, process.cancellation)?;
                 refuse_undeclared(&work.out(), outputs)?;
-                Ok(Reported::default())
+                Ok(StageReport::default())
             }
         }
     }
@@ -193,12 +193,12 @@ impl Attempt<'_> {
         &self,
         inputs: &Inputs,
         paths: &BTreeMap<String, PathBuf>,
-        reported: &Reported,
+        reported: &StageReport,
     ) -> Result<BTreeMap<String, NewOutput>, ActionFailure> {
         let mut outputs = BTreeMap::new();
         for (name, output) in &self.action.outputs {
             let made = &paths[name];
-            let content = match reported.aliases.get(name) {
+            let content = match reported.passed_through.get(name) {
                 // Moved only now, so that an interruption before this has lost nothing.
                 Some(path) if path.starts_with(self.work.checkpoint_folder()) => Content::Local(path.clone()),
                 Some(path) => inputs.content(path).ok_or_else(|| {

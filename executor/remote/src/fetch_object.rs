@@ -24,7 +24,7 @@ pub struct ObjectRequest {
 }
 
 /// The outcome of fetching an object.
-pub enum Fetched {
+pub enum FetchOutcome {
     /// It is in the store.
     Stored,
     /// It is complete, and not placed yet.
@@ -51,11 +51,11 @@ pub async fn fetch(
     store: &Store,
     request: &ObjectRequest,
     progress: &TransferProgress,
-) -> Result<Fetched> {
+) -> Result<FetchOutcome> {
     if store.object_size(&request.digest)? == Some(request.size) {
-        return Ok(Fetched::Stored);
+        return Ok(FetchOutcome::Stored);
     }
-    let Some(mut part) = store.partial_object(&request.digest)? else { return Ok(Fetched::Busy) };
+    let Some(mut part) = store.partial_object(&request.digest)? else { return Ok(FetchOutcome::Busy) };
     let mut resumed_at = local(part.file.metadata())?.len();
     if resumed_at > request.size {
         resumed_at = 0;
@@ -73,7 +73,7 @@ pub async fn fetch(
         let (checked, is_complete) = blocking(move || part.is_complete().map(|complete| (part, complete))).await?;
         part = checked;
         if is_complete {
-            return Ok(Fetched::Complete(part));
+            return Ok(FetchOutcome::Complete(part));
         }
         if resumed_at == 0 {
             store.discard_partial(part)?;

@@ -9,7 +9,7 @@ use tokio::time::{Duration, sleep};
 
 use super::client::Client;
 use super::error::{RemoteError, Result, blocking};
-use super::fetch_object::{Fetched, OTHER_CONTENT, ObjectRequest, fetch};
+use super::fetch_object::{FetchOutcome, OTHER_CONTENT, ObjectRequest, fetch};
 use super::layout;
 use super::progress::TransferProgress;
 use super::transfer::{FetchStats, TransferStats};
@@ -112,13 +112,13 @@ impl Fetch<'_> {
             let mut batch = Vec::new();
             while let Some((file, fetched)) = coming.next().await {
                 match fetched {
-                    Ok(Fetched::Complete(part)) => {
+                    Ok(FetchOutcome::Complete(part)) => {
                         self.stats.moved.objects += 1;
                         self.stats.moved.bytes += file.size;
                         batch.push(part);
                     }
-                    Ok(Fetched::Stored) => {}
-                    Ok(Fetched::Busy) => drop(wanted.insert(file.digest, file)),
+                    Ok(FetchOutcome::Stored) => {}
+                    Ok(FetchOutcome::Busy) => drop(wanted.insert(file.digest, file)),
                     Err(missing) => self.add_missing(&file.output, &file.digest, missing),
                 }
                 if batch.len() >= BATCH {

@@ -30,10 +30,10 @@ const CONCURRENT_RESULTS: usize = 4;
 pub struct TransferService {
     // Taken out when the service is dropped.
     runtime: Option<Runtime>,
-    shared: Arc<Shared>,
+    state: Arc<ServiceState>,
 }
 
-struct Shared {
+struct ServiceState {
     /// At least one.
     clients: Vec<Client>,
     /// Remotes that denied us access, and were reported for that.
@@ -80,28 +80,28 @@ impl TransferService {
             .build()
             .map_err(|error| Error::system(format!("cannot start the threads of remotes: {error}")))?;
         let results = Semaphore::new(CONCURRENT_RESULTS);
-        let shared = Shared { clients, denied: Mutex::default(), store: store.clone(), results };
-        Ok(TransferService { runtime: Some(runtime), shared: Arc::new(shared) })
+        let state = ServiceState { clients, denied: Mutex::default(), store: store.clone(), results };
+        Ok(TransferService { runtime: Some(runtime), state: Arc::new(state) })
     }
 
     /// Returns the names of the remotes, in order.
     pub fn names(&self) -> Vec<&str> {
-        self.shared.clients.iter().map(|client| client.name.as_str()).collect()
+        self.state.clients.iter().map(|client| client.name.as_str()).collect()
     }
 
     /// Starts a request; `send` is called from another thread.
     pub fn start(&self, request: TransferRequest, send: impl Fn(TransferEvent) + Send + Sync + 'static) {
         let Some(runtime) = &self.runtime else { return };
-        let shared = self.shared.clone();
+        let state = self.state.clone();
         let progress = TransferProgress::new(send);
         runtime.spawn(async move {
             let work = async {
-                let outcome = shared.carry_out(&request, &progress).await;
-                progress.send(outcome.unwrap_or_else(|error| shared.failed(&request, error)));
+                let outcome = state.carry_out(&request, &progress).await;
+                progress.send(outcome.unwrap_or_else(|error| state.failed(&request, error)));
             };
             // The caller waits for the final event, whatever happens.
             if let Err(error) = catch_panic(work).await {
-                progress.send(shared.failed(&request, error));
+                progress.send(state.failed(&request, error));
             }
         });
     }
@@ -115,7 +115,7 @@ impl Drop for TransferService {
     }
 }
 
-impl Shared {
+impl ServiceState {
     /// Carries out a request, and returns its final event.
     async fn carry_out(&self, request: &TransferRequest, progress: &TransferProgress) -> Result<TransferEvent> {
         match request {

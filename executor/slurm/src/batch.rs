@@ -26,7 +26,7 @@ use super::binary;
 use super::events_file::EventsFile;
 use super::isolated::RemoteStoreConfig;
 use super::request::{JobScript, JobTemplate, ResourceRequest};
-use super::settings::Settings;
+use super::settings::JobSettings;
 use super::slurm_cli::{self, SlurmError};
 use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions, user};
 use cwm_core::files::from_json;
@@ -115,7 +115,7 @@ impl Batch {
     ///
     /// # Errors
     /// The store cannot be written.
-    pub fn create(store: &Store, settings: &Settings, by: &str, work: BatchWork<'_>) -> Result<Batch, Error> {
+    pub fn create(store: &Store, settings: &JobSettings, by: &str, work: BatchWork<'_>) -> Result<Batch, Error> {
         let binary = binary::keep(store)?;
         let (made, host) = (Timestamp::now(), Machine::here().host);
         let unique = Digest::of(format!("{host} {} {made}", std::process::id()).as_bytes()).to_string();
@@ -254,7 +254,7 @@ pub fn open(store: &Store) -> Vec<Batch> {
     open.filter_map(|(name, _)| Batch::read(store, &name).ok()).collect()
 }
 
-/// Returns the keys that jobs are making or will make, as far as is known without asking Slurm: `gc` keeps what they read.
+/// Returns the keys that jobs are making or will make, as far as is known without a query of Slurm: `gc` keeps what they read.
 pub fn pending_keys(store: &Store) -> HashSet<Key> {
     let batches: Vec<Batch> = open(store).into_iter().filter(|batch| !batch.is_old()).collect();
     batches.iter().flat_map(|batch| batch.open_tasks(|_| true)).map(|(_, task)| task.key).collect()
@@ -313,7 +313,7 @@ mod tests {
             force: false,
             options: AttemptOptions::default(),
         };
-        let settings = Settings::from(&cwm_project::site::Slurm::default());
+        let settings = JobSettings::from(&cwm_project::site::Slurm::default());
         let request = ResourceRequest::of("train", &Needs::default(), None, &settings);
         let work = BatchWork::Cells(&request, vec![task('a'), task('b')]);
         Batch::create(store, &settings, "cwm run", work).unwrap()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::batch::{self, Batch, BatchWork};
 use super::queue::Queue;
 use super::request::DETACHED_OUTPUT;
-use super::settings::Settings;
+use super::settings::JobSettings;
 use cwm_core::Error;
 use cwm_store::Store;
 
@@ -27,7 +27,7 @@ pub struct DetachedRun {
 /// The store cannot be written, or Slurm does not take the job.
 pub fn detach(
     store: &Store,
-    settings: &Settings,
+    settings: &JobSettings,
     pipeline: &Path,
     folder: &Path,
     arguments: &[String],

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::batch::BatchTask;
 use super::request::ResourceRequest;
-use super::settings::Settings;
+use super::settings::JobSettings;
 use super::submitted_task::TaskSpec;
 use super::watch::{Jobs, Watcher};
 use cwm_action::{ActionFailure, ActionFailureKind, AttemptOptions};
@@ -19,7 +19,7 @@ use cwm_store::Store;
 /// Carries out actions as batch jobs.
 pub struct SlurmExecutor {
     store: Store,
-    settings: Settings,
+    settings: JobSettings,
     /// The tasks to submit, for the thread that watches; nothing once the executor is closed.
     tasks: Option<Sender<Vec<TaskSpec>>>,
     jobs: Arc<Mutex<Jobs>>,
@@ -28,7 +28,7 @@ pub struct SlurmExecutor {
 
 impl SlurmExecutor {
     /// Returns the executor of a run that was started with `command`.
-    pub fn of_run(store: Store, settings: Settings, command: String) -> BatchExecutor {
+    pub fn of_run(store: Store, settings: JobSettings, command: String) -> BatchExecutor {
         let local_stages = settings.site.here.clone();
         let start = move |events: ExecutorEvents| -> Box<dyn Executor> {
             let jobs: Arc<Mutex<Jobs>> = Arc::default();
@@ -67,9 +67,9 @@ const START: Duration = Duration::from_secs(60);
 impl Executor for SlurmExecutor {
     fn start(&mut self, queue: &mut BTreeMap<usize, Task>) -> Vec<Start> {
         let open = locked(&self.jobs).open.len();
-        let room = self.settings.site.max_jobs.map_or(usize::MAX, |most| most.get().saturating_sub(open));
+        let free = self.settings.site.max_jobs.map_or(usize::MAX, |most| most.get().saturating_sub(open));
         let (mut tasks, mut starts) = (Vec::new(), Vec::new());
-        while tasks.len() < room
+        while tasks.len() < free
             && let Some((cell, task)) = queue.pop_first()
         {
             let started = self.prepare(task).map(|task| {

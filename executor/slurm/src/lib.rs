@@ -27,4 +27,4 @@ pub use detach::{DetachedRun, detach};
 pub use executor::SlurmExecutor;
 pub use job::exec_task;
 pub use queue_status::{QueueStatus, query_queue};
-pub use settings::Settings;
+pub use settings::JobSettings;

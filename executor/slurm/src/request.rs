@@ -6,7 +6,7 @@ use std::time::Duration;
 use cwm_contract::{DeviceChoice, Needs, Resources};
 
 use super::queue::MARK;
-use super::settings::Settings;
+use super::settings::JobSettings;
 use cwm_core::{plural, shell_quote};
 
 /// The resources of a job. Cells with equal requests are tasks of one array.
@@ -26,7 +26,7 @@ pub struct ResourceRequest {
 
 impl ResourceRequest {
     /// Returns the request of a stage with these `needs`. A part of a GPU is a whole one, as Slurm does not divide them.
-    pub fn of(stage: &str, needs: &Needs, time: Option<Duration>, settings: &Settings) -> ResourceRequest {
+    pub fn of(stage: &str, needs: &Needs, time: Option<Duration>, settings: &JobSettings) -> ResourceRequest {
         ResourceRequest {
             stage: stage.to_owned(),
             cpus: needs.cpu.unwrap_or(settings.cpus).max(1),
@@ -89,7 +89,7 @@ fn slurm_time(time: Duration) -> String {
 /// The parts of a job's script and options that do not depend on its work.
 pub struct JobTemplate<'a> {
     /// The settings of jobs.
-    pub settings: &'a Settings,
+    pub settings: &'a JobSettings,
     /// The id of the batch.
     pub batch: &'a str,
     /// The folder of the batch.
@@ -184,15 +184,15 @@ fn quote(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    fn settings() -> Settings {
-        Settings::from(&cwm_project::site::Slurm::default())
+    fn settings() -> JobSettings {
+        JobSettings::from(&cwm_project::site::Slurm::default())
     }
 
     fn request(needs: &Needs) -> ResourceRequest {
         ResourceRequest::of("train", needs, None, &settings())
     }
 
-    fn template<'a>(settings: &'a Settings, folder: &'a Path, binary: &'a Path) -> JobTemplate<'a> {
+    fn template<'a>(settings: &'a JobSettings, folder: &'a Path, binary: &'a Path) -> JobTemplate<'a> {
         JobTemplate { settings, batch: "b", folder, root: Path::new("/a store"), binary }
     }
 
@@ -205,7 +205,7 @@ mod tests {
         let plain = request(&Needs { cpu: None, gpu: 0.0, memory: 0 });
         assert_eq!(plain.options().join(" "), "--ntasks=1 --nodes=1 --cpus-per-task=8");
         let site = cwm_project::site::Slurm { time: Some(Duration::from_secs(90)), ..Default::default() };
-        let settings = Settings::from(&site);
+        let settings = JobSettings::from(&site);
         assert_eq!(ResourceRequest::of("a", &needs, None, &settings).to_string(), "4 cores, 1 GPU, 8.6 GB, 0:01:30");
     }
 
@@ -222,7 +222,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             std::fs::write(folder.path().join("keys"), "first\n").unwrap();
             let setup = setup.iter().map(|line| (*line).to_owned()).collect();
-            let settings = Settings::from(&cwm_project::site::Slurm { setup, ..Default::default() });
+            let settings = JobSettings::from(&cwm_project::site::Slurm { setup, ..Default::default() });
             let request = request(&Needs::default());
             let script = template(&settings, folder.path(), Path::new("/bin/echo")).array(&request, 1).script;
             let mut shell = std::process::Command::new("sh");
@@ -255,7 +255,7 @@ mod tests {
         .unwrap();
         std::fs::set_permissions(&binary, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         let (lines, setup) = (vec!["-C x".into()], vec!["false".into()]);
-        let settings = Settings::from(&cwm_project::site::Slurm { lines, setup, ..Default::default() });
+        let settings = JobSettings::from(&cwm_project::site::Slurm { lines, setup, ..Default::default() });
         let request = request(&Needs::default());
         let JobScript { options, script } = template(&settings, folder.path(), &binary).array(&request, 2);
         let trap = "trap 'echo \"cwm: setup ended with exit status $?\"' EXIT\n";

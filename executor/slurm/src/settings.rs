@@ -8,7 +8,7 @@ use cwm_project::site;
 
 /// The settings of jobs. They are in no key.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
+pub struct JobSettings {
     /// The settings of `cwm.toml`.
     pub site: site::Slurm,
     /// Cores of a stage that takes all there are (`cpu: all`).
@@ -23,9 +23,9 @@ pub struct Settings {
     pub remote_store: Option<RemoteStoreConfig>,
 }
 
-impl From<&site::Slurm> for Settings {
+impl From<&site::Slurm> for JobSettings {
     fn from(site: &site::Slurm) -> Self {
-        Settings {
+        JobSettings {
             cpus: site.cpus.map_or(8, NonZeroU32::get),
             poll: site.poll.unwrap_or(Duration::from_secs(5)),
             // A network file system may hide new files for a minute.

@@ -171,15 +171,15 @@ mod tests {
 
     const VISIBILITY: Duration = Duration::from_secs(60);
 
-    type Reported = Result<ActionOutcome, ActionFailure>;
+    type ReportedEnd = Result<ActionOutcome, ActionFailure>;
 
-    fn failed(kind: ActionFailureKind) -> Reported {
+    fn failed(kind: ActionFailureKind) -> ReportedEnd {
         Err(ActionFailure::new(kind, "reported"))
     }
 
     /// The outcome `gone` seconds after the queue first called the task ended or did not list it.
     fn judged(
-        reported: Option<&Reported>,
+        reported: Option<&ReportedEnd>,
         begun: bool,
         state: Option<&str>,
         gone: Option<u64>,
@@ -189,7 +189,7 @@ mod tests {
     }
 
     fn judged_with(
-        reported: Option<&Reported>,
+        reported: Option<&ReportedEnd>,
         begun: bool,
         state: Option<&str>,
         gone: Option<u64>,
@@ -292,7 +292,7 @@ mod tests {
         );
         let of_memory = judged(Some(&failed(ActionFailureKind::Command)), true, Some("OUT_OF_MEMORY"), Some(0), false);
         assert_eq!(kind(&of_memory), Some(ActionFailureKind::OutOfMemory));
-        // Slurm measured by itself, and its queue says no more than that it failed.
+        // Slurm measured by itself, and its queue shows no more than that it failed.
         let output = "slurmstepd-cn1: error: StepId=4.batch exceeded memory limit (151691264 > 104857600), being killed\n\
                     slurmstepd-cn1: error: *** JOB 4 ON cn1 CANCELLED AT 2026-11-23T00:36:09 ***\n\
                     slurmstepd-cn1: error: Exceeded job memory limit\n";

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::batch::Batch;
 use super::queue::{JobPhase, Queue};
-use super::settings::Settings;
+use super::settings::JobSettings;
 use super::slurm_cli::SlurmError;
 use super::submitted_task::{SubmittedTask, TaskSpec};
 use super::task_outcome::{TaskObservation, TaskOutcome};
@@ -62,7 +62,7 @@ struct Polls {
 
 pub(super) struct Watcher {
     pub store: Store,
-    pub settings: Settings,
+    pub settings: JobSettings,
     pub command: String,
     pub batches: Vec<WatchedBatch>,
     pub submissions: Submissions,
@@ -84,7 +84,7 @@ const LONGEST_POLL: u32 = 12;
 impl Watcher {
     pub fn new(
         store: Store,
-        settings: Settings,
+        settings: JobSettings,
         command: String,
         jobs: Arc<Mutex<Jobs>>,
         events: ExecutorEvents,

@@ -32,13 +32,13 @@ fn client(change: impl FnOnce(&mut Client)) -> Client {
 
 fn service(folder: &std::path::Path, clients: Vec<Client>) -> TransferService {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("one");
-    let shared = Shared {
+    let state = ServiceState {
         clients,
         denied: Mutex::default(),
         store: Store::at(folder).expect("a store"),
         results: Semaphore::new(1),
     };
-    TransferService { runtime: Some(runtime), shared: Arc::new(shared) }
+    TransferService { runtime: Some(runtime), state: Arc::new(state) }
 }
 
 /// The events of a request; with `panics` their receiver panics the first time, as any line of the work might.
@@ -137,8 +137,8 @@ fn the_initialization_of_a_remote_is_reported_once() {
     std::fs::write(&input, "x").expect("written");
     let service =
         service(&folder.path().join("store"), vec![client(|client| client.location.folder = Some(lab.clone()))]);
-    service.shared.store.create().expect("a store");
-    let file = DigestCache::of_store(&service.shared.store).snapshot(&input).expect("it is there");
+    service.state.store.create().expect("a store");
+    let file = DigestCache::of_store(&service.state.store).snapshot(&input).expect("it is there");
     for begins in [true, false] {
         let events: Vec<TransferEvent> =
             events_of(&service, TransferRequest::UploadFile(file.clone()), false).iter().collect();

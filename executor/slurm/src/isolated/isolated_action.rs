@@ -13,8 +13,7 @@ use super::RemoteStoreConfig;
 use super::node_store::NodeStore;
 use super::staged_files::{self, StagedFiles};
 use cwm_action::{
-    ActionFailure, ActionFailureKind, ActionFile, ActionMessage, ActionOutcome, ActionProcess, has_checkpoint,
-    source_key,
+    ActionFailure, ActionFailureKind, ActionFile, ActionMessage, ActionOutcome, ExecProcess, has_checkpoint, source_key,
 };
 use cwm_core::{Backoff, Digest, Error, list_some, plural};
 use cwm_remote::{FetchStats, RemoteStatus, ResultBundle, TransferEvent, TransferRequest, TransferService};
@@ -41,7 +40,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// # Errors
 /// The action failed, or a store cannot be used.
 pub fn perform(
-    process: &ActionProcess<'_>,
+    process: &ExecProcess<'_>,
     root: &Path,
     config: &RemoteStoreConfig,
 ) -> Result<ActionOutcome, ActionFailure> {
@@ -62,7 +61,7 @@ pub fn perform(
 
 /// An action, its home store, and the store of this node in which it runs.
 struct IsolatedAction<'a> {
-    process: &'a ActionProcess<'a>,
+    process: &'a ExecProcess<'a>,
     config: &'a RemoteStoreConfig,
     home: &'a Store,
     home_work: &'a WorkFolder,
@@ -73,7 +72,7 @@ struct IsolatedAction<'a> {
 
 impl IsolatedAction<'_> {
     fn run(&self) -> Result<ActionOutcome, ActionFailure> {
-        let (ActionProcess { registry, key, messages, .. }, own) = (*self.process, &self.node.store);
+        let (ExecProcess { registry, key, messages, .. }, own) = (*self.process, &self.node.store);
         // An action that is known by its URL alone fetches anew.
         if !self.action.force
             && !source_key::has_unpinned_url(&self.action.components)
@@ -221,7 +220,7 @@ impl IsolatedAction<'_> {
         request: TransferRequest,
         may_cancel: bool,
     ) -> Result<TransferEvent, ActionFailure> {
-        let ActionProcess { messages, cancellation, .. } = self.process;
+        let ExecProcess { messages, cancellation, .. } = self.process;
         let service = TransferService::open(&self.config.site(), None, &self.node.store, false)?;
         let (sender, inbox) = channel();
         service.start(request, move |event| {
