@@ -56,8 +56,8 @@ pub async fn fetch_content(
                     manifests.push(bytes);
                     manifest
                 }
-                Err(missing) => {
-                    fetch.add_missing(name, &output.digest, missing);
+                Err(errors) => {
+                    fetch.add_missing(name, &output.digest, &errors);
                     continue;
                 }
             },
@@ -84,11 +84,8 @@ pub async fn fetch_content(
     Ok(fetch.stats)
 }
 
-/// The reasons why no remote gave an object.
-struct Missing {
-    reasons: Vec<String>,
-    all_remotes_answered: bool,
-}
+/// Why no remote gave an object: the name of each, with its error.
+type ClientErrors = Vec<(String, RemoteError)>;
 
 /// A fetch of several objects.
 struct Fetch<'a> {
@@ -119,7 +116,7 @@ impl Fetch<'_> {
                     }
                     Ok(FetchOutcome::Stored) => {}
                     Ok(FetchOutcome::Busy) => drop(wanted.insert(file.digest, file)),
-                    Err(missing) => self.add_missing(&file.output, &file.digest, missing),
+                    Err(errors) => self.add_missing(&file.output, &file.digest, &errors),
                 }
                 if batch.len() >= BATCH {
                     place(store, std::mem::take(&mut batch)).await?;
@@ -135,7 +132,7 @@ impl Fetch<'_> {
     }
 
     /// Fetches the list of the files of a folder, with its bytes.
-    async fn manifest(&self, output: &OutputRecord) -> Result<(Manifest, Vec<u8>), Missing> {
+    async fn manifest(&self, output: &OutputRecord) -> Result<(Manifest, Vec<u8>), ClientErrors> {
         let decode = |bytes: Vec<u8>| match Manifest::decode(Path::new("it"), &bytes) {
             Ok(manifest) if manifest.size() == output.size => Ok((manifest, bytes)),
             Ok(_) => Err(RemoteError::Invalid("its record and the list of its files differ in size".to_owned())),
@@ -150,7 +147,7 @@ impl Fetch<'_> {
         digest: &Digest,
         limit: u64,
         decode: impl Fn(Vec<u8>) -> Result<T>,
-    ) -> Result<T, Missing> {
+    ) -> Result<T, ClientErrors> {
         let decode = &decode;
         let get = |client| async move {
             let bytes = Client::read_small(client, &layout::object(digest), limit).await?;
@@ -162,10 +159,10 @@ impl Fetch<'_> {
         first_intact(self.clients, get).await
     }
 
-    fn add_missing(&mut self, output: &str, digest: &Digest, missing: Missing) {
-        let (digest, reasons) = (&digest.to_string()[..12], missing.reasons.join("; "));
-        self.stats.missing.push(format!("{output} ({digest}): {reasons}"));
-        self.stats.all_remotes_answered &= missing.all_remotes_answered;
+    fn add_missing(&mut self, output: &str, digest: &Digest, errors: &[(String, RemoteError)]) {
+        let reasons: Vec<String> = errors.iter().map(|(client, error)| format!("{client}: {error}")).collect();
+        self.stats.missing.push(format!("{output} ({}): {}", &digest.to_string()[..12], reasons.join("; ")));
+        self.stats.all_remotes_answered &= errors.iter().all(|(_, error)| error.is_answer());
     }
 }
 
@@ -173,8 +170,8 @@ impl Fetch<'_> {
 async fn first_intact<'c, T, F: Future<Output = Result<T>>>(
     clients: &'c [Client],
     get: impl Fn(&'c Client) -> F,
-) -> Result<T, Missing> {
-    let mut missing = Missing { reasons: Vec::new(), all_remotes_answered: true };
+) -> Result<T, ClientErrors> {
+    let mut errors = Vec::new();
     for client in clients {
         // A folder that is not mounted is an error, and does not make its objects "not there".
         let got = match client.has_format().await {
@@ -184,13 +181,10 @@ async fn first_intact<'c, T, F: Future<Output = Result<T>>>(
         };
         match got {
             Ok(object) => return Ok(object),
-            Err(error) => {
-                missing.all_remotes_answered &= error.is_answer();
-                missing.reasons.push(format!("{}: {error}", client.name));
-            }
+            Err(error) => errors.push((client.name.clone(), error)),
         }
     }
-    Err(missing)
+    Err(errors)
 }
 
 async fn place(store: &Store, parts: Vec<PartialObject>) -> Result<()> {
