@@ -28,7 +28,7 @@ pub struct FoundRecords {
 pub async fn index_of(client: &Client, key: &Key) -> Result<Index> {
     match client.read_small(&layout::index(key), index::LARGEST).await {
         Ok(bytes) => {
-            Index::decode(&bytes).map_err(|what| RemoteError::Invalid(format!("the index of {} {what}", key.short())))
+            index::decode(&bytes).map_err(|what| RemoteError::Invalid(format!("the index of {} {what}", key.short())))
         }
         Err(RemoteError::NotFound) => Ok(Index::default()),
         Err(error) => Err(error),
@@ -61,7 +61,7 @@ pub async fn list_records(client: &Client, key: &Key) -> Result<FoundRecords> {
         Err(error @ RemoteError::Invalid(_)) => return Ok(FoundRecords { invalid: vec![error], ..found }),
         index => index?,
     };
-    let listed: Vec<(Digest, Digest)> = index.records.into_iter().take(MAX_RECORDS).collect();
+    let listed: Vec<(Digest, Digest)> = index.into_iter().take(MAX_RECORDS).collect();
     let mut coming = stream::iter(listed)
         .map(|(digest, result)| async move { (digest, result, record(client, key, &digest).await) })
         .buffer_unordered(8);

@@ -7,7 +7,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 use super::client::Client;
 use super::error::{RemoteError, Result};
-use super::index::{Index, result_of};
+use super::index::{self, Index, result_of};
 use super::layout;
 use super::progress::TransferProgress;
 use super::records::{index_of, record};
@@ -44,7 +44,7 @@ impl Upload<'_> {
         let (client, stats) = (self.client, self.objects(&bundle.objects).await?);
         let index = index_or_none(client, &bundle.key).await?;
         // The same result of somebody else's stands for ours.
-        if !index.has_result(&bundle.result) || self.force {
+        if self.force || !index.values().any(|result| *result == bundle.result) {
             let digest = Digest::of(&bundle.record);
             client.put(&layout::record(&bundle.key, &digest), Bytes::from(bundle.record.clone())).await?;
             enter(client, &bundle.key, index, digest, bundle.result).await?;
@@ -80,14 +80,14 @@ async fn enter(client: &Client, key: &Key, mut current: Index, digest: Digest, r
     let mut invalid = BTreeSet::new();
     for _ in 0..ROUNDS {
         let mut index = current.clone();
-        index.records.insert(digest, result);
+        index.insert(digest, result);
         let names = client.names(&layout::actions(key)).await?;
         for other in names.iter().filter_map(|name| layout::digest_of_record(name)) {
-            if index.records.contains_key(&other) || invalid.contains(&other) {
+            if index.contains_key(&other) || invalid.contains(&other) {
                 continue;
             }
             match record(client, key, &other).await {
-                Ok((found, _)) => drop(index.records.insert(other, result_of(&found.output_digests()))),
+                Ok((found, _)) => drop(index.insert(other, result_of(&found.output_digests()))),
                 Err(RemoteError::Invalid(_) | RemoteError::NotFound) => drop(invalid.insert(other)),
                 Err(error) => return Err(error),
             }
@@ -95,7 +95,7 @@ async fn enter(client: &Client, key: &Key, mut current: Index, digest: Digest, r
         if index == current {
             return Ok(());
         }
-        client.put(&layout::index(key), Bytes::from(index.encode())).await?;
+        client.put(&layout::index(key), Bytes::from(index::encode(&index))).await?;
         current = index_or_none(client, key).await?;
     }
     Err(RemoteError::Unreachable("others write the same index without end".to_owned()))
