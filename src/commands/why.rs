@@ -12,7 +12,7 @@ use crate::output::{is_json, print, print_answer};
 use crate::workspace::Workspace;
 use cwm_action::probe::ProbeRunner;
 use cwm_contract::Label;
-use cwm_core::Error;
+use cwm_core::{Error, shell_quote};
 use cwm_engine::{Cause, CellStatus, Explainer, KeyStatus, Reason};
 
 /// Runs `cwm why`.
@@ -36,8 +36,11 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<(), Erro
             && let Some(record) = workspace.inputs().previous_record(&plan.cells[index].label)?
         {
             let cell = &plan.cells[index];
-            let comparison = probes.compare(cell.stage(), &cell.values, &resolved.components.code, &record);
-            reason.probe = Some(comparison.describe(&reason.label));
+            let compared = probes.compare(cell.stage(), &cell.values, &resolved.components.code, &record);
+            reason.probe = Some(compared.err().unwrap_or_else(|| {
+                let label = shell_quote(&reason.label);
+                format!("its probe gives the same with today's code: `cwm accept --probed {label}` keeps the result")
+            }));
         }
         reasons.push(reason);
     }

@@ -8,43 +8,11 @@ use std::path::Path;
 
 use cwm_contract::{Cancellation, Failure, ProbeContext, Stage, Values};
 
-use cwm_core::{Components, Digest, Key, list_some, shell_quote};
+use cwm_core::{Components, Digest, Key, list_some};
 use cwm_store::ActionRecord;
-
-/// The comparison of the probe of a recorded result with the probe of today's code.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProbeComparison {
-    /// All of it is the same.
-    Same,
-    /// These differ, by name.
-    Differs(Vec<String>),
-    /// The result was recorded without one, or its stage has none.
-    NoProbe,
-    /// Today's could not be taken: why.
-    Unavailable(String),
-}
 
 /// Things that are named of those that differ.
 const MAX_NAMES: usize = 6;
-
-impl ProbeComparison {
-    /// Describes it for people; `label` is the cell's.
-    pub fn describe(&self, label: &str) -> String {
-        match self {
-            ProbeComparison::Same => {
-                let label = shell_quote(label);
-                format!("its probe gives the same with today's code: `cwm accept --probed {label}` keeps the result")
-            }
-            ProbeComparison::Differs(names) => {
-                format!("its probe gives something else with today's code: {}", list_some(names, MAX_NAMES))
-            }
-            ProbeComparison::NoProbe => {
-                "this result has no probe: it is not known if the change of code matters".into()
-            }
-            ProbeComparison::Unavailable(why) => format!("its probe cannot be taken here: {why}"),
-        }
-    }
-}
 
 /// Takes probes with today's code, each of them once.
 #[derive(Default)]
@@ -55,17 +23,19 @@ pub struct ProbeRunner {
 impl ProbeRunner {
     /// Compares the probe of a stage with these parameters and this code, which is today's, with the one in `record`. Takes it if
     /// need be, which may last seconds. A command (`stage` is none) has no probe.
+    ///
+    /// # Errors
+    /// They are not known to be the same: the reason, for people.
     pub fn compare(
         &mut self,
         stage: Option<&dyn Stage>,
         values: &Values,
         code: &BTreeMap<String, String>,
         record: &ActionRecord,
-    ) -> ProbeComparison {
-        let Some(stage) = stage else { return ProbeComparison::NoProbe };
-        if record.probe.is_empty() {
-            return ProbeComparison::NoProbe;
-        }
+    ) -> Result<(), String> {
+        let Some(stage) = stage.filter(|_| !record.probe.is_empty()) else {
+            return Err("this result has no probe: it is not known if the change of code matters".to_owned());
+        };
         // Inputs have no part in a probe.
         let apart = Components { code: code.clone(), inputs: BTreeMap::new(), ..record.components.clone() };
         let number = self.taken.len();
@@ -73,14 +43,16 @@ impl ProbeRunner {
             let folder = std::env::temp_dir().join(format!("cwm-probe-{}-{number}", std::process::id()));
             take(stage, values, &folder, &Cancellation::default()).map_err(|failure| failure.message)
         });
+        let unavailable = |why: &str| Err(format!("its probe cannot be taken here: {why}"));
         match taken {
-            Err(why) => ProbeComparison::Unavailable(why.clone()),
-            Ok(now) if now.is_empty() => ProbeComparison::Unavailable("this cwm has no probe of that stage".into()),
-            Ok(now) if *now == record.probe => ProbeComparison::Same,
+            Err(why) => unavailable(why),
+            Ok(now) if now.is_empty() => unavailable("this cwm has no probe of that stage"),
+            Ok(now) if *now == record.probe => Ok(()),
             Ok(now) => {
                 let names: BTreeSet<&String> = record.probe.keys().chain(now.keys()).collect();
                 let differs = |name: &&String| record.probe.get(*name) != now.get(*name);
-                ProbeComparison::Differs(names.into_iter().filter(differs).cloned().collect())
+                let different = list_some(names.into_iter().filter(differs), MAX_NAMES);
+                Err(format!("its probe gives something else with today's code: {different}"))
             }
         }
     }

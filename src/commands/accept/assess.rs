@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::workspace::Workspace;
 use cwm_action::key_parameters;
-use cwm_action::probe::{ProbeComparison, ProbeRunner};
+use cwm_action::probe::ProbeRunner;
 use cwm_core::{Error, shell_quote};
 use cwm_engine::{CacheStatus, Cause, KeyStatus, differences_of, sources};
 use cwm_pipeline::plan::Body;
@@ -98,9 +98,8 @@ pub fn refused(
     for (index, record) in affected {
         let cell = &workspace.plan.cells[*index];
         let code = cell.code()?.unwrap_or_default();
-        let comparison = probes.compare(cell.stage(), &cell.values, &code, record);
-        if comparison != ProbeComparison::Same {
-            refused.insert(cell.label.to_string(), comparison.describe(&cell.label.to_string()));
+        if let Err(reason) = probes.compare(cell.stage(), &cell.values, &code, record) {
+            refused.insert(cell.label.to_string(), reason);
         }
     }
     Ok(refused)
