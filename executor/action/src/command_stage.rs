@@ -30,16 +30,14 @@ pub fn variables(
 ) -> BTreeMap<String, OsString> {
     let mut variables: BTreeMap<String, OsString> =
         environment.iter().map(|(name, text)| (name.clone(), text.into())).collect();
-    for (name, path) in outputs {
-        let variable = if name == "out" { "out".to_owned() } else { format!("out_{name}") };
-        variables.insert(variable, path.into());
-    }
-    if let (1, Some(only)) = (outputs.len(), outputs.values().next()) {
-        variables.insert("out".into(), only.into());
-    }
-    variables.extend(inputs.iter().map(|(name, path)| (format!("in_{name}"), path.into())));
-    if let (1, Some(only)) = (inputs.len(), inputs.values().next()) {
-        variables.insert("in".into(), only.into());
+    for (kind, paths) in [("out", outputs), ("in", inputs)] {
+        for (name, path) in paths {
+            let is_out = kind == "out" && name == "out";
+            variables.insert(if is_out { name.clone() } else { format!("{kind}_{name}") }, path.into());
+        }
+        if let (1, Some(only)) = (paths.len(), paths.values().next()) {
+            variables.insert(kind.to_owned(), only.into());
+        }
     }
     variables
 }

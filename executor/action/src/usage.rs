@@ -45,12 +45,11 @@ impl ResourceUsageTimer {
 pub fn user() -> String {
     let named = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
     let number = rustix::process::getuid().as_raw().to_string();
-    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let fields = |user: &str| {
-        let mut fields = user.split(':');
-        (fields.next().map(str::to_owned), fields.nth(1).map(str::to_owned))
+    let of_number = || {
+        let users = std::fs::read_to_string("/etc/passwd").ok()?;
+        let user = users.lines().find(|user| user.split(':').nth(2) == Some(number.as_str()))?;
+        user.split(':').next().map(str::to_owned)
     };
-    let of_number = || users.lines().map(fields).find(|(_, found)| found.as_ref() == Some(&number))?.0;
     visible(&named.or_else(of_number).unwrap_or_else(|| format!("uid{number}")))
 }
 

@@ -140,10 +140,6 @@ impl Watcher {
         (self.events)(ExecutorEvent::Emit(event));
     }
 
-    fn report_end(&self, cell: usize, result: Result<(), ActionFailure>) {
-        (self.events)(ExecutorEvent::Exited(cell, result));
-    }
-
     fn read_events(&mut self) {
         for watched in &mut self.batches {
             // One listing of a batch's folder shows which tasks have written events.
@@ -249,7 +245,7 @@ impl Watcher {
     pub fn refuse(&self, tasks: impl IntoIterator<Item = TaskSpec>, error: Error) {
         let failure = ActionFailure::from(error);
         for task in tasks {
-            self.report_end(task.cell, Err(failure.clone()));
+            (self.events)(ExecutorEvent::Exited(task.cell, Err(failure.clone())));
         }
     }
 
@@ -284,7 +280,7 @@ impl Watcher {
                             .hint("`cwm run` submits it again; look into the log of the node"))
                     }
                 };
-                self.report_end(cell, result);
+                (self.events)(ExecutorEvent::Exited(cell, result));
             }
             match watched.tasks.is_empty() {
                 true => watched.batch.close_if_over(),

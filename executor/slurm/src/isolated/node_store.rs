@@ -21,9 +21,8 @@ pub struct NodeStore {
 /// Removes a temporary store, also folders that a stage left read-only.
 impl Drop for NodeStore {
     fn drop(&mut self) {
-        if let Some(temporary) = self.temporary.take() {
+        if let Some(temporary) = &self.temporary {
             allow_changes(temporary.path());
-            let _ = temporary.close();
         }
     }
 }
