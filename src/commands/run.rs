@@ -20,7 +20,7 @@ use cwm_core::{Diagnostic, Error, ExitCode, Result};
 use cwm_engine::{
     EventSink, EventSinks, InputUploader, Machine, Options, ResultFetcher, RunEvent, SaveResults, Summary,
 };
-use cwm_project::site::Site;
+use cwm_project::site::Remote;
 use cwm_remote::TransferService;
 use cwm_slurm::SlurmExecutor;
 use cwm_store::OutputShape;
@@ -79,16 +79,17 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
         return dry_run::run(&workspace, &targets, &force, &arguments, remote_store.is_some(), &mut sinks);
     }
     workspace.store = workspace.store.quarantining_records();
-    let open_remotes = |site: &Site, remote, to_write| TransferService::open(site, remote, &workspace.store, to_write);
+    let open_remotes =
+        |remotes: &[Remote], named, to_write| TransferService::open(remotes, named, &workspace.store, to_write);
     let remote = sharing.remote.as_deref();
-    let pushing = sharing.push.then(|| open_remotes(&workspace.site, remote, true)).transpose()?;
+    let pushing = sharing.push.then(|| open_remotes(&workspace.site.remotes, remote, true)).transpose()?;
     let mut fetcher: Option<Box<dyn ResultFetcher>> = None;
     let mut uploader: Option<Box<dyn InputUploader>> = None;
     if let Some(config) = &remote_store {
-        fetcher = Some(Box::new(Remotes(open_remotes(&config.site(), None, false)?)));
-        uploader = Some(Box::new(Remotes(open_remotes(&config.site(), None, false)?)));
+        fetcher = Some(Box::new(Remotes(open_remotes(&config.remotes, None, false)?)));
+        uploader = Some(Box::new(Remotes(open_remotes(&config.remotes, None, false)?)));
     } else if sharing.pull {
-        fetcher = Some(Box::new(Remotes(open_remotes(&workspace.site, remote, false)?)));
+        fetcher = Some(Box::new(Remotes(open_remotes(&workspace.site.remotes, remote, false)?)));
     }
     // A store that cannot be made is an error before anything runs.
     if !arguments.check && !workspace.store.exists() {

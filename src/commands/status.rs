@@ -163,7 +163,7 @@ fn query_remotes(
     cache_status: &CacheStatus,
     cells: &[usize],
 ) -> Result<BTreeMap<usize, Vec<RemoteRow>>, Error> {
-    let service = TransferService::open(&workspace.site, None, &workspace.store, false)?;
+    let service = TransferService::open(&workspace.site.remotes, None, &workspace.store, false)?;
     let (sender, inbox) = std::sync::mpsc::channel();
     for &index in cells {
         let line = workspace.locked.get(&workspace.plan.cells[index].label);

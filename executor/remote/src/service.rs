@@ -19,7 +19,7 @@ use super::transfer::{FetchStats, RemoteStatus, TransferEvent, TransferRequest, 
 use super::upload_result::Upload;
 use super::{layout, records};
 use cwm_core::{Digest, Error, Key, locked, suggest};
-use cwm_project::site::Site;
+use cwm_project::site::Remote;
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};
 
@@ -43,19 +43,19 @@ struct ServiceState {
 }
 
 impl TransferService {
-    /// Opens the remotes of `site`, or the one that is `named`; with `to_write` the one that uploads go to. Nothing is requested
+    /// Opens these remotes, or the one that is `named`; with `to_write` the one that uploads go to. Nothing is requested
     /// yet.
     ///
     /// # Errors
     /// There is none, none of that name or none that can be written; its settings do not fit together, or it is a store.
-    pub fn open(site: &Site, named: Option<&str>, store: &Store, to_write: bool) -> Result<TransferService, Error> {
+    pub fn open(all: &[Remote], named: Option<&str>, store: &Store, to_write: bool) -> Result<TransferService, Error> {
         let add = "`cwm remote add NAME URL` writes one into cwm.toml";
-        if site.remotes.is_empty() {
+        if all.is_empty() {
             return Err(Error::usage("there are no remotes").hint(add));
         }
-        let mut remotes: Vec<_> = site.remotes.iter().filter(|one| named.is_none_or(|name| one.name == name)).collect();
+        let mut remotes: Vec<_> = all.iter().filter(|one| named.is_none_or(|name| one.name == name)).collect();
         if let (Some(name), true) = (named, remotes.is_empty()) {
-            let names = site.remotes.iter().map(|remote| remote.name.as_str());
+            let names = all.iter().map(|remote| remote.name.as_str());
             let (hint, error) = (suggest(name, "remotes", names), Error::usage(format!("there is no remote `{name}`")));
             return Err(hint.into_iter().fold(error, Error::hint));
         }

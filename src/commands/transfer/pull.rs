@@ -20,7 +20,7 @@ pub fn run(store: Option<&Path>, mut arguments: TransferArguments) -> Result<Exi
     arguments.pipeline.take_from(&mut arguments.words)?;
     let workspace = Workspace::open(store, &arguments.pipeline)?;
     let chosen = workspace.plan.select_all(&arguments.words)?;
-    let service = TransferService::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, false)?;
+    let service = TransferService::open(&workspace.site.remotes, arguments.remote.as_deref(), &workspace.store, false)?;
     let mut sinks = EventSinks(vec![progress_sink(Output::Auto, arguments.verbose, workspace.labels())]);
     workspace.store.create()?;
     let _lock = workspace.lock_shared(&mut sinks)?;

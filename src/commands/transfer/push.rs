@@ -22,7 +22,7 @@ pub fn run(store: Option<&Path>, PushArguments { transfer: mut arguments, force 
     arguments.pipeline.take_from(&mut arguments.words)?;
     let workspace = Workspace::open(store, &arguments.pipeline)?;
     let chosen = workspace.plan.select_all(&arguments.words)?;
-    let service = TransferService::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, true)?;
+    let service = TransferService::open(&workspace.site.remotes, arguments.remote.as_deref(), &workspace.store, true)?;
     let mut sinks = EventSinks(vec![progress_sink(Output::Auto, arguments.verbose, workspace.labels())]);
     let _lock = workspace.lock_shared(&mut sinks)?;
     let cache_status = workspace.cache_status()?;

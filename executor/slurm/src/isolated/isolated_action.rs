@@ -221,7 +221,7 @@ impl IsolatedAction<'_> {
         may_cancel: bool,
     ) -> Result<TransferEvent, ActionFailure> {
         let ExecProcess { messages, cancellation, .. } = self.process;
-        let service = TransferService::open(&self.config.site(), None, &self.node.store, false)?;
+        let service = TransferService::open(&self.config.remotes, None, &self.node.store, false)?;
         let (sender, inbox) = channel();
         service.start(request, move |event| {
             // Nobody receives after a cancellation.

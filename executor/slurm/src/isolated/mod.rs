@@ -13,7 +13,7 @@ pub use isolated_action::perform;
 
 use serde::{Deserialize, Serialize};
 
-use cwm_project::site::{Remote, Site};
+use cwm_project::site::Remote;
 
 /// The remotes that an isolated job exchanges content with. It holds no credentials: those are the node's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,11 +26,6 @@ pub struct RemoteStoreConfig {
 }
 
 impl RemoteStoreConfig {
-    /// Returns the remotes as a `cwm.toml` in this order would have them.
-    pub fn site(&self) -> Site {
-        Site { remotes: self.remotes.clone(), ..Site::default() }
-    }
-
     /// Returns the name of the remote that results go to.
     pub fn push_remote(&self) -> &str {
         self.remotes.first().map_or("", |remote| &remote.name)
