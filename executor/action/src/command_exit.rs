@@ -28,31 +28,30 @@ pub fn describe(code: Option<i32>, signal: Option<i32>, kernel_killed: bool, log
     if let Some(line) = out_of_memory::find(log_tail) {
         return out_of_memory(format!("{ended}: out of memory, according to its log ({line})"));
     }
-    let hint = match code {
-        _ if kernel_killed => {
+    let failure = ActionFailure::new(ActionFailureKind::Command, ended);
+    match code {
+        _ if kernel_killed => failure.hint(
             "the kernel killed a process for lack of memory while it ran; if that was one of its own, it needs more memory, or \
-             fewer `--jobs`"
-        }
-        _ if was_killed => "the kernel reports no kill for lack of memory; `cwm run` runs it again",
-        _ if inner == Some(libc::SIGPIPE) => {
+             fewer `--jobs`",
+        ),
+        _ if was_killed => failure.hint("the kernel reports no kill for lack of memory; `cwm run` runs it again"),
+        _ if inner == Some(libc::SIGPIPE) => failure.hint(
             "a program of a pipe ended before it had read all of it, as `head` does, and `pipefail` counts that: limit what is written \
-             into the pipe, or begin the command with `set +o pipefail`"
-        }
-        Some(126) => "what it calls cannot be executed: is its mode right, and its first line?",
+             into the pipe, or begin the command with `set +o pipefail`",
+        ),
+        Some(126) => failure.hint("what it calls cannot be executed: is its mode right, and its first line?"),
         Some(127) => {
             let program = missing_program(log_tail).map_or("a program".to_owned(), |program| format!("`{program}`"));
-            let hint = format!(
+            failure.hint(format!(
                 "{program} was not found: it is looked for in PATH, and files of the pipeline's folder are there only if \
                  `deps:` names them"
-            );
-            return ActionFailure::new(ActionFailureKind::Command, ended).hint(hint);
+            ))
         }
-        _ if MISSING_MODULE.iter().any(|error| log_tail.contains(error)) => {
-            "modules of the pipeline's folder are found only if `deps:` names them, such as `deps: [\"scripts/**\"]`"
-        }
-        _ => return ActionFailure::new(ActionFailureKind::Command, ended),
-    };
-    ActionFailure::new(ActionFailureKind::Command, ended).hint(hint)
+        _ if MISSING_MODULE.iter().any(|error| log_tail.contains(error)) => failure.hint(
+            "modules of the pipeline's folder are found only if `deps:` names them, such as `deps: [\"scripts/**\"]`",
+        ),
+        _ => failure,
+    }
 }
 
 /// Returns the program that the last line of a shell's log reports as not found: `bash: line 1: x: command not found`.
