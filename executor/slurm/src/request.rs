@@ -111,8 +111,6 @@ pub struct JobScript {
 impl JobTemplate<'_> {
     /// Makes the job of an array of `count` cells. Each task finds its key, and becomes `cwm exec KEY`.
     pub fn array(&self, request: &ResourceRequest, count: usize) -> JobScript {
-        let mut options = request.options();
-        options.push(format!("--array=0-{}", count - 1));
         let mut script = format!("keys={}\n", quote(&self.folder.join("keys")));
         for threads in ["RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "TOKIO_WORKER_THREADS"] {
             script += &format!("export {threads}={}\n", request.cpus);
@@ -128,19 +126,19 @@ impl JobTemplate<'_> {
             "exec {binary} exec \"$key\" --store {root} --batch {} --task \"$SLURM_ARRAY_TASK_ID\"\n",
             self.batch
         );
-        self.job(&format!("cwm-{}", request.stage), "%a.out", options, &script)
+        self.job(request, Some(format!("--array=0-{}", count - 1)), "%a.out", &script)
     }
 
     /// Makes the job of a detached run: in the folder and with the arguments of the command.
     pub fn run(&self, folder: &Path, arguments: &[String]) -> JobScript {
-        let mut options = ["--ntasks=1", "--nodes=1", "--cpus-per-task=1"].map(str::to_owned).to_vec();
-        options.extend(self.settings.site.detached_time.map(|time| format!("--time={}", slurm_time(time))));
+        let time = self.settings.site.detached_time;
+        let request = ResourceRequest { stage: "run".to_owned(), cpus: 1, gpus: 0, memory: 0, time };
         let arguments: Vec<String> = arguments.iter().map(|word| shell_quote(word)).collect();
         let script = format!("cd {} || exit 70\nexec {} {}\n", quote(folder), quote(self.binary), arguments.join(" "));
-        self.job("cwm-run", DETACHED_OUTPUT, options, &script)
+        self.job(&request, None, DETACHED_OUTPUT, &script)
     }
 
-    fn job(&self, name: &str, output: &str, more: Vec<String>, work: &str) -> JobScript {
+    fn job(&self, request: &ResourceRequest, array: Option<String>, output: &str, work: &str) -> JobScript {
         let site = &self.settings.site;
         let mut options = vec!["--parsable".to_owned()];
         let site_options = [("partition", &site.partition), ("account", &site.account), ("qos", &site.qos)];
@@ -150,12 +148,13 @@ impl JobTemplate<'_> {
         // Slurm replaces what follows a single `%`.
         let folder = self.folder.to_string_lossy().replace('%', "%%");
         options.extend([
-            format!("--job-name={name}"),
+            format!("--job-name=cwm-{}", request.stage),
             format!("--comment={MARK}{}", self.batch),
             format!("--output={folder}/{output}"),
             format!("--chdir={}", self.root.display()),
         ]);
-        options.extend(more);
+        options.extend(request.options());
+        options.extend(array);
         options.push(self.folder.join("script").to_string_lossy().into_owned());
         let mut script = "#!/bin/sh\n".to_owned();
         script.extend(site.lines.iter().map(|line| format!("#SBATCH {line}\n")));
