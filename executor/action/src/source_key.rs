@@ -89,27 +89,21 @@ pub fn unpinned_urls(value: &Value) -> usize {
 /// The components with the sums of what was fetched in place of the URLs; nothing if one is not among `fetched`.
 pub fn with_checksums(components: &Components, fetched: &[FetchResult]) -> Option<Components> {
     let mut pinned = components.clone();
-    let value = pinned.parameters.get_mut(SOURCE)?;
-    *value = pin(value, fetched)?;
+    pin(pinned.parameters.get_mut(SOURCE)?, fetched)?;
     Some(pinned)
 }
 
-fn pin(value: &Value, fetched: &[FetchResult]) -> Option<Value> {
-    Some(match value {
+fn pin(value: &mut Value, fetched: &[FetchResult]) -> Option<()> {
+    match value {
         Value::Map(map) if map.contains_key(URL) => {
-            let is = |one: &&FetchResult| {
-                let first_bytes = one.fetch.first_bytes.map(|bytes| Value::Int(bytes.into()));
-                map[URL].as_text() == Some(&one.fetch.url) && map.get(FIRST_BYTES) == first_bytes.as_ref()
-            };
-            content(SHA256, &fetched.iter().find(is)?.sha256, None)
+            let is = |one: &&FetchResult| content(URL, &one.fetch.url, one.fetch.first_bytes) == *value;
+            *value = content(SHA256, &fetched.iter().find(is)?.sha256, None);
+            Some(())
         }
-        Value::Map(map) => {
-            let items = map.iter().map(|(name, item)| Some((name.clone(), pin(item, fetched)?)));
-            Value::Map(items.collect::<Option<_>>()?)
-        }
-        Value::List(items) => Value::List(items.iter().map(|item| pin(item, fetched)).collect::<Option<_>>()?),
-        other => other.clone(),
-    })
+        Value::Map(map) => map.values_mut().try_for_each(|item| pin(item, fetched)),
+        Value::List(items) => items.iter_mut().try_for_each(|item| pin(item, fetched)),
+        _ => Some(()),
+    }
 }
 
 /// Returns a content, or several, for people; nothing for other values.
