@@ -203,7 +203,7 @@ impl Client {
     /// The remote does not take it.
     pub async fn put(&self, name: &str, bytes: Bytes) -> Result<()> {
         match &self.location.folder {
-            Some(folder) => folder_writer::put(folder, name, &bytes),
+            Some(folder) => folder_writer::put(folder, name, &Digest::of(&bytes), &mut &bytes[..]),
             None => self.request(self.location.store.put(&self.path(name)?, PutPayload::from(bytes))).await.map(drop),
         }
     }

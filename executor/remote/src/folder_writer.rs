@@ -36,25 +36,21 @@ pub fn size(file: &Path) -> Result<Option<u64>> {
     }
 }
 
-/// Writes a small file with one rename, durably.
-///
-/// # Errors
-/// The disk refuses.
-pub fn put(folder: &Path, name: &str, bytes: &[u8]) -> Result<()> {
-    write(folder, &folder.join(name), &Digest::of(bytes), &mut &*bytes)
-}
-
 /// Copies a file there with one rename, durably.
 ///
 /// # Errors
 /// The disk refuses.
 pub fn copy(folder: &Path, name: &str, digest: &Digest, from: &Path) -> Result<()> {
     let mut from = File::open(from).map_err(FileError::io("read", from))?;
-    write(folder, &folder.join(name), digest, &mut from)
+    put(folder, name, digest, &mut from)
 }
 
-/// Writes a temporary file, syncs it, renames it to `place` and syncs the folder.
-fn write(root: &Path, place: &Path, digest: &Digest, from: &mut impl Read) -> Result<()> {
+/// Writes a file with one rename, durably: a temporary file, sync, rename, sync of the folder.
+///
+/// # Errors
+/// The disk refuses.
+pub fn put(root: &Path, name: &str, digest: &Digest, from: &mut impl Read) -> Result<()> {
+    let place = &root.join(name);
     create_parents(root, place)?;
     let disk = DurableFs::default();
     let folder = place.parent().unwrap_or(root);
