@@ -178,17 +178,17 @@ mod tests {
     }
 
     /// The outcome `gone` seconds after the queue first called the task ended or did not list it.
-    fn judged(
+    fn outcome_of(
         reported: Option<&ReportedEnd>,
         begun: bool,
         state: Option<&str>,
         gone: Option<u64>,
         recorded: bool,
     ) -> Option<TaskOutcome> {
-        judged_with(reported, begun, state, gone, recorded, Some(""))
+        outcome_with_output(reported, begun, state, gone, recorded, Some(""))
     }
 
-    fn judged_with(
+    fn outcome_with_output(
         reported: Option<&ReportedEnd>,
         begun: bool,
         state: Option<&str>,
@@ -225,42 +225,42 @@ mod tests {
         })
     }
 
-    fn kind(verdict: &Option<TaskOutcome>) -> Option<ActionFailureKind> {
-        match verdict {
+    fn kind(outcome: &Option<TaskOutcome>) -> Option<ActionFailureKind> {
+        match outcome {
             Some(TaskOutcome::Failed(failure)) => Some(failure.kind),
             _ => None,
         }
     }
 
     #[test]
-    fn what_is_recorded_is_done_whatever_the_queue_says() {
+    fn what_is_recorded_is_done_whatever_the_queue_shows() {
         let recorded = Ok(ActionOutcome::NewResult(BTreeMap::new()));
         for state in [Some("RUNNING"), Some("COMPLETING"), Some("TIMEOUT"), Some("CANCELLED"), None] {
-            assert_eq!(judged(Some(&recorded), true, state, None, true), Some(TaskOutcome::Succeeded), "{state:?}");
-            // Without its last words.
+            assert_eq!(outcome_of(Some(&recorded), true, state, None, true), Some(TaskOutcome::Succeeded), "{state:?}");
+            // Without its last message.
             if state.is_none_or(|state| state != "RUNNING" && state != "COMPLETING") {
-                assert_eq!(judged(None, true, state, Some(0), true), Some(TaskOutcome::Succeeded), "{state:?}");
+                assert_eq!(outcome_of(None, true, state, Some(0), true), Some(TaskOutcome::Succeeded), "{state:?}");
             }
         }
-        assert_eq!(judged(None, true, None, Some(0), true), Some(TaskOutcome::Succeeded));
+        assert_eq!(outcome_of(None, true, None, Some(0), true), Some(TaskOutcome::Succeeded));
         // Somebody made the result while it waited, and another run cancelled it for that.
-        assert_eq!(judged(None, false, Some("CANCELLED"), Some(0), true), Some(TaskOutcome::Succeeded));
+        assert_eq!(outcome_of(None, false, Some("CANCELLED"), Some(0), true), Some(TaskOutcome::Succeeded));
         // Reported, but the store does not show it yet, or never does.
-        assert_eq!(judged(Some(&recorded), true, None, Some(59), false), None);
-        assert_eq!(kind(&judged(Some(&recorded), true, None, Some(60), false)), Some(ActionFailureKind::System));
+        assert_eq!(outcome_of(Some(&recorded), true, None, Some(59), false), None);
+        assert_eq!(kind(&outcome_of(Some(&recorded), true, None, Some(60), false)), Some(ActionFailureKind::System));
     }
 
     #[test]
     fn what_the_controller_has_not_given_is_unknown_and_waited_for() {
-        assert_eq!(judged(None, false, None, None, false), None);
-        assert_eq!(judged(None, true, None, None, false), None);
-        assert_eq!(judged(Some(&failed(ActionFailureKind::Cancelled)), true, None, None, false), None);
+        assert_eq!(outcome_of(None, false, None, None, false), None);
+        assert_eq!(outcome_of(None, true, None, None, false), None);
+        assert_eq!(outcome_of(Some(&failed(ActionFailureKind::Cancelled)), true, None, None, false), None);
     }
 
     #[test]
     fn lost_is_what_is_nowhere_for_long_enough() {
-        assert_eq!(judged(None, true, None, Some(59), false), None);
-        let Some(TaskOutcome::Resubmit { reason, counts: true }) = judged(None, true, None, Some(60), false) else {
+        assert_eq!(outcome_of(None, true, None, Some(59), false), None);
+        let Some(TaskOutcome::Resubmit { reason, counts: true }) = outcome_of(None, true, None, Some(60), false) else {
             panic!()
         };
         assert_eq!(reason, "nothing is left of its job 17_3, in the queue or the store");
@@ -268,29 +268,33 @@ mod tests {
 
     #[test]
     fn a_task_that_alone_of_its_job_is_gone_and_never_began_was_cancelled() {
-        let judged = |is_removed: bool, begun, gone, output| {
-            judged_with(None, begun, is_removed.then_some("REMOVED"), Some(gone), false, output)
+        let outcome_of = |is_removed: bool, begun, gone, output| {
+            outcome_with_output(None, begun, is_removed.then_some("REMOVED"), Some(gone), false, output)
         };
-        let Some(TaskOutcome::Failed(failure)) = judged(true, false, 60, None) else { panic!() };
+        let Some(TaskOutcome::Failed(failure)) = outcome_of(true, false, 60, None) else { panic!() };
         assert_eq!(
             (failure.kind, failure.message.as_str()),
             (ActionFailureKind::Cancelled, "its job 17_3 was cancelled")
         );
         // The first that a node writes may be hidden for so long.
-        assert_eq!(judged(true, false, 59, None), None);
+        assert_eq!(outcome_of(true, false, 59, None), None);
         // Begun, or of a job of which nothing is left: that may have been anything.
         for (is_removed, begun, output) in [(true, true, Some("")), (true, false, Some("")), (false, false, None)] {
-            assert!(matches!(judged(is_removed, begun, 60, output), Some(TaskOutcome::Resubmit { counts: true, .. })));
+            assert!(matches!(
+                outcome_of(is_removed, begun, 60, output),
+                Some(TaskOutcome::Resubmit { counts: true, .. })
+            ));
         }
     }
 
     #[test]
     fn a_failure_that_was_reported_is_that_and_needs_no_queue() {
         assert_eq!(
-            kind(&judged(Some(&failed(ActionFailureKind::Command)), true, None, None, false)),
+            kind(&outcome_of(Some(&failed(ActionFailureKind::Command)), true, None, None, false)),
             Some(ActionFailureKind::Command)
         );
-        let of_memory = judged(Some(&failed(ActionFailureKind::Command)), true, Some("OUT_OF_MEMORY"), Some(0), false);
+        let of_memory =
+            outcome_of(Some(&failed(ActionFailureKind::Command)), true, Some("OUT_OF_MEMORY"), Some(0), false);
         assert_eq!(kind(&of_memory), Some(ActionFailureKind::OutOfMemory));
         // Slurm measured by itself, and its queue shows no more than that it failed.
         let output = "slurmstepd-cn1: error: StepId=4.batch exceeded memory limit (151691264 > 104857600), being killed\n\
@@ -305,10 +309,10 @@ mod tests {
             (Some(&command), true, Some("RUNNING")),
             (None, true, None),
         ] {
-            let verdict = judged_with(reported, begun, state, Some(60), false, Some(output));
-            assert_eq!(kind(&verdict), Some(ActionFailureKind::OutOfMemory), "{reported:?} {state:?}");
+            let outcome = outcome_with_output(reported, begun, state, Some(60), false, Some(output));
+            assert_eq!(kind(&outcome), Some(ActionFailureKind::OutOfMemory), "{reported:?} {state:?}");
         }
-        let cancelled = judged_with(Some(&stopped), true, Some("CANCELLED"), Some(60), false, Some(output));
+        let cancelled = outcome_with_output(Some(&stopped), true, Some("CANCELLED"), Some(60), false, Some(output));
         assert_eq!(kind(&cancelled), Some(ActionFailureKind::Cancelled));
     }
 
@@ -324,30 +328,30 @@ mod tests {
             ("NODE_FAIL", None),
             ("BOOT_FAIL", None),
         ] {
-            // Asked to stop, and it did; never began; killed without a word.
+            // Stopped on request; never began; killed without a message.
             for (reported, begun, gone) in [(Some(&stopped), true, 0), (None, false, 0), (None, true, 60)] {
-                let verdict = judged(reported, begun, Some(state), Some(gone), false);
-                assert_eq!(kind(&verdict), expected, "{state}");
+                let outcome = outcome_of(reported, begun, Some(state), Some(gone), false);
+                assert_eq!(kind(&outcome), expected, "{state}");
                 match state {
                     "PREEMPTED" => {
-                        assert!(matches!(verdict, Some(TaskOutcome::Resubmit { counts: false, .. })), "{verdict:?}")
+                        assert!(matches!(outcome, Some(TaskOutcome::Resubmit { counts: false, .. })), "{outcome:?}")
                     }
                     "NODE_FAIL" | "BOOT_FAIL" => {
-                        assert!(matches!(verdict, Some(TaskOutcome::Resubmit { counts: true, .. })))
+                        assert!(matches!(outcome, Some(TaskOutcome::Resubmit { counts: true, .. })))
                     }
                     _ => {}
                 }
             }
-            // Killed, and its last words may be on their way.
-            assert_eq!(judged(None, true, Some(state), Some(59), false), None, "{state}");
+            // Killed, and its last messages may not be visible yet.
+            assert_eq!(outcome_of(None, true, Some(state), Some(59), false), None, "{state}");
         }
-        assert_eq!(kind(&judged(None, true, Some("FAILED"), Some(60), false)), Some(ActionFailureKind::Killed));
-        assert_eq!(kind(&judged(None, false, Some("FAILED"), Some(60), false)), Some(ActionFailureKind::System));
-        assert_eq!(kind(&judged(None, true, Some("COMPLETED"), Some(60), false)), Some(ActionFailureKind::System));
-        assert_eq!(judged(None, true, Some("COMPLETED"), Some(59), false), None);
+        assert_eq!(kind(&outcome_of(None, true, Some("FAILED"), Some(60), false)), Some(ActionFailureKind::Killed));
+        assert_eq!(kind(&outcome_of(None, false, Some("FAILED"), Some(60), false)), Some(ActionFailureKind::System));
+        assert_eq!(kind(&outcome_of(None, true, Some("COMPLETED"), Some(60), false)), Some(ActionFailureKind::System));
+        assert_eq!(outcome_of(None, true, Some("COMPLETED"), Some(59), false), None);
         // By a warning signal before its time is over (`--signal`), or by somebody's hand.
         assert_eq!(
-            kind(&judged(Some(&stopped), true, Some("FAILED"), Some(0), false)),
+            kind(&outcome_of(Some(&stopped), true, Some("FAILED"), Some(0), false)),
             Some(ActionFailureKind::Cancelled)
         );
     }
@@ -356,25 +360,26 @@ mod tests {
     fn what_is_started_again_is_waited_for_though_it_was_stopped() {
         let stopped = failed(ActionFailureKind::Cancelled);
         for state in ["PENDING", "REQUEUED", "RUNNING", "COMPLETING", "CONFIGURING"] {
-            assert_eq!(judged(Some(&stopped), true, Some(state), None, false), None, "{state}");
+            assert_eq!(outcome_of(Some(&stopped), true, Some(state), None, false), None, "{state}");
         }
     }
 
     #[test]
-    fn what_the_queue_forgot_slurm_said_in_the_jobs_output() {
+    fn an_end_that_the_queue_forgot_is_in_the_jobs_output() {
         let stopped = failed(ActionFailureKind::Cancelled);
-        let say = |why: &str| format!("slurmstepd: error: *** JOB 20 ON cn1 CANCELLED AT 2026-11-22T07:00:00{why} ***");
+        let line =
+            |why: &str| format!("slurmstepd: error: *** JOB 20 ON cn1 CANCELLED AT 2026-11-22T07:00:00{why} ***");
         for (why, expected) in
             [(" DUE TO TIME LIMIT", ActionFailureKind::TimeLimit), ("", ActionFailureKind::Cancelled)]
         {
-            let verdict = judged_with(Some(&stopped), true, None, Some(60), false, Some(&say(why)));
-            assert_eq!(kind(&verdict), Some(expected), "{why}");
+            let outcome = outcome_with_output(Some(&stopped), true, None, Some(60), false, Some(&line(why)));
+            assert_eq!(kind(&outcome), Some(expected), "{why}");
         }
-        let verdict = judged_with(None, true, None, Some(60), false, Some(&say(" DUE TO PREEMPTION")));
-        assert!(matches!(verdict, Some(TaskOutcome::Resubmit { counts: false, .. })));
+        let outcome = outcome_with_output(None, true, None, Some(60), false, Some(&line(" DUE TO PREEMPTION")));
+        assert!(matches!(outcome, Some(TaskOutcome::Resubmit { counts: false, .. })));
         let output = "sh: 5: module: not found\n";
         let Some(TaskOutcome::Failed(failure)) =
-            judged_with(None, false, Some("FAILED"), Some(60), false, Some(output))
+            outcome_with_output(None, false, Some("FAILED"), Some(60), false, Some(output))
         else {
             panic!()
         };
@@ -382,7 +387,8 @@ mod tests {
         // One that `setup` ended, whatever the queue still knows of it.
         for state in [Some("FAILED"), Some("COMPLETED"), None] {
             let output = format!("{output}{SETUP_ENDED}127\n");
-            let Some(TaskOutcome::Failed(failure)) = judged_with(None, false, state, Some(60), false, Some(&output))
+            let Some(TaskOutcome::Failed(failure)) =
+                outcome_with_output(None, false, state, Some(60), false, Some(&output))
             else {
                 panic!()
             };
@@ -390,19 +396,19 @@ mod tests {
             assert_eq!(failure.message, words);
             assert!(failure.hint.is_some_and(|hint| hint.contains("`setup`")));
         }
-        let said_before = format!("{SETUP_ENDED}0\n");
+        let earlier = format!("{SETUP_ENDED}0\n");
         assert!(matches!(
-            judged_with(None, true, None, Some(60), false, Some(&said_before)),
+            outcome_with_output(None, true, None, Some(60), false, Some(&earlier)),
             Some(TaskOutcome::Resubmit { .. })
         ));
         let own = "slurmstepd-cn1: error: rmdir(/var/spool/job00011): No such file or directory\n";
-        let verdict = judged_with(None, false, Some("FAILED"), Some(60), false, Some(own));
-        let Some(TaskOutcome::Resubmit { reason, counts: true }) = verdict else { panic!("{verdict:?}") };
+        let outcome = outcome_with_output(None, false, Some("FAILED"), Some(60), false, Some(own));
+        let Some(TaskOutcome::Resubmit { reason, counts: true }) = outcome else { panic!("{outcome:?}") };
         assert!(reason.starts_with("Slurm could not start its job 17_3: slurmstepd-cn1: error: rmdir("), "{reason}");
         // It wrote something of its own, or it had begun.
         for (begun, output) in [(false, format!("{output}{own}")), (true, own.to_owned())] {
-            let verdict = judged_with(None, begun, Some("FAILED"), Some(60), false, Some(&output));
-            assert!(matches!(verdict, Some(TaskOutcome::Failed(_))), "{verdict:?}");
+            let outcome = outcome_with_output(None, begun, Some("FAILED"), Some(60), false, Some(&output));
+            assert!(matches!(outcome, Some(TaskOutcome::Failed(_))), "{outcome:?}");
         }
     }
 }
