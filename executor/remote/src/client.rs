@@ -79,14 +79,12 @@ impl Client {
         if let Some(folder) = self.location.folder.as_ref().filter(|folder| !folder.is_dir()) {
             return Err(RemoteError::Unreachable(format!("there is no folder {}; is it mounted?", folder.display())));
         }
-        let bytes = match self.read_small(FORMAT, 64).await {
-            Ok(bytes) => bytes,
-            Err(RemoteError::NotFound) if self.backend.is_read_only => {
+        let Some(bytes) = RemoteError::optional(self.read_small(FORMAT, 64).await)? else {
+            if self.backend.is_read_only {
                 let what = "nothing of cwm's is there; its address is that of the folder which has the file";
                 return Err(RemoteError::Refused(format!("{what} `{FORMAT}`")));
             }
-            Err(RemoteError::NotFound) => return Ok(false),
-            Err(error) => return Err(error),
+            return Ok(false);
         };
         match String::from_utf8_lossy(&bytes).trim().parse::<u32>() {
             Ok(REMOTE_FORMAT) => {
@@ -190,11 +188,8 @@ impl Client {
         if let Some(folder) = &self.location.folder {
             return folder_writer::size(&folder.join(name));
         }
-        match self.request(self.location.store.head(&self.path(name)?)).await {
-            Ok(meta) => Ok(Some(meta.size)),
-            Err(RemoteError::NotFound) => Ok(None),
-            Err(error) => Err(error),
-        }
+        let meta = RemoteError::optional(self.request(self.location.store.head(&self.path(name)?)).await)?;
+        Ok(meta.map(|meta| meta.size))
     }
 
     /// Writes something, in place of what is there.

@@ -78,6 +78,18 @@ impl RemoteError {
         RemoteError::Invalid("is shorter than it should be".to_owned())
     }
 
+    /// Returns nothing for what the remote does not have.
+    ///
+    /// # Errors
+    /// Any other error.
+    pub fn optional<T>(result: Result<T>) -> Result<Option<T>> {
+        match result {
+            Ok(found) => Ok(Some(found)),
+            Err(RemoteError::NotFound) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Returns true if the same request may succeed in a moment.
     pub fn is_transient(&self) -> bool {
         matches!(self, RemoteError::Unreachable(_))

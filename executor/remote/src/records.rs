@@ -26,13 +26,9 @@ pub struct FoundRecords {
 /// # Errors
 /// It does not come, or is wrong.
 pub async fn index_of(client: &Client, key: &Key) -> Result<Index> {
-    match client.read_small(&layout::index(key), index::LARGEST).await {
-        Ok(bytes) => {
-            index::decode(&bytes).map_err(|what| RemoteError::Invalid(format!("the index of {} {what}", key.short())))
-        }
-        Err(RemoteError::NotFound) => Ok(Index::default()),
-        Err(error) => Err(error),
-    }
+    let bytes = RemoteError::optional(client.read_small(&layout::index(key), index::LARGEST).await)?;
+    let invalid = |what: String| RemoteError::Invalid(format!("the index of {} {what}", key.short()));
+    bytes.map_or(Ok(Index::default()), |bytes| index::decode(&bytes).map_err(invalid))
 }
 
 /// Fetches one record, and checks it.
