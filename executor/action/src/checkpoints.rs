@@ -36,10 +36,10 @@ impl CheckpointOwner {
     pub fn prepare(&self, device: Option<&str>) -> Result<(), ActionFailure> {
         let kind = |device| if device == CheckpointStamp::PROCESSOR { device } else { CheckpointStamp::GPU };
         let (device, folder) = (device.map(kind), self.work.checkpoint_folder());
-        let mut kept = self.work.checkpoints()?;
+        let mut names = self.work.checkpoints()?;
         let mut found = match self.work.read_stamp() {
-            Err(error) if !kept.is_empty() => {
-                let problem = format!("an earlier attempt kept {}, and their code is not known: {error}", list(&kept));
+            Err(error) if !names.is_empty() => {
+                let problem = format!("an earlier attempt kept {}, and their code is not known: {error}", list(&names));
                 let hint = format!("delete {} to start again", folder.display());
                 return Err(ActionFailure::new(ActionFailureKind::Input, problem).hint(hint));
             }
@@ -47,17 +47,17 @@ impl CheckpointOwner {
         };
         let is_ours = |stamp: &CheckpointStamp| stamp.format == CheckpointStamp::FORMAT && stamp.binary == self.code;
         if found.take_if(|stamp| !is_ours(stamp)).is_some() {
-            let (kept, folder) = (list(&std::mem::take(&mut kept)), folder.display());
+            let (checkpoints, folder) = (list(&std::mem::take(&mut names)), folder.display());
             let _ = writeln!(
                 std::io::stderr(),
-                "other code kept {kept} in {folder}: it is deleted, and the stage starts again"
+                "other code kept {checkpoints} in {folder}: it is deleted, and the stage starts again"
             );
             self.work.remove_checkpoints()?;
         }
         match (device, found) {
             (None, _) => Ok(()),
             (Some(device), Some(stamp)) if stamp.device == device => Ok(()),
-            (Some(device), Some(stamp)) if !kept.is_empty() => Err(self.refusal(&stamp.device, device, &kept)),
+            (Some(device), Some(stamp)) if !names.is_empty() => Err(self.refusal(&stamp.device, device, &names)),
             (Some(device), _) => {
                 let (format, binary) = (CheckpointStamp::FORMAT, self.code.clone());
                 Ok(self.work.write_stamp(&CheckpointStamp { format, binary, device: device.to_owned() })?)
@@ -65,12 +65,12 @@ impl CheckpointOwner {
         }
     }
 
-    fn refusal(&self, before: &str, now: &str, kept: &[String]) -> ActionFailure {
+    fn refusal(&self, before: &str, now: &str, names: &[String]) -> ActionFailure {
         let name = |device| if device == CheckpointStamp::GPU { "a GPU" } else { "the processor" };
         let option = if before == CheckpointStamp::GPU { "cuda:0" } else { "cpu" };
-        let (before, now, kept, folder) = (name(before), name(now), list(kept), self.work.checkpoint_folder());
+        let (before, now, checkpoints, folder) = (name(before), name(now), list(names), self.work.checkpoint_folder());
         let problem = format!(
-            "an earlier attempt on {before} kept {kept}; to resume from there on {now} would give what neither gives"
+            "an earlier attempt on {before} kept {checkpoints}; to resume from there on {now} would give what neither gives"
         );
         let folder = folder.display();
         ActionFailure::new(ActionFailureKind::Input, problem)

@@ -10,10 +10,10 @@ use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_current_process_gro
 /// started, they are found if `root` adopts ([`os::adopt_orphans`]).
 pub fn descendants(root: Pid) -> Vec<Pid> {
     let mut found = Vec::new();
-    let mut front = children(root);
-    while let Some(next) = front.pop() {
+    let mut pending = children(root);
+    while let Some(next) = pending.pop() {
         if !found.contains(&next) {
-            front.extend(children(next));
+            pending.extend(children(next));
             found.push(next);
         }
     }
@@ -78,8 +78,8 @@ pub fn kill_orphans(with_note: bool) {
 /// Bytes that a process and all that it started hold together: anonymous and shared memory, in memory or swapped out, and
 /// no mapped files, which the kernel takes back when it needs room. What several of them share counts once.
 pub fn memory(root: Pid, more_than: u64) -> u64 {
-    let family: Vec<Pid> = descendants(root).into_iter().chain([root]).collect();
-    let sum = |of: &dyn Fn(Pid) -> u64| family.iter().map(|process| of(*process)).fold(0, u64::saturating_add);
+    let processes: Vec<Pid> = descendants(root).into_iter().chain([root]).collect();
+    let sum = |of: &dyn Fn(Pid) -> u64| processes.iter().map(|process| of(*process)).fold(0, u64::saturating_add);
     // Cheap, and never less than what is held, since shared memory counts once for each.
     let at_most = sum(&|process| os::held_memory(process).unwrap_or(0));
     if at_most <= more_than {

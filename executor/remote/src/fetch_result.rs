@@ -100,14 +100,14 @@ impl Fetch<'_> {
     async fn files(&mut self, mut wanted: BTreeMap<Digest, ObjectRequest>) -> Result<()> {
         let (clients, store, progress) = (self.clients, self.store, self.progress);
         loop {
-            let mut coming = stream::iter(std::mem::take(&mut wanted).into_values())
+            let mut fetches = stream::iter(std::mem::take(&mut wanted).into_values())
                 .map(|file| async move {
                     let fetched = first_intact(clients, |client| fetch(client, store, &file, progress)).await;
                     (file, fetched)
                 })
                 .buffer_unordered(CONCURRENT);
             let mut batch = Vec::new();
-            while let Some((file, fetched)) = coming.next().await {
+            while let Some((file, fetched)) = fetches.next().await {
                 match fetched {
                     Ok(FetchOutcome::Complete(part)) => {
                         self.stats.moved.objects += 1;
@@ -122,7 +122,7 @@ impl Fetch<'_> {
                     place(store, std::mem::take(&mut batch)).await?;
                 }
             }
-            drop(coming);
+            drop(fetches);
             place(store, batch).await?;
             if wanted.is_empty() {
                 return Ok(());

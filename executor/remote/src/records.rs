@@ -58,10 +58,10 @@ pub async fn list_records(client: &Client, key: &Key) -> Result<FoundRecords> {
         index => index?,
     };
     let listed: Vec<(Digest, Digest)> = index.into_iter().take(MAX_RECORDS).collect();
-    let mut coming = stream::iter(listed)
+    let mut records = stream::iter(listed)
         .map(|(digest, result)| async move { (digest, result, record(client, key, &digest).await) })
         .buffer_unordered(8);
-    while let Some((digest, result, one)) = coming.next().await {
+    while let Some((digest, result, one)) = records.next().await {
         match one {
             // A push relies on the results in the index.
             Ok((record, _)) if result_of(&record.output_digests()) != result => found.invalid.push(invalid(

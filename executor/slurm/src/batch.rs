@@ -37,7 +37,7 @@ use cwm_store::{Machine, Store, list_folder};
 const BATCH_FORMAT: u32 = 1;
 
 /// Days after which a batch counts as ended.
-const OLD: i64 = 30;
+const MAX_AGE_DAYS: i64 = 30;
 
 /// `batch.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -240,7 +240,7 @@ impl Batch {
     }
 
     fn is_old(&self) -> bool {
-        Timestamp::now().as_second() - self.file.made.as_second() > OLD * 86_400
+        Timestamp::now().as_second() - self.file.made.as_second() > MAX_AGE_DAYS * 86_400
     }
 }
 
@@ -281,10 +281,10 @@ fn ended_batches(store: &Store, time: Timestamp) -> Vec<PathBuf> {
     ended.map(|(_, path)| path).collect()
 }
 
-/// Copies of programs that no batch but those in `going` runs.
-fn unused_job_binaries(store: &Store, going: &[PathBuf], time: Timestamp) -> Vec<PathBuf> {
-    let staying = open(store).into_iter().filter(|batch| !going.contains(&batch.folder));
-    let used: HashSet<String> = staying.map(|batch| batch.file.binary.to_string()).collect();
+/// Copies of programs that no batch but those in `ended` runs.
+fn unused_job_binaries(store: &Store, ended: &[PathBuf], time: Timestamp) -> Vec<PathBuf> {
+    let others = open(store).into_iter().filter(|batch| !ended.contains(&batch.folder));
+    let used: HashSet<String> = others.map(|batch| batch.file.binary.to_string()).collect();
     let copies = list_folder(&binary::folder(store)).unwrap_or_default();
     // A young one may be of a batch that is not written yet.
     let unused = copies.into_iter().filter(|(name, path)| !used.contains(name) && is_older(path, time));
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_awaited_until_each_of_its_tasks_has_ended() {
+    fn a_batch_is_open_until_each_of_its_tasks_has_ended() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::at(folder.path()).unwrap();
         store.create().unwrap();

@@ -52,7 +52,7 @@ impl SlurmExecutor {
     /// Writes the action file of a task.
     fn prepare(&self, task: Task) -> Result<TaskSpec, cwm_core::Error> {
         let Task { cell, mut action, options, needs, device, time } = task;
-        let limit = options.time.map(|limit| limit + AttemptOptions::grace(limit) + START);
+        let limit = options.time.map(|limit| limit + AttemptOptions::grace(limit) + JOB_OVERHEAD);
         let request = ResourceRequest::of(&action.label.stage, &needs, time.or(limit), &self.settings);
         action.resources = request.resources(device);
         self.store.attempt_folder(&action.key, options.check).write_action(&action)?;
@@ -62,7 +62,7 @@ impl SlurmExecutor {
 }
 
 /// The time that a job may take to begin and to end, beyond the limit of its action.
-const START: Duration = Duration::from_secs(60);
+const JOB_OVERHEAD: Duration = Duration::from_secs(60);
 
 impl Executor for SlurmExecutor {
     fn start(&mut self, queue: &mut BTreeMap<usize, Task>) -> Vec<Start> {

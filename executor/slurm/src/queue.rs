@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::slurm_cli::{self, SlurmError};
 
 /// The beginning of the comment of every job of ours; the id of its batch follows.
-pub const MARK: &str = "cwm:";
+pub const COMMENT_PREFIX: &str = "cwm:";
 
 /// The fields of a line; the comment last, since a stranger's may hold anything.
 const FORMAT: &str = "%F|%K|%T|%r|%N|%k";
@@ -118,7 +118,7 @@ impl Queue {
         for line in text.lines() {
             let fields: Vec<&str> = line.splitn(6, '|').collect();
             let [job, index, state, reason, node, comment] = fields[..] else { continue };
-            let Some(batch) = comment.trim().strip_prefix(MARK) else { continue };
+            let Some(batch) = comment.trim().strip_prefix(COMMENT_PREFIX) else { continue };
             let reason = if reason == "None" { "" } else { reason };
             let entry = QueueEntry { state: state.into(), reason: reason.into(), node: node.into() };
             let queued = queue.0.entry(batch.to_owned()).or_default();

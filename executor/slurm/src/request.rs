@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cwm_contract::{DeviceChoice, Needs, Resources};
 
-use super::queue::MARK;
+use super::queue::COMMENT_PREFIX;
 use super::settings::JobSettings;
 use cwm_core::{plural, shell_quote};
 
@@ -149,7 +149,7 @@ impl JobTemplate<'_> {
         let folder = self.folder.to_string_lossy().replace('%', "%%");
         options.extend([
             format!("--job-name=cwm-{}", request.stage),
-            format!("--comment={MARK}{}", self.batch),
+            format!("--comment={COMMENT_PREFIX}{}", self.batch),
             format!("--output={folder}/{output}"),
             format!("--chdir={}", self.root.display()),
         ]);

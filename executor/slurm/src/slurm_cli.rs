@@ -61,7 +61,7 @@ const UNREACHABLE: [&str; 17] = [
 ];
 
 /// Their messages when a user, an account or the controller has as many jobs as are allowed.
-const FULL: [&str; 5] = ["submit limit", "submitjob", "maxsubmit", "too many jobs", "maxjobcount"];
+const LIMIT_REACHED: [&str; 5] = ["submit limit", "submitjob", "maxsubmit", "too many jobs", "maxjobcount"];
 
 /// Reads the error that a program wrote to its standard error.
 fn classify(program: &str, stderr: &str) -> SlurmError {
@@ -75,7 +75,7 @@ fn classify(program: &str, stderr: &str) -> SlurmError {
     if is_one_of(&UNREACHABLE) {
         let error = Error::system(message).hint("run again when Slurm answers: nothing is submitted twice");
         SlurmError { kind: SlurmErrorKind::Unreachable, error }
-    } else if is_one_of(&FULL) {
+    } else if is_one_of(&LIMIT_REACHED) {
         let hint = "`max_jobs` under [slurm] in cwm.toml keeps a run below such a limit; `squeue --me` shows your jobs";
         SlurmError { kind: SlurmErrorKind::LimitReached, error: Error::system(message).hint(hint) }
     } else {

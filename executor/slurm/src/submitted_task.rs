@@ -70,7 +70,7 @@ impl SubmittedTask {
     pub fn forward_events(&mut self, run: &ExecutorEvents) {
         for message in self.events.read() {
             self.is_confirmed = true;
-            let is_news = match &message {
+            let is_new = match &message {
                 ActionMessage::Start => {
                     self.report = Report::Active;
                     !std::mem::replace(&mut self.has_started, true)
@@ -86,7 +86,7 @@ impl SubmittedTask {
                     true
                 }
             };
-            if is_news {
+            if is_new {
                 run(ExecutorEvent::Message(self.spec.cell, message));
             }
         }

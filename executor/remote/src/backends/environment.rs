@@ -7,7 +7,7 @@ use std::str::FromStr;
 use crate::error::{RemoteError, Result};
 
 /// Ends of names whose values are paths, documents, times or words for people: any text.
-const FREE: [&str; 11] = [
+const ANY_TEXT: [&str; 11] = [
     "_FILE",
     "_PATH",
     "SERVICE_ACCOUNT",
@@ -65,7 +65,7 @@ pub fn sources<K>(settings: &[Setting<K>]) -> String {
 /// It has characters that it cannot have.
 pub fn checked<'v>(name: &str, value: &'v str) -> Result<&'v str> {
     let value = value.trim();
-    if FREE.iter().any(|end| name.ends_with(end)) || value.chars().all(|letter| letter.is_ascii_graphic()) {
+    if ANY_TEXT.iter().any(|end| name.ends_with(end)) || value.chars().all(|letter| letter.is_ascii_graphic()) {
         return Ok(value);
     }
     Err(RemoteError::Refused(format!(
