@@ -1,10 +1,11 @@
 //! Arguments of the commands for the store: `cwm store`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use cwm_contract::{Value, amount};
-use cwm_gc::Age;
+use cwm_gc::parse_time_span;
 
 use super::PipelineArguments;
 use super::completers::{complete, stages, stages_and_tags, tag_names, variables};
@@ -90,8 +91,8 @@ pub struct GcArguments {
     #[arg(long)]
     pub delete: bool,
     /// Keep results made or used within this time: 30d, 12h, 2 weeks
-    #[arg(long, value_name = "AGE", default_value = "0")]
-    pub keep: Age,
+    #[arg(long, value_name = "AGE", default_value = "0", value_parser = parse_time_span)]
+    pub keep: Duration,
     /// Delete the least recently used results, and only until the rest has this size (200GB, 1.5TiB)
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_size: Option<u64>,

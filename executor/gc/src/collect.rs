@@ -2,33 +2,34 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::age::Age;
 use super::eviction_plan::EvictionPlan;
 use super::reachability::{Reachability, Retention};
 use super::roots::{BatchJobs, Root, roots};
+use super::time_span::{before, days};
 use cwm_action::ActionFile;
 use cwm_core::files::Result;
 use cwm_core::{Digest, DurableFs};
 use cwm_store::{EvictionReason, Garbage, Inventory, Store, WorkFolderEntry, bytes_below};
 
 /// The time for which the work folder of a stage that failed or was stopped stays: the next attempt resumes from there.
-const WORK_RETENTION: Age = Age::days(14);
+const WORK_RETENTION: Duration = days(14);
 
 /// The time for which an interrupted transfer with a remote stays.
-const TRANSFER_RETENTION: Age = Age::days(14);
+const TRANSFER_RETENTION: Duration = days(14);
 
 /// The time for which damaged content stays in quarantine.
-const QUARANTINE_RETENTION: Age = Age::days(30);
+const QUARANTINE_RETENTION: Duration = days(30);
 
 /// The limits of a collection.
 #[derive(Clone, Copy, Debug)]
 pub struct GcOptions {
     /// Results that were made or used within this time stay.
-    pub keep: Age,
+    pub keep: Duration,
     /// Only as much goes as brings all content to this many bytes, least recently used first.
     pub max_size: Option<u64>,
     /// True if content from outside goes too, where no root names it.
@@ -153,22 +154,22 @@ impl GcPlan {
 pub fn plan(store: &Store, jobs: &dyn BatchJobs, options: GcOptions, now: Timestamp) -> Result<GcPlan> {
     let roots = roots(store, jobs, now)?;
     let inventory = store.inventory()?;
-    let since = (options.keep > Age::days(0)).then(|| options.keep.before(now));
+    let since = (!options.keep.is_zero()).then(|| before(now, options.keep));
     let reach = Reachability::of(store, &inventory, &roots, since, options.sources);
     let report = GcReport { format: 1, roots, ..GcReport::default() };
     let mut plan = GcPlan { report, garbage: Garbage::default() };
     plan.add_results(store, &inventory, &reach, options.max_size);
     plan.garbage.others.extend(store.trees_without_manifests()?);
-    let ended = options.keep.max(WORK_RETENTION).before(now);
+    let ended = before(now, options.keep.max(WORK_RETENTION));
     let awaited = jobs.pending_keys(store);
     let is_idle = |work: &&WorkFolderEntry| !work.is_running && !awaited.contains(work.folder.key());
     inventory.work.iter().filter(is_idle).filter(|work| work.changed < ended).for_each(|work| plan.add_work(work));
-    let yesterday = Age::days(1).before(now);
+    let yesterday = before(now, days(1));
     for path in jobs.garbage(store, yesterday) {
         plan.report.leftover_bytes += bytes_below(&path)?;
         plan.garbage.others.push(path);
     }
-    let abandoned = options.keep.max(TRANSFER_RETENTION).before(now);
+    let abandoned = before(now, options.keep.max(TRANSFER_RETENTION));
     for left in store.leftovers()? {
         if left.is_transfer && left.changed >= abandoned {
             plan.report.staying_transfer_bytes += left.bytes;
@@ -178,7 +179,7 @@ pub fn plan(store: &Store, jobs: &dyn BatchJobs, options: GcOptions, now: Timest
         *(if left.is_transfer { transfer_bytes } else { leftover_bytes }) += left.bytes;
         plan.garbage.others.push(left.path);
     }
-    for path in store.quarantined_before(options.keep.max(QUARANTINE_RETENTION).before(now))? {
+    for path in store.quarantined_before(before(now, options.keep.max(QUARANTINE_RETENTION)))? {
         plan.report.quarantine_bytes += bytes_below(&path)?;
         plan.garbage.others.push(path);
     }

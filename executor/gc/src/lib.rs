@@ -2,7 +2,6 @@
 //!
 //! It knows lock files, tags, running stages and the store; it knows no YAML and no plan.
 
-mod age;
 mod check;
 mod collect;
 mod eviction_plan;
@@ -12,13 +11,14 @@ pub mod selection;
 pub mod tags;
 #[cfg(test)]
 mod tests;
+mod time_span;
 mod unkept;
 mod usage;
 
-pub use age::Age;
 pub use check::check;
 pub use collect::{GcOptions, GcPlan, GcReport, collect, plan};
 pub use reachability::Retention;
 pub use roots::{BatchJobs, Root, forget, record_run, roots};
+pub use time_span::parse_time_span;
 pub use unkept::evict_content;
 pub use usage::{StageUsage, Usage};

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::age::Age;
 use super::tags;
+use super::time_span::{before, days};
 use cwm_action::ActionFile;
 use cwm_core::files::{Result, from_json, read_project_file, to_json};
 use cwm_core::{Digest, DurableFs, FileError, FileErrorKind, Key};
@@ -19,10 +20,10 @@ use cwm_store::{ActionRecord, Machine, Store, list_folder, read_own_file};
 const ROOT_FORMAT: u32 = 1;
 
 /// The time for which results stay after the lock file that named them is gone.
-const RETENTION_WITHOUT_FILE: Age = Age::days(30);
+const RETENTION_WITHOUT_FILE: Duration = days(30);
 
 /// The interval at which a root is refreshed.
-const REFRESH_INTERVAL: Age = Age::days(1);
+const REFRESH_INTERVAL: Duration = days(1);
 
 /// The content of a store that batch jobs still need, and the files that they left. The backend of a cluster implements it.
 pub trait BatchJobs {
@@ -109,7 +110,7 @@ fn refresh(store: &Store, lock: &Path, changed: bool) -> Result<bool> {
     let is_usable = !RootFile::read(&file).is_err_and(|error| error.kind() != FileErrorKind::TooNew);
     let now = Timestamp::now();
     let is_recent = fs::metadata(&file).and_then(|metadata| metadata.modified()).is_ok_and(|time| {
-        Timestamp::try_from(time).is_ok_and(|time| (REFRESH_INTERVAL.before(now)..=now).contains(&time))
+        Timestamp::try_from(time).is_ok_and(|time| (before(now, REFRESH_INTERVAL)..=now).contains(&time))
     });
     if is_usable && is_recent && !changed {
         return Ok(false);
@@ -215,7 +216,7 @@ fn lock_file_root(store: &Store, path: PathBuf, now: Timestamp) -> Result<Root> 
         },
         Some(Err(error)) => (format!("{error}; what it named on {day} stays"), None),
         None if !is_here => (format!("is on {}, or gone; what it named on {day} stays", root.host), None),
-        None if root.seen < RETENTION_WITHOUT_FILE.before(now) => {
+        None if root.seen < before(now, RETENTION_WITHOUT_FILE) => {
             let note = Some("is gone for 30 days".to_owned());
             return Ok(Root { note, ended: Some(path), ..Root::of(name, Vec::new()) });
         }

@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
+use super::time_span::{before, days};
 use super::*;
 use cwm_core::files::durable::Hook;
 use cwm_core::{Components, Digest, KEY_FORMAT};
@@ -35,7 +36,7 @@ impl BatchJobs for NoJobs {
 }
 
 fn wish() -> GcOptions {
-    GcOptions { keep: Age::days(0), max_size: None, sources: false }
+    GcOptions { keep: days(0), max_size: None, sources: false }
 }
 
 fn new_store() -> (TempDir, Store) {
@@ -315,7 +316,7 @@ fn transfers_that_were_interrupted_lately_stay_and_old_ones_go() {
     let lately = collect(&store, &NoJobs, wish(), after(13), |_| {}).unwrap().report;
     assert_eq!((lately.leftover_bytes, lately.transfer_bytes, lately.staying_transfer_bytes), (4, 0, 8));
     assert!(download.exists() && upload.exists() && !idle.exists());
-    let kept = collect(&store, &NoJobs, GcOptions { keep: Age::days(20), ..wish() }, after(19), |_| {}).unwrap().report;
+    let kept = collect(&store, &NoJobs, GcOptions { keep: days(20), ..wish() }, after(19), |_| {}).unwrap().report;
     assert_eq!((kept.transfer_bytes, kept.staying_transfer_bytes), (0, 8));
     let late = collect(&store, &NoJobs, wish(), after(15), |_| {}).unwrap().report;
     assert_eq!((late.leftover_bytes, late.transfer_bytes, late.staying_transfer_bytes), (0, 8, 0));
@@ -341,7 +342,7 @@ fn the_least_recently_used_goes_first_until_it_fits_and_roots_never() {
     assert_eq!(whole(), [true, true, true, true]);
     take(GcOptions { max_size: Some(16_500), ..wish() });
     assert_eq!(whole(), [false, true, true, true]);
-    take(GcOptions { keep: Age::days(15), ..wish() });
+    take(GcOptions { keep: days(15), ..wish() });
     assert_eq!(whole(), [false, false, true, true]);
     let last = take(GcOptions { max_size: Some(1), ..wish() });
     assert_eq!(whole(), [false, false, false, true]);
@@ -356,7 +357,7 @@ fn the_least_recently_used_goes_first_until_it_fits_and_roots_never() {
         .find(|entry| entry.record.key == records[0].key)
         .unwrap()
         .last_used;
-    assert!(used > Age::days(1).before(NOW()));
+    assert!(used > before(NOW(), days(1)));
 }
 
 #[test]
