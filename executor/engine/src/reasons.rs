@@ -147,7 +147,7 @@ pub fn differences_of(plan: &Plan, index: usize, old: &Components, new: &Compone
         match cause {
             Cause::Input { name, label, source, .. } => *source = source_of(name, label),
             Cause::Parameter { name, line, set, .. } => {
-                let Some(place) = plan.cells[index].given.get(name).map(|written| written.value()) else { continue };
+                let Some(place) = plan.cells[index].given.get(name).map(|given| given.value_place) else { continue };
                 (*line, *set) = ((!place.is_set()).then_some(place.line as usize), place.is_set());
             }
             _ => {}

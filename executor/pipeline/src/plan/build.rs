@@ -9,7 +9,7 @@ use super::bind::BoundInput;
 use super::cells::{Matrix, matrices};
 use super::input_sources::{Sources, references};
 use super::order::{Edges, READS, order};
-use super::parameters::{Complete, Folders};
+use super::parameters::{Complete, Folders, ParameterSource};
 use super::ports::{Kind, kind};
 use super::references::References;
 use super::settings::{Settings, settings};
@@ -17,7 +17,7 @@ use super::substitute::{Scope, all};
 use super::variables::Variables;
 use super::{Body, Cell, Dependency, Export, OutputPlan, StagePlan, command, dependencies};
 use crate::spec::{Spec, StageSpec};
-use cwm_core::{CodeOf, Diagnostic, Problems, Registry};
+use cwm_core::{CodeOf, Diagnostic, Node, Problems, Registry};
 
 /// A stage while it is planned. A part is none or empty where it is wrong, which was reported.
 pub struct PlannedStage<'a> {
@@ -181,15 +181,18 @@ impl<'a> Planner<'a> {
             (None, _) => None,
             (Some(kind), Some(built)) => {
                 let complete = self.complete(built, &stage.name, &kind.parameters, &with, &wrong);
-                complete.map(|complete| (Body::Stage(built), complete))
+                complete.map(|(values, folders)| (Body::Stage(built), values, folders))
             }
             (Some(_), None) => command::command(stage, &with, deps, self.problems)
-                .map(|(plan, complete)| (Body::Command(plan), complete)),
+                .map(|(plan, values)| (Body::Command(plan), values, Vec::new())),
         };
-        let values = planned.as_ref().map(|(_, complete)| &complete.values);
+        let values = planned.as_ref().map(|(_, values, _)| values);
         let needs = built.zip(values).map_or(Needs::default(), |(built, values)| built.needs(values));
         let settings = settings(stage, built, needs, scope);
-        planned.map(|(body, complete)| (body, complete, settings))
+        let (body, values, folders) = planned?;
+        let source = |node: &Node| ParameterSource { place: node.place, value_place: node.value_place() };
+        let given = with.iter().map(|(key, node)| (key.text.clone(), source(node))).collect();
+        Some((body, Complete { values, given, folders }, settings))
     }
 
     /// Returns the outputs of a stage, without those whose optional input is missing. None if a problem hides them.

@@ -5,7 +5,6 @@ use std::sync::Mutex;
 
 use cwm_contract::{Format, Shape, Value, Values};
 
-use super::parameters::{Complete, ParameterSource};
 use super::{CommandPlan, Dependency, OutputPlan};
 use crate::spec::{StageSpec, check_name, is_given, is_variable};
 use cwm_core::{Content, Diagnostic, Node, Problems, SpannedStr, is_name, locked, nearest, visible};
@@ -114,14 +113,14 @@ fn interned(extension: &str) -> &'static str {
     }
 }
 
-/// Returns the command of one cell; `with` has its names substituted, `run` excepted. `None` if something is wrong, which is
-/// reported.
+/// Returns the command of one cell and its parameters; `with` has its names substituted, `run` excepted. `None` if something is
+/// wrong, which is reported.
 pub fn command(
     stage: &StageSpec,
     with: &[(SpannedStr, Node)],
     deps: &[Dependency],
     problems: &Problems,
-) -> Option<(CommandPlan, Complete)> {
+) -> Option<(CommandPlan, Values)> {
     let mut run = None;
     let mut words: Vec<String> = SHELLS[0].1.iter().map(|word| (*word).to_owned()).collect();
     let mut environment = BTreeMap::new();
@@ -192,8 +191,7 @@ pub fn command(
     let mut values: Values = environment.clone();
     values.insert(RUN.into(), Value::Text(run.clone()));
     values.insert(SHELL.into(), Value::List(words.iter().cloned().map(Value::Text).collect()));
-    let given = with.iter().map(|(key, node)| (key.text.clone(), ParameterSource::of(node))).collect();
     let env: BTreeSet<_> = stage.env.iter().map(|word| word.text.clone()).collect();
     let plan = CommandPlan { shell: words, run, environment, deps: deps.to_vec(), env: env.into_iter().collect() };
-    Some((plan, Complete { values, given, folders: Vec::new() }))
+    Some((plan, values))
 }

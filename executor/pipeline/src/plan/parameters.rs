@@ -46,25 +46,14 @@ pub struct Complete {
 pub struct ParameterSource {
     /// In the stage.
     pub place: Place,
-    /// The place of its value, if that is a variable, an axis or `--set`.
-    pub origin: Option<Place>,
-}
-
-impl ParameterSource {
-    /// Returns the place of a node.
-    pub fn of(node: &Node) -> Self {
-        ParameterSource { place: node.place, origin: node.origin }
-    }
-
-    /// Returns the place of the value itself.
-    pub fn value(self) -> Place {
-        self.origin.unwrap_or(self.place)
-    }
+    /// The place of its value, which may be a variable, an axis or `--set`.
+    pub value_place: Place,
 }
 
 impl Planner<'_> {
     /// Completes the values `with` (names already substituted) by what `stage` declares. None if something is wrong, which is
-    /// reported; the values of the parameters `wrong` are wrong already.
+    /// reported; the values of the parameters `wrong` are wrong already. The second part are the folders in place of which the
+    /// values have their files.
     pub fn complete(
         &self,
         stage: &dyn Stage,
@@ -72,7 +61,7 @@ impl Planner<'_> {
         specs: &[ParameterSpec],
         with: &[(SpannedStr, Node)],
         wrong: &[&str],
-    ) -> Option<Complete> {
+    ) -> Option<(Values, Vec<PathBuf>)> {
         let find = |name: &str| with.iter().find(|(key, _)| key.text == name).map(|(_, node)| node);
         let known = || specs.iter().map(|spec| spec.name);
         // The parameter that a misspelt key means is not reported as missing as well.
@@ -107,8 +96,7 @@ impl Planner<'_> {
                 }
             });
         }
-        let given = with.iter().map(|(key, node)| (key.text.clone(), ParameterSource::of(node)));
-        is_right.then(|| Complete { values, given: given.collect(), folders })
+        is_right.then_some((values, folders))
     }
 }
 
