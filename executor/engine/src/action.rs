@@ -95,11 +95,11 @@ pub fn resolve<'r>(
             components.parameters.extend(key_parameters::variables(&command.env));
             components.parameters.extend(cell.outputs.iter().filter_map(keyed_output));
             let mut deps = BTreeMap::new();
-            for dependency in &command.deps {
-                let snapshot = files.snapshot(&dependency.path)?;
+            for name in &command.deps {
+                let snapshot = files.snapshot(&plan.folder.join(name))?;
                 let group = components.inputs.entry("deps".into()).or_default();
-                group.push((dependency.name.clone(), snapshot.digest));
-                deps.insert(PathBuf::from(&dependency.name), snapshot);
+                group.push((name.clone(), snapshot.digest));
+                deps.insert(PathBuf::from(name), snapshot);
             }
             let environment = command.environment.iter().map(|(name, value)| (name.clone(), value.to_string()));
             ActionBody::Command {

@@ -150,8 +150,8 @@ impl WatchedFiles {
             for cell in cells.iter().map(|&cell| &plan.cells[cell]) {
                 cell.folders.iter().for_each(|folder| add_folders(folder.clone(), &mut folders));
                 let Body::Command(command) = &cell.body else { continue };
-                for file in &command.deps {
-                    let above = file.path.ancestors().skip(1);
+                for file in command.deps.iter().map(|name| plan.folder.join(name)) {
+                    let above = file.ancestors().skip(1);
                     folders.extend(above.take_while(|folder| folder.starts_with(&plan.folder)).map(Path::to_owned));
                 }
             }

@@ -15,7 +15,7 @@ use super::references::References;
 use super::settings::{Settings, settings};
 use super::substitute::{Scope, all};
 use super::variables::Variables;
-use super::{Body, Cell, Dependency, Export, OutputPlan, StagePlan, command, dependencies};
+use super::{Body, Cell, Export, OutputPlan, StagePlan, command, dependencies};
 use crate::spec::{Spec, StageSpec};
 use cwm_core::{CodeOf, Diagnostic, Node, Problems, Registry};
 
@@ -164,7 +164,7 @@ impl<'a> Planner<'a> {
         &self,
         stage: &StageSpec,
         kind: Option<&Kind>,
-        deps: &[Dependency],
+        deps: &[String],
         scope: &Scope,
     ) -> Option<(Body, Complete, Settings)> {
         let (mut with, mut wrong) = (Vec::with_capacity(stage.with.len()), Vec::new());

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use cwm_contract::{Format, Shape, Value, Values};
 
-use super::{CommandPlan, Dependency, OutputPlan};
+use super::{CommandPlan, OutputPlan};
 use crate::spec::{StageSpec, check_name, is_given, is_variable};
 use cwm_core::{Content, Diagnostic, Node, Problems, SpannedStr, is_name, locked, nearest, visible};
 
@@ -118,7 +118,7 @@ fn interned(extension: &str) -> &'static str {
 pub fn command(
     stage: &StageSpec,
     with: &[(SpannedStr, Node)],
-    deps: &[Dependency],
+    deps: &[String],
     problems: &Problems,
 ) -> Option<(CommandPlan, Values)> {
     let mut run = None;

@@ -6,7 +6,6 @@ use std::path::{Component, Path};
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use super::Dependency;
 use cwm_core::files::durable::TEMPORARY;
 use cwm_core::files::{EXPORT_LIST, exported_files};
 use cwm_core::{Diagnostic, Problems, SpannedStr, read_regular_file, visible};
@@ -22,13 +21,12 @@ const LOCK_FORMATS: [&str; 3] = ["cwm-lock:", "cwm-sources:", "cwm-accepted:"];
 const MOST_ENTRIES: usize = 200_000;
 
 /// Returns the files that `written` names, relative to `folder`, sorted, none twice.
-pub fn dependencies(written: &[SpannedStr], folder: &Path, problems: &Problems) -> Vec<Dependency> {
+pub fn dependencies(written: &[SpannedStr], folder: &Path, problems: &Problems) -> Vec<String> {
     let files = written.iter().filter_map(|word| {
         let files = files(&word.text, folder);
         problems.ok(files.map_err(|problem| Diagnostic { place: Some(word.place), ..problem }))
     });
-    let names: BTreeSet<String> = files.flatten().collect();
-    names.into_iter().map(|name| Dependency { path: folder.join(&name), name }).collect()
+    files.flatten().collect::<BTreeSet<String>>().into_iter().collect()
 }
 
 /// Returns the names in a relative path; nothing if it leaves its folder.

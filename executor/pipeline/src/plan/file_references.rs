@@ -34,7 +34,7 @@ impl Plan {
                 }
             }
             if let Body::Command(command) = &cell.body {
-                command.deps.iter().for_each(|dependency| add(dependency.path.clone(), cell.place, false));
+                command.deps.iter().for_each(|name| add(self.folder.join(name), cell.place, false));
             }
             each_parameter_path(&cell.body, &mut cell.values.clone(), |name, kind, path| {
                 // A folder's files are listed when the key is made, which says what is wrong with them.

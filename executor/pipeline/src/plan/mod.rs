@@ -145,19 +145,10 @@ pub struct CommandPlan {
     pub run: String,
     /// The keys of `with:` that are variables: scalars, by the name of the variable.
     pub environment: BTreeMap<String, Value>,
-    /// Files that it rests on, sorted by name.
-    pub deps: Vec<Dependency>,
+    /// Files that it depends on, sorted: paths relative to the pipeline's folder, with `/`, where the command finds them.
+    pub deps: Vec<String>,
     /// Variables of the executor's environment that it sees.
     pub env: Vec<String>,
-}
-
-/// A file that a command rests on.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Dependency {
-    /// Path relative to the pipeline's folder, with `/`: where the command finds it.
-    pub name: String,
-    /// Absolute path.
-    pub path: PathBuf,
 }
 
 /// An input of a cell.
