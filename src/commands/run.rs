@@ -73,7 +73,7 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
     let plan = &workspace.plan;
     cwm_engine::checksum_conflicts(plan, &workspace.pins).into_iter().for_each(|message| sinks.warn(message));
     plan.undeclared_deps(&named).into_iter().for_each(|message| sinks.warn(message));
-    plan.unused_variables.iter().for_each(|variable| sinks.warn(variable.message(plan)));
+    plan.unused_variables.iter().for_each(|message| sinks.warn(message));
     if arguments.dry_run {
         workspace.skip_damaged_records();
         return dry_run::run(&workspace, &targets, &force, &arguments, remote_store.is_some(), &mut sinks);

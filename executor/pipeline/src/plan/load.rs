@@ -7,7 +7,7 @@ use std::string::FromUtf8Error;
 use super::Plan;
 use super::build::build;
 use super::parameters::{Folders, plain};
-use super::unused::find_unused;
+use super::unused::unused_variables;
 use super::variables::{set_sources, set_values, variables};
 use crate::spec::{self, LARGEST};
 use cwm_core::{Diagnostic, Diagnostics, Place, Problems, Registry, Source, Sources};
@@ -77,7 +77,7 @@ pub(super) fn resolve(
         stages,
         cells,
         exports,
-        unused_variables: find_unused(&spec, &variables),
+        unused_variables: unused_variables(&spec, &variables, &sources),
         sources,
     })
 }

@@ -33,7 +33,6 @@ use cwm_contract::{Format, Label, Shape, Stage, Value, Values};
 
 use cwm_core::{CodeOf, Error, Place, Sources};
 use parameters::ParameterSource;
-use unused::UnusedVariable;
 
 pub use command::RUN as COMMAND_RUN;
 pub use export::{COLLISION_HINT, export_folders};
@@ -56,8 +55,8 @@ pub struct Plan {
     pub cells: Vec<Cell>,
     /// The exports.
     pub exports: Vec<Export>,
-    /// Variables that nothing uses.
-    pub unused_variables: Vec<UnusedVariable>,
+    /// A warning about each variable that nothing uses.
+    pub unused_variables: Vec<String>,
     /// The texts that places point into.
     pub sources: Sources,
 }
