@@ -28,11 +28,12 @@ pub fn ingest_pipes(
     for path in pipes {
         sinks.event(&RunEvent::Reading { path: path.clone() });
         let mut pipe = File::open(&path).map_err(|error| Error::io("open", &path, error))?;
-        let object = store.ingest(&path, &mut pipe)?;
+        let (digest, bytes) = store.ingest(&path, &mut pipe)?;
+        let object = store.object_path(&digest);
         // It was hashed while it was read, and is read-only.
-        files.trust(&object.path, object.digest)?;
-        sinks.event(&RunEvent::Read { path: path.clone(), digest: object.digest, bytes: object.size });
-        read.insert(path, object.path);
+        files.trust(&object, digest)?;
+        sinks.event(&RunEvent::Read { path: path.clone(), digest, bytes });
+        read.insert(path, object);
     }
     if !read.is_empty() {
         plan.replace_files(&read);

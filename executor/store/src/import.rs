@@ -126,9 +126,9 @@ impl Store {
             return Ok(());
         }
         let mut source = File::open(from).map_err(FileError::io("open", from))?;
-        match self.ingest(from, &mut source)?.digest == *digest {
-            true => Ok(()),
-            false => Err(FileError::damaged(from, "it does not have the digest that it is known by")),
+        match self.ingest(from, &mut source)? {
+            (found, _) if found == *digest => Ok(()),
+            _ => Err(FileError::damaged(from, "it does not have the digest that it is known by")),
         }
     }
 

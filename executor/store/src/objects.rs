@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -49,38 +49,23 @@ impl Store {
     pub fn manifest(&self, digest: &Digest) -> Result<Manifest> {
         Manifest::decode(&self.object_path(digest), &self.read_checked(digest)?)
     }
-}
 
-/// Bytes that no stage made and that are in the store.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IngestedFile {
-    pub path: PathBuf,
-    pub digest: Digest,
-    pub size: u64,
-}
-
-impl Store {
-    /// Stores the bytes of `source`, which can be read only once. Nothing stays if it fails. Until a record names the content it is
-    /// garbage: hold the store's shared lock.
+    /// Stores the bytes of `source`, which can be read only once. Returns their digest and number. Nothing stays if it fails. Until a
+    /// record names the content it is garbage: hold the store's shared lock.
     ///
     /// # Errors
     /// `source` cannot be read (`path` is its path), or the disk refuses.
-    pub fn ingest(&self, path: &Path, source: &mut impl Read) -> Result<IngestedFile> {
+    pub fn ingest(&self, path: &Path, source: &mut impl Read) -> Result<(Digest, u64)> {
         self.create()?;
         let (mut file, temporary) = self.disk.new_file(&self.folder("temporary"))?;
         let mut hasher = blake3::Hasher::new();
         let mut size = 0;
-        let mut piece = vec![0; 1 << 20];
-        loop {
-            let read = match source.read(&mut piece) {
-                Ok(0) => break,
-                Ok(read) => read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(FileError::io("read", path)(error)),
-            };
-            hasher.update(&piece[..read]);
-            size += read as u64;
-            file.write_all(&piece[..read]).map_err(FileError::io("write", temporary.path()))?;
+        let mut block = Vec::new();
+        while source.by_ref().take(1 << 20).read_to_end(&mut block).map_err(FileError::io("read", path))? > 0 {
+            hasher.update(&block);
+            size += block.len() as u64;
+            file.write_all(&block).map_err(FileError::io("write", temporary.path()))?;
+            block.clear();
         }
         let digest = Digest(*hasher.finalize().as_bytes());
         let place = self.object_path(&digest);
@@ -91,7 +76,7 @@ impl Store {
             self.place_object(temporary.path(), &digest, &mut unsynced)?;
         }
         self.disk.sync_together(&[], &unsynced)?;
-        Ok(IngestedFile { path: place, digest, size })
+        Ok((digest, size))
     }
 
     /// Seals a synced file and gives it the name of its content. Adds the folders whose names must be synced afterwards to

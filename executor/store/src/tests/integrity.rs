@@ -49,9 +49,9 @@ fn stored(store: &Store, name: &str) -> ActionRecord {
 fn what_is_stored_bears_its_seal_and_is_never_hashed_again() {
     let (_folder, store) = new_store();
     let record = stored(&store, "a");
-    let taken = store.ingest(Path::new("a pipe"), &mut &b"1. e4"[..]).unwrap();
+    let (ingested, _) = store.ingest(Path::new("a pipe"), &mut &b"1. e4"[..]).unwrap();
     let folder = record.outputs["folder"].digest;
-    for digest in [folder, taken.digest, record.log.unwrap()].into_iter().chain(["hello", "one", "two"].map(of)) {
+    for digest in [folder, ingested, record.log.unwrap()].into_iter().chain(["hello", "one", "two"].map(of)) {
         let metadata = fs::metadata(store.object_path(&digest)).unwrap();
         assert!(
             mtime_seal::has_valid_seal(&digest, metadata.mtime() * 1_000_000_000 + metadata.mtime_nsec()),
