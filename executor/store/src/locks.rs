@@ -6,7 +6,6 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
@@ -24,7 +23,7 @@ use cwm_core::{FileError, FileErrorKind, Key, os};
 #[derive(Debug)]
 pub struct KeyLock {
     // Only ever closed, never unlocked: an unlock would take the lock from the children, too.
-    file: File,
+    pub(super) file: File,
 }
 
 impl KeyLock {
@@ -34,12 +33,6 @@ impl KeyLock {
     /// The system refuses.
     pub fn share_with_children(&self) -> io::Result<()> {
         rustix::io::fcntl_setfd(&self.file, rustix::io::FdFlags::empty()).map_err(io::Error::from)
-    }
-}
-
-impl AsFd for KeyLock {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
     }
 }
 

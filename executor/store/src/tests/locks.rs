@@ -1,6 +1,5 @@
 //! Locks end with whoever holds them, and name them meanwhile.
 
-use std::os::fd::AsFd;
 use std::process::Command;
 
 use super::*;
@@ -58,8 +57,8 @@ fn a_lock_file_removed_meanwhile_is_not_believed() {
     fs::remove_file(&path).unwrap();
     let new = store.try_lock_key(&key("a"), "new").unwrap().unwrap();
     // The lock of the old file is distinguished from that of the file at the path.
-    assert!(!super::super::locks::is_still_there(&path, &fs::File::from(old.as_fd().try_clone_to_owned().unwrap())));
-    assert!(super::super::locks::is_still_there(&path, &fs::File::from(new.as_fd().try_clone_to_owned().unwrap())));
+    assert!(!super::super::locks::is_still_there(&path, &old.file));
+    assert!(super::super::locks::is_still_there(&path, &new.file));
     drop(old);
     assert!(store.try_lock_key(&key("a"), "third").unwrap().is_none(), "the one who has the file that is there");
     drop(new);
