@@ -47,13 +47,6 @@ pub struct VerifyProgress {
     pub total: u64,
 }
 
-impl VerifyReport {
-    /// Returns true if there is no damage. Notes do not count.
-    pub fn is_clean(&self) -> bool {
-        self.findings.is_empty()
-    }
-}
-
 impl Store {
     /// Hashes every object again, on all cores, and checks every manifest, tree and record; or those of `results` alone. Damaged
     /// files are moved to `quarantine/`, never deleted; the next run then makes them again. On a store that cannot be written, they

@@ -34,7 +34,7 @@ fn one_flipped_bit_is_found_set_aside_and_made_again() {
     assert_eq!(missing(&store, &record).len(), 1);
     store.record(finished(&store, "a", "hello", files)).unwrap();
     assert_eq!(missing(&store, &record), []);
-    assert!(store.verify(None, |_| {}).unwrap().is_clean());
+    assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
 
     // A second one of the same name does not replace the first.
     flip_a_bit(&object);
@@ -55,7 +55,7 @@ fn a_folder_that_was_set_aside_is_made_again_at_once() {
     let findings = store.verify(None, |_| {}).unwrap().findings;
     assert!(findings.len() == 1 && findings[0].path == locks, "{findings:?}");
     assert!(fs::symlink_metadata(&locks).unwrap().is_dir());
-    assert!(store.verify(None, |_| {}).unwrap().is_clean());
+    assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn what_is_recorded_meanwhile_is_not_missed() {
     store.mark_evicted(&[file], eviction::EvictionReason::Collected).unwrap();
     let objects = collected.outputs.values().map(|output| output.digest).chain([Digest::of(b"gone")]);
     objects.for_each(|digest| fs::remove_file(store.object_path(&digest)).unwrap());
-    assert!(store.verify(None, |_| {}).unwrap().is_clean());
+    assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
 
     let once = std::sync::Once::new();
     let report = store.verify(None, |_| {
@@ -94,7 +94,7 @@ fn what_is_recorded_meanwhile_is_not_missed() {
         });
     });
     let report = report.unwrap();
-    assert!(report.is_clean() && report.notes.is_empty(), "{report:?}");
+    assert!(report.findings.is_empty() && report.notes.is_empty(), "{report:?}");
     assert_eq!((report.actions, report.dropped), (3, 0));
 }
 
@@ -144,7 +144,7 @@ fn a_tree_that_is_being_built_is_no_damage() {
     std::os::unix::fs::symlink(link, tree.join("x")).unwrap();
     drop(working);
     let report = verifying.join().unwrap();
-    assert!(report.is_clean(), "{report:?}");
+    assert!(report.findings.is_empty(), "{report:?}");
     assert_eq!(fs::read_to_string(tree.join("x")).unwrap(), "one");
 }
 
@@ -197,7 +197,7 @@ fn what_stands_in_the_way_of_the_store_is_set_aside() {
         let again = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
         assert_eq!(again.outputs, first.outputs);
         assert_eq!(missing(&store, &again), []);
-        assert!(store.verify(None, |_| {}).unwrap().is_clean());
+        assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
     }
 }
 
@@ -244,7 +244,7 @@ fn a_lost_log_is_noted_and_the_next_equal_result_brings_its_own() {
     assert_eq!(report.findings.len(), 1, "{report:?}");
     assert_eq!(report.findings[0].path, log);
     let report = store.verify(None, |_| {}).unwrap();
-    assert!(report.is_clean(), "what is left is no damage: {report:?}");
+    assert!(report.findings.is_empty(), "what is left is no damage: {report:?}");
     assert!(report.notes[0].what.contains("has lost its log"), "{report:?}");
 
     let again = finished(&store, "a", "hello", &[("x", "one")]);
@@ -255,7 +255,7 @@ fn a_lost_log_is_noted_and_the_next_equal_result_brings_its_own() {
     assert_eq!(store.actions(&key("a")).unwrap(), std::slice::from_ref(&again.record), "in the place of the first");
     assert_eq!(store.read_checked(&again.record.log.unwrap()).unwrap(), b"the log of another attempt\n");
     let report = store.verify(None, |_| {}).unwrap();
-    assert!(report.is_clean() && report.notes.is_empty(), "{report:?}");
+    assert!(report.findings.is_empty() && report.notes.is_empty(), "{report:?}");
 
     // The very same record again: only its log is put back.
     fs::remove_file(store.object_path(&again.record.log.unwrap())).unwrap();
@@ -264,7 +264,7 @@ fn a_lost_log_is_noted_and_the_next_equal_result_brings_its_own() {
     store.record(same).unwrap();
     assert_eq!(store.actions(&key("a")).unwrap(), [again.record]);
     let report = store.verify(None, |_| {}).unwrap();
-    assert!(report.is_clean() && report.notes.is_empty(), "{report:?}");
+    assert!(report.findings.is_empty() && report.notes.is_empty(), "{report:?}");
 }
 
 #[test]
