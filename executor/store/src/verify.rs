@@ -288,14 +288,13 @@ impl Store {
         let is_wrong = || fs::symlink_metadata(&tree).is_ok() && !self.tree_is_right(digest, &manifest);
         if is_wrong() {
             // A process may have replaced it, and removed what was just read here: with the lock, nobody does.
-            let lock = match self.lock_replacing(&tree) {
+            let _lock = match self.lock_replacing(&tree) {
                 Err(error) if error.kind() == FileErrorKind::ReadOnly => None,
                 lock => lock?,
             };
             if is_wrong() {
                 report.findings.push(self.quarantine(tree, "does not hold the links of its manifest".into())?);
             }
-            drop(lock);
         }
         Ok(manifest.digests().collect())
     }

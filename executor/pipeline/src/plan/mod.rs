@@ -237,11 +237,7 @@ impl Plan {
     /// Returns these cells and all that they depend on, in the plan's order, each once.
     pub fn ancestors(&self, cells: &[usize]) -> Vec<usize> {
         let mut wanted = vec![false; self.cells.len()];
-        for &cell in cells {
-            if let Some(slot) = wanted.get_mut(cell) {
-                *slot = true;
-            }
-        }
+        cells.iter().for_each(|&cell| wanted[cell] = true);
         // A cell comes after all that it reads, so one pass from the end sees everything.
         for index in (0..self.cells.len()).rev() {
             if wanted[index] {

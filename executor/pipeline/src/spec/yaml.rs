@@ -58,16 +58,12 @@ struct Reading<'t> {
 impl<'t> Reading<'t> {
     fn document(mut self) -> Result<Node> {
         self.event()?; // The stream's start.
-        let node = match self.event()? {
-            (Event::StreamEnd, span) => {
-                return Ok(Node { place: self.place(&span), origin: None, content: Content::Scalar(Value::Null) });
-            }
-            // The document's start.
-            _ => {
-                let first = self.event()?;
-                self.node(first, 0)?
-            }
-        };
+        // Else it is the document's start.
+        if let (Event::StreamEnd, span) = self.event()? {
+            return Ok(Node { place: self.place(&span), origin: None, content: Content::Scalar(Value::Null) });
+        }
+        let first = self.event()?;
+        let node = self.node(first, 0)?;
         self.event()?; // The document's end.
         match self.event()? {
             (Event::StreamEnd, _) => Ok(node),
@@ -270,8 +266,7 @@ fn number(text: &str, place: Place) -> Result<Option<Value>> {
         [b'0'..=b'9', ..] | [b'.', b'0'..=b'9', ..] => match text.parse::<f64>() {
             Ok(float) if float.is_finite() => Ok(Some(Value::Float(float))),
             Ok(_) => {
-                let hint = "quote it if it is text, such as a digest";
-                too_large("this number is too large for a 64-bit float", hint)
+                too_large("this number is too large for a 64-bit float", "quote it if it is text, such as a digest")
             }
             Err(_) => Ok(None),
         },
