@@ -90,7 +90,7 @@ pub const COLLISION_HINT: &str = "give the values other labels: `{ label: value 
 /// # Errors
 /// Two cells would have one folder, since characters that are not safe in the name of a file become `-`.
 pub fn export_folders(reference: &str, cells: &[&Label]) -> Result<Vec<Option<String>>, String> {
-    let fixed = address(reference).map_or(0, |address| address.coordinates.len());
+    let fixed = address(reference).map_or(0, |address| address.label.coordinates.len());
     if let [cell] = cells
         && cell.coordinates.len() == fixed
     {

@@ -12,10 +12,8 @@ use cwm_core::{Diagnostic, Place, SpannedStr, is_name, shell_quote, suggest, vis
 /// A reference as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address<'t> {
-    /// Name of the stage.
-    pub stage: &'t str,
-    /// Axis and label of each coordinate that is fixed.
-    pub coordinates: Vec<(&'t str, &'t str)>,
+    /// Name of the stage, and axis and label of each coordinate that is fixed.
+    pub label: Label,
     /// The output.
     pub port: Option<&'t str>,
 }
@@ -25,30 +23,22 @@ pub struct Address<'t> {
 /// # Errors
 /// A sentence about the problem.
 pub fn address(text: &str) -> Result<Address<'_>, String> {
-    let (stage, inside, rest) = match text.find(['[', '.']) {
+    // After the axes, whose labels may have points.
+    let end = match text.find(['[', '.']) {
         Some(at) if text[at..].starts_with('[') => {
-            let end = text.find(']').ok_or_else(|| format!("`{}` has no closing bracket", visible(text)))?;
-            (&text[..at], text.get(at + 1..end).unwrap_or_default(), &text[end + 1..])
+            text.find(']').ok_or_else(|| format!("`{}` has no closing bracket", visible(text)))? + 1
         }
-        Some(at) => (&text[..at], "", &text[at..]),
-        None => (text, "", ""),
+        Some(at) => at,
+        None => text.len(),
     };
+    let (label, rest) = text.split_at(end);
     let port = match rest.strip_prefix('.') {
         Some(port) if !port.is_empty() => Some(port),
         None if rest.is_empty() => None,
         _ => return Err(format!("`{}` is not a reference", visible(text))),
     };
-    let coordinates = inside
-        .split(',')
-        .filter(|part| !part.trim().is_empty())
-        .map(|part| {
-            let (axis, label) = part
-                .split_once('=')
-                .ok_or_else(|| format!("`{}` is not of the form axis=value", visible(part.trim())))?;
-            Ok((axis.trim(), label.trim()))
-        })
-        .collect::<Result<_, String>>()?;
-    Ok(Address { stage, coordinates, port })
+    let label = label.parse().map_err(|problem: String| visible(&problem))?;
+    Ok(Address { label, port })
 }
 
 /// An axis of a stage: its name, its place where a problem shows it, and the labels of its values.
@@ -60,9 +50,9 @@ impl Address<'_> {
     /// # Errors
     /// It has no such axis or label, or fixes an axis twice. The problem has no place.
     pub fn fixed(&self, axes: &[NamedAxis<'_>]) -> Result<Vec<(usize, String)>, Diagnostic> {
-        let stage = self.stage;
+        let stage = &self.label.stage;
         let mut fixed: Vec<(usize, String)> = Vec::new();
-        for (axis, label) in &self.coordinates {
+        for (axis, label) in &self.label.coordinates {
             let Some(position) = axes.iter().position(|(name, ..)| name == axis) else {
                 let names = axes.iter().map(|(name, ..)| *name);
                 let hint = suggest(axis, "axes", names).or(Some("it has no axes at all".into()));
@@ -70,7 +60,7 @@ impl Address<'_> {
                 return Err(problem.maybe_hint(hint));
             };
             let (_, place, labels) = &axes[position];
-            if !labels.contains(label) {
+            if !labels.contains(&label.as_str()) {
                 let message = format!("axis `{axis}` of stage `{stage}` has no value `{}`", visible(label));
                 let hint = suggest(label, "values", labels.iter().copied());
                 let related = place.map(|place| (place, "the axis".to_owned())).into_iter().collect();
@@ -79,7 +69,7 @@ impl Address<'_> {
             if fixed.iter().any(|(other, _)| *other == position) {
                 return Err(Diagnostic::nowhere(format!("axis `{axis}` is fixed twice")));
             }
-            fixed.push((position, (*label).to_owned()));
+            fixed.push((position, label.clone()));
         }
         Ok(fixed)
     }
@@ -120,11 +110,11 @@ impl Planner<'_> {
         let address = address(&word.text).map_err(|message| {
             wrong(message).hint("references are `stage`, `stage.port`, `stage[axis=value]`, `stage[axis=value].port`")
         })?;
-        let Some(&stage) = self.numbers.get(address.stage) else {
+        let Some(&stage) = self.numbers.get(address.label.stage.as_str()) else {
             return Err(self.file_without_slash(&word.text, word.place).unwrap_or_else(|| {
                 let names = self.stages.iter().map(|stage| stage.spec.name.text.as_str());
-                let message = format!("there is no stage `{}`", visible(address.stage));
-                wrong(message).maybe_hint(suggest(address.stage, "stages", names))
+                let message = format!("there is no stage `{}`", visible(&address.label.stage));
+                wrong(message).maybe_hint(suggest(&address.label.stage, "stages", names))
             }));
         };
         let matrix = &self.stages[stage].matrix;
@@ -180,11 +170,13 @@ mod tests {
 
     #[test]
     fn addresses() {
-        let read = |text| address(text).unwrap();
-        assert_eq!(read("split"), Address { stage: "split", coordinates: vec![], port: None });
-        assert_eq!(read("split.train"), Address { stage: "split", coordinates: vec![], port: Some("train") });
-        let model = Address { stage: "model", coordinates: vec![("size", "d32/l1.5"), ("seed", "0")], port: Some("x") };
-        assert_eq!(read("model[size=d32/l1.5, seed=0].x"), model);
+        let read = |text| {
+            let Address { label, port } = address(text).unwrap();
+            (label.to_string(), port)
+        };
+        assert_eq!(read("split"), ("split".to_owned(), None));
+        assert_eq!(read("split.train"), ("split".to_owned(), Some("train")));
+        assert_eq!(read("model[size=d32/l1.5, seed=0].x"), ("model[size=d32/l1.5,seed=0]".to_owned(), Some("x")));
         for wrong in ["model[size", "model[size].x", "model[a=b]x", "model.", "model[a=b]]"] {
             assert!(address(wrong).is_err(), "{wrong}");
         }

@@ -54,13 +54,13 @@ impl Plan {
                 (None, [only], _) | (None, _, [only]) => only,
                 (Some(port), ..) if names.contains(&port) => port,
                 (Some(port), ..) => {
-                    let message = format!("stage `{}` has no output `{}`", address.stage, visible(port));
+                    let message = format!("stage `{}` has no output `{}`", address.label.stage, visible(port));
                     return Err(refused(message, suggest(port, "outputs", names)));
                 }
                 (None, ..) => {
                     let hint =
                         list(&names).map(|list| format!("name one of them, as in `{text}.{}`: {list}", names[0]));
-                    return Err(refused(format!("stage `{}` has several outputs", address.stage), hint));
+                    return Err(refused(format!("stage `{}` has several outputs", address.label.stage), hint));
                 }
             };
             Ok((cell, port.to_owned()))
@@ -69,10 +69,10 @@ impl Plan {
     }
 
     fn cells_at(&self, address: &Address) -> Result<Vec<usize>, Error> {
-        let Some(stage) = self.stages.iter().find(|stage| stage.name == address.stage) else {
+        let Some(stage) = self.stages.iter().find(|stage| stage.name == address.label.stage) else {
             let names = self.stages.iter().map(|stage| stage.name.as_str());
-            let message = format!("this pipeline has no stage `{}`", visible(address.stage));
-            return Err(refused(message, suggest(address.stage, "stages", names)));
+            let message = format!("this pipeline has no stage `{}`", visible(&address.label.stage));
+            return Err(refused(message, suggest(&address.label.stage, "stages", names)));
         };
         let labels = |axis: usize| {
             let labels = stage.cells.iter().map(move |&cell| self.cells[cell].label.coordinates[axis].1.as_str());
