@@ -33,7 +33,7 @@ const NOTE: &str = "`cwm export` made these files; the next export overwrites wh
 
 /// The outcome of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Export {
+pub struct ExportOutcome {
     /// The file or folder, absolute.
     pub path: PathBuf,
     /// True if it was written; false if it was there already, unchanged.
@@ -81,7 +81,7 @@ impl Store {
         destination: &Path,
         added: &BTreeMap<String, Vec<u8>>,
         outside: &DigestCache,
-    ) -> Result<Export> {
+    ) -> Result<ExportOutcome> {
         let destination = std::path::absolute(destination).map_err(FileError::io("find", destination))?;
         if !output.shape.is_folder() {
             let source = self.path_of(output, outside)?;
@@ -118,7 +118,7 @@ impl Store {
         &self,
         destination: &Path,
         fill: impl FnOnce(&Path) -> std::result::Result<(), E>,
-    ) -> std::result::Result<Export, E> {
+    ) -> std::result::Result<ExportOutcome, E> {
         let destination = std::path::absolute(destination).map_err(FileError::io("find", destination))?;
         self.export_folder(&destination, None, fill)
     }
@@ -144,12 +144,12 @@ impl Store {
     }
 
     /// Copies one file into a folder that may hold others.
-    fn export_file(&self, folder: &Path, name: &str, source: &Path, digest: Digest) -> Result<Export> {
+    fn export_file(&self, folder: &Path, name: &str, source: &Path, digest: Digest) -> Result<ExportOutcome> {
         let path = folder.join(name);
         let _lock = self.lock_exports(&path)?;
         let (mut list, is_replacement) = replaceable_file(folder, name)?;
         if list.files.get(name).is_some_and(|copy| copy.digest == digest && copy.is_unchanged(&path)) {
-            return Ok(Export { path, is_written: false, is_replacement: false });
+            return Ok(ExportOutcome { path, is_written: false, is_replacement: false });
         }
         self.disk.make_folders(folder)?;
         let aside = self.disk.temporary_folder(folder, &prefix(&path))?;
@@ -163,7 +163,7 @@ impl Store {
         // does not have the times of the copy in the list, and the next export replaces it.
         self.disk.rename(&aside.path().join(EXPORT_LIST), &folder.join(EXPORT_LIST))?;
         self.disk.rename(&temporary, &path)?;
-        Ok(Export { path, is_written: true, is_replacement })
+        Ok(ExportOutcome { path, is_written: true, is_replacement })
     }
 
     /// Puts a folder that `fill` fills in the place of an earlier export, unless that has the same content. `contents` are those
@@ -173,7 +173,7 @@ impl Store {
         target: &Path,
         contents: Option<&Contents>,
         fill: impl FnOnce(&Path) -> std::result::Result<(), E>,
-    ) -> std::result::Result<Export, E> {
+    ) -> std::result::Result<ExportOutcome, E> {
         let _lock = self.lock_exports(target)?;
         let earlier = replaceable(target)?;
         let is_unchanged = |(name, copy): (&String, &ExportedFile)| copy.is_unchanged(&target.join(name));
@@ -181,7 +181,7 @@ impl Store {
             let list = earlier.as_ref().filter(|list| list.whole && list.contents() == *contents);
             list.is_some_and(|list| list.files.iter().all(is_unchanged))
         };
-        let unchanged = Export { path: target.to_owned(), is_written: false, is_replacement: false };
+        let unchanged = ExportOutcome { path: target.to_owned(), is_written: false, is_replacement: false };
         if contents.is_some_and(is_current) {
             return Ok(unchanged);
         }
@@ -201,7 +201,7 @@ impl Store {
             Some(_) => aside.replace(target)?,
             None => aside.persist(target)?,
         }
-        Ok(Export { is_written: true, is_replacement: earlier.is_some_and(|list| list.whole), ..unchanged })
+        Ok(ExportOutcome { is_written: true, is_replacement: earlier.is_some_and(|list| list.whole), ..unchanged })
     }
 
     /// Sets the modes of the files that are about to be exported, and describes them. Their digests are computed, since the copies

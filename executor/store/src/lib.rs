@@ -45,7 +45,7 @@ pub use completeness::MissingContent;
 pub use cwm_core::files::{FileError, FileErrorKind, Result};
 pub use damage::{Corruption, Finding};
 pub use eviction::EvictionReason;
-pub use export::Export;
+pub use export::ExportOutcome;
 pub use garbage::{Garbage, StaleTemporary, bytes_below};
 pub use hashing::{hash_own_file, read_own_file};
 pub use import::LARGEST_MANIFEST;

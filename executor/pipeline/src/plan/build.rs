@@ -12,10 +12,10 @@ use super::order::{Edges, READS, order};
 use super::parameters::{Complete, Folders, ParameterSource};
 use super::ports::{Kind, kind};
 use super::references::References;
-use super::settings::{Settings, settings};
+use super::settings::{CellSettings, settings};
 use super::substitute::{Scope, all};
 use super::variables::Variables;
-use super::{Body, Cell, Export, OutputPlan, StagePlan, command, dependencies};
+use super::{Body, Cell, ExportPlan, OutputPlan, StagePlan, command, dependencies};
 use crate::spec::{Spec, StageSpec};
 use cwm_core::{CodeOf, Diagnostic, Node, Problems, Registry};
 
@@ -58,7 +58,7 @@ pub fn build(
     registry: &Registry,
     folders: &Folders,
     problems: &Problems,
-) -> (Vec<StagePlan>, Vec<Cell>, Vec<Export>) {
+) -> (Vec<StagePlan>, Vec<Cell>, Vec<ExportPlan>) {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     for (number, stage) in spec.stages.iter().enumerate() {
         numbers.entry(&stage.name.text).or_insert(number);
@@ -166,7 +166,7 @@ impl<'a> Planner<'a> {
         kind: Option<&Kind>,
         deps: &[String],
         scope: &Scope,
-    ) -> Option<(Body, Complete, Settings)> {
+    ) -> Option<(Body, Complete, CellSettings)> {
         let (mut with, mut wrong) = (Vec::with_capacity(stage.with.len()), Vec::new());
         for (key, node) in &stage.with {
             // A stage of an unknown kind may be a command, whose text is the shell's.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Component, PathBuf};
 
-use super::Export;
+use super::ExportPlan;
 use super::build::Planner;
 use super::ports::Slot;
 use super::references::address;
@@ -14,8 +14,8 @@ use cwm_core::{Diagnostic, Node, Place, SpannedStr, visible};
 
 impl Planner<'_> {
     /// Resolves the exports of the file. Those that are wrong are reported and left out.
-    pub fn exports(&self, written: &[(SpannedStr, Node)]) -> Vec<Export> {
-        let mut exports: Vec<Export> = Vec::new();
+    pub fn exports(&self, written: &[(SpannedStr, Node)]) -> Vec<ExportPlan> {
+        let mut exports: Vec<ExportPlan> = Vec::new();
         let mut places: Vec<(PathBuf, Place)> = Vec::new();
         for (what, path) in written {
             // Both are resolved, so that all problems are reported.
@@ -33,7 +33,7 @@ impl Planner<'_> {
             match export_folders(&what.text, &labels) {
                 Ok(folders) => exports.extend(cells.into_iter().zip(folders).map(|(cell, folder)| {
                     let path = folder.map_or_else(|| path.clone(), |folder| path.join(folder));
-                    Export { cell, port: port.clone(), path, place }
+                    ExportPlan { cell, port: port.clone(), path, place }
                 })),
                 Err(problem) => self.problems.push(Diagnostic::at(what.place, problem).hint(COLLISION_HINT)),
             }

@@ -37,7 +37,7 @@ use parameters::ParameterSource;
 pub use command::RUN as COMMAND_RUN;
 pub use export::{COLLISION_HINT, export_folders};
 pub use load::load;
-pub use settings::{RetryOptions, Settings};
+pub use settings::{CellSettings, RetryOptions};
 pub use variables::set_values;
 
 /// A pipeline, resolved.
@@ -54,7 +54,7 @@ pub struct Plan {
     /// Cells, each after all that it reads; otherwise in the order of the file and of the axes.
     pub cells: Vec<Cell>,
     /// The exports.
-    pub exports: Vec<Export>,
+    pub exports: Vec<ExportPlan>,
     /// A warning about each variable that nothing uses.
     pub unused_variables: Vec<String>,
     /// The texts that places point into.
@@ -94,7 +94,7 @@ pub struct Cell {
     /// Its outputs, the main one first.
     pub outputs: Vec<OutputPlan>,
     /// Its share of the machine, its device, its retries and its limits.
-    pub settings: Settings,
+    pub settings: CellSettings,
     /// True if its files stay when all of its readers are done.
     pub keep: bool,
     /// The place of its stage's name.
@@ -213,7 +213,7 @@ pub struct OutputPlan {
 
 /// An output that is copied after a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Export {
+pub struct ExportPlan {
     /// The cell, as an index into [`Plan::cells`].
     pub cell: usize,
     /// Its output.

@@ -11,7 +11,7 @@ use cwm_core::{Content, Diagnostic, Node, Problems, nearest};
 
 /// The settings of a cell.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Settings {
+pub struct CellSettings {
     /// Its share of the machine.
     pub needs: Needs,
     /// The time limit of its batch job. On this machine it has no effect.
@@ -45,10 +45,10 @@ const MOST_RETRIES: i128 = 100;
 const TIMES: &str = "a number of further attempts, up to 100";
 
 /// Reads the settings of a cell. `kind` is none where the kind of the stage is not known, `needs` are the stage's own.
-pub fn settings(stage: &StageSpec, kind: Option<&'static dyn Stage>, needs: Needs, scope: &Scope) -> Settings {
+pub fn settings(stage: &StageSpec, kind: Option<&'static dyn Stage>, needs: Needs, scope: &Scope) -> CellSettings {
     let problems = scope.problems;
-    let mut settings = Settings { needs, ..Settings::default() };
-    let Settings { needs, time, retry, .. } = &mut settings;
+    let mut settings = CellSettings { needs, ..CellSettings::default() };
+    let CellSettings { needs, time, retry, .. } = &mut settings;
     for (key, node) in &stage.needs {
         let Some(node) = &scope.node(node) else { continue };
         match key.text.as_str() {

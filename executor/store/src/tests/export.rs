@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use super::*;
 use crate::external_files::DigestCache;
 
-fn export(store: &Store, record: &ActionRecord, output: &str, to: &Path) -> Result<Export> {
+fn export(store: &Store, record: &ActionRecord, output: &str, to: &Path) -> Result<ExportOutcome> {
     store.export(output, &record.outputs[output], to, &BTreeMap::new(), &DigestCache::without_cache())
 }
 
@@ -18,7 +18,7 @@ fn a_folder_is_copied_as_a_whole_and_replaced_as_a_whole() {
     fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
     let first = store.record(action).unwrap().record;
     let exported = export(&store, &first, "folder", &report).unwrap();
-    assert_eq!(exported, Export { path: report.clone(), is_written: true, is_replacement: false });
+    assert_eq!(exported, ExportOutcome { path: report.clone(), is_written: true, is_replacement: false });
     assert_eq!(names_in(&report), [".cwm-export", "index.html", "run.sh", "tables"]);
     assert_eq!(fs::read_to_string(report.join("tables/t.md")).unwrap(), "two");
     let mode = |name| fs::metadata(report.join(name)).unwrap().permissions().mode() & 0o777;
@@ -137,7 +137,7 @@ fn files_are_exported_side_by_side() {
     let first = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
     let second = store.record(finished(&store, "b", "changed", &[])).unwrap().record;
     let exported = export(&store, &first, "text", &to).unwrap();
-    assert_eq!(exported, Export { path: to.join("text.txt"), is_written: true, is_replacement: false });
+    assert_eq!(exported, ExportOutcome { path: to.join("text.txt"), is_written: true, is_replacement: false });
     assert!(!export(&store, &first, "text", &to).unwrap().is_written);
     fs::write(to.join("notes.txt"), "mine").unwrap();
     assert!(export(&store, &second, "text", &to).unwrap().is_replacement);
