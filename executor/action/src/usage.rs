@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::ActionFile;
 use cwm_core::{os, visible};
-use cwm_store::{Machine, RunInfo};
+use cwm_store::{HostInfo, RunInfo};
 
 /// Measures the resources that an action uses, from its start.
 pub struct ResourceUsageTimer {
@@ -29,7 +29,7 @@ impl ResourceUsageTimer {
             user_seconds: seconds(own.ru_utime) + seconds(children.ru_utime),
             system_seconds: seconds(own.ru_stime) + seconds(children.ru_stime),
             peak_memory_bytes: own.ru_maxrss.max(children.ru_maxrss).unsigned_abs() * os::PEAK_MEMORY_UNIT,
-            machine: Machine { cores: action.resources.cores, ..Machine::here() },
+            machine: HostInfo { cores: action.resources.cores, ..HostInfo::here() },
             devices: action.resources.devices.clone(),
             computed_on: computed_on.map(visible),
             is_resumed,

@@ -14,7 +14,7 @@ use cwm_action::ActionFile;
 use cwm_core::files::{Result, from_json, read_project_file, to_json};
 use cwm_core::{Digest, DurableFs, FileError, FileErrorKind, Key};
 use cwm_project::lock_file::LockFile;
-use cwm_store::{ActionRecord, Machine, Store, list_folder, read_own_file};
+use cwm_store::{ActionRecord, HostInfo, Store, list_folder, read_own_file};
 
 /// Version of the format of a root's file.
 const ROOT_FORMAT: u32 = 1;
@@ -125,7 +125,7 @@ fn refresh(store: &Store, lock: &Path, changed: bool) -> Result<bool> {
         format: ROOT_FORMAT,
         from_store: store.reference(&path).from_store,
         lock_file: path,
-        host: Machine::here().host,
+        host: HostInfo::here().host,
         seen: now,
         text,
     };
@@ -201,7 +201,7 @@ fn lock_file_root(store: &Store, path: PathBuf, now: Timestamp) -> Result<Root> 
     let root = RootFile::read(&path)?;
     let name = root.lock_file.display().to_string();
     let moved = root.from_store.as_ref().map(|from_store| store.root().join(from_store));
-    let is_here = root.host == Machine::here().host;
+    let is_here = root.host == HostInfo::here().host;
     // A path means something else on another host; what lies beside the store goes where it goes.
     let mut places = moved.into_iter().chain(is_here.then(|| root.lock_file.clone()));
     let place = places.find(|place| fs::symlink_metadata(place).is_ok());

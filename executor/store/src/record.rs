@@ -143,7 +143,7 @@ pub struct RunInfo {
     /// Most memory that its process held at once.
     pub peak_memory_bytes: u64,
     /// The machine.
-    pub machine: Machine,
+    pub machine: HostInfo,
     /// Accelerators that it had; empty means none.
     pub devices: Vec<String>,
     /// The device that it computed on, if the stage reports it: `cpu`, or a GPU and its name.
@@ -163,7 +163,7 @@ pub struct RunInfo {
 
 /// A machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Machine {
+pub struct HostInfo {
     /// Host name.
     pub host: String,
     /// Cores that a process may use.
@@ -172,10 +172,10 @@ pub struct Machine {
     pub os: String,
 }
 
-impl Machine {
+impl HostInfo {
     /// Describes this machine.
-    pub fn here() -> Machine {
-        Machine {
+    pub fn here() -> HostInfo {
+        HostInfo {
             host: host_name(),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),

@@ -18,7 +18,7 @@ use cwm_pipeline::plan::{Cell, OutputPlan};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_project::runs;
 use cwm_store::{
-    ActionRecord, Content, Machine, NewAction, NewOutput, OutputShape, RecordedAction, RunInfo, WorkFolder,
+    ActionRecord, Content, HostInfo, NewAction, NewOutput, OutputShape, RecordedAction, RunInfo, WorkFolder,
 };
 
 /// What a cell gets as its result.
@@ -254,7 +254,7 @@ fn record(
     }
     let circumstances = RunInfo {
         started: Timestamp::now(),
-        machine: Machine::here(),
+        machine: HostInfo::here(),
         taken_from,
         user: cwm_action::user(),
         cwm_version: env!("CARGO_PKG_VERSION").to_owned(),

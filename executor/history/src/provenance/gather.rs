@@ -9,7 +9,7 @@ use super::{
 };
 use cwm_core::{Digest, Key};
 use cwm_pipeline::plan::{Cell, Origin, Plan, StagePlan};
-use cwm_store::{ActionRecord, Machine};
+use cwm_store::{ActionRecord, HostInfo};
 
 /// The plan with the records of the cells that an output depends on.
 struct Gatherer<'p> {
@@ -106,7 +106,7 @@ impl<'p> Gatherer<'p> {
     }
 
     /// Adds the machine of a cell. Returns its name in the provenance.
-    fn machine(&mut self, machine: &'p Machine) -> String {
+    fn machine(&mut self, machine: &'p HostInfo) -> String {
         let known = self.machines.iter().position(|(host, known)| (*host, &known.os) == (&machine.host, &machine.os));
         let number = known.unwrap_or_else(|| {
             let name = match self.disclosure {

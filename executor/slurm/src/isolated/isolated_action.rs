@@ -18,7 +18,7 @@ use cwm_action::{
 use cwm_core::{Backoff, Digest, Error, list_some, plural};
 use cwm_remote::{FetchStats, RemoteStatus, ResultBundle, TransferEvent, TransferRequest, TransferService};
 use cwm_store::external_files::DigestCache;
-use cwm_store::{ActionRecord, Machine, Store, WorkFolder, check_record};
+use cwm_store::{ActionRecord, HostInfo, Store, WorkFolder, check_record};
 
 /// The pause between two checks for a request to stop.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
@@ -209,7 +209,7 @@ impl IsolatedAction<'_> {
             let hint = "it goes with the job; with `scratch` under [slurm] in cwm.toml the next attempt would find it";
             return hint.to_owned();
         }
-        let (host, folder) = (Machine::here().host, self.node.store.root().display());
+        let (host, folder) = (HostInfo::here().host, self.node.store.root().display());
         format!("it stays in {folder} on {host}: an attempt that finds it there only pushes it")
     }
 
