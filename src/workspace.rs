@@ -208,7 +208,7 @@ impl Workspace {
     /// Returns true if a cell has no result, and an attempt at its key left a log and does not run any more.
     fn has_failed(&self, cache_status: &CacheStatus, index: usize) -> bool {
         let key = cache_status.key(index).filter(|_| cache_status.record(index).is_none());
-        key.is_some_and(|key| self.store.work(&key).log().exists() && matches!(self.store.holder(&key), Ok(None)))
+        key.is_some_and(|key| self.store.work(&key).log().exists() && matches!(self.store.lock_owner(&key), Ok(None)))
     }
 
     /// Checks that the files of an output are in the store, unchanged.

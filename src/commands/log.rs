@@ -57,7 +57,7 @@ fn last_log(
     let Some(key) = cache_status.key(index) else { return Ok(None) };
     let log = workspace.store.work(&key).log();
     if log.exists() {
-        let is_running = workspace.store.holder(&key)?.is_some();
+        let is_running = workspace.store.lock_owner(&key)?.is_some();
         return Ok(Some((log, if is_running { "running" } else { "failed" })));
     }
     let recorded = cache_status.record(index).and_then(|record| record.log);

@@ -56,7 +56,7 @@ impl CurveFolder {
     pub fn update(&mut self, workspace: &Workspace) -> Result<bool, Error> {
         let (store, key) = (&workspace.store, self.curves.key());
         // A process that builds it now adds to its files, not to those of the record.
-        let record = if store.holder(&key)?.is_some() { None } else { store.preferred_record(&key, None)? };
+        let record = if store.lock_owner(&key)?.is_some() { None } else { store.preferred_record(&key, None)? };
         let lines = self.curves.read_new(store, &workspace.files, record.as_ref())?;
         // Seconds since 1970: now, or the time at which the result was made.
         let time = match record.map(|record| record.circumstances) {

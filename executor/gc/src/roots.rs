@@ -176,7 +176,7 @@ pub fn roots(store: &Store, jobs: &dyn BatchJobs, now: Timestamp) -> Result<Vec<
         let key = *work.key();
         // A job that waits in a queue reads the same when it starts.
         let is_awaited = awaited.contains(&key);
-        if !is_awaited && store.holder(&key)?.is_none() {
+        if !is_awaited && store.lock_owner(&key)?.is_none() {
             continue;
         }
         // An action file that cannot be read is being written, or its action was finished just now.

@@ -102,7 +102,7 @@ impl Store {
     fn work_folder_entry(&self, folder: WorkFolder) -> Result<WorkFolderEntry> {
         let (kept_bytes, _) = size_and_time(&folder.checkpoint_folder())?;
         let (bytes, changed) = size_and_time(folder.path())?;
-        let is_running = self.holder(folder.key())?.is_some();
+        let is_running = self.lock_owner(folder.key())?.is_some();
         Ok(WorkFolderEntry { folder, bytes: bytes.saturating_sub(kept_bytes), kept_bytes, changed, is_running })
     }
 

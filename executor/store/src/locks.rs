@@ -130,7 +130,7 @@ impl Store {
     ///
     /// # Errors
     /// The lock's file cannot be read.
-    pub fn holder(&self, key: &Key) -> Result<Option<String>> {
+    pub fn lock_owner(&self, key: &Key) -> Result<Option<String>> {
         let path = self.lock_path(&key.to_string());
         match FileError::optional(take(&path, false, File::try_lock_shared))? {
             Some(None) => Ok(LockOwner::describe(&path)),

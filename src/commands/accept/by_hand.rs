@@ -103,7 +103,7 @@ fn take(workspace: &Workspace, taken: Taken) -> Result<(Key, BTreeMap<String, Di
     let (store, cell) = (&workspace.store, &workspace.plan.cells[index]);
     let key = components.key();
     let Some(_lock) = store.try_lock_key(&key, "cwm accept")? else {
-        let holder = store.holder(&key)?.map_or_else(String::new, |holder| format!(": {holder}"));
+        let holder = store.lock_owner(&key)?.map_or_else(String::new, |holder| format!(": {holder}"));
         return Err(Error::usage(format!("{} is running{holder}", cell.label)).hint("wait for that, or stop it"));
     };
     let work = store.work(&key);

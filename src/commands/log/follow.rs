@@ -30,7 +30,7 @@ pub fn run(workspace: &Workspace, index: usize) -> Result<ExitCode, Error> {
         workspace.files.save();
         if let Some(key) = cache_status.key(index)
             && (cache_status.record(index).is_some()
-                || workspace.store.holder(&key)?.is_some()
+                || workspace.store.lock_owner(&key)?.is_some()
                 || workspace.store.work(&key).log().exists())
         {
             return follow(workspace, index, &key);
@@ -70,7 +70,7 @@ fn follow(workspace: &Workspace, index: usize, key: &Key) -> Result<ExitCode, Er
     let mut log = Tail::of(store.work(key).log());
     loop {
         // Before anything is read, so that the last pass reads everything.
-        let is_running = store.holder(key)?.is_some();
+        let is_running = store.lock_owner(key)?.is_some();
         let record = if is_running { None } else { store.preferred_record(key, None)? };
         if let Some(digest) = record.as_ref().and_then(|record| record.log.as_ref()).filter(|_| !log.path().exists()) {
             log.move_to(store.object_path(digest));

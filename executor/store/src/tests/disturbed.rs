@@ -267,7 +267,7 @@ fn a_read_only_store_is_read_and_refuses_to_be_written_in_words() {
     assert_eq!(missing(&store, &record), []);
     assert_eq!(fs::read_to_string(path_of(&store, &record, "folder").join("x")).unwrap(), "one");
     drop(store.lock_shared(|_| {}).unwrap());
-    assert_eq!(store.holder(&key("a")).unwrap(), None);
+    assert_eq!(store.lock_owner(&key("a")).unwrap(), None);
     let report = store.verify(None, |_| {}).unwrap();
     let wrong: Vec<&Finding> = report.findings.iter().filter(|finding| finding.path == damaged).collect();
     assert_eq!(wrong.len(), 1, "{report:?}");

@@ -5,16 +5,16 @@ use std::process::Command;
 use super::*;
 
 #[test]
-fn a_key_has_one_holder_who_is_named() {
+fn a_key_has_one_owner_who_is_named() {
     let (_folder, store) = new_store();
     let other = Store::at(store.root()).unwrap();
-    assert_eq!(store.holder(&key("a")).unwrap(), None);
+    assert_eq!(store.lock_owner(&key("a")).unwrap(), None);
     let lock = store.try_lock_key(&key("a"), "cwm run paper.yaml").unwrap().unwrap();
     assert!(other.try_lock_key(&key("a"), "other").unwrap().is_none());
     assert!(other.try_lock_key(&key("b"), "other").unwrap().is_some(), "another key is free");
-    let holder = other.holder(&key("a")).unwrap().unwrap();
+    let owner = other.lock_owner(&key("a")).unwrap().unwrap();
     let process = format!("`cwm run paper.yaml`, process {} on ", std::process::id());
-    assert!(holder.starts_with(&process), "{holder}");
+    assert!(owner.starts_with(&process), "{owner}");
     drop(lock);
     // A test beside this one may just be starting a child, which has our descriptors until it is another program.
     assert!(other.lock_key(&key("a"), "other", |_| true).unwrap().is_some());
@@ -26,14 +26,14 @@ fn who_waits_is_reported_for_whom_and_may_give_up() {
     let _lock = store.try_lock_key(&key("a"), "cwm run paper.yaml").unwrap().unwrap();
     let mut reported = Vec::new();
     let none = store
-        .lock_key(&key("a"), "other", |holder| {
-            reported.push(holder.unwrap().to_owned());
+        .lock_key(&key("a"), "other", |owner| {
+            reported.push(owner.unwrap().to_owned());
             reported.len() < 3
         })
         .unwrap();
     assert!(none.is_none());
     assert_eq!(reported.len(), 3);
-    assert!(reported.iter().all(|holder| holder.starts_with("`cwm run paper.yaml`, process ")), "{reported:?}");
+    assert!(reported.iter().all(|owner| owner.starts_with("`cwm run paper.yaml`, process ")), "{reported:?}");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn many_plan_at_once_and_one_cleans_alone() {
     std::thread::scope(|scope| {
         let store = &store;
         let planner =
-            scope.spawn(move || store.lock_shared(|holder| reported.send(holder.to_owned()).unwrap()).is_ok());
+            scope.spawn(move || store.lock_shared(|owner| reported.send(owner.to_owned()).unwrap()).is_ok());
         assert!(waiting.recv().unwrap().contains("cwm store gc"));
         drop(alone);
         assert!(planner.join().unwrap());
