@@ -142,7 +142,7 @@ impl GcPlan {
         let key = entry.folder.key();
         let action = ActionFile::read(&entry.folder, key);
         let label = action.map_or_else(|_| key.short(), |action| action.label.to_string());
-        self.report.work.push(ReclaimedWork { label, bytes: entry.bytes + entry.kept_bytes });
+        self.report.work.push(ReclaimedWork { label, bytes: entry.bytes + entry.checkpoint_bytes });
         self.garbage.work.push(entry.folder.clone());
     }
 }
@@ -161,9 +161,9 @@ pub fn plan(store: &Store, jobs: &dyn BatchJobs, options: GcOptions, now: Timest
     plan.add_results(store, &inventory, &reach, options.max_size);
     plan.garbage.others.extend(store.trees_without_manifests()?);
     let ended = before(now, options.keep.max(WORK_RETENTION));
-    let awaited = jobs.pending_keys(store);
-    let is_idle = |work: &&WorkFolderEntry| !work.is_running && !awaited.contains(work.folder.key());
-    inventory.work.iter().filter(is_idle).filter(|work| work.changed < ended).for_each(|work| plan.add_work(work));
+    let pending = jobs.pending_keys(store);
+    let is_unused = |work: &&WorkFolderEntry| !work.is_running && !pending.contains(work.folder.key());
+    inventory.work.iter().filter(is_unused).filter(|work| work.changed < ended).for_each(|work| plan.add_work(work));
     let yesterday = before(now, days(1));
     for path in jobs.garbage(store, yesterday) {
         plan.report.leftover_bytes += bytes_below(&path)?;

@@ -10,7 +10,7 @@ pub struct EvictionPlan<'i> {
     inventory: &'i Inventory,
     /// Content that stays whatever names it.
     pinned: &'i HashSet<Digest>,
-    /// The number of results that hold each content.
+    /// The number of results that have each content.
     references: HashMap<Digest, u32>,
     /// Evicted results, by index into [`Inventory::records`].
     evicted: Vec<usize>,
@@ -19,20 +19,20 @@ pub struct EvictionPlan<'i> {
 }
 
 impl<'i> EvictionPlan<'i> {
-    /// Evicts nothing yet. `holders` are the results that hold their content, by index into [`Inventory::records`].
+    /// Evicts nothing yet. `results` are those that have content, by index into [`Inventory::records`].
     pub fn new(
         inventory: &'i Inventory,
         pinned: &'i HashSet<Digest>,
-        holders: impl Iterator<Item = usize>,
+        results: impl Iterator<Item = usize>,
     ) -> EvictionPlan<'i> {
         let mut references: HashMap<Digest, u32> = HashMap::new();
-        for digest in holders.flat_map(|index| content(inventory, index)) {
+        for digest in results.flat_map(|index| content(inventory, index)) {
             *references.entry(digest).or_default() += 1;
         }
         EvictionPlan { inventory, pinned, references, evicted: Vec::new(), content: HashSet::new() }
     }
 
-    /// Adds the content that no result holds. Returns its bytes.
+    /// Adds the content that no result has. Returns its bytes.
     pub fn add_unnamed(&mut self) -> u64 {
         let mut bytes = 0;
         for (digest, size) in &self.inventory.objects {
@@ -44,8 +44,8 @@ impl<'i> EvictionPlan<'i> {
         bytes
     }
 
-    /// Evicts a result, which is one of the holders. Returns the bytes that this frees: shared content is freed with the last of
-    /// its holders.
+    /// Evicts a result, which has content. Returns the bytes that this frees: shared content is freed with the last result that has
+    /// it.
     pub fn evict(&mut self, index: usize) -> u64 {
         self.evicted.push(index);
         let mut bytes = 0;

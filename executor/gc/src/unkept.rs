@@ -45,13 +45,13 @@ pub fn evict_content(
         let result = results.iter().position(is_it).filter(|_| retention[index] != Retention::Root);
         going.extend(result.map(|result| (index, result)));
     }
-    // A result that was evicted before, and is incomplete, holds nothing.
-    let is_holder = |index: &usize| {
+    // A result that was evicted before, and is incomplete, has no content.
+    let has_content = |index: &usize| {
         let entry = &inventory.records[*index];
         let is_complete = || entry.content(&inventory).all(|digest| inventory.objects.contains_key(&digest));
         going.contains_key(index) || entry.record.evicted.is_none() || is_complete()
     };
-    let mut eviction = EvictionPlan::new(&inventory, &pinned, (0..inventory.records.len()).filter(is_holder));
+    let mut eviction = EvictionPlan::new(&inventory, &pinned, (0..inventory.records.len()).filter(has_content));
     let freed = going.iter().map(|(index, result)| (*result, eviction.evict(*index)));
     let evicted = freed.filter(|(_, bytes)| *bytes > 0).collect();
     if !eviction.content.is_empty() {

@@ -81,12 +81,12 @@ impl Usage {
             }
         }
         for work in &inventory.work {
-            usage.work_bytes += work.bytes + work.kept_bytes;
+            usage.work_bytes += work.bytes + work.checkpoint_bytes;
             // An action whose file cannot be read was never started.
             if let Ok(action) = ActionFile::read(&work.folder, work.folder.key()) {
                 let stage = stages.entry(action.label.stage).or_default();
                 stage.work_bytes += work.bytes;
-                stage.kept_bytes += work.kept_bytes;
+                stage.kept_bytes += work.checkpoint_bytes;
             }
         }
         usage.stages = stages.into_iter().map(|(stage, usage)| StageUsage { stage, ..usage }).collect();

@@ -51,7 +51,7 @@ pub struct WorkFolderEntry {
     /// Bytes in it, those in `keep/` apart.
     pub bytes: u64,
     /// Bytes in `keep/`.
-    pub kept_bytes: u64,
+    pub checkpoint_bytes: u64,
     /// The time of the last change in it.
     pub changed: Timestamp,
     /// True if a process holds the lock of its key.
@@ -100,10 +100,10 @@ impl Store {
     }
 
     fn work_folder_entry(&self, folder: WorkFolder) -> Result<WorkFolderEntry> {
-        let (kept_bytes, _) = size_and_time(&folder.checkpoint_folder())?;
-        let (bytes, changed) = size_and_time(folder.path())?;
-        let is_running = self.lock_owner(folder.key())?.is_some();
-        Ok(WorkFolderEntry { folder, bytes: bytes.saturating_sub(kept_bytes), kept_bytes, changed, is_running })
+        let (checkpoint_bytes, _) = size_and_time(&folder.checkpoint_folder())?;
+        let (all, changed) = size_and_time(folder.path())?;
+        let (bytes, is_running) = (all.saturating_sub(checkpoint_bytes), self.lock_owner(folder.key())?.is_some());
+        Ok(WorkFolderEntry { folder, bytes, checkpoint_bytes, changed, is_running })
     }
 
     /// Notes that the results of `keys` were used now, at most once a day each. Of keys without results nothing is noted.

@@ -44,7 +44,7 @@ impl CheckpointStamp {
 }
 
 /// The name of the file that marks checkpoints in another store.
-const KEPT_ELSEWHERE: &str = "kept-elsewhere";
+const CHECKPOINTS_ELSEWHERE: &str = "kept-elsewhere";
 
 /// Prefix of a folder in which a result is checked.
 const CHECKING: &str = ".checking-";
@@ -140,11 +140,11 @@ impl WorkFolder {
     /// # Errors
     /// The disk refuses.
     pub fn prepare(&self, attempt: u32) -> Result<()> {
-        let kept = ["keep", "action.json", if attempt > 1 { "log" } else { "" }];
+        let staying = ["keep", "action.json", if attempt > 1 { "log" } else { "" }];
         self.store.create()?;
         self.store.disk.make_folders(&self.path)?;
         for (name, path) in list_folder(&self.path)? {
-            if !kept.contains(&name.as_str()) {
+            if !staying.contains(&name.as_str()) {
                 self.store.disk.remove(&path)?;
             }
         }
@@ -252,12 +252,12 @@ impl WorkFolder {
     /// # Errors
     /// The disk refuses.
     pub fn mark_checkpoints_elsewhere(&self) -> Result<()> {
-        self.store.disk.touch(&self.path.join(KEPT_ELSEWHERE))
+        self.store.disk.touch(&self.path.join(CHECKPOINTS_ELSEWHERE))
     }
 
     /// Returns true if an attempt has checkpoints in another store.
     pub fn has_checkpoints_elsewhere(&self) -> bool {
-        self.path.join(KEPT_ELSEWHERE).exists()
+        self.path.join(CHECKPOINTS_ELSEWHERE).exists()
     }
 
     /// Returns the names in `keep/`, sorted, without the stamp.
