@@ -1,13 +1,12 @@
 //! Plans the body and the outputs of a `command`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
 
 use cwm_contract::{Format, Shape, Value, Values};
 
 use super::{CommandPlan, OutputPlan};
 use crate::spec::{StageSpec, check_name, is_given, is_variable};
-use cwm_core::{Content, Diagnostic, Node, Problems, SpannedStr, is_name, locked, nearest, visible};
+use cwm_core::{Content, Diagnostic, Node, Problems, SpannedStr, is_name, nearest, visible};
 
 /// The parameter that holds the command.
 pub const RUN: &str = "run";
@@ -90,26 +89,13 @@ fn declare(output: &mut OutputPlan, node: &Node, problems: &Problems) {
     if is_folder {
         problems.push(Diagnostic::at(place, "a folder has no extension"));
     } else if text.len() <= 32 && text.split('.').all(is_word) {
-        output.shape = Shape::File(interned(&text));
+        // The contract knows extensions that are part of the program: this one lives as long.
+        output.shape = Shape::File(text.leak());
     } else {
         problems.push(
             Diagnostic::at(place, format!("`{}` cannot be an extension", visible(&text)))
                 .hint("letters and digits, without a dot in front: `csv`, `pgn.zst`"),
         );
-    }
-}
-
-/// The contract knows extensions that are part of a program; one that was read lives as long as the program instead.
-fn interned(extension: &str) -> &'static str {
-    static EXTENSIONS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut known = locked(&EXTENSIONS);
-    match known.get(extension) {
-        Some(known) => known,
-        None => {
-            let extension: &'static str = Box::leak(extension.to_owned().into_boxed_str());
-            known.insert(extension);
-            extension
-        }
     }
 }
 

@@ -109,12 +109,8 @@ impl Cell {
     /// # Errors
     /// The program has no fingerprint of its kind.
     pub fn code(&self) -> Result<Option<BTreeMap<String, String>>, Error> {
-        match self.body {
-            Body::Stage(stage) if stage.external_sources(&self.values).is_none() => {
-                (self.code_of)(&self.kind, stage.code_parts(&self.values).as_deref()).map(Some)
-            }
-            Body::Stage(_) | Body::Command(_) => Ok(None),
-        }
+        let stage = self.stage().filter(|stage| stage.external_sources(&self.values).is_none());
+        stage.map(|stage| (self.code_of)(&self.kind, stage.code_parts(&self.values).as_deref())).transpose()
     }
 
     /// Returns the stage that it runs; none for a command.

@@ -76,9 +76,6 @@ fn report(spec: &Spec, edges: &Edges, circle: &[usize], (verb, message): Relatio
     let messages = steps.iter().map(|(_, messages)| messages.as_str()).collect::<Vec<_>>().join(", ");
     let mut steps = steps.into_iter();
     let Some((place, first)) = steps.next() else { return };
-    let mut problem = Diagnostic::at(place, format!("{message}: {messages}")).label(first);
-    for (place, messages) in steps {
-        problem = problem.related(place, messages);
-    }
-    problems.push(problem);
+    let problem = Diagnostic::at(place, format!("{message}: {messages}")).label(first);
+    problems.push(steps.fold(problem, |problem, (place, step)| problem.related(place, step)));
 }

@@ -66,14 +66,14 @@ impl Planner<'_> {
         let known = || specs.iter().map(|spec| spec.name);
         // The parameter that a misspelt key means is not reported as missing as well.
         let mut meant = Vec::new();
-        let unknown = with.iter().filter(|(key, _)| !known().any(|name| name == key.text));
-        let is_known = unknown.map(|(key, _)| {
+        let mut is_right = true;
+        for (key, _) in with.iter().filter(|(key, _)| !known().any(|name| name == key.text)) {
+            is_right = false;
             meant.extend(nearest(&key.text, known()));
             let message = format!("`{}` has no parameter `{}`", stage.kind(), visible(&key.text));
             let hint = suggest(&key.text, "parameters", known()).or(Some("it has none".into()));
             self.problems.push(Diagnostic::at(key.place, message).maybe_hint(hint));
-        });
-        let is_known = is_known.count() == 0;
+        }
         let mut folders = Vec::new();
         let value = |spec: &ParameterSpec| {
             let node = find(spec.name);
@@ -83,8 +83,7 @@ impl Planner<'_> {
             let value = value(spec, node, name, self.folders, &mut folders);
             Some((spec.name.to_owned(), self.problems.ok(value)?))
         };
-        let values: Values = all(specs.iter().map(value)).filter(|_| is_known)?.into_iter().collect();
-        let mut is_right = true;
+        let values: Values = all(specs.iter().map(value)).filter(|_| is_right)?.into_iter().collect();
         for ParameterError { parameter, message } in stage.check(&values) {
             is_right = false;
             let message = format!("parameter `{parameter}` {message}");
