@@ -4,7 +4,7 @@ use cwm_contract::Type;
 use serde_json::{Map, Value, json};
 
 use super::keys::FILE;
-use super::stage::{command, described, of_kind};
+use super::stage::{command, of_keys, of_kind};
 use super::types;
 use crate::spec::COMMAND;
 use cwm_core::Registry;
@@ -31,14 +31,13 @@ pub fn document(registry: &Registry) -> Value {
         }),
     );
     definitions.extend(shared());
-    let keys = FILE.iter().map(|key| (key.name.to_owned(), described((key.schema)(), key.about)));
     let mut document = json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "A pipeline of cwm",
         "type": "object",
         "required": ["cwm", "stages"],
         "additionalProperties": false,
-        "properties": keys.collect::<Map<_, _>>(),
+        "properties": of_keys(FILE),
         "definitions": definitions,
     });
     document.sort_all_objects();

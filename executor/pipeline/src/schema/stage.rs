@@ -36,7 +36,7 @@ pub fn of_kind(stage: &dyn Stage) -> Value {
     properties.insert("from".into(), from(&inputs));
     properties.insert("with".into(), with(&parameters));
     if stage.uses_devices() {
-        add(&mut properties, &DEVICE);
+        properties.extend(of_keys(&[DEVICE]));
     }
     json!({
         "description": stage.description(),
@@ -65,7 +65,7 @@ pub fn command() -> Value {
             "additionalProperties": { "type": ["string", "number", "boolean"], "description": ABOUT_VARIABLES },
         }),
     );
-    COMMAND.iter().for_each(|key| add(&mut properties, key));
+    properties.extend(of_keys(COMMAND));
     json!({
         "description": ABOUT_COMMAND,
         "type": "object",
@@ -82,18 +82,18 @@ fn shell() -> Value {
 }
 
 fn shared(kind: &str) -> Map<String, Value> {
-    let mut properties = Map::new();
+    let mut properties = of_keys(STAGE);
     properties.insert("stage".into(), json!({ "const": kind }));
-    STAGE.iter().for_each(|key| add(&mut properties, key));
     properties
 }
 
-fn add(properties: &mut Map<String, Value>, key: &Key) {
-    properties.insert(key.name.into(), described((key.schema)(), key.about));
+/// Returns the schemas of these keys.
+pub fn of_keys(keys: &[Key]) -> Map<String, Value> {
+    keys.iter().map(|key| (key.name.into(), described((key.schema)(), key.about))).collect()
 }
 
 /// Returns a schema with a description, which a reference cannot have beside it.
-pub fn described(schema: Value, about: &str) -> Value {
+fn described(schema: Value, about: &str) -> Value {
     let mut schema = if schema.get("$ref").is_some() { json!({ "allOf": [schema] }) } else { schema };
     schema["description"] = json!(about);
     schema
