@@ -211,7 +211,7 @@ fn staying_bytes(inventory: &Inventory, reach: &Reachability, evicted: &HashSet<
 }
 
 /// Removes what [`plan`] names. The store is locked exclusively while it is read and garbage is moved aside, and no longer when
-/// that is deleted. `waiting` is called once, with a message, if others use the store.
+/// that is deleted. `waiting` is called once if others use the store.
 ///
 /// # Errors
 /// As [`plan`]; or the disk refuses: then the next collection resumes from there.
@@ -220,7 +220,7 @@ pub fn collect(
     jobs: &dyn BatchJobs,
     options: GcOptions,
     now: Timestamp,
-    waiting: impl FnOnce(&str),
+    waiting: impl FnOnce(),
 ) -> Result<GcPlan> {
     let alone = store.lock_exclusive("cwm store gc", waiting)?;
     let mut plan = plan(store, jobs, options, now)?;

@@ -83,9 +83,6 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The lock of the store as a whole.
 const STORE_LOCK: &str = "store";
 
-/// The name of an owner that is not known.
-const ANOTHER_PROCESS: &str = "another process";
-
 impl Store {
     /// Takes the lock of `key` if it is free. Processes that wait for it show `command`.
     ///
@@ -155,7 +152,7 @@ impl Store {
             }
         }
         let writing = !matches!(open(&path, true), Err(error) if error.kind() == FileErrorKind::ReadOnly);
-        let owner = || LockOwner::describe(&path).unwrap_or_else(|| ANOTHER_PROCESS.to_owned());
+        let owner = || LockOwner::describe(&path).unwrap_or_else(|| "another process".to_owned());
         match lock(&path, writing, File::try_lock_shared, File::lock_shared, || waiting(&owner())) {
             Ok(file) => Ok(StoreLock { _file: Some(file) }),
             Err(error) if !writing && error.kind() == FileErrorKind::Missing => Ok(StoreLock { _file: None }),
@@ -167,9 +164,8 @@ impl Store {
     ///
     /// # Errors
     /// The store cannot be written.
-    pub fn lock_exclusive(&self, command: &str, waiting: impl FnOnce(&str)) -> Result<StoreLock> {
+    pub fn lock_exclusive(&self, command: &str, waiting: impl FnOnce()) -> Result<StoreLock> {
         self.create()?;
-        let waiting = || waiting(ANOTHER_PROCESS);
         self.write_owner(lock(&self.lock_path(STORE_LOCK), true, File::try_lock, File::lock, waiting)?, command)
     }
 

@@ -60,12 +60,7 @@ pub(super) struct DamagedRecords {
 impl Store {
     /// Returns this store with a cache of the records that were read, which is kept from run to run.
     pub fn with_record_cache(self) -> Store {
-        self.with_record_cache_at(SystemTime::now)
-    }
-
-    /// Does the same as [`Store::with_record_cache`], with this clock.
-    pub(super) fn with_record_cache_at(self, now: fn() -> SystemTime) -> Store {
-        let cache = RecordCache::read(self.root().join("records.cache"), now);
+        let cache = RecordCache::read(self.root().join("records.cache"), SystemTime::now);
         Store { record_cache: Some(Arc::new(cache)), ..self }
     }
 

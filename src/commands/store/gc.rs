@@ -33,7 +33,7 @@ pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<(), Error> {
     let now = Timestamp::now();
     let plan = if arguments.delete && store.exists() {
         let users = users(&store)?;
-        cwm_gc::collect(&store, &SlurmJobs, options, now, |_| eprintln!("waiting for those who use the store{users}"))?
+        cwm_gc::collect(&store, &SlurmJobs, options, now, || eprintln!("waiting for those who use the store{users}"))?
     } else {
         let _shared = store.lock_shared(|holder| eprintln!("waiting for the store: {holder}"))?;
         cwm_gc::plan(&store, &SlurmJobs, options, now)?

@@ -74,8 +74,7 @@ fn many_plan_at_once_and_one_cleans_alone() {
     let (reported, waiting) = std::sync::mpsc::channel();
     let alone = std::thread::scope(|scope| {
         let store = &store;
-        let cleaner =
-            scope.spawn(move || store.lock_exclusive("cwm store gc", |_| reported.send(()).unwrap()).unwrap());
+        let cleaner = scope.spawn(move || store.lock_exclusive("cwm store gc", || reported.send(()).unwrap()).unwrap());
         waiting.recv().unwrap();
         drop((first, second));
         cleaner.join().unwrap()
@@ -84,8 +83,7 @@ fn many_plan_at_once_and_one_cleans_alone() {
     let (reported, waiting) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
         let store = &store;
-        let planner =
-            scope.spawn(move || store.lock_shared(|owner| reported.send(owner.to_owned()).unwrap()).is_ok());
+        let planner = scope.spawn(move || store.lock_shared(|owner| reported.send(owner.to_owned()).unwrap()).is_ok());
         assert!(waiting.recv().unwrap().contains("cwm store gc"));
         drop(alone);
         assert!(planner.join().unwrap());

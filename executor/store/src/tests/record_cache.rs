@@ -3,12 +3,19 @@
 use std::time::{Duration, SystemTime};
 
 use super::*;
+use crate::record_cache::RecordCache;
 
 /// So many records are worth writing.
 const MANY: usize = 100;
 
 fn later() -> SystemTime {
     SystemTime::now() + Duration::from_secs(3)
+}
+
+/// The store with its cache of records, three seconds from now.
+fn opened_later(store: &Store) -> Store {
+    let cache = RecordCache::read(store.root().join("records.cache"), later);
+    Store { record_cache: Some(std::sync::Arc::new(cache)), ..Store::at(store.root()).unwrap() }
 }
 
 /// A store with this many records, and their keys.
@@ -25,7 +32,7 @@ fn store_with(count: usize) -> (Folder, Store, Vec<Key>) {
 
 /// The store as a process finds it that asks for all keys, three seconds from now; whether it wrote its cache.
 fn next_run(store: &Store, keys: &[Key]) -> (Store, bool) {
-    let store = Store::at(store.root()).unwrap().with_record_cache_at(later);
+    let store = opened_later(store);
     keys.iter().for_each(|key| assert_eq!(store.actions(key).unwrap().len(), 1));
     let written = store.save_record_cache();
     (store, written)
@@ -58,7 +65,7 @@ fn many_records_are_read_once_and_are_the_same_from_the_cache() {
 fn the_files_are_not_read_again_while_they_are_the_same() {
     let (_folder, store, keys) = store_with(MANY);
     next_run(&store, &keys);
-    let opened = Store::at(store.root()).unwrap().with_record_cache_at(later);
+    let opened = opened_later(&store);
     let seen = opened.record_cache.as_ref().unwrap();
     let proven = keys.iter().filter(|key| seen.get_if_unchanged(key, &opened.action_folder(key)).is_some());
     assert_eq!(proven.count(), MANY);
@@ -78,7 +85,7 @@ fn few_records_and_young_ones_are_not_written() {
 fn what_is_removed_added_or_changed_is_noticed() {
     let (_folder, store, keys) = store_with(MANY);
     next_run(&store, &keys);
-    let asked = Store::at(store.root()).unwrap().with_record_cache_at(later);
+    let asked = opened_later(&store);
 
     fs::remove_file(record_file(&store, &keys[0])).unwrap();
     assert_eq!(asked.actions(&keys[0]).unwrap(), []);
