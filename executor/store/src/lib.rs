@@ -42,7 +42,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub use commit::{Content, NewAction, NewOutput, RecordedAction};
 pub use compare::{Difference, DifferenceKind};
 pub use completeness::MissingContent;
-pub use cwm_core::files::{FileError, FileErrorKind, Result};
 pub use damage::{Corruption, Finding};
 pub use eviction::EvictionReason;
 pub use export::ExportOutcome;
@@ -60,7 +59,7 @@ pub use verify::{VerifyProgress, VerifyReport};
 pub use walk::list_folder;
 pub use work::{CheckpointStamp, WorkFolder};
 
-use cwm_core::files::{STORE_FOLDERS, is_store};
+use cwm_core::files::{FileError, Result, STORE_FOLDERS, is_store};
 use cwm_core::{DurableFs, read_regular_file};
 use layout::STORE_FORMAT;
 use record_cache::RecordCache;

@@ -21,7 +21,7 @@ use cwm_contract::{Format, Label, Value};
 use tempfile::TempDir;
 
 use super::*;
-use cwm_core::{Components, Digest, KEY_FORMAT, Key};
+use cwm_core::{Components, Digest, FileErrorKind, KEY_FORMAT, Key};
 
 /// A folder that goes away with the test, also where trees in it are read-only.
 struct Folder {
