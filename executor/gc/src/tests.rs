@@ -117,7 +117,7 @@ fn is_whole(store: &Store, record: &ActionRecord) -> bool {
 }
 
 fn assert_clean(store: &Store) {
-    let report = store.verify(None, |_| {}).unwrap();
+    let report = store.verify(None, |_, _| {}).unwrap();
     assert!(report.findings.is_empty(), "{:?}", report.findings);
 }
 

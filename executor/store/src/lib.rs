@@ -55,7 +55,7 @@ pub use output_snapshot::OutputSnapshot;
 pub use partial_object::{PartialObject, partial_name};
 pub use record::{ActionRecord, ExternalReference, HostInfo, OutputRecord, OutputShape, RunInfo};
 pub use untrusted_record::{LARGEST_RECORD, check_record};
-pub use verify::{VerifyProgress, VerifyReport};
+pub use verify::VerifyReport;
 pub use walk::list_folder;
 pub use work::{CheckpointStamp, WorkFolder};
 

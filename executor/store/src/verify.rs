@@ -38,27 +38,14 @@ pub struct VerifyReport {
     pub incomplete: BTreeSet<String>,
 }
 
-/// The progress of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VerifyProgress {
-    /// Bytes hashed.
-    pub done: u64,
-    /// Bytes in all.
-    pub total: u64,
-}
-
 impl Store {
     /// Hashes every object again, on all cores, and checks every manifest, tree and record; or those of `results` alone. Damaged
     /// files are moved to `quarantine/`, never deleted; the next run then makes them again. On a store that cannot be written, they
-    /// are only reported.
+    /// are only reported. `progress` is called with the bytes that were hashed so far, and with all.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn verify(
-        &self,
-        results: Option<&[ActionRecord]>,
-        progress: impl Fn(VerifyProgress) + Sync,
-    ) -> Result<VerifyReport> {
+    pub fn verify(&self, results: Option<&[ActionRecord]>, progress: impl Fn(u64, u64) + Sync) -> Result<VerifyReport> {
         // First, since the lock's own file may be wrong.
         let findings = self.verify_layout()?;
         let _shared = self.lock_shared(|_| {})?;
@@ -125,7 +112,7 @@ impl Store {
         &self,
         report: &mut VerifyReport,
         subset: Option<&KeySubset>,
-        progress: impl Fn(VerifyProgress) + Sync,
+        progress: impl Fn(u64, u64) + Sync,
     ) -> Result<(BTreeSet<Digest>, DamageTimes)> {
         let others = list_folder(&self.root().join("objects"))?.into_iter().filter(|(shard, _)| shard.len() != 2);
         report.findings.extend(others.map(|(_, path)| Finding::about(path, "is not part of a store")));
@@ -145,7 +132,7 @@ impl Store {
         let check = |(digest, size)| {
             let state = self.object_state(&digest, None, Check::Hash);
             let done = done.fetch_add(size, Ordering::Relaxed) + size;
-            progress(VerifyProgress { done, total });
+            progress(done, total);
             (digest, state)
         };
         let checked: Vec<(Digest, Result<ObjectState>)> = objects.into_par_iter().map(check).collect();

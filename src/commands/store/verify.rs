@@ -13,7 +13,7 @@ use crate::output::{is_json, print_answer, print_note};
 use cwm_core::{Error, ExitCode, plural, shell_quote};
 use cwm_gc::selection;
 use cwm_pipeline::plan::set_values;
-use cwm_store::{VerifyProgress, VerifyReport};
+use cwm_store::VerifyReport;
 
 /// Runs `cwm store verify`. Damaged files are quarantined; a run that needs them makes them again.
 ///
@@ -30,7 +30,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
     .map_err(|error| Error::internal(error.to_string()))?;
     // Shown on a terminal only.
     let bar = ProgressBar::new(0).with_style(style);
-    let progress = |VerifyProgress { done, total }| {
+    let progress = |done, total| {
         bar.set_length(total);
         bar.set_position(done);
     };

@@ -42,7 +42,7 @@ fn a_result_is_moved_in_and_can_be_read_in_place() {
     assert_eq!(missing(&again, &record), []);
     store.work(&key("a")).remove().unwrap();
     assert_eq!(names_in(&store.root().join("work")), Vec::<String>::new());
-    assert!(again.verify(None, |_| {}).unwrap().findings.is_empty());
+    assert!(again.verify(None, |_, _| {}).unwrap().findings.is_empty());
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn the_same_content_is_stored_once() {
     assert!(other.is_new, "another key has its own record");
     assert_eq!(other.record.outputs, record.outputs);
     // "same", the manifest and two logs.
-    assert_eq!(store.verify(None, |_| {}).unwrap().objects, 4);
+    assert_eq!(store.verify(None, |_, _| {}).unwrap().objects, 4);
     assert_eq!(names_in(&store.work(&key("b")).out().join("folder")), Vec::<String>::new(), "the doubles are dropped");
 }
 
@@ -95,7 +95,7 @@ fn a_computed_result_takes_the_place_of_an_equal_one_that_was_recorded_from_file
     // The other way round, the computed one stays.
     assert_eq!(record_from_files().record, computed.record);
     assert_eq!(store.actions(&key("a")).unwrap(), [computed.record]);
-    assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
+    assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn a_file_from_outside_is_referenced_and_found_where_it_moved_with_the_store() {
     let record = store.record(action).unwrap().record;
     assert_eq!(path_of(&store, &record, "pgn"), data);
     assert_eq!(missing(&store, &record), []);
-    assert!(store.verify(None, |_| {}).unwrap().findings.is_empty(), "what is outside is not the store's to check");
+    assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty(), "what is outside is not the store's to check");
 
     fs::write(&data, "1. d4").unwrap();
     let changed = missing(&store, &record);
@@ -287,7 +287,7 @@ fn two_who_record_one_key_under_its_lock_leave_one_record() {
     });
     assert_eq!(new, 1);
     assert_eq!(store.actions(&key("a")).unwrap().len(), 1);
-    assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
+    assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
 }
 
 #[test]
@@ -305,5 +305,5 @@ fn many_who_store_the_same_content_under_other_keys_do_no_harm() {
     });
     let store = Store::at(store.root()).unwrap();
     assert_eq!(store.keys().unwrap().len(), 4);
-    assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
+    assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
 }

@@ -108,7 +108,7 @@ fn check_after_disturbance(store: &Store, name: &str, text: &str) {
     for record in store.actions(&key(name)).unwrap() {
         assert_eq!(missing(&store, &record), []);
     }
-    let report = store.verify(None, |_| {}).unwrap();
+    let report = store.verify(None, |_, _| {}).unwrap();
     assert!(report.findings.is_empty(), "{:?}", report.findings);
     let record = store.record(finished(&store, name, text, &[("x", text), ("deep/y", name)])).unwrap().record;
     assert_eq!(fs::read_to_string(path_of(&store, &record, "text")).unwrap(), text);
@@ -182,7 +182,7 @@ fn a_creation_killed_at_any_step_is_simply_done_again() {
         let store = Store::at(&folder.path().join("artifacts")).unwrap();
         store.create().unwrap();
         assert!(Store::at(store.root()).unwrap().exists());
-        assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
+        assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
     }
 }
 
@@ -209,7 +209,7 @@ fn a_full_disk_is_reported_and_loses_nothing() {
     fs::remove_file(&filler).unwrap();
     let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
     assert_eq!(missing(&store, &record), []);
-    assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
+    assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
 }
 
 /// Makes the store read-only for the life of the guard; nothing, in words, where that is not possible.
@@ -268,7 +268,7 @@ fn a_read_only_store_is_read_and_refuses_to_be_written_in_words() {
     assert_eq!(fs::read_to_string(path_of(&store, &record, "folder").join("x")).unwrap(), "one");
     drop(store.lock_shared(|_| {}).unwrap());
     assert_eq!(store.lock_owner(&key("a")).unwrap(), None);
-    let report = store.verify(None, |_| {}).unwrap();
+    let report = store.verify(None, |_, _| {}).unwrap();
     let wrong: Vec<&Finding> = report.findings.iter().filter(|finding| finding.path == damaged).collect();
     assert_eq!(wrong.len(), 1, "{report:?}");
     assert_eq!(wrong[0].quarantined, None);

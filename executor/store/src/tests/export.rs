@@ -228,7 +228,7 @@ fn nothing_is_exported_into_the_store() {
         }
     }
     assert_eq!(names_in(store.root()), before);
-    assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
+    assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
     assert!(export(&store, &record, "folder", &folder.path().join("artifacts-report")).unwrap().is_written);
 }
 

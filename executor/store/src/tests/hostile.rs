@@ -115,7 +115,7 @@ fn git_ignores_a_store_that_is_created_in_a_working_tree() {
     let store = Store::at(&root).unwrap();
     store.create().unwrap();
     assert_eq!(fs::read_to_string(&ignored).unwrap(), "*\n");
-    assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
+    assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
     // Without its `format` the store is created again, and a changed file stays as it is.
     fs::remove_file(root.join("format")).unwrap();
     fs::write(&ignored, "mine\n").unwrap();
@@ -201,7 +201,7 @@ fn a_store_that_lost_folders_gets_them_back_at_the_next_write() {
             cwm_core::DurableFs::default().remove(&store.root().join(folder)).unwrap();
         }
         let store = Store::at(store.root()).unwrap();
-        assert!(store.verify(None, |_| {}).unwrap().findings.is_empty(), "{lost:?}");
+        assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty(), "{lost:?}");
         assert_eq!(store.actions(&key("a")).unwrap().len(), usize::from(keeps_results), "{lost:?}");
         let again = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap();
         assert_eq!(again.is_new, !keeps_results);
@@ -209,7 +209,7 @@ fn a_store_that_lost_folders_gets_them_back_at_the_next_write() {
         assert_eq!(missing(&store, &record), []);
         assert_eq!(fs::read_to_string(path_of(&store, &record, "folder").join("x")).unwrap(), "one");
         assert!(store.try_lock_key(&key("a"), "test").unwrap().is_some());
-        assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
+        assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
     }
 }
 
@@ -229,5 +229,5 @@ fn shards_that_a_copy_left_out_are_made_at_the_next_write() {
         assert!(store.record(finished(&store, name, name, &[("x", name)])).unwrap().is_new);
     }
     assert!(folders.iter().all(|folder| names_in(folder).len() == 256));
-    assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
+    assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
 }

@@ -21,7 +21,7 @@ fn a_record_comes_home_without_its_files_and_misses_nothing_by_that() {
     let found = store.preferred_record(&record.key, None).unwrap().unwrap();
     assert_eq!((found.evicted, &found.outputs), (Some(EvictionReason::NotPulled), &record.outputs));
     assert_eq!(store.remote_of_unpulled(&found).unwrap().as_deref(), Some("lab"));
-    assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
+    assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
     // Once more, as by a job that was started twice.
     assert_eq!(store.import_records(&record.key, vec![(record.clone(), bytes)], "lab").unwrap(), 0);
 }
@@ -33,10 +33,10 @@ fn what_was_lost_here_and_is_with_a_remote_is_no_damage() {
     store.mark_remote_only(&record, &DigestCache::without_cache(), "lab").unwrap();
     assert_eq!(store.preferred_record(&record.key, None).unwrap().unwrap().evicted, None, "all of it is here");
     fs::remove_file(store.object_path(&record.outputs["text"].digest)).unwrap();
-    assert!(!store.verify(None, |_| {}).unwrap().findings.is_empty());
+    assert!(!store.verify(None, |_, _| {}).unwrap().findings.is_empty());
     store.mark_remote_only(&record, &DigestCache::without_cache(), "lab").unwrap();
     assert_eq!(store.preferred_record(&record.key, None).unwrap().unwrap().evicted, Some(EvictionReason::NotPulled));
-    assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
+    assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
 }
 
 #[test]

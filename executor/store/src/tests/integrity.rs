@@ -95,7 +95,7 @@ fn other_bytes_of_the_same_length_are_found_set_aside_and_made_again() {
         assert_eq!(fs::read_to_string(finding.quarantined.unwrap()).unwrap(), after);
         assert!(
             store
-                .verify(None, |_| {})
+                .verify(None, |_, _| {})
                 .unwrap()
                 .findings
                 .iter()
@@ -104,7 +104,7 @@ fn other_bytes_of_the_same_length_are_found_set_aside_and_made_again() {
 
         stored(&store, "a");
         assert_eq!(missing_or_corrupt(&store, &record).0, []);
-        assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
+        assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
     }
 }
 
@@ -119,10 +119,10 @@ fn a_result_with_the_same_content_replaces_what_was_changed() {
     let other = stored(&store, "b");
     assert_eq!(other.outputs, record.outputs);
     assert_eq!(missing_or_corrupt(&store, &record).0, []);
-    assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
+    assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
     overwrite(&store.object_path(&of("hello")), "hallo");
     store.ingest(Path::new("a pipe"), &mut &b"hello"[..]).unwrap();
-    assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
+    assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
 }
 
 #[test]

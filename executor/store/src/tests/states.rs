@@ -200,9 +200,9 @@ impl Whole {
                 }
             }
         }
-        let first = store.verify(None, |_| {});
+        let first = store.verify(None, |_, _| {});
         prop_assert!(first.is_ok(), "{done:?}: {first:?}");
-        let again = store.verify(None, |_| {}).unwrap();
+        let again = store.verify(None, |_, _| {}).unwrap();
         let is_lost = |finding: &Finding| finding.what.contains("which is not in the store");
         // Files that people put there are reported and stay.
         let is_foreign = |finding: &Finding| {
@@ -217,7 +217,7 @@ impl Whole {
             prop_assert!(store.missing_or_corrupt(made, &files).unwrap().is_empty(), "{done:?}");
             self.reads_right(&store, made, &files, true, done)?;
         }
-        let last = store.verify(None, |_| {}).unwrap();
+        let last = store.verify(None, |_, _| {}).unwrap();
         prop_assert!(last.findings.iter().all(is_foreign), "{done:?}: {last:?} after {first:?}");
         Ok(())
     }

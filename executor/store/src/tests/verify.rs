@@ -21,7 +21,7 @@ fn one_flipped_bit_is_found_set_aside_and_made_again() {
     flip_a_bit(&object);
     let damaged = fs::read(&object).unwrap();
 
-    let report = store.verify(None, |_| {}).unwrap();
+    let report = store.verify(None, |_, _| {}).unwrap();
     assert_eq!(report.objects, 5);
     assert_eq!(report.actions, 1);
     let [finding] = &report.findings[..] else { panic!("one damaged object is one finding: {report:?}") };
@@ -34,12 +34,12 @@ fn one_flipped_bit_is_found_set_aside_and_made_again() {
     assert_eq!(missing(&store, &record).len(), 1);
     store.record(finished(&store, "a", "hello", files)).unwrap();
     assert_eq!(missing(&store, &record), []);
-    assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
+    assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
 
     // A second one of the same name does not replace the first.
     flip_a_bit(&object);
     let second =
-        store.verify(None, |_| {}).unwrap().findings.into_iter().find_map(|finding| finding.quarantined).unwrap();
+        store.verify(None, |_, _| {}).unwrap().findings.into_iter().find_map(|finding| finding.quarantined).unwrap();
     assert_ne!(second, aside);
     assert!(aside.exists() && second.exists());
 }
@@ -52,10 +52,10 @@ fn a_folder_that_was_set_aside_is_made_again_at_once() {
     let locks = store.root().join("locks");
     fs::remove_dir_all(&locks).unwrap();
     std::os::unix::fs::symlink(".", &locks).unwrap();
-    let findings = store.verify(None, |_| {}).unwrap().findings;
+    let findings = store.verify(None, |_, _| {}).unwrap().findings;
     assert!(findings.len() == 1 && findings[0].path == locks, "{findings:?}");
     assert!(fs::symlink_metadata(&locks).unwrap().is_dir());
-    assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
+    assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn records_in_a_folder_that_is_not_named_like_a_key_are_reported_and_made_again(
     let folder = store.action_folder(&record.key);
     let upper = folder.with_file_name(record.key.to_string().to_uppercase());
     fs::rename(&folder, &upper).unwrap();
-    let findings = store.verify(None, |_| {}).unwrap().findings;
+    let findings = store.verify(None, |_, _| {}).unwrap().findings;
     let [finding] = &findings[..] else { panic!("{findings:?}") };
     assert_eq!((&finding.path, finding.what.as_str()), (&upper, "is not named like a key"));
     assert_eq!(store.actions(&record.key).unwrap(), []);
@@ -84,10 +84,10 @@ fn what_is_recorded_meanwhile_is_not_missed() {
     store.mark_evicted(&[file], eviction::EvictionReason::Collected).unwrap();
     let objects = collected.outputs.values().map(|output| output.digest).chain([Digest::of(b"gone")]);
     objects.for_each(|digest| fs::remove_file(store.object_path(&digest)).unwrap());
-    assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
+    assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
 
     let once = std::sync::Once::new();
-    let report = store.verify(None, |_| {
+    let report = store.verify(None, |_, _| {
         once.call_once(|| {
             new("c");
             drop(store.record(finished(&store, "b", "let go", &[("y", "gone")])).unwrap());
@@ -106,7 +106,7 @@ fn damaged_records_and_trees_are_set_aside() {
     cwm_core::files::durable::allow_changes(&tree);
     fs::remove_file(tree.join("x")).unwrap();
     fs::write(tree.join("x"), "something else").unwrap();
-    let report = store.verify(None, |_| {}).unwrap();
+    let report = store.verify(None, |_, _| {}).unwrap();
     assert_eq!(report.findings.len(), 1, "{report:?}");
     assert_eq!(report.findings[0].path, tree);
     assert_eq!(fs::read_to_string(path_of(&store, &record, "folder").join("x")).unwrap(), "one");
@@ -114,7 +114,7 @@ fn damaged_records_and_trees_are_set_aside() {
     let folder = store.action_folder(&key("a"));
     flip_a_bit(&folder.join(&names_in(&folder)[0]));
     assert_eq!(store.actions(&key("a")).unwrap_err().kind(), FileErrorKind::Damaged);
-    let report = store.verify(None, |_| {}).unwrap();
+    let report = store.verify(None, |_, _| {}).unwrap();
     assert_eq!(report.findings.len(), 1, "{report:?}");
     assert!(report.findings[0].quarantined.is_some());
     assert_eq!(store.actions(&key("a")).unwrap(), [], "it simply never ran");
@@ -133,7 +133,7 @@ fn a_tree_that_is_being_built_is_no_damage() {
     let working = store.lock_replacing(&tree).unwrap();
     fs::remove_file(tree.join("x")).unwrap();
     let other = store.clone();
-    let verifying = std::thread::spawn(move || other.verify(None, |_| {}).unwrap());
+    let verifying = std::thread::spawn(move || other.verify(None, |_, _| {}).unwrap());
     for _ in 0..100 {
         // It waits; an end by now would be one with a finding, which the last line reports.
         if verifying.is_finished() {
@@ -154,7 +154,7 @@ fn what_is_gone_and_what_does_not_belong_is_reported() {
     store.record(finished(&store, "a", "hello", &[])).unwrap();
     fs::remove_file(store.object_path(&Digest::of(b"hello"))).unwrap();
     fs::write(store.root().join("objects/00/notes.txt"), "x").unwrap();
-    let report = store.verify(None, |_| {}).unwrap();
+    let report = store.verify(None, |_, _| {}).unwrap();
     let reported: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
     assert_eq!(reported.len(), 2, "{reported:?}");
     assert!(reported[0].contains("is not in the store"), "{reported:?}");
@@ -191,13 +191,13 @@ fn what_stands_in_the_way_of_the_store_is_set_aside() {
             text(&path);
         }
         let store = Store::at(store.root()).unwrap();
-        let report = store.verify(None, |_| {}).unwrap();
+        let report = store.verify(None, |_, _| {}).unwrap();
         assert!(report.findings.iter().any(|found| found.path == path && found.quarantined.is_some()), "{report:?}");
         let store = Store::at(store.root()).unwrap();
         let again = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
         assert_eq!(again.outputs, first.outputs);
         assert_eq!(missing(&store, &again), []);
-        assert!(store.verify(None, |_| {}).unwrap().findings.is_empty());
+        assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
     }
 }
 
@@ -218,7 +218,7 @@ fn a_record_that_is_no_file_is_damage() {
         make(&file);
         let store = Store::at(store.root()).unwrap();
         assert!(store.actions(&key("a")).is_err());
-        let report = store.verify(None, |_| {}).unwrap();
+        let report = store.verify(None, |_, _| {}).unwrap();
         assert!(report.findings[0].quarantined.is_some(), "{report:?}");
         assert_eq!(store.actions(&key("a")).unwrap(), []);
     }
@@ -229,8 +229,8 @@ fn progress_ends_at_the_total() {
     let (_folder, store) = new_store();
     store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap();
     let seen = std::sync::Mutex::new(Vec::new());
-    let report = store.verify(None, |progress| seen.lock().unwrap().push(progress)).unwrap();
-    let most = seen.lock().unwrap().iter().map(|progress| progress.done).max();
+    let report = store.verify(None, |done, _| seen.lock().unwrap().push(done)).unwrap();
+    let most = seen.lock().unwrap().iter().copied().max();
     assert_eq!(most, Some(report.bytes));
 }
 
@@ -240,10 +240,10 @@ fn a_lost_log_is_noted_and_the_next_equal_result_brings_its_own() {
     let first = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
     let log = store.object_path(&first.log.unwrap());
     flip_a_bit(&log);
-    let report = store.verify(None, |_| {}).unwrap();
+    let report = store.verify(None, |_, _| {}).unwrap();
     assert_eq!(report.findings.len(), 1, "{report:?}");
     assert_eq!(report.findings[0].path, log);
-    let report = store.verify(None, |_| {}).unwrap();
+    let report = store.verify(None, |_, _| {}).unwrap();
     assert!(report.findings.is_empty(), "what is left is no damage: {report:?}");
     assert!(report.notes[0].what.contains("has lost its log"), "{report:?}");
 
@@ -254,7 +254,7 @@ fn a_lost_log_is_noted_and_the_next_equal_result_brings_its_own() {
     assert_eq!(again.record.outputs, first.outputs);
     assert_eq!(store.actions(&key("a")).unwrap(), std::slice::from_ref(&again.record), "in the place of the first");
     assert_eq!(store.read_checked(&again.record.log.unwrap()).unwrap(), b"the log of another attempt\n");
-    let report = store.verify(None, |_| {}).unwrap();
+    let report = store.verify(None, |_, _| {}).unwrap();
     assert!(report.findings.is_empty() && report.notes.is_empty(), "{report:?}");
 
     // The very same record again: only its log is put back.
@@ -263,7 +263,7 @@ fn a_lost_log_is_noted_and_the_next_equal_result_brings_its_own() {
     fs::write(same.log.as_ref().unwrap(), "the log of another attempt\n").unwrap();
     store.record(same).unwrap();
     assert_eq!(store.actions(&key("a")).unwrap(), [again.record]);
-    let report = store.verify(None, |_| {}).unwrap();
+    let report = store.verify(None, |_, _| {}).unwrap();
     assert!(report.findings.is_empty() && report.notes.is_empty(), "{report:?}");
 }
 
@@ -285,7 +285,7 @@ fn results_that_may_rest_on_damage_are_noted() {
     let object = store.object_path(&digest);
     flip_a_bit(&object);
     cwm_core::DurableFs::default().seal(&object, mtime_seal::second_of(&digest, std::time::SystemTime::now())).unwrap();
-    let report = store.verify(None, |_| {}).unwrap();
+    let report = store.verify(None, |_, _| {}).unwrap();
     let noted: Vec<&str> = report.notes.iter().map(|note| note.what.as_str()).collect();
     assert_eq!(noted.len(), 2, "{noted:?}");
     for label in ["`c`", "`d`"] {
@@ -293,5 +293,5 @@ fn results_that_may_rest_on_damage_are_noted() {
     }
     // Written by somebody after they ran, as its time tells: no result rests on it.
     flip_a_bit(&store.object_path(&Digest::of(b"hello")));
-    assert_eq!(store.verify(None, |_| {}).unwrap().notes, []);
+    assert_eq!(store.verify(None, |_, _| {}).unwrap().notes, []);
 }
