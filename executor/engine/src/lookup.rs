@@ -1,12 +1,12 @@
 //! Looks up a cell: its key, and the recorded result that a run would take. Runs, checks and predictions all look up here.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use cwm_contract::Label;
 
 use crate::action::resolve;
 use crate::retry::RetryPolicy;
-use crate::scheduler::{CellSpec, Scheduler};
+use crate::scheduler::CellSpec;
 use cwm_action::{ActionFile, source_key};
 use cwm_core::{Components, Digest, Key, Result};
 use cwm_pipeline::plan::{Cell, Origin, Plan};
@@ -50,17 +50,14 @@ impl<'a> RunInputs<'a> {
     /// Returns these cells for the scheduler of a run on this machine, by index. An input comes before its readers.
     pub(crate) fn cell_specs(&self, cells: &[usize]) -> Vec<Option<CellSpec>> {
         let mut specs: Vec<Option<CellSpec>> = self.plan.cells.iter().map(|_| None).collect();
+        let exported: HashSet<usize> = self.plan.exports.iter().map(|export| export.cell).collect();
         for &index in cells {
             let inputs: BTreeSet<usize> = sources(self.cell(index)).collect();
             let (inputs, retry) = (inputs.into_iter().collect(), RetryPolicy(self.cell(index).settings.retry));
-            specs[index] = Some(CellSpec { inputs, retry, ..CellSpec::default() });
+            let is_exported = exported.contains(&index);
+            specs[index] = Some(CellSpec { inputs, is_exported, retry, ..CellSpec::default() });
         }
         specs
-    }
-
-    /// Returns true if the files of a cell are wanted without a reader: it is exported, or no cell of the run reads it.
-    pub(crate) fn has_final_output(&self, scheduler: &Scheduler, index: usize) -> bool {
-        !scheduler.is_read(index) || self.plan.exports.iter().any(|export| export.cell == index)
     }
 
     /// Returns the outputs of a cell that the lock file names, if they are of this key.

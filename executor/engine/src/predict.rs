@@ -119,7 +119,7 @@ impl Predictor<'_> {
         let is_built = self.scheduler.is_built(&key);
         let runs = match self.cache_status.record(cell) {
             Some(record) if !self.force.contains(&cell) => {
-                let is_wanted = self.inputs.has_final_output(&self.scheduler, cell) || self.wanted.contains(&cell);
+                let is_wanted = self.scheduler.has_final_output(cell) || self.wanted.contains(&cell);
                 if is_wanted && self.is_rebuilt(cell, record)? {
                     self.needed.entry(cell).or_insert(!self.has_begun);
                 }

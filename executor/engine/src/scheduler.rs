@@ -91,6 +91,8 @@ pub use events::{Decision, Effect, Event};
 pub struct CellSpec {
     /// Cells whose outputs it reads, each once.
     pub inputs: Vec<usize>,
+    /// True if an output of it is exported.
+    pub is_exported: bool,
     /// The retry policy.
     pub retry: RetryPolicy,
     /// True if its inputs have to be uploaded before it is submitted.
@@ -179,6 +181,8 @@ struct Cell {
     spec: CellSpec,
     state: CellState,
     dependents: Vec<usize>,
+    /// The number of its inputs that are not `Done`.
+    open_inputs: usize,
     /// True if it was built in this run, under whatever key.
     was_built: bool,
 }
@@ -220,7 +224,8 @@ impl Scheduler {
             }
             let spec = spec.unwrap_or_default();
             spec.inputs.iter().for_each(|input| cells[*input].dependents.push(index));
-            cells.push(Cell { spec, state, dependents: Vec::new(), was_built: false });
+            let open_inputs = spec.inputs.len();
+            cells.push(Cell { spec, state, dependents: Vec::new(), open_inputs, was_built: false });
         }
         let (keys, effects) = (HashMap::new(), Vec::new());
         Scheduler { cells, keys, ready, deciding: None, run: RunState::Running, effects }
@@ -261,9 +266,10 @@ impl Scheduler {
         self.cells[cell].was_built
     }
 
-    /// Returns true if another cell of the run reads this one.
-    pub fn is_read(&self, cell: usize) -> bool {
-        !self.cells[cell].dependents.is_empty()
+    /// Returns true if the files of a cell are needed without a reader: it is exported, or no cell of the run reads it.
+    pub fn has_final_output(&self, cell: usize) -> bool {
+        let Cell { spec, dependents, .. } = &self.cells[cell];
+        spec.is_exported || dependents.is_empty()
     }
 
     /// Returns the state of the run.
@@ -474,11 +480,6 @@ impl Scheduler {
         }
     }
 
-    /// Returns true if all inputs of a cell are done.
-    fn has_inputs(&self, cell: usize) -> bool {
-        self.spec(cell).inputs.iter().all(|input| matches!(self.state(*input), CellState::Done { .. }))
-    }
-
     /// Decides on a cell again when all of its inputs are done.
     fn requeue(&mut self, cell: usize) {
         let is_dead = |state| matches!(state, CellState::Failed | CellState::Stopped | CellState::Skipped);
@@ -489,7 +490,7 @@ impl Scheduler {
                 self.effects.push(Effect::Skipped { cell, because });
                 self.skip_dependents(cell);
             }
-            None if self.has_inputs(cell) => self.set(cell, CellState::Ready),
+            None if self.cells[cell].open_inputs == 0 => self.set(cell, CellState::Ready),
             None => self.set(cell, CellState::Blocked),
         }
     }
@@ -546,10 +547,16 @@ impl Scheduler {
         if is_done(old) == is_done(new) {
             return;
         }
-        for dependent in self.cells[cell].dependents.clone() {
+        let dependents = self.cells[cell].dependents.clone();
+        // All counts are right before a state depends on one.
+        for &dependent in &dependents {
+            let open_inputs = &mut self.cells[dependent].open_inputs;
+            *open_inputs = if is_done(new) { *open_inputs - 1 } else { *open_inputs + 1 };
+        }
+        for dependent in dependents {
             if !is_done(new) {
                 self.block(dependent);
-            } else if self.state(dependent) == CellState::Blocked && self.has_inputs(dependent) {
+            } else if self.state(dependent) == CellState::Blocked && self.cells[dependent].open_inputs == 0 {
                 self.set(dependent, CellState::Ready);
             }
         }

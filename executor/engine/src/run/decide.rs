@@ -68,7 +68,7 @@ impl Engine<'_> {
             return self.request_files(index, &record.key);
         }
         // A reader checks the files of all other cells when it needs them.
-        let is_wanted = inputs.has_final_output(&self.scheduler, index) || self.guard.wanted.contains(&index);
+        let is_wanted = self.scheduler.has_final_output(index) || self.guard.wanted.contains(&index);
         let missing = if is_wanted { self.missing_files(index, &record)? } else { Vec::new() };
         if missing.is_empty() {
             let is_accepted = record.components.code != action.components.code;

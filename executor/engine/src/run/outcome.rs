@@ -136,7 +136,7 @@ impl Engine<'_> {
             return Ok(false);
         }
         self.transfers.made_by_job(cell, record);
-        let is_final = self.inputs.has_final_output(&self.scheduler, cell);
+        let is_final = self.scheduler.has_final_output(cell);
         Ok(is_final && !self.inputs.store.missing_or_corrupt(record, self.inputs.files)?.is_empty())
     }
 

@@ -87,6 +87,7 @@ impl<'m> Simulation<'m> {
                 retry: RetryPolicy(attempts),
                 needs_upload: model.needs_upload,
                 outlives_run: model.is_batch,
+                ..CellSpec::default()
             })
         };
         let scheduler = Scheduler::new(models.iter().enumerate().map(spec).collect());
@@ -395,7 +396,7 @@ proptest! {
 
 fn spec(inputs: &[usize]) -> Option<CellSpec> {
     let retry = RetryPolicy(RetryOptions { retries: 1, wait: Duration::from_secs(5), ..RetryOptions::default() });
-    Some(CellSpec { inputs: inputs.to_vec(), retry, needs_upload: false, outlives_run: false })
+    Some(CellSpec { inputs: inputs.to_vec(), retry, ..CellSpec::default() })
 }
 
 fn miss(number: u8, lost: &[usize]) -> Decision {
