@@ -66,6 +66,17 @@ pub fn total_memory() -> Option<u64> {
     kilobytes("/proc/meminfo", &["MemTotal:"]).into_iter().chain(group).min()
 }
 
+/// Returns the number of NVIDIA GPUs, by their files in `/dev`.
+pub fn gpu_count() -> usize {
+    let files = fs::read_dir("/dev").into_iter().flatten().flatten();
+    files.filter(|file| is_gpu(&file.file_name().to_string_lossy())).count()
+}
+
+/// Returns true for `nvidia3`, and false for the driver's other files, such as `nvidiactl`.
+fn is_gpu(name: &str) -> bool {
+    name.strip_prefix("nvidia").is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
 /// Returns the sum of these numbers of kilobytes in a file, in bytes, or nothing if the first is missing.
 fn kilobytes(path: &str, names: &[&str]) -> Option<u64> {
     let numbers = numbers(Path::new(path));
@@ -125,4 +136,16 @@ pub fn exchange_names(one: &Path, other: &Path) -> io::Result<()> {
 /// Returns true if `path` is in the folder of `/proc` that lists the open descriptors of this process.
 pub fn is_in_descriptor_folder(path: &Path) -> bool {
     path.starts_with("/proc/self/fd")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gpus_have_numbers() {
+        let files = ["null", "nvidia3", "nvidiactl", "nvidia-uvm", "nvidia10", "nvidia", "xnvidia0"];
+        let gpus = files.into_iter().filter(|file| is_gpu(file));
+        assert_eq!(gpus.collect::<Vec<_>>(), ["nvidia3", "nvidia10"]);
+    }
 }

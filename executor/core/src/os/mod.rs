@@ -1,5 +1,5 @@
-//! The functions that differ between operating systems: processes are found, adopted, awaited and measured, names of files
-//! are exchanged, file systems are synced.
+//! The functions that differ between operating systems: processes are found, adopted, waited for and measured, GPUs are counted,
+//! names of files are exchanged, file systems are synced.
 //!
 //! Everything else of the executor uses POSIX and the standard library alone (signals, process groups, `waitid`). A port to
 //! another system is one file beside `linux`, with the functions of `other`.

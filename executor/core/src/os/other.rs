@@ -51,6 +51,11 @@ pub fn total_memory() -> Option<u64> {
     number(libc::_SC_PHYS_PAGES)?.checked_mul(number(libc::_SC_PAGESIZE)?)
 }
 
+/// Returns 0 as the number of NVIDIA GPUs: unknown here.
+pub fn gpu_count() -> usize {
+    0
+}
+
 /// Returns 0 as the number of processes that the kernel has killed for lack of memory, which is unknown: no two calls differ.
 pub fn out_of_memory_kills() -> u64 {
     0
