@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use cwm_contract::Label;
 
 use crate::action::resolve;
-use crate::retry::RetryPolicy;
 use crate::scheduler::CellSpec;
 use cwm_action::{ActionFile, source_key};
 use cwm_core::{Components, Digest, Key, Result};
@@ -53,9 +52,12 @@ impl<'a> RunInputs<'a> {
         let exported: HashSet<usize> = self.plan.exports.iter().map(|export| export.cell).collect();
         for &index in cells {
             let inputs: BTreeSet<usize> = sources(self.cell(index)).collect();
-            let (inputs, retry) = (inputs.into_iter().collect(), RetryPolicy(self.cell(index).settings.retry));
-            let is_exported = exported.contains(&index);
-            specs[index] = Some(CellSpec { inputs, is_exported, retry, ..CellSpec::default() });
+            specs[index] = Some(CellSpec {
+                inputs: inputs.into_iter().collect(),
+                is_exported: exported.contains(&index),
+                retry: self.cell(index).settings.retry,
+                ..CellSpec::default()
+            });
         }
         specs
     }

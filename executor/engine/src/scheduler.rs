@@ -82,8 +82,9 @@ mod events;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use crate::retry::RetryPolicy;
+use crate::retry::wait_after;
 use cwm_core::Key;
+use cwm_pipeline::plan::RetryOptions;
 pub use events::{Decision, Effect, Event};
 
 /// The specification of a cell.
@@ -94,7 +95,7 @@ pub struct CellSpec {
     /// True if an output of it is exported.
     pub is_exported: bool,
     /// The retry policy.
-    pub retry: RetryPolicy,
+    pub retry: RetryOptions,
     /// True if its inputs have to be uploaded before it is submitted.
     pub needs_upload: bool,
     /// True if it continues when the run stops.
@@ -456,7 +457,7 @@ impl Scheduler {
     fn failed(&mut self, cell: usize, key: Key, has_begun: bool, is_transient: bool, was_stopped: bool, now: Duration) {
         let known = self.keys.entry(key).or_default();
         let attempt = known.attempts;
-        let wait = self.cells[cell].spec.retry.wait_after(attempt);
+        let wait = wait_after(self.cells[cell].spec.retry, attempt);
         match wait.filter(|_| has_begun && is_transient && !was_stopped && self.run < RunState::Stopping) {
             Some(wait) => {
                 self.set(cell, CellState::Backoff { key, until: now + wait });

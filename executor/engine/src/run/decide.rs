@@ -7,7 +7,7 @@ use crate::cause::Cause;
 use crate::event::{EventSink, RunEvent};
 use crate::lookup::origin;
 use crate::reasons::rerun_causes;
-use crate::retry::{self, RetryPolicy};
+use crate::retry;
 use crate::scheduler::Decision;
 use cwm_action::{ActionFailure, ActionFile, source_key};
 use cwm_core::{Error, Key, Result, list_some};
@@ -168,11 +168,11 @@ impl Engine<'_> {
         let other = known.failed.filter(|other| *other != index)?;
         let failure = self.work.get(&other)?.failure.as_ref()?;
         let cells = &self.inputs.plan.cells;
-        let (one, two) = (&cells[index].settings.retry, &cells[other].settings.retry);
+        let (one, two) = (cells[index].settings.retry, cells[other].settings.retry);
         let needs = |index: usize| needs_of(&cells[index], self.options.device);
         let has_same_limits = (one.time, one.memory) == (two.time, two.memory) && needs(index) == needs(other);
         let is_transient = retry::is_transient(failure.kind, &self.inputs.store.work(key));
-        let is_tried_again = is_transient && RetryPolicy(*one).max_attempts() > known.attempts;
+        let is_tried_again = is_transient && retry::max_attempts(one) > known.attempts;
         let reason = format!("does the same as {}, which failed: {}", cells[other].label, failure.message);
         (has_same_limits && !is_tried_again).then(|| ActionFailure { message: reason, ..failure.clone() })
     }

@@ -23,6 +23,7 @@ use crate::event::{EventSink, EventSinks, RunEvent};
 use crate::executor::{Cancel, ExecutorEvent, Start, Task};
 use crate::fetch::TransferUpdate;
 use crate::lookup::RunInputs;
+use crate::retry::max_attempts;
 use crate::scheduler::{CellSpec, CellState, Effect, Event, RunState, Scheduler};
 use cwm_action::{ActionFailure, ActionFile, ActionOutcome, AttemptOptions};
 use cwm_core::{Error, ErrorKind, Key, Result};
@@ -265,7 +266,7 @@ impl Engine<'_> {
         let retry = planned.settings.retry;
         let options = AttemptOptions {
             attempt: attempts + 1,
-            attempts: self.scheduler.spec(cell).retry.max_attempts(),
+            attempts: max_attempts(self.scheduler.spec(cell).retry),
             time: retry.time,
             memory: retry.memory,
             check,

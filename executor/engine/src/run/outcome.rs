@@ -203,7 +203,7 @@ impl Engine<'_> {
             label: self.label(cell),
             key: *key,
             attempt,
-            attempts: self.scheduler.spec(cell).retry.max_attempts(),
+            attempts: retry::max_attempts(self.scheduler.spec(cell).retry),
             kind: failure.kind,
             reason: failure.message.clone(),
             wait_seconds: wait.as_secs_f64(),

@@ -10,7 +10,6 @@ use proptest::test_runner::TestCaseResult;
 use super::*;
 use crate::local::place;
 use crate::machine::{Allocation, Machine, ResourcePool};
-use cwm_pipeline::plan::RetryOptions;
 
 /// A cell of a simulated run.
 #[derive(Clone, Debug)]
@@ -80,11 +79,11 @@ impl<'m> Simulation<'m> {
             }
         }
         let spec = |(index, model): (usize, &Model)| {
-            let attempts =
+            let retry =
                 RetryOptions { retries: model.retries, wait: Duration::from_secs(1), ..RetryOptions::default() };
             selected[index].then(|| CellSpec {
                 inputs: inputs(models, index),
-                retry: RetryPolicy(attempts),
+                retry,
                 needs_upload: model.needs_upload,
                 outlives_run: model.is_batch,
                 ..CellSpec::default()
@@ -395,7 +394,7 @@ proptest! {
 }
 
 fn spec(inputs: &[usize]) -> Option<CellSpec> {
-    let retry = RetryPolicy(RetryOptions { retries: 1, wait: Duration::from_secs(5), ..RetryOptions::default() });
+    let retry = RetryOptions { retries: 1, wait: Duration::from_secs(5), ..RetryOptions::default() };
     Some(CellSpec { inputs: inputs.to_vec(), retry, ..CellSpec::default() })
 }
 
