@@ -32,7 +32,8 @@ pub fn run(
     }
     let device = arguments.execution.device;
     let (registry, machine) = (crate::registry::built_in(), Machine::detect(arguments.execution.jobs));
-    let mut estimates = Estimates::of(&workspace.store, &registry, machine, device, &workspace.files)?;
+    let records = workspace.store.all_records()?;
+    let mut estimates = Estimates::new(&records, workspace.files.sizes(), &registry, machine, device);
     let cache_status = workspace.cache_status()?;
     let predictions = cwm_engine::predict(workspace.inputs(), &cache_status, &targets, force, fetches)?;
     workspace.files.save();

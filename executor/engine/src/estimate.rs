@@ -16,11 +16,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Machine;
 use crate::lookup::sources;
-use cwm_core::{Digest, Registry, Result};
+use cwm_core::{Digest, Registry};
 use cwm_pipeline::plan::{COMMAND_RUN, Cell, InputPlan, Origin, Plan};
 use cwm_pipeline::spec::COMMAND;
-use cwm_store::external_files::DigestCache;
-use cwm_store::{ActionRecord, Store};
+use cwm_store::ActionRecord;
 
 /// The estimated cost of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -101,29 +100,14 @@ pub struct Estimates {
 }
 
 impl Estimates {
-    /// Measures all records in the store. `device` is the value of `--device`.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn of(
-        store: &Store,
-        registry: &Registry,
-        machine: Machine,
-        device: Option<DeviceChoice>,
-        files: &DigestCache,
-    ) -> Result<Self> {
-        Ok(Estimates::by(&store.all_records()?, files.sizes(), registry, machine, device))
-    }
-
-    /// Measures these records. `outside` are the sizes of external files by content.
-    fn by(
+    /// Measures these records. `sizes` has the sizes of external files by content, `device` is the value of `--device`.
+    pub fn new(
         records: &[ActionRecord],
-        outside: HashMap<Digest, u64>,
+        mut sizes: HashMap<Digest, u64>,
         registry: &Registry,
         machine: Machine,
         device: Option<DeviceChoice>,
     ) -> Self {
-        let mut sizes = outside;
         let outputs = records.iter().flat_map(|record| record.outputs.values());
         sizes.extend(outputs.map(|output| (output.digest, output.size)));
         let mut measured: HashMap<Group, MeasuredRuns> = HashMap::new();

@@ -32,7 +32,7 @@ fn devices_are_measured_apart_and_what_went_on_is_left_out() {
         ran(1.0, "2026-01-03T00:00:00Z", Some("cuda:0, Another GPU"), false),
     ];
     let machine = Machine { cores: 2, memory: 1 << 30, devices: Vec::new() };
-    let estimates = Estimates::by(
+    let estimates = Estimates::new(
         &records,
         HashMap::new(),
         &Registry::new(Vec::new(), &[], |_, _| Ok(Default::default())),
@@ -59,7 +59,7 @@ fn files_from_outside_count_by_their_sizes() {
     let units = |sizes: &[(Digest, u64)]| {
         let machine = Machine { cores: 2, memory: 1 << 30, devices: Vec::new() };
         let sizes = sizes.iter().copied().collect();
-        let estimates = Estimates::by(
+        let estimates = Estimates::new(
             &[record.clone()],
             sizes,
             &Registry::new(Vec::new(), &[], |_, _| Ok(Default::default())),
