@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::hints::with_options;
-use cwm_core::{DiagnosticReport, Error, escape_controls_in_lines};
+use cwm_core::{Error, escape_controls_in_lines};
 
 /// Prints data to standard output.
 ///
@@ -137,7 +137,7 @@ pub fn print_error_as_json(error: &Error, is_event: bool) {
     let mut errors = error.diagnostics.as_ref().map(|diagnostics| diagnostics.reports()).unwrap_or_default();
     if !error.message.is_empty() {
         let hint = (!error.hints.is_empty()).then(|| with_options(&error.hints.join("; ")));
-        errors.push(DiagnosticReport { message: error.message.clone(), at: None, related: Vec::new(), hint });
+        errors.push(json!({ "message": error.message, "at": null, "related": [], "hint": hint }));
     }
     let mut line = json!({ "errors": errors, "exit_code": error.exit_code().0 });
     if is_event {

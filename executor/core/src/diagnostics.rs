@@ -9,8 +9,6 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use json::{DiagnosticReport, NamedPlace};
-
 /// A stretch of text in one of the [`Sources`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {

@@ -18,7 +18,7 @@ mod registry;
 pub mod text;
 
 pub use backoff::Backoff;
-pub use diagnostics::{Diagnostic, DiagnosticReport, Diagnostics, NamedPlace, Place, Source, Sources};
+pub use diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
 pub use digest::{Digest, Key};
 pub use error::{Error, ErrorKind, Result};
 pub use exit_code::ExitCode;

@@ -1,54 +1,26 @@
 //! Diagnostics for machines.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::{Diagnostics, Place};
-
-/// One fault, as `--json` prints it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct DiagnosticReport {
-    /// The problem.
-    pub message: String,
-    /// Its place, if it has one in a text.
-    pub at: Option<NamedPlace>,
-    /// Other places that matter.
-    pub related: Vec<NamedPlace>,
-    /// The remedy.
-    pub hint: Option<String>,
-}
-
-/// A place with the name of its text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct NamedPlace {
-    /// The file, or `--set`.
-    pub file: String,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column in characters, from 1.
-    pub column: u32,
-    /// First byte of the text that is meant.
-    pub start: u32,
-    /// Byte after the last one.
-    pub end: u32,
-    /// A few words about this place; may be empty.
-    pub label: String,
-}
+use super::{Diagnostic, Diagnostics, Place};
 
 impl Diagnostics {
-    /// Returns all diagnostics, for `--json`.
-    pub fn reports(&self) -> Vec<DiagnosticReport> {
-        let named = |place: Place, label: &String| {
-            let file = self.sources.get(place).map(|source| source.name.clone()).unwrap_or_default();
+    /// Returns all diagnostics as `--json` prints them (docs/json.md): each place has the name of its text.
+    pub fn reports(&self) -> Vec<Value> {
+        let named = |place: Place, label: &str| {
             let Place { line, column, start, end, .. } = place;
-            NamedPlace { file, line, column, start, end, label: label.clone() }
+            let file = self.sources.get(place).map_or("", |source| &source.name);
+            json!({ "file": file, "line": line, "column": column, "start": start, "end": end, "label": label })
         };
-        self.iter()
-            .map(|diagnostic| DiagnosticReport {
-                message: diagnostic.message.clone(),
-                at: diagnostic.place.map(|place| named(place, &diagnostic.label)),
-                related: diagnostic.related.iter().map(|(place, label)| named(*place, label)).collect(),
-                hint: diagnostic.hint.clone(),
+        let report = |diagnostic: &Diagnostic| {
+            let related = diagnostic.related.iter().map(|(place, label)| named(*place, label));
+            json!({
+                "message": diagnostic.message,
+                "at": diagnostic.place.map(|place| named(place, &diagnostic.label)),
+                "related": related.collect::<Vec<_>>(),
+                "hint": diagnostic.hint,
             })
-            .collect()
+        };
+        self.iter().map(report).collect()
     }
 }

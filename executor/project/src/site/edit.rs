@@ -44,8 +44,8 @@ pub fn add_remote(
     let text = format!("{above}{gap}{}\n", lines.join("\n"));
     // The file was right before, so each problem is one of the arguments.
     let site = site(&text, file, kinds).map_err(|problems| {
-        let report = problems.reports().into_iter().next();
-        let (message, hint) = report.map(|report| (report.message, report.hint)).unwrap_or_default();
+        let first = problems.iter().next().map(|problem| (problem.message.clone(), problem.hint.clone()));
+        let (message, hint) = first.unwrap_or_default();
         let error = Error::usage(format!("cannot add the remote `{}`: {message}", new.name));
         hint.into_iter().fold(error, Error::hint)
     })?;

@@ -300,8 +300,8 @@ fn a_fault_that_all_cells_share_is_reported_once_and_json_has_its_place() {
     let text = "cwm: 1\nstages:\n  a: { stage: play, matrix: { seed: [0, 1, 2] }, with: { policy: x, seed: $seed } }\n";
     let problems = plan_with(text, &[]).unwrap_err();
     assert_eq!(problems.len(), 1);
-    let report = &problems.reports()[0];
-    let at = report.at.as_ref().unwrap();
-    assert_eq!((at.file.as_str(), at.line, at.column), ("pipeline.yaml", 3, 66));
-    assert_eq!(&text[at.start as usize..at.end as usize], "x");
+    let at = &problems.reports()[0]["at"];
+    let number = |name: &str| at[name].as_u64().unwrap() as usize;
+    assert_eq!((at["file"].as_str(), number("line"), number("column")), (Some("pipeline.yaml"), 3, 66));
+    assert_eq!(&text[number("start")..number("end")], "x");
 }
