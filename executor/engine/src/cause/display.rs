@@ -10,19 +10,6 @@ use cwm_action::key_parameters::{OUTPUT, VARIABLE};
 use cwm_core::text::format_time;
 use cwm_store::EvictionReason;
 
-impl Cause {
-    /// Describes it as [`fmt::Display`] does, without the producer of an input.
-    pub fn without_source(&self) -> String {
-        let text = self.to_string();
-        match self {
-            Cause::Input { source, .. } => {
-                text.strip_suffix(&format!(", from {source}")).map_or(text.clone(), str::to_owned)
-            }
-            _ => text,
-        }
-    }
-}
-
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -51,12 +51,13 @@ impl Reason {
 
     /// Returns a cause with those behind it.
     fn sentence(&self, cause: &Cause) -> String {
-        let Cause::Input { source, .. } = cause else { return cause.to_string() };
-        let Some(reason) = self.because_of.iter().find(|reason| reason.label == *source) else {
-            return cause.to_string();
-        };
+        let mut text = cause.to_string();
+        let Cause::Input { source, .. } = cause else { return text };
+        let Some(reason) = self.because_of.iter().find(|reason| reason.label == *source) else { return text };
         let sentences = reason.sentences();
-        let mut text = format!("{}, because {} {}", cause.without_source(), reason.label, reason.state.as_verb());
+        // The source is named once.
+        let change = text.strip_suffix(&format!(", from {source}")).unwrap_or(&text);
+        text = format!("{change}, because {source} {}", reason.state.as_verb());
         if !sentences.is_empty() {
             text += &format!(", because {}", sentences[..sentences.len().min(NAMED)].join(" and "));
         }

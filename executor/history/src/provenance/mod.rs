@@ -23,10 +23,9 @@ use gather::gather;
 const PROVENANCE_FORMAT: u32 = 1;
 
 /// The extent of the disclosure in an exported report: reports are published, records are not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disclosure {
     /// No names of people and machines, no folders, nothing that may be a secret.
-    #[default]
     Public,
     /// Names of people and machines, and paths; never secrets.
     Full,
