@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::{Digest, Key};
 
-/// Version of this format; a new one is announced by `why` as such.
+/// Version of this format; `why` names a new one as a cause.
 pub const KEY_FORMAT: u32 = 1;
 
 /// Everything that a result depends on.

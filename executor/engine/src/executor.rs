@@ -12,7 +12,7 @@ use cwm_core::Result;
 
 /// Carries out actions. No method waits for an action: its messages and its end are sent as [`ExecutorEvent`]s, from any thread.
 pub trait Executor {
-    /// Takes the actions that there is room for from the queue, and starts them. Returns the outcome of each start.
+    /// Takes the actions that fit the free resources from the queue, and starts them. Returns the outcome of each start.
     fn start(&mut self, queue: &mut BTreeMap<usize, Task>) -> Vec<Start>;
 
     /// Releases the resources of a cell. The engine calls it when it has received [`ExecutorEvent::Exited`].

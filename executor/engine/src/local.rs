@@ -1,4 +1,4 @@
-//! This machine as an executor: a process an action, as many side by side as the machine has room for.
+//! This machine as an executor: a process an action, as many side by side as fit the machine.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,7 +24,7 @@ impl LocalExecutor {
     }
 }
 
-/// A queued cell that there is room for.
+/// A queued cell that fits the free resources.
 pub struct Placement {
     pub cell: usize,
     /// Its part of the pool.

@@ -100,7 +100,7 @@ impl ResourcePool {
         (clamped, (!shortfalls.is_empty()).then(|| format!("needs {}", shortfalls.join(" and "))))
     }
 
-    /// Allocates a share for these (clamped) needs, if there is room. A GPU that `device` names is the device of the share. If this
+    /// Allocates a share for these (clamped) needs, if that is free. A GPU that `device` names is the device of the share. If this
     /// machine does not know it, all stay visible: the stage opens it, or fails with what is missing.
     pub fn allocate(&mut self, needs: &Needs, device: DeviceChoice) -> Option<(Allocation, Resources)> {
         let cores = needs.cpu.unwrap_or(self.machine.cores);
@@ -123,21 +123,21 @@ impl ResourcePool {
         Some((Allocation { cores, memory: needs.memory, devices, visible_devices }, resources))
     }
 
-    /// Picks the device that `device` names, or a part of it; else whole devices for whole numbers, and the fullest one with room
-    /// for a part of one.
+    /// Picks the device that `device` names, or a part of it; else whole devices for whole numbers, and the fullest one that has
+    /// a part free.
     fn pick_devices(&self, needed: f64, device: DeviceChoice) -> Option<Vec<(usize, f64)>> {
-        let mut with_room = (0..self.devices.len()).filter(|index| self.devices[*index] + 1e-9 >= needed.min(1.0));
+        let mut free = (0..self.devices.len()).filter(|index| self.devices[*index] + 1e-9 >= needed.min(1.0));
         match device {
             DeviceChoice::Cuda(index) if index as usize >= self.devices.len() => Some(Vec::new()),
             DeviceChoice::Cuda(named) => {
-                with_room.find(|index| *index == named as usize).map(|index| vec![(index, needed.min(1.0))])
+                free.find(|index| *index == named as usize).map(|index| vec![(index, needed.min(1.0))])
             }
             _ if needed <= 0.0 => Some(Vec::new()),
-            _ if needed < 1.0 => with_room
-                .min_by(|a, b| self.devices[*a].total_cmp(&self.devices[*b]))
-                .map(|index| vec![(index, needed)]),
+            _ if needed < 1.0 => {
+                free.min_by(|a, b| self.devices[*a].total_cmp(&self.devices[*b])).map(|index| vec![(index, needed)])
+            }
             _ => {
-                let whole: Vec<_> = with_room.take(needed.ceil() as usize).map(|index| (index, 1.0)).collect();
+                let whole: Vec<_> = free.take(needed.ceil() as usize).map(|index| (index, 1.0)).collect();
                 (whole.len() == needed.ceil() as usize).then_some(whole)
             }
         }

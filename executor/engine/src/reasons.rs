@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 use std::collections::HashMap;
 
-use cwm_contract::{FetchRequest, Origin as Brings};
+use cwm_contract::{FetchRequest, Origin as SourceOrigin};
 use jiff::Timestamp;
 
 use crate::action::resolve;
@@ -165,7 +165,7 @@ pub fn mark_repinned(causes: &mut [Cause], cell: &Cell, before: &ActionRecord, p
     // A checksum in the pipeline has priority over a pin.
     let is_repinned = external_sources(cell)
         .iter()
-        .any(|one| matches!(&one.from, Brings::Url(fetch) if one.sha256.is_none() && is_other(fetch)));
+        .any(|one| matches!(&one.from, SourceOrigin::Url(fetch) if one.sha256.is_none() && is_other(fetch)));
     for cause in causes {
         if let (Cause::Source { pinned, repinned, .. }, true) = (cause, is_repinned) {
             (*pinned, *repinned) = (true, true);

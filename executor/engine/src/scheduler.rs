@@ -522,14 +522,14 @@ impl Scheduler {
 
     /// Skips the cells that depend on a cell, in the plan's order. The effect is repeated for those that are skipped already.
     fn skip_dependents(&mut self, because: usize) {
-        let mut behind = BTreeSet::new();
-        let mut front = self.cells[because].dependents.clone();
-        while let Some(next) = front.pop() {
-            if matches!(self.state(next), CellState::Blocked | CellState::Skipped) && behind.insert(next) {
-                front.extend(&self.cells[next].dependents);
+        let mut descendants = BTreeSet::new();
+        let mut open = self.cells[because].dependents.clone();
+        while let Some(next) = open.pop() {
+            if matches!(self.state(next), CellState::Blocked | CellState::Skipped) && descendants.insert(next) {
+                open.extend(&self.cells[next].dependents);
             }
         }
-        for cell in behind {
+        for cell in descendants {
             self.set(cell, CellState::Skipped);
             self.effects.push(Effect::Skipped { cell, because });
         }

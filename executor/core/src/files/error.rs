@@ -44,7 +44,7 @@ pub enum FileError {
     Missing {
         /// The file or folder.
         path: PathBuf,
-        /// In words: `is not in the store`.
+        /// The problem, in words that follow the path: `is not in the store`.
         what: String,
     },
     /// A file or folder that is not accepted.

@@ -49,13 +49,13 @@ impl Problems {
             }
         };
         let mut known: HashMap<&str, Place> = HashMap::with_capacity(entries.len());
-        let mut kept = Vec::with_capacity(entries.len());
+        let mut unique = Vec::with_capacity(entries.len());
         for pair in entries {
             let SpannedStr { text, place } = &pair.0;
             match known.get(text.as_str()) {
                 None => {
                     known.insert(text, *place);
-                    kept.push(pair);
+                    unique.push(pair);
                 }
                 Some(earlier) => self.push(
                     Diagnostic::at(*place, format!("two {entry} are named `{text}`"))
@@ -65,7 +65,7 @@ impl Problems {
                 ),
             }
         }
-        kept
+        unique
     }
 
     /// Reports a key that is not one of those that are known here.

@@ -2,10 +2,8 @@
 
 mod duration;
 mod plain;
-mod shell;
 mod words;
 
 pub use duration::{duration, exact_duration, format_time, parse_duration, parse_setting_duration};
 pub use plain::{escape_controls_in_lines, is_hidden, strip_ansi, visible};
-pub use shell::shell_quote;
-pub use words::{list_some, plural, short_path, shorten};
+pub use words::{list_some, plural, shell_quote, short_path, shorten};

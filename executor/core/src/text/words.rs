@@ -1,4 +1,4 @@
-//! Counts, lists and paths as people say them.
+//! Counts, lists, paths and words of a shell.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -35,6 +35,16 @@ pub fn short_path(path: &Path) -> String {
         Some(relative) if relative.as_os_str().is_empty() => ".".into(),
         Some(relative) => relative.display().to_string(),
         None => path.display().to_string(),
+    }
+}
+
+/// Quotes a text as one word for a shell.
+pub fn shell_quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 

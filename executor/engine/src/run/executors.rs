@@ -28,7 +28,7 @@ impl Executors {
         Executors { all, queues, of_cell }
     }
 
-    /// Queues an action. It starts when its executor has room for it.
+    /// Queues an action. It starts when its executor has the resources.
     pub fn submit(&mut self, task: Task) {
         self.queues[self.of_cell[task.cell]].insert(task.cell, task);
     }
@@ -38,7 +38,7 @@ impl Executors {
         self.queues[self.of_cell[cell]].remove(&cell);
     }
 
-    /// Starts the actions that there is room for. Returns the outcome of each start.
+    /// Starts the actions that fit the free resources. Returns the outcome of each start.
     pub fn start_queued(&mut self) -> Vec<Start> {
         self.all.iter_mut().zip(&mut self.queues).flat_map(|(executor, queue)| executor.start(queue)).collect()
     }

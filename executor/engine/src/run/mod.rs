@@ -278,7 +278,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Starts the queued cells that there is room for.
+    /// Starts the queued cells that fit the free resources.
     fn start_queued(&mut self) {
         // Then their processes need not hash external files again.
         self.inputs.files.save();

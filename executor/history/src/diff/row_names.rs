@@ -1,6 +1,6 @@
 //! Names of rows and columns, by which each is compared with itself at whatever position.
 //!
-//! A row's name is the texts of the shared columns, then those of every further column that holds words alone (a fate, a
+//! A row's name is the texts of the shared columns, then those of every further column with text alone (a fate, a
 //! test set, the label of a training). Text about a row that does not identify it stays out.
 
 use std::collections::{BTreeSet, HashMap};
@@ -14,7 +14,7 @@ const NOTE: &str = "Note";
 const SOURCE: &str = "Source";
 
 /// The texts of empty cells.
-const NOTHING: [&str; 3] = ["", "–", "not run"];
+const EMPTY_TEXTS: [&str; 3] = ["", "–", "not run"];
 
 /// Names of rows or columns, each with its position.
 pub(super) type Names = Vec<(String, usize)>;
@@ -28,7 +28,7 @@ pub(super) fn columns(table: &TableFile) -> Names {
 /// Names of the rows of both tables that are compared. Rows of one name are distinguished by their
 /// source, and those of one source are taken in their order.
 pub(super) fn rows(old: &TableFile, new: &TableFile) -> (Names, Names) {
-    let (in_old, in_new): (Vec<usize>, Vec<usize>) = of_words(old, new).into_iter().unzip();
+    let (in_old, in_new): (Vec<usize>, Vec<usize>) = text_columns(old, new).into_iter().unzip();
     let (olds, news) = (row_names(old, &in_old), row_names(new, &in_new));
     let mut repeated = BTreeSet::new();
     for names in [&olds, &news] {
@@ -50,9 +50,9 @@ struct RowName {
     with_source: String,
 }
 
-fn row_names(table: &TableFile, of_words: &[usize]) -> Vec<RowName> {
+fn row_names(table: &TableFile, text_columns: &[usize]) -> Vec<RowName> {
     let source = table.columns.iter().position(|column| column.name == SOURCE);
-    let further: Vec<usize> = of_words.iter().copied().filter(|at| *at >= table.shared_columns).collect();
+    let further: Vec<usize> = text_columns.iter().copied().filter(|at| *at >= table.shared_columns).collect();
     let compared = table.rows.iter().enumerate().filter(|(_, row)| row.kind != "difference");
     compared
         .map(|(at, row)| {
@@ -72,17 +72,17 @@ fn row_names(table: &TableFile, of_words: &[usize]) -> Vec<RowName> {
 
 fn text(row: &Row, column: usize) -> Option<&str> {
     let text = row.cells[column].text.as_str();
-    (!NOTHING.contains(&text)).then_some(text)
+    (!EMPTY_TEXTS.contains(&text)).then_some(text)
 }
 
-/// The columns that both have and that hold words alone in both, by their places in each.
-fn of_words(old: &TableFile, new: &TableFile) -> Vec<(usize, usize)> {
+/// The columns that both have, with text alone in both, by their places in each.
+fn text_columns(old: &TableFile, new: &TableFile) -> Vec<(usize, usize)> {
     let olds: HashMap<String, usize> = columns(old).into_iter().collect();
     let both = columns(new).into_iter().filter_map(|(name, at)| Some((*olds.get(&name)?, at)));
-    both.filter(|(before, now)| holds_words(old, *before) && holds_words(new, *now)).collect()
+    both.filter(|(before, now)| is_text_column(old, *before) && is_text_column(new, *now)).collect()
 }
 
-fn holds_words(table: &TableFile, column: usize) -> bool {
+fn is_text_column(table: &TableFile, column: usize) -> bool {
     let name = table.columns[column].name.as_str();
     name != NOTE && name != SOURCE && table.rows.iter().all(|row| row.cells[column].value.is_none())
 }

@@ -173,7 +173,7 @@ fn totals(stage: &StagePlan, records: &BTreeMap<usize, &ActionRecord>, counted: 
     StageTotals { seconds: in_milliseconds(sum.seconds), cpu_seconds: in_milliseconds(sum.cpu_seconds), ..sum }
 }
 
-/// Rounds to milliseconds: more digits say nothing about a run.
+/// Rounds to milliseconds: more digits have no meaning.
 fn in_milliseconds(seconds: f64) -> f64 {
     (seconds * 1000.0).round() / 1000.0
 }

@@ -73,7 +73,7 @@ pub fn url(text: &str) -> String {
 /// itself, one in a later word is cut, too.
 fn without_logins(text: &str, has_spaces: bool) -> String {
     let text = without_users(text);
-    let mut kept = String::with_capacity(text.len());
+    let mut public = String::with_capacity(text.len());
     let mut in_address = false;
     for word in text.split_inclusive(char::is_whitespace) {
         let host = word.find("://");
@@ -81,27 +81,27 @@ fn without_logins(text: &str, has_spaces: bool) -> String {
         let from = host.unwrap_or(0);
         match word[from..].find(['?', '#']).filter(|_| in_address) {
             Some(at) => {
-                kept.push_str(&word[..from + at]);
-                kept.extend(word.chars().next_back().filter(|last| last.is_whitespace()));
+                public.push_str(&word[..from + at]);
+                public.extend(word.chars().next_back().filter(|last| last.is_whitespace()));
             }
-            None => kept.push_str(word),
+            None => public.push_str(word),
         }
     }
-    kept
+    public
 }
 
 /// Removes everything between `://` and the last `@` before the path.
 fn without_users(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
+    let mut public = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("://") {
         let (scheme, after) = rest.split_at(at + "://".len());
-        kept.push_str(scheme);
+        public.push_str(scheme);
         let host = &after[..after.find(|next: char| next == '/' || next.is_whitespace()).unwrap_or(after.len())];
         rest = &after[host.rfind('@').map_or(0, |at| at + 1)..];
     }
-    kept.push_str(rest);
-    kept
+    public.push_str(rest);
+    public
 }
 
 #[cfg(test)]
