@@ -124,11 +124,10 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
             .map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, retry_command::invocation())),
     };
     let outcome = cwm_engine::run(workspace.inputs(), options, &mut sinks)?;
-    let Summary { ran, cached, failed, skipped, interrupted, .. } = outcome.summary;
+    let Summary { ran, cached, failed, skipped, same, different, interrupted, .. } = outcome.summary;
     let retry = retry_command::of_run(store, &arguments, &workspace.plan, &outcome.records);
     if arguments.check {
         drop(store_lock);
-        let (same, different) = (outcome.report.same, outcome.report.different);
         if failed > 0 {
             let how = "`cwm pull` fetches what a check compares with";
             workspace.results_elsewhere(&cells, how)?.into_iter().for_each(|message| sinks.warn(message));

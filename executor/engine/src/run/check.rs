@@ -50,7 +50,7 @@ impl Engine<'_> {
     }
 
     fn report_check(&mut self, cell: usize, key: Key, differences: Vec<Difference>) {
-        *(if differences.is_empty() { &mut self.report.same } else { &mut self.report.different }) += 1;
+        *(if differences.is_empty() { &mut self.summary.same } else { &mut self.summary.different }) += 1;
         let seconds = self.report.seconds(&key);
         self.sinks.event(&RunEvent::Checked { label: self.label(cell), key, seconds, differences });
     }

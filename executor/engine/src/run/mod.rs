@@ -71,6 +71,7 @@ struct Engine<'a> {
     transfers: Transfers,
     guard: IntegrityGuard,
     report: RunReport,
+    summary: Summary,
     sinks: &'a mut EventSinks,
     began: Instant,
     /// When the first of the results came that are not saved yet.
@@ -113,6 +114,7 @@ pub fn run<'a>(inputs: RunInputs<'a>, mut options: Options<'a>, sinks: &'a mut E
         executors,
         guard: IntegrityGuard::default(),
         report: RunReport::default(),
+        summary: Summary::default(),
         sinks,
         began: Instant::now(),
         unsaved_since: None,
@@ -302,7 +304,7 @@ impl Engine<'_> {
     }
 
     fn could_not_start(&mut self, cell: usize, error: Error) -> Event {
-        self.report.store_refused |= error.kind == ErrorKind::Store;
+        self.summary.store_refused |= error.kind == ErrorKind::Store;
         self.work_of(cell).failure = Some(error.into());
         Event::Failed { cell, is_transient: false, was_stopped: false }
     }
@@ -319,11 +321,7 @@ impl Engine<'_> {
 
     /// Returns the outcome of the run.
     fn outcome(self) -> Outcome {
-        let mut summary = Summary {
-            interrupted: self.scheduler.run_state() >= RunState::Stopping,
-            store_refused: self.report.store_refused,
-            ..Summary::default()
-        };
+        let mut summary = Summary { interrupted: self.scheduler.run_state() >= RunState::Stopping, ..self.summary };
         let (records, ran) = self.results();
         for state in self.scheduler.states() {
             match state {

@@ -69,14 +69,8 @@ pub struct RunReport {
     pub skipped: BTreeMap<usize, SkippedCell>,
     /// The time that all attempts at a key took.
     pub(super) run_time: HashMap<Key, Duration>,
-    /// True if a cell could not be started because the store cannot be used.
-    pub(super) store_refused: bool,
     /// The differences that checks found, by key and recorded outputs.
     pub(super) checked: HashMap<(Key, BTreeMap<String, Digest>), Vec<Difference>>,
-    /// Checked cells of which the same bytes came out.
-    pub same: usize,
-    /// Checked cells of which other bytes came out.
-    pub different: usize,
 }
 
 impl RunReport {
@@ -106,6 +100,10 @@ pub struct Summary {
     pub failed: usize,
     /// Cells that were skipped.
     pub skipped: usize,
+    /// Checked cells of which the same bytes came out.
+    pub same: usize,
+    /// Checked cells of which other bytes came out.
+    pub different: usize,
     /// True if it was stopped from outside.
     pub interrupted: bool,
     /// True if a cell could not even be started, because the store cannot be used.
