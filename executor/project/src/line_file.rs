@@ -9,14 +9,15 @@ use std::path::{Path, PathBuf};
 use cwm_core::files::{Result, read_project_file};
 use cwm_core::{DurableFs, Error, FileError, Place, shell_quote};
 
+/// The newest version of each format, and the one that is written.
+const VERSION: u32 = 1;
+
 /// An entry of a file: a line of it.
 pub trait LineEntry: Clone + PartialEq {
     /// The key of an entry. Lines are sorted by it.
     type Key: Clone + Ord;
     /// The name of the format in the file: `cwm-lock`.
     const FORMAT: &'static str;
-    /// The newest version of the format that this program reads.
-    const VERSION: u32 = 1;
     /// The name of an entry in messages: `a pin`.
     const ENTRY: &'static str;
     /// The comment that begins the file.
@@ -155,8 +156,8 @@ impl<E: LineEntry> LineFile<E> {
                 continue;
             } else if let Some(version) = line.strip_prefix(E::FORMAT).and_then(|rest| rest.strip_prefix(':')) {
                 match version.trim().parse() {
-                    Ok(found) if found > u64::from(E::VERSION) => {
-                        return Err(FileError::TooNew { path: file.path, what: E::FORMAT, found, known: E::VERSION });
+                    Ok(found) if found > u64::from(VERSION) => {
+                        return Err(FileError::TooNew { path: file.path, what: E::FORMAT, found, known: VERSION });
                     }
                     Ok(_) => {
                         has_version = true;
@@ -187,7 +188,7 @@ impl<E: LineEntry> LineFile<E> {
         }
         if !has_version {
             let (path, place) = (file.path.clone(), Place::in_text(0, &text, 0..0));
-            let message = format!("`{}: {}` is missing", E::FORMAT, E::VERSION);
+            let message = format!("`{}: {VERSION}` is missing", E::FORMAT);
             file.problems.push(LineProblem { path, place, kind: ProblemKind::NoVersion, message });
         }
         Ok(LineFile { text: Some(text), ..file })
@@ -210,9 +211,7 @@ impl<E: LineEntry> LineFile<E> {
 
     /// Returns the text of a file with these entries.
     pub fn text(&self) -> String {
-        let introduction = E::introduction(&self.heading);
-        let mut text = String::with_capacity(self.text.as_ref().map_or(0, String::len) + introduction.len() + 64);
-        text += &format!("{introduction}{}: {}\n", E::FORMAT, E::VERSION);
+        let mut text = format!("{}{}: {VERSION}\n", E::introduction(&self.heading), E::FORMAT);
         if !self.heading.is_empty() {
             text += &format!("{}\n", self.heading);
         }
