@@ -78,7 +78,9 @@ impl Error {
         match &error {
             FileError::Refused { hint, .. } => Error::usage(error.to_string()).hint(*hint),
             FileError::Io { path, .. } if error.kind() == FileErrorKind::ReadOnly => {
-                Error::system(error.to_string()).hint(permissions_hint(path))
+                let folder = path.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
+                let folder = shell_quote(&folder.to_string_lossy());
+                Error::system(error.to_string()).hint(format!("see who may write there: `ls -ld {folder}`"))
             }
             _ => error.into(),
         }
@@ -99,12 +101,6 @@ impl Error {
             ErrorKind::System | ErrorKind::Internal => ExitCode::INTERNAL,
         }
     }
-}
-
-/// The hint below a file that is none of the store's and cannot be written.
-fn permissions_hint(path: &Path) -> String {
-    let folder = path.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
-    format!("see who may write there: `ls -ld {}`", shell_quote(&folder.to_string_lossy()))
 }
 
 impl From<Diagnostics> for Error {

@@ -35,29 +35,28 @@ fn by_stage<'a>(labels: impl Iterator<Item = &'a Label>) -> Vec<String> {
 
 /// The records of a store, without those that are damaged, which `cwm store verify` finds.
 struct History {
+    /// In the order of their starts.
     records: Vec<ActionRecord>,
     /// The positions of the records that made each content, which thousands of cells may look up.
     producers: HashMap<Digest, Vec<usize>>,
-    /// The positions of the last records of cells, by their start.
+    /// The positions of the last records of cells.
     latest: HashMap<Label, usize>,
 }
 
 impl History {
     fn read(store: &Store) -> Result<Self> {
-        let records: Vec<_> = store.keys()?.iter().filter_map(|key| store.actions(key).ok()).flatten().collect();
+        let mut records: Vec<_> = store.keys()?.iter().filter_map(|key| store.actions(key).ok()).flatten().collect();
+        records.sort_by_key(|record| record.circumstances.started);
         let mut producers: HashMap<Digest, Vec<usize>> = HashMap::new();
-        let mut latest: HashMap<Label, usize> = HashMap::new();
+        let mut latest = HashMap::new();
         for (index, record) in records.iter().enumerate() {
             record.outputs.values().for_each(|output| producers.entry(output.digest).or_default().push(index));
-            let last = latest.entry(record.label.clone()).or_insert(index);
-            if records[*last].circumstances.started <= record.circumstances.started {
-                *last = index;
-            }
+            latest.insert(record.label.clone(), index);
         }
         Ok(History { records, producers, latest })
     }
 
-    /// Returns the last result of this cell, by its start.
+    /// Returns the last result of this cell.
     fn latest_result(&self, label: &Label) -> Option<&ActionRecord> {
         self.latest.get(label).map(|&index| &self.records[index])
     }
