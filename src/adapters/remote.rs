@@ -3,8 +3,7 @@
 use cwm_contract::Label;
 use cwm_core::Key;
 use cwm_engine::{
-    Direction, FetchFailure, InputUploader, ResultFetcher, RunEvent, TransferUpdate, UpdateSender, UploadItem,
-    UploadOutcome,
+    Direction, FetchFailure, RemoteTransfers, RunEvent, TransferUpdate, UpdateSender, UploadItem, UploadOutcome,
 };
 use cwm_remote::{FetchStats, RemoteError, TransferEvent, TransferRequest, TransferService, TransferStats};
 use cwm_store::ActionRecord;
@@ -12,7 +11,7 @@ use cwm_store::ActionRecord;
 /// Remotes, as a run uses them.
 pub struct Remotes(pub TransferService);
 
-impl ResultFetcher for Remotes {
+impl RemoteTransfers for Remotes {
     fn fetch_records(&self, cell: usize, keys: Vec<Key>, updates: UpdateSender) {
         self.0.start(TransferRequest::FetchRecords(keys), move |event| {
             if let TransferEvent::RecordsFetched { errors, .. } = event {
@@ -32,9 +31,7 @@ impl ResultFetcher for Remotes {
             }
         });
     }
-}
 
-impl InputUploader for Remotes {
     fn upload(&self, label: Label, key: Key, item: UploadItem, updates: UpdateSender) {
         let id = item.id();
         let request = match item {

@@ -17,9 +17,7 @@ use crate::output::reject_json_with;
 use crate::workspace::Workspace;
 use cwm_contract::Shape;
 use cwm_core::{Diagnostic, Error, ExitCode, Result};
-use cwm_engine::{
-    EventSink, EventSinks, InputUploader, Machine, Options, ResultFetcher, RunEvent, SaveResults, Summary,
-};
+use cwm_engine::{EventSink, EventSinks, Machine, Options, RemoteTransfers, RunEvent, SaveResults, Summary};
 use cwm_project::site::Remote;
 use cwm_remote::TransferService;
 use cwm_slurm::SlurmExecutor;
@@ -83,13 +81,11 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
         |remotes: &[Remote], named, to_write| TransferService::open(remotes, named, &workspace.store, to_write);
     let remote = sharing.remote.as_deref();
     let pushing = sharing.push.then(|| open_remotes(&workspace.site.remotes, remote, true)).transpose()?;
-    let mut fetcher: Option<Box<dyn ResultFetcher>> = None;
-    let mut uploader: Option<Box<dyn InputUploader>> = None;
+    let mut remotes: Option<Box<dyn RemoteTransfers>> = None;
     if let Some(config) = &remote_store {
-        fetcher = Some(Box::new(Remotes(open_remotes(&config.remotes, None, false)?)));
-        uploader = Some(Box::new(Remotes(open_remotes(&config.remotes, None, false)?)));
+        remotes = Some(Box::new(Remotes(open_remotes(&config.remotes, None, false)?)));
     } else if sharing.pull {
-        fetcher = Some(Box::new(Remotes(open_remotes(&workspace.site.remotes, remote, false)?)));
+        remotes = Some(Box::new(Remotes(open_remotes(&workspace.site.remotes, remote, false)?)));
     }
     // A store that cannot be made is an error before anything runs.
     if !arguments.check && !workspace.store.exists() {
@@ -99,15 +95,14 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
     let store_lock = workspace.lock_shared(&mut sinks)?;
     if !arguments.check {
         cwm_engine::ingest_pipes(&mut workspace.plan, &cells, &workspace.store, &workspace.files, &mut sinks)?;
-        if fetcher.is_none() {
+        if remotes.is_none() {
             let message = workspace.results_elsewhere(&cells, "`cwm run --pull`")?;
             message.into_iter().for_each(|message| sinks.warn(message));
         }
     }
     let options = Options {
-        fetcher,
+        remotes,
         has_remotes: !workspace.site.remotes.is_empty(),
-        uploader,
         targets,
         check: arguments.check,
         force,

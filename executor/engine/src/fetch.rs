@@ -10,20 +10,18 @@ use cwm_core::{Digest, Key};
 use cwm_store::ActionRecord;
 use cwm_store::external_files::FileFingerprint;
 
-/// Fetches results from remotes in the background. Methods return at once; the outcome is sent as a [`TransferUpdate`].
-pub trait ResultFetcher {
+/// Fetches results from remotes and uploads to them in the background. Methods return at once; the outcome is sent as a
+/// [`TransferUpdate`].
+pub trait RemoteTransfers {
     /// Fetches the records of these keys into the store. [`TransferUpdate::RecordsFetched`] is the end.
     fn fetch_records(&self, cell: usize, keys: Vec<Key>, updates: UpdateSender);
 
     /// Fetches the files of the first of these results of `key` that remotes have completely. [`TransferUpdate::FilesFetched`] is
     /// the end; the events before it name the cell by `label`.
     fn fetch_files(&self, cell: usize, label: Label, key: Key, candidates: Vec<ActionRecord>, updates: UpdateSender);
-}
 
-/// Uploads the inputs of jobs whose nodes do not share the run's store. It works in the background as well.
-pub trait InputUploader {
-    /// Uploads the objects of an item that the remote does not have. [`TransferUpdate::Uploaded`] is the end; the events before it
-    /// name a cell by `label` and `key`.
+    /// Uploads the objects of an item that the remote does not have, for a job whose node does not share the run's store.
+    /// [`TransferUpdate::Uploaded`] is the end; the events before it name a cell by `label` and `key`.
     fn upload(&self, label: Label, key: Key, item: UploadItem, updates: UpdateSender);
 }
 

@@ -26,9 +26,7 @@ pub use estimate::{Estimate, Estimates, TotalEstimate};
 pub use event::{Direction, EventSink, EventSinks, FailedCell, RunEvent, SkippedCell};
 pub use executor::{BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, Start, Task};
 pub use explain::{Explainer, Reason};
-pub use fetch::{
-    FetchFailure, InputUploader, ResultFetcher, TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome,
-};
+pub use fetch::{FetchFailure, RemoteTransfers, TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome};
 pub use lock_updates::{checksum_conflicts, fetch_requests, update_lock_file, update_pins};
 pub use lookup::{RunInputs, sources};
 pub use machine::Machine;

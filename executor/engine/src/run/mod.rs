@@ -106,7 +106,7 @@ pub fn run<'a>(inputs: RunInputs<'a>, mut options: Options<'a>, sinks: &'a mut E
     }
     let mut engine = Engine {
         inputs,
-        transfers: Transfers::new(options.fetcher.take(), options.uploader.take(), updates),
+        transfers: Transfers::new(options.remotes.take(), updates),
         options,
         scheduler: Scheduler::new(specs),
         records: plan.cells.iter().map(|_| None).collect(),

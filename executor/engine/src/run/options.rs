@@ -9,7 +9,7 @@ use cwm_contract::DeviceChoice;
 
 use crate::event::{FailedCell, RunEvent, SkippedCell};
 use crate::executor::BatchExecutor;
-use crate::fetch::{InputUploader, ResultFetcher};
+use crate::fetch::RemoteTransfers;
 use crate::machine::Machine;
 use cwm_core::{Digest, Key};
 use cwm_store::{ActionRecord, Difference};
@@ -33,12 +33,10 @@ pub struct Options<'a> {
     pub command: String,
     /// The executor of a batch system.
     pub batch: Option<BatchExecutor>,
-    /// Fetches results from remotes before they are built here.
-    pub fetcher: Option<Box<dyn ResultFetcher>>,
+    /// Fetches results from remotes before they are built here, and uploads the inputs of jobs that do not share the store.
+    pub remotes: Option<Box<dyn RemoteTransfers>>,
     /// True if remotes may have the results that the lock file names.
     pub has_remotes: bool,
-    /// Uploads the inputs of jobs that do not share the store.
-    pub uploader: Option<Box<dyn InputUploader>>,
     /// Names the results so far in the pipeline's files, so that `gc` keeps them even if this run is killed.
     pub save_results: Option<SaveResults<'a>>,
 }

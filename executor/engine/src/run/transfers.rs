@@ -8,9 +8,7 @@ use cwm_contract::Label;
 use super::{Engine, Work};
 use crate::cause::Cause;
 use crate::event::EventSink;
-use crate::fetch::{
-    FetchFailure, InputUploader, ResultFetcher, TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome,
-};
+use crate::fetch::{FetchFailure, RemoteTransfers, TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome};
 use crate::scheduler::{CellState, Event};
 use cwm_action::{ActionFailure, ActionFailureKind};
 use cwm_core::{Error, Key, Result};
@@ -18,8 +16,7 @@ use cwm_store::ActionRecord;
 
 /// The remotes of a run, and the state of its requests.
 pub struct Transfers {
-    fetcher: Option<Box<dyn ResultFetcher>>,
-    uploader: Option<Box<dyn InputUploader>>,
+    remotes: Option<Box<dyn RemoteTransfers>>,
     updates: UpdateSender,
     /// The last fetch of each cell, if files of the result did not come.
     pub failures: BTreeMap<usize, FetchFailure>,
@@ -40,18 +37,14 @@ struct PendingUpload {
 
 impl Transfers {
     /// Makes the requests of a run. `updates` receives the answers.
-    pub fn new(
-        fetcher: Option<Box<dyn ResultFetcher>>,
-        uploader: Option<Box<dyn InputUploader>>,
-        updates: UpdateSender,
-    ) -> Self {
+    pub fn new(remotes: Option<Box<dyn RemoteTransfers>>, updates: UpdateSender) -> Self {
         let (failures, warnings, present) = Default::default();
-        Transfers { fetcher, uploader, updates, failures, warnings, present, uploading: HashMap::new() }
+        Transfers { remotes, updates, failures, warnings, present, uploading: HashMap::new() }
     }
 
     /// Returns true if results can be fetched.
     pub fn can_fetch(&self) -> bool {
-        self.fetcher.is_some()
+        self.remotes.is_some()
     }
 
     /// Notes that a job has made this result of a cell, and that the remote has it.
@@ -63,9 +56,9 @@ impl Transfers {
     /// Uploads an item for a reader, unless the remote has it. Events name the `cell` by `label` and `key`.
     fn upload(&mut self, reader: usize, cell: usize, label: Label, key: Key, item: UploadItem) {
         let id = item.id();
-        let Some(uploader) = self.uploader.as_ref().filter(|_| !self.present.contains(&id)) else { return };
+        let Some(remotes) = self.remotes.as_ref().filter(|_| !self.present.contains(&id)) else { return };
         let pending = self.uploading.entry(id).or_insert_with(|| {
-            uploader.upload(label, key, item, self.updates.clone());
+            remotes.upload(label, key, item, self.updates.clone());
             PendingUpload { cell, waiting: BTreeSet::new() }
         });
         pending.waiting.insert(reader);
@@ -82,10 +75,10 @@ impl Engine<'_> {
     pub(super) fn fetch(&mut self, cell: usize) {
         let CellState::Fetching(key) = self.scheduler.state(cell) else { return };
         let Work { fetch_keys, candidates, .. } = std::mem::take(self.work_of(cell));
-        let (Some(fetcher), updates) = (&self.transfers.fetcher, self.transfers.updates.clone()) else { return };
+        let (Some(remotes), updates) = (&self.transfers.remotes, self.transfers.updates.clone()) else { return };
         match fetch_keys.is_empty() {
-            false => fetcher.fetch_records(cell, fetch_keys, updates),
-            true => fetcher.fetch_files(cell, self.label(cell), key, candidates, updates),
+            false => remotes.fetch_records(cell, fetch_keys, updates),
+            true => remotes.fetch_files(cell, self.label(cell), key, candidates, updates),
         }
     }
 
