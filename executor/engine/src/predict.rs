@@ -38,7 +38,7 @@ struct Predictor<'a> {
     /// True once all cells are decided that are ready before any has run.
     has_begun: bool,
     /// Cells that are not forced and depend on one that is, with that cell.
-    on_forced: BTreeMap<usize, usize>,
+    forced_ancestors: BTreeMap<usize, usize>,
     /// The missing files of the results that were looked at.
     missing: HashMap<usize, Vec<MissingContent>>,
     /// Cells whose files a reader needs.
@@ -71,7 +71,7 @@ pub fn predict(
         fetches,
         scheduler: Scheduler::new(inputs.cell_specs(&cells)),
         has_begun: false,
-        on_forced: depending_on(inputs, &cells, |index| force.contains(&index)),
+        forced_ancestors: depending_on(inputs, &cells, |index| force.contains(&index)),
         missing: HashMap::new(),
         wanted: BTreeSet::new(),
         needed: BTreeMap::new(),
@@ -123,8 +123,8 @@ impl Predictor<'_> {
                 if is_wanted && self.is_rebuilt(cell, record)? {
                     self.needed.entry(cell).or_insert(!self.has_begun);
                 }
-                let is_behind_forced = self.on_forced.contains_key(&cell) && !self.runs.contains_key(&cell);
-                !is_built && self.needed.contains_key(&cell) || is_behind_forced
+                let depends_on_forced = self.forced_ancestors.contains_key(&cell) && !self.runs.contains_key(&cell);
+                !is_built && self.needed.contains_key(&cell) || depends_on_forced
             }
             _ => !is_built,
         };
@@ -187,7 +187,7 @@ impl Predictor<'_> {
                     if self.needed.contains_key(&index) {
                         predicted.missing = missing;
                         if certain.contains(&index) { CellStatus::WouldRun } else { CellStatus::MayRun }
-                    } else if let Some(forced) = self.on_forced.get(&index) {
+                    } else if let Some(forced) = self.forced_ancestors.get(&index) {
                         let forced = self.label(*forced);
                         let note = format!("depends on {forced}, which is forced: runs if that comes out differently");
                         predicted.note = Some(note);
@@ -210,8 +210,8 @@ impl Predictor<'_> {
                 }
             }
         }
-        let on_rebuilt = depending_on(self.inputs, &cells, |index| !predictions[index].missing.is_empty());
-        for (index, rebuilt) in on_rebuilt {
+        let rebuilt_ancestors = depending_on(self.inputs, &cells, |index| !predictions[index].missing.is_empty());
+        for (index, rebuilt) in rebuilt_ancestors {
             if !predictions[index].status.is_cached() {
                 continue;
             }

@@ -187,8 +187,8 @@ impl<'m> Simulation<'m> {
                 None
             }
             Effect::Skipped { cell, because } => {
-                let is_behind = self.is_behind(cell, because);
-                prop_assert!(is_behind, "{} was skipped because of {}", cell, because);
+                let depends_on = self.depends_on(cell, because);
+                prop_assert!(depends_on, "{} was skipped because of {}", cell, because);
                 self.skipped.insert(cell);
                 None
             }
@@ -206,8 +206,8 @@ impl<'m> Simulation<'m> {
         })
     }
 
-    fn is_behind(&self, cell: usize, other: usize) -> bool {
-        inputs(self.models, cell).into_iter().any(|input| input == other || self.is_behind(input, other))
+    fn depends_on(&self, cell: usize, other: usize) -> bool {
+        inputs(self.models, cell).into_iter().any(|input| input == other || self.depends_on(input, other))
     }
 
     fn decide(&mut self, cell: usize, random: &mut impl FnMut(u32) -> u32) -> Decision {

@@ -34,9 +34,9 @@ impl LockDifference {
         let mut sources: BTreeSet<&str> = self.added.iter().chain(&self.removed).map(String::as_str).collect();
         let mut found = BTreeSet::new();
         loop {
-            let is_of_them =
+            let is_from_source =
                 |cause: &Cause| matches!(cause, Cause::Input { source, .. } if sources.contains(&source[..]));
-            let follows = |cell: &&ChangedCell| !cell.root && cell.causes.iter().all(is_of_them);
+            let follows = |cell: &&ChangedCell| !cell.root && cell.causes.iter().all(is_from_source);
             let labels = self.changed.iter().filter(follows).map(|cell| cell.label.as_str());
             let more: BTreeSet<&str> = labels.filter(|label| !found.contains(label)).collect();
             if more.is_empty() {
@@ -160,13 +160,13 @@ impl Comparison<'_> {
             // Content that is gone was made before.
             let (cells, reader) = if now.is_some() { (&self.new, new) } else { (&self.old, old) };
             let Some(content) = (*now).or(*before) else { continue };
-            let made_it = |line: &LockLine| line.outputs.values().any(|digest| *digest == content);
+            let has_content = |line: &LockLine| line.outputs.values().any(|digest| *digest == content);
             *source = match named(name, label) {
                 Some(NamedSource::File(path)) => path,
                 // A pipeline may have been edited since it ran.
-                Some(NamedSource::Cell(cell)) if cells.get(cell.as_str()).is_some_and(|line| made_it(line)) => cell,
+                Some(NamedSource::Cell(cell)) if cells.get(cell.as_str()).is_some_and(|line| has_content(line)) => cell,
                 _ => {
-                    let mut producers: Vec<_> = cells.iter().filter(|(_, line)| made_it(line)).collect();
+                    let mut producers: Vec<_> = cells.iter().filter(|(_, line)| has_content(line)).collect();
                     producers.sort_by_key(|(label, _)| !self.is_changed(label));
                     self.earliest(&producers, reader)?.unwrap_or("outside the pipeline").to_owned()
                 }
