@@ -12,7 +12,8 @@ use cwm_store::{ActionRecord, Store};
 
 /// The curves of one cell for one key.
 pub struct CellCurves {
-    key: Key,
+    /// The key of the cell.
+    pub key: Key,
     inspector: &'static dyn Inspector,
     outputs: Vec<CurveOutput>,
     /// The last step of each curve that was read.
@@ -47,11 +48,6 @@ impl CellCurves {
         CellCurves { key, inspector, outputs: outputs.collect(), last }
     }
 
-    /// The key of the cell.
-    pub fn key(&self) -> Key {
-        self.key
-    }
-
     /// Reads the lines that were added since the last call, each as its points: from the result `record`, or from the files that
     /// the running stage keeps. Every step is returned once, also if an interrupted stage made it again; a line without new
     /// steps is left out.
@@ -71,24 +67,19 @@ impl CellCurves {
                 None => store.work(&self.key).checkpoint_folder().join(file),
             };
             let tail = match tail {
-                Some(tail) if tail.path() == path => tail,
+                Some(tail) if tail.path == path => tail,
                 // A result is read from its start: another attempt may have made it.
                 other => other.insert(Tail::of(path)),
             };
-            loop {
-                let bytes = tail.more(false).map_err(|error| Error::io("read", tail.path(), error))?;
-                if bytes.is_empty() {
-                    break;
-                }
-                for line in String::from_utf8_lossy(&bytes).lines() {
-                    let points = self.inspector.points(format, line);
-                    let mut points = points
-                        .map_err(|failure| Error::store(format!("{}: {}", tail.path().display(), failure.message)))?;
-                    points.retain(|point| self.last.get(&point.curve).is_none_or(|last| point.step > *last));
-                    self.last.extend(points.iter().map(|point| (point.curve.clone(), point.step)));
-                    if !points.is_empty() {
-                        lines.push(points);
-                    }
+            let bytes = tail.more(false).map_err(|error| Error::io("read", &tail.path, error))?;
+            for line in String::from_utf8_lossy(&bytes).lines() {
+                let points = self.inspector.points(format, line);
+                let mut points =
+                    points.map_err(|failure| Error::store(format!("{}: {}", tail.path.display(), failure.message)))?;
+                points.retain(|point| self.last.get(&point.curve).is_none_or(|last| point.step > *last));
+                self.last.extend(points.iter().map(|point| (point.curve.clone(), point.step)));
+                if !points.is_empty() {
+                    lines.push(points);
                 }
             }
         }

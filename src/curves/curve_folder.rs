@@ -54,7 +54,7 @@ impl CurveFolder {
     /// # Errors
     /// The curves cannot be read, or the folder cannot be written.
     pub fn update(&mut self, workspace: &Workspace) -> Result<bool, Error> {
-        let (store, key) = (&workspace.store, self.curves.key());
+        let (store, key) = (&workspace.store, self.curves.key);
         // A process that builds it now adds to its files, not to those of the record.
         let record = if store.lock_owner(&key)?.is_some() { None } else { store.preferred_record(&key, None)? };
         let lines = self.curves.read_new(store, &workspace.files, record.as_ref())?;

@@ -2,15 +2,13 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Result, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
-
-/// Bytes read at once, at most; a longer file is read in several goes.
-const PIECE: u64 = 16 << 20;
+use std::path::PathBuf;
 
 /// A file, and how far it was read.
 #[derive(Debug)]
 pub struct Tail {
-    path: PathBuf,
+    /// The file. Its path may be replaced once the file was moved: the new one has the same beginning.
+    pub path: PathBuf,
     read: u64,
 }
 
@@ -18,16 +16,6 @@ impl Tail {
     /// Starts at the beginning of the file at `path`, which need not be there yet.
     pub fn of(path: PathBuf) -> Self {
         Tail { path, read: 0 }
-    }
-
-    /// The file.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Continues in the file at `path`, which has the same beginning: it was moved.
-    pub fn move_to(&mut self, path: PathBuf) {
-        self.path = path;
     }
 
     /// Reads the bytes added since the last call, up to the end of the last complete line; with `all`, to the end. A file
@@ -46,7 +34,7 @@ impl Tail {
         }
         file.seek(SeekFrom::Start(self.read))?;
         let mut bytes = Vec::new();
-        file.take(PIECE).read_to_end(&mut bytes)?;
+        file.read_to_end(&mut bytes)?;
         if !all {
             bytes.truncate(bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1));
         }

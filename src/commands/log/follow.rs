@@ -72,14 +72,11 @@ fn follow(workspace: &Workspace, index: usize, key: &Key) -> Result<ExitCode, Er
         // Before anything is read, so that the last pass reads everything.
         let is_running = store.lock_owner(key)?.is_some();
         let record = if is_running { None } else { store.preferred_record(key, None)? };
-        if let Some(digest) = record.as_ref().and_then(|record| record.log.as_ref()).filter(|_| !log.path().exists()) {
-            log.move_to(store.object_path(digest));
+        if let Some(digest) = record.as_ref().and_then(|record| record.log.as_ref()).filter(|_| !log.path.exists()) {
+            log.path = store.object_path(digest);
         }
-        loop {
-            let bytes = log.more(!is_running).map_err(|error| Error::io("read the log", log.path(), error))?;
-            if bytes.is_empty() {
-                break;
-            }
+        let bytes = log.more(!is_running).map_err(|error| Error::io("read the log", &log.path, error))?;
+        if !bytes.is_empty() {
             print(&String::from_utf8_lossy(&bytes))?;
         }
         if let Some(curves) = &mut curves {

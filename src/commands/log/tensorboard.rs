@@ -39,7 +39,7 @@ pub fn run(store: Option<&Path>, arguments: &LogArguments, folder: &Path) -> Res
             let Some(key) = cache_status.key(*index) else { continue };
             let cell = &workspace.plan.cells[*index];
             let folder = match opened {
-                Some(opened) if opened.curves.key() == key => opened,
+                Some(opened) if opened.curves.key == key => opened,
                 other => other.insert(CurveFolder::open(folder, cell, key, inspector)?),
             };
             if folder.update(&workspace)? && !std::mem::replace(is_shown, true) {
