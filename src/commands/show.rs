@@ -1,21 +1,19 @@
 //! `cwm show`: describes a result by stage, tag, key or digest.
 
-mod path;
-
 use std::path::Path;
 
 use cwm_contract::{DescribeOptions, amount};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::cli::ShowArguments;
 use crate::commands::contents::Contents;
 use crate::commands::locked_results::locked_records;
 use crate::commands::results::{by_hash, cells_or_outputs};
-use crate::output::print_answer;
+use crate::output::{is_json, print, print_answer, print_json};
 use crate::workspace::{Workspace, warn_about_tags};
 use cwm_core::text::duration;
 use cwm_core::{Error, ExitCode, escape_controls_in_lines, plural};
-use cwm_engine::{CacheStatus, KeyStatus};
+use cwm_engine::{CacheStatus, KeyStatus, output_of};
 use cwm_gc::tags;
 use cwm_store::{ActionRecord, RunInfo};
 
@@ -30,13 +28,13 @@ const MAX_INPUTS: usize = 20;
 pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, Error> {
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     if arguments.path {
-        return path::run(&workspace, &arguments.what);
+        return print_path(&workspace, &arguments.what);
     }
     let cache_status = workspace.cache_status()?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let options = DescribeOptions { examples: arguments.games, cores };
     let (mut errors, mut documents, mut texts) = (Vec::new(), Vec::new(), Vec::new());
-    for Selected { record, ports, cell } in &select(&workspace, &cache_status, &arguments.what)? {
+    for ResultSelection { record, ports, cell } in &select(&workspace, &cache_status, &arguments.what)? {
         let mut contents = Contents::describe(&workspace, &cache_status, record, ports, *cell, options);
         errors.append(&mut contents.errors);
         texts.push(describe(record) + &contents.text(&record.label.to_string()));
@@ -50,8 +48,20 @@ pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, 
     errors.into_iter().next().map_or(Ok(ExitCode::OK), Err)
 }
 
+/// Prints the path of an output in the store: the option `--path`.
+fn print_path(workspace: &Workspace, source: &str) -> Result<ExitCode, Error> {
+    let (index, port) = workspace.output(source)?;
+    let cache_status = workspace.cache_status()?;
+    let record = workspace.complete_result(source, &cache_status, index)?;
+    let path = workspace.store.path_of(output_of(record, &port)?, &workspace.files)?;
+    let path = path.to_string_lossy().into_owned();
+    let answer = json!({ "label": workspace.plan.cells[index].label, "output": port, "path": path });
+    let printed = if is_json() { print_json(&answer) } else { print(&path) };
+    printed.map(|()| ExitCode::OK)
+}
+
 /// A result and the outputs of it to describe.
-struct Selected {
+struct ResultSelection {
     record: ActionRecord,
     ports: Vec<String>,
     /// The cell of the plan whose result it is.
@@ -59,11 +69,11 @@ struct Selected {
 }
 
 /// Finds the results that a word names: a tag; stages, cells or outputs; or the beginning of a key or digest.
-fn select(workspace: &Workspace, cache_status: &CacheStatus, word: &str) -> Result<Vec<Selected>, Error> {
-    let selected = |record: ActionRecord, ports: Vec<String>| {
+fn select(workspace: &Workspace, cache_status: &CacheStatus, word: &str) -> Result<Vec<ResultSelection>, Error> {
+    let selection = |record: ActionRecord, ports: Vec<String>| {
         let is_cached = |state: &KeyStatus| matches!(state, KeyStatus::Cached(cached) if **cached == record);
         let cell = cache_status.states.iter().position(is_cached);
-        Selected { record, ports, cell }
+        ResultSelection { record, ports, cell }
     };
     let all_ports = |record: &ActionRecord| record.outputs.keys().cloned().collect::<Vec<_>>();
     let plan = &workspace.plan;
@@ -71,13 +81,13 @@ fn select(workspace: &Workspace, cache_status: &CacheStatus, word: &str) -> Resu
         let tag = tags::read(&workspace.store, name)?;
         warn_about_tags(std::slice::from_ref(&tag));
         let records = locked_records(&workspace.store, &tag.lock)?.into_iter();
-        return Ok(records.map(|record| selected(record.clone(), all_ports(&record))).collect());
+        return Ok(records.map(|record| selection(record.clone(), all_ports(&record))).collect());
     }
     let named = match cells_or_outputs(plan, word) {
         Ok(named) => named,
         Err(_) if !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
             let found = by_hash(&workspace.store, word)?.into_iter();
-            return Ok(found.map(|(record, ports)| selected(record, ports)).collect());
+            return Ok(found.map(|(record, ports)| selection(record, ports)).collect());
         }
         Err(unknown) => return Err(unknown),
     };
@@ -86,7 +96,7 @@ fn select(workspace: &Workspace, cache_status: &CacheStatus, word: &str) -> Resu
         match &cache_status.states[*cell] {
             KeyStatus::Cached(record) => {
                 let ports = port.clone().map_or_else(|| all_ports(record), |port| vec![port]);
-                results.push(Selected { record: record.as_ref().clone(), ports, cell: Some(*cell) });
+                results.push(ResultSelection { record: record.as_ref().clone(), ports, cell: Some(*cell) });
             }
             _ if named.len() == 1 => return Err(workspace.no_result(cache_status, *cell)),
             _ => eprintln!("{} has no result yet", plan.cells[*cell].label),
@@ -150,7 +160,6 @@ fn cost(run: &RunInfo) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn the_cost_of_a_resumed_training_is_shown_as_that_of_its_last_attempt() {
