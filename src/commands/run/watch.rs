@@ -25,9 +25,6 @@ use cwm_project::site::Site;
 /// The time between two looks at the files. A run starts when they did not change for as long.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// The time between two looks at a flag while it sleeps.
-const TICK: Duration = Duration::from_millis(50);
-
 /// Runs `cwm run --watch`. A signal ends it, with [`ExitCode::INTERRUPTED`].
 ///
 /// # Errors
@@ -99,13 +96,10 @@ fn run_once(store: Option<&Path>, arguments: &RunArguments, files: &Stats) -> Re
     run_until(store, arguments.clone(), drain_requested)
 }
 
-/// Sleeps for [`INTERVAL`], or until `flag` is set. Returns the flag.
+/// Sleeps for [`INTERVAL`]. Returns the flag after that.
 fn pause(flag: &AtomicBool) -> bool {
-    let ticks = INTERVAL.as_millis() / TICK.as_millis();
-    (0..ticks).any(|_| {
-        std::thread::sleep(TICK);
-        flag.load(Ordering::SeqCst)
-    })
+    std::thread::sleep(INTERVAL);
+    flag.load(Ordering::SeqCst)
 }
 
 /// The metadata of paths; None for those that do not exist.
