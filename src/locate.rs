@@ -20,7 +20,7 @@ pub fn open_store(store: Option<&Path>, file: Option<&Path>) -> Result<Store, Er
         return Ok(Store::at(root)?);
     }
     let file = pipeline_file(file)?;
-    let site = Site::of(&file, crate::adapters::REMOTE_KINDS)?;
+    let site = Site::of(&file, &cwm_remote::Kinds)?;
     Ok(Store::at(&store_folder(None, &site, file.parent().unwrap_or(Path::new("."))))?)
 }
 

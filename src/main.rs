@@ -14,14 +14,10 @@ fn main() -> ! {
     if std::env::var_os(COMPLETION_VARIABLE).is_some() {
         clap_complete::CompleteEnv::with_factory(Cli::command).var(COMPLETION_VARIABLE).complete();
     }
-    leave(cwm::dispatch::main(Cli::read()))
-}
-
-/// Ends the process. Not by returning: the allocator would then hand back its memory piece by piece, which the system takes
-/// back faster all at once.
-fn leave(code: ExitCode) -> ! {
+    let ExitCode(code) = cwm::dispatch::main(Cli::read());
     // Commands flush what must arrive and check the result themselves.
     let _ = std::io::stdout().flush();
+    // Not by returning: the allocator would then free its memory piece by piece, and the system frees it faster all at once.
     // SAFETY: nothing is registered to be done at the end of this process.
-    unsafe { libc::_exit(code.0.into()) }
+    unsafe { libc::_exit(code.into()) }
 }

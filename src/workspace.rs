@@ -56,7 +56,7 @@ impl Workspace {
         plan.name_descriptors();
         let options = pipeline_options(store, arguments.file.as_deref(), &arguments.sets);
         let pins = Pins::beside(&plan.file)?.with_command_options(options);
-        let site = Site::of(&file, crate::adapters::REMOTE_KINDS)?;
+        let site = Site::of(&file, &cwm_remote::Kinds)?;
         let store = Store::at(&store_folder(store, &site, &plan.folder))?.with_record_cache();
         let files = DigestCache::of_store(&store);
         let locked = runs::nearest(&plan.file, &plan.sets)?;

@@ -65,11 +65,6 @@ pub fn lock_of_run(pipeline: &Path, sets: &SetValues) -> Result<LockFile, Error>
 }
 
 impl Workspace {
-    /// Returns true if the lock file names another result of the key of `record`.
-    pub(super) fn differs_from_lock(&self, index: usize, record: &ActionRecord) -> bool {
-        self.inputs().differs_from_lock(index, record)
-    }
-
     /// Returns the result that the lock file names for a cell, if its record is in the store.
     pub(super) fn locked_record(&self, label: &Label) -> Result<Option<ActionRecord>, Error> {
         let Some(line) = self.locked.get(label) else { return Ok(None) };

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::adapters::REMOTE_KINDS;
 use crate::cli::{RemoteArguments, RemoteCommand};
 use crate::locate::{pipeline_file, store_folder};
 use crate::output::{columns, is_json, print_answer};
 use cwm_core::{Error, visible};
 use cwm_project::site::{NewRemote, Remote, Site, add_remote, remove_remote};
+use cwm_remote::Kinds;
 
 /// A remote of `cwm.toml`.
 #[derive(Serialize)]
@@ -32,18 +32,18 @@ pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<(), Erro
             let options = add.options.0.iter().map(|(key, value)| (*key, value.as_str())).collect();
             let new = NewRemote { name: &add.name, url: &add.url, read_only: add.read_only, options };
             let folder = file.parent().unwrap_or(Path::new("."));
-            add_remote(&Site::path_for(&file), REMOTE_KINDS, &new, |site, remote| {
+            add_remote(&Site::path_for(&file), &Kinds, &new, |site, remote| {
                 cwm_remote::check_is_no_store(remote, &store_folder(store, site, folder))
             })?;
         }
-        RemoteCommand::Remove { name } => remove_remote(&Site::path_for(&file), REMOTE_KINDS, name)?,
+        RemoteCommand::Remove { name } => remove_remote(&Site::path_for(&file), &Kinds, name)?,
         RemoteCommand::List => return list_remotes(&file),
     }
     if is_json() { list_remotes(&file) } else { Ok(()) }
 }
 
 fn list_remotes(file: &Path) -> Result<(), Error> {
-    let site = Site::of(file, REMOTE_KINDS)?;
+    let site = Site::of(file, &Kinds)?;
     let pushed_to = site.remotes.iter().position(|remote| !remote.read_only);
     let row = |(at, remote): (usize, Remote)| Row {
         name: remote.name,

@@ -81,10 +81,11 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
         let reason = explainer.own_reason(index)?;
         let causes = reason.causes.iter().map(Cause::to_string).chain(reason.advice);
         let mut detail: Vec<String> = causes.chain(reason.origin).collect();
+        let running = reason.causes.iter().find(|cause| matches!(cause, Cause::Running { .. }));
         let state = match (&cache_status.states[index], reason.state) {
             (KeyStatus::Cached(record), CellStatus::Cached) => {
                 detail = vec![cache_status.origin(index, record)];
-                if workspace.differs_from_lock(index, record) {
+                if workspace.inputs().differs_from_lock(index, record) {
                     detail.push("another result than the lock file's".to_owned());
                 }
                 "cached".to_owned()
@@ -93,7 +94,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
                 detail = vec![job.detail.clone()];
                 job.state.to_owned()
             }
-            (KeyStatus::Absent(_), _) if let Some(holder) = reason.causes.iter().find_map(holder) => {
+            (KeyStatus::Absent(_), _) if let Some(Cause::Running { holder }) = running => {
                 detail = vec![holder.rsplit_once("`, ").map_or(holder.clone(), |(_, process)| process.to_owned())];
                 "running".to_owned()
             }
@@ -141,14 +142,6 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     Ok(ExitCode::OK)
 }
 
-/// Returns the process that runs a cell, if that is the cause.
-fn holder(cause: &Cause) -> Option<&String> {
-    match cause {
-        Cause::Running { holder } => Some(holder),
-        _ => None,
-    }
-}
-
 /// Names the stages without a result that a cell reads.
 fn waited_for(workspace: &Workspace, cache_status: &CacheStatus, index: usize) -> String {
     let cells = &workspace.plan.cells;
@@ -157,7 +150,7 @@ fn waited_for(workspace: &Workspace, cache_status: &CacheStatus, index: usize) -
     list_some(stages, 4)
 }
 
-/// Asks the remotes what they have of cells, by index.
+/// Looks up what the remotes have of cells, by index.
 fn query_remotes(
     workspace: &Workspace,
     cache_status: &CacheStatus,

@@ -37,7 +37,7 @@ pub fn run(store: Option<&Path>, mut arguments: TransferArguments) -> Result<Exi
         let is_locked = locked_cells.contains(&index);
         let locked = if is_locked { workspace.locked_record(&cell.label)? } else { None };
         let found = cache_status.record(index);
-        let differs = found.is_some_and(|found| workspace.differs_from_lock(index, found));
+        let differs = found.is_some_and(|found| workspace.inputs().differs_from_lock(index, found));
         let problem = match &cache_status.states[index] {
             KeyStatus::Unreadable(error) => Some(error.message.clone()),
             _ if locked.is_some() => None,
