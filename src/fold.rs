@@ -195,7 +195,7 @@ mod tests {
             ["forced", &format!("{expected} (4 of them)")]
         );
         // Lists and values are no labels.
-        let kept = "parameter `p` changed: [a=1] -> [2], x[3]";
-        assert_eq!(without_details(kept), kept);
+        let unchanged = "parameter `p` changed: [a=1] -> [2], x[3]";
+        assert_eq!(without_details(unchanged), unchanged);
     }
 }

@@ -103,17 +103,17 @@ pub fn evict_unkept(workspace: &Workspace, records: &[Option<ActionRecord>], sin
         }
     }
     plan.exports.iter().for_each(|export| is_needed[export.cell] = true);
-    let is_unkept = |index: &usize| !plan.cells[*index].keep && is_read[*index] && !is_needed[*index];
-    let (unkept, kept): (Vec<usize>, Vec<usize>) = (0..plan.cells.len()).partition(is_unkept);
+    let is_evictable = |index: &usize| !plan.cells[*index].keep && is_read[*index] && !is_needed[*index];
+    let (evictable, others): (Vec<usize>, Vec<usize>) = (0..plan.cells.len()).partition(is_evictable);
     // Another cell may have the same result, and keep it.
     let key = |index: usize| match &records[index] {
         Some(record) => Some(record.key),
         None => locked.get(&plan.cells[index].label).map(|line| line.key),
     };
-    let kept: HashSet<Key> = kept.into_iter().filter_map(key).collect();
-    let results = unkept.into_iter().filter_map(|index| Some((index, records[index].as_ref()?)));
+    let needed_keys: HashSet<Key> = others.into_iter().filter_map(key).collect();
+    let results = evictable.into_iter().filter_map(|index| Some((index, records[index].as_ref()?)));
     let (cells, results): (Vec<usize>, Vec<&ActionRecord>) =
-        results.filter(|(_, record)| !kept.contains(&record.key)).unzip();
+        results.filter(|(_, record)| !needed_keys.contains(&record.key)).unzip();
     let own_locks = [LockFile::path_for(&plan.file), runs::folder(&plan.file)];
     let problem = match evict_content(store, &crate::adapters::SlurmJobs, &own_locks, &results) {
         Ok(Some(evicted)) => {

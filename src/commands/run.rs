@@ -144,8 +144,8 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
     drop(store_lock);
     let evicted = post_run::evict_unkept(&workspace, &outcome.records, &mut sinks);
     if interrupted {
-        let kept = "finished cells are recorded, and a stage resumes from its last checkpoint, if it wrote one";
-        sinks.warn(format!("interrupted: {kept}; to resume: {retry}"));
+        let state = "finished cells are recorded, and a stage resumes from its last checkpoint, if it wrote one";
+        sinks.warn(format!("interrupted: {state}; to resume: {retry}"));
     }
     if !outcome.report.failed.is_empty() {
         sinks.event(&outcome.report.event(retry));

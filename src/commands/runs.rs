@@ -157,7 +157,7 @@ fn text(rows: &[Row], ranks: &BTreeMap<String, Rank>, max_metrics: usize, width:
     }
     let differs = |name: &String| rows.iter().any(|row| row.metrics.get(name) != rows[0].metrics.get(name));
     let mut all: Vec<&String> = ranks.keys().collect();
-    // Those that tell the runs apart first.
+    // Those that differ between runs first.
     if max_metrics < all.len() || width.is_some() {
         all.sort_by_cached_key(|name| {
             let (is_json, is_timing, is_other, started) = ranks[*name];
@@ -249,7 +249,7 @@ mod tests {
         let six = heads(&one, 6);
         let ends = "model: validation_loss corpus: dropped model: training_seconds best.summary: loss";
         assert!(six.ends_with(ends), "{six}");
-        // Among those of one kind, one that tells the runs apart is first.
+        // Among those of one kind, one that differs between runs is first.
         let mut other = metrics;
         other[4].1 = 2.0;
         let two = [row(&metrics), row(&other)];

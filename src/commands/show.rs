@@ -23,7 +23,7 @@ const MAX_INPUTS: usize = 20;
 /// Runs `cwm show`.
 ///
 /// # Errors
-/// Nothing of that name or hash is known, the store cannot be read, or an output is not what its format says; the rest is
+/// Nothing of that name or hash is known, the store cannot be read, or an output is not of its format; the rest is
 /// printed before that.
 pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, Error> {
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;

@@ -22,7 +22,7 @@ use cwm_store::{
 };
 
 /// What a cell gets as its result.
-struct Taken {
+struct NewResult {
     /// The cell.
     index: usize,
     /// The files and folders, by output.
@@ -38,7 +38,7 @@ struct Taken {
 ///
 /// # Errors
 /// The key of the stage is not known yet; it has another result and that is not to be replaced; an output has no file or
-/// is not what its format says; the stage is running; or the store cannot be written.
+/// is not of its format; the stage is running; or the store cannot be written.
 pub fn run(store: Option<&Path>, arguments: &AcceptArguments) -> Result<ExitCode, Error> {
     let [stage] = &arguments.stages[..] else {
         let message = format!("one stage gets the result, and {} are named", arguments.stages.len());
@@ -61,22 +61,22 @@ pub fn run(store: Option<&Path>, arguments: &AcceptArguments) -> Result<ExitCode
     let is_open = |index: &usize| arguments.replace || !matches!(cache_status.states[*index], KeyStatus::Cached(_));
     let open: Vec<usize> = cells.iter().copied().filter(is_open).collect();
     let cells = if open.is_empty() { cells } else { open };
-    let taken = cells.into_iter().map(|index| {
+    let results = cells.into_iter().map(|index| {
         let cell = &plan.cells[index];
         let files = match arguments.previous {
             true => previous_outputs(&workspace, cell)?,
             false => output_files(cell, port.as_deref(), &arguments.files)?,
         };
         let (components, replaced) = key_of(&workspace, &cache_status, index, arguments)?;
-        Ok(Taken { index, files, components, replaced })
+        Ok(NewResult { index, files, components, replaced })
     });
-    let taken: Vec<Taken> = taken.collect::<Result<_, Error>>()?;
+    let results: Vec<NewResult> = results.collect::<Result<_, Error>>()?;
     workspace.store.create()?;
     let _shared = workspace.store.lock_shared(|holder| eprintln!("waiting for the store: {holder}"))?;
     let mut rows = Vec::new();
-    for one in taken {
-        let label = &plan.cells[one.index].label;
-        let (key, outputs, new) = take(&workspace, one)?;
+    for result in results {
+        let label = &plan.cells[result.index].label;
+        let (key, outputs, new) = record_result(&workspace, result)?;
         rows.push((label, key, outputs, new));
     }
     match &rows[..] {
@@ -98,8 +98,8 @@ pub fn run(store: Option<&Path>, arguments: &AcceptArguments) -> Result<ExitCode
 
 /// Records the result of a cell, also in the lock file if that names the one that is replaced. Returns its key and outputs, and true
 /// if it is new.
-fn take(workspace: &Workspace, taken: Taken) -> Result<(Key, BTreeMap<String, Digest>, bool), Error> {
-    let Taken { index, files, components, replaced } = taken;
+fn record_result(workspace: &Workspace, result: NewResult) -> Result<(Key, BTreeMap<String, Digest>, bool), Error> {
+    let NewResult { index, files, components, replaced } = result;
     let (store, cell) = (&workspace.store, &workspace.plan.cells[index]);
     let key = components.key();
     let Some(_lock) = store.try_lock_key(&key, "cwm accept")? else {
@@ -252,7 +252,7 @@ fn record(
         outputs.insert(name.clone(), NewOutput { format: format.clone(), shape, content: Content::Local(copy) });
         taken_from.insert(name.clone(), from);
     }
-    let circumstances = RunInfo {
+    let run_info = RunInfo {
         started: Timestamp::now(),
         machine: HostInfo::here(),
         taken_from,
@@ -261,7 +261,7 @@ fn record(
         ..RunInfo::default()
     };
     let pipeline = workspace.plan.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let record = ActionRecord::new(pipeline, cell.label.clone(), components, circumstances);
+    let record = ActionRecord::new(pipeline, cell.label.clone(), components, run_info);
     let record = ActionRecord { cause: vec!["recorded from files".to_owned()], ..record };
     Ok(workspace.store.record(NewAction { record, outputs, log: None })?)
 }

@@ -41,18 +41,18 @@ pub fn run(arguments: &InitArguments) -> Result<(), Error> {
         (folder.join(".gitignore"), ignored),
     ];
     // Files that were there before stay as they were.
-    let (mut written, mut kept) = (Vec::new(), Vec::new());
+    let (mut written, mut existing) = (Vec::new(), Vec::new());
     for (path, text) in files {
-        let list = if write_new(&path, &text)? { &mut written } else { &mut kept };
+        let list = if write_new(&path, &text)? { &mut written } else { &mut existing };
         list.push(path.display().to_string());
     }
-    print_answer(&json!({ "written": written, "kept": kept }), || written.join("\n"))?;
-    for kept in kept {
-        let advice = match kept.ends_with(".gitignore") {
+    print_answer(&json!({ "written": written, "kept": existing }), || written.join("\n"))?;
+    for file in existing {
+        let advice = match file.ends_with(".gitignore") {
             true => format!("; add /artifacts/ and {exported} to it"),
             false => String::new(),
         };
-        eprintln!("{kept} was there before and is as it was{advice}");
+        eprintln!("{file} was there before and is as it was{advice}");
     }
     let folder = folder.to_string_lossy();
     let step = if folder == "." { String::new() } else { format!("cd {} && ", shell_quote(&folder)) };

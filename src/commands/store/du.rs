@@ -20,7 +20,7 @@ const FORMAT: u32 = 1;
 /// # Errors
 /// The store cannot be read, something in it is damaged, or it has nothing of a stage that is named.
 pub fn run(store: Option<&Path>, arguments: &DuArguments) -> Result<(), Error> {
-    let (store, _passed_over) = SkippedRecordsWarning::watch(open_existing_store(store, arguments.file.as_deref())?);
+    let (store, _warning) = SkippedRecordsWarning::watch(open_existing_store(store, arguments.file.as_deref())?);
     let mut usage = Usage::of(&store)?;
     for name in &arguments.stages {
         if !usage.stages.iter().any(|stage| stage.stage == *name) {

@@ -62,7 +62,7 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<(), Error> {
         Err(_) if store.is_some() && arguments.all => Vec::new(),
         Err(error) => return Err(error),
     };
-    let (store, _passed_over) = SkippedRecordsWarning::watch(open_existing_store(store, arguments.file.as_deref())?);
+    let (store, _warning) = SkippedRecordsWarning::watch(open_existing_store(store, arguments.file.as_deref())?);
     locks.iter().for_each(|lock| print_warnings(lock.problems()));
     let tags = tags::list(&store)?;
     warn_about_tags(&tags);

@@ -10,53 +10,53 @@ const WIDTH: usize = 26;
 /// The number of wrong labels that are listed; the board has the others.
 const MAX_ERRORS: usize = 8;
 /// A label with a lower probability than this has a line.
-const DOUBTFUL: f64 = 0.9;
+const LOW_PROBABILITY: f64 = 0.9;
 
-/// Draws the position that the model believes in beside the true one. Errors have a `*` before them, and are red with `colour`.
-pub fn draw(tracked: &PositionPrediction, colour: bool) -> String {
-    let mut text = heading(tracked);
+/// Draws the position that the model predicts beside the true one. Errors have a `*` before them, and are red with `colour`.
+pub fn draw(position: &PositionPrediction, colour: bool) -> String {
+    let mut text = heading(position);
     text += &format!("{:<WIDTH$}{}\n", "  predicted", "  true");
     for rank in 0..8 {
-        text += &line(&rank_of(&tracked.predicted, rank), &rank_of(&tracked.truth, rank), colour);
+        text += &line(&rank_of(&position.predicted, rank), &rank_of(&position.truth, rank), colour);
     }
     let files = "   a b c d e f g h";
     text += &format!("{files:<WIDTH$}{files}\n");
-    for (believed, truth) in tracked.predicted.state.iter().zip(&tracked.truth.state) {
+    for (predicted, truth) in position.predicted.state.iter().zip(&position.truth.state) {
         let cell = |item: &cwm_contract::StateField| {
             let mark = if item.wrong { "*" } else { " " };
             vec![(format!("  {:<10}", item.name), false), (format!("{mark}{}", item.value), item.wrong)]
         };
-        text += &line(&cell(believed), &cell(truth), colour);
+        text += &line(&cell(predicted), &cell(truth), colour);
     }
-    text += &remarks(tracked);
+    text += &remarks(position);
     // An empty line before the next position.
     text + "\n"
 }
 
 /// `ply 3  2. Nf3 (g1f3)  74 of 75 right`.
-fn heading(tracked: &PositionPrediction) -> String {
-    let played = match &tracked.last_move {
+fn heading(position: &PositionPrediction) -> String {
+    let played = match &position.last_move {
         None => "start".to_owned(),
         Some(played) => format!("{} {} ({})", played.number, played.san, played.uci),
     };
-    format!("ply {}  {played}  {} of {} right\n", tracked.ply, tracked.correct, tracked.labels)
+    format!("ply {}  {played}  {} of {} right\n", position.ply, position.correct, position.labels)
 }
 
 /// Pieces of text, each with true if it is wrong.
 type Pieces = Vec<(String, bool)>;
 
-fn rank_of(seen: &PositionView, rank: usize) -> Pieces {
+fn rank_of(board: &PositionView, rank: usize) -> Pieces {
     let mut pieces = vec![(format!("{} ", 8 - rank), false)];
-    let squares = seen.squares.iter().skip(rank * 8).take(8);
+    let squares = board.squares.iter().skip(rank * 8).take(8);
     pieces.extend(squares.map(|(piece, wrong)| (format!("{}{piece}", if *wrong { "*" } else { " " }), *wrong)));
     pieces
 }
 
-fn line(believed: &Pieces, truth: &Pieces, colour: bool) -> String {
-    let width: usize = believed.iter().map(|(piece, _)| piece.chars().count()).sum();
+fn line(predicted: &Pieces, truth: &Pieces, colour: bool) -> String {
+    let width: usize = predicted.iter().map(|(piece, _)| piece.chars().count()).sum();
     let painted =
         |pieces: &Pieces| pieces.iter().map(|(piece, wrong)| paint(piece, *wrong && colour)).collect::<String>();
-    let line = format!("{}{}{}", painted(believed), " ".repeat(WIDTH.saturating_sub(width).max(1)), painted(truth));
+    let line = format!("{}{}{}", painted(predicted), " ".repeat(WIDTH.saturating_sub(width).max(1)), painted(truth));
     format!("{}\n", line.trim_end())
 }
 
@@ -65,24 +65,26 @@ fn paint(piece: &str, red: bool) -> String {
 }
 
 /// Lists the wrong labels, and the one that the model is least sure of.
-fn remarks(tracked: &PositionPrediction) -> String {
+fn remarks(position: &PositionPrediction) -> String {
     let mut text = String::new();
-    if !tracked.errors.is_empty() {
-        let errors = tracked.errors.iter();
-        let errors = errors.map(|one| format!("{} {} for {}", one.label, belief(&one.predicted), belief(&one.truth)));
+    if !position.errors.is_empty() {
+        let errors = position.errors.iter();
+        let errors = errors.map(|one| {
+            format!("{} {} for {}", one.label, value_and_probability(&one.predicted), value_and_probability(&one.truth))
+        });
         text += &format!("wrong: {}\n", list_some(errors, MAX_ERRORS));
     }
-    let doubt = &tracked.least_confident;
-    // Not a number is no sureness either.
-    if doubt.prediction.probability.is_nan() || doubt.prediction.probability < DOUBTFUL {
-        text += &format!("least sure of {}: {}\n", doubt.label, belief(&doubt.prediction));
+    let least = &position.least_confident;
+    // It is no number if the model computes NaN.
+    if least.prediction.probability.is_nan() || least.prediction.probability < LOW_PROBABILITY {
+        text += &format!("least sure of {}: {}\n", least.label, value_and_probability(&least.prediction));
     }
     text
 }
 
 /// `P (0.98)`.
-fn belief(belief: &LabelPrediction) -> String {
-    format!("{} ({:.2})", belief.value, belief.probability)
+fn value_and_probability(prediction: &LabelPrediction) -> String {
+    format!("{} ({:.2})", prediction.value, prediction.probability)
 }
 
 #[cfg(test)]
@@ -100,7 +102,7 @@ mod tests {
                 vec![state("to move", "white", false), state("castling", if wrong { "KQ" } else { "-" }, wrong)];
             PositionView { fen: "8/8/8/8/8/8/8/8 w - - 0 1".into(), squares, state }
         };
-        let belief = |value: &str, probability| LabelPrediction { value: value.into(), probability };
+        let prediction = |value: &str, probability| LabelPrediction { value: value.into(), probability };
         PositionPrediction {
             ply: 3,
             last_move: Some(MoveNotation { number: "2.".into(), san: "Nf3".into(), uci: "g1f3".into() }),
@@ -108,9 +110,13 @@ mod tests {
             truth: seen(false),
             correct: 73,
             labels: 75,
-            errors: vec![LabelError { label: "e4".into(), predicted: belief("P", 0.75), truth: belief(".", 0.25) }],
+            errors: vec![LabelError {
+                label: "e4".into(),
+                predicted: prediction("P", 0.75),
+                truth: prediction(".", 0.25),
+            }],
             joint_probability: 0.5,
-            least_confident: LeastConfident { label: "e4".into(), prediction: belief("P", 0.75) },
+            least_confident: LeastConfident { label: "e4".into(), prediction: prediction("P", 0.75) },
         }
     }
 
@@ -128,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn beliefs_that_are_no_numbers_are_shown_as_doubt() {
+    fn probabilities_that_are_no_numbers_are_shown_as_low() {
         let mut tracked = tracked();
         tracked.least_confident.prediction.probability = f64::NAN;
         assert!(draw(&tracked, false).ends_with("least sure of e4: P (NaN)\n\n"));

@@ -1,4 +1,4 @@
-//! `cwm model track`: follows a game with a model and prints the board that it believes in, ply by ply.
+//! `cwm model track`: follows a game with a model and prints the board that it predicts, ply by ply.
 
 mod drawing;
 mod summary;
