@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::cli::LogArguments;
 use crate::output::{is_json, print, print_answer, print_json, reject_json_with};
 use crate::workspace::Workspace;
-use cwm_core::{Error, ExitCode, shell_quote, strip_ansi};
+use cwm_core::{Error, ExitCode, strip_ansi};
 use cwm_engine::{CacheStatus, KeyStatus, describe_unread_pipe};
 
 /// A cell that has a log, for `--json`.
@@ -39,12 +39,8 @@ pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, E
     match &arguments.stages[..] {
         [stage] if arguments.follow => follow::run(&workspace, workspace.cell(stage)?),
         [stage] => show(&workspace, stage),
-        [stage, other, ..] => Err(Error::usage(format!("one log at a time: `{other}` is a second stage"))
-            .hint(format!("`cwm log {}`", shell_quote(stage)))),
-        [] if arguments.follow => {
-            Err(Error::usage("`--follow` needs a stage").hint("`cwm log` lists those that have a log"))
-        }
-        [] => list(&workspace),
+        [] if !arguments.follow => list(&workspace),
+        _ => Err(Error::usage("one stage has to be named").hint("`cwm log` lists those that have a log")),
     }
 }
 

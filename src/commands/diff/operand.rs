@@ -105,13 +105,7 @@ impl Operand {
                 Ok(lock) => Operand::Lock(lock),
                 Err(_) if is_hash(text) => Operand::Report(stored_report(text, &places.store()?)?),
                 Err(git_message) => {
-                    let git = match &git_message[..] {
-                        "" => String::new(),
-                        message if message.contains("not a git repository") => {
-                            " (this folder is not in git)".to_owned()
-                        }
-                        message => format!(" (git: {message})"),
-                    };
+                    let git = if git_message.is_empty() { String::new() } else { format!(" (git: {git_message})") };
                     let problem = format!("`{text}` is not a run, lock file, report or git revision{git}");
                     return Err(Error::usage(problem).hint("`cwm runs` lists the runs"));
                 }

@@ -105,12 +105,8 @@ pub fn single_report(name: &str, lock: &LockFile, store: &Store) -> Result<Vec<T
     }
     match &found[..] {
         [(label, digest)] => in_store(label, digest, store),
-        [] => Err(Error::usage(format!("{name} names no report whose record is in the store"))),
-        several => {
-            let names: Vec<&str> = several.iter().map(|(label, _)| label.as_str()).collect();
-            Err(Error::usage(format!("{name} names several reports: {}", names.join(", ")))
-                .hint("give the digest of the one that is meant, or a folder that it is exported to"))
-        }
+        _ => Err(Error::usage(format!("{name} names {} reports whose records are in the store", found.len()))
+            .hint("give the digest of one report, which `cwm show STAGE` prints, or the folder of an export")),
     }
 }
 
