@@ -28,10 +28,7 @@ impl PipelineArguments {
         let is_file = |word: &String| {
             word.ends_with(".yaml") || word.ends_with(".yml") || word == "-" || word.starts_with(['/', '.'])
         };
-        if let Some(first) = words.first().filter(|first| is_file(first)) {
-            if self.file.is_some() {
-                return Err(Error::usage(format!("two pipelines are named: `{first}` and the one of `--file`")));
-            }
+        if self.file.is_none() && words.first().is_some_and(is_file) {
             self.file = Some(PathBuf::from(words.remove(0)));
         }
         if let Some(file) = words.iter().find(|word| is_file(word)) {
