@@ -110,14 +110,14 @@ fn identifying_columns<'a>(identities: impl Iterator<Item = &'a Identity> + Clon
     };
     vec![
         ("label".to_owned(), text(|identity| &identity.label)),
-        ("family".to_owned(), text(|identity| &identity.family)),
-        ("size".to_owned(), text(|identity| &identity.size)),
-        ("seed".to_owned(), Arc::new(Int64Array::from_iter(identities.clone().map(|identity| identity.seed)))),
+        ("family".to_owned(), text(|identity| &identity.model.family)),
+        ("size".to_owned(), text(|identity| &identity.model.size)),
+        ("seed".to_owned(), Arc::new(Int64Array::from_iter(identities.clone().map(|identity| identity.model.seed)))),
         (
             "parameters".to_owned(),
             Arc::new(UInt64Array::from_iter(identities.clone().map(|identity| identity.parameters))),
         ),
-        ("test".to_owned(), text(|identity| &identity.test)),
+        ("test".to_owned(), text(|identity| &identity.model.test)),
     ]
 }
 

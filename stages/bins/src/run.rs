@@ -81,7 +81,7 @@ fn check_same_games(all: &[ScoredMetrics]) -> Result<(), Failure> {
     let mut first: BTreeMap<&str, &ScoredMetrics> = BTreeMap::new();
     let counts = |scored: &ScoredMetrics| (scored.metrics.overall.games, scored.metrics.overall.positions);
     for scored in all {
-        let test = &scored.identity.test;
+        let test = &scored.identity.model.test;
         let other = *first.entry(test).or_insert(scored);
         let ((games, positions), (others, other_positions)) = (counts(scored), counts(other));
         if (games, positions) != (others, other_positions) {

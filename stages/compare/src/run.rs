@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cwm_contract::{Context, Failure};
+use cwm_scores::ScoredModel;
 
 use crate::comparison::{Comparison, compare};
 use crate::config::Config;
 use crate::games::Scores;
 use crate::metric::{DECISIVE_COLUMN, DECISIVE_PLURAL};
-use crate::model::{Model, seed_of};
+use crate::model::Model;
 use crate::on_cores::on_cores;
 use crate::runs::Runs;
 
@@ -29,13 +30,13 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         let input = &inputs[place];
         let scores = Scores::read(&input.label, &input.path)?;
         context.progress(done.fetch_add(1, Ordering::Relaxed) + 1, Some(inputs.len() as u64), "scores");
-        Ok((Model::of(&input.label, &scores.model)?, scores))
+        Ok((ScoredModel::of(&input.label, &scores.model)?, scores.games))
     })?;
-    for (input, (model, scores)) in inputs.iter().zip(all) {
-        let is_baseline = model.family == config.baseline;
-        let seed = seed_of(&input.label, &scores.model);
-        let runs = models.entry(model).or_default();
-        match scores.games {
+    for (input, (scored, games)) in inputs.iter().zip(all) {
+        let is_baseline = scored.family == config.baseline;
+        let seed = scored.seed;
+        let runs = models.entry(Model::new(&input.label, scored)).or_default();
+        match games {
             Some(games) => runs.add(&input.label, seed, games)?,
             None => left_out.push((&input.label, is_baseline)),
         }

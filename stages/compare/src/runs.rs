@@ -10,7 +10,7 @@ use crate::metric::METRICS;
 pub struct Runs {
     labels: Vec<Label>,
     /// The seed of each, where it has one.
-    seeds: Vec<Option<String>>,
+    seeds: Vec<Option<i64>>,
     /// Games with their sums added over the runs.
     games: Vec<Game>,
 }
@@ -20,9 +20,9 @@ impl Runs {
     ///
     /// # Errors
     /// It is there already, as where two stages scored one model; or it was scored on other games than those before.
-    pub fn add(&mut self, label: &Label, seed: Option<String>, games: Vec<Game>) -> Result<(), Failure> {
+    pub fn add(&mut self, label: &Label, seed: Option<i64>, games: Vec<Game>) -> Result<(), Failure> {
         if let Some(place) = self.seeds.iter().position(|known| *known == seed) {
-            return Err(twice(&self.labels[place], label, seed.as_deref()));
+            return Err(twice(&self.labels[place], label, seed));
         }
         match self.labels.first() {
             None => self.games = games,
@@ -71,7 +71,7 @@ impl Runs {
     }
 }
 
-fn twice(one: &Label, other: &Label, seed: Option<&str>) -> Failure {
+fn twice(one: &Label, other: &Label, seed: Option<i64>) -> Failure {
     let seed = seed.map_or_else(|| "without a seed".to_owned(), |seed| format!("seed {seed}"));
     Failure::input(format!("{one} and {other} are scores of one model, {seed}, on one test set")).hint(
         "give what another stage scored a `compare` of its own, or tell the models apart by an axis of the matrix",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, UInt8Array, UInt32Array};
 use cwm_contract::testing::{Outcome, Trial};
-use cwm_contract::{Cancellation, Event, Failure, FailureKind, Value};
+use cwm_contract::{Cancellation, Event, Failure, FailureKind, Label, Value};
 use parquet::arrow::ArrowWriter;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
@@ -16,9 +16,14 @@ use crate::Compare;
 mod probability;
 mod refusals;
 
-/// Writes scores of a model: for each game the losses of its positions.
+/// Writes scores of a model with seed 0: for each game the losses of its positions.
 fn write(path: &Path, family: &str, games: &[(u32, Vec<f64>)]) {
     write_first(path, family, games, usize::MAX);
+}
+
+/// As [`write`], but only the first rows have their loss.
+fn write_first(path: &Path, family: &str, games: &[(u32, Vec<f64>)], with_loss: usize) {
+    write_seed(path, family, 0, games, with_loss);
 }
 
 /// Labels that are right where the loss is this: the fewer, the larger it is.
@@ -31,8 +36,8 @@ fn is_exact(loss: f64) -> bool {
     loss < 0.55
 }
 
-/// As [`write`], but only the first rows have their loss.
-fn write_first(path: &Path, family: &str, games: &[(u32, Vec<f64>)], with_loss: usize) {
+/// As [`write_first`], of a model with this family and seed.
+fn write_seed(path: &Path, family: &str, seed: i64, games: &[(u32, Vec<f64>)], with_loss: usize) {
     let rows = || games.iter().flat_map(|(game, losses)| losses.iter().map(move |loss| (*game, *loss)));
     let numbers: ArrayRef = Arc::new(UInt32Array::from_iter_values(rows().map(|row| row.0)));
     let losses = rows().enumerate().map(|(row, (_, loss))| (row < with_loss).then_some(loss));
@@ -42,7 +47,7 @@ fn write_first(path: &Path, family: &str, games: &[(u32, Vec<f64>)], with_loss: 
     let columns =
         [("game", numbers, false), ("correct", correct, false), ("exact", exact, false), ("loss", losses, true)];
     let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
-    let model = format!(r#"{{"family":"{family}","size":"d64/l1","seed":0}}"#);
+    let model = format!(r#"{{"family":"{family}","size":"d64/l1","seed":{seed}}}"#);
     let properties = WriterProperties::builder()
         .set_key_value_metadata(Some(vec![KeyValue::new("cwm.model".to_owned(), model)]))
         .set_max_row_group_row_count(Some(7))
@@ -67,13 +72,15 @@ fn run(folder: &Path, scores: &[Scored<'_>], expect: &str) -> Result<Outcome, Fa
     trial(folder, scores).with("expect", Value::Text(expect.into())).run(&Compare)
 }
 
-/// A trial of 500 resamples.
+/// A trial of 500 resamples. The seed in each file is that of its label, otherwise 0.
 fn trial(folder: &Path, scores: &[Scored<'_>]) -> Trial {
     let mut trial = Trial::new(folder.join("work")).with("resamples", Value::Int(500));
     for (number, (label, family, games)) in scores.iter().enumerate() {
         let path = folder.join(number.to_string());
-        write(&path, family, games);
-        trial = trial.labelled("scores", label.parse().unwrap(), path);
+        let label: Label = label.parse().unwrap();
+        let seed = label.coordinate("seed").map_or(0, |seed| seed.parse().unwrap());
+        write_seed(&path, family, seed, games, usize::MAX);
+        trial = trial.labelled("scores", label, path);
     }
     trial
 }

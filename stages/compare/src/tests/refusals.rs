@@ -82,7 +82,7 @@ fn models_without_losses_are_left_out_in_words() {
     assert!(some.contains(" lack the loss of ") && some.ends_with(" positions"), "{some}");
 }
 
-/// The seed that counts is the label's, else the file's, which is 0 in all files made here.
+/// The seed of a label without one is the file's, which is 0.
 #[test]
 fn one_seed_of_one_model_is_not_two_runs() {
     let folder = tempfile::tempdir().unwrap();
