@@ -1,5 +1,7 @@
 //! Numbers as people read them, and lines of them.
 
+use cwm_contract::{escape_characters, is_hidden};
+
 /// `1,234,567`.
 pub fn with_separators(number: u64) -> String {
     let digits = number.to_string();
@@ -28,19 +30,12 @@ pub fn line(name: &str, value: impl AsRef<str>) -> String {
     format!("{name:<12}{}{}", if name.chars().count() < 12 { "" } else { " " }, value.as_ref())
 }
 
-/// Text from a file on one line of a terminal: control characters escaped, and no longer than `longest` characters.
+/// Text from a file on one line of a terminal: hidden characters escaped, and no longer than `longest` characters.
 pub fn escape_controls(text: &str, longest: usize) -> String {
-    let mut shown: String = text.chars().take(longest).flat_map(escaped).collect();
-    if text.chars().count() > longest {
-        shown.push('…');
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => escape_characters(&text[..end], is_hidden) + "…",
+        None => escape_characters(text, is_hidden),
     }
-    shown
-}
-
-fn escaped(character: char) -> impl Iterator<Item = char> {
-    let escape = character.is_control().then(|| character.escape_default());
-    let plain = escape.is_none().then_some(character);
-    escape.into_iter().flatten().chain(plain)
 }
 
 #[cfg(test)]
@@ -58,7 +53,7 @@ mod tests {
 
     #[test]
     fn nothing_in_a_file_controls_the_terminal() {
-        assert_eq!(escape_controls("a\u{1b}[31m\nb", 20), "a\\u{1b}[31m\\nb");
+        assert_eq!(escape_controls("a\u{1b}[31m\n\u{202e}b", 20), "a\\u{1b}[31m\\n\\u{202e}b");
         assert_eq!(escape_controls("abcdef", 3), "abc…");
     }
 }

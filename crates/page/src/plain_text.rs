@@ -4,7 +4,8 @@
 //! such text enters the report; escaping happens where it leaves it.
 
 /// The text with characters that no reader should meet (control characters, those that reorder text or are not seen, and
-/// those that XML forbids) replaced by U+FFFD.
+/// those that XML forbids) replaced by U+FFFD. The contract's `is_hidden` is for terminals; output bytes must not depend on
+/// it, since no fingerprint covers the contract.
 pub fn visible(text: &str) -> String {
     text.chars()
         .map(|character| match character {

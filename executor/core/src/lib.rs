@@ -29,6 +29,4 @@ pub use located::{Content, Node, Problems, SpannedStr};
 pub use locked::locked;
 pub use names::{NAME_RULE, is_label, is_name, nearest, suggest};
 pub use registry::{CodeOf, Registry};
-pub use text::{
-    escape_controls_in_lines, is_hidden, list_some, plural, shell_quote, short_path, shorten, strip_ansi, visible,
-};
+pub use text::{escape_controls_in_lines, list_some, plural, shell_quote, short_path, shorten, strip_ansi, visible};

@@ -2,7 +2,9 @@
 
 use std::fmt::Display;
 
-use crate::text::{is_hidden, list_some};
+use cwm_contract::is_hidden;
+
+use crate::text::list_some;
 
 /// The rule, for messages.
 pub const NAME_RULE: &str = "a small letter, then small letters, digits and `_`";

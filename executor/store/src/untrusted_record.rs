@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::record::{ActionRecord, OutputShape, RunInfo};
-use cwm_core::{Key, is_hidden, is_label, is_name};
+use cwm_contract::is_hidden;
+use cwm_core::{Key, is_label, is_name};
 
 /// The longest record that is read, in bytes.
 pub const LARGEST_RECORD: u64 = 64 << 20;

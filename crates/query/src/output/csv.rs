@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use cwm_contract::Failure;
+use cwm_contract::{Failure, escape_characters, is_hidden};
 use datafusion::arrow::record_batch::RecordBatch;
 
-use super::text::escape_controls;
 use super::{for_each_row, not_written};
 
 /// The first line.
@@ -30,7 +29,7 @@ pub fn write(batch: &RecordBatch, for_terminal: bool, out: &mut dyn Write) -> Re
 }
 
 fn field(value: &str, for_terminal: bool) -> String {
-    let value = if for_terminal { Cow::Owned(escape_controls(value)) } else { Cow::Borrowed(value) };
+    let value = if for_terminal { Cow::Owned(escape_characters(value, is_hidden)) } else { Cow::Borrowed(value) };
     if value.is_empty() || value.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", value.replace('"', "\"\""))
     } else {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use cwm_contract::Failure;
+use cwm_contract::{Failure, is_hidden};
 use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::datatypes::{
     DataType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
@@ -14,7 +14,6 @@ use datafusion::arrow::util::display::array_value_to_string;
 use serde_json::{Map, Value};
 
 use super::not_written;
-use super::text::is_control_or_bidi;
 
 /// Writes the rows, with the columns in their order. A float that is not finite is text (`inf`, `-inf`, `nan`), as in all
 /// our formats; bytes are hexadecimal.
@@ -40,13 +39,14 @@ pub fn write(batch: &RecordBatch, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-/// JSON that means the same, with nothing in it that controls a terminal.
+/// JSON that means the same, with no hidden character in it.
 fn plain(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for character in json.chars() {
-        if is_control_or_bidi(character) {
-            // All of them are below 2^16, so that one escape is enough.
-            _ = write!(escaped, "\\u{:04x}", u32::from(character));
+        if is_hidden(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                _ = write!(escaped, "\\u{unit:04x}");
+            }
         } else {
             escaped.push(character);
         }

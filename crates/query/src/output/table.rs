@@ -2,12 +2,11 @@
 
 use std::io::Write;
 
-use cwm_contract::Failure;
+use cwm_contract::{Failure, escape_characters, is_hidden};
 use datafusion::arrow::datatypes::Fields;
 use datafusion::arrow::record_batch::RecordBatch;
 
 use super::for_each_row;
-use super::text::escape_controls;
 
 /// Characters of a value that are shown.
 const MAX_CELL_CHARS: usize = 120;
@@ -66,7 +65,7 @@ impl Table {
 /// A value on one line, and no longer than [`MAX_CELL_CHARS`].
 fn shown(value: &str) -> String {
     match value.char_indices().nth(MAX_CELL_CHARS) {
-        Some((end, _)) => format!("{}…", escape_controls(&value[..end])),
-        None => escape_controls(value),
+        Some((end, _)) => format!("{}…", escape_characters(&value[..end], is_hidden)),
+        None => escape_characters(value, is_hidden),
     }
 }

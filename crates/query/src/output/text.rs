@@ -41,18 +41,3 @@ impl Column<'_> {
         text.map(Some).map_err(|error| Failure::input(format!("row {row} of the answer cannot be shown: {error}")))
     }
 }
-
-/// The text with whatever could control a terminal, or change the order in which it is read, escaped.
-pub fn escape_controls(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        if is_control_or_bidi(character) { shown.extend(character.escape_default()) } else { shown.push(character) }
-    }
-    shown
-}
-
-/// Control characters, also those of Unicode beyond ASCII's, and marks that reorder text or are not seen.
-pub fn is_control_or_bidi(character: char) -> bool {
-    let reorders = matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}');
-    character.is_control() || reorders || matches!(character, '\u{61c}' | '\u{feff}')
-}

@@ -3,14 +3,16 @@
 //! A column of somebody's table, a heading of a report, the words of a query's engine: a terminal must not obey control
 //! characters in them, nor show them in another order than they have.
 
+use cwm_contract::{escape_characters, is_hidden};
+
 /// Returns the text with every character written out (`\u{1b}`) that controls a terminal, reorders text or is not seen.
 pub fn visible(text: &str) -> String {
-    escaped(text, is_hidden)
+    escape_characters(text, is_hidden)
 }
 
 /// Does the same as [`visible`] for a text of several lines. Line breaks and tabs stay.
 pub fn escape_controls_in_lines(text: &str) -> String {
-    escaped(text, |character| is_hidden(character) && !matches!(character, '\n' | '\t'))
+    escape_characters(text, |character| is_hidden(character) && !matches!(character, '\n' | '\t'))
 }
 
 /// Returns a line of a log as a terminal would leave it: what was written over is gone (progress bars return to the start of
@@ -19,25 +21,6 @@ pub fn strip_ansi(line: &str) -> String {
     let text = anstream::adapter::strip_str(line).to_string();
     let last = text.split('\r').rfind(|part| !part.trim().is_empty()).unwrap_or_default();
     visible(&last.replace('\t', "    "))
-}
-
-fn escaped(text: &str, is_bad: impl Fn(char) -> bool) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        match is_bad(character) {
-            true => shown.extend(character.escape_default()),
-            false => shown.push(character),
-        }
-    }
-    shown
-}
-
-/// Returns true if a terminal obeys this character, reorders text by it, or does not show it.
-pub fn is_hidden(character: char) -> bool {
-    let is_known = matches!(character,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}');
-    is_known || character.is_control()
 }
 
 #[cfg(test)]
