@@ -1,14 +1,13 @@
 //! Mean and standard deviation over runs.
 
-/// Mean and standard deviation of one number over the runs of a model.
+/// Mean and standard deviation of one number over several runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanStd {
     /// Arithmetic mean.
     pub mean: f64,
     /// Sample standard deviation (n - 1); `None` for a single run, and where a run is not finite.
     pub deviation: Option<f64>,
-    /// For a single run, the interval that holds 95 % of what other games of the same kind would give, where the bins
-    /// have it: games drawn anew do not say how runs differ.
+    /// For a single run, the interval around its number, where one is known.
     pub interval: Option<(f64, f64)>,
 }
 

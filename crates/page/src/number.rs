@@ -1,40 +1,17 @@
-//! Prints numbers as the paper does it in its tables.
-
-/// A loss: 6 decimals, or three digits and a power of ten below 1e-4 and from 1e6.
-pub fn loss(value: f64) -> String {
-    match value.abs() {
-        magnitude if !magnitude.is_finite() => not_finite(value),
-        magnitude if magnitude != 0.0 && !(1e-4..1e6).contains(&magnitude) => power_of_ten(value),
-        _ => format!("{value:.6}").replace('-', "−"),
-    }
-}
+//! Prints numbers.
 
 /// A fraction as a percentage with 2 decimals, without the sign %.
 pub fn percent(fraction: f64) -> String {
     two_decimals(fraction * 100.0)
 }
 
-/// Millions with 2 decimals.
-pub fn millions(number: u64) -> String {
-    two_decimals(number as f64 / 1e6)
-}
-
-/// With 2 decimals, as percentages and millions of parameters.
+/// With 2 decimals.
 pub fn two_decimals(value: f64) -> String {
     decimals(value, 2)
 }
 
-/// With 3 decimals, as exact state in the paper's Table 6.
-pub fn three_decimals(value: f64) -> String {
-    decimals(value, 3)
-}
-
-/// With 4 decimals, as labelwise accuracy in the paper's Table 6.
-pub fn four_decimals(value: f64) -> String {
-    decimals(value, 4)
-}
-
-fn decimals(value: f64, number: usize) -> String {
+/// With this number of decimals.
+pub fn decimals(value: f64, number: usize) -> String {
     if value.is_finite() { format!("{value:.number$}").replace('-', "−") } else { not_finite(value) }
 }
 
@@ -95,7 +72,7 @@ pub fn rounded(value: f64) -> f64 {
     if value.fract() == 0.0 { value } else { format!("{value:.11e}").parse().unwrap_or(value) }
 }
 
-/// A number of the paper's with its own digits; powers of ten, `7.65e-5`, are set as we set them.
+/// A number of a paper with its own digits; powers of ten, `7.65e-5`, are set as we set them.
 pub fn printed(text: &str) -> String {
     match text.split_once('e') {
         Some((mantissa, exponent)) => times_power_of_ten(mantissa, exponent),
@@ -116,7 +93,11 @@ fn not_finite(value: f64) -> String {
     }
 }
 
-fn power_of_ten(value: f64) -> String {
+/// Three digits and a power of ten: `7.65×10⁻⁵`.
+pub fn power_of_ten(value: f64) -> String {
+    if !value.is_finite() {
+        return not_finite(value);
+    }
     let text = format!("{value:.2e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     times_power_of_ten(mantissa, exponent)
@@ -140,32 +121,18 @@ fn times_power_of_ten(mantissa: &str, exponent: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Values of the paper's Tables 8 to 10 (Appendices D and E), printed as there.
     #[test]
-    fn losses_print_as_in_the_paper() {
-        for (value, printed) in [
-            (0.137515, "0.137515"),
+    fn powers_of_ten_have_three_digits() {
+        for (value, text) in [
             (7.65e-5, "7.65×10⁻⁵"),
-            (0.000110, "0.000110"),
-            (4.43e17, "4.43×10¹⁷"),
-            (8.23e6, "8.23×10⁶"),
-            (1.61562, "1.615620"),
+            (-4.4321e17, "−4.43×10¹⁷"),
+            (9.999e-5, "1.00×10⁻⁴"),
+            (1e-300, "1.00×10⁻³⁰⁰"),
+            (f64::INFINITY, "inf"),
+            (f64::NAN, "NaN"),
         ] {
-            assert_eq!(loss(value), printed);
+            assert_eq!(power_of_ten(value), text);
         }
-    }
-
-    #[test]
-    fn the_edges_of_the_two_forms() {
-        assert_eq!(loss(1e-4), "0.000100");
-        assert_eq!(loss(9.999e-5), "1.00×10⁻⁴");
-        assert_eq!(loss(999_999.9), "999999.900000");
-        assert_eq!(loss(1e6), "1.00×10⁶");
-        assert_eq!(loss(0.0), "0.000000");
-        assert_eq!(loss(f64::INFINITY), "inf");
-        assert_eq!(loss(f64::NEG_INFINITY), "−inf");
-        assert_eq!(loss(f64::NAN), "NaN");
-        assert_eq!(loss(1e-300), "1.00×10⁻³⁰⁰");
     }
 
     #[test]
@@ -175,9 +142,8 @@ mod tests {
         assert_eq!(percent(f64::NAN), "NaN");
         assert_eq!(count(999), "999");
         assert_eq!(count(1_234_567), "1,234,567");
-        assert_eq!(millions(3_128_150), "3.13");
-        assert_eq!((two_decimals(-3.128), four_decimals(98.61394)), ("−3.13".into(), "98.6139".into()));
-        assert_eq!((three_decimals(99.8765), three_decimals(f64::NAN)), ("99.876".into(), "NaN".into()));
+        assert_eq!((two_decimals(-3.128), decimals(98.61394, 4)), ("−3.13".into(), "98.6139".into()));
+        assert_eq!(decimals(f64::NEG_INFINITY, 3), "−inf");
         assert_eq!((whole(-9_995_019.0), signed(1_968.0, whole)), ("−9,995,019".into(), "+1,968".into()));
         assert_eq!((printed("1.14e-4"), printed("0.00")), ("1.14×10⁻⁴".into(), "0.00".into()));
         assert_eq!(
@@ -191,9 +157,9 @@ mod tests {
         assert_eq!(signed(-0.012, percent), "−1.20");
         assert_eq!(signed(-0.00001, percent), "0.00");
         assert_eq!(signed(0.00001, percent), "0.00");
-        assert_eq!(signed(-7.65e-5, loss), "−7.65×10⁻⁵");
-        assert_eq!(signed(f64::INFINITY, loss), "+inf");
-        assert_eq!(signed(f64::NAN, loss), "NaN");
+        assert_eq!(signed(-7.65e-5, power_of_ten), "−7.65×10⁻⁵");
+        assert_eq!(signed(f64::INFINITY, percent), "+inf");
+        assert_eq!(signed(f64::NAN, percent), "NaN");
     }
 
     #[test]

@@ -2,11 +2,13 @@
 
 use cwm_contract::{Type, parameters};
 
+use crate::papers::PAPERS;
+
 parameters! {
     /// The parameters of `report`.
     pub struct Config {
         /// Heading of the page.
-        pub title: String = "Chess-World-Model".into(),
+        pub title: String = PAPERS[0].title().into(),
         /// Largest size of the boards on the page, in bytes. Further boards are left out, and the page states how many.
         pub board_bytes: u64 = 1_500_000, kind = Type::Integer { min: 0, max: 1 << 30 },
     }

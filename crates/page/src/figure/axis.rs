@@ -172,7 +172,7 @@ fn tick_label(value: f64) -> String {
 
 /// `3×10⁻⁵`, and `10⁻⁵` for a whole power.
 fn power(value: f64) -> String {
-    let text = crate::number::loss(value);
+    let text = crate::number::power_of_ten(value);
     let (mantissa, exponent) = text.split_once('×').unwrap_or((&text, ""));
     match mantissa.trim_end_matches('0').trim_end_matches('.') {
         "1" => exponent.to_owned(),

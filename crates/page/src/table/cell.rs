@@ -12,11 +12,11 @@ pub struct Cell {
     pub value: Option<f64>,
     /// Its standard deviation over runs, and how that is printed.
     pub deviation: Option<(f64, String)>,
-    /// The interval that holds 95 % of what other games of the same kind would give.
+    /// The interval around the number, where one is known.
     pub interval: Option<Interval>,
     /// True if it only says that there is nothing.
     pub absent: bool,
-    /// Labels of the cells of the pipeline whose results made it; empty for words, and for what the paper printed.
+    /// Labels of the cells of the pipeline whose results made it; empty for words, and for what a paper printed.
     pub sources: Vec<String>,
 }
 
@@ -52,17 +52,9 @@ impl Cell {
         Cell::number(fraction * 100.0, number::percent(fraction))
     }
 
-    /// A loss, with its deviation where there are several runs, and with its interval where there is one.
-    pub fn loss(over_runs: MeanStd) -> Self {
-        Cell::mean_std(over_runs, number::loss, 1.0)
-    }
-
-    /// A fraction, shown in percent, with its deviation or its interval as a loss has them.
-    pub fn accuracy(over_runs: MeanStd) -> Self {
-        Cell::mean_std(over_runs, number::percent, 100.0)
-    }
-
-    fn mean_std(over_runs: MeanStd, print: fn(f64) -> String, unit: f64) -> Self {
+    /// A number with its deviation over several runs or the interval of a single one, printed by `print`; the numbers of the
+    /// cell are `unit` times as large.
+    pub fn mean_std(over_runs: MeanStd, print: fn(f64) -> String, unit: f64) -> Self {
         Cell {
             text: print(over_runs.mean),
             value: Some(over_runs.mean * unit),

@@ -2,9 +2,18 @@
 
 use super::*;
 use crate::mean_std::MeanStd;
+use crate::number;
 
 fn paper(cells: Vec<Cell>) -> Row {
     Row { kind: RowKind::Paper, cells }
+}
+
+fn loss(over_runs: MeanStd) -> Cell {
+    Cell::mean_std(over_runs, |value| number::decimals(value, 6), 1.0)
+}
+
+fn accuracy(over_runs: MeanStd) -> Cell {
+    Cell::mean_std(over_runs, number::percent, 100.0)
 }
 
 /// A table with every feature, and hostile text in every place where text from data can stand.
@@ -30,16 +39,16 @@ fn table() -> Table {
                 Row::ours(vec![
                     Cell::text(hostile),
                     Cell::text("2 runs"),
-                    Cell::loss(several).with_sources(&both),
-                    Cell::accuracy(several).with_sources(&both),
+                    loss(several).with_sources(&both),
+                    accuracy(several).with_sources(&both),
                 ]),
                 paper(vec![Cell::text(hostile), Cell::text("paper"), Cell::number(0.3, "0.300000"), Cell::none()]),
             ],
             vec![Row::ours(vec![
                 Cell::text("=b"),
                 Cell::text("this run"),
-                Cell::loss(MeanStd { mean: f64::INFINITY, deviation: None, interval: None }).with_sources(&label("2")),
-                Cell::accuracy(one).with_sources(&label("2")),
+                loss(MeanStd { mean: f64::INFINITY, deviation: None, interval: None }).with_sources(&label("2")),
+                accuracy(one).with_sources(&label("2")),
             ])],
             vec![Row::ours(vec![Cell::text("[c"), Cell::text("this run"), Cell::not_run(), Cell::none()])],
         ],

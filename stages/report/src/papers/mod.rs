@@ -12,6 +12,9 @@ pub(crate) const PAPERS: [&dyn Paper; 1] = [&chess_world_model::ChessWorldModel]
 
 /// A paper whose tables and figures can be made of what was run.
 pub(crate) trait Paper {
+    /// Its title: the heading of its chapter. That of the first paper is the default heading of the page.
+    fn title(&self) -> &'static str;
+
     /// The inputs that it reads, all of them optional.
     fn inputs(&self) -> Vec<Input>;
 

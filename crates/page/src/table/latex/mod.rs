@@ -1,4 +1,4 @@
-//! A table in LaTeX, set with booktabs as the paper sets its own.
+//! A table in LaTeX, set with booktabs.
 
 mod columns;
 
@@ -155,7 +155,7 @@ impl Table {
     }
 }
 
-/// Letters of the paper's tables; those of intervals are smaller. `\cwmwords` is a factor of the width of wrapped words.
+/// Small letters; those of intervals are smaller still. `\cwmwords` is a factor of the width of wrapped words.
 const SETTING: &str =
     "\\footnotesize\n\\setlength{\\tabcolsep}{3pt}%\n\\def\\cwminterval{\\scriptsize}%\n\\def\\cwmwords{1}%\n";
 /// The last row reaches as far below its baseline as it does: or LaTeX may break the page before it, without foot and head.

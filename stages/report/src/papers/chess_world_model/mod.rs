@@ -8,6 +8,7 @@ pub(crate) mod contents;
 pub(crate) mod errors;
 pub(crate) mod facts;
 pub(crate) mod figures;
+pub(crate) mod format;
 pub(crate) mod model;
 pub(crate) mod read;
 pub(crate) mod results;
@@ -30,6 +31,10 @@ use results::Results;
 pub(crate) struct ChessWorldModel;
 
 impl Paper for ChessWorldModel {
+    fn title(&self) -> &'static str {
+        "Chess-World-Model"
+    }
+
     fn inputs(&self) -> Vec<Input> {
         vec![
             Input::optional("bins", Format::BINS, "metrics overall and per prefix bin"),
@@ -61,7 +66,7 @@ impl Paper for ChessWorldModel {
         context.check_cancelled()?;
         let boards = boards::embed(&boards, config.board_bytes)?;
         Ok(Some(Chapter {
-            title: "Chess-World-Model".to_owned(),
+            title: self.title().to_owned(),
             summary: summary::summary_sentence(&results),
             warnings: summary::warnings(&results),
             highlight: boards.is_some().then_some(Link {

@@ -5,6 +5,7 @@ use cwm_page::{Axis, Figure, Grid, Height, Layer, MeanStd, Panel, PanelRow, Poin
 use crate::papers::chess_world_model::facts::{Metric, PaperFacts};
 use crate::papers::chess_world_model::figures::ablations::is_ablation;
 use crate::papers::chess_world_model::figures::{around, distinct, family_colour, legend_name, paper_legend};
+use crate::papers::chess_world_model::format;
 use crate::papers::chess_world_model::model::{MAIN_FAMILIES, Model, SIZES, family_name};
 use crate::papers::chess_world_model::results::{Overall, Results};
 use crate::papers::chess_world_model::test_set::TestSet;
@@ -50,7 +51,7 @@ impl Measure {
 
     fn print(self, value: f64) -> String {
         match self {
-            Measure::Loss => format!("loss {}", number::loss(value)),
+            Measure::Loss => format!("loss {}", format::loss(value)),
             Measure::Exact => format!("exact state {} %", number::percent(value / 100.0)),
         }
     }
@@ -202,7 +203,7 @@ fn panel_data(
             let note = format!(
                 "{}, {} M parameters: {}",
                 legend_name(model),
-                number::millions(parameters),
+                format::millions(parameters),
                 measure.print(spread.mean * unit)
             );
             points.push(Point { x: parameters as f64 / 1e6, y: spread.mean * unit, range: around(spread, unit), note });

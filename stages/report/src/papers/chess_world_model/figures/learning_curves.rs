@@ -3,6 +3,7 @@
 use cwm_page::{Axis, Figure, Grid, Layer, Panel, Point, Series, Style, number, visible};
 
 use crate::papers::chess_world_model::figures::{Group, SIZES_ABREAST, groups, rows};
+use crate::papers::chess_world_model::format;
 use crate::papers::chess_world_model::model::Model;
 use crate::papers::chess_world_model::read::curves::Curve;
 use crate::papers::chess_world_model::read::json_lines::Candidate;
@@ -56,7 +57,7 @@ pub(crate) fn learning_curves(curves: &[Curve], results: &Results, choices: &Cho
             x: *step as f64,
             y: *loss,
             range: None,
-            note: format!("{name}, {}: step {}, loss {}", curve.label, number::count(*step), number::loss(*loss)),
+            note: format!("{name}, {}: step {}, loss {}", curve.label, number::count(*step), format::loss(*loss)),
         };
         curve.validation.iter().map(point).collect()
     });

@@ -141,7 +141,8 @@ fn scored(table: &Table) -> Result<Vec<Scored>, Failure> {
     Ok(labels?.into_iter().map_while(row).collect())
 }
 
-/// Values of a metric with their intervals, where both ends are known.
+/// Values of a metric with their intervals, where both ends are known: those that hold 95 % of what other games of the same
+/// kind would give. Games drawn anew do not show how runs differ, so several runs have none.
 fn metric(table: &Table, name: &str, means: Vec<Option<f64>>) -> Result<Vec<Option<MeanStd>>, Failure> {
     let low = table.optional::<f64>(&format!("{name}_low"))?.into_iter();
     let intervals = low.zip(table.optional(&format!("{name}_high"))?).map(|(low, high)| low.zip(high));

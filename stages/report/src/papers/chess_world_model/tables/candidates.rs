@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use cwm_page::{Cell, Column, Row, Table, number, visible};
 
+use crate::papers::chess_world_model::format;
 use crate::papers::chess_world_model::read::json_lines::Candidate;
 use crate::papers::chess_world_model::tables::choices::{Choice, choices};
 use crate::papers::chess_world_model::tables::{EXACT_HEADING, metric_column};
@@ -112,7 +113,7 @@ fn rank(candidate: &Candidate) -> Cell {
 
 fn measured(choice: &Choice, candidate: &Candidate) -> [Cell; 4] {
     let percent = |value: Option<f64>| value.map(Cell::percent);
-    let loss = candidate.loss.map(|loss| Cell::number(loss, number::loss(loss)));
+    let loss = candidate.loss.map(|loss| Cell::number(loss, format::loss(loss)));
     [loss, percent(candidate.exact), percent(candidate.labelwise), percent(candidate.trajectory)]
         .map(|cell| cell.map_or(Cell::none(), |cell| cell.with_sources(&choice.sources(candidate))))
 }

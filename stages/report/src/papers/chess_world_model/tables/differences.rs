@@ -2,10 +2,11 @@
 
 use cwm_page::{
     Cell, Column, Interval, Row, Table,
-    number::{four_decimals, loss, percent, plain, signed},
+    number::{percent, plain, signed},
     visible,
 };
 
+use crate::papers::chess_world_model::format::{four_decimals, loss};
 use crate::papers::chess_world_model::model::Model;
 use crate::papers::chess_world_model::read::json_lines::Difference;
 use crate::papers::chess_world_model::tables::{EXACT_HEADING, EXACT_KEY};

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use cwm_page::{Cell, Column, PaperComparison, Row, Table, comparison_rows, number, visible};
 
 use crate::papers::chess_world_model::facts::{ChosenIn, PaperFacts};
+use crate::papers::chess_world_model::format;
 use crate::papers::chess_world_model::model::Model;
 use crate::papers::chess_world_model::read::json_lines::Candidate;
 use crate::papers::chess_world_model::settings::{self, Settings};
@@ -72,7 +73,7 @@ fn rows(model: &Model, choice: Option<&&Choice>, more: &BTreeSet<&String>, paper
         .map(|(name, read)| {
             let value = best.and_then(|(_, best)| read(best));
             let (print, cell): (fn(f64) -> String, fn(f64) -> Cell) = match *name {
-                "loss" => (number::loss, |loss| Cell::number(loss, number::loss(loss))),
+                "loss" => (format::loss, |loss| Cell::number(loss, format::loss(loss))),
                 _ => (number::two_decimals, Cell::percent),
             };
             let cell = value.map(cell);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use cwm_page::{Cell, Column, MeanStd, PaperComparison, PrintedValue, Row, Table, comparison_rows, number};
 
 use crate::papers::chess_world_model::facts::{Metric, PaperFacts};
+use crate::papers::chess_world_model::format;
 use crate::papers::chess_world_model::model::{MAIN_FAMILIES, Model};
 use crate::papers::chess_world_model::results::{PrefixBin, Results};
 use crate::papers::chess_world_model::tables::test_results::validated;
@@ -195,7 +196,7 @@ fn rows(
 
 /// A bin's accuracy.
 pub(super) fn cell(bin: &PrefixBin, accuracy: Accuracy) -> Cell {
-    Cell::accuracy(accuracy.of(bin)).with_sources(&bin.labels)
+    format::accuracy_cell(accuracy.of(bin)).with_sources(&bin.labels)
 }
 
 /// Returns the paper's value for the bin that begins at `start`, where ours are as wide.

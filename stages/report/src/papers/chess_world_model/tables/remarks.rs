@@ -1,7 +1,8 @@
 //! Losses that deserve a word: a model that knows less than nothing, and one that is worse than a smaller one of its family.
 
-use cwm_page::{MeanStd, number};
+use cwm_page::MeanStd;
 
+use crate::papers::chess_world_model::format;
 use crate::papers::chess_world_model::model::Model;
 use crate::papers::chess_world_model::results::{Overall, Results};
 use crate::papers::chess_world_model::test_set::TestSet;
@@ -20,7 +21,7 @@ pub(super) fn loss_remarks(results: &Results, tests: &[&TestSet], belongs: impl 
     if !nothing.is_empty() {
         remarks += &format!(
             " A loss above {} is worse than that of a model to which all classes of a label are equally likely: {}.",
-            number::three_decimals(UNIFORM_LOSS),
+            format::three_decimals(UNIFORM_LOSS),
             list(nothing.iter().map(|one| one.description()))
         );
     }
@@ -29,7 +30,7 @@ pub(super) fn loss_remarks(results: &Results, tests: &[&TestSet], belongs: impl 
         let best =
             siblings.filter(|other| other.loss.mean.is_finite()).min_by(|a, b| a.loss.mean.total_cmp(&b.loss.mean))?;
         let worse = ends(one.loss).0 > ends(best.loss).1;
-        worse.then(|| one.described_with(&format!("; {} {}", best.model.size, number::loss(best.loss.mean))))
+        worse.then(|| one.described_with(&format!("; {} {}", best.model.size, format::loss(best.loss.mean))))
     };
     let worse: Vec<String> = others.iter().filter_map(smaller).collect();
     if !worse.is_empty() {
@@ -52,7 +53,7 @@ pub(crate) fn worse_than_chance_warning(results: &Results) -> Option<String> {
         1 => worst.description(),
         number => format!("{number} under further shifts, of which the worst is {}", worst.description()),
     }));
-    let loss = number::three_decimals(UNIFORM_LOSS);
+    let loss = format::three_decimals(UNIFORM_LOSS);
     (!parts.is_empty()).then(|| {
         format!(
             "Worse than guessing evenly among the classes of each label, which would have a loss of {loss}: {}.",
@@ -85,7 +86,7 @@ impl TestLoss<'_> {
             TestSet::Other(_) => format!("the set {}", test.phrase()),
             papers => papers.phrase(),
         };
-        format!("{} {} on {on} ({}{more})", model.name(), model.size, number::loss(loss.mean))
+        format!("{} {} on {on} ({}{more})", model.name(), model.size, format::loss(loss.mean))
     }
 
     fn is_smaller_sibling(&self, of: &TestLoss) -> bool {

@@ -3,6 +3,7 @@
 use cwm_page::{Cell, Column, PaperComparison, Row, Table, comparison_rows, number};
 
 use crate::papers::chess_world_model::facts::{ChosenIn, PaperFacts};
+use crate::papers::chess_world_model::format;
 use crate::papers::chess_world_model::model::Model;
 use crate::papers::chess_world_model::read::json_lines::Candidate;
 use crate::papers::chess_world_model::tables::choices::{Choice, choices, not_run, setting};
@@ -62,18 +63,18 @@ fn rows(model: &Model, choice: Option<&&Choice>, paper: &PaperFacts) -> Vec<Row>
     let printed = |what: &str| paper.chosen(&model.family, &model.size, ChosenIn::SecondStage, what);
     let columns = [
         PaperComparison::new(floor(best), printed("lr_floor"), number::setting),
-        PaperComparison::new(cell(best, &|one| one.loss, number::loss), printed("loss"), number::loss),
+        PaperComparison::new(cell(best, &|one| one.loss, format::loss), printed("loss"), format::loss),
         PaperComparison::new(floor(other), printed("other_lr_floor"), number::setting),
-        PaperComparison::new(cell(other, &|one| one.loss, number::loss), printed("other_loss"), number::loss),
+        PaperComparison::new(cell(other, &|one| one.loss, format::loss), printed("other_loss"), format::loss),
         PaperComparison::new(
-            cell(best, &|one| one.exact.map(|exact| exact * 100.0), number::three_decimals),
+            cell(best, &|one| one.exact.map(|exact| exact * 100.0), format::three_decimals),
             printed("exact"),
-            number::three_decimals,
+            format::three_decimals,
         ),
         PaperComparison::new(
-            cell(best, &|one| one.labelwise.map(|share| share * 100.0), number::four_decimals),
+            cell(best, &|one| one.labelwise.map(|share| share * 100.0), format::four_decimals),
             printed("labelwise"),
-            number::four_decimals,
+            format::four_decimals,
         ),
     ];
     let head = [Cell::text(model.name()), Cell::text(model.size.clone())];

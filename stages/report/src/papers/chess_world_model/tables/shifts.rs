@@ -2,6 +2,7 @@
 
 use cwm_page::{Cell, Column, Row, Table, number};
 
+use crate::papers::chess_world_model::format;
 use crate::papers::chess_world_model::model::Model;
 use crate::papers::chess_world_model::results::{Overall, Results};
 use crate::papers::chess_world_model::tables::remarks::loss_remarks;
@@ -74,9 +75,9 @@ fn measured(overall: &Overall) -> [Cell; 8] {
         from(Cell::count(overall.games)),
         from(Cell::count(overall.positions)),
         number::mean(plies, overall.games).map_or(Cell::none(), |(value, text)| from(Cell::number(value, text))),
-        overall.loss.map_or(Cell::none(), |loss| from(Cell::loss(loss))),
-        from(Cell::accuracy(overall.labelwise)),
-        from(Cell::accuracy(overall.exact)),
-        from(Cell::accuracy(overall.trajectory)),
+        overall.loss.map_or(Cell::none(), |loss| from(format::loss_cell(loss))),
+        from(format::accuracy_cell(overall.labelwise)),
+        from(format::accuracy_cell(overall.exact)),
+        from(format::accuracy_cell(overall.trajectory)),
     ]
 }

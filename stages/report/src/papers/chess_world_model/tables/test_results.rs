@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use cwm_page::{Cell, Column, MeanStd, PaperComparison, Row, Table, comparison_rows, number};
 
 use crate::papers::chess_world_model::facts::{Metric, PaperFacts};
+use crate::papers::chess_world_model::format;
 use crate::papers::chess_world_model::model::{ABLATIONS, MAIN_FAMILIES, Model, SIZES};
 use crate::papers::chess_world_model::results::{Overall, Results, Run};
 use crate::papers::chess_world_model::tables::remarks::loss_remarks;
@@ -198,7 +199,7 @@ fn rows(results: &Results, paper: &PaperFacts, tests: &[TestSet], model: &Model,
         .flat_map(|(test, overall)| {
             SHOWN.iter().map(move |shown| {
                 let printed = paper.test_result(&model.family, &model.size, test, &shown.paper);
-                let print = if shown.is_loss { number::loss } else { number::two_decimals };
+                let print = if shown.is_loss { format::loss } else { number::two_decimals };
                 let cell =
                     overall.map_or(Cell::not_run(), |all| cell((shown.ours)(all), shown).with_sources(all.labels()));
                 PaperComparison::new(cell, printed, print)
@@ -248,7 +249,7 @@ fn overall<'a>(results: &'a Results, model: usize, test: &TestSet) -> Option<&'a
 fn cell(spread: Option<MeanStd>, shown: &MetricColumn) -> Cell {
     match spread {
         None => Cell::none(),
-        Some(spread) if shown.is_loss => Cell::loss(spread),
-        Some(spread) => Cell::accuracy(spread),
+        Some(spread) if shown.is_loss => format::loss_cell(spread),
+        Some(spread) => format::accuracy_cell(spread),
     }
 }
