@@ -160,6 +160,14 @@ fn reasons_that_nobody_has_heard_of_are_shown() {
     assert!(read(&report, "index.html").contains("<h2 id=\"games\">Games kept and dropped</h2>"));
 }
 
+#[test]
+fn without_a_split_or_a_test_set_there_is_no_table_of_splits() {
+    let folder = tempfile::tempdir().unwrap();
+    let counts = r#"{"stage":"parse","read":100,"kept":90,"plies":9,"dropped":{"short":10}}"#;
+    let report = run(counted(Trial::new(folder.path().join("trial")), folder.path(), "corpus", counts)).unwrap();
+    assert!(report.join("tables/drops.csv").exists() && !report.join("tables/table-01.csv").exists());
+}
+
 /// The data half of the paper: nothing is trained, and the test sets are known by the names of their stages.
 #[test]
 fn games_without_models_are_a_report_too() {

@@ -79,7 +79,7 @@ pub(crate) fn sections(
         [] => Vec::new(),
         _ => vec![parameter_counts(results, paper), final_settings(results, paper)],
     };
-    let data = [Some(splits(counts, results, paper)), token_coverage(counts, paper), sets(counts), played(counts)];
+    let data = [splits(counts, results, paper), token_coverage(counts, paper), sets(counts), played(counts)];
     let wrong = errors(&given.errors, results).into_iter().map(Block::Figure).collect();
     let curves = vec![Block::Figure(learning_curves(curves, results, &given.candidates))];
     let tables = |tables: Vec<Table>| tables.into_iter().map(Block::Table).collect();

@@ -60,7 +60,7 @@ impl Accuracy {
 }
 
 /// The table for one test set: a selection of bins to read, all of them in its data. Where the paper has such a table, bins that
-/// add up to the paper's are read as the paper's.
+/// add up to the paper's are read as the paper's. Without a model that was scored on the test set it has no rows.
 pub(crate) fn prefix_bins(results: &Results, paper: &PaperFacts, test: &TestSet, accuracy: Accuracy) -> Table {
     let papers = *test == TestSet::RandomUniform;
     let wider = papers.then(|| rebinned(results, PaperFacts::BIN_WIDTH)).flatten();
@@ -85,7 +85,8 @@ fn in_own_bins(results: &Results, paper: &PaperFacts, test: &TestSet, accuracy: 
         Accuracy::Labelwise => ("table-12", "Table 12, Appendix F"),
     };
     let scored = scored(results, test);
-    let not_run = if papers && comparable { not_run(&scored) } else { BTreeSet::new() };
+    // Without a model of ours the paper's would stand alone.
+    let not_run = if papers && comparable && !scored.is_empty() { not_run(&scored) } else { BTreeSet::new() };
     let shown = selected(results, test, papers && comparable);
     let mut columns =
         vec![Column::text("Model").naming_rows(), Column::text("Size").naming_rows(), Column::text("Source")];

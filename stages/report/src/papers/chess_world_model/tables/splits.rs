@@ -8,8 +8,8 @@ use crate::papers::chess_world_model::read::counts::{Counts, LabelledCounts, Sid
 use crate::papers::chess_world_model::results::Results;
 use crate::papers::chess_world_model::test_set::TestSet;
 
-/// Real counts of what was split and tested, beside the paper's.
-pub(crate) fn splits(counts: &[LabelledCounts], results: &Results, paper: &PaperFacts) -> Table {
+/// Real counts of what was split and tested, beside the paper's; `None` where nothing was.
+pub(crate) fn splits(counts: &[LabelledCounts], results: &Results, paper: &PaperFacts) -> Option<Table> {
     let mut groups: Vec<Vec<Row>> = Vec::new();
     for labelled in counts {
         if let Counts::Split { buckets, validation_buckets, train, validation } = &labelled.counts {
@@ -42,7 +42,7 @@ pub(crate) fn splits(counts: &[LabelledCounts], results: &Results, paper: &Paper
             None => not_run.push(set(&title(test), None, None, paper, test.name())),
         }
     }
-    Table {
+    (!groups.is_empty()).then(|| Table {
         id: "table-01".into(),
         title: "Splits".into(),
         paper: Some("Table 1, Section 2.5"),
@@ -62,7 +62,7 @@ pub(crate) fn splits(counts: &[LabelledCounts], results: &Results, paper: &Paper
         not_run,
         shared_columns: 1,
         ..Table::default()
-    }
+    })
 }
 
 /// The groups of one `split`: all games, those to train on, those for validation.
