@@ -70,7 +70,7 @@ fn from_nothing_to_a_report_and_what_an_edit_runs_again() {
     let page = context.read("report/index.html");
     assert!(!page.contains("src=\"http") && !page.contains("href=\"http"), "the page needs the network");
     assert!(
-        page.contains("What 3 models believe after each move of ") && page.len() < 5_000_000,
+        page.contains("Predictions of 3 models after each move of ") && page.len() < 5_000_000,
         "boards of all models"
     );
     context.run(&[]).ran_just(&[]);

@@ -52,7 +52,7 @@ pub fn import_model(path: &Path, hints: &ImportHints) -> Result<ImportedModel, F
         let too_large = element.too_large(&bytes);
         if too_large > 0 {
             let what = format!("`{name}` is {element}, and {too_large} of its {} values are too large", values.len());
-            let largest = format!("float32 ends at {:e}, and no rounding brings them there", f32::MAX);
+            let largest = format!("float32 ends at {:e}, and rounding does not help", f32::MAX);
             return Err(ForeignError::part(path, what).hint(largest));
         }
         if lost > 0 && !hints.round {
@@ -71,7 +71,7 @@ pub fn import_model(path: &Path, hints: &ImportHints) -> Result<ImportedModel, F
         notes.push("some values are not finite".into());
     }
     notes.extend(
-        assumed_options.iter().map(|(name, value)| format!("the file does not tell `{name}`: {value} was taken")),
+        assumed_options.iter().map(|(name, value)| format!("the file does not have `{name}`: {value} was used")),
     );
     let mut imported = Map::new();
     imported.insert("file".into(), json!(format!("blake3:{digest}")));

@@ -31,7 +31,7 @@ impl Stage for Bins {
     }
 
     fn inputs(&self) -> Vec<Input> {
-        vec![Input::many("scores", Format::SCORES, "how each model did on each test set")]
+        vec![Input::many("scores", Format::SCORES, "scores of each model on each test set")]
     }
 
     fn outputs(&self) -> Vec<Output> {
@@ -54,7 +54,7 @@ impl Stage for Bins {
         let config: Config = context.parameters()?;
         let inputs = context.group("scores");
         if inputs.is_empty() {
-            return Err(Failure::input("there are no scores to look at"));
+            return Err(Failure::input("there are no scores"));
         }
         let measured = measure_all(context, inputs, &config)?;
         Identity::check_test_sets(measured.iter().map(|scored| &scored.identity))?;

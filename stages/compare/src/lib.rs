@@ -1,6 +1,6 @@
 //! The stage `compare`: how much lower or higher a model's loss and accuracies are than another's, on the same games.
 //!
-//! Two models are compared game by game, which says far more than their two means: what is hard for one is hard for
+//! Two models are compared game by game, which shows far more than their two means: what is hard for one is hard for
 //! the other. This crate knows no chess and no models: a score is a row of numbers.
 
 mod comparison;
@@ -37,7 +37,7 @@ impl Stage for Compare {
     }
 
     fn inputs(&self) -> Vec<Input> {
-        vec![Input::many("scores", Format::SCORES, "How each model did, the baseline among them.")]
+        vec![Input::many("scores", Format::SCORES, "Scores of the models, the baseline among them.")]
     }
 
     fn outputs(&self) -> Vec<Output> {
@@ -45,7 +45,7 @@ impl Stage for Compare {
             "differences",
             Format::DIFFERENCES,
             "jsonl",
-            "For each pair of models how they differ, paired by game.",
+            "Differences of each pair of models, paired by game.",
         )]
     }
 

@@ -42,7 +42,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         }
     }
     for (label, _) in &left_out {
-        context.note(format!("{label} is left out: its predictions tell no {DECISIVE_PLURAL}"));
+        context.note(format!("{label} is left out: its predictions have no {DECISIVE_PLURAL}"));
     }
     let compared = compare(context, &models, &config)?;
     compared.iter().for_each(|comparison| context.log(comparison.summary(&config)));

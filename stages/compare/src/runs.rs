@@ -74,7 +74,7 @@ impl Runs {
 fn twice(one: &Label, other: &Label, seed: Option<i64>) -> Failure {
     let seed = seed.map_or_else(|| "without a seed".to_owned(), |seed| format!("seed {seed}"));
     Failure::input(format!("{one} and {other} are scores of one model, {seed}, on one test set")).hint(
-        "give what another stage scored a `compare` of its own, or tell the models apart by an axis of the matrix",
+        "give the scores of the other stage to a `compare` of their own, or distinguish the models by an axis of the matrix",
     )
 }
 

@@ -35,7 +35,9 @@ impl Stage for Report {
         let chapters = PAPERS.iter().map(|paper| paper.chapter(context, &config));
         let chapters: Vec<Chapter> = chapters.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
         if chapters.is_empty() {
-            return Err(Failure::input("a report of nothing").hint("give it `bins`, `counts`, `curves` or `boards`"));
+            return Err(
+                Failure::input("there is nothing to report").hint("give it `bins`, `counts`, `curves` or `boards`")
+            );
         }
         context.check_cancelled()?;
         Page::new(&config.title, chapters).write(context.output("report")?)

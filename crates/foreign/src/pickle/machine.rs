@@ -36,7 +36,7 @@ impl<R: BufRead> Machine<'_, R> {
     fn step(&mut self) -> Result<Option<Handle>, PickleError> {
         match self.input.byte()? {
             0x80 => self.protocol()?,
-            // FRAME: its length says nothing that the instructions do not.
+            // FRAME: its length adds nothing to the instructions.
             0x95 => _ = self.input.array::<8>()?,
             b'.' => return self.pop().map(Some),
 
@@ -161,7 +161,7 @@ impl<R: BufRead> Machine<'_, R> {
 
     fn push(&mut self, node: Node) -> Result<(), PickleError> {
         if self.nodes.len() == MAX_NODES {
-            return Err(self.input.fault(format!("it builds more than {MAX_NODES} things")));
+            return Err(self.input.fault(format!("it builds more than {MAX_NODES} objects")));
         }
         self.stack.push(Handle(self.nodes.len() as u32));
         self.nodes.push(node);
@@ -197,7 +197,8 @@ impl<R: BufRead> Machine<'_, R> {
     }
 
     fn pop_to_mark(&mut self) -> Result<Vec<Handle>, PickleError> {
-        let mark = self.marks.pop().ok_or_else(|| self.input.fault("it takes to a mark that it did not set"))?;
+        let mark =
+            self.marks.pop().ok_or_else(|| self.input.fault("it takes items up to a mark that it did not set"))?;
         Ok(self.stack.split_off(mark))
     }
 
@@ -241,7 +242,7 @@ impl<R: BufRead> Machine<'_, R> {
     fn remember(&mut self, place: u32) -> Result<(), PickleError> {
         let top = self.top()?;
         if self.memo.len() == MAX_NODES {
-            return Err(self.input.fault(format!("it remembers more than {MAX_NODES} things")));
+            return Err(self.input.fault(format!("it writes more than {MAX_NODES} entries of its memo")));
         }
         self.memo.insert(place, top);
         Ok(())
@@ -249,7 +250,7 @@ impl<R: BufRead> Machine<'_, R> {
 
     fn recall(&mut self, place: u32) -> Result<(), PickleError> {
         let known = self.memo.get(&place).copied();
-        self.stack.push(known.ok_or_else(|| self.input.fault("it recalls what it did not remember"))?);
+        self.stack.push(known.ok_or_else(|| self.input.fault("it reads an entry of its memo that it did not write"))?);
         Ok(())
     }
 

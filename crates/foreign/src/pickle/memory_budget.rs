@@ -10,7 +10,7 @@ pub struct MemoryBudget(usize);
 
 /// Nothing is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("more is made of it than of any checkpoint: over {MAX_BUDGET} bytes of names and tensors")]
+#[error("it expands to more than any checkpoint: over {MAX_BUDGET} bytes of names and tensors")]
 pub struct BudgetExceeded;
 
 impl Default for MemoryBudget {

@@ -79,8 +79,11 @@ fn pickles_that_do_not_end_well_are_refused_with_their_place() {
     assert_eq!(fault(b"\x80\x02i"), "0x69 is no instruction that torch.save writes, at byte 3 of the pickle");
     assert_eq!(fault(b"\x80\x02."), "it takes from an empty stack, at byte 3 of the pickle");
     assert_eq!(fault(b"\x80\x02(."), "it takes from an empty stack, at byte 4 of the pickle");
-    assert_eq!(fault(b"\x80\x02N)t."), "it takes to a mark that it did not set, at byte 5 of the pickle");
-    assert_eq!(fault(b"\x80\x02h\x07."), "it recalls what it did not remember, at byte 4 of the pickle");
+    assert_eq!(fault(b"\x80\x02N)t."), "it takes items up to a mark that it did not set, at byte 5 of the pickle");
+    assert_eq!(
+        fault(b"\x80\x02h\x07."),
+        "it reads an entry of its memo that it did not write, at byte 4 of the pickle"
+    );
     assert_eq!(fault(b"\x80\x02}(Nu."), "it sets a key without a value, at byte 6 of the pickle");
     assert_eq!(fault(b"\x80\x02NNa."), "it appends to what is no list, at byte 5 of the pickle");
     assert_eq!(fault(b"\x80\x02NNNs."), "it sets items of what is no dictionary, at byte 6 of the pickle");
@@ -100,7 +103,7 @@ fn sizes_that_are_only_claimed_take_no_room() {
     }
     assert!(unpickled(b"\x80\x04X\0\0\0\x03N.").unwrap_err().contains("the file ends within it"));
     let many = [&b"\x80\x02"[..], &[b'N'; (1 << 21) + 1], b"."].concat();
-    assert!(unpickled(&many).unwrap_err().contains("it builds more than 2097152 things"));
+    assert!(unpickled(&many).unwrap_err().contains("it builds more than 2097152 objects"));
     let long = [&b"\x80\x02N"[..], &b"20".repeat(1 << 23), b"."].concat();
     assert!(unpickled(&long).unwrap_err().contains("it has more than 16777216 instructions"));
     let name = [&b"\x80\x02c"[..], &[b'a'; 5000], b"\n"].concat();
@@ -140,7 +143,7 @@ fn tensors_that_are_not_in_the_file_are_refused_by_name() {
     assert_eq!(opened(&archive(&[("m/data.pkl", &four), ("m/data/0", &[0; 16])])), Ok(1));
     assert_eq!(
         with(&four, &[0; 15]),
-        "it: its file `data/0` has 15 bytes, but 4 elements of float32 are said to be in it"
+        "it: its file `data/0` has 15 bytes, but the pickle declares 4 elements of float32"
     );
     let beyond = pickle_of("FloatStorage", "0", 4, 1, &[2, 2], &[2, 1]);
     assert_eq!(with(&beyond, &[0; 16]), "it: `w` reaches beyond its storage of 4 elements");

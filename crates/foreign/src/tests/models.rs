@@ -106,8 +106,8 @@ fn what_shapes_do_not_tell_is_asked_for_or_said() {
 
     file_of(&network("transformer", "d64/l1", 30, &[]), &path);
     let notes = import_model(&path, &ImportHints::default()).unwrap().notes.join("\n");
-    assert!(notes.contains("does not tell `rope`: upstream was taken"), "{notes}");
-    assert!(notes.contains("does not tell `heads`: 1 was taken"), "{notes}");
+    assert!(notes.contains("does not have `rope`: upstream was used"), "{notes}");
+    assert!(notes.contains("does not have `heads`: 1 was used"), "{notes}");
     let options = BTreeMap::from([("heads".to_owned(), "4".to_owned()), ("rope".to_owned(), "standard".to_owned())]);
     let imported_model =
         import_model(&path, &ImportHints { options: options.clone(), ..ImportHints::default() }).unwrap();

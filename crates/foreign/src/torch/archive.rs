@@ -85,7 +85,7 @@ impl Archive {
         let bytes = entry.size();
         if bytes_of(storage) != Some(bytes) {
             let (length, element) = (storage.length, &storage.element);
-            return Err(wrong(format!("has {bytes} bytes, but {length} elements of {element} are said to be in it")));
+            return Err(wrong(format!("has {bytes} bytes, but the pickle declares {length} elements of {element}")));
         }
         let start = entry.data_start().ok_or_else(|| wrong("is nowhere".into()))?;
         let read =

@@ -1,5 +1,5 @@
 // Where each number comes from: its cell is a button that opens a panel with the cells of the pipeline that made it. What
-// is known of these an export has put into the page; without that their labels alone are told. Text from the pipeline
+// is known of these an export has put into the page; without that only their labels are shown. Text from the pipeline
 // goes into the page as text only.
 const read = (id) => JSON.parse(document.getElementById(id)?.textContent || "null");
 const sources = read("cwm-sources") || [];
@@ -21,9 +21,9 @@ const button = (text, act, properties = {}) => {
 };
 // Rows of a name and what it is; those of nothing are left out.
 const rows = (pairs) =>
-  element("dl", {}, ...pairs.filter(([, said]) => said).flatMap(([name, said]) => [
+  element("dl", {}, ...pairs.filter(([, value]) => value).flatMap(([name, value]) => [
     element("dt", {}, name),
-    element("dd", {}, ...[said].flat()),
+    element("dd", {}, ...[value].flat()),
   ]));
 // A long list is folded.
 const listing = (items, what) => {
@@ -119,11 +119,11 @@ const parameters = (label, cell) => {
   const all = Object.entries({ ...stage?.parameters, ...cell.parameters }).sort(([a], [b]) => (a < b ? -1 : 1));
   const given = all.filter(([name]) => names.includes(name));
   const rest = all.filter(([name]) => !names.includes(name));
-  const told = (entries) => rows(entries.map(([name, value]) => [name, code(written(value))]));
+  const parameterRows = (entries) => rows(entries.map(([name, value]) => [name, code(written(value))]));
   return [
-    given.length ? told(given) : null,
+    given.length ? parameterRows(given) : null,
     rest.length
-      ? element("details", {}, element("summary", {}, plural(rest.length, "default", "defaults")), told(rest))
+      ? element("details", {}, element("summary", {}, plural(rest.length, "default", "defaults")), parameterRows(rest))
       : null,
   ];
 };

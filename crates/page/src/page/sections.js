@@ -1,4 +1,4 @@
-// The list of sections says which of them is being read.
+// The list of sections marks the one in view.
 const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.hash.slice(1), link]));
 const read = new IntersectionObserver(
   (entries) => {

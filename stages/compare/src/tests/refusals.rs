@@ -1,4 +1,4 @@
-//! What does not hold or does not belong together is said in words.
+//! Failures: expectations that do not hold, and scores that do not belong together.
 
 use super::*;
 
@@ -62,7 +62,7 @@ fn models_without_losses_are_left_out_in_words() {
     write_first(&gru, "gru", &games(30, -0.2), 0);
     let outcome = run(&[&baseline, &gru, &slice], "nothing").unwrap();
     let without = std::fs::read(&outcome.outputs["differences"]).unwrap();
-    let left_out = "e[family=gru,seed=0,test=held_out] is left out: its predictions tell no losses";
+    let left_out = "e[family=gru,seed=0,test=held_out] is left out: its predictions have no losses";
     assert!(outcome.events.iter().any(|event| matches!(event, Event::Note(line) if line == left_out)));
     let outcome = run(&[&baseline, &slice], "nothing").unwrap();
     assert_eq!(without, std::fs::read(&outcome.outputs["differences"]).unwrap());

@@ -89,7 +89,7 @@ fn with_boards(folder: &Path) -> Trial {
 fn games_stand_once_and_models_by_the_names_of_the_tables() {
     let folder = tempfile::tempdir().unwrap();
     let page = read(&run(with_boards(folder.path())).unwrap(), "index.html");
-    assert!(page.contains("What 3 models believe after each move of 4 games, beside what is true."), "{page}");
+    assert!(page.contains("Predictions of 3 models after each move of 4 games, beside the true positions."), "{page}");
     assert!(!page.contains("Left out, since"));
     let data = embedded(&page);
     let models = [

@@ -213,5 +213,5 @@ fn games_without_models_are_a_report_too() {
         assert!(!report.join(absent).exists(), "{absent}");
     }
     let nothing = run(Trial::new(folder.path().join("nothing"))).unwrap_err();
-    assert_eq!(nothing.message, "a report of nothing");
+    assert_eq!(nothing.message, "there is nothing to report");
 }

@@ -38,11 +38,11 @@ impl Paper for ChessWorldModel {
     fn inputs(&self) -> Vec<Input> {
         vec![
             Input::optional("bins", Format::BINS, "metrics overall and per prefix bin"),
-            Input::optional_many("counts", Format::COUNTS, "what was kept, dropped, split and tokenized"),
-            Input::optional_many("curves", Format::CURVES, "what trainings recorded"),
-            Input::optional_many("candidates", Format::CANDIDATES, "which trainings a sweep chose from"),
-            Input::optional_many("differences", Format::DIFFERENCES, "how models differ, paired by game"),
-            Input::optional_many("boards", Format::BOARDS, "what models believed of a few games"),
+            Input::optional_many("counts", Format::COUNTS, "numbers of games kept, dropped, split and tokenized"),
+            Input::optional_many("curves", Format::CURVES, "curves that trainings recorded"),
+            Input::optional_many("candidates", Format::CANDIDATES, "trainings that a sweep chose from"),
+            Input::optional_many("differences", Format::DIFFERENCES, "differences between models, paired by game"),
+            Input::optional_many("boards", Format::BOARDS, "predictions of models for a few games"),
         ]
     }
 
@@ -72,7 +72,7 @@ impl Paper for ChessWorldModel {
             highlight: boards.is_some().then_some(Link {
                 anchor: boards::ANCHOR,
                 words: "Step through games, board by board",
-                rest: ": what a model believes beside what is true.",
+                rest: ": the predictions of a model beside the true positions.",
             }),
             comparison_note: summary::comparison_note(&results).to_owned(),
             sections: sections(&results, &measured, &facts, boards),

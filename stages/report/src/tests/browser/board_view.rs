@@ -24,7 +24,7 @@ fn marked(browser: &mut Browser, board: &str) -> serde_json::Value {
 }
 
 fn told(browser: &mut Browser) -> String {
-    browser.text("document.getElementById('board-told').textContent")
+    browser.text("document.getElementById('board-status').textContent")
 }
 
 fn focus(browser: &mut Browser, id: &str) {

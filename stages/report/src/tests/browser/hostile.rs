@@ -32,7 +32,7 @@ fn markup_in_games_and_names_is_inert() {
     assert!(browser.text("document.getElementById('board-game').options[0].text").contains(&shown));
     assert!(browser.text("document.getElementById('board-cell').textContent").contains(&shown));
     browser.eval("document.getElementById('board-end').click()");
-    assert!(browser.text("document.getElementById('board-told').textContent").contains(&shown));
+    assert!(browser.text("document.getElementById('board-status').textContent").contains(&shown));
     assert!(browser.text("document.querySelector('[data-ply=\"1\"]').textContent").contains(&shown));
     assert!(!read(&report, "index.html").contains(['\u{202e}', '\u{0}', '\u{7}']));
     browser.check_quiet();

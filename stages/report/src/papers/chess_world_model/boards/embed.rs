@@ -96,13 +96,12 @@ pub(crate) fn embed(boards: &[BelievedGame], limit: u64) -> Result<Option<Widget
         beliefs.push(ModelData { model: *model, game, cell, labels, loss: loss.as_deref() });
     }
     let shown = beliefs.len();
-    let whose = plural(
-        beliefs.iter().map(|belief| belief.model).collect::<BTreeSet<_>>().len(),
-        "model believes",
-        "models believe",
+    let shown_models: BTreeSet<_> = beliefs.iter().map(|belief| belief.model).collect();
+    let sentence = format!(
+        "Predictions of {} after each move of {}, beside the true positions.",
+        plural(shown_models.len(), "model", "models"),
+        plural(games.len(), "game", "games")
     );
-    let sentence =
-        format!("What {whose} after each move of {}, beside what is true.", plural(games.len(), "game", "games"));
     let left_out = (shown < boards.len()).then(|| {
         format!(
             "Left out, since the page takes {} bytes of boards: {} of {}, a board being one game as one model sees it. The \

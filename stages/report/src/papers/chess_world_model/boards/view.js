@@ -40,7 +40,7 @@ const start = () => {
   const number = (at) => `${(at + 1) >> 1}${at % 2 ? "." : "…"}`;
   const moveName = (at) => (at === 0 ? "start" : (shown.game.san ?? shown.game.moves)[at - 1]);
   const wrongAt = (at) => shown.wrong[at].size;
-  const told = (count) => (count === 0 ? "all 75 labels right" : `${count} of 75 labels wrong`);
+  const wrongText = (count) => (count === 0 ? "all 75 labels right" : `${count} of 75 labels wrong`);
 
   const listMoves = () => {
     const items = shown.game.positions.map((_, at) => {
@@ -49,7 +49,7 @@ const start = () => {
       button.tabIndex = -1;
       button.dataset.ply = at;
       button.textContent = at % 2 ? `${number(at)} ${moveName(at)}` : moveName(at);
-      button.setAttribute("aria-label", `${at ? `${number(at)} ` : ""}${moveName(at)}, ${told(wrongAt(at))}`);
+      button.setAttribute("aria-label", `${at ? `${number(at)} ` : ""}${moveName(at)}, ${wrongText(wrongAt(at))}`);
       if (at === 0) item.className = "start";
       if (wrongAt(at)) {
         const mark = document.createElement("span");
@@ -91,7 +91,7 @@ const start = () => {
     const squares = labels.filter((label) => label < SQUARES).map(squareName);
     const others = labels.filter((label) => label >= SQUARES).map((label) => STATE[label - SQUARES][0].toLowerCase());
     const at = ply === 0 ? "Before the first move" : `Ply ${ply} of ${shown.game.moves.length}, ${number(ply)} ${moveName(ply)}`;
-    const parts = [`${at}: ${told(wrong.size)}.`];
+    const parts = [`${at}: ${wrongText(wrong.size)}.`];
     if (squares.length) parts.push(`Wrong ${squares.length === 1 ? "square" : "squares"}: ${squares.join(", ")}.`);
     if (others.length) parts.push(`Wrong besides: ${others.join("; ")}.`);
     const loss = shown.belief.loss?.[ply];
@@ -105,7 +105,7 @@ const start = () => {
     const moved = ply === 0 ? [] : [shown.game.moves[ply - 1].slice(0, 2), shown.game.moves[ply - 1].slice(2, 4)];
     drawBelieved(believed, wrong, moved);
     drawTrue(truth, wrong, moved);
-    found("told").textContent = summary(wrong);
+    found("status").textContent = summary(wrong);
     found("state").replaceChildren(...STATE.map(([name, read], index) => {
       const label = SQUARES + index;
       const value = believed[label];
@@ -113,7 +113,7 @@ const start = () => {
     }));
     const slider = found("ply");
     slider.value = ply;
-    slider.setAttribute("aria-valuetext", `ply ${ply}, ${moveName(ply)}, ${told(wrong.size)}`);
+    slider.setAttribute("aria-valuetext", `ply ${ply}, ${moveName(ply)}, ${wrongText(wrong.size)}`);
     found("here").setAttribute("x", ply);
     const [list, before] = [found("moves"), found("moves").querySelector("[aria-current]")];
     const current = list.querySelector(`[data-ply="${ply}"]`);
@@ -131,7 +131,7 @@ const start = () => {
       if (wrongAt(at)) return go(at);
     }
     const where = step < 0 ? "before this ply" : from === 0 ? "in this game" : "after this ply";
-    found("told").textContent = `No position ${where} is wrong. ${summary(shown.wrong[ply])}`;
+    found("status").textContent = `No position ${where} is wrong. ${summary(shown.wrong[ply])}`;
   };
   const steps = {
     start: () => go(0),

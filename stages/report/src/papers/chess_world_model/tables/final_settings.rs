@@ -41,9 +41,8 @@ pub(crate) fn final_settings(results: &Results, paper: &PaperFacts) -> Table {
         id: "table-07".into(),
         title: "Final hyper-parameters".into(),
         paper: Some("Table 7, Appendix C"),
-        caption: "Of the models that were tested, as their checkpoints tell them. LR floor is the share of the highest \
-                  learning rate to which it falls; a dash where it does not fall, or where a model of another program does \
-                  not tell."
+        caption: "Of the models that were tested, from their checkpoints. LR floor is the share of the highest learning rate to \
+                  which it falls; a dash where it does not fall, or where a model of another program has no such value."
             .into(),
         columns,
         groups: models.iter().map(|(model, runs)| rows(model, runs, paper)).collect(),
