@@ -84,7 +84,7 @@ impl ForeignFile {
     /// The bytes of the elements of one of its tensors; see [`Source::read`].
     ///
     /// # Errors
-    /// They are not where the file says, or are damaged; the error names the tensor.
+    /// They are not where the file declares them, or are damaged; the error names the tensor.
     pub fn read(&mut self, name: &str, tensor: &Tensor) -> Result<Vec<u8>, ForeignError> {
         self.source.read(name, tensor)
     }
@@ -118,7 +118,7 @@ impl Source {
     /// Looks at the storage of a tensor and at the part that the tensor reaches, and allocates nothing for it.
     ///
     /// # Errors
-    /// The elements are not where the file says, or are damaged; the error names the tensor.
+    /// The elements are not where the file declares them, or are damaged; the error names the tensor.
     pub fn check(&mut self, name: &str, tensor: &Tensor) -> Result<(), ForeignError> {
         match &mut self.kind {
             Kind::Torch(container) => container.locate(&self.path, name, tensor).map(drop),
@@ -129,7 +129,7 @@ impl Source {
     /// The bytes of the elements of one of its tensors, little-endian, in the tensor's order.
     ///
     /// # Errors
-    /// They are not where the file says, or are damaged; the error names the tensor.
+    /// They are not where the file declares them, or are damaged; the error names the tensor.
     pub fn read(&mut self, name: &str, tensor: &Tensor) -> Result<Vec<u8>, ForeignError> {
         match &mut self.kind {
             Kind::Torch(container) => container.read(&self.path, name, tensor),

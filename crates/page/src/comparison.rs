@@ -11,7 +11,7 @@ pub struct PaperComparison<'a> {
     printed: Option<&'a PrintedValue>,
     /// Prints a difference.
     print: fn(f64) -> String,
-    /// True if the paper says that its number is not exact.
+    /// True if the paper's number is approximate.
     about: bool,
     /// True if it is a count, whose thousands are separated.
     counted: bool,

@@ -13,7 +13,7 @@ pub struct PrintedValue {
     pub value: f64,
 }
 
-/// All numbers of a paper, each found by the keys that say what it is.
+/// All numbers of a paper, each found by its keys.
 #[derive(Debug)]
 pub struct Facts(BTreeMap<Vec<String>, PrintedValue>);
 
@@ -22,7 +22,7 @@ impl Facts {
     /// as `printed`.
     ///
     /// # Errors
-    /// A line is not as the header says, or says again what another one said: its number and text.
+    /// A line does not fit the header, or has the keys of another one: its number and text.
     pub fn parse(csv: &str) -> Result<Self, String> {
         let columns = csv.lines().next().map_or(0, |header| header.split(',').count());
         let mut facts = BTreeMap::new();

@@ -41,7 +41,7 @@ pub(crate) struct ScoreIntervals {
 }
 
 /// The percentile bootstrap: games are drawn anew `resamples` times, and each metric is computed of what was drawn. A
-/// resample without any game that reaches a bin says nothing of that bin. `check` is called now and then.
+/// resample without any game that reaches a bin does not count for that bin. `check` is called now and then.
 ///
 /// # Errors
 /// The error of `check`.
@@ -145,7 +145,7 @@ impl Results {
     }
 
     fn intervals(mut self) -> Intervals {
-        // Of one game nothing can be known but itself: every resample that draws it says the same.
+        // With one game all resamples that draw it are equal.
         if self.games < 2 {
             return Intervals::default();
         }

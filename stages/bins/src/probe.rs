@@ -24,7 +24,7 @@ const MODEL: &str = r#"{"family":"transformer","size":"d32/l1","seed":3,"paramet
 const OTHER: &str = r#"{"family":"slice","size":"d64/l2","seed":null,"parameters":7,"status":"diverged","steps":5,
     "steps_per_epoch":0,"lr":"much","warmup":0.5,"lr_floor":0.1,"schedule":"constant","validated_on_test":false}"#;
 
-/// A label that says what a file does not.
+/// A label with the values that the file does not have.
 const PREDICTIONS_LABEL: &str = "predictions[family=probe,seed=4,size=d64/l2,test=b]";
 
 /// Runs `bins` on made-up scores.

@@ -83,7 +83,7 @@ pub(crate) fn measure(label: &Label, path: &Path, queries: Queries) -> Result<Me
         .build()
         .map_err(|error| Failure::system(format!("cannot start the query engine: {error}")))?;
     let (metrics, MissingValues { incomplete, without }) = runtime.block_on(run(path, queries)).map_err(|error| {
-        // The engine's error would drag along its backtrace hint; its first line says what was wrong.
+        // Without the engine's hint about backtraces.
         let message = error.strip_backtrace();
         Failure::input(format!("cannot read the scores of {label} ({}): {message}", path.display()))
             .hint("the file may be damaged: run the stage that made it again")

@@ -17,7 +17,7 @@ const COLUMNS: [(&str, DataType); 5] = [
     ("loss", DataType::Float64),
 ];
 
-/// Columns that say which labels are right; other programs may leave them out.
+/// Columns of the labels that are right; other programs may leave them out.
 const RIGHT: [(&str, DataType); 2] = [("right_squares", DataType::UInt64), ("right_state", DataType::UInt16)];
 
 /// The footer of a scores file.

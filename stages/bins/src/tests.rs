@@ -125,7 +125,7 @@ fn rows_are_named_and_sorted_by_label() {
     assert_eq!((counts(&overall, "trained_games"), counts(&overall, "steps")), (vec![9, 9], vec![5, 5]));
     assert_eq!(floats(&overall, "epochs"), [2.5, 2.5]);
     assert_eq!((floats(&overall, "lr"), counts(&overall, "warmup")), (vec![0.003, 0.003], vec![100, 100]));
-    // What the scores do not tell, and a floor to which nothing falls.
+    // What the scores do not have, and a floor to which nothing falls.
     assert_eq!((overall["beta2"].null_count(), overall["lr_floor"].null_count()), (2, 2));
 }
 

@@ -3,7 +3,7 @@
 use cwm_contract::{Failure, Label};
 use serde_json::{Map, Value};
 
-/// The columns of `overall.parquet` about the training; what the scores do not say is unknown.
+/// The columns of `overall.parquet` about the training; what the scores do not have is unknown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Training {
     /// The end of the training, such as `finished` or `diverged`.

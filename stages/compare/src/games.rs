@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::metric::{self, DECISIVE, METRICS};
 
-/// The column that says which game a position is of.
+/// The column with the game of a position.
 const GAME: (&str, DataType) = ("game", DataType::UInt32);
 
 /// A game's positions and sums over them.

@@ -45,7 +45,7 @@ impl ResampledModel {
         let difference = self.means[metric] - other.means[metric];
         let mut drawn = differences(&self.drawn[metric], &other.drawn[metric]);
         let flipped = differences(&self.flipped[metric], &other.flipped[metric]);
-        // Games are few or counts are whole, so draws may say just what was seen; rounding must not make them less.
+        // Games are few or counts are whole, so draws may equal what was seen; rounding must not make them less.
         let rounding = ROUNDING * (self.means[metric].abs() + other.means[metric].abs());
         let extreme = flipped.iter().filter(|flipped| flipped.abs() + rounding >= difference.abs()).count();
         let is_finite = difference.is_finite() && flipped.iter().all(|flipped| flipped.is_finite());

@@ -14,7 +14,7 @@ use crate::model::Model;
 use crate::on_cores::on_cores;
 use crate::runs::Runs;
 
-/// Compares as the context says.
+/// Runs the stage.
 ///
 /// # Errors
 /// Scores are not what they should be or do not belong together, the file cannot be written, or what is expected does

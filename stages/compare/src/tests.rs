@@ -109,7 +109,7 @@ fn the_difference_is_that_of_the_means_and_the_interval_holds_it() {
     assert_eq!((line["games"].as_u64(), line["positions"].as_u64()), (Some(90), Some(positions as u64)));
     assert_eq!((line["family"].as_str(), line["test"].as_str()), (Some("slice"), Some("held_out")));
     assert_eq!(number("lower_games"), 1.0);
-    // All 90 games speak for it, and no draw of signs out of 500 says as much.
+    // All 90 games agree, and no draw of signs out of 500 has as large a difference.
     assert_eq!(number("p"), 1.0 / 501.0);
     let mean = |games: &[(u32, Vec<f64>)], of: fn(f64) -> f64| {
         games.iter().flat_map(|(_, losses)| losses).map(|loss| of(*loss)).sum::<f64>() / positions as f64
@@ -199,7 +199,7 @@ fn every_two_models_are_compared_where_that_is_asked() {
     let pairs: Vec<_> = found.iter().map(pair).collect();
     assert_eq!(pairs, [["slice", "mamba2"], ["transformer", "mamba2"], ["transformer", "slice"]]);
     assert_eq!(found[0]["baseline_size"].as_str(), Some("d64/l1"));
-    // What a pair says does not depend on which others there are: the games are drawn alike.
+    // The result of a pair does not depend on which others there are: the games are drawn alike.
     let beside = lines(&run(folder.path(), &scores[..3], "nothing").unwrap());
     let slice = beside.iter().find(|line| line["family"] == "slice").unwrap();
     let [low, high, p] = ["low", "high", "p"].map(|key| slice[key].as_f64().unwrap());

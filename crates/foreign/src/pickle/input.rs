@@ -43,7 +43,7 @@ impl<R: BufRead> Input<R> {
         Ok(bytes)
     }
 
-    /// Reads so many bytes. Memory is allocated as they come, whatever the file claims.
+    /// Reads so many bytes. Memory is allocated as they come, whatever length the file declares.
     pub(super) fn bytes(&mut self, length: u64) -> Result<Vec<u8>, PickleError> {
         self.count(length)?;
         let mut bytes = Vec::new();

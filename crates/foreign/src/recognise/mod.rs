@@ -24,7 +24,7 @@ use crate::tensor_groups::FileContents;
 const SAVE_ALONE: &str = "if the settings are not this model's, save its state_dict alone";
 const HEADS_HINT: &str = "give their number with `options: { heads: N }` (`--option heads=N`)";
 
-/// Facts about the model that its file may not say.
+/// Facts about the model that its file may not have.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportHints {
     /// The family, by its name in the registry.

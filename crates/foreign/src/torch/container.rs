@@ -25,7 +25,7 @@ impl Container {
     /// `budget`.
     ///
     /// # Errors
-    /// It cannot be read, or is no such file; says what it seems to be.
+    /// It cannot be read, or is no such file; the message has what it seems to be.
     pub fn open(path: &Path, file: File, budget: &mut MemoryBudget) -> Result<(Self, Nodes), ForeignError> {
         let mut file = BufReader::new(file);
         let mut start = Vec::new();
@@ -52,7 +52,7 @@ impl Container {
     /// Returns the location of the elements of `tensor` in the file.
     ///
     /// # Errors
-    /// It does not lie in the file as the file says: in words that follow the tensor's name, or of the system.
+    /// It is not where the file declares it: in words that follow the tensor's name, or of the system.
     pub fn locate(&mut self, path: &Path, name: &str, tensor: &Tensor) -> Result<Place, ForeignError> {
         let wrong = |what: String| ForeignError::part(path, format!("`{name}` {what}"));
         let size = tensor.storage.element.bytes().ok_or_else(|| wrong("is of an unknown type".into()))?;

@@ -83,7 +83,7 @@ impl Axis {
         has_place.then(|| value.clamp(self.low, self.high))
     }
 
-    /// Ticks and what they say: at most about `most` where numbers are chosen.
+    /// Ticks and their labels: at most about `most` where numbers are chosen.
     pub(super) fn choose_ticks(&self, most: usize) -> Vec<(f64, String)> {
         if !self.ticks.is_empty() {
             return self.ticks.clone();

@@ -1,6 +1,6 @@
 //! Any figure: what it shows, apart from how it is drawn.
 //!
-//! It is drawn once onto a [`canvas::VectorCanvas`], which `svg` and `pdf` write as files; docs/design/report.md says why.
+//! It is drawn once onto a [`canvas::VectorCanvas`], which `svg` and `pdf` write as files; docs/design/report.md has the reasons.
 
 mod axis;
 mod canvas;
@@ -143,7 +143,7 @@ pub struct Series {
 /// The style of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Below [`COLOURS`]; also says which shape its markers have. `None` is the colour of axes.
+    /// Below [`COLOURS`]; also determines the shape of its markers. `None` is the colour of axes.
     pub colour: Option<usize>,
     /// Below [`DASHES`]; 0 is solid.
     pub dash: usize,

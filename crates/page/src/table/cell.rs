@@ -14,7 +14,7 @@ pub struct Cell {
     pub deviation: Option<(f64, String)>,
     /// The interval around the number, where one is known.
     pub interval: Option<Interval>,
-    /// True if it only says that there is nothing.
+    /// True if it has no value.
     pub absent: bool,
     /// Labels of the cells of the pipeline whose results made it; empty for words, and for what a paper printed.
     pub sources: Vec<String>,
@@ -95,7 +95,7 @@ impl Cell {
         Cell { text: "not run".to_owned(), absent: true, ..Cell::default() }
     }
 
-    /// There is nothing to say here: no such number exists.
+    /// No such number exists.
     pub fn none() -> Self {
         Cell { text: "–".to_owned(), absent: true, ..Cell::default() }
     }

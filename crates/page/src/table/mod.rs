@@ -38,7 +38,7 @@ pub struct Table {
     pub not_run: Vec<Vec<Row>>,
     /// The plural noun of its groups, such as `models`; empty for `rows`.
     pub noun: &'static str,
-    /// The first so many columns say the same in all rows of a group.
+    /// The first so many columns are equal in all rows of a group.
     pub shared_columns: usize,
     /// True if the page folds it where it is long, since few readers look at it.
     pub folds: bool,
@@ -134,7 +134,7 @@ impl Column {
         Column { align: Align::Right, ..Column::text(name) }
     }
 
-    /// The same column, which says which row this is: it stays in view on the page, and where a table is cut, each part has
+    /// The same column, which identifies the row: it stays in view on the page, and where a table is cut, each part has
     /// it.
     pub fn naming_rows(self) -> Self {
         Column { names_rows: true, ..self }

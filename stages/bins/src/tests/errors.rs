@@ -25,7 +25,7 @@ fn errors_agree_with_a_count_row_by_row() {
     }
 }
 
-/// Programs of others need not say which labels are right.
+/// Scores of other programs need not have the labels that are right.
 #[test]
 fn without_the_labels_that_are_right_there_are_no_errors() {
     let folder = tempfile::tempdir().unwrap();

@@ -12,7 +12,7 @@ const PAGE: usize = 2 * 50;
 const AROUND: usize = 8;
 /// Letters of a caption that a line takes at the least.
 const LINE: usize = 78;
-/// A group of more rows than these may be broken between pages; each of its rows says whose it is.
+/// A group of more rows than these may be broken between pages; each of its rows has its name.
 const TOGETHER: usize = 12;
 
 impl Table {
@@ -164,7 +164,7 @@ const LAST: &str = "\\noalign{\\nobreak\\vskip0pt}\n";
 const SMALLER: &str = "\\scriptsize\n\\setlength{\\tabcolsep}{2pt}%\n\\def\\cwminterval{\\fontsize{6}{7.2}\\selectfont}%\n\
                        \\def\\cwmwords{0.9}%\n";
 
-/// A line, and a smaller one below with the intervals, if there are any. The first `shared` cells say what those above do.
+/// A line, and a smaller one below with the intervals, if there are any. The first `shared` cells are equal to those above.
 fn lines(row: &Row, shared: usize, widths: &[Width]) -> Vec<String> {
     let set = |text: String| match row.kind {
         RowKind::Ours => text,

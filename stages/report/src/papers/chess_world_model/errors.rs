@@ -24,7 +24,7 @@ pub(crate) struct Errors {
     pub(crate) first: [u64; LABELS],
 }
 
-/// Labels of a position that say one thing, as docs/formats.md numbers them.
+/// Labels of a position by subject, as docs/formats.md numbers them.
 pub(crate) const GROUPS: [(&str, std::ops::Range<usize>); 7] = [
     ("Squares", 0..64),
     ("Side to move", 64..65),

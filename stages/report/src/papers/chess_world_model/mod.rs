@@ -1,7 +1,7 @@
 //! Walker and Lyons, Chess-World-Model (arXiv 2605.30100).
 //!
 //! `read` turns input files into plain values, `results` gathers the runs of one model, `tables` and `figures` (a file for
-//! each of the paper's) say what is shown, `facts` are the paper's numbers, and `contents` puts all of it in order.
+//! each of the paper's) define what is shown, `facts` are the paper's numbers, and `contents` puts all of it in order.
 
 pub(crate) mod boards;
 pub(crate) mod contents;

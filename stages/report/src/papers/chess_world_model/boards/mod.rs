@@ -1,7 +1,7 @@
 //! The predictions of a few games, for the page's board view.
 //!
-//! `read` checks the files, `name` says what models and test sets are called, `embed` chooses what goes on the page and
-//! writes it as the view's script reads it. Nothing here knows what a label means: that the script says.
+//! `read` checks the files, `name` names models and test sets, `embed` chooses what goes on the page and
+//! writes it as the view's script reads it. Nothing here knows what a label means; the script does.
 
 mod embed;
 mod name;

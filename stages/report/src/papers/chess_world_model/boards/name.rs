@@ -19,7 +19,7 @@ pub(super) struct BoardName {
     pub(super) test: TestSet,
 }
 
-/// From the label, and what the file says of the model.
+/// From the label, and the model in the file.
 pub(super) fn named(label: &Label, model: &ModelLine) -> BoardName {
     let coordinate = |wanted: &str| {
         let found = label.coordinates.iter().find(|(axis, _)| axis == wanted);

@@ -77,7 +77,7 @@ impl PaperFacts {
     /// Reads the facts that are part of this crate.
     ///
     /// # Errors
-    /// A line is not as the header says: its number. A test keeps this from happening.
+    /// A line does not fit the header: its number. A test keeps this from happening.
     pub(crate) fn load() -> Result<Self, String> {
         Facts::parse(FACTS).map(PaperFacts).map_err(|line| format!("facts/paper.csv, {line}"))
     }

@@ -83,7 +83,7 @@ pub(crate) struct TokenSet {
 }
 
 impl TokenSet {
-    /// Returns the number of its moves that do not occur in any of the `others`, if all say which occur.
+    /// Returns the number of its moves that do not occur in any of the `others`, if all have their moves.
     pub(crate) fn moves_not_in<'a>(&self, others: impl IntoIterator<Item = &'a TokenSet>) -> Option<u64> {
         let mut others = others.into_iter().peekable();
         others.peek()?;

@@ -82,7 +82,7 @@ fn compared(counts: &[LabelledCounts]) -> [Vec<&TokenSet>; 2] {
     [sets(&trained), sets(&|labelled| whole_set(labelled, &TestSet::RandomUniform).is_some())]
 }
 
-/// The moves of all of them, where all say which occur.
+/// The moves of all of them, where all have their moves.
 fn united<'a>(sets: impl Iterator<Item = &'a TokenSet> + Clone) -> Vec<u8> {
     let longest = sets.clone().map(|set| set.moves.len()).max().unwrap_or(0);
     if sets.clone().any(|set| set.moves.len() != longest) {
