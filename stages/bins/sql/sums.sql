@@ -1,6 +1,6 @@
 -- Sums of every game in every bin of `$width` steps that it reaches: what the bootstrap over games draws from.
 --
--- A sum is called as its metric is; `stages/bins/src/metrics.rs` has the number by which it is divided. The order is that of the
+-- A sum is called as its metric is; `crates/scores/src/metrics.rs` has the number by which it is divided. The order is that of the
 -- rows in `stages/bins/src/bootstrap.rs`, which adds them up in it.
 
 WITH binned AS (

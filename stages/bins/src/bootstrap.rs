@@ -2,8 +2,7 @@
 
 use cwm_bootstrap::{Addend, Draws, LANES, Lanes, confidence_interval, totals};
 use cwm_contract::Failure;
-
-use crate::metrics::{self, GAME_METRICS, METRICS};
+use cwm_scores::metrics::{self, GAME_METRICS, METRICS};
 
 /// Share of the resamples that an interval holds.
 const CONFIDENCE: f64 = 0.95;
@@ -62,10 +61,8 @@ pub(crate) fn bootstrap_intervals(
         let addends: Vec<_> = bin.iter().map(place).collect();
         for (addend, sums) in addends.iter().zip(bin) {
             for (is_whole, metric) in is_whole.iter_mut().zip(&metrics::OF_GAMES) {
-                let whole = |(place, metric): (usize, &metrics::Metric)| {
-                    sums.sums[place] == Some(metric.whole * sums.positions)
-                };
-                is_whole[addend.game] &= metric.of_position().is_some_and(whole);
+                let whole = metrics::ALL[metric.of].whole * sums.positions;
+                is_whole[addend.game] &= sums.sums[metric.of] == Some(whole);
             }
         }
         placed.push(addends);

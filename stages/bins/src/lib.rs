@@ -3,12 +3,11 @@
 //!
 //! The queries are the files in `sql/`; the code around them opens one scores file at a time, draws its games anew for
 //! the intervals, names its rows and writes three small Parquet files. This crate knows no chess and no models: a score is a
-//! row of numbers, and which of them are metrics is a table in `metrics`.
+//! row of numbers, and which of them are metrics is a table in `cwm-scores`.
 
 mod bootstrap;
 mod config;
 mod identity;
-mod metrics;
 mod output;
 mod probe;
 mod query;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cwm_contract::Failure;
+use cwm_scores::metrics::{self, METRICS};
 use datafusion::arrow::array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, UInt64Array};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::parquet::arrow::ArrowWriter;
@@ -12,7 +13,6 @@ use datafusion::parquet::file::properties::WriterProperties;
 
 use crate::bootstrap::{Interval, Intervals};
 use crate::identity::Identity;
-use crate::metrics::{self, METRICS};
 use crate::query::{Errors, PrefixBin};
 use crate::run::ScoredMetrics;
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use cwm_contract::{Failure, Label};
 use cwm_functions::file_url;
+use cwm_scores::metrics::{self, GAME_METRICS, METRICS, Metric};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::{ArrowPrimitiveType, DataType, Float64Type, Int64Type, UInt32Type, UInt64Type};
 use datafusion::arrow::record_batch::RecordBatch;
@@ -13,7 +14,6 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::scalar::ScalarValue;
 
 use crate::bootstrap::{BinSums, GameSums};
-use crate::metrics::{self, GAME_METRICS, METRICS, Metric};
 
 const OVERALL: &str = include_str!("../sql/overall.sql");
 const PREFIX: &str = include_str!("../sql/prefix.sql");

@@ -4,18 +4,13 @@ use std::fs::File;
 use std::path::Path;
 
 use cwm_contract::{Failure, Label};
+use cwm_scores::metrics;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Map, Value};
 
-/// The columns that all scores have.
-const COLUMNS: [(&str, DataType); 5] = [
-    ("game", DataType::UInt32),
-    ("t", DataType::UInt32),
-    ("correct", DataType::UInt8),
-    ("exact", DataType::Boolean),
-    ("loss", DataType::Float64),
-];
+/// The columns that all scores have beside their metrics.
+const POSITION: [(&str, DataType); 2] = [("game", DataType::UInt32), ("t", DataType::UInt32)];
 
 /// Columns of the labels that are right; other programs may leave them out.
 const RIGHT: [(&str, DataType); 2] = [("right_squares", DataType::UInt64), ("right_state", DataType::UInt16)];
@@ -41,7 +36,8 @@ impl ScoresFile {
                 .hint("run the stage that made them again, or look at the file with `cwm show --path`")
         })?;
         let has_labels = RIGHT.iter().all(|(name, _)| reader.schema().field_with_name(name).is_ok());
-        for (name, wanted) in COLUMNS.iter().chain(RIGHT.iter().filter(|_| has_labels)) {
+        let columns = POSITION.iter().chain(RIGHT.iter().filter(|_| has_labels)).map(|(name, wanted)| (*name, wanted));
+        for (name, wanted) in columns.chain(metrics::ALL.iter().map(|metric| (metric.column, &metric.data_type))) {
             let Ok(field) = reader.schema().field_with_name(name) else {
                 return Err(Failure::input(format!("the scores of {label} have no column `{name}`")));
             };

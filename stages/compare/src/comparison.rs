@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cwm_contract::{Context, Failure};
+use cwm_scores::metrics::{self, METRICS};
 use serde_json::{Map, Value, json};
 
 use crate::config::Config;
-use crate::metric::{self, DECISIVE, DECISIVE_COLUMN, DECISIVE_PLURAL, METRICS};
+use crate::metric::{DECISIVE, DECISIVE_COLUMN, DECISIVE_PLURAL, key_prefix};
 use crate::model::Model;
 use crate::resampling::{ResampledModel, TestedDifference, resample};
 use crate::runs::Runs;
@@ -139,8 +140,8 @@ impl Comparison {
             set(format!("{side}variant"), json!(model.variant));
             set(format!("{side}runs"), json!(runs));
         }
-        for (place, metric) in metric::ALL.iter().enumerate() {
-            let (name, prefix) = (metric.name, metric.prefix());
+        for (place, metric) in metrics::ALL.iter().enumerate() {
+            let (name, prefix) = (metric.name, key_prefix(metric));
             let tested = &self.tested[place];
             set(name.to_owned(), number(self.means.0[place]));
             set(format!("baseline_{name}"), number(self.means.1[place]));

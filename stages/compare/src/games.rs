@@ -8,11 +8,12 @@ use arrow_array::types::{Float64Type, UInt8Type, UInt32Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 use cwm_contract::{Failure, Label};
+use cwm_scores::metrics::{self, METRICS};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Map, Value};
 
-use crate::metric::{self, DECISIVE, METRICS};
+use crate::metric::DECISIVE;
 
 /// The column with the game of a position.
 const GAME: (&str, DataType) = ("game", DataType::UInt32);
@@ -48,7 +49,7 @@ impl Scores {
         let builder = ParquetRecordBatchReaderBuilder::try_new(file)
             .map_err(|error| wrong(format!("are no readable Parquet file: {error}")))?;
         let columns =
-            || [GAME].into_iter().chain(metric::ALL.iter().map(|metric| (metric.column, metric.kind.clone())));
+            || [GAME].into_iter().chain(metrics::ALL.iter().map(|metric| (metric.column, metric.data_type.clone())));
         for (name, wanted) in columns() {
             match builder.schema().field_with_name(name) {
                 Err(_) => return Err(wrong(format!("have no column `{name}`"))),
@@ -73,19 +74,19 @@ impl Scores {
         for batch in batches {
             let batch = batch.map_err(|error| wrong(format!("cannot be read: {error}")))?;
             rows += batch.num_rows();
-            without += batch[metric::ALL[DECISIVE].column].null_count();
+            without += batch[metrics::ALL[DECISIVE].column].null_count();
             add(&mut games, &batch).map_err(|what| wrong(what.to_owned()))?;
         }
         match (rows, without) {
             (0, _) => Err(wrong("hold no positions".to_owned())),
             (_, 0) => {
                 for game in &mut games {
-                    game.sums.iter_mut().zip(&metric::ALL).for_each(|(sum, metric)| *sum /= metric.whole);
+                    game.sums.iter_mut().zip(&metrics::ALL).for_each(|(sum, metric)| *sum /= metric.whole);
                 }
                 Ok(Scores { model, games: Some(games) })
             }
             _ if rows == without => Ok(Scores { model, games: None }),
-            _ => Err(wrong(format!("lack the {} of {without} of {rows} positions", metric::ALL[DECISIVE].name))),
+            _ => Err(wrong(format!("lack the {} of {without} of {rows} positions", metrics::ALL[DECISIVE].name))),
         }
     }
 }
@@ -94,7 +95,7 @@ fn add(games: &mut Vec<Game>, batch: &RecordBatch) -> Result<(), &'static str> {
     if batch[GAME.0].null_count() > 0 {
         return Err("hold positions without a game");
     }
-    let columns = metric::ALL.each_ref().map(|metric| &batch[metric.column]);
+    let columns = metrics::ALL.each_ref().map(|metric| &batch[metric.column]);
     if columns.iter().enumerate().any(|(place, column)| place != DECISIVE && column.null_count() > 0) {
         return Err("hold positions without right labels");
     }

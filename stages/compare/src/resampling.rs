@@ -5,9 +5,9 @@
 
 use cwm_bootstrap::{Addend, Draws, LANES, Lanes, confidence_interval, totals};
 use cwm_contract::{Context, Failure};
+use cwm_scores::metrics::METRICS;
 
 use crate::config::Config;
-use crate::metric::METRICS;
 use crate::on_cores::on_cores;
 use crate::runs::Runs;
 

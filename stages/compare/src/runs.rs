@@ -1,9 +1,9 @@
 //! The runs (seeds) of one model.
 
 use cwm_contract::{Failure, Label};
+use cwm_scores::metrics::METRICS;
 
 use crate::games::Game;
-use crate::metric::METRICS;
 
 /// The runs of one model on one test set that have losses.
 #[derive(Default)]
