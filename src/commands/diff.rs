@@ -5,14 +5,13 @@ mod reports;
 
 use std::path::Path;
 
-use cwm_contract::Label;
 use serde::Serialize;
 
 use crate::cli::DiffArguments;
 use crate::output::{print_answer, print_warnings};
 use cwm_core::{Error, ExitCode};
-use cwm_history::diff::{LockDifference, NamedSource, ReportDifference, compare, differ};
-use cwm_pipeline::plan::{Body, Origin, Plan, set_values};
+use cwm_history::diff::{LockDifference, ReportDifference, compare, differ};
+use cwm_pipeline::plan::set_values;
 use operand::{Operand, Places};
 use reports::Pair;
 
@@ -61,12 +60,11 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
             print_warnings(old.problems().iter().chain(new.problems()));
             let store = places.store()?;
             let plan = places.plan(&new);
-            let source = |cell: &str, input: &str, label: &str| source(plan.as_ref()?, cell, input, label);
             let reports = reports::of_both(&old, &new, &store)?.into_iter().map(|Pair { name, tables }| {
                 let compared = tables.map(|(old, new)| compare(&old, &new, tolerance));
                 ReportAnswer { name, not_compared: compared.as_ref().err().cloned(), difference: compared.ok() }
             });
-            (Some(differ(&old, &new, &store, source)?), reports.collect())
+            (Some(differ(&old, &new, &store, plan.as_ref())?), reports.collect())
         }
         (old, new) => {
             let tables = |name: &str, operand: Operand| match operand {
@@ -80,21 +78,6 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
     let answer = Answer { format: FORMAT, old: old_name, new: new_name, cells, reports };
     print_answer(&answer, || text(&answer))?;
     Ok(if is_same(&answer) { ExitCode::OK } else { ExitCode::DIFFERENT })
-}
-
-/// Returns the source that a pipeline names for an artifact of an input, by cell, input and label in the key.
-fn source(plan: &Plan, cell: &str, input: &str, label: &str) -> Option<NamedSource> {
-    let cell: Label = cell.parse().ok()?;
-    let cell = plan.cells.iter().find(|candidate| candidate.label == cell)?;
-    let Some(input) = cell.inputs.iter().find(|candidate| candidate.name == input) else {
-        let is_dependency = matches!(cell.body, Body::Command(_)) && input == "deps";
-        return is_dependency.then(|| NamedSource::File(label.to_owned()));
-    };
-    let ordinal = (0..input.sources.len()).find(|ordinal| input.key_label(*ordinal) == label)?;
-    Some(match &input.sources[ordinal].from {
-        Origin::Cell { index, .. } => NamedSource::Cell(plan.cells[*index].label.to_string()),
-        Origin::File(path) => NamedSource::File(path.display().to_string()),
-    })
 }
 
 /// Returns true if nothing differs. A report that was not compared is of a cell that differs.

@@ -28,7 +28,7 @@ pub use executor::{BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvent
 pub use explain::{Explainer, Reason};
 pub use fetch::{FetchFailure, RemoteTransfers, TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome};
 pub use lock_updates::{checksum_conflicts, fetch_requests, update_lock_file, update_pins};
-pub use lookup::{RunInputs, sources};
+pub use lookup::{RunInputs, input_origins, sources};
 pub use machine::Machine;
 pub use pipes::ingest_pipes;
 pub use predict::{CellPrediction, predict};

@@ -126,6 +126,17 @@ pub fn sources(cell: &Cell) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
+/// Returns the origins of what a cell reads, by the input's name and the artifact's label in its key.
+pub fn input_origins(cell: &Cell) -> HashMap<(&str, String), &Origin> {
+    let mut origins = HashMap::new();
+    for input in &cell.inputs {
+        for (ordinal, source) in input.sources.iter().enumerate() {
+            origins.insert((input.name.as_str(), input.key_label(ordinal)), &source.from);
+        }
+    }
+    origins
+}
+
 /// Returns the cells that a cell reads, by label: a cell may read thousands.
 pub fn sources_by_label(plan: &Plan, cell: &Cell) -> HashMap<String, usize> {
     sources(cell).map(|source| (plan.cells[source].label.to_string(), source)).collect()

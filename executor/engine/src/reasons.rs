@@ -1,7 +1,6 @@
 //! Finds the causes of a cell that has no result: the differences between its key and that of its last result.
 
 use std::cell::LazyCell;
-use std::collections::HashMap;
 
 use cwm_contract::{FetchRequest, Origin as SourceOrigin};
 use jiff::Timestamp;
@@ -9,7 +8,7 @@ use jiff::Timestamp;
 use crate::action::resolve;
 use crate::cause::{Cause, differences};
 use crate::lock_updates::external_sources;
-use crate::lookup::{RunInputs, sources_by_label};
+use crate::lookup::{RunInputs, input_origins, sources_by_label};
 use crate::status::CacheStatus;
 use cwm_action::{ActionBody, ActionFile, source_key};
 use cwm_core::{Components, Key, Result};
@@ -78,9 +77,9 @@ pub fn known_causes(inputs: RunInputs<'_>, index: usize, cache_status: &CacheSta
         }
     }
     let mut causes = changes(inputs, index, &previous, &action, &record);
-    let sources = source_names(plan, index);
+    let origins = input_origins(cell);
     causes.extend(new.into_iter().map(|(name, label)| {
-        let source = sources(&name, &label);
+        let source = source_name(plan, origins.get(&(name.as_str(), label.clone())), &label);
         Cause::Input { name, label, source, old: None, new: None, old_output: None }
     }));
     Ok(causes)
@@ -124,28 +123,24 @@ pub fn changes(
     causes
 }
 
-/// Returns the producers of the inputs of a cell, by the input's name and the artifact's label in its key.
-fn source_names(plan: &Plan, index: usize) -> impl Fn(&str, &str) -> String + use<> {
-    let mut names: HashMap<(String, String), String> = HashMap::new();
-    for input in &plan.cells[index].inputs {
-        for (ordinal, source) in input.sources.iter().enumerate() {
-            let from = match &source.from {
-                Origin::Cell { index, .. } => plan.cells[*index].label.to_string(),
-                Origin::File(path) => path.display().to_string(),
-            };
-            names.insert((input.name.clone(), input.key_label(ordinal)), from);
-        }
+/// Returns the name of the origin of an artifact; its label, if the cell does not read it.
+fn source_name(plan: &Plan, origin: Option<&&Origin>, label: &str) -> String {
+    match origin {
+        Some(Origin::Cell { index, .. }) => plan.cells[*index].label.to_string(),
+        Some(Origin::File(path)) => path.display().to_string(),
+        None => label.to_owned(),
     }
-    move |input, label| names.get(&(input.to_owned(), label.to_owned())).cloned().unwrap_or_else(|| label.to_owned())
 }
 
 /// Returns the differences between two components of one cell.
 pub fn differences_of(plan: &Plan, index: usize, old: &Components, new: &Components) -> Vec<Cause> {
-    let source_of = source_names(plan, index);
+    let origins = input_origins(&plan.cells[index]);
     let mut causes = differences(old, new);
     for cause in &mut causes {
         match cause {
-            Cause::Input { name, label, source, .. } => *source = source_of(name, label),
+            Cause::Input { name, label, source, .. } => {
+                *source = source_name(plan, origins.get(&(name.as_str(), label.clone())), label);
+            }
             Cause::Parameter { name, line, set, .. } => {
                 let Some(place) = plan.cells[index].given.get(name).map(|given| given.value_place) else { continue };
                 (*line, *set) = ((!place.is_set()).then_some(place.line as usize), place.is_set());

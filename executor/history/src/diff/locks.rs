@@ -1,11 +1,12 @@
 //! Two lock files: which cells were added, removed, changed, and why, as far as the store has their records.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 
 use cwm_core::{Error, Key};
-use cwm_engine::{Cause, differences};
+use cwm_engine::{Cause, differences, input_origins};
+use cwm_pipeline::plan::{Body, Cell, Origin, Plan};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::{ActionRecord, Store};
 
@@ -67,18 +68,15 @@ pub struct ChangedCell {
     pub unknown: Vec<Key>,
 }
 
-/// Compares the cells of two lock files. Records are looked up in `store`. `named` returns the source of an input by its
-/// cell, its name and its label in the key, where the pipeline of `new` is known.
+/// Compares the cells of two lock files. Records are looked up in `store`, and the sources of inputs in the plan of `new`, if it
+/// is known.
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn differ(
-    old: &LockFile,
-    new: &LockFile,
-    store: &Store,
-    named: impl Fn(&str, &str, &str) -> Option<NamedSource>,
-) -> Result<LockDifference, Error> {
-    let comparison = Comparison { old: old.cells().collect(), new: new.cells().collect(), store };
+pub fn differ(old: &LockFile, new: &LockFile, store: &Store, plan: Option<&Plan>) -> Result<LockDifference, Error> {
+    let comparison = Comparison { old: old.cells().collect(), new: new.cells().collect(), store, plan };
+    let planned = plan.into_iter().flat_map(|plan| &plan.cells);
+    let planned: HashMap<String, &Cell> = planned.map(|cell| (cell.label.to_string(), cell)).collect();
     let only_in = |these: &Cells<'_>, others: &Cells<'_>| {
         these.keys().filter(|label| !others.contains_key(*label)).map(ToString::to_string).collect()
     };
@@ -104,7 +102,7 @@ pub fn differ(
         if before.key != now.key {
             match (comparison.record(before)?, comparison.record(now)?) {
                 (Some(was), Some(is)) => {
-                    changed.causes = comparison.causes(&was, &is, |input, member| named(label, input, member))?;
+                    changed.causes = comparison.causes(&was, &is, planned.get(*label).copied())?;
                     changed.root = !changed.causes.iter().all(follows);
                 }
                 (was, is) => {
@@ -119,23 +117,15 @@ pub fn differ(
     Ok(found)
 }
 
-/// The source of an input that a pipeline names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NamedSource {
-    /// A cell, by its label.
-    Cell(String),
-    /// A file from outside, by its path.
-    File(String),
-}
-
 /// The cells of a lock file, by label.
 type Cells<'l> = BTreeMap<&'l str, &'l LockLine>;
 
-/// Two lock files, and the store with their records.
+/// Two lock files, the store with their records, and the plan of the new one.
 struct Comparison<'l> {
     old: Cells<'l>,
     new: Cells<'l>,
     store: &'l Store,
+    plan: Option<&'l Plan>,
 }
 
 impl Comparison<'_> {
@@ -147,25 +137,28 @@ impl Comparison<'_> {
         self.old.get(label) != self.new.get(label)
     }
 
-    /// Returns the differences of two records of a cell, with the sources of its inputs.
-    fn causes(
-        &self,
-        old: &ActionRecord,
-        new: &ActionRecord,
-        named: impl Fn(&str, &str) -> Option<NamedSource>,
-    ) -> Result<Vec<Cause>, Error> {
+    /// Returns the differences of two records of a cell, with the sources of its inputs. `cell` is that of the plan.
+    fn causes(&self, old: &ActionRecord, new: &ActionRecord, cell: Option<&Cell>) -> Result<Vec<Cause>, Error> {
         let mut causes = differences(&old.components, &new.components);
+        let origins = cell.map(input_origins).unwrap_or_default();
+        let is_command = cell.is_some_and(|cell| matches!(cell.body, Body::Command(_)));
+        let label_of = |index: usize| self.plan.map(|plan| plan.cells[index].label.to_string());
         for cause in &mut causes {
             let Cause::Input { name, label, source, old: before, new: now, .. } = cause else { continue };
             // Content that is gone was made before.
             let (cells, reader) = if now.is_some() { (&self.new, new) } else { (&self.old, old) };
             let Some(content) = (*now).or(*before) else { continue };
             let has_content = |line: &LockLine| line.outputs.values().any(|digest| *digest == content);
-            *source = match named(name, label) {
-                Some(NamedSource::File(path)) => path,
+            let is_producer = |cell: &String| cells.get(cell.as_str()).is_some_and(|line| has_content(line));
+            let planned = match origins.get(&(name.as_str(), label.clone())) {
+                Some(Origin::File(path)) => Some(path.display().to_string()),
                 // A pipeline may have been edited since it ran.
-                Some(NamedSource::Cell(cell)) if cells.get(cell.as_str()).is_some_and(|line| has_content(line)) => cell,
-                _ => {
+                Some(Origin::Cell { index, .. }) => label_of(*index).filter(is_producer),
+                None => (is_command && *name == "deps").then(|| label.clone()),
+            };
+            *source = match planned {
+                Some(planned) => planned,
+                None => {
                     let mut producers: Vec<_> = cells.iter().filter(|(_, line)| has_content(line)).collect();
                     producers.sort_by_key(|(label, _)| !self.is_changed(label));
                     self.earliest(&producers, reader)?.unwrap_or("outside the pipeline").to_owned()

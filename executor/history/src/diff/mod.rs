@@ -7,6 +7,6 @@ mod table_file;
 mod tables;
 mod text;
 
-pub use locks::{LockDifference, NamedSource, differ};
+pub use locks::{LockDifference, differ};
 pub use table_file::TableFile;
 pub use tables::{ReportDifference, compare};
