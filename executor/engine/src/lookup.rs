@@ -106,13 +106,12 @@ impl<'a> RunInputs<'a> {
 
     /// Returns the preferred result of one key.
     fn preferred_result(&self, index: usize, key: Key) -> Result<Option<ActionRecord>> {
-        let mut candidates = self.store.candidates(&key, self.locked_outputs(index, &key))?;
-        if candidates.len() > 1 {
-            for (position, record) in candidates.iter().enumerate() {
-                if self.store.missing(record, self.files)?.is_empty() {
-                    return Ok(Some(candidates.swap_remove(position)));
-                }
-            }
+        let locked = self.locked_outputs(index, &key);
+        let candidates = self.store.candidates(&key, locked)?;
+        if candidates.len() > 1
+            && let Some(available) = self.store.available(&key, locked, self.files)?
+        {
+            return Ok(Some(available));
         }
         Ok(candidates.into_iter().next())
     }
