@@ -20,11 +20,7 @@ pub struct EvictionPlan<'i> {
 
 impl<'i> EvictionPlan<'i> {
     /// Evicts nothing yet. `results` are those that have content, by index into [`Inventory::records`].
-    pub fn new(
-        inventory: &'i Inventory,
-        pinned: &'i HashSet<Digest>,
-        results: impl Iterator<Item = usize>,
-    ) -> EvictionPlan<'i> {
+    pub fn new(inventory: &'i Inventory, pinned: &'i HashSet<Digest>, results: impl Iterator<Item = usize>) -> Self {
         let mut references: HashMap<Digest, u32> = HashMap::new();
         for digest in results.flat_map(|index| content(inventory, index)) {
             *references.entry(digest).or_default() += 1;

@@ -7,6 +7,7 @@ use cwm_contract::Needs;
 
 use super::bind::BoundInput;
 use super::cells::{Matrix, matrices};
+use super::dependencies::dependencies;
 use super::input_sources::{Sources, references};
 use super::order::{Edges, READS, order};
 use super::parameters::{Complete, Folders, ParameterSource};
@@ -15,7 +16,7 @@ use super::references::References;
 use super::settings::{CellSettings, settings};
 use super::substitute::{Scope, all};
 use super::variables::Variables;
-use super::{Body, Cell, ExportPlan, OutputPlan, StagePlan, command, dependencies};
+use super::{Body, Cell, ExportPlan, OutputPlan, StagePlan, command};
 use crate::spec::{Spec, StageSpec};
 use cwm_core::{CodeOf, Diagnostic, Node, Problems, Registry};
 
@@ -24,6 +25,8 @@ pub struct PlannedStage<'a> {
     /// The stage in the file.
     pub spec: &'a StageSpec,
     pub kind: Option<Kind>,
+    /// The files that a command depends on.
+    deps: Vec<String>,
     /// Its axes and cells.
     pub matrix: Matrix,
     /// Its sources: those of each cell, or those of all cells.
@@ -67,6 +70,7 @@ pub fn build(
     let stages = spec.stages.iter().zip(matrices).map(|(stage, matrix)| PlannedStage {
         spec: stage,
         kind: kind(stage, registry, problems),
+        deps: dependencies(&stage.deps, &folders.file, problems),
         matrix,
         sources: Vec::new(),
         outputs: None,
@@ -121,13 +125,13 @@ impl<'a> Planner<'a> {
 
     /// Plans the cells of a stage. All stages that it reads are planned.
     fn stage(&mut self, number: usize) {
-        let PlannedStage { spec: stage, kind, matrix, sources, .. } = &self.stages[number];
-        let deps = dependencies::dependencies(&stage.deps, &self.folders.file, self.problems);
+        let planned = &self.stages[number];
+        let PlannedStage { spec: stage, kind, matrix, sources, .. } = planned;
         let Some(kind) = kind.as_ref().filter(|_| !matrix.labels.is_empty()) else {
             // Its values are checked all the same.
             for cell in 0..matrix.labels.len().max(1) {
                 let cell = Some(cell).filter(|_| !matrix.labels.is_empty());
-                self.resolve(stage, kind.as_ref(), &deps, &self.scope(matrix, cell));
+                self.resolve(planned, &self.scope(matrix, cell));
             }
             return;
         };
@@ -136,7 +140,7 @@ impl<'a> Planner<'a> {
         let cell = |cell: usize| {
             let bound = bound[if bound.len() == 1 { 0 } else { cell }].as_ref();
             let inputs = bound.and_then(|bound| all(bound.iter().map(|bound| self.input(number, cell, bound))));
-            let resolved = self.resolve(stage, Some(kind), &deps, &self.scope(matrix, Some(cell)));
+            let resolved = self.resolve(planned, &self.scope(matrix, Some(cell)));
             let (body, Complete { values, given, folders }, settings) = resolved?;
             Some(Cell {
                 label: matrix.labels[cell].clone(),
@@ -160,23 +164,18 @@ impl<'a> Planner<'a> {
     }
 
     /// Resolves the values and settings of one cell. None if something is wrong, which is reported, or if the kind is not known.
-    fn resolve(
-        &self,
-        stage: &StageSpec,
-        kind: Option<&Kind>,
-        deps: &[String],
-        scope: &Scope,
-    ) -> Option<(Body, Complete, CellSettings)> {
+    fn resolve(&self, planned: &PlannedStage, scope: &Scope) -> Option<(Body, Complete, CellSettings)> {
+        let PlannedStage { spec: stage, kind, deps, .. } = planned;
         let (mut with, mut wrong) = (Vec::with_capacity(stage.with.len()), Vec::new());
         for (key, node) in &stage.with {
             // A stage of an unknown kind may be a command, whose text is the shell's.
-            let is_verbatim = key.text == command::RUN && kind.is_none_or(|kind| kind.stage.is_none());
+            let is_verbatim = key.text == command::RUN && kind.as_ref().is_none_or(|kind| kind.stage.is_none());
             match if is_verbatim { Some(node.clone()) } else { scope.node(node) } {
                 Some(node) => with.push((key.clone(), node)),
                 None => wrong.push(key.text.as_str()),
             }
         }
-        let built = kind.and_then(|kind| kind.stage);
+        let built = kind.as_ref().and_then(|kind| kind.stage);
         let planned = match (kind, built) {
             (None, _) => None,
             (Some(kind), Some(built)) => {
