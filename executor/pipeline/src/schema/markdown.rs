@@ -2,7 +2,7 @@
 
 use cwm_contract::{Count, Format, Input, Output, ParameterSpec, Shape, Stage, Value};
 
-use super::keys::{COMMAND, DEVICE, FILE, STAGE};
+use super::keys::{COMMAND, DEVICE, FILE, Key, STAGE};
 use super::stage::{ABOUT_COMMAND, ABOUT_RUN, ABOUT_SHELL, ABOUT_VARIABLES, one_line};
 use cwm_core::Registry;
 
@@ -23,15 +23,10 @@ pub fn markdown(registry: &Registry) -> String {
     page += "| `from` | Its inputs: a reference (`corpus`, `tokens.train`, `model[size=d32/l1]`) or a list of them; or a map from input to \
              reference, path with a `/` (`./games.pgn`), `{ file: path }`, or a list of these. |\n";
     page += "| `with` | Its parameters, below. |\n";
-    for key in STAGE.iter().chain([&DEVICE]).chain(COMMAND) {
-        let whose = if COMMAND.iter().any(|own| own.name == key.name) {
-            "Of a `command`. "
-        } else if key.name == DEVICE.name {
-            "Of stages that compute with models. "
-        } else {
-            ""
-        };
-        page += &format!("| `{}` | {whose}{} |\n", key.name, cell(key.about));
+    let groups: [(&[Key], &str); 3] =
+        [(STAGE, ""), (&[DEVICE], "Of stages that compute with models. "), (COMMAND, "Of a `command`. ")];
+    for (keys, whose) in groups {
+        keys.iter().for_each(|key| page += &format!("| `{}` | {whose}{} |\n", key.name, cell(key.about)));
     }
     page += "\n## Stages\n\n| kind | what it does |\n|---|---|\n";
     for stage in registry.iter() {
