@@ -515,16 +515,19 @@ fn a_running_stage_and_its_inputs_stay_and_one_that_ended_long_ago_goes() {
         "reader"
     );
     collect(&store, &NoJobs, wish(), NOW(), || {}).unwrap();
-    assert!(work.exists() && !is_whole(&store, &old));
+    assert!(work.path().exists() && !is_whole(&store, &old));
     let folder = input.outputs["folder"].digest;
     assert_eq!(store.manifest(&folder).unwrap().files().len(), 1);
     assert!(store.object_size(&Digest::of(b"b")).unwrap().is_some(), "what the folder holds");
     assert!(store.object_size(&Digest::of(b"a")).unwrap().is_none(), "what it does not read");
     drop(lock);
     collect(&store, &NoJobs, wish(), NOW(), || {}).unwrap();
-    assert!(work.exists() && check.exists(), "an attempt resumes from its checkpoint, and the log of a check is read");
+    assert!(
+        work.path().exists() && check.path().exists(),
+        "an attempt resumes from its checkpoint, and the log of a check is read"
+    );
     let later = NOW().checked_add(jiff::SignedDuration::from_hours(15 * 24)).unwrap();
     let collected = collect(&store, &NoJobs, wish(), later, || {}).unwrap();
     assert_eq!(collected.report.work.iter().map(|work| work.label.as_str()).collect::<Vec<_>>(), ["reader", "reader"]);
-    assert!(!work.exists() && !check.exists());
+    assert!(!work.path().exists() && !check.path().exists());
 }

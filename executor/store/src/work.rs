@@ -94,11 +94,6 @@ impl WorkFolder {
         &self.key
     }
 
-    /// Returns true if its result is only compared with the recorded one.
-    pub fn is_check(&self) -> bool {
-        self.path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(CHECKING))
-    }
-
     /// Returns the folder itself; the current folder of a command stage.
     pub fn path(&self) -> &Path {
         &self.path
@@ -127,11 +122,6 @@ impl WorkFolder {
     /// Returns the path of the stage's log.
     pub fn log(&self) -> PathBuf {
         self.path.join("log")
-    }
-
-    /// Returns true if it is there: left by a failed or interrupted run, or in use.
-    pub fn exists(&self) -> bool {
-        self.path.is_dir()
     }
 
     /// Makes the folder ready for an attempt, counted from 1: everything is emptied but `keep/` and the action file. A later
@@ -182,7 +172,7 @@ impl WorkFolder {
     /// # Errors
     /// The disk refuses.
     pub fn remove(&self) -> Result<()> {
-        if !self.exists() {
+        if !self.path.is_dir() {
             return Ok(());
         }
         let folder = self.store.folder("garbage");

@@ -8,7 +8,7 @@ use super::*;
 fn a_start_finds_out_and_tmp_empty_and_keep_as_it_was() {
     let (_folder, store) = new_store();
     let work = store.work(&key("a"));
-    assert!(!work.exists());
+    assert!(!work.path().exists());
     work.write_action(&BTreeMap::from([("stage", "parse")])).unwrap();
     work.prepare(1).unwrap();
     assert_eq!(names_in(work.path()), ["action.json", "keep", "out", "tmp"]);
@@ -68,7 +68,7 @@ fn a_removal_is_whole_and_garbage_where_it_was_killed() {
         _ => Ok(()),
     });
     assert!(store.clone().with_fault_injection(hook).work(&key("a")).remove().is_err());
-    assert!(!a.exists(), "nothing half removed can be taken for kept work");
+    assert!(!a.path().exists(), "nothing half removed can be taken for kept work");
     assert_eq!(names_in(&store.folder("garbage")).len(), 1);
     b.remove().unwrap();
     assert_eq!(names_in(&store.folder("work")), Vec::<String>::new());
