@@ -20,17 +20,15 @@ const SHELLS: [(&str, &[&str]); 2] = [("bash", &["bash", "-euo", "pipefail", "-c
 /// Reads the shell of a command: a name, or a program with its arguments.
 fn shell(node: &Node) -> Result<Vec<String>, Diagnostic> {
     let named = |name: &str| SHELLS.iter().find(|(known, _)| *known == name);
-    let words = match (&node.content, node.text()) {
-        (_, Some(name)) => named(name).map(|(_, words)| words.iter().map(|word| (*word).to_owned()).collect()),
-        (Content::List(items), _) => items.iter().map(|item| item.text().map(str::to_owned)).collect(),
-        _ => None,
+    let (words, found): (Option<Vec<String>>, String) = match (&node.content, node.text()) {
+        (_, Some(name)) => {
+            let words = named(name).map(|(_, words)| words.iter().map(|word| (*word).to_owned()).collect());
+            (words, format!(", not `{}`", visible(name)))
+        }
+        (Content::List(items), _) => (items.iter().map(|item| item.text().map(str::to_owned)).collect(), String::new()),
+        _ => (None, format!(", not {}", node.kind())),
     };
-    words.filter(|words: &Vec<String>| words.first().is_some_and(|program| !program.is_empty())).ok_or_else(|| {
-        let found = match (&node.content, node.text()) {
-            (Content::List(_), _) => String::new(),
-            (_, Some(name)) => format!(", not `{}`", visible(name)),
-            _ => format!(", not {}", node.kind()),
-        };
+    words.filter(|words| words.first().is_some_and(|program| !program.is_empty())).ok_or_else(|| {
         Diagnostic::at(node.place, format!("`shell` must be `bash`, `sh` or a list of text{found}"))
             .hint("a list is a program and its arguments, after which the command is put: `shell: [python3, -c]`")
     })
