@@ -504,7 +504,7 @@ fn a_running_stage_and_its_inputs_stay_and_one_that_ended_long_ago_goes() {
         "outputs": {}, "groups": [], "resources": cwm_contract::Resources::default(), "cause": [], "force": false,
     });
     // A check that failed leaves its folder as well.
-    let check = store.checking(&components.key());
+    let check = store.attempt_folder(&components.key(), true);
     check.prepare(1).unwrap();
     for folder in [&work, &check] {
         fs::write(folder.action_file(), serde_json::to_vec(&action).unwrap()).unwrap();

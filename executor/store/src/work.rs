@@ -52,18 +52,14 @@ const CHECKING: &str = ".checking-";
 impl Store {
     /// Returns the work folder of `key`; [`WorkFolder::prepare`] makes it.
     pub fn work(&self, key: &Key) -> WorkFolder {
-        WorkFolder { store: self.clone(), key: *key, path: self.root().join("work").join(key.to_string()) }
+        self.attempt_folder(key, false)
     }
 
-    /// Returns the folder in which `key` is computed again to check its result: not that of a run, which may hold checkpoints.
-    pub fn checking(&self, key: &Key) -> WorkFolder {
-        let path = self.root().join("work").join(format!("{CHECKING}{key}"));
-        WorkFolder { store: self.clone(), key: *key, path }
-    }
-
-    /// Returns the folder of an attempt at an action or, with `check`, at its check.
+    /// Returns the work folder of `key` or, with `check`, the folder in which it is computed again to check its result: not that of
+    /// a run, which may hold checkpoints.
     pub fn attempt_folder(&self, key: &Key, check: bool) -> WorkFolder {
-        if check { self.checking(key) } else { self.work(key) }
+        let prefix = if check { CHECKING } else { "" };
+        WorkFolder { store: self.clone(), key: *key, path: self.root().join("work").join(format!("{prefix}{key}")) }
     }
 
     /// Returns all work folders, by key, also those in which results are checked.
@@ -73,7 +69,7 @@ impl Store {
     pub fn work_folders(&self) -> Result<Vec<WorkFolder>> {
         let names = list_folder(&self.root().join("work"))?;
         let folder = |name: &str| match name.strip_prefix(CHECKING) {
-            Some(key) => Some(self.checking(&key.parse().ok()?)),
+            Some(key) => Some(self.attempt_folder(&key.parse().ok()?, true)),
             None => Some(self.work(&name.parse().ok()?)),
         };
         let mut folders: Vec<WorkFolder> = names.iter().filter_map(|(name, _)| folder(name)).collect();
