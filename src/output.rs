@@ -95,8 +95,7 @@ pub fn columns<R: AsRef<[String]>>(rows: impl IntoIterator<Item = R>) -> String 
 /// Returns the width of the terminal that standard output is; nothing if it is none.
 pub fn terminal_width() -> Option<usize> {
     let (width, _) = terminal_size::terminal_size_of(stdout())?;
-    let width = usize::from(width.0);
-    (width > 0).then_some(width)
+    Some(usize::from(width.0)).filter(|width| *width > 0)
 }
 
 /// Prints warnings about files on standard error.

@@ -3,7 +3,6 @@
 mod graph;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::Path;
 
 use serde::{Serialize, Serializer};
@@ -47,10 +46,10 @@ struct RemoteRow {
     detail: String,
 }
 
-impl fmt::Display for RemoteRow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl RemoteRow {
+    fn text(&self) -> String {
         let RemoteRow { name, state, detail } = self;
-        if detail.is_empty() { write!(f, "{name}: {state}") } else { write!(f, "{name}: {state} ({detail})") }
+        if detail.is_empty() { format!("{name}: {state}") } else { format!("{name}: {state} ({detail})") }
     }
 }
 
@@ -122,7 +121,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     rows.iter().for_each(|row| *counts.entry(&row.state).or_default() += 1);
     let entry = |(&index, row): (&usize, &Row)| {
-        let remotes = row.remotes.iter().map(RemoteRow::to_string);
+        let remotes = row.remotes.iter().map(RemoteRow::text);
         let detail = if arguments.verbose { row.detail.clone() } else { fold_lines(row.detail.clone()) };
         let lines = [row.state.clone(), detail.join("; ")].into_iter().chain(remotes).collect();
         Entry { label: workspace.plan.cells[index].label.clone(), lines, value: () }

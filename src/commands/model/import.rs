@@ -19,7 +19,8 @@ pub fn run(arguments: &ImportArguments) -> Result<(), Error> {
     }
     let model_tools = require_model_tools()?;
     let target = &arguments.folder;
-    if is_taken(target)? {
+    let is_empty_folder = fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_none());
+    if target.exists() && !is_empty_folder {
         let error = Error::usage(format!("{} is there already", target.display()));
         return Err(error.hint("name another folder, or move that one away"));
     }
@@ -37,14 +38,4 @@ pub fn run(arguments: &ImportArguments) -> Result<(), Error> {
     }
     summary.lines.iter().for_each(|line| eprintln!("{line}"));
     print(&target.to_string_lossy())
-}
-
-/// Returns true if a rename would not replace what is there: anything but an empty folder.
-fn is_taken(path: &Path) -> Result<bool, Error> {
-    match fs::read_dir(path) {
-        Ok(mut entries) => Ok(entries.next().is_some()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(true),
-        Err(error) => Err(Error::io("read", path, error)),
-    }
 }

@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
 use serde::Serialize;
 
 use crate::cli::{GraphNotation, StatusArguments};
@@ -39,9 +37,10 @@ pub fn run(arguments: &StatusArguments, notation: GraphNotation) -> Result<ExitC
             Error::usage("`--graph` draws the whole pipeline").hint("`cwm status --graph=text` (or `mermaid`, `dot`)")
         );
     }
-    if notation != GraphNotation::Text {
-        let name = notation.to_possible_value();
-        reject_json_with(&format!("--graph={}", name.as_ref().map_or("", PossibleValue::get_name)))?;
+    match notation {
+        GraphNotation::Text => {}
+        GraphNotation::Mermaid => reject_json_with("--graph=mermaid")?,
+        GraphNotation::Dot => reject_json_with("--graph=dot")?,
     }
     let file = pipeline_file(arguments.pipeline.file.as_deref())?;
     let plan = plan::load(&file, &arguments.pipeline.sets, &crate::registry::built_in())?;

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::adapters::SlurmJobs;
 use crate::cli::GcArguments;
 use crate::locate::open_existing_store;
-use crate::output::{columns, print_answer};
+use crate::output::{columns, print_answer, print_note};
 use cwm_core::{Error, list_some, plural};
 use cwm_gc::{GcOptions, GcReport, Retention};
 use cwm_store::Store;
@@ -19,15 +19,15 @@ use cwm_store::Store;
 /// The store cannot be read, or, to delete, written; or something in it is damaged, so that the results that it names are not known.
 pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<(), Error> {
     let store = open_existing_store(store, arguments.file.as_deref())?;
-    if let Some(lock) = &arguments.forget
-        && !cwm_gc::forget(&store, lock)?
-    {
-        return Err(Error::usage(format!("the store has never seen {}", lock.display()))
-            .hint("`cwm store gc` lists the lock files that it has seen"));
-    }
-    if let Some(lock) = arguments.forget.as_ref().filter(|lock| lock.exists()) {
-        let effect = "until its pipeline runs again, `cwm store gc --delete` deletes what only it names";
-        crate::output::print_note(&format!("warning: {} still exists; {effect}", lock.display()));
+    if let Some(lock) = &arguments.forget {
+        if !cwm_gc::forget(&store, lock)? {
+            return Err(Error::usage(format!("the store has no record of the lock file {}", lock.display()))
+                .hint("`cwm store gc` lists those that it has"));
+        }
+        if lock.exists() {
+            let effect = "until its pipeline runs again, `cwm store gc --delete` deletes what only it names";
+            print_note(&format!("warning: {} still exists; {effect}", lock.display()));
+        }
     }
     let options = GcOptions { keep: arguments.keep, max_size: arguments.max_size, sources: arguments.sources };
     let now = Timestamp::now();

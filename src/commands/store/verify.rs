@@ -21,8 +21,6 @@ use cwm_store::VerifyReport;
 /// The store cannot be read.
 pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode, Error> {
     hints::remember(store, arguments.pipeline.file.as_deref(), &arguments.pipeline.sets);
-    let named =
-        (!arguments.stages.is_empty()).then(|| pipeline_file(arguments.pipeline.file.as_deref())).transpose()?;
     let store = open_existing_store(store, arguments.pipeline.file.as_deref())?;
     let style = ProgressStyle::with_template(
         "{bar:30} {decimal_bytes} of {decimal_total_bytes}, {decimal_bytes_per_sec}, {eta} left",
@@ -34,20 +32,18 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
         bar.set_length(total);
         bar.set_position(done);
     };
-    let report = match named {
-        None => {
-            let mut report = store.verify(None, progress)?;
-            report.findings.extend(cwm_gc::check(&store)?);
-            report.findings.sort_by(|a, b| a.path.cmp(&b.path));
-            report
-        }
-        Some(file) => {
-            let lock = lock_of_run(&file, &set_values(&arguments.pipeline.sets))?;
-            let mut results = locked_records(&store, &lock)?;
-            let selected = selection::stages(&arguments.stages, results.iter().map(|record| &record.label))?;
-            results.retain(|record| selection::matches_selection(&record.label, &selected));
-            store.verify(Some(&results), progress)?
-        }
+    let report = if arguments.stages.is_empty() {
+        let mut report = store.verify(None, progress)?;
+        report.findings.extend(cwm_gc::check(&store)?);
+        report.findings.sort_by(|a, b| a.path.cmp(&b.path));
+        report
+    } else {
+        let file = pipeline_file(arguments.pipeline.file.as_deref())?;
+        let lock = lock_of_run(&file, &set_values(&arguments.pipeline.sets))?;
+        let mut results = locked_records(&store, &lock)?;
+        let selected = selection::stages(&arguments.stages, results.iter().map(|record| &record.label))?;
+        results.retain(|record| selection::matches_selection(&record.label, &selected));
+        store.verify(Some(&results), progress)?
     };
     bar.finish_and_clear();
     print_answer(&report, || text(&report))?;
