@@ -66,9 +66,9 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Model(ModelCommand::Import(arguments)) => model::import::run(&arguments),
         Command::Model(ModelCommand::Track(arguments)) => model::track::run(store, &arguments),
         Command::Model(ModelCommand::Devices) => model::devices::run(),
-        Command::Util(UtilCommand::Schema(arguments)) => util::schema::run(&arguments),
-        Command::Util(UtilCommand::Completions(arguments)) => util::completions::run(&arguments),
-        Command::Util(UtilCommand::Man(arguments)) => util::man::run(&arguments),
+        Command::Util(UtilCommand::Schema { markdown }) => util::schema::run(markdown),
+        Command::Util(UtilCommand::Completions { shell }) => util::completions::run(shell),
+        Command::Util(UtilCommand::Man { folder }) => util::man::run(&folder),
         // Each of the others returns its exit code.
         Command::Run(arguments) => return run::run(store, arguments),
         Command::Status(arguments) => return status::run(store, arguments),

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use cwm_contract::{CurvePoint, Format, Inspector, Shape};
+use cwm_contract::{CurvePoint, Format, Inspector};
 
 use super::Tail;
 use cwm_core::{Error, Key};
 use cwm_pipeline::plan::OutputPlan;
 use cwm_store::external_files::DigestCache;
-use cwm_store::{ActionRecord, Store};
+use cwm_store::{ActionRecord, OutputShape, Store};
 
 /// The curves of one cell for one key.
 pub struct CellCurves {
@@ -39,10 +39,7 @@ impl CellCurves {
     ) -> CellCurves {
         let outputs = outputs.iter().filter(|output| inspector.has_points(&output.format)).map(|output| {
             let (port, format) = (output.name.clone(), output.format.clone());
-            let file = match output.shape {
-                Shape::File(extension) if !extension.is_empty() => format!("{port}.{extension}"),
-                _ => port.clone(),
-            };
+            let file = OutputShape::from(output.shape).file_name(&port);
             CurveOutput { port, file, format, tail: None }
         });
         CellCurves { key, inspector, outputs: outputs.collect(), last }

@@ -1,9 +1,10 @@
 //! `cwm util completions`: prints the script by which a shell completes words of `cwm` command lines.
 
+use clap_complete::Shell;
 use clap_complete::env::Shells;
 use serde_json::json;
 
-use crate::cli::{COMPLETION_VARIABLE, CompletionsArguments};
+use crate::cli::COMPLETION_VARIABLE;
 use crate::output::{is_json, print, print_json};
 use cwm_core::Error;
 
@@ -15,8 +16,8 @@ const BASH_FUNCTION: &str = include_str!("completions.bash");
 ///
 /// # Errors
 /// Standard output cannot be written.
-pub fn run(arguments: &CompletionsArguments) -> Result<(), Error> {
-    let name = arguments.shell.to_string();
+pub fn run(shell: Shell) -> Result<(), Error> {
+    let name = shell.to_string();
     let shells = Shells::builtins();
     let shell = shells.completer(&name).ok_or_else(|| Error::internal(format!("no completions for {name}")))?;
     let mut script = Vec::new();
