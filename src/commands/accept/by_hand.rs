@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::cli::AcceptArguments;
+use crate::commands::retry_command::invocation;
 use crate::output::{is_json, print_json};
 use crate::workspace::Workspace;
 use cwm_core::{Components, Digest, Error, ExitCode, Key, is_name, shell_quote};
@@ -42,7 +43,8 @@ struct NewResult {
 pub fn run(store: Option<&Path>, arguments: &AcceptArguments) -> Result<ExitCode, Error> {
     let [stage] = &arguments.stages[..] else {
         let message = format!("one stage gets the result, and {} are named", arguments.stages.len());
-        return Err(Error::usage(message).hint(format!("`cwm accept STAGE{}`", options(arguments))));
+        let option = if arguments.previous { "--previous" } else { "--files FILE" };
+        return Err(Error::usage(message).hint(format!("`cwm accept STAGE {option}`")));
     };
     let workspace = Workspace::open(store, &arguments.pipeline)?;
     let plan = &workspace.plan;
@@ -159,12 +161,6 @@ fn output_name(word: &str) -> Option<&str> {
     (is_name(name) && !Path::new(word).exists()).then_some(name)
 }
 
-/// Returns the options that name the result, as they were typed.
-fn options(arguments: &AcceptArguments) -> String {
-    let files = arguments.files.iter().map(|file| format!(" {}", shell_quote(file)));
-    if arguments.previous { " --previous".to_owned() } else { format!(" --files{}", files.collect::<String>()) }
-}
-
 /// Finds the outputs of the result that the lock file names.
 fn previous_outputs(workspace: &Workspace, cell: &Cell) -> Result<BTreeMap<String, PathBuf>, Error> {
     let Workspace { store, files, .. } = workspace;
@@ -206,8 +202,7 @@ fn key_of(
             Ok((record.components.clone(), Some(record.as_ref().clone())))
         }
         KeyStatus::Cached(record) => {
-            let typed = format!("{}{}", shell_quote(&arguments.stages[0]), options(arguments));
-            let hint = format!("`cwm accept {typed} --replace` takes yours; the other stays in the store");
+            let hint = format!("`{} --replace` takes yours; the other stays in the store", invocation());
             Err(Error::usage(format!("{label} has a result: {}", record.origin())).hint(hint))
         }
         KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) => {
