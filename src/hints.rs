@@ -5,25 +5,6 @@ use std::sync::OnceLock;
 
 use cwm_core::shell_quote;
 
-/// Commands with `-f`, `--set` and `--store`. The first has `--file` in place of `-f`.
-const WITH_SETS: [&str; 13] = [
-    "log",
-    "run",
-    "status",
-    "why",
-    "accept",
-    "show",
-    "export",
-    "sql",
-    "lock",
-    "push",
-    "pull",
-    "store verify",
-    "model track",
-];
-/// Commands with `-f` and `--store` alone.
-const WITH_FILE: [&str; 6] = ["store ls", "store tag", "store du", "store gc", "diff", "runs"];
-
 /// The groups of commands, each with the space after it.
 const GROUPS: [&str; 3] = ["store ", "model ", "util "];
 
@@ -55,12 +36,14 @@ fn complete(text: &str, all: &str, without_sets: &str) -> String {
         let typed = arguments.split('`').next().unwrap_or_default();
         let has_pipeline =
             [" -f ", " --file ", " --set ", " --store ", ".yaml"].iter().any(|option| typed.contains(option));
-        let options = match WITH_SETS.iter().position(|known| *known == name) {
+        let options = match name {
             _ if has_pipeline => String::new(),
-            Some(0) => all.replacen(" -f ", " --file ", 1),
-            Some(_) => all.to_owned(),
-            None if WITH_FILE.contains(&name) => without_sets.to_owned(),
-            None => String::new(),
+            // Its `-f` is `--follow`.
+            "log" => all.replacen(" -f ", " --file ", 1),
+            "run" | "status" | "why" | "accept" | "show" | "export" | "sql" | "lock" | "push" | "pull"
+            | "store verify" | "model track" => all.to_owned(),
+            "store ls" | "store tag" | "store du" | "store gc" | "diff" | "runs" => without_sets.to_owned(),
+            _ => String::new(),
         };
         completed += &format!("{before}{name}{options}");
         rest = arguments;

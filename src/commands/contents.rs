@@ -1,7 +1,7 @@
 //! Describes the content of a stage's outputs, and of what they were made from.
 
 use cwm_contract::{DescribeOptions, Description, Failure, FailureKind, Format};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::workspace::Workspace;
 use cwm_core::{Error, ErrorKind};
@@ -74,12 +74,12 @@ impl Contents {
     }
 
     /// Adds the contents to the JSON of the record.
-    pub fn add_to(&self, record: &mut Map<String, Value>) {
+    pub fn add_to(&self, record: &mut Value) {
         let outputs = self.outputs.iter().map(|(port, one)| (port.clone(), one.facts.clone()));
         let above = self.upstream.iter();
         let above = above.map(|(stage, port, one)| json!({ "stage": stage, "output": port, "contents": one.facts }));
-        record.insert("contents".to_owned(), outputs.collect());
-        record.insert("upstream".to_owned(), above.collect());
+        record["contents"] = outputs.collect();
+        record["upstream"] = above.collect();
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cwm_contract::{DescribeOptions, amount};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::cli::ShowArguments;
 use crate::commands::contents::Contents;
@@ -39,9 +39,7 @@ pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, 
         errors.append(&mut contents.errors);
         texts.push(describe(record) + &contents.text(&record.label.to_string()));
         let mut document = serde_json::to_value(record).map_err(|error| Error::internal(error.to_string()))?;
-        if let Value::Object(document) = &mut document {
-            contents.add_to(document);
-        }
+        contents.add_to(&mut document);
         documents.push(document);
     }
     print_answer(&documents, || texts.join("\n"))?;
