@@ -6,21 +6,6 @@ use clap::{CommandFactory, Error};
 use super::Cli;
 use crate::output::print_error_as_json;
 
-/// Commands of earlier versions and of other programs, and what they are here, unless they are in a group now.
-const RENAMED: [(&str, &str); 11] = [
-    ("watch", "run --watch"),
-    ("dag", "status --graph"),
-    ("tensorboard", "log --tensorboard DIR"),
-    ("path", "show --path STAGE"),
-    ("take", "accept STAGE --files FILE"),
-    ("pin", "lock"),
-    ("graph", "status --graph"),
-    ("exp", "runs"),
-    ("metrics", "runs"),
-    ("repro", "run"),
-    ("resume", "run"),
-];
-
 /// Prints a usage error with a hint, or the text of `--help`, and ends the program. With `--json` the error is JSON as well.
 pub fn exit(error: &Error) -> ! {
     let renamed = match error.get(ContextKind::InvalidSubcommand) {
@@ -58,12 +43,22 @@ pub fn exit(error: &Error) -> ! {
     std::process::exit(error.exit_code());
 }
 
-/// Returns the name here of a command of an earlier version or of another program.
+/// Returns the name here of a command of an earlier version or of another program; or of one that is in a group now.
 fn new_name(old: &str) -> Option<String> {
-    if let Some((_, new)) = RENAMED.iter().find(|(word, _)| *word == old) {
-        return Some((*new).to_owned());
-    }
-    let program = Cli::command();
-    let group = program.get_subcommands().find(|group| group.find_subcommand(old).is_some())?;
-    Some(format!("{} {old}", group.get_name()))
+    let new = match old {
+        "watch" => "run --watch",
+        "dag" | "graph" => "status --graph",
+        "tensorboard" => "log --tensorboard DIR",
+        "path" => "show --path STAGE",
+        "take" => "accept STAGE --files FILE",
+        "pin" => "lock",
+        "exp" | "metrics" => "runs",
+        "repro" | "resume" => "run",
+        _ => {
+            let program = Cli::command();
+            let group = program.get_subcommands().find(|group| group.find_subcommand(old).is_some())?;
+            return Some(format!("{} {old}", group.get_name()));
+        }
+    };
+    Some(new.to_owned())
 }
