@@ -6,7 +6,6 @@ mod tensorboard;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::LogArguments;
@@ -14,14 +13,6 @@ use crate::output::{is_json, print, print_answer, print_json, reject_json_with};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode, strip_ansi};
 use cwm_engine::{CacheStatus, KeyStatus, describe_unread_pipe};
-
-/// A cell that has a log, for `--json`.
-#[derive(Serialize)]
-struct Row {
-    label: String,
-    /// `running`, `failed` or `done`.
-    state: &'static str,
-}
 
 /// Runs `cwm log`: prints the log of a run that failed or goes on, else that of the recorded result; without a stage, it lists the
 /// cells that have a log.
@@ -92,12 +83,13 @@ fn list(workspace: &Workspace) -> Result<ExitCode, Error> {
     let mut rows = Vec::new();
     for (index, cell) in workspace.plan.cells.iter().enumerate() {
         if let Some((_, state)) = last_log(workspace, &cache_status, index)? {
-            rows.push(Row { label: cell.label.to_string(), state });
+            rows.push((&cell.label, state));
         }
     }
     if rows.is_empty() && !is_json() {
         return Err(Error::usage("no stage of this pipeline has a log yet").hint("`cwm run` makes them"));
     }
-    print_answer(&rows, || rows.iter().map(|row| format!("{:<8} {}\n", row.state, row.label)).collect())?;
+    let json: Vec<_> = rows.iter().map(|(label, state)| json!({ "label": label, "state": state })).collect();
+    print_answer(&json, || rows.iter().map(|(label, state)| format!("{state:<8} {label}\n")).collect())?;
     Ok(ExitCode::OK)
 }

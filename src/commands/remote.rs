@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::cli::{RemoteArguments, RemoteCommand};
 use crate::locate::{pipeline_file, store_folder};
@@ -10,16 +10,6 @@ use crate::output::{columns, is_json, print_answer};
 use cwm_core::{Error, visible};
 use cwm_project::site::{NewRemote, Remote, Site, add_remote, remove_remote};
 use cwm_remote::Kinds;
-
-/// A remote of `cwm.toml`.
-#[derive(Serialize)]
-struct Row {
-    name: String,
-    url: String,
-    read_only: bool,
-    /// True if a push goes there unless another one is named.
-    pushed_to: bool,
-}
 
 /// Runs `cwm remote`. It sends no request to a remote.
 ///
@@ -44,24 +34,23 @@ pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<(), Erro
 
 fn list_remotes(file: &Path) -> Result<(), Error> {
     let site = Site::of(file, &Kinds)?;
-    let pushed_to = site.remotes.iter().position(|remote| !remote.read_only);
-    let row = |(at, remote): (usize, Remote)| Row {
-        name: remote.name,
-        url: remote.url,
-        read_only: remote.read_only,
-        pushed_to: Some(at) == pushed_to,
-    };
-    let rows: Vec<Row> = site.remotes.into_iter().enumerate().map(row).collect();
-    if rows.is_empty() && !is_json() {
+    if site.remotes.is_empty() && !is_json() {
         return Err(Error::usage("there are no remotes").hint("`cwm remote add NAME URL` writes one into cwm.toml"));
     }
-    let line = |row: &Row| {
-        let note = match row {
-            Row { read_only: true, .. } => "  (read only)",
-            Row { pushed_to: true, .. } => "  (pushes go there)",
-            Row { .. } => "",
-        };
-        [row.name.clone(), visible(&row.url) + note]
+    // A push goes there unless another one is named.
+    let pushed_to = site.remotes.iter().find(|remote| !remote.read_only).map(|remote| &remote.name);
+    let row = |remote: &Remote| {
+        let is_pushed_to = Some(&remote.name) == pushed_to;
+        json!({ "name": remote.name, "url": remote.url, "read_only": remote.read_only, "pushed_to": is_pushed_to })
     };
-    print_answer(&rows, || columns(rows.iter().map(line)))
+    let line = |remote: &Remote| {
+        let note = match remote.read_only {
+            true => "  (read only)",
+            false if Some(&remote.name) == pushed_to => "  (pushes go there)",
+            false => "",
+        };
+        [remote.name.clone(), visible(&remote.url) + note]
+    };
+    let rows: Vec<Value> = site.remotes.iter().map(row).collect();
+    print_answer(&rows, || columns(site.remotes.iter().map(line)))
 }
