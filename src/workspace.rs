@@ -1,7 +1,7 @@
 //! A pipeline opened with its store and lock files, for all commands.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::output::{print_note, print_warnings};
 use cwm_contract::Label;
@@ -168,7 +168,10 @@ impl Workspace {
     pub fn no_result(&self, cache_status: &CacheStatus, index: usize) -> Error {
         let label = &self.plan.cells[index].label;
         let quoted = shell_quote(&label.to_string());
-        let failed = self.plan.ancestors(&[index]).into_iter().find(|cell| self.has_failed(cache_status, *cell));
+        let has_failed = |cell: usize| matches!(self.last_log(cache_status, cell), Ok(Some((_, "failed"))));
+        let mut unfinished =
+            self.plan.ancestors(&[index]).into_iter().filter(|cell| cache_status.record(*cell).is_none());
+        let failed = unfinished.find(|cell| has_failed(*cell));
         // Without a lock file of its own, the run is compared with another one.
         let is_older = self.has_own_lock() && matches!(self.inputs().previous_record(label), Ok(Some(_)));
         let reason = match failed {
@@ -205,10 +208,20 @@ impl Workspace {
         }
     }
 
-    /// Returns true if a cell has no result, and an attempt at its key left a log and does not run any more.
-    fn has_failed(&self, cache_status: &CacheStatus, index: usize) -> bool {
-        let key = cache_status.key(index).filter(|_| cache_status.record(index).is_none());
-        key.is_some_and(|key| self.store.work(&key).log().exists() && matches!(self.store.lock_owner(&key), Ok(None)))
+    /// Returns the log of the last run of a cell, and the state of that run: `running`, `failed` or `done`.
+    ///
+    /// # Errors
+    /// The lock of the cell's key cannot be read.
+    pub fn last_log(&self, cache_status: &CacheStatus, index: usize) -> Result<Option<(PathBuf, &'static str)>, Error> {
+        let Some(key) = cache_status.key(index) else { return Ok(None) };
+        let log = self.store.work(&key).log();
+        if log.exists() {
+            let is_running = self.store.lock_owner(&key)?.is_some();
+            return Ok(Some((log, if is_running { "running" } else { "failed" })));
+        }
+        let recorded = cache_status.record(index).and_then(|record| record.log);
+        let recorded = recorded.map(|digest| self.store.object_path(&digest)).filter(|path| path.exists());
+        Ok(recorded.map(|path| (path, "done")))
     }
 
     /// Checks that the files of an output are in the store, unchanged.

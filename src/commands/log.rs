@@ -4,7 +4,7 @@ mod follow;
 mod tensorboard;
 
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::cli::LogArguments;
 use crate::output::{is_json, print, print_answer, print_json, reject_json_with};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode, strip_ansi};
-use cwm_engine::{CacheStatus, KeyStatus, describe_unread_pipe};
+use cwm_engine::{KeyStatus, describe_unread_pipe};
 
 /// Runs `cwm log`: prints the log of a run that failed or goes on, else that of the recorded result; without a stage, it lists the
 /// cells that have a log.
@@ -35,27 +35,10 @@ pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, E
     }
 }
 
-/// Returns the log of the last run of a cell, and the state of that run: `running`, `failed` or `done`.
-fn last_log(
-    workspace: &Workspace,
-    cache_status: &CacheStatus,
-    index: usize,
-) -> Result<Option<(PathBuf, &'static str)>, Error> {
-    let Some(key) = cache_status.key(index) else { return Ok(None) };
-    let log = workspace.store.work(&key).log();
-    if log.exists() {
-        let is_running = workspace.store.lock_owner(&key)?.is_some();
-        return Ok(Some((log, if is_running { "running" } else { "failed" })));
-    }
-    let recorded = cache_status.record(index).and_then(|record| record.log);
-    let recorded = recorded.map(|digest| workspace.store.object_path(&digest)).filter(|path| path.exists());
-    Ok(recorded.map(|path| (path, "done")))
-}
-
 fn show(workspace: &Workspace, stage: &str) -> Result<ExitCode, Error> {
     let index = workspace.cell(stage)?;
     let cache_status = workspace.cache_status()?;
-    let Some((path, _)) = last_log(workspace, &cache_status, index)? else {
+    let Some((path, _)) = workspace.last_log(&cache_status, index)? else {
         return Err(Error::usage(match &cache_status.states[index] {
             KeyStatus::Cached(record) if record.log.is_some() => format!("the log of {stage} is not in the store"),
             KeyStatus::Cached(_) => format!("{stage} wrote no log"),
@@ -82,7 +65,7 @@ fn list(workspace: &Workspace) -> Result<ExitCode, Error> {
     let cache_status = workspace.cache_status()?;
     let mut rows = Vec::new();
     for (index, cell) in workspace.plan.cells.iter().enumerate() {
-        if let Some((_, state)) = last_log(workspace, &cache_status, index)? {
+        if let Some((_, state)) = workspace.last_log(&cache_status, index)? {
             rows.push((&cell.label, state));
         }
     }

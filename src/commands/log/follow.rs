@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use cwm_contract::CurvePoint;
 
-use super::last_log;
 use crate::curves::{CellCurves, Tail};
 use crate::output::{print, print_note};
 use crate::workspace::Workspace;
@@ -53,7 +52,7 @@ pub fn run(workspace: &Workspace, index: usize) -> Result<ExitCode, Error> {
 fn failed_cell(workspace: &Workspace, cache_status: &CacheStatus, cells: &[usize]) -> Result<Option<String>, Error> {
     let mut failed = None;
     for &cell in cells {
-        match last_log(workspace, cache_status, cell)? {
+        match workspace.last_log(cache_status, cell)? {
             _ if cache_status.record(cell).is_some() => {}
             Some((_, "running")) => return Ok(None),
             Some(_) if failed.is_none() => failed = Some(workspace.plan.cells[cell].label.to_string()),
