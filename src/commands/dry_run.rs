@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cli::RunArguments;
-use crate::commands::model::devices::missing;
+use crate::commands::model::devices::reason_unusable;
 use crate::workspace::{SkippedRecordsWarning, Workspace};
 use cwm_contract::amount::format_bytes;
 use cwm_contract::{Label, Type, Value};
@@ -53,7 +53,7 @@ pub fn run(
         let uncertain = matches!(state, CellStatus::MayRun | CellStatus::Waits);
         let problem = match &cell.body {
             _ if state == CellStatus::WouldFail => origin.clone(),
-            Body::Stage(stage) if stage.uses_devices() => missing(device.unwrap_or(cell.settings.device)),
+            Body::Stage(stage) if stage.uses_devices() => reason_unusable(device.unwrap_or(cell.settings.device)),
             Body::Stage(_) | Body::Command(_) => None,
         };
         if let Some(problem) = &problem {

@@ -16,7 +16,7 @@ pub fn run() -> Result<(), Error> {
 }
 
 /// Returns the reason why `device` cannot be used on this machine. None means that it can, or that this build has no models.
-pub fn missing(device: DeviceChoice) -> Option<String> {
+pub fn reason_unusable(device: DeviceChoice) -> Option<String> {
     let DeviceChoice::Cuda(_) = device else { return None };
     let devices = crate::registry::model_tools()?.devices();
     let name = device.to_string();

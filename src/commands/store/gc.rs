@@ -74,14 +74,14 @@ fn text(report: &GcReport, is_empty: bool, arguments: &GcArguments) -> String {
     for root in &report.roots {
         text += &root.note.as_ref().map(|note| format!("note: {} {note}\n", root.name)).unwrap_or_default();
     }
-    let (goes, stays) = (amount::format_bytes(report.bytes), amount::format_bytes(report.staying_bytes));
+    let (removed, remaining) = (amount::format_bytes(report.bytes), amount::format_bytes(report.staying_bytes));
     let why: Vec<String> = report.stays.iter().map(|(retention, bytes)| why(*retention, *bytes)).collect();
     let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join(", ")) };
     let roots = plural(report.roots.len() as u64, "root", "roots");
     text += &match (is_empty, arguments.delete) {
-        (true, _) => format!("nothing to delete; {stays} stay{why}; {roots}"),
-        (false, true) => format!("deleted {goes}; {stays} stay{why}; {roots}"),
-        (false, false) => format!("{goes} would go, with `--delete`; {stays} stay{why}; {roots}"),
+        (true, _) => format!("nothing to delete; {remaining} stay{why}; {roots}"),
+        (false, true) => format!("deleted {removed}; {remaining} stay{why}; {roots}"),
+        (false, false) => format!("{removed} would go, with `--delete`; {remaining} stay{why}; {roots}"),
     };
     if let Some(most) = arguments.max_size.filter(|most| report.staying_bytes > *most) {
         text += &format!("\nwhat must stay is more than {}", amount::format_bytes(most));

@@ -29,7 +29,7 @@ pub fn run(store: Option<&Path>, mut arguments: TransferArguments) -> Result<Exi
     let cache_status = fetch_records(&mut transfer, &needed, &chosen)?;
     let locked_cells = workspace.locked_cells(&cache_status, &needed)?;
     let unavailable = transfer.unavailable();
-    let nowhere = |what: &str| unavailable.clone().unwrap_or_else(|| format!("no remote that was reached has {what}"));
+    let absent = |what: &str| unavailable.clone().unwrap_or_else(|| format!("no remote that was reached has {what}"));
     let (mut seen, mut incomplete) = (HashSet::new(), Vec::new());
     for index in needed {
         let cell = &workspace.plan.cells[index];
@@ -42,14 +42,14 @@ pub fn run(store: Option<&Path>, mut arguments: TransferArguments) -> Result<Exi
             KeyStatus::Unreadable(error) => Some(error.message.clone()),
             _ if locked.is_some() => None,
             KeyStatus::Cached(_) if differs => {
-                Some(format!("the one here is another than the lock file's, and {}", nowhere("it")))
+                Some(format!("the one here is another than the lock file's, and {}", absent("it")))
             }
             KeyStatus::Cached(_) => None,
             KeyStatus::Absent(resolved) if has_unpinned_url(&resolved.components) => Some(
                 "its URL is not pinned, so remotes cannot have it under its key: `cwm run` downloads it".to_owned(),
             ),
-            KeyStatus::Absent(_) => Some(nowhere("a result of it")),
-            _ if is_locked => Some(nowhere("the lock file's result of it")),
+            KeyStatus::Absent(_) => Some(absent("a result of it")),
+            _ if is_locked => Some(absent("the lock file's result of it")),
             _ if !is_chosen => None,
             KeyStatus::PipeUnread(path) => {
                 Some(format!("its key is not known before a run reads {}, and the lock file has none", path.display()))
