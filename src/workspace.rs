@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::output::{print_note, print_warnings};
 use cwm_contract::Label;
 use cwm_core::{Error, list_some, shell_quote};
-use cwm_engine::{CacheStatus, CellPrediction, EventSinks, KeyStatus, RunInputs};
+use cwm_engine::{CacheStatus, CellPrediction, EventSinks, KeyStatus, RunInputs, output_of};
 use cwm_gc::tags::Tag;
 use cwm_pipeline::plan::{self, Plan};
 use cwm_project::accepted::Accepted;
@@ -15,7 +15,7 @@ use cwm_project::pins::Pins;
 use cwm_project::runs;
 use cwm_project::site::{ExecutorKind, JobStore, Site};
 use cwm_store::external_files::DigestCache;
-use cwm_store::{ActionRecord, EvictionReason, Finding, MissingContent, Store, StoreLock};
+use cwm_store::{ActionRecord, EvictionReason, Finding, MissingContent, OutputRecord, Store, StoreLock};
 
 use crate::cli::PipelineArguments;
 use crate::hints::{self, pipeline_options, set_options};
@@ -161,6 +161,16 @@ impl Workspace {
             return Err(error.hint(rebuild_hint(record)));
         }
         Ok(record)
+    }
+
+    /// Returns an output of a cell, which `text` names, and its path in the store.
+    ///
+    /// # Errors
+    /// As [`Workspace::complete_result`]; or the result has no such output.
+    pub fn stored_output(&self, text: &str, index: usize, port: &str) -> Result<(OutputRecord, PathBuf), Error> {
+        let cache_status = self.cache_status()?;
+        let output = output_of(self.complete_result(text, &cache_status, index)?, port)?;
+        Ok((output.clone(), self.store.path_of(output, &self.files)?))
     }
 
     /// Returns the error for a cell without a result. It names an attempt that failed, an older result, and the run with other

@@ -25,14 +25,11 @@ use cwm_store::{OutputRecord, OutputShape};
 /// The output is not made yet, has no such form, or the destination cannot be written.
 pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<()> {
     if arguments.is_stream() {
-        reject_json_with("-")?;
+        return to_stdout(store, arguments);
     }
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let (plan, source) = (&workspace.plan, &arguments.source);
-    let outputs = match arguments.is_stream() {
-        true => vec![workspace.output(source)?],
-        false => plan.select_outputs(source, None)?,
-    };
+    let outputs = plan.select_outputs(source, None)?;
     let labels: Vec<&Label> = outputs.iter().map(|(index, _)| &plan.cells[*index].label).collect();
     let folders = export_folders(source, &labels).map_err(|problem| Error::usage(problem).hint(COLLISION_HINT))?;
     let cache_status = workspace.cache_status()?;
@@ -42,9 +39,6 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<()> {
         let record = workspace.complete_result(&label.to_string(), &cache_status, *index)?;
         let destination = folder.map_or(arguments.destination.clone(), |name| arguments.destination.join(name));
         exports.push((*index, port, output_of(record, port)?, destination));
-    }
-    if let (true, [(_, _, output, _), ..]) = (arguments.is_stream(), &exports[..]) {
-        return to_stdout(&workspace, output, arguments);
     }
     let is_converted = arguments.labels || arguments.limit.is_some();
     for (_, port, output, destination) in &exports {
@@ -83,15 +77,18 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<()> {
 }
 
 /// Writes the output to standard output as one stream. A reader that closes it ends the work, and is no error.
-fn to_stdout(workspace: &Workspace, output: &OutputRecord, arguments: &ExportArguments) -> Result<()> {
-    let (inspector, options) = inspector(output, arguments)?;
+fn to_stdout(store: Option<&Path>, arguments: &ExportArguments) -> Result<()> {
+    reject_json_with("-")?;
+    let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
+    let (index, port) = workspace.output(&arguments.source)?;
+    let (output, path) = workspace.stored_output(&arguments.source, index, &port)?;
+    let (inspector, options) = inspector(&output, arguments)?;
     let stdout = io::stdout();
     if stdout.is_terminal() {
         return Err(Error::usage("an Arrow stream is not for a terminal").hint(
             "send it to a program or a file: `cwm export tokens.train - | …`; or name a folder in place of `-`",
         ));
     }
-    let path = workspace.store.path_of(output, &workspace.files)?;
     // Without the buffer of `Stdout`, which looks for line ends.
     let file = stdout.as_fd().try_clone_to_owned();
     let file = file.map_err(|error| Error::system(format!("cannot use standard output: {error}")))?;

@@ -13,7 +13,7 @@ use crate::output::{is_json, print, print_answer, print_json};
 use crate::workspace::{Workspace, warn_about_tags};
 use cwm_core::text::duration;
 use cwm_core::{Error, ExitCode, escape_controls_in_lines, plural};
-use cwm_engine::{CacheStatus, KeyStatus, output_of};
+use cwm_engine::{CacheStatus, KeyStatus};
 use cwm_gc::tags;
 use cwm_store::{ActionRecord, RunInfo};
 
@@ -49,10 +49,8 @@ pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, 
 /// Prints the path of an output in the store: the option `--path`.
 fn print_path(workspace: &Workspace, source: &str) -> Result<ExitCode, Error> {
     let (index, port) = workspace.output(source)?;
-    let cache_status = workspace.cache_status()?;
-    let record = workspace.complete_result(source, &cache_status, index)?;
-    let path = workspace.store.path_of(output_of(record, &port)?, &workspace.files)?;
-    let path = path.to_string_lossy().into_owned();
+    let (_, path) = workspace.stored_output(source, index, &port)?;
+    let path = path.to_string_lossy();
     let answer = json!({ "label": workspace.plan.cells[index].label, "output": port, "path": path });
     let printed = if is_json() { print_json(&answer) } else { print(&path) };
     printed.map(|()| ExitCode::OK)

@@ -14,7 +14,6 @@ use crate::output::{has_colour, is_json, print, print_json_line};
 use crate::registry::require_model_tools;
 use crate::workspace::Workspace;
 use cwm_core::{Error, list_some, shell_quote};
-use cwm_engine::output_of;
 use cwm_pipeline::plan::{Cell, Plan, StagePlan};
 
 use summary::Summary;
@@ -70,14 +69,12 @@ fn model(store: Option<&Path>, arguments: &TrackArguments) -> Result<PathBuf, Er
     }
     let outputs = plan.select_outputs(&arguments.checkpoint, Some(&Format::CHECKPOINT))?;
     let (index, port) = workspace.single_output(&arguments.checkpoint, outputs)?;
-    let cache_status = workspace.cache_status()?;
-    let record = workspace.complete_result(&arguments.checkpoint, &cache_status, index)?;
-    let output = output_of(record, &port)?;
+    let (output, path) = workspace.stored_output(&arguments.checkpoint, index, &port)?;
     if output.format != Format::CHECKPOINT {
         let message = format!("{} is of format {}, and no checkpoint", arguments.checkpoint, output.format);
         return Err(Error::usage(message).hint(trackable(plan)));
     }
-    Ok(workspace.store.path_of(output, &workspace.files)?)
+    Ok(path)
 }
 
 fn has_checkpoint(cell: &Cell) -> bool {
