@@ -146,7 +146,7 @@ impl fmt::Display for Comparison {
         let beyond = quantities.iter().filter(|quantity| quantity.worst.exceeds_tolerance()).count();
         let outcome = if beyond == 0 { "within" } else { "BEYOND" };
         write!(f, "{outcome}  worst relative difference {:.1e}", largest.relative)?;
-        let share = Share(worst.of_tolerance);
+        let share = OfTolerance(worst.of_tolerance);
         if std::ptr::eq(largest, worst) {
             write!(f, ", {share} what is allowed, in {name}{}", worst.place)?;
         } else {
@@ -169,10 +169,10 @@ fn worst(quantities: &[Quantity]) -> Option<&Quantity> {
     quantities.iter().max_by(|a, b| a.worst.of_tolerance.total_cmp(&b.worst.of_tolerance))
 }
 
-/// A share of a tolerance: `3 % of`, `12.0 times`.
-struct Share(f64);
+/// A fraction of a tolerance: `3 % of`, `12.0 times`.
+struct OfTolerance(f64);
 
-impl fmt::Display for Share {
+impl fmt::Display for OfTolerance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             share if share < 0.1 => write!(f, "{:.1} % of", share * 100.0),

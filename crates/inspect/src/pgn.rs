@@ -54,7 +54,7 @@ pub fn pgn(path: &Path, detail: DescribeOptions) -> Result<Description, Failure>
     }
     let mut left = TEXT;
     for file in &files {
-        look(file, &mut left, detail.examples, &mut summary)?;
+        scan(file, &mut left, detail.examples, &mut summary)?;
     }
     let games = if summary.complete {
         with_separators(summary.games)
@@ -112,7 +112,7 @@ fn compression(path: &Path) -> Result<&'static str, Failure> {
 }
 
 /// Counts the games of a file, as far as `left` bytes of text go, and shows the first.
-fn look(path: &Path, left: &mut u64, examples: usize, summary: &mut PgnSummary) -> Result<(), Failure> {
+fn scan(path: &Path, left: &mut u64, examples: usize, summary: &mut PgnSummary) -> Result<(), Failure> {
     let wrong = |what: String| Failure::input(format!("cannot read {}: {what}", path.display()));
     let source = PgnSource::open(path, &Arc::new(Meter::default())).map_err(|error| wrong(error.to_string()))?;
     let mut blocks = Blocks::new(std::io::BufReader::new(source));

@@ -35,7 +35,7 @@ pub fn open(resources: &Resources) -> Result<OpenDevice, ModelError> {
     });
     match (resources.device, granted) {
         (DeviceChoice::Cpu, _) => Ok(processor(None)),
-        (DeviceChoice::Auto, None) if resources.accelerator_unavailable => Ok(processor(Some(IN_VAIN))),
+        (DeviceChoice::Auto, None) if resources.accelerator_unavailable => Ok(processor(Some(NO_GPU))),
         (DeviceChoice::Auto, None) => Ok(processor(None)),
         (DeviceChoice::Auto, Some(number)) => Ok(cuda::open(0, number)
             .unwrap_or_else(|missing| processor(Some(&format!("a GPU is at hand, but not used: {missing}"))))),
@@ -45,7 +45,7 @@ pub fn open(resources: &Resources) -> Result<OpenDevice, ModelError> {
 }
 
 /// The message for a computation that needs a GPU where there is none.
-const IN_VAIN: &str =
+const NO_GPU: &str =
     "requests a GPU, and there is none: computes on the processor (`cwm model devices` lists what is missing)";
 
 /// A device by name.
@@ -78,7 +78,7 @@ pub fn catch_panics<T, E: From<ModelError>>(device: &Device, work: impl FnOnce()
         return work();
     }
     let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
-    done.unwrap_or_else(|panic| Err(ModelError::Device(cuda::in_words(panic.as_ref())).into()))
+    done.unwrap_or_else(|panic| Err(ModelError::Device(cuda::panic_message(panic.as_ref())).into()))
 }
 
 /// Returns true if this is the processor, with or without automatic differentiation.

@@ -18,7 +18,7 @@ pub struct Metric {
     pub whole: f64,
     /// True if scores may be without it, all of them or none. `overall.sql` of `bins` counts positions that are, as
     /// `without_NAME`.
-    pub may_lack: bool,
+    pub is_optional: bool,
 }
 
 /// Their number.
@@ -26,14 +26,21 @@ pub const METRICS: usize = 3;
 
 /// All of them, in the order of the columns that are written. The first one decides which of two models is better.
 pub const ALL: [Metric; METRICS] = [
-    Metric { name: "loss", plural: "losses", column: "loss", data_type: DataType::Float64, whole: 1.0, may_lack: true },
+    Metric {
+        name: "loss",
+        plural: "losses",
+        column: "loss",
+        data_type: DataType::Float64,
+        whole: 1.0,
+        is_optional: true,
+    },
     Metric {
         name: "labelwise",
         plural: "shares of right labels",
         column: "correct",
         data_type: DataType::UInt8,
         whole: 75.0,
-        may_lack: false,
+        is_optional: false,
     },
     Metric {
         name: "exact",
@@ -41,7 +48,7 @@ pub const ALL: [Metric; METRICS] = [
         column: "exact",
         data_type: DataType::Boolean,
         whole: 1.0,
-        may_lack: false,
+        is_optional: false,
     },
 ];
 

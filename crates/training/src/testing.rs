@@ -131,9 +131,9 @@ impl Examples for AllRows {
 }
 
 /// Measures on rows that no training has.
-pub struct Held<'a>(pub &'a Straight);
+pub struct HeldOutLoss<'a>(pub &'a Straight);
 
-impl Validation<f64> for Held<'_> {
+impl Validation<f64> for HeldOutLoss<'_> {
     fn measure(&mut self, context: &Context, weights: &DeviceWeights<'_>) -> Result<f64, Failure> {
         context.check_cancelled()?;
         let rows = micro_batch(&[1_000, 1_001, 1_002, 1_003]);

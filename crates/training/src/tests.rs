@@ -10,7 +10,7 @@ use cwm_models::worker_pool::WorkerPool;
 
 use crate::order::{Batching, Order, Sampler};
 use crate::schedule::{Schedule, Shape};
-use crate::testing::{AllRows, Held, Rows, Straight, adamw, start};
+use crate::testing::{AllRows, HeldOutLoss, Rows, Straight, adamw, start};
 use crate::warm_start::Recipe;
 use crate::{Examples, Run, Settings, State, Validation, checkpoints, curves, warm_start};
 
@@ -100,7 +100,7 @@ impl Stage for Fit {
             (None, None) => (State::new(start(&task), settings.adamw), curves::CurvesPrefix::empty()),
         };
         let sampler = Sampler::new(ROWS, BATCH, Order::Shuffled { seed: 1 });
-        let validation: Option<Box<dyn Validation<f64>>> = Some(Box::new(Held(&task)));
+        let validation: Option<Box<dyn Validation<f64>>> = Some(Box::new(HeldOutLoss(&task)));
         let mut run = Run::begin(context, &task, settings, sampler, validation, (&device, &workers), start)?;
         run.train(Mortal { left: self.abort_at })?;
         let (state, prefix) = run.synced()?;

@@ -156,9 +156,9 @@ fn interval_columns<R>(rows: &[R], read: impl Fn(&R) -> &Intervals) -> Vec<Colum
 fn write(path: &Path, columns: Vec<Column>) -> Result<(), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::system(format!("cannot write {}: {error}", path.display()));
     // What may be unknown in any run is nullable in every file: one schema for all.
-    let may_lack = |name: &str| metrics::ALL.iter().any(|metric| metric.may_lack && metric.name == name);
+    let is_optional = |name: &str| metrics::ALL.iter().any(|metric| metric.is_optional && metric.name == name);
     let is_end = |name: &str| name.ends_with("_low") || name.ends_with("_high");
-    let nullable = |name: &str| NULLABLE.contains(&name) || may_lack(name) || is_end(name);
+    let nullable = |name: &str| NULLABLE.contains(&name) || is_optional(name) || is_end(name);
     let columns = columns.iter().map(|(name, array)| (name, array.clone(), nullable(name)));
     let batch = RecordBatch::try_from_iter_with_nullable(columns).map_err(|error| failed(&error))?;
     // Without this the version of the Parquet library would stand in the file.

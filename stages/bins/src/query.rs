@@ -127,7 +127,7 @@ async fn run(path: &Path, queries: Queries) -> Result<(Metrics, MissingValues)> 
             values: values(batch, row),
             of_games: metrics::OF_GAMES.map(|metric| value::<Float64Type>(batch, metric.name, row)),
         };
-        let without = metrics::ALL.map(|metric| match metric.may_lack {
+        let without = metrics::ALL.map(|metric| match metric.is_optional {
             true => count(batch, &format!("without_{}", metric.name), row),
             false => 0,
         });

@@ -34,7 +34,7 @@ pub struct Comparison {
 /// There is no baseline of that size on that test set, it has no losses or was scored on other games; nothing is to be
 /// compared; or it was cancelled.
 pub fn compare(context: &Context, all: &BTreeMap<Model, Runs>, config: &Config) -> Result<Vec<Comparison>, Failure> {
-    let pairs = if config.is_all_pairs() { every_pair(all)? } else { beside_baseline(all, config)? };
+    let pairs = if config.is_all_pairs() { every_pair(all)? } else { pairs_with_baseline(all, config)? };
     for (model, beside) in &pairs {
         all[*beside].same_games(&all[*model])?;
     }
@@ -84,7 +84,7 @@ fn every_pair(all: &BTreeMap<Model, Runs>) -> Result<Vec<Pair<'_>>, Failure> {
 }
 
 /// Every model that is not of the baseline's family and has losses, with the baseline of its size.
-fn beside_baseline<'a>(all: &'a BTreeMap<Model, Runs>, config: &Config) -> Result<Vec<Pair<'a>>, Failure> {
+fn pairs_with_baseline<'a>(all: &'a BTreeMap<Model, Runs>, config: &Config) -> Result<Vec<Pair<'a>>, Failure> {
     let others = all.iter().filter(|(model, runs)| model.family != config.baseline && !runs.is_empty());
     let pair = |(model, _): (&'a Model, &Runs)| {
         let wanted = Model { family: config.baseline.clone(), ..model.clone() };

@@ -1,4 +1,4 @@
-//! Fetching from a URL: tries again after any trouble, from where it was, until nothing new comes.
+//! Fetching from a URL: retries after each error from the byte it had reached, until no more bytes come.
 
 use cwm_contract::{Context, Failure, FetchRequest};
 use ureq::Agent;
@@ -26,7 +26,7 @@ pub fn fetch(
     place: &DownloadPaths,
 ) -> Result<(Checksum, u64), Failure> {
     let mut partial = PartialFile::open(context, place, fetch, expected.is_some(), settings.checkpoint)?;
-    let mut begun_anew = false;
+    let mut has_restarted = false;
     loop {
         complete(context, agent, fetch, expected.is_some(), settings, &mut partial)?;
         let (actual, length) = (partial.checksum(), partial.length());
@@ -36,12 +36,12 @@ pub fn fetch(
         };
         let in_pieces = partial.is_in_pieces();
         partial.reset()?;
-        if !in_pieces || begun_anew {
+        if !in_pieces || has_restarted {
             return Err(wrong);
         }
         // The server may have changed the file between two pieces without saying so.
         context.note(format!("{}; it came in pieces, so it is fetched once more from the beginning", wrong.message));
-        begun_anew = true;
+        has_restarted = true;
     }
 }
 
@@ -56,11 +56,11 @@ fn complete(
 ) -> Result<(), Failure> {
     let mut budget = RetryBudget::new(context, settings);
     let mut furthest = partial.length();
-    let mut ask_for_part = true;
+    let mut use_range = true;
     while !partial.is_complete() {
         context.check_cancelled()?;
-        let attempt = Attempt { context, agent, fetch, is_summed, ask_for_part };
-        let trouble = match attempt.run(partial) {
+        let attempt = Attempt { context, agent, fetch, is_summed, use_range };
+        let error = match attempt.run(partial) {
             Ok(()) => None,
             Err(FetchError::Permanent(failure)) => {
                 // What has arrived is a help next time, and the failure is what matters now.
@@ -73,8 +73,8 @@ fn complete(
         let progressed = partial.length() > furthest;
         furthest = furthest.max(partial.length());
         // An empty file has no part that could be requested.
-        ask_for_part &= progressed || partial.length() > 0;
-        match trouble {
+        use_range &= progressed || partial.length() > 0;
+        match error {
             Some((reason, after)) => budget.wait_for_retry(&fetch.url, &reason, progressed, after, partial.length())?,
             None if !progressed && !partial.is_complete() => {
                 budget.wait_for_retry(&fetch.url, "nothing new came", false, None, partial.length())?;
@@ -92,7 +92,8 @@ struct Attempt<'a> {
     fetch: &'a FetchRequest,
     /// True if the sum of the whole is known, which protects what the server gives no name.
     is_summed: bool,
-    ask_for_part: bool,
+    /// True if the request has a range, though nothing has arrived yet.
+    use_range: bool,
 }
 
 impl Attempt<'_> {
@@ -101,13 +102,13 @@ impl Attempt<'_> {
         let is_resumed = partial.length() > 0 && (partial.validator().is_some() || self.is_summed);
         let start = if is_resumed { partial.length() } else { 0 };
         let last = first_bytes.map(|bytes| bytes - 1);
-        let range = (is_resumed || (last.is_some() && self.ask_for_part)).then_some((start, last));
+        let range = (is_resumed || (last.is_some() && self.use_range)).then_some((start, last));
         self.context.activity(if is_resumed { "asking for the rest" } else { "asking for the file" });
         let if_range = partial.validator().filter(|_| is_resumed).map(str::to_owned);
         let transfer = Transfer::start(self.agent, Request { url: self.fetch.url.clone(), range, if_range });
         let reply = match transfer.next(self.context)? {
             TransferEvent::Response(reply) => reply,
-            TransferEvent::Failed(trouble) => return Err(trouble),
+            TransferEvent::Failed(error) => return Err(error),
             TransferEvent::Chunk(_) | TransferEvent::End => {
                 return Err(Failure::internal("a body came before its head").into());
             }
@@ -123,7 +124,7 @@ impl Attempt<'_> {
                     }
                 }
                 TransferEvent::End => break,
-                TransferEvent::Failed(trouble) => return Err(trouble),
+                TransferEvent::Failed(error) => return Err(error),
                 TransferEvent::Response(_) => return Err(Failure::internal("a second head came").into()),
             }
         }

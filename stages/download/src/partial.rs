@@ -11,12 +11,12 @@ use sha2::{Digest, Sha256};
 use crate::checksum::Checksum;
 use crate::run::DownloadPaths;
 
-/// Version of [`Stamp`]; another one means to begin anew.
+/// Version of [`PartialFileStamp`]; with another one the fetch begins at the first byte.
 const VERSION: u32 = 2;
 
 /// The file to which the bytes belong, and how many of them are safe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Stamp {
+struct PartialFileStamp {
     version: u32,
     fetch: FetchRequest,
     /// The server's name for these bytes: a strong `ETag`, else a strong `Last-Modified`. Without one only a sum can
@@ -31,7 +31,7 @@ struct Stamp {
     pieces: u32,
 }
 
-impl Stamp {
+impl PartialFileStamp {
     /// Returns true if every byte that is wanted is safe.
     fn is_complete(&self) -> bool {
         self.total == Some(self.safe) || self.fetch.first_bytes == Some(self.safe)
@@ -43,7 +43,7 @@ pub struct PartialFile {
     path: PathBuf,
     stamp_path: PathBuf,
     file: File,
-    stamp: Stamp,
+    stamp: PartialFileStamp,
     length: u64,
     hasher: Sha256,
     checkpoint: u64,
@@ -67,7 +67,14 @@ impl PartialFile {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let file = options.open(&path).map_err(|error| Failure::io("open", &path, error))?;
-        let stamp = Stamp { version: VERSION, fetch: fetch.clone(), validator: None, total: None, safe: 0, pieces: 0 };
+        let stamp = PartialFileStamp {
+            version: VERSION,
+            fetch: fetch.clone(),
+            validator: None,
+            total: None,
+            safe: 0,
+            pieces: 0,
+        };
         let stamp_path = place.stamp.clone();
         let mut partial = PartialFile { path, stamp_path, file, stamp, length: 0, hasher: Sha256::new(), checkpoint };
         match partial.valid_stamp(is_summed)? {
@@ -88,14 +95,14 @@ impl PartialFile {
     }
 
     /// The stamp that lies there, if it is for this and its bytes are there.
-    fn valid_stamp(&self, is_summed: bool) -> Result<Option<Stamp>, Failure> {
+    fn valid_stamp(&self, is_summed: bool) -> Result<Option<PartialFileStamp>, Failure> {
         let text = match std::fs::read(&self.stamp_path) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Failure::io("read", &self.stamp_path, error)),
         };
         let length = self.file.metadata().map_err(|error| self.io_failure("read", error))?.len();
-        Ok(serde_json::from_slice(&text).ok().filter(|stamp: &Stamp| {
+        Ok(serde_json::from_slice(&text).ok().filter(|stamp: &PartialFileStamp| {
             stamp.version == VERSION
                 && stamp.fetch == self.stamp.fetch
                 && (stamp.validator.is_some() || is_summed)
@@ -181,7 +188,7 @@ impl PartialFile {
             .map_err(|error| self.io_failure("cut", error))?;
         self.length = 0;
         self.hasher = Sha256::new();
-        self.stamp = Stamp { validator, total, safe: 0, pieces: 1, ..self.stamp.clone() };
+        self.stamp = PartialFileStamp { validator, total, safe: 0, pieces: 1, ..self.stamp.clone() };
         self.write_stamp()
     }
 

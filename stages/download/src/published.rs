@@ -37,7 +37,7 @@ fn find(list: &str, name: &str) -> Option<Checksum> {
     })
 }
 
-/// A short text; tried again after trouble.
+/// A short text, with retries after errors.
 fn get(context: &Context, agent: &Agent, settings: &Settings, url: &str) -> Result<String, Failure> {
     let mut budget = RetryBudget::new(context, settings);
     loop {
@@ -71,7 +71,7 @@ fn attempt(context: &Context, agent: &Agent, url: &str) -> Result<String, FetchE
                 }
             }
             TransferEvent::End => return Ok(String::from_utf8_lossy(&text).into_owned()),
-            TransferEvent::Failed(trouble) => return Err(trouble),
+            TransferEvent::Failed(error) => return Err(error),
         }
     }
 }

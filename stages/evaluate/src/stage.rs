@@ -34,7 +34,7 @@ impl Stage for Evaluate {
             Input::optional(
                 "predictions",
                 Format::PREDICTIONS,
-                "In place of a checkpoint: what any model said of them.",
+                "In place of a checkpoint: the predictions of any model.",
             ),
         ]
     }
@@ -50,7 +50,7 @@ impl Stage for Evaluate {
     fn outputs(&self) -> Vec<Output> {
         vec![
             Output::file("scores", Format::SCORES, "parquet", "One row for each position, sorted by game and step."),
-            Output::file("boards", Format::BOARDS, "jsonl", "What is believed of the first games, beside the truth."),
+            Output::file("boards", Format::BOARDS, "jsonl", "The predicted and true boards of the first games."),
         ]
     }
 

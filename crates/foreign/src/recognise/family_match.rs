@@ -127,7 +127,7 @@ pub fn contradiction(
         return None;
     }
     let network = labels::network(architecture.clone()).ok()?;
-    if shapes_tell(&network, option) {
+    if shapes_determine(&network, option) {
         return None;
     }
     let [value] = &values[..] else {
@@ -140,7 +140,7 @@ pub fn contradiction(
 }
 
 /// Returns true if the shapes of a model depend on a counting option, so that it follows from them.
-fn shapes_tell(network: &Network, option: &str) -> bool {
+fn shapes_determine(network: &Network, option: &str) -> bool {
     // Of several values one at least is another than the model's, and can be.
     SOME_COUNTS.iter().any(|value| {
         let mut other = network.architecture().clone();
@@ -168,7 +168,7 @@ pub fn assumed_options(family: &Family, network: &Network, hints: &ImportHints) 
                 }
             }
             OptionValues::Count if taken.is_none() => {
-                if !shapes_tell(network, option.name) {
+                if !shapes_determine(network, option.name) {
                     let default = architecture.size.heads().ok().filter(|_| option.name == HEADS);
                     assumed_options
                         .push((option.name, default.map_or("its default".into(), |heads| heads.to_string())));

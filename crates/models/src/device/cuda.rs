@@ -26,7 +26,7 @@ pub fn list() -> Result<Vec<DeviceInfo>, String> {
 }
 
 /// Returns the message of a panic of CUDA's libraries, for people.
-pub fn in_words(panic: &(dyn Any + Send)) -> String {
+pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     let text = text.unwrap_or("without a message");
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -55,7 +55,7 @@ mod here {
     use burn::tensor::{Device, Tensor};
     use cudarc::driver::{result, sys};
 
-    use super::{DeviceInfo, OpenDevice, in_words};
+    use super::{DeviceInfo, OpenDevice, panic_message};
 
     /// A header that kernels include, as a sign of all of them.
     const HEADER: &str = "cuda_fp16.h";
@@ -80,7 +80,7 @@ mod here {
                 Ok(OpenDevice { device, name: format!("cuda:{number}, {name}"), note: None })
             }
             Ok(found) => Err(format!("it sums eight threes to {found:?}")),
-            Err(panic) => Err(in_words(panic.as_ref())),
+            Err(panic) => Err(panic_message(panic.as_ref())),
         }
     }
 
@@ -134,7 +134,7 @@ mod here {
         match found {
             Ok(Ok(gpus)) => Ok(gpus),
             Ok(Err(error)) => Err(format!("the driver does not start: {error}; `nvidia-smi` may show why")),
-            Err(panic) => Err(in_words(panic.as_ref())),
+            Err(panic) => Err(panic_message(panic.as_ref())),
         }
     }
 }
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_reported_by_its_first_line() {
-        let of = |panic: Box<dyn Any + Send>| in_words(panic.as_ref());
+        let of = |panic: Box<dyn Any + Send>| panic_message(panic.as_ref());
         assert_eq!(
             of(Box::new("\n  out of memory\n  at 0x1\n".to_owned())),
             "CUDA failed: out of memory (the whole message stands in the log)"

@@ -49,7 +49,7 @@ impl Figure {
         // Plots of rows with as many columns stand under each other.
         let beside = |row: &PanelRow| {
             let like = self.rows.iter().filter(|other| other.columns == row.columns && other.height == row.height);
-            like.flat_map(|row| &row.panels).map(|panel| room_beside(&panel.y, sizes(row).0)).max().unwrap_or(0)
+            like.flat_map(|row| &row.panels).map(|panel| width_of_labels(&panel.y, sizes(row).0)).max().unwrap_or(0)
         };
         let mut top = MARGIN;
         let mut placed = Vec::new();
@@ -84,7 +84,7 @@ fn above(row: &PanelRow) -> u32 {
     if row.panels.iter().all(|panel| panel.title.is_empty()) { NO_TITLE } else { PANEL_TITLE }
 }
 
-fn room_beside(axis: &Axis, size: u32) -> u32 {
+fn width_of_labels(axis: &Axis, size: u32) -> u32 {
     if !axis.shown {
         return 0;
     }

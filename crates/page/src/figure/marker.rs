@@ -14,7 +14,7 @@ impl VectorCanvas {
     pub(super) fn marker(&mut self, at: Coordinate, style: Style, faint: bool, note: &str) {
         let Style { colour, filled, light, .. } = style;
         let paint = Paint::of(ColourRole::of_series(colour));
-        let ground = Paint::of(ColourRole::Ground);
+        let ground = Paint::of(ColourRole::Background);
         let (inside, edge, width) = match (filled, light) {
             (true, false) => (paint, ground, 6),
             (false, false) => (ground, paint, 15),

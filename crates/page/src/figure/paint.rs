@@ -6,7 +6,7 @@ use super::Style;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ColourRole {
     /// The background.
-    Ground,
+    Background,
     Text,
     /// Axes and their labels.
     Quiet,
@@ -25,7 +25,7 @@ impl ColourRole {
     /// Its name in the palette and among the classes of the style sheet.
     pub(super) fn name(self) -> String {
         match self {
-            ColourRole::Ground => "ground".into(),
+            ColourRole::Background => "ground".into(),
             ColourRole::Text => "ink".into(),
             ColourRole::Quiet => "quiet".into(),
             ColourRole::Rule => "line".into(),

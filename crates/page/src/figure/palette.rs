@@ -21,7 +21,7 @@ fn colour(style: &str, name: &str) -> Option<[u8; 3]> {
 mod tests {
     use super::*;
 
-    const ROLES: [ColourRole; 4] = [ColourRole::Ground, ColourRole::Text, ColourRole::Quiet, ColourRole::Rule];
+    const ROLES: [ColourRole; 4] = [ColourRole::Background, ColourRole::Text, ColourRole::Quiet, ColourRole::Rule];
 
     #[test]
     fn the_palette_has_every_role_in_both_modes() {
@@ -30,7 +30,7 @@ mod tests {
         for role in ROLES.into_iter().chain((0..8).map(ColourRole::Series)) {
             assert!(modes.iter().all(|mode| colour(mode, &role.name()).is_some()), "{role:?}");
         }
-        assert_eq!(on_paper(ColourRole::Ground), [1.0; 3]);
+        assert_eq!(on_paper(ColourRole::Background), [1.0; 3]);
         assert_eq!(colour("--c1: #bf4a09;", "c1"), Some([0xbf, 0x4a, 0x09]));
         assert_eq!(colour("--c1: #bf4a09;", "c2"), None);
     }

@@ -48,7 +48,7 @@ fn a_server_that_never_answers_is_tried_again() {
 }
 
 #[test]
-fn a_file_that_changed_on_the_way_is_begun_anew() {
+fn a_file_that_changed_on_the_way_is_fetched_from_its_start() {
     let requests = check(settings(), |number, request| match number {
         0 => serve(&vec![7; 90_000], TAG, request).cut(40_000),
         _ => serve(&file(), "\"v2\"", request),
@@ -57,7 +57,7 @@ fn a_file_that_changed_on_the_way_is_begun_anew() {
 }
 
 #[test]
-fn a_file_whose_length_changed_under_one_tag_is_begun_anew() {
+fn a_file_whose_length_changed_under_one_tag_is_fetched_from_its_start() {
     let requests = check(settings(), |number, request| match number {
         0 => serve(&vec![7; 90_000], TAG, request).cut(40_000),
         _ => serve(&file(), TAG, request),
@@ -142,7 +142,7 @@ fn a_range_from_elsewhere_is_not_taken() {
 }
 
 #[test]
-fn what_the_server_no_longer_has_is_begun_anew() {
+fn what_the_server_no_longer_has_is_fetched_from_its_start() {
     let requests = check(settings(), |number, request| match number {
         0 => serve(&file(), TAG, request).cut(50_000),
         1 => empty("416 Range Not Satisfiable"),

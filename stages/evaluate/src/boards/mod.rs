@@ -1,6 +1,6 @@
 //! The predictions of a few games beside the truth: for people, who look at boards where tables have sums.
 //!
-//! `wrong_labels` compares a position's 75 labels with what is believed of them, `writer` has the file.
+//! `wrong_labels` compares a position's 75 labels with the predicted ones, `writer` has the file.
 
 mod writer;
 mod wrong_labels;

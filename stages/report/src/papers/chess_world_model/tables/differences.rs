@@ -16,9 +16,9 @@ use crate::papers::chess_world_model::test_set::TestSet;
 type Tested = [Option<f64>; 4];
 
 /// A metric: its heading, what was found, how differences are printed, how often its unit goes into 1.
-type Shown = (&'static str, fn(&Difference) -> Tested, fn(f64) -> String, f64);
+type ShownMetric = (&'static str, fn(&Difference) -> Tested, fn(f64) -> String, f64);
 
-const SHOWN: [Shown; 3] = [
+const SHOWN: [ShownMetric; 3] = [
     ("Loss", |line| [line.difference, line.low, line.high, line.p], |value| signed(value, loss), 1.0),
     (
         "Labelwise (%)",
@@ -110,7 +110,7 @@ fn model_of_baseline(model: &Model, family: &str, size: &str, variant: &str) -> 
 }
 
 /// The difference with its interval, and p.
-fn tested(line: &Difference, (_, read, print, unit): &Shown, label: &String) -> [Cell; 2] {
+fn tested(line: &Difference, (_, read, print, unit): &ShownMetric, label: &String) -> [Cell; 2] {
     let [difference, low, high, p] = read(line);
     let interval = low.zip(high).map(|(low, high)| Interval::new(low, high, *print, *unit));
     let difference = difference.map(|value| Cell::number(value * unit, print(value)).with_interval(interval));

@@ -17,7 +17,7 @@ const PAPERS: [(&str, &str); 2] = [("train", "train and validation"), ("random_u
 /// Coverage of each tokenized set, beside the paper's where it has that set; `None` where nothing was tokenized.
 pub(crate) fn token_coverage(counts: &[LabelledCounts], paper: &PaperFacts) -> Option<Table> {
     let mut groups = Vec::new();
-    let mut beside_ours = Vec::new();
+    let mut sets_run_here = Vec::new();
     let [trained, random_uniform] = compared(counts);
     for labelled in counts {
         let Counts::Tokenize { sets, all } = &labelled.counts else { continue };
@@ -38,10 +38,10 @@ pub(crate) fn token_coverage(counts: &[LabelledCounts], paper: &PaperFacts) -> O
             let name = if name == "dataset" { own_name(labelled) } else { name };
             let only = which.moves_not_in(others.iter().copied());
             groups.push(rows(&name, Some((&labelled.label, set, only)), theirs, paper));
-            beside_ours.extend(theirs);
+            sets_run_here.extend(theirs);
         }
     }
-    let not_run = PAPERS.iter().filter(|(set, _)| !beside_ours.contains(set));
+    let not_run = PAPERS.iter().filter(|(set, _)| !sets_run_here.contains(set));
     (!groups.is_empty()).then(|| Table {
         id: "table-03".into(),
         title: "Move-token coverage".into(),
