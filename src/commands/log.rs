@@ -31,7 +31,8 @@ pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, E
         [stage] if arguments.follow => follow::run(&workspace, workspace.cell(stage)?),
         [stage] => show(&workspace, stage),
         [] if !arguments.follow => list(&workspace),
-        _ => Err(Error::usage("one stage has to be named").hint("`cwm log` lists those that have a log")),
+        [] => Err(Error::usage("`--follow` needs a stage").hint("`cwm log` lists those that have a log")),
+        [_, other, ..] => Err(Error::usage(format!("one log at a time: `{other}` is a second stage"))),
     }
 }
 

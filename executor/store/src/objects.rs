@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -60,12 +60,17 @@ impl Store {
         let (mut file, temporary) = self.disk.new_file(&self.folder("temporary"))?;
         let mut hasher = blake3::Hasher::new();
         let mut size = 0;
-        let mut block = Vec::new();
-        while source.by_ref().take(1 << 20).read_to_end(&mut block).map_err(FileError::io("read", path))? > 0 {
-            hasher.update(&block);
-            size += block.len() as u64;
-            file.write_all(&block).map_err(FileError::io("write", temporary.path()))?;
-            block.clear();
+        let mut block = vec![0; 1 << 20];
+        loop {
+            let read = match source.read(&mut block) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(FileError::io("read", path)(error)),
+            };
+            hasher.update(&block[..read]);
+            size += read as u64;
+            file.write_all(&block[..read]).map_err(FileError::io("write", temporary.path()))?;
         }
         let digest = Digest(*hasher.finalize().as_bytes());
         let place = self.object_path(&digest);

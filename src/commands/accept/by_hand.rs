@@ -10,7 +10,6 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::cli::AcceptArguments;
-use crate::commands::retry_command::invocation;
 use crate::output::{is_json, print_json};
 use crate::workspace::Workspace;
 use cwm_core::{Components, Digest, Error, ExitCode, Key, is_name, shell_quote};
@@ -202,8 +201,11 @@ fn key_of(
             Ok((record.components.clone(), Some(record.as_ref().clone())))
         }
         KeyStatus::Cached(record) => {
-            let hint = format!("`{} --replace` takes yours; the other stays in the store", invocation());
-            Err(Error::usage(format!("{label} has a result: {}", record.origin())).hint(hint))
+            let files: String = arguments.files.iter().map(|file| format!(" {}", shell_quote(file))).collect();
+            let option = if arguments.previous { "--previous".to_owned() } else { format!("--files{files}") };
+            let stage = shell_quote(&arguments.stages[0]);
+            Err(Error::usage(format!("{label} has a result: {}", record.origin()))
+                .hint(format!("`cwm accept {stage} {option} --replace` takes yours; the other stays in the store")))
         }
         KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) => {
             let missing = cwm_engine::sources(&cells[index]).filter(|source| cache_status.record(*source).is_none());

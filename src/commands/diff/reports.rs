@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cwm_contract::Format;
 
-use cwm_core::{Digest, Error};
+use cwm_core::{Digest, Error, list_some};
 use cwm_history::diff::TableFile;
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::{ActionRecord, Store};
@@ -105,8 +105,12 @@ pub fn single_report(name: &str, lock: &LockFile, store: &Store) -> Result<Vec<T
     }
     match &found[..] {
         [(label, digest)] => in_store(label, digest, store),
-        _ => Err(Error::usage(format!("{name} names {} reports whose records are in the store", found.len()))
-            .hint("give the digest of one report, which `cwm show STAGE` prints, or the folder of an export")),
+        [] => Err(Error::usage(format!("{name} names no report whose record is in the store"))),
+        several => {
+            let labels = several.iter().map(|(label, _)| label);
+            Err(Error::usage(format!("{name} names {} reports: {}", several.len(), list_some(labels, 4)))
+                .hint("give the digest of one, which `cwm show STAGE` prints, or the folder of an export"))
+        }
     }
 }
 

@@ -69,6 +69,9 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
             while !pause(&stopped) && (have_changed(&now.files) || have_changed(&now.folders)) {
                 now = WatchedFiles::new(&file, &arguments, &watched);
             }
+            if stopped.load(Ordering::SeqCst) {
+                return Ok(ExitCode::INTERRUPTED);
+            }
             let before = std::mem::replace(&mut watched, now).files;
             let paths: BTreeSet<&PathBuf> = watched.files.keys().chain(before.keys()).collect();
             let changed = |path: &&PathBuf| watched.files.get(*path) != before.get(*path);

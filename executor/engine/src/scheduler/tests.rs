@@ -144,6 +144,9 @@ impl<'m> Simulation<'m> {
                     );
                 }
             }
+            let is_open = |input: &&usize| !matches!(self.scheduler.state(**input), CellState::Done { .. });
+            let open = self.scheduler.spec(cell).inputs.iter().filter(is_open).count();
+            prop_assert_eq!(self.scheduler.cells[cell].open_inputs, open, "open inputs of {}", cell);
             use CellState::{Backoff, Fetching, Queued, Running, Uploading};
             if let Fetching(key) | Uploading(key) | Queued(key) | Running { key, .. } | Backoff { key, .. } = now {
                 let other = owners.insert(key, cell);
