@@ -2,7 +2,7 @@
 //! (`docs/design/accept.md`).
 
 mod assess;
-mod by_hand;
+mod recorded_files;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -60,7 +60,7 @@ pub fn run(store: Option<&Path>, mut arguments: AcceptArguments) -> Result<ExitC
     }
     arguments.pipeline.take_from(&mut arguments.stages)?;
     if arguments.previous || !arguments.files.is_empty() {
-        return by_hand::run(store, &arguments);
+        return recorded_files::run(store, &arguments);
     }
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     if arguments.stages.is_empty() && !arguments.probed && !arguments.list {
