@@ -112,7 +112,7 @@ impl Estimates {
         sizes.extend(outputs.map(|output| (output.digest, output.size)));
         let mut measured: HashMap<Group, MeasuredRuns> = HashMap::new();
         // A result that was taken over took no time.
-        let computed = |record: &&ActionRecord| !record.circumstances.is_resumed && !record.is_taken();
+        let computed = |record: &&ActionRecord| !record.circumstances.is_resumed && !record.is_recorded_by_hand();
         for record in records.iter().filter(computed) {
             let stage = registry.get(&record.components.kind);
             let inputs = input_sizes(record, &sizes);

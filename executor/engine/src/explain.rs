@@ -137,7 +137,7 @@ impl<'a> Explainer<'a> {
                 let notes = incomplete.iter().chain(note).map(|note| format!("; {note}"));
                 reason.origin = Some(self.cache_status.origin(index, record) + &notes.collect::<String>());
                 // A taken result did not run.
-                reason.made_because = if record.is_taken() { Vec::new() } else { record.cause.clone() };
+                reason.made_because = if record.is_recorded_by_hand() { Vec::new() } else { record.cause.clone() };
             }
             KeyStatus::Cached(_) if missing.is_empty() => {}
             KeyStatus::Cached(record) => {
@@ -221,7 +221,7 @@ impl<'a> Explainer<'a> {
             }
             let mut changed = self.new_result(source, record, before, depth - 1, explained)?;
             let ran = reader.is_none_or(|reader| reader.circumstances.started < record.circumstances.started);
-            if !ran || record.is_taken() {
+            if !ran || record.is_recorded_by_hand() {
                 changed.state = CellStatus::Differs;
             }
             reason.because_of.push(changed);
@@ -261,7 +261,7 @@ impl<'a> Explainer<'a> {
                 mark_repinned(&mut reason.causes, self.inputs.cell(index), before, self.inputs.pins);
                 self.follow_causes(&mut reason, index, Some(before), depth, explained)?;
             }
-            None if record.is_taken() => {}
+            None if record.is_recorded_by_hand() => {}
             None => reason.made_because = record.cause.clone(),
         }
         Ok(reason)

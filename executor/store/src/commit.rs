@@ -100,7 +100,7 @@ impl Store {
         });
         let equal = equal.transpose()?;
         if let Some((file, record)) = &equal
-            && (!record.is_taken() || action.record.is_taken())
+            && (!record.is_recorded_by_hand() || action.record.is_recorded_by_hand())
             && (log.is_none() || record.log.is_none_or(|log| self.object_path(&log).is_file()))
         {
             // Its content may have been lost or evicted; then it has just been put back.

@@ -215,7 +215,7 @@ impl ActionRecord {
         // Records from before they were checked may have control characters.
         let time = format_time(made.started);
         let who = visible(&format!("{}@{}, {time}", made.user, made.machine.host));
-        if !self.is_taken() {
+        if !self.is_recorded_by_hand() {
             return who;
         }
         let files: Vec<String> = made.taken_from.values().map(|path| visible(&path.to_string_lossy())).collect();
@@ -224,7 +224,7 @@ impl ActionRecord {
 
     /// Returns true if it cannot be made again from other results: it was fetched, or recorded from a file.
     pub fn is_source(&self) -> bool {
-        !self.fetched.is_empty() || self.is_taken()
+        !self.fetched.is_empty() || self.is_recorded_by_hand()
     }
 
     /// Digests of the content that it was made of.
@@ -233,7 +233,7 @@ impl ActionRecord {
     }
 
     /// Returns true if it was recorded from files, and not computed by its stage.
-    pub fn is_taken(&self) -> bool {
+    pub fn is_recorded_by_hand(&self) -> bool {
         !self.circumstances.taken_from.is_empty()
     }
 

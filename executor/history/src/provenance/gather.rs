@@ -92,7 +92,7 @@ impl<'p> Gatherer<'p> {
             made: RunProvenance {
                 at: run.started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
                 by: (self.disclosure == Disclosure::Full).then(|| run.user.clone()),
-                taken: record.is_taken(),
+                taken: record.is_recorded_by_hand(),
                 on: self.machine(&run.machine),
                 cores: run.machine.cores,
                 device: run.computed_on.clone(),

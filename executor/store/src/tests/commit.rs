@@ -88,9 +88,9 @@ fn a_computed_result_takes_the_place_of_an_equal_one_that_was_recorded_from_file
         taken.record.circumstances.taken_from = BTreeMap::from([("text".to_owned(), PathBuf::from("/mine.txt"))]);
         store.record(NewAction { log: None, ..taken }).unwrap()
     };
-    assert!(record_from_files().record.is_taken());
+    assert!(record_from_files().record.is_recorded_by_hand());
     let computed = store.record(finished(&store, "a", "hello", &[])).unwrap();
-    assert!(computed.is_new && !computed.record.is_taken());
+    assert!(computed.is_new && !computed.record.is_recorded_by_hand());
     assert_eq!(store.actions(&key("a")).unwrap(), std::slice::from_ref(&computed.record));
     // The other way round, the computed one stays.
     assert_eq!(record_from_files().record, computed.record);
