@@ -111,11 +111,11 @@ impl Engine<'_> {
     }
 
     /// Takes the result of an attempt.
-    fn finish(&mut self, cell: usize, record: ActionRecord, is_taken_over: bool) {
+    fn finish(&mut self, cell: usize, record: ActionRecord, is_from_other_run: bool) {
         let label = self.label(cell);
         let bytes = record.outputs.values().map(|output| output.size).sum();
-        let seconds = if is_taken_over { record.circumstances.wall_seconds } else { self.seconds(cell, &record) };
-        let (key, note) = (record.key, self.note(cell, &record, is_taken_over));
+        let seconds = if is_from_other_run { record.circumstances.wall_seconds } else { self.seconds(cell, &record) };
+        let (key, note) = (record.key, self.note(cell, &record, is_from_other_run));
         self.sinks.event(&RunEvent::Finished { label, key, seconds, bytes, note });
         let before = self.records[cell].as_ref();
         let has_changed = before.is_some_and(|before| before.output_digests() != record.output_digests());
@@ -127,7 +127,7 @@ impl Engine<'_> {
             }
         };
         self.records[cell] = Some(record);
-        self.on(Event::Finished { cell, is_built: !is_taken_over, has_changed, is_fetched });
+        self.on(Event::Finished { cell, is_built: !is_from_other_run, has_changed, is_fetched });
     }
 
     /// Returns true if the files of a result are with the remote, where a job left them, and are wanted here.
@@ -188,8 +188,8 @@ impl Engine<'_> {
     }
 
     /// Returns a note on the origin of a result.
-    fn note(&self, cell: usize, record: &ActionRecord, is_taken_over: bool) -> Option<String> {
-        if is_taken_over {
+    fn note(&self, cell: usize, record: &ActionRecord, is_from_other_run: bool) -> Option<String> {
+        if is_from_other_run {
             return Some(format!("from another run: {}", record.origin()));
         }
         let line = self.inputs.locked.get(&self.inputs.cell(cell).label)?;
