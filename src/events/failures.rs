@@ -18,11 +18,11 @@ const MAX_WIDTH: usize = 60;
 const MAX_REASON: usize = 160;
 
 /// Returns a line for each failed cell, or each group of those that failed alike unless it is `verbose`; its log, or the first of the
-/// group; the cells that were skipped because of it; and the command `again` that retries them. `all` are the cells of the pipeline.
+/// group; the cells that were skipped because of it; and the command that retries them. `all` are the cells of the pipeline.
 pub fn failures(
     failed: &[FailedCell],
     skipped: &[SkippedCell],
-    again: &str,
+    retry_command: &str,
     all: &[Label],
     verbose: bool,
 ) -> Vec<String> {
@@ -64,7 +64,7 @@ pub fn failures(
         }
     }
     lines.push("to try again what is not done:".to_owned());
-    lines.push(format!("  {again}"));
+    lines.push(format!("  {retry_command}"));
     lines
 }
 

@@ -90,7 +90,9 @@ fn text(event: &RunEvent, EventText { verbose, all, held, .. }: &EventText) -> V
             let counts = format!("would run {would_run}, may run {may_run}, cached {cached}, would fail {would_fail}");
             return costs.into_iter().chain(known).chain(hint).chain([counts]).collect();
         }
-        RunEvent::Failures { failed, skipped, again } => return failures(failed, skipped, again, all, *verbose),
+        RunEvent::Failures { failed, skipped, retry_command } => {
+            return failures(failed, skipped, retry_command, all, *verbose);
+        }
         RunEvent::Warning { message } => format!("warning: {}", with_options(message)),
         RunEvent::Reading { path } => format!("  reading  {} into the store", path.display()),
         RunEvent::Read { path, bytes, .. } => {

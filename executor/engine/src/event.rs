@@ -250,7 +250,8 @@ pub enum RunEvent {
         /// The skipped cells.
         skipped: Vec<SkippedCell>,
         /// The command that retries them.
-        again: String,
+        #[serde(rename = "again")]
+        retry_command: String,
     },
     /// A transfer of files from or to a remote begins.
     Transferring {

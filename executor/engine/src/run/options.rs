@@ -77,12 +77,12 @@ impl RunReport {
         self.run_time.get(key).copied().unwrap_or_default().as_secs_f64()
     }
 
-    /// Returns the table of failed and skipped cells. The command `again` retries them.
-    pub fn event(self, again: String) -> RunEvent {
+    /// Returns the table of failed and skipped cells. `retry_command` retries them.
+    pub fn event(self, retry_command: String) -> RunEvent {
         RunEvent::Failures {
             failed: self.failed.into_values().collect(),
             skipped: self.skipped.into_values().collect(),
-            again,
+            retry_command,
         }
     }
 }
