@@ -251,7 +251,7 @@ impl<'a> Explainer<'a> {
         depth: usize,
         explained: &mut BTreeSet<usize>,
     ) -> Result<Reason> {
-        let mut reason = Reason { origin: Some(record.origin()), ..self.new_reason(index, CellStatus::RanAgain) };
+        let mut reason = Reason { origin: Some(record.origin()), ..self.new_reason(index, CellStatus::Reran) };
         match before {
             Some(before) => {
                 // An unpinned download has its checksum since it was fetched.

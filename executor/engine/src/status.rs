@@ -122,10 +122,11 @@ pub enum CellStatus {
     #[serde(rename = "not pulled")]
     NotPulled,
     /// It is done, and its files are not kept.
-    Dropped,
+    #[serde(rename = "dropped")]
+    Evicted,
     /// It ran again with another result than the one that its reader had read.
     #[serde(rename = "ran again")]
-    RanAgain,
+    Reran,
     /// It has another result than the one that its reader had read, and did not run since.
     #[serde(rename = "has another result")]
     Differs,
@@ -149,14 +150,14 @@ impl CellStatus {
             None => CellStatus::Incomplete,
             Some(EvictionReason::Collected) => CellStatus::Collected,
             Some(EvictionReason::NotPulled) => CellStatus::NotPulled,
-            Some(EvictionReason::NotKept) => CellStatus::Dropped,
+            Some(EvictionReason::NotKept) => CellStatus::Evicted,
         }
     }
 
     /// Returns true if the cell is done and would not run.
     pub fn is_cached(self) -> bool {
-        use CellStatus::{Cached, Collected, Dropped, Incomplete, NotPulled};
-        matches!(self, Cached | Incomplete | Collected | NotPulled | Dropped)
+        use CellStatus::{Cached, Collected, Evicted, Incomplete, NotPulled};
+        matches!(self, Cached | Incomplete | Collected | NotPulled | Evicted)
     }
 
     /// Returns the status as a verb.
