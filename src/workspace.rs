@@ -55,13 +55,13 @@ impl Workspace {
         }
         plan.name_descriptors();
         let options = pipeline_options(store, arguments.file.as_deref(), &arguments.sets);
-        let pins = Pins::beside(&plan.file)?.with_command_options(options);
+        let pins = Pins::for_pipeline(&plan.file)?.with_command_options(options);
         let site = Site::of(&file, &cwm_remote::Kinds)?;
         let store = Store::at(&store_folder(store, &site, &plan.folder))?.with_record_cache();
         let files = DigestCache::of_store(&store);
         let locked = runs::nearest(&plan.file, &plan.sets)?;
         print_warnings(locked.problems());
-        let accepted = Accepted::beside(&plan.file)?;
+        let accepted = Accepted::for_pipeline(&plan.file)?;
         print_warnings(accepted.problems());
         Ok(Workspace { plan, site, store, files, locked, pins, accepted, skipped_records: None })
     }

@@ -65,7 +65,7 @@ pub fn run(store: Option<&Path>, arguments: &LockArguments) -> Result<ExitCode, 
     let before = workspace.pins.clone();
     workspace.pins.forget(sources.iter().map(|(_, fetch)| fetch));
     let code = update(&workspace, &cells)?;
-    let now = Pins::beside(&workspace.plan.file)?;
+    let now = Pins::for_pipeline(&workspace.plan.file)?;
     show(&rows(&now, Some(&before)))?;
     Ok(code)
 }

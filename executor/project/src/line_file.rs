@@ -117,7 +117,7 @@ impl<E: LineEntry> LineFile<E> {
     ///
     /// # Errors
     /// As [`LineFile::read`], or it is also the pipeline's lock file.
-    pub fn beside(yaml: &Path, name: &str) -> Result<Self, Error> {
+    pub fn for_pipeline(yaml: &Path, name: &str) -> Result<Self, Error> {
         let path = yaml.with_file_name(name);
         if yaml.with_extension("lock") == path {
             let problem =

@@ -87,8 +87,8 @@ impl Pins {
     ///
     /// # Errors
     /// The file cannot be read, is damaged or in the middle of a merge (the error has the lines), or a newer cwm wrote it.
-    pub fn beside(yaml: &Path) -> Result<Pins, Error> {
-        let file = must_be_correct(LineFile::beside(yaml, FILE_NAME)?)?;
+    pub fn for_pipeline(yaml: &Path) -> Result<Pins, Error> {
+        let file = must_be_correct(LineFile::for_pipeline(yaml, FILE_NAME)?)?;
         Ok(Pins { file, ..Pins::default() })
     }
 
@@ -185,13 +185,13 @@ mod tests {
     fn it_is_written_when_it_changes_and_others_lines_stay() {
         let folder = tempfile::tempdir().unwrap();
         let yaml = folder.path().join("lichess.yaml");
-        let pins = Pins::beside(&yaml).unwrap();
+        let pins = Pins::for_pipeline(&yaml).unwrap();
         pins.save([]).unwrap();
         assert!(!folder.path().join(FILE_NAME).exists());
         pins.save([fetched("http://x/b", None, "a"), fetched("http://x/b", Some(3), "b")]).unwrap();
         // `pins` knows nothing of what was written, and keeps it all the same.
         pins.save([fetched("http://x/a", None, "c")]).unwrap();
-        let now = Pins::beside(&yaml).unwrap();
+        let now = Pins::for_pipeline(&yaml).unwrap();
         assert_eq!(now.file.entries.len(), 3);
         assert_eq!(now.get(&fetched("http://x/b", Some(3), "").fetch).unwrap().sha256, "b".repeat(64));
         let now = now.with_command_options(" -f lichess.yaml".into());
@@ -210,21 +210,21 @@ mod tests {
     fn a_pin_that_someone_made_meanwhile_is_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let yaml = folder.path().join("pipeline.yaml");
-        let ours = Pins::beside(&yaml).unwrap();
-        Pins::beside(&yaml).unwrap().save([fetched("http://x/a", None, "a")]).unwrap();
+        let ours = Pins::for_pipeline(&yaml).unwrap();
+        Pins::for_pipeline(&yaml).unwrap().save([fetched("http://x/a", None, "a")]).unwrap();
         let error = ours.save([fetched("http://x/a", None, "b"), fetched("http://x/b", None, "c")]).unwrap_err();
         assert!(
             error.message.contains(&"a".repeat(64)) && error.message.contains(&"b".repeat(64)),
             "{}",
             error.message
         );
-        let mut now = Pins::beside(&yaml).unwrap();
+        let mut now = Pins::for_pipeline(&yaml).unwrap();
         let fetch = fetched("http://x/a", None, "").fetch;
         assert_eq!((now.get(&fetch).unwrap().sha256.as_str(), now.file.entries.len()), ("a".repeat(64).as_str(), 2));
         // Forgotten on purpose, what is there is what was read.
         now.forget([&fetch]);
         now.save([fetched("http://x/a", None, "b")]).unwrap();
-        assert_eq!(Pins::beside(&yaml).unwrap().get(&fetch).unwrap().sha256, "b".repeat(64));
+        assert_eq!(Pins::for_pipeline(&yaml).unwrap().get(&fetch).unwrap().sha256, "b".repeat(64));
     }
 
     #[test]
@@ -236,19 +236,19 @@ mod tests {
                 let yaml = &yaml;
                 scope.spawn(move || {
                     for number in 0..10 {
-                        let pins = Pins::beside(yaml).unwrap();
+                        let pins = Pins::for_pipeline(yaml).unwrap();
                         pins.save([fetched(&format!("http://x/{one}/{number}"), None, "a")]).unwrap();
                     }
                 });
             }
         });
-        assert_eq!(Pins::beside(&yaml).unwrap().file.entries.len(), 80);
+        assert_eq!(Pins::for_pipeline(&yaml).unwrap().file.entries.len(), 80);
     }
 
     #[test]
     fn a_pipeline_whose_lock_file_would_be_this_one_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(Pins::beside(&folder.path().join("sources.yaml")).is_err());
+        assert!(Pins::for_pipeline(&folder.path().join("sources.yaml")).is_err());
     }
 
     fn pin(content: char) -> Pin {

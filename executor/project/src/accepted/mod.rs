@@ -128,8 +128,8 @@ impl Accepted {
     ///
     /// # Errors
     /// The file cannot be read, or a newer cwm wrote it.
-    pub fn beside(yaml: &Path) -> Result<Accepted, Error> {
-        Ok(Accepted(LineFile::beside(yaml, FILE_NAME)?))
+    pub fn for_pipeline(yaml: &Path) -> Result<Accepted, Error> {
+        Ok(Accepted(LineFile::for_pipeline(yaml, FILE_NAME)?))
     }
 
     /// Returns the problems of the file. Two who accept one change differ in their names only, which is none.

@@ -332,7 +332,7 @@ fn a_mutated_lock_file_or_pin_is_read_or_refused_in_words() {
             Err(error) => prop_assert!(error.to_string().len() > 10),
         }
         fs_err::write(&pins, change(&pin_text, &of_pins)).unwrap();
-        if let Err(error) = Pins::beside(&yaml) {
+        if let Err(error) = Pins::for_pipeline(&yaml) {
             let words = error.diagnostics.as_ref().map_or(error.message.clone(), |problems| problems.to_string());
             prop_assert!(words.len() > 10, "{:?}", words);
         }
