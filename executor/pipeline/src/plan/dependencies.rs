@@ -10,9 +10,9 @@ use cwm_core::files::durable::TEMPORARY;
 use cwm_core::files::{EXPORT_LIST, exported_files};
 use cwm_core::{Diagnostic, Problems, SpannedStr, read_regular_file, visible};
 
-/// Folders that others write beside what is meant: what Python compiled from it, and git's own. A run by hand, or a commit, would
-/// change what every command rests on.
-const BESIDE: [&str; 2] = ["__pycache__", ".git"];
+/// Folders that tools write into a folder of sources: Python's compiled files and git's data. If they were dependencies, running a
+/// script by hand, or a commit, would change the key of every command that depends on the folder.
+const TOOL_FOLDERS: [&str; 2] = ["__pycache__", ".git"];
 
 /// The line of a lock file that has its version begins with one of these.
 const LOCK_FORMATS: [&str; 3] = ["cwm-lock:", "cwm-sources:", "cwm-accepted:"];
@@ -105,7 +105,7 @@ fn matches(root: &Path, start: String, text: &str, glob: &GlobMatcher) -> io::Re
             };
             let (name, path) = (path_of(&last), entry.path());
             if entry.file_type()?.is_dir() {
-                let is_meant = !BESIDE.contains(&last.as_str()) || text.contains(&last);
+                let is_meant = !TOOL_FOLDERS.contains(&last.as_str()) || text.contains(&last);
                 waiting.extend((is_meant && !holds_results(&path)).then_some(name));
             } else if glob.is_match(&name) && path.is_file() && !exported.contains(&name) && !is_own_file(&path, &last)
             {
