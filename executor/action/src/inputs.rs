@@ -17,7 +17,7 @@ pub struct Inputs {
     /// By input name, each in the order of the plan.
     pub groups: BTreeMap<String, Vec<GroupInput>>,
     /// The files from outside that the action reads, as they are at the start.
-    outside: Vec<FileFingerprint>,
+    external_files: Vec<FileFingerprint>,
     /// The inputs in the store.
     stored: Vec<StoredInput>,
 }
@@ -55,16 +55,16 @@ impl Inputs {
     /// One is not there, or cannot be read.
     pub fn find(attempt: &Attempt<'_>) -> Result<Self, Error> {
         let Attempt { action, .. } = attempt;
-        let mut found = Inputs { groups: BTreeMap::new(), outside: Vec::new(), stored: Vec::new() };
+        let mut found = Inputs { groups: BTreeMap::new(), external_files: Vec::new(), stored: Vec::new() };
         // A command has copies of its other dependencies.
         let is_read = |file: &&&FileFingerprint| attempt.stage.is_some() || command_stage::is_linked(file);
-        found.outside.extend(action.body.files().iter().filter(is_read).map(|&file| file.clone()));
+        found.external_files.extend(action.body.files().iter().filter(is_read).map(|&file| file.clone()));
         for (name, group) in &action.inputs {
             let mut inputs = Vec::with_capacity(group.len());
             for ActionInput { label, artifact } in group {
                 let path = match artifact {
                     Artifact::Outside(snapshot) => {
-                        found.outside.push(snapshot.clone());
+                        found.external_files.push(snapshot.clone());
                         snapshot.path.clone()
                     }
                     Artifact::Output(output) => found.add_stored(attempt, name, output).map_err(|error| {
@@ -89,7 +89,7 @@ impl Inputs {
             let (name, output) = (name.to_owned(), output.clone());
             self.stored.push(StoredInput { name, path: path.clone(), output, snapshot });
         } else {
-            self.outside.push(files.snapshot(&path)?);
+            self.external_files.push(files.snapshot(&path)?);
         }
         Ok(path)
     }
@@ -111,8 +111,8 @@ impl Inputs {
 
     /// Returns the content of the file from outside, or in the store, at `path`, if the action reads it.
     pub fn content(&self, path: &Path) -> Option<Content> {
-        if let Some(outside) = self.outside.iter().find(|snapshot| snapshot.path == path) {
-            return Some(Content::External(outside.clone()));
+        if let Some(file) = self.external_files.iter().find(|snapshot| snapshot.path == path) {
+            return Some(Content::External(file.clone()));
         }
         let stored = self.stored.iter().find(|input| input.path == path);
         stored.map(|input| Content::InStore(input.output.clone()))
@@ -124,7 +124,7 @@ impl Inputs {
     /// One changed, or cannot be read.
     pub fn verify_unchanged(&self, attempt: &Attempt<'_>) -> Result<(), ActionFailure> {
         let store = &attempt.store;
-        for snapshot in &self.outside {
+        for snapshot in &self.external_files {
             if !snapshot.is_unchanged()? {
                 let changed = if snapshot.path.exists() { "changed" } else { "was removed" };
                 let file = snapshot.path.display();

@@ -39,11 +39,11 @@ impl ResultBundle {
     /// The store cannot be read.
     pub fn of(
         store: &Store,
-        outside: &DigestCache,
+        digests: &DigestCache,
         result: &ActionRecord,
         with_files: bool,
     ) -> StoreResult<ResultBundle> {
-        let has_files = with_files && store.missing(result, outside)?.is_empty();
+        let has_files = with_files && store.missing(result, digests)?.is_empty();
         let (mut files, mut manifests) = (BTreeMap::new(), BTreeMap::new());
         let item = |digest: Digest, size: u64| LocalObject { digest, size, path: store.object_path(&digest) };
         for output in result.outputs.values().filter(|_| has_files) {
@@ -54,7 +54,7 @@ impl ResultBundle {
                 manifests.insert(output.digest, item(output.digest, size));
             } else {
                 // A file from outside goes as any: others do not have it where we do.
-                let path = store.path_of(output, outside)?;
+                let path = store.path_of(output, digests)?;
                 files.insert(output.digest, LocalObject { path, ..item(output.digest, output.size) });
             }
         }

@@ -37,31 +37,31 @@ impl Store {
     ///
     /// # Errors
     /// A manifest is of a newer version, or the system refuses.
-    pub fn missing(&self, record: &ActionRecord, outside: &DigestCache) -> Result<Vec<MissingContent>> {
-        self.check_content(record, outside, Check::Size)
+    pub fn missing(&self, record: &ActionRecord, digests: &DigestCache) -> Result<Vec<MissingContent>> {
+        self.check_content(record, digests, Check::Size)
     }
 
     /// Does the same as [`Store::missing`], for content that is about to be read: content that is there and was changed since
     /// it was stored counts as well. An object without a valid seal, or with a ctime after that of the record, is hashed, and
-    /// `outside` caches the digest.
+    /// `digests` caches the digest.
     ///
     /// # Errors
     /// A manifest is of a newer version, or the system refuses.
-    pub fn missing_or_corrupt(&self, record: &ActionRecord, outside: &DigestCache) -> Result<Vec<MissingContent>> {
+    pub fn missing_or_corrupt(&self, record: &ActionRecord, digests: &DigestCache) -> Result<Vec<MissingContent>> {
         let recorded = self.recorded_ns(&record.key)?;
-        self.check_content(record, outside, Check::Seal(outside, recorded))
+        self.check_content(record, digests, Check::Seal(digests, recorded))
     }
 
     /// Moves the objects of an output that were changed since they were stored to the quarantine, so that they are missing.
     ///
     /// # Errors
     /// As [`Store::missing_or_corrupt`], or the disk refuses.
-    pub fn quarantine_changed(&self, output: &OutputRecord, outside: &DigestCache) -> Result<()> {
-        let found = self.unusable_objects("", output, Check::Seal(outside, i64::MAX))?.into_iter();
+    pub fn quarantine_changed(&self, output: &OutputRecord, digests: &DigestCache) -> Result<()> {
+        let found = self.unusable_objects("", output, Check::Seal(digests, i64::MAX))?.into_iter();
         found.filter_map(|one| one.damage).try_for_each(|damage| self.quarantine_corrupt(&damage).map(drop))
     }
 
-    fn check_content(&self, record: &ActionRecord, outside: &DigestCache, check: Check) -> Result<Vec<MissingContent>> {
+    fn check_content(&self, record: &ActionRecord, digests: &DigestCache, check: Check) -> Result<Vec<MissingContent>> {
         let mut missing = Vec::new();
         for (name, output) in &record.outputs {
             if output.outside.is_none() {
@@ -69,7 +69,7 @@ impl Store {
                 continue;
             }
             let is_stored = self.object_size(&output.digest)? == Some(output.size);
-            if !is_stored && self.find_outside(output, outside)?.is_none() {
+            if !is_stored && self.find_external(output, digests)?.is_none() {
                 missing.push(MissingContent { output: name.clone(), digest: output.digest, damage: None });
             }
         }
@@ -84,10 +84,10 @@ impl Store {
         &self,
         key: &Key,
         preferred: Option<&BTreeMap<String, Digest>>,
-        outside: &DigestCache,
+        digests: &DigestCache,
     ) -> Result<Option<ActionRecord>> {
         for record in self.candidates(key, preferred)? {
-            if self.missing(&record, outside)?.is_empty() {
+            if self.missing(&record, digests)?.is_empty() {
                 return Ok(Some(record));
             }
         }
@@ -122,12 +122,12 @@ impl Store {
     }
 
     /// Returns the path of a file from outside that still has the recorded content.
-    pub(super) fn find_outside(&self, output: &OutputRecord, outside: &DigestCache) -> Result<Option<PathBuf>> {
+    pub(super) fn find_external(&self, output: &OutputRecord, digests: &DigestCache) -> Result<Option<PathBuf>> {
         let Some(ExternalReference { path, from_store }) = &output.outside else { return Ok(None) };
         // Its own path, and the one as far from the store as that was.
         let moved = from_store.as_ref().map(|from_store| self.root().join(from_store));
         for path in [path.clone()].into_iter().chain(moved.filter(|moved| moved != path)) {
-            if FileError::optional(outside.digest(&path))? == Some(output.digest) {
+            if FileError::optional(digests.digest(&path))? == Some(output.digest) {
                 return Ok(Some(path));
             }
         }

@@ -80,11 +80,11 @@ impl Store {
         output: &OutputRecord,
         destination: &Path,
         added: &BTreeMap<String, Vec<u8>>,
-        outside: &DigestCache,
+        digests: &DigestCache,
     ) -> Result<ExportOutcome> {
         let destination = std::path::absolute(destination).map_err(FileError::io("find", destination))?;
         if !output.shape.is_folder() {
-            let source = self.path_of(output, outside)?;
+            let source = self.path_of(output, digests)?;
             return self.export_file(&destination, &output.shape.file_name(name), &source, output.digest);
         }
         let manifest = self.manifest(&output.digest)?;

@@ -107,9 +107,9 @@ impl Store {
     ///
     /// # Errors
     /// The store cannot be read or written.
-    pub fn mark_remote_only(&self, record: &ActionRecord, outside: &DigestCache, from: &str) -> Result<()> {
+    pub fn mark_remote_only(&self, record: &ActionRecord, digests: &DigestCache, from: &str) -> Result<()> {
         for (file, found) in self.equal_records(record)? {
-            if file.evicted.is_none() && !self.missing(&found, outside)?.is_empty() {
+            if file.evicted.is_none() && !self.missing(&found, digests)?.is_empty() {
                 self.disk.write_marker(&EvictionReason::NotPulled.path(&file.path), &format!("{from}\n"))?;
                 self.disk.sync_folder(&self.action_folder(&record.key))?;
             }

@@ -84,10 +84,10 @@ impl Store {
     ///
     /// # Errors
     /// An object is missing or corrupt, or the system refuses.
-    pub fn verify_intact(&self, snapshot: &OutputSnapshot, outside: &DigestCache) -> Result<()> {
+    pub fn verify_intact(&self, snapshot: &OutputSnapshot, digests: &DigestCache) -> Result<()> {
         for digest in snapshot.objects.keys() {
             let path = self.object_path(digest);
-            match self.object_state(digest, None, Check::Seal(outside, i64::MAX))? {
+            match self.object_state(digest, None, Check::Seal(digests, i64::MAX))? {
                 ObjectState::Intact => {}
                 ObjectState::Missing => return Err(FileError::Missing { path, what: "is not in the store".into() }),
                 ObjectState::Corrupt(damage) => return Err(FileError::damaged(&path, format!("it {}", damage.what))),

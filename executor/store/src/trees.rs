@@ -25,7 +25,7 @@ impl Store {
     ///
     /// # Errors
     /// It is not in the store, or its tree is missing or wrong and cannot be made.
-    pub fn path_of(&self, output: &OutputRecord, outside: &DigestCache) -> Result<PathBuf> {
+    pub fn path_of(&self, output: &OutputRecord, digests: &DigestCache) -> Result<PathBuf> {
         if output.shape.is_folder() {
             self.make_tree(&output.digest)?;
             return Ok(self.tree_folder(&output.digest));
@@ -34,7 +34,7 @@ impl Store {
         if object.is_file() {
             return Ok(object);
         }
-        if let Ok(Some(path)) = self.find_outside(output, outside) {
+        if let Ok(Some(path)) = self.find_external(output, digests) {
             return Ok(path);
         }
         let (path, what) = match &output.outside {
