@@ -79,12 +79,14 @@ pub struct GcReport {
     pub staying_transfer_bytes: u64,
     /// Bytes in quarantine.
     pub quarantine_bytes: u64,
-    /// Bytes that an interrupted collection left over.
-    pub aside_bytes: u64,
+    /// Bytes that an interrupted collection left over in `garbage/`.
+    #[serde(rename = "aside_bytes")]
+    pub garbage_bytes: u64,
     /// All bytes of content that stay.
     pub staying_bytes: u64,
     /// Bytes of content that stay, by the strongest reason.
-    pub stays: BTreeMap<Retention, u64>,
+    #[serde(rename = "stays")]
+    pub retained_bytes: BTreeMap<Retention, u64>,
     /// The roots.
     pub roots: Vec<Root>,
 }
@@ -94,7 +96,7 @@ pub struct GcReport {
 pub struct GcPlan {
     /// The content that goes and that stays.
     pub report: GcReport,
-    /// The garbage to move aside.
+    /// The garbage to move to `garbage/`.
     garbage: Garbage,
 }
 
@@ -103,7 +105,7 @@ impl GcPlan {
     pub fn is_empty(&self) -> bool {
         let Garbage { records, objects, work, others } = &self.garbage;
         let nothing = records.is_empty() && objects.is_empty() && work.is_empty() && others.is_empty();
-        nothing && self.report.aside_bytes == 0 && self.ended_roots().next().is_none()
+        nothing && self.report.garbage_bytes == 0 && self.ended_roots().next().is_none()
     }
 
     /// Returns the files of roots that name nothing any more.
@@ -134,7 +136,7 @@ impl GcPlan {
         self.report.stages =
             stages.into_iter().map(|(stage, freed)| ReclaimedStage { stage: stage.to_owned(), ..freed }).collect();
         self.report.stages.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.stage.cmp(&b.stage)));
-        self.report.stays = staying_bytes(inventory, reach, &eviction.content);
+        self.report.retained_bytes = retained_bytes(inventory, reach, &eviction.content);
         self.garbage = eviction.garbage(store);
     }
 
@@ -184,17 +186,17 @@ pub fn plan(store: &Store, jobs: &dyn BatchJobs, options: GcOptions, now: Timest
         plan.garbage.others.push(path);
     }
     let report = &mut plan.report;
-    report.aside_bytes = bytes_below(&store.folder("garbage"))?;
-    report.staying_bytes = report.stays.values().sum();
+    report.garbage_bytes = bytes_below(&store.folder("garbage"))?;
+    report.staying_bytes = report.retained_bytes.values().sum();
     let stages: u64 = report.stages.iter().map(|stage| stage.bytes).sum();
     let work: u64 = report.work.iter().map(|work| work.bytes).sum();
     let interrupted = report.unnamed_bytes + report.leftover_bytes + report.transfer_bytes;
-    report.bytes = stages + work + interrupted + report.quarantine_bytes + report.aside_bytes;
+    report.bytes = stages + work + interrupted + report.quarantine_bytes + report.garbage_bytes;
     Ok(plan)
 }
 
 /// Bytes of content that stay, by the strongest reason that one of its results has.
-fn staying_bytes(inventory: &Inventory, reach: &Reachability, evicted: &HashSet<Digest>) -> BTreeMap<Retention, u64> {
+fn retained_bytes(inventory: &Inventory, reach: &Reachability, evicted: &HashSet<Digest>) -> BTreeMap<Retention, u64> {
     let mut reasons: HashMap<Digest, Retention> =
         reach.pinned.iter().map(|digest| (*digest, Retention::Root)).collect();
     for (entry, retention) in inventory.records.iter().zip(&reach.retention) {
@@ -203,14 +205,14 @@ fn staying_bytes(inventory: &Inventory, reach: &Reachability, evicted: &HashSet<
             *reason = (*reason).min(*retention);
         }
     }
-    let mut stays = BTreeMap::new();
+    let mut bytes = BTreeMap::new();
     for (digest, size) in inventory.objects.iter().filter(|(digest, _)| !evicted.contains(*digest)) {
-        *stays.entry(reasons.get(digest).copied().unwrap_or(Retention::Free)).or_default() += size;
+        *bytes.entry(reasons.get(digest).copied().unwrap_or(Retention::Free)).or_default() += size;
     }
-    stays
+    bytes
 }
 
-/// Removes what [`plan`] names. The store is locked exclusively while it is read and garbage is moved aside, and no longer when
+/// Removes what [`plan`] names. The store is locked exclusively while it is read and garbage is moved, and no longer when
 /// that is deleted. `waiting` is called once if others use the store.
 ///
 /// # Errors

@@ -56,7 +56,7 @@ impl<'i> EvictionPlan<'i> {
         bytes
     }
 
-    /// Returns what is to be moved aside: the content, the trees of its folders, and the records to mark. A record is marked if
+    /// Returns what is to be moved to the garbage: the content, the trees of its folders, and the records to mark. A record is marked if
     /// any of its content goes or is missing already.
     pub fn garbage(&self, store: &Store) -> Garbage {
         let Inventory { records: entries, objects, folders, .. } = self.inventory;

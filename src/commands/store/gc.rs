@@ -61,7 +61,7 @@ fn text(report: &GcReport, is_empty: bool, arguments: &GcArguments) -> String {
         (report.leftover_bytes, "left by interrupted writes"),
         (report.transfer_bytes, "of pushes and pulls that were not resumed for 14 days"),
         (report.quarantine_bytes, "moved to quarantine by `cwm store verify`, more than 30 days ago"),
-        (report.aside_bytes, "left over from an interrupted `cwm store gc`"),
+        (report.garbage_bytes, "left over from an interrupted `cwm store gc`"),
     ];
     let others = others.into_iter().filter(|(bytes, _)| *bytes > 0).map(|(bytes, what)| ("", bytes, what.to_owned()));
     let rows = stages.chain(work).chain(others);
@@ -75,7 +75,7 @@ fn text(report: &GcReport, is_empty: bool, arguments: &GcArguments) -> String {
         text += &root.note.as_ref().map(|note| format!("note: {} {note}\n", root.name)).unwrap_or_default();
     }
     let (removed, remaining) = (amount::format_bytes(report.bytes), amount::format_bytes(report.staying_bytes));
-    let why: Vec<String> = report.stays.iter().map(|(retention, bytes)| why(*retention, *bytes)).collect();
+    let why: Vec<String> = report.retained_bytes.iter().map(|(retention, bytes)| why(*retention, *bytes)).collect();
     let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join(", ")) };
     let roots = plural(report.roots.len() as u64, "root", "roots");
     text += &match (is_empty, arguments.delete) {
