@@ -63,30 +63,30 @@ impl Store {
             // Garbage without marks makes space for marks: trees are made again from their manifests.
             Err(error) if error.kind() == FileErrorKind::DiskFull => {
                 let unmarked = Garbage { records: Vec::new(), objects: Vec::new(), ..garbage.clone() };
-                self.move_aside(&unmarked)?;
+                self.move_to_garbage(&unmarked)?;
                 self.delete_garbage()?;
                 self.mark_evicted(&garbage.records, reason)?;
             }
             marked => marked?,
         }
-        self.move_aside(garbage)
+        self.move_to_garbage(garbage)
     }
 
-    fn move_aside(&self, garbage: &Garbage) -> Result<()> {
+    fn move_to_garbage(&self, garbage: &Garbage) -> Result<()> {
         let folder = self.folder("garbage");
         self.disk.make_folders(&folder)?;
         // Not a folder of its own, which may be too much for a full disk.
-        let aside =
+        let move_path =
             |path: &Path| FileError::optional(self.disk.rename(path, &folder.join(self.unique_name(path)))).map(drop);
         // Few objects are folders; to look for the tree of each takes as long as to move it.
         let trees = self.trees()?;
-        garbage.objects.iter().filter_map(|digest| trees.get(digest)).try_for_each(|path| aside(path))?;
-        garbage.others.iter().try_for_each(|path| aside(path))?;
-        garbage.objects.par_iter().try_for_each(|digest| aside(&self.object_path(digest)))?;
+        garbage.objects.iter().filter_map(|digest| trees.get(digest)).try_for_each(|path| move_path(path))?;
+        garbage.others.iter().try_for_each(|path| move_path(path))?;
+        garbage.objects.par_iter().try_for_each(|digest| move_path(&self.object_path(digest)))?;
         for folder in &garbage.work {
             // A stage whose run was killed may still run there.
             if let Some(_held) = self.try_lock_key_silently(folder.key())? {
-                aside(folder.path())?;
+                move_path(folder.path())?;
             }
         }
         Ok(())

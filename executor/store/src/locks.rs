@@ -135,7 +135,7 @@ impl Store {
         }
     }
 
-    /// Takes the shared lock, which keeps `gc` from removing anything. While `gc` moves garbage aside, waits, and calls `waiting`
+    /// Takes the shared lock, which keeps `gc` from removing anything. While `gc` moves garbage, waits, and calls `waiting`
     /// once with the lock's owner. On a store that cannot be written, the lock is taken if that is possible.
     ///
     /// # Errors
@@ -160,7 +160,7 @@ impl Store {
         }
     }
 
-    /// Takes the exclusive lock, for moving garbage aside. While other processes plan or record, waits, and calls `waiting` once.
+    /// Takes the exclusive lock, for moving garbage. While other processes plan or record, waits, and calls `waiting` once.
     ///
     /// # Errors
     /// The store cannot be written.
