@@ -137,13 +137,13 @@ impl Batch {
 
         let (disk, batches) = (DurableFs::default(), folder(store));
         disk.make_folders(&batches)?;
-        let aside = disk.temporary_folder(&batches, ".new-")?;
+        let staging = disk.temporary_folder(&batches, ".new-")?;
         for (name, bytes) in [("batch.json", &json[..]), ("keys", keys.as_bytes()), ("script", script.as_bytes())] {
-            disk.replace(&aside.path().join(name), bytes, false)?;
+            disk.replace(&staging.path().join(name), bytes, false)?;
         }
-        disk.touch(&aside.path().join("job"))?;
-        disk.sync_folder(aside.path())?;
-        aside.persist(&place)?;
+        disk.touch(&staging.path().join("job"))?;
+        disk.sync_folder(staging.path())?;
+        staging.persist(&place)?;
         disk.sync_folder(&batches)?;
         disk.sync_folder(store.root())?;
         Ok(Batch { folder: place, file })

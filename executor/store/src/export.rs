@@ -152,16 +152,16 @@ impl Store {
             return Ok(ExportOutcome { path, is_written: false, is_replacement: false });
         }
         self.disk.make_folders(folder)?;
-        let aside = self.disk.temporary_folder(folder, &prefix(&path))?;
-        let temporary = aside.path().join(name);
+        let staging = self.disk.temporary_folder(folder, &prefix(&path))?;
+        let temporary = staging.path().join(name);
         copy(source, &temporary)?;
         let contents = Contents::from([(name.to_owned(), (digest, false))]);
-        list.files.extend(self.exported_files(aside.path(), Some(&contents))?);
-        list.write(&aside)?;
-        self.disk.sync_all(aside.path())?;
+        list.files.extend(self.exported_files(staging.path(), Some(&contents))?);
+        list.write(&staging)?;
+        self.disk.sync_all(staging.path())?;
         // The list first: a copy that is not in it could never be replaced. After a kill between the two, the file at the target
         // does not have the times of the copy in the list, and the next export replaces it.
-        self.disk.rename(&aside.path().join(EXPORT_LIST), &folder.join(EXPORT_LIST))?;
+        self.disk.rename(&staging.path().join(EXPORT_LIST), &folder.join(EXPORT_LIST))?;
         self.disk.rename(&temporary, &path)?;
         Ok(ExportOutcome { path, is_written: true, is_replacement })
     }
@@ -187,19 +187,19 @@ impl Store {
         }
         let parent = target.parent().unwrap_or(target);
         self.disk.make_folders(parent)?;
-        let aside = self.disk.temporary_folder(parent, &prefix(target))?;
-        fill(aside.path())?;
-        let files = self.exported_files(aside.path(), contents)?;
+        let staging = self.disk.temporary_folder(parent, &prefix(target))?;
+        fill(staging.path())?;
+        let files = self.exported_files(staging.path(), contents)?;
         let made = ExportList { whole: true, files, ..ExportList::default() };
         if is_current(&made.contents()) {
             return Ok(unchanged);
         }
-        made.write(&aside)?;
+        made.write(&staging)?;
         // Else a list or a copy could be found empty under its name after a power loss, and be in the way.
-        self.disk.sync_all(aside.path())?;
+        self.disk.sync_all(staging.path())?;
         match &earlier {
-            Some(_) => aside.replace(target)?,
-            None => aside.persist(target)?,
+            Some(_) => staging.replace(target)?,
+            None => staging.persist(target)?,
         }
         Ok(ExportOutcome { is_written: true, is_replacement: earlier.is_some_and(|list| list.whole), ..unchanged })
     }
@@ -277,8 +277,8 @@ impl ExportList {
     }
 
     /// Writes the list into the folder of an export.
-    fn write(self, aside: &Temporary<'_>) -> Result<()> {
-        let path = aside.path().join(EXPORT_LIST);
+    fn write(self, staging: &Temporary<'_>) -> Result<()> {
+        let path = staging.path().join(EXPORT_LIST);
         let list = ExportList { note: NOTE.to_owned(), cwm_export: LIST_FORMAT, ..self };
         fs::write(&path, to_json(&path, &list)?).map_err(FileError::io("write", &path))
     }

@@ -2,7 +2,7 @@
 //!
 //! `trees/ab/cdef…` holds, for the manifest of that digest, a folder of relative links into `objects/`. Trees hold
 //! nothing of their own: one that is missing, or differs from its manifest, is made again. They are
-//! made aside and renamed, so they are never half there, and their folders are read-only.
+//! made in a temporary folder and renamed, so they are never half there, and their folders are read-only.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
