@@ -40,8 +40,8 @@ impl RemoteTransfers for Remotes {
         };
         self.0.start(request, move |event| {
             // An upload that moved nothing is not shown: the remote had all of it.
-            let is_news = !matches!(event, TransferEvent::Uploaded(Ok(Some(TransferStats { objects: 0, .. }))));
-            if let Some(event) = run_event(&label, key, Direction::Push, &event).filter(|_| is_news) {
+            let is_new_event = !matches!(event, TransferEvent::Uploaded(Ok(Some(TransferStats { objects: 0, .. }))));
+            if let Some(event) = run_event(&label, key, Direction::Push, &event).filter(|_| is_new_event) {
                 updates(TransferUpdate::Emit(event));
             }
             if let TransferEvent::Uploaded(outcome) = event {
