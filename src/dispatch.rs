@@ -18,7 +18,7 @@ pub fn main(cli: Cli) -> ExitCode {
         _ => false,
     };
     if !survives_closed_pipe {
-        // A closed pipe (`cwm status | head`) ends the program quietly, as it does others; a run goes on.
+        // A closed pipe (`cwm status | head`) ends the program quietly, as it does others; a run continues.
         // SAFETY: sets a signal's disposition before any other thread exists.
         unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     }

@@ -23,7 +23,7 @@ static ALL: LazyLock<BTreeMap<String, Fingerprint>> = LazyLock::new(|| {
         .expect("the build script writes well-formed fingerprints")
 });
 
-/// The code that a stage of this kind rests on, as it enters a key: `base`, one entry a crate (`crate …`), and the
+/// The code that a stage of this kind depends on, as it enters a key: `base`, one entry a crate (`crate …`), and the
 /// parts that its parameters select (`part …`); all parts where `selected` is `None`.
 ///
 /// # Errors

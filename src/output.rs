@@ -46,7 +46,7 @@ pub fn is_json() -> bool {
     IS_JSON.load(Ordering::Relaxed)
 }
 
-/// Rejects `--json` beside an option that sets another form of output.
+/// Rejects `--json` together with an option that sets another form of output.
 ///
 /// # Errors
 /// Both are on the command line.
@@ -148,8 +148,8 @@ pub fn print_error_as_json(error: &Error, is_event: bool) {
 /// The first error of an event that could not be printed.
 static FIRST_ERROR: OnceLock<String> = OnceLock::new();
 
-/// Prints an event as one line of JSON. The first error is kept for [`event_error`], and the run goes on, since a stage should not
-/// fail for it. A reader that closes the pipe is no error.
+/// Prints an event as one line of JSON. The first error is kept for [`event_error`], and the run continues, since a stage should
+/// not fail for it. A reader that closes the pipe is no error.
 pub fn print_event(event: &impl Serialize) {
     let Ok(line) = serde_json::to_string(event) else { return };
     if let Err(error) = write(&line)

@@ -14,8 +14,8 @@ use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode, strip_ansi};
 use cwm_engine::{KeyStatus, describe_unread_pipe};
 
-/// Runs `cwm log`: prints the log of a run that failed or goes on, else that of the recorded result; without a stage, it lists the
-/// cells that have a log.
+/// Runs `cwm log`: prints the log of a run that failed or is running, else that of the recorded result; without a stage, it lists
+/// the cells that have a log.
 ///
 /// # Errors
 /// There is no log, or it cannot be read.

@@ -24,7 +24,7 @@ const MAX_LINE: usize = 80;
 /// The most stages whose cells without an estimate are counted one by one.
 const MAX_STAGES: usize = 8;
 
-/// What is shown of a cell beside its state and its reasons.
+/// What is shown of a cell in addition to its state and its reasons.
 #[derive(Default)]
 struct EntryDetails {
     estimate: Option<Estimate>,

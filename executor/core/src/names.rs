@@ -43,7 +43,7 @@ pub fn suggest<'a>(word: &str, what: &str, candidates: impl IntoIterator<Item = 
     }
 }
 
-/// Returns the names in words, the first twelve of them; `None` without any.
+/// Returns the names as text, the first twelve of them; `None` without any.
 pub fn list(names: impl IntoIterator<Item = impl Display>) -> Option<String> {
     const SHOWN: usize = 12;
     let mut names = names.into_iter().map(|name| format!("`{name}`")).peekable();

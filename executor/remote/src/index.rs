@@ -29,7 +29,7 @@ pub fn encode(index: &Index) -> String {
 /// Reads what [`encode`] wrote; the bytes may come from anywhere.
 ///
 /// # Errors
-/// The fault, in words.
+/// A description of the fault.
 pub fn decode(bytes: &[u8]) -> Result<Index, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "is not text".to_owned())?;
     let mut lines = text.lines();

@@ -7,7 +7,7 @@
 //! | `script` | what `sbatch` was given |
 //! | `job` | the job's id, written by `sbatch` itself; empty until then |
 //! | `<index>.events` | the messages of the task, as a child process sends them to its executor |
-//! | `<index>.out` | what the task and Slurm wrote before and beside the stage's log |
+//! | `<index>.out` | what the task and Slurm wrote, apart from the stage's log |
 //! | `ended` | a JSON line for each task that a run saw the end of |
 //! | `over` | empty: nothing more comes of any task |
 //!
@@ -189,7 +189,7 @@ impl Batch {
         self.folder.join(format!("{index}.events"))
     }
 
-    /// Returns the file of what it and Slurm wrote beside the stage's log.
+    /// Returns the file of what it and Slurm wrote, apart from the stage's log.
     pub fn out(&self, index: u32) -> PathBuf {
         self.folder.join(format!("{index}.out"))
     }

@@ -143,7 +143,7 @@ impl JobTemplate<'_> {
         let mut options = vec!["--parsable".to_owned()];
         let site_options = [("partition", &site.partition), ("account", &site.account), ("qos", &site.qos)];
         options.extend(site_options.iter().filter_map(|(name, value)| Some(format!("--{name}={}", value.as_ref()?))));
-        // A job that is started again goes on in the same file.
+        // A job that is started again appends to the same file.
         options.extend(["--open-mode=append", "--requeue", "--input=/dev/null"].map(str::to_owned));
         // Slurm replaces what follows a single `%`.
         let folder = self.folder.to_string_lossy().replace('%', "%%");

@@ -22,7 +22,7 @@ pub struct MissingContent {
 }
 
 impl MissingContent {
-    /// Describes content that cannot be read, in words that follow the files' names.
+    /// Describes content that cannot be read, as text that follows the files' names.
     pub fn describe(missing: &[MissingContent]) -> &'static str {
         let is_damaged = missing.iter().any(|missing| missing.damage.is_some());
         if is_damaged { "were changed since they were stored" } else { "are missing from the store" }

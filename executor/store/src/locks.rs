@@ -102,7 +102,7 @@ impl Store {
     }
 
     /// Takes the lock of `key`, and waits for it as long as `waiting` returns true. That is called about twenty times a second
-    /// with the owner of the lock in words, if it is known.
+    /// with a description of the owner of the lock, if it is known.
     ///
     /// # Errors
     /// The store cannot be written.
@@ -123,7 +123,8 @@ impl Store {
         }
     }
 
-    /// Returns the owner of the lock of `key` in words. Nothing is locked for more than an instant, and nothing is written.
+    /// Returns a description of the owner of the lock of `key`. Nothing is locked for more than an instant, and nothing is
+    /// written.
     ///
     /// # Errors
     /// The lock's file cannot be read.

@@ -18,7 +18,7 @@ const MOST_SECONDS: f64 = 3.2e13;
 /// Decodes and checks the record of `key`, which came from elsewhere.
 ///
 /// # Errors
-/// The problem, in words that follow "the record".
+/// The problem, as text that follows "the record".
 pub fn check_record(key: &Key, bytes: &[u8]) -> Result<ActionRecord, String> {
     if bytes.len() as u64 > LARGEST_RECORD {
         return Err("is too long".to_owned());

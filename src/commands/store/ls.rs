@@ -38,7 +38,7 @@ struct Row {
     key: Key,
     /// When it was made, in UTC.
     made: Option<String>,
-    /// By whom and where, in words.
+    /// By whom and where, as text.
     origin: Option<String>,
     /// `present`; `changed` since it was stored; `dropped` (`keep: false`), `collected` (by `cwm store gc`), `not pulled`, or `missing`;
     /// `not here`: the store has no such result.

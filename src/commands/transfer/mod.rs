@@ -29,7 +29,7 @@ struct Transfer<'a> {
     totals: Totals,
     /// Warnings about remotes, each printed once.
     warnings: BTreeSet<String>,
-    /// Remotes that did not answer, or refused, in words.
+    /// Remotes that did not answer, or refused, with a description of the problem.
     unavailable: BTreeMap<String, &'static str>,
 }
 

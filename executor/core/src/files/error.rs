@@ -44,7 +44,7 @@ pub enum FileError {
     Missing {
         /// The file or folder.
         path: PathBuf,
-        /// The problem, in words that follow the path: `is not in the store`.
+        /// The problem, as text that follows the path: `is not in the store`.
         what: String,
     },
     /// A file or folder that is not accepted.
@@ -52,7 +52,7 @@ pub enum FileError {
     Refused {
         /// The file or folder.
         path: PathBuf,
-        /// The reason, in words that follow the path: `is a symbolic link`.
+        /// The reason, as text that follows the path: `is a symbolic link`.
         what: String,
         /// The remedy.
         hint: &'static str,

@@ -128,7 +128,7 @@ impl<'p> Gatherer<'p> {
             InputProvenance { file, digest, ..InputProvenance::default() }
         };
         let mut inputs = BTreeMap::new();
-        // Dependencies that a command declares are beside its inputs.
+        // A command may declare dependencies in addition to its inputs.
         for (name, group) in &record.components.inputs {
             let files = group.iter().map(|(name, digest)| of_file(name.clone(), Some(digest)));
             inputs.insert(name.clone(), files.collect());

@@ -86,7 +86,7 @@ struct Provenance {
     /// Code by fingerprint, with the digests of its parts; not in a page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<BTreeMap<String, BTreeMap<String, String>>>,
-    /// Every cell that the report rests on, and its own, by label.
+    /// Every cell that the report depends on, and its own, by label.
     pub cells: BTreeMap<String, CellProvenance>,
 }
 

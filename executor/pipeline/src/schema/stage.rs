@@ -92,7 +92,7 @@ pub fn of_keys(keys: &[Key]) -> Map<String, Value> {
     keys.iter().map(|key| (key.name.into(), described((key.schema)(), key.about))).collect()
 }
 
-/// Returns a schema with a description, which a reference cannot have beside it.
+/// Returns a schema with a description, which a reference cannot have in the same map.
 fn described(schema: Value, about: &str) -> Value {
     let mut schema = if schema.get("$ref").is_some() { json!({ "allOf": [schema] }) } else { schema };
     schema["description"] = json!(about);

@@ -45,7 +45,7 @@ fn input(name: Option<SpannedStr>, node: &Node, source: impl Fn(&Node) -> Option
     }
 }
 
-/// Reads a source that has no input beside it.
+/// Reads a source that is given without the name of an input.
 fn bare(node: &Node, problems: &Problems) -> Option<SourceSpec> {
     if matches!(node.content, Content::Map(_)) {
         let message = "each item of this list must be a reference to a stage";

@@ -38,7 +38,7 @@ pub struct StageSpec {
     pub limits: Option<Node>,
     /// True if its files stay when all that reads them is done.
     pub keep: bool,
-    /// Files that a command rests on; paths or globs.
+    /// Files that a command depends on; paths or globs.
     pub deps: Vec<SpannedStr>,
     /// Variables of the environment that a command sees.
     pub env: Vec<SpannedStr>,
