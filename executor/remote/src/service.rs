@@ -23,7 +23,7 @@ use cwm_project::site::Remote;
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};
 
-/// Results whose objects move at a time.
+/// Results whose objects move at a time, in each direction.
 const CONCURRENT_RESULTS: usize = 4;
 
 /// A store and its remotes. Dropping it ends transfers where they are; all of them can be resumed.
@@ -39,7 +39,9 @@ struct ServiceState {
     /// Remotes that denied us access, and were reported for that.
     denied: Mutex<BTreeSet<String>>,
     store: Store,
-    results: Semaphore,
+    fetches: Semaphore,
+    /// Apart from fetches: jobs wait for uploads of their inputs.
+    uploads: Semaphore,
 }
 
 impl TransferService {
@@ -79,8 +81,8 @@ impl TransferService {
             .thread_name("cwm-remote")
             .build()
             .map_err(|error| Error::system(format!("cannot start the threads of remotes: {error}")))?;
-        let results = Semaphore::new(CONCURRENT_RESULTS);
-        let state = ServiceState { clients, denied: Mutex::default(), store: store.clone(), results };
+        let [fetches, uploads] = [CONCURRENT_RESULTS; 2].map(Semaphore::new);
+        let state = ServiceState { clients, denied: Mutex::default(), store: store.clone(), fetches, uploads };
         Ok(TransferService { runtime: Some(runtime), state: Arc::new(state) })
     }
 
@@ -122,12 +124,12 @@ impl ServiceState {
             TransferRequest::FetchRecords(keys) => Ok(self.fetch_records(keys).await),
             TransferRequest::FetchResult(candidates) => self.fetch_result(candidates, progress).await,
             TransferRequest::FetchContent(outputs) => {
-                let _permit = self.results.acquire().await;
+                let _permit = self.fetches.acquire().await;
                 let fetched = fetch_content(&self.clients, &self.store, outputs, None, progress).await?;
                 Ok(TransferEvent::ContentFetched(fetched))
             }
             TransferRequest::Upload { bundle, force } => {
-                let _permit = self.results.acquire().await;
+                let _permit = self.uploads.acquire().await;
                 let stats = self.upload(*force, progress).await?.result(bundle).await?;
                 Ok(TransferEvent::Uploaded(Ok(Some(stats))))
             }
@@ -135,7 +137,7 @@ impl ServiceState {
                 Ok(TransferEvent::Uploaded(Ok(self.upload_if_missing(record, progress).await?)))
             }
             TransferRequest::UploadFile(file) => {
-                let _permit = self.results.acquire().await;
+                let _permit = self.uploads.acquire().await;
                 let object = LocalObject { digest: file.digest, size: file.stat.size, path: file.path.clone() };
                 let group = BTreeMap::from([(object.digest, object)]);
                 let stats = self.upload(false, progress).await?.objects(&[group]).await?;
@@ -188,7 +190,7 @@ impl ServiceState {
 
     /// Fetches the files of the first of these results that can be had complete.
     async fn fetch_result(&self, candidates: &[ActionRecord], progress: &TransferProgress) -> Result<TransferEvent> {
-        let _permit = self.results.acquire().await;
+        let _permit = self.fetches.acquire().await;
         let mut first: Option<FetchStats> = None;
         for record in candidates {
             let fetched = fetch_content(&self.clients, &self.store, &record.outputs, record.log, progress).await?;
@@ -225,7 +227,7 @@ impl ServiceState {
             }
             first.get_or_insert(found);
         }
-        let _permit = self.results.acquire().await;
+        let _permit = self.uploads.acquire().await;
         let (store, wanted) = (self.store.clone(), record.clone());
         let bundle = blocking(move || ResultBundle::of(&store, &DigestCache::of_store(&store), &wanted, true)).await?;
         if !bundle.has_files {

@@ -35,7 +35,8 @@ fn service(folder: &std::path::Path, clients: Vec<Client>) -> TransferService {
         clients,
         denied: Mutex::default(),
         store: Store::at(folder).expect("a store"),
-        results: Semaphore::new(1),
+        fetches: Semaphore::new(1),
+        uploads: Semaphore::new(1),
     };
     TransferService { runtime: Some(runtime), state: Arc::new(state) }
 }
