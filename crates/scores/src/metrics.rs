@@ -8,7 +8,7 @@ use arrow_schema::DataType;
 pub struct Metric {
     /// Its name in results, and in the results of the SQL of `bins`.
     pub name: &'static str,
-    /// Its values in words.
+    /// Its values, as messages name them.
     pub plural: &'static str,
     /// The column of the scores that it is summed from.
     pub column: &'static str,
@@ -21,10 +21,10 @@ pub struct Metric {
     pub is_optional: bool,
 }
 
-/// Their number.
+/// The number of metrics.
 pub const METRICS: usize = 3;
 
-/// All of them, in the order of the columns that are written. The first one decides which of two models is better.
+/// All metrics, in the order of the columns that are written. The first one decides which of two models is better.
 pub const ALL: [Metric; METRICS] = [
     Metric {
         name: "loss",
@@ -52,7 +52,7 @@ pub const ALL: [Metric; METRICS] = [
     },
 ];
 
-/// A metric of whole games: the share of games in which every position is whole by another metric.
+/// A metric of whole games: the share of games in which every position has the whole value of another metric.
 #[derive(Debug)]
 pub struct GameMetric {
     /// Its name in results, and in the results of the SQL of `bins`.
@@ -61,10 +61,10 @@ pub struct GameMetric {
     pub of: usize,
 }
 
-/// Their number.
+/// The number of metrics of whole games.
 pub const GAME_METRICS: usize = 1;
 
-/// All of them, in the order of the columns that are written.
+/// All metrics of whole games, in the order of the columns that are written.
 pub const OF_GAMES: [GameMetric; GAME_METRICS] = [GameMetric { name: "trajectory", of: 2 }];
 
 #[cfg(test)]
