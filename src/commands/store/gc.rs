@@ -22,7 +22,7 @@ pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<(), Error> {
     if let Some(lock) = &arguments.forget {
         if !cwm_gc::forget(&store, lock)? {
             return Err(Error::usage(format!("the store has no record of the lock file {}", lock.display()))
-                .hint("`cwm store gc` lists those that it has"));
+                .hint("`cwm store gc --json` lists those that it has"));
         }
         if lock.exists() {
             let effect = "until its pipeline runs again, `cwm store gc --delete` deletes what only it names";
