@@ -196,9 +196,11 @@ fn text(answer: &Answer, arguments: &AcceptArguments) -> String {
         let why = alias.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
         text += &format!("  {} {}{evidence}{why}\n", alias.by, alias.at);
         if !cells.is_empty() {
-            let verb = if arguments.undo { "no longer stay" } else { "stay" };
-            let results = plural(cells.len() as u64, "result", "results");
-            text += &format!("  {results} {verb}: {}\n", list_some(cells, MAX_CELLS));
+            let (one, many) = match arguments.undo {
+                true => ("result no longer stays", "results no longer stay"),
+                false => ("result stays", "results stay"),
+            };
+            text += &format!("  {}: {}\n", plural(cells.len() as u64, one, many), list_some(cells, MAX_CELLS));
         }
     }
     for (label, why) in &answer.refused {
