@@ -105,7 +105,7 @@ pub fn run(mut command: Command, log: &Path, cancellation: &Cancellation) -> Res
     let failure = command_exit::describe(status.code(), status.signal(), os::out_of_memory_kills() > kills, &tail);
     let has_pipefail = command.get_args().any(|word| word == "pipefail");
     Err(match failure.hint {
-        None if has_pipefail && tail.trim().is_empty() => failure.hint(
+        None if has_pipefail && status.code().is_some() && tail.trim().is_empty() => failure.hint(
             "its log is empty; with `pipefail` a program in a pipe that fails, such as `grep` without a match, fails it",
         ),
         _ => failure,
