@@ -154,11 +154,7 @@ impl Workspace {
         };
         let missing = self.store.missing_or_corrupt(record, &self.files)?;
         if !missing.is_empty() {
-            let problem = format!("files of {text} {}", MissingContent::describe(&missing));
-            // What was evicted is no damage of the store.
-            let is_damage = record.evicted.is_none() || missing.iter().any(|missing| missing.damage.is_some());
-            let error = if is_damage { Error::store(problem) } else { Error::usage(problem) };
-            return Err(error.hint(rebuild_hint(record)));
+            return Err(missing_content(record, &missing, &format!("files of {text}")));
         }
         Ok(record)
     }
@@ -244,8 +240,7 @@ impl Workspace {
         if missing.is_empty() {
             return Ok(());
         }
-        let problem = format!("the files of {}.{port} {}", record.label, MissingContent::describe(&missing));
-        Err(Error::store(problem).hint(rebuild_hint(record)))
+        Err(missing_content(record, &missing, &format!("the files of {}.{port}", record.label)))
     }
 
     /// Returns the only one of the cells that `text` names; `port` is its end that names an output.
@@ -283,6 +278,15 @@ fn with_sets(sets: &SetValues) -> String {
 /// Prints a warning for each damaged tag.
 pub fn warn_about_tags(tags: &[Tag]) {
     print_warnings(tags.iter().filter_map(|tag| tag.verify_intact().err()));
+}
+
+/// Returns the error for content of a result that is missing or damaged; `files` is its name in the message.
+fn missing_content(record: &ActionRecord, missing: &[MissingContent], files: &str) -> Error {
+    let problem = format!("{files} {}", MissingContent::describe(missing));
+    // What was evicted is no damage of the store.
+    let is_damage = record.evicted.is_none() || missing.iter().any(|missing| missing.damage.is_some());
+    let error = if is_damage { Error::store(problem) } else { Error::usage(problem) };
+    error.hint(rebuild_hint(record))
 }
 
 /// Returns how to get the missing files of a result: a run of the whole pipeline rebuilds them only if something reads them.
