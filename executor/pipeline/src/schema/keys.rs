@@ -18,7 +18,7 @@ pub const FILE: &[Key] = &[
     },
     Key {
         name: "vars",
-        about: "Variables: text, numbers, booleans, or lists of these. `$name` stands for one; `--set name=value` replaces it for one run.",
+        about: "Variables: text, numbers, booleans, null, or lists of these. `$name` stands for one; `--set name=value` replaces it for one run.",
         schema: || named(json!({ "anyOf": [scalar(), { "type": "array", "items": scalar() }] })),
     },
     Key {
