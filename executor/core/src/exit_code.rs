@@ -21,7 +21,7 @@ exit_codes! {
     OK = 0;
     /// At least one stage failed; stages that do not depend on it are done.
     STAGE_FAILED = 1;
-    /// The command line is wrong, or names something that does not exist, or a place for an export that is taken.
+    /// The command line is wrong: an unknown option, a stage, cell or file that does not exist or was evicted, or a folder for an export that has other files.
     USAGE = 2;
     /// The pipeline file, `cwm.toml` or a `--set` is wrong; nothing ran.
     PIPELINE = 3;
