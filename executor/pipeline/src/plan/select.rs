@@ -90,9 +90,17 @@ impl Plan {
 }
 
 fn read(text: &str) -> Result<Address<'_>, Error> {
-    address(text).map_err(|message| {
-        Error::usage(message).hint("stages are addressed `stage` or `stage[axis=value]`, outputs `stage.output`")
-    })
+    let refused = |message: String| {
+        Error::usage(message).hint(
+            "stages are addressed `stage` or `stage[axis=value]`, outputs `stage.output`; `cwm status` lists the stages",
+        )
+    };
+    let address = address(text).map_err(refused)?;
+    match (text, &address.label.stage[..]) {
+        ("", _) => Err(refused("an empty name is the name of no stage".to_owned())),
+        (_, "") => Err(refused(format!("`{}` does not begin with the name of a stage", visible(text)))),
+        _ => Ok(address),
+    }
 }
 
 fn refused(message: String, hint: Option<String>) -> Error {

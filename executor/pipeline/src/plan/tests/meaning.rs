@@ -279,6 +279,8 @@ fn addresses_are_selected_and_what_they_lack_is_reported() {
         "model[",
         "x y",
         "model[size=d64/l1,size=d32/l1]",
+        "./x",
+        "",
     ]
     .map(reported)
     .join("\n");
