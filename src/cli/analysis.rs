@@ -71,10 +71,17 @@ impl SqlArguments {
             sources if self.tables => Ok((sources, None)),
             [sources @ .., query] if !sources.is_empty() => Ok((sources, Some(query))),
             words => {
-                let stage = words.first().map_or("STAGE".to_owned(), |stage| shell_quote(stage));
+                // The name of a stage holds no space; values of its axes may.
+                let is_query = |word: &str| word.split('[').next().is_some_and(|name| name.trim().contains(' '));
+                let (stage, query) = match words.first() {
+                    Some(query) if is_query(query) => ("STAGE", &query[..]),
+                    Some(stage) => (&stage[..], "select …"),
+                    None => ("STAGE", "select …"),
+                };
+                let (stage, query) = (shell_quote(stage), shell_quote(query));
                 let hint =
-                    format!("`cwm sql {stage} --tables` lists the tables, `cwm sql {stage} 'select …'` queries them");
-                Err(Error::usage("a stage and a query are wanted").hint(hint))
+                    format!("`cwm sql {stage} --tables` lists the tables, `cwm sql {stage} {query}` queries them");
+                Err(Error::usage("`cwm sql` needs a stage and a query").hint(hint))
             }
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cwm_contract::{Artifact, Failure, TableSchema};
+use datafusion::common::SchemaError;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::{DataFusionError, Result as Answer};
 use datafusion::execution::SendableRecordBatchStream;
@@ -43,8 +44,11 @@ pub async fn open(artifacts: &[Artifact], cores: usize) -> Result<Session, Failu
     if named.is_empty() {
         let mut ports: Vec<_> = artifacts.iter().map(|artifact| format!("`{}`", artifact.port)).collect();
         ports.dedup();
-        return Err(Failure::input(format!("there is no table in {}", ports.join(", ")))
-            .hint("tables are Parquet files, Arrow files and JSON lines; `cwm show` tells what else an output holds"));
+        let is_empty =
+            |artifact: &Artifact| artifact.path.metadata().is_ok_and(|file| file.is_file() && file.len() == 0);
+        let why = if artifacts.iter().all(is_empty) { ": the file is empty" } else { "" };
+        return Err(Failure::input(format!("there is no table in {}{why}", ports.join(", ")))
+            .hint("tables are Parquet files, Arrow files and JSON lines; `cwm show STAGE` describes all outputs"));
     }
     let config = SessionConfig::new().with_target_partitions(cores).with_information_schema(true);
     let mut context = SessionContext::new_with_config(config);
@@ -137,7 +141,23 @@ impl Session {
     }
 
     fn not_understood(&self, error: &DataFusionError) -> Failure {
-        Failure::input(error_message(error)).hint(suggestions::hint(error, &self.tables))
+        Failure::input(query_message(error)).hint(suggestions::hint(error, &self.tables))
+    }
+}
+
+/// Returns the message of a query that the engine cannot plan.
+fn query_message(error: &DataFusionError) -> String {
+    match error.find_root() {
+        DataFusionError::SQL(fault, _) => {
+            let fault = fault.to_string();
+            format!("the query is not valid SQL: {}", fault.strip_prefix("sql parser error: ").unwrap_or(&fault))
+        }
+        // The engine's own message lists all columns, as the hint does.
+        DataFusionError::SchemaError(fault, _) => match &**fault {
+            SchemaError::FieldNotFound { field, .. } => format!("there is no column `{}`", field.flat_name()),
+            _ => error_message(error),
+        },
+        _ => error_message(error),
     }
 }
 

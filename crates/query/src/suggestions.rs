@@ -3,6 +3,7 @@
 use cwm_contract::TableSchema;
 use datafusion::common::SchemaError;
 use datafusion::common::utils::datafusion_strsim::normalized_levenshtein;
+use datafusion::common::utils::quote_identifier;
 use datafusion::error::DataFusionError;
 
 /// Columns of a table, and tables, that a hint names.
@@ -69,7 +70,7 @@ fn list_some<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     if more > 0 { format!("{named} and {more} more") } else { named }
 }
 
-/// `did you mean right_squares?`, the nearest first.
+/// `did you mean right_squares?`, the nearest first, each in double quotes if SQL needs them.
 fn similar<'a>(named: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     let mut alike: Vec<(f64, &str)> = known
         .map(|name| (normalized_levenshtein(named, name), name))
@@ -78,6 +79,6 @@ fn similar<'a>(named: &str, known: impl Iterator<Item = &'a str>) -> Option<Stri
     alike.sort_by(|(one, name), (other, another)| other.total_cmp(one).then(name.cmp(another)));
     alike.dedup();
     alike.truncate(3);
-    let names: Vec<&str> = alike.into_iter().map(|(_, name)| name).collect();
+    let names: Vec<_> = alike.into_iter().map(|(_, name)| quote_identifier(name)).collect();
     (!names.is_empty()).then(|| format!("did you mean {}?", names.join(" or ")))
 }

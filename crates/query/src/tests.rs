@@ -150,6 +150,12 @@ fn a_query_that_errs_is_reported_what_it_may_have_meant() {
     let all = "there are curves, scores; `--tables` lists them with their columns";
     assert_eq!(hint("select 1 from scroes"), format!("did you mean scores or curves?; {all}"));
     assert_eq!(hint("select 1 frm scores"), all);
+    std::fs::write(&curves, "{\"logLoss\":1}\n").unwrap();
+    assert!(hint("select logLoss from curves").starts_with("did you mean \"logLoss\"?"));
+    let message = |query: &str| ask(&artifacts, query, QueryOutput::Json).unwrap_err().message;
+    assert_eq!(message("select s.los from scores s"), "there is no column `s.los`");
+    let fault = message("select 1 frm scores");
+    assert!(fault.starts_with("the query is not valid SQL: Expected") && fault.contains("Line: 1"), "{fault}");
 }
 
 /// Statements that write are refused at any depth, and files that are no tables are not found.
