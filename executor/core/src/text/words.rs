@@ -10,9 +10,14 @@ pub fn plural(count: u64, one: &str, many: &str) -> String {
 
 /// Returns the first `max` items, and how many more there are: `a, b and 3 more`.
 pub fn list_some<T: Display>(items: impl IntoIterator<Item = T>, max: usize) -> String {
+    join_some(items, ", ", max)
+}
+
+/// Does the same as [`list_some`] with another separator, for items that may contain commas.
+pub fn join_some<T: Display>(items: impl IntoIterator<Item = T>, separator: &str, max: usize) -> String {
     let mut items = items.into_iter();
     let shown: Vec<String> = items.by_ref().take(max).map(|item| item.to_string()).collect();
-    let shown = shown.join(", ");
+    let shown = shown.join(separator);
     match items.count() {
         0 => shown,
         more => format!("{shown} and {more} more"),
@@ -60,5 +65,6 @@ mod tests {
         assert_eq!(list_some(["a", "b", "c"], 3), "a, b, c");
         assert_eq!(list_some(["a", "b", "c", "d"], 2), "a, b and 2 more");
         assert_eq!(list_some(Vec::<String>::new(), 2), "");
+        assert_eq!(join_some(["a, b", "c", "d"], "; ", 2), "a, b; c and 1 more");
     }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::locks::{ChangedCell, LockDifference};
 use super::table_file::Cell;
 use super::tables::{CellDifference, ReportDifference, ReportSide, TableDifference};
-use cwm_core::{list_some, plural};
+use cwm_core::plural;
+use cwm_core::text::join_some;
 use cwm_engine::Cause;
 
 /// Rows, columns or labels that are named; of more, how many there are.
@@ -132,7 +133,7 @@ impl TableDifference {
             None => format!("{} ({}): {} of {} cells differ\n", self.id, self.title, self.cells.len(), self.compared),
         };
         for (what, names) in self.names().into_iter().filter(|(_, names)| !names.is_empty()) {
-            text += &format!("  {what}: {}\n", list_some(names, MAX_NAMES));
+            text += &format!("  {what}: {}\n", join_some(names, "; ", MAX_NAMES));
         }
         text.extend(self.cells.iter().map(|cell| format!("  {cell}\n")));
         text
