@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{RemoteArguments, RemoteCommand};
 use crate::locate::{pipeline_file, store_folder};
-use crate::output::{columns, is_json, print_answer};
+use crate::output::{columns, is_json, print_answer, print_note};
 use cwm_core::{Error, visible};
 use cwm_project::site::{NewRemote, Remote, Site, add_remote, remove_remote};
 use cwm_remote::Kinds;
@@ -35,7 +35,8 @@ pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<(), Erro
 fn list_remotes(file: &Path) -> Result<(), Error> {
     let site = Site::of(file, &Kinds)?;
     if site.remotes.is_empty() && !is_json() {
-        return Err(Error::usage("there are no remotes").hint("`cwm remote add NAME URL` writes one into cwm.toml"));
+        print_note("no remotes; `cwm remote add NAME URL` adds one");
+        return Ok(());
     }
     // A push goes there unless another one is named.
     let pushed_to = site.remotes.iter().find(|remote| !remote.read_only).map(|remote| &remote.name);

@@ -309,6 +309,10 @@ fn replaceable(target: &Path) -> Result<Option<ExportList>> {
     }
     let is_ours = |name: &str| name == EXPORT_LIST || list.files.contains_key(name);
     match files_below(target)?.into_iter().find(|(path, _)| !is_ours(&name_in(target, path))) {
+        Some((path, _)) if path.ends_with(EXPORT_LIST) => {
+            let folder = path.parent().unwrap_or(&path);
+            Err(FileError::refused(folder, "is another export, which only an export to that folder replaces", MOVE_IT))
+        }
         Some((path, _)) => Err(occupied(&path)),
         None => Ok(Some(list)),
     }

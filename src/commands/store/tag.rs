@@ -9,7 +9,7 @@ use crate::cli::TagArguments;
 use crate::commands::locked_results::lock_of_run;
 use crate::commands::results::{by_hash, is_hash};
 use crate::locate::{open_store, pipeline_file};
-use crate::output::{columns, is_json, print_json, print_text, print_warnings};
+use crate::output::{columns, is_json, print_json, print_note, print_text, print_warnings};
 use crate::workspace::warn_about_tags;
 use cwm_core::{Error, plural};
 use cwm_gc::selection;
@@ -54,7 +54,7 @@ pub fn run(store: Option<&Path>, arguments: &TagArguments) -> Result<(), Error> 
     let count = |tag: &TagEntry| plural(tag.cells.len() as u64, "result", "results");
     match &entries[..] {
         entries if is_json() => print_json(&entries)?,
-        [] => eprintln!("no tags"),
+        [] => print_note("no tags; `cwm store tag NAME` adds one"),
         entries if arguments.name.is_none() => {
             print_text(&columns(entries.iter().map(|tag| [tag.name.clone(), count(tag)])))?;
         }

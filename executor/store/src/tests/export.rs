@@ -84,6 +84,12 @@ fn what_cwm_did_not_write_is_never_replaced() {
     assert!(message.contains("mine/notes.txt is in the way"), "{message}");
     fs::remove_dir_all(report.join("mine")).unwrap();
 
+    let inner = folder.path().join("outer/inner");
+    export(&store, &first, "folder", &inner).unwrap();
+    let message = export(&store, &second, "folder", inner.parent().unwrap()).unwrap_err().to_string();
+    assert!(message.contains("inner is another export"), "{message}");
+    fs::remove_dir_all(inner.parent().unwrap()).unwrap();
+
     let elsewhere = folder.path().join("elsewhere");
     fs::rename(&report, &elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &report).unwrap();
