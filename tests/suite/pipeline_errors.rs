@@ -274,6 +274,12 @@ fn a_missing_source_file_is_located_before_anything_runs() {
         "cwm: 1\nstages:\n  games: { stage: download, with: { source: nowhere.pgn } }\n",
         &["pipeline.yaml:3:45", "nowhere.pgn", "No such file"],
     );
+    let context = Context::with(
+        "cwm: 1\nvars: { games: null }\nstages:\n  games: { stage: download, with: { source: $games, month: 2013-01 } }\n",
+    );
+    let set = context.cwm(&["run", "--set", "games=./nope.pgn"]);
+    assert!(set.code == 3 && set.stderr.contains("--set:1:7"), "{}", set.stderr);
+    assert!(set.stderr.contains("paths in `--set` are relative to the current folder"), "{}", set.stderr);
     // The path is underlined, wherever it stands, and not the input.
     let inputs = "cwm: 1\nstages:\n  a: { stage: command, with: { run: 'cat \"$in\"/* > \"$out\"' }, from: { x: [{ file: pipeline.yaml }, { file: nowhere.txt }] } }\n";
     refused(inputs, &["pipeline.yaml:3:108", "nowhere.txt", "^^^^^^^^^^^"]);

@@ -14,6 +14,8 @@ use cwm_core::{Diagnostic, Diagnostics, Place};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileReference {
     pub place: Place,
+    /// The place of the path itself, which may be a variable, an axis or `--set`.
+    pub value_place: Place,
     /// True if it may be a pipe, which a run reads into the store first: not a secret, which must not lie there, nor a
     /// dependency, which has a name.
     pub may_be_piped: bool,
@@ -23,24 +25,27 @@ impl Plan {
     /// Returns every file from outside that these cells name as an input, a parameter or a dependency, with its place.
     pub fn external_files(&self, cells: &[usize]) -> BTreeMap<PathBuf, FileReference> {
         let mut files = BTreeMap::new();
-        let mut add = |path: PathBuf, place: Place, may_be_piped: bool| {
-            let reference = files.entry(path).or_insert(FileReference { place, may_be_piped });
+        let mut add = |path: PathBuf, place: Place, value_place: Place, may_be_piped: bool| {
+            let reference = files.entry(path).or_insert(FileReference { place, value_place, may_be_piped });
             reference.may_be_piped &= may_be_piped;
         };
         for cell in cells.iter().filter_map(|&cell| self.cells.get(cell)) {
             for source in cell.inputs.iter().flat_map(|input| &input.sources) {
                 if let Origin::File(path) = &source.from {
-                    add(path.clone(), source.place, true);
+                    add(path.clone(), source.place, source.place, true);
                 }
             }
             if let Body::Command(command) = &cell.body {
-                command.deps.iter().for_each(|name| add(self.folder.join(name), cell.place, false));
+                command.deps.iter().for_each(|name| add(self.folder.join(name), cell.place, cell.place, false));
             }
             each_parameter_path(&cell.body, &mut cell.values.clone(), |name, kind, path| {
                 // A folder's files are listed when the key is made, which says what is wrong with them.
                 if folder_endings(kind, path).is_none() {
-                    let place = cell.given.get(name).map_or(cell.place, |written| written.place);
-                    add(path.as_str().into(), place, !matches!(kind, Type::Secret { .. }));
+                    let (place, value_place) = cell
+                        .given
+                        .get(name)
+                        .map_or((cell.place, cell.place), |written| (written.place, written.value_place));
+                    add(path.as_str().into(), place, value_place, !matches!(kind, Type::Secret { .. }));
                 }
             });
         }
@@ -61,10 +66,15 @@ impl Plan {
     /// Returns the problems of [`Plan::external_files`] that do not exist or cannot be used, before any cell runs.
     pub fn missing_files(&self, cells: &[usize]) -> Diagnostics {
         let mut problems = Diagnostics::new(self.sources.clone());
-        for (path, FileReference { place, may_be_piped }) in self.external_files(cells) {
+        for (path, FileReference { place, value_place, may_be_piped }) in self.external_files(cells) {
             let shown = path.display();
-            problems.push(match std::fs::metadata(&path) {
-                Err(error) => Diagnostic::at(place, format!("cannot read {shown}: {error}")),
+            let problem = match std::fs::metadata(&path) {
+                Err(error) => {
+                    let paths_of_set = "paths in `--set` are relative to the current folder; `ls` lists it";
+                    let is_missing = error.kind() == std::io::ErrorKind::NotFound;
+                    let hint = (is_missing && value_place.is_set()).then(|| paths_of_set.to_owned());
+                    Diagnostic::at(place, format!("cannot read {shown}: {error}")).maybe_hint(hint)
+                }
                 Ok(found) if found.is_dir() => {
                     Diagnostic::at(place, format!("cannot read {shown} as a file: it is a folder"))
                         .hint(self.in_place_of_a_folder(&path))
@@ -78,6 +88,10 @@ impl Plan {
                         .hint("name a plain file")
                 }
                 Ok(_) => continue,
+            };
+            problems.push(match value_place == place {
+                true => problem,
+                false => problem.related(value_place, "its value comes from here"),
             });
         }
         problems.sort();
