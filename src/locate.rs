@@ -108,6 +108,7 @@ pub fn pipeline_file(file: Option<&Path>) -> Result<PathBuf, Error> {
     let here =
         std::env::current_dir().map_err(|error| Error::system(format!("cannot find the current folder: {error}")))?;
     here.ancestors().map(|folder| folder.join("pipeline.yaml")).find(|file| file.is_file()).ok_or_else(|| {
-        Error::usage("there is no pipeline.yaml here or in a folder above").hint("name one with `--file FILE`")
+        Error::usage("there is no pipeline.yaml here or in a folder above")
+            .hint("name one with `--file FILE`; `cwm init` creates one here")
     })
 }

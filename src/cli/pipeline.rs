@@ -33,7 +33,8 @@ impl PipelineArguments {
         }
         if let Some(file) = words.iter().find(|word| is_file(word)) {
             return Err(match &self.file {
-                Some(first) => Error::usage(format!("two pipelines are named: `{}` and `{file}`", first.display())),
+                Some(first) => Error::usage(format!("two pipelines are named: `{}` and `{file}`", first.display()))
+                    .hint("leave out one of them: each command takes one pipeline, then stages"),
                 None => Error::usage(format!("`{file}` is a pipeline and stands after a stage"))
                     .hint("the pipeline goes first, or is named with `-f FILE`"),
             });

@@ -114,16 +114,21 @@ fn undo(workspace: &Workspace, cells: &[usize]) -> Result<Answer, Error> {
 fn accept(workspace: &mut Workspace, cells: &[usize], arguments: &AcceptArguments) -> Result<Answer, Error> {
     let mut changes: Vec<Change> = Vec::new();
     let mut probes = ProbeRunner::default();
-    let (refused, commands) = loop {
+    let (refused, commands, open) = loop {
         let cache_status = workspace.cache_status()?;
         let (mut found, mut refused, mut commands) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let mut open = BTreeMap::new();
         for &index in cells {
             let label = workspace.plan.cells[index].label.clone();
             match assess(workspace, &cache_status, index)? {
                 Assessment::UpToDate => {}
                 Assessment::Change(alias) => _ = found.insert(alias.name(), *alias),
                 // Of all stages, only those count whose code changed alone.
-                Assessment::Refused(_) | Assessment::ChangedCommand(_) if arguments.stages.is_empty() => {}
+                _ if arguments.stages.is_empty() => {}
+                Assessment::KeyUnknown(source) => {
+                    refused.insert(label.to_string(), format!("it depends on {source}, which would run"));
+                    open.insert(label.to_string(), source);
+                }
                 Assessment::Refused(reason) => _ = refused.insert(label.to_string(), reason),
                 Assessment::ChangedCommand(reason) => {
                     refused.insert(label.to_string(), reason);
@@ -157,13 +162,17 @@ fn accept(workspace: &mut Workspace, cells: &[usize], arguments: &AcceptArgument
             changes.push(Change { name, alias, cells });
         }
         if changes.len() == accepted_before {
-            break (refused, commands);
+            break (refused, commands, open);
         }
     };
     if !arguments.probed {
         if let Some((label, reason)) = refused.first_key_value() {
             let error = Error::usage(format!("{label}: {reason}; nothing was accepted"));
-            return Err(hints(&commands).fold(error, Error::hint));
+            let both = open.get(label).map(|source| {
+                let (source, label) = (shell_quote(source), shell_quote(label));
+                format!("accept both: `cwm accept {source} {label}`; or run that one: `cwm run {source}`")
+            });
+            return Err(hints(&commands).chain(both).fold(error, Error::hint));
         }
         if changes.is_empty() {
             let up_to_date = match cells {

@@ -102,6 +102,7 @@ fn dependents_are_accepted_after_their_inputs() {
     }
     let waits = accept(&context, &["split"]);
     assert!(waits.code == 2 && waits.stderr.contains("it depends on corpus, which would run"), "{}", waits.stderr);
+    assert!(waits.stderr.contains("`cwm accept corpus split`"), "{}", waits.stderr);
     assert!(!context.path("accepted.lock").exists());
     assert_eq!(accept(&context, &["corpus", "split"]).code, 0);
     context.run(&[]).ran_just(&[]);

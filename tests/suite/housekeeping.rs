@@ -469,7 +469,8 @@ stages:
     assert_eq!(context.cwm(&["accept", "first", "--files", "x", "--previous"]).code, 2);
     let taken = context.cwm(&["accept", "first", "--previous"]);
     assert_eq!(taken.code, 0, "{}", taken.stderr);
-    assert!(context.cwm(&["status"]).stdout.contains("not computed: recorded from "));
+    let status = context.cwm(&["status"]).stdout;
+    assert!(status.contains("not computed: recorded from the result ") && !status.contains("/objects/"), "{status}");
     context.run(&[]).ran_just(&[]);
     assert_eq!(context.output("second"), second);
     context.is_clean();
@@ -588,7 +589,7 @@ fn accept_files_makes_files_a_result_and_every_command_reports_it() {
     assert_eq!(refused.code, 2);
     assert!(
         refused.stderr.contains("third has a result: ")
-            && refused.stderr.contains("hint: `cwm accept third --files given.txt --replace` takes yours"),
+            && refused.stderr.contains("hint: `cwm accept third --files given.txt --replace` records your files"),
         "{}",
         refused.stderr
     );

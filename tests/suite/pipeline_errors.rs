@@ -138,7 +138,7 @@ fn an_ill_typed_parameter_is_located() {
 fn a_cycle_is_named_whole() {
     refused(
         "cwm: 1\nstages:\n  a: { stage: command, from: b, with: { run: x } }\n  b: { stage: command, from: a, with: { run: x } }\n",
-        &["circle", "`a` reads `b`", "`b` reads `a`"],
+        &["cycle", "`a` reads `b`", "`b` reads `a`"],
     );
 }
 

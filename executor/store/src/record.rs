@@ -218,7 +218,16 @@ impl ActionRecord {
         if !self.is_recorded_by_hand() {
             return who;
         }
-        let files: Vec<String> = made.taken_from.values().map(|path| visible(&path.to_string_lossy())).collect();
+        let digest_of = |path: &Path| {
+            let (folder, name) = (path.parent()?.file_name()?.to_str()?, path.file_name()?.to_str()?);
+            format!("{folder}{name}").parse::<Digest>().ok()
+        };
+        // A path in a store (`objects/ab/cdef…`) means nothing to people.
+        let file = |path: &PathBuf| match digest_of(path) {
+            Some(digest) => format!("the result {}", digest.short()),
+            None => visible(&path.to_string_lossy()),
+        };
+        let files: Vec<String> = made.taken_from.values().map(file).collect();
         format!("not computed: recorded from {} by {who}", files.join(", "))
     }
 

@@ -17,6 +17,8 @@ pub enum Assessment {
     Change(Box<AcceptedChange>),
     /// Its result is of today's code, or was accepted.
     UpToDate,
+    /// Its key is not known, as this cell, on which it depends, would run.
+    KeyUnknown(String),
     /// It cannot be accepted, for this reason.
     Refused(String),
     /// It is a command of which not only the code changed: its text is a parameter to cwm, and a script an input. Only people know
@@ -37,9 +39,7 @@ pub fn assess(workspace: &Workspace, cache_status: &CacheStatus, index: usize) -
         KeyStatus::KeyUnknown => {
             let open = sources(cell).find(|source| !matches!(cache_status.states[*source], KeyStatus::Cached(_)));
             let open = open.map(|source| plan.cells[source].label.to_string()).unwrap_or_default();
-            let problem =
-                format!("it depends on {open}, which would run: accept that as well (name it first), or run it");
-            return Ok(Assessment::Refused(problem));
+            return Ok(Assessment::KeyUnknown(open));
         }
         KeyStatus::PipeUnread(path) => return Ok(Assessment::Refused(cwm_engine::describe_unread_pipe(path))),
         KeyStatus::Unreadable(error) => return Ok(Assessment::Refused(error.message.clone())),

@@ -202,10 +202,13 @@ fn key_of(
         }
         KeyStatus::Cached(record) => {
             let files: String = arguments.files.iter().map(|file| format!(" {}", shell_quote(file))).collect();
-            let option = if arguments.previous { "--previous".to_owned() } else { format!("--files{files}") };
+            let (option, new) = match arguments.previous {
+                true => ("--previous".to_owned(), "the previous result"),
+                false => (format!("--files{files}"), "your files"),
+            };
             let stage = shell_quote(&arguments.stages[0]);
             Err(Error::usage(format!("{label} has a result: {}", record.origin()))
-                .hint(format!("`cwm accept {stage} {option} --replace` takes yours; the other stays in the store")))
+                .hint(format!("`cwm accept {stage} {option} --replace` records {new}; the other stays in the store")))
         }
         KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) => {
             let missing = cwm_engine::sources(&cells[index]).filter(|source| cache_status.record(*source).is_none());

@@ -8,14 +8,19 @@ use cwm_core::{Diagnostic, Place, Problems};
 /// The stages that each stage depends on, with the place in the file.
 pub type Edges = Vec<BTreeMap<usize, Place>>;
 
-/// A relation between stages: the verb of a step, and the beginning of the message about a circle.
-pub type Relation = (fn(&str) -> String, &'static str);
+/// A relation between stages: the verb of a step, and the beginning and the hint of the message about a cycle.
+pub type Relation = (fn(&str) -> String, &'static str, &'static str);
 
 /// A stage reads another one.
-pub const READS: Relation = (|other| format!("reads `{other}`"), "stages wait for each other in a circle");
+pub const READS: Relation =
+    (|other| format!("reads `{other}`"), "stages depend on each other in a cycle", "remove one of these inputs");
 
 /// A stage has a cell for each cell of another one.
-pub const EACH: Relation = (|other| format!("has `each: {other}`"), "`each` goes round in a circle");
+pub const EACH: Relation = (
+    |other| format!("has `each: {other}`"),
+    "stages have each other's cells in a cycle",
+    "remove one `each`, and give that stage a `matrix`",
+);
 
 /// An order of stages.
 pub struct Order {
@@ -65,7 +70,7 @@ fn circle(start: usize, edges: &Edges, done: &[bool]) -> Vec<usize> {
     path
 }
 
-fn report(spec: &Spec, edges: &Edges, circle: &[usize], (verb, message): Relation, problems: &Problems) {
+fn report(spec: &Spec, edges: &Edges, circle: &[usize], (verb, message, hint): Relation, problems: &Problems) {
     let name = |stage: usize| spec.stages[stage].name.text.as_str();
     let step = |index: usize| {
         let (stage, below) = (circle[index], circle[(index + 1) % circle.len()]);
@@ -76,6 +81,6 @@ fn report(spec: &Spec, edges: &Edges, circle: &[usize], (verb, message): Relatio
     let messages = steps.iter().map(|(_, messages)| messages.as_str()).collect::<Vec<_>>().join(", ");
     let mut steps = steps.into_iter();
     let Some((place, first)) = steps.next() else { return };
-    let problem = Diagnostic::at(place, format!("{message}: {messages}")).label(first);
+    let problem = Diagnostic::at(place, format!("{message}: {messages}")).label(first).hint(hint);
     problems.push(steps.fold(problem, |problem, (place, step)| problem.related(place, step)));
 }

@@ -32,7 +32,7 @@ fn a_chain_of_thousands_of_stages_is_no_deep_recursion() {
     assert_eq!(plan(&text).cells.len(), 5_000);
     let circle = text.replace("s0: { stage: command,", "s0: { stage: command, each: s4999,");
     assert_eq!(
-        plan_with(&circle, &[]).unwrap_err().iter().filter(|problem| problem.message.contains("circle")).count(),
+        plan_with(&circle, &[]).unwrap_err().iter().filter(|problem| problem.message.contains("cycle")).count(),
         1
     );
 }
