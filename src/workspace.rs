@@ -10,6 +10,7 @@ use cwm_engine::{CacheStatus, CellPrediction, EventSinks, KeyStatus, RunInputs, 
 use cwm_gc::tags::Tag;
 use cwm_pipeline::plan::{self, Plan};
 use cwm_project::accepted::Accepted;
+use cwm_project::fold_problems;
 use cwm_project::lock_file::{LockFile, SetValues};
 use cwm_project::pins::Pins;
 use cwm_project::runs;
@@ -46,6 +47,16 @@ impl Workspace {
     /// # Errors
     /// The pipeline is not found or wrong; the store or the lock file cannot be read.
     pub fn open(store: Option<&Path>, arguments: &PipelineArguments) -> Result<Self, Error> {
+        let workspace = Workspace::load(store, arguments)?;
+        workspace.warn_about_lock_files();
+        Ok(workspace)
+    }
+
+    /// As [`Workspace::open`], without the warnings about its lock files.
+    ///
+    /// # Errors
+    /// As [`Workspace::open`].
+    pub fn load(store: Option<&Path>, arguments: &PipelineArguments) -> Result<Self, Error> {
         hints::remember(store, arguments.file.as_deref(), &arguments.sets);
         let file = pipeline_file(arguments.file.as_deref())?;
         let mut plan = plan::load(&file, &arguments.sets, &crate::registry::built_in())?;
@@ -60,10 +71,14 @@ impl Workspace {
         let store = Store::at(&store_folder(store, &site, &plan.folder))?.with_record_cache();
         let files = DigestCache::of_store(&store);
         let locked = runs::nearest(&plan.file, &plan.sets)?;
-        print_warnings(locked.problems());
         let accepted = Accepted::for_pipeline(&plan.file)?;
-        print_warnings(accepted.problems());
         Ok(Workspace { plan, site, store, files, locked, pins, accepted, skipped_records: None })
+    }
+
+    /// Prints warnings about damaged lines of the lock file and of the accepted changes.
+    pub fn warn_about_lock_files(&self) {
+        print_warnings(fold_problems(self.locked.problems()));
+        print_warnings(fold_problems(self.accepted.problems()));
     }
 
     /// Opens a workspace for a command that only reads: damaged records are skipped with a warning.

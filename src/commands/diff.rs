@@ -12,6 +12,7 @@ use crate::output::{print_answer, print_warnings};
 use cwm_core::{Error, ExitCode};
 use cwm_history::diff::{LockDifference, ReportDifference, compare, differ};
 use cwm_pipeline::plan::set_values;
+use cwm_project::fold_problems;
 use operand::{Operand, Places};
 use reports::Pair;
 
@@ -57,7 +58,7 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
     };
     let (cells, reports) = match (old, new) {
         (Operand::Lock(old), Operand::Lock(new)) => {
-            print_warnings(old.problems().iter().chain(new.problems()));
+            print_warnings(fold_problems(old.problems().iter().chain(new.problems())));
             let store = places.store()?;
             let plan = places.plan(&new);
             let reports = reports::of_both(&old, &new, &store)?.into_iter().map(|Pair { name, tables }| {

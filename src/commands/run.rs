@@ -42,17 +42,18 @@ pub fn run(store: Option<&Path>, arguments: RunArguments) -> Result<ExitCode> {
 /// As [`run`].
 fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested: Arc<AtomicBool>) -> Result<ExitCode> {
     arguments.pipeline.take_from(&mut arguments.words)?;
-    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
+    let mut workspace = Workspace::load(store, &arguments.pipeline)?;
+    // A lock file that cannot be updated is an error before hours of work, and not after them.
+    if !arguments.dry_run && !arguments.check && workspace.has_own_lock() {
+        workspace.locked.must_be_readable()?;
+    }
+    workspace.warn_about_lock_files();
     let cluster = executor::cluster(&arguments, &workspace.site)?;
     let remote_store = cluster.as_ref().and_then(|settings| settings.remote_store.clone());
     let (execution, sharing) = (&arguments.execution, &arguments.sharing);
     if let (Some(remote), false) = (&sharing.remote, sharing.pull || sharing.push || remote_store.is_some()) {
         return Err(Error::usage(format!("`--remote {remote}` names a remote, and nothing is fetched or uploaded"))
             .hint("add `--pull`, `--push`, or both"));
-    }
-    // A lock file that cannot be updated is an error before hours of work, and not after them.
-    if !arguments.dry_run && !arguments.check && workspace.has_own_lock() {
-        workspace.locked.must_be_readable()?;
     }
     let whole = arguments.words.is_empty();
     // Without words, it would be all cells.

@@ -17,6 +17,7 @@ use crate::workspace::SkippedRecordsWarning;
 use cwm_core::text::format_time;
 use cwm_core::{DurableFs, Error, shell_quote, shorten};
 use cwm_gc::selection;
+use cwm_project::fold_problems;
 use cwm_project::lock_file::{LockFile, SetValues};
 use cwm_project::runs;
 use cwm_store::{ActionRecord, Store};
@@ -69,7 +70,7 @@ pub fn run(store: Option<&Path>, mut arguments: RunsArguments) -> Result<(), Err
     let runs = runs::all(&file)?;
     let mut results = Vec::new();
     for lock in &runs {
-        print_warnings(lock.problems());
+        print_warnings(fold_problems(lock.problems()));
         results.push(locked_results(&store, lock)?);
     }
     let stages = selection::stages(&arguments.stages, results.iter().flatten().map(|result| &result.label))?;

@@ -231,6 +231,7 @@ fn a_lock_file_that_cannot_be_read_is_not_written_over() {
         ran.stderr
     );
     assert!(!ran.stderr.contains("running"), "before anything runs: {}", ran.stderr);
+    assert_eq!(ran.stderr.matches("this is not a cell").count(), 1, "once: {}", ran.stderr);
     assert_eq!(context.read("pipeline.lock"), broken);
     // What writes none goes on.
     for arguments in [&["status"][..], &["why", "first"], &["run", "--dry-run"]] {

@@ -8,3 +8,5 @@ pub mod lock_file;
 pub mod pins;
 pub mod runs;
 pub mod site;
+
+pub use line_file::fold_problems;

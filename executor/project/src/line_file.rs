@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use cwm_core::files::{Result, read_project_file};
-use cwm_core::{DurableFs, Error, FileError, Place, shell_quote};
+use cwm_core::{DurableFs, Error, FileError, Place, plural, shell_quote};
 
 /// The newest version of each format, and the one that is written.
 const VERSION: u32 = 1;
@@ -90,6 +90,22 @@ impl fmt::Display for LineProblem {
             ProblemKind::Conflict | ProblemKind::Unreadable | ProblemKind::NoVersion => Ok(()),
         }
     }
+}
+
+/// Returns a text for each kind of problem of a file: the first one, and how many more lines have it.
+pub fn fold_problems<'a>(problems: impl IntoIterator<Item = &'a LineProblem>) -> Vec<String> {
+    let mut found: Vec<(&LineProblem, u64)> = Vec::new();
+    for problem in problems {
+        match found.iter_mut().find(|(first, _)| (first.kind, &first.path) == (problem.kind, &problem.path)) {
+            Some((_, more)) => *more += 1,
+            None => found.push((problem, 0)),
+        }
+    }
+    let text = |(first, more): (&LineProblem, u64)| match more {
+        0 => first.to_string(),
+        _ => format!("{first}; {} like it", plural(more, "more line", "more lines")),
+    };
+    found.into_iter().map(text).collect()
 }
 
 impl<E: LineEntry> Default for LineFile<E> {
@@ -224,8 +240,8 @@ impl<E: LineEntry> LineFile<E> {
     /// # Errors
     /// There is such a line.
     pub fn must_be_readable(&self) -> Result<(), Error> {
-        let unreadable = self.problems.iter().find(|problem| problem.kind == ProblemKind::Unreadable);
-        let Some(problem) = unreadable else { return Ok(()) };
+        let unreadable = self.problems.iter().filter(|problem| problem.kind == ProblemKind::Unreadable);
+        let Some(problem) = fold_problems(unreadable).pop() else { return Ok(()) };
         let path = shell_quote(&self.path.to_string_lossy());
         Err(Error::store(format!("cannot read {problem}"))
             .hint(format!("`git restore {path}` takes it from git; else correct or remove the line")))

@@ -13,6 +13,7 @@ use crate::output::{columns, print_answer, print_warnings};
 use crate::workspace::{SkippedRecordsWarning, warn_about_tags};
 use cwm_core::{Digest, Error, Key, list_some};
 use cwm_gc::{selection, tags};
+use cwm_project::fold_problems;
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_project::runs;
 use cwm_store::external_files::DigestCache;
@@ -63,7 +64,7 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<(), Error> {
         Err(error) => return Err(error),
     };
     let (store, _warning) = SkippedRecordsWarning::watch(open_existing_store(store, arguments.file.as_deref())?);
-    locks.iter().for_each(|lock| print_warnings(lock.problems()));
+    locks.iter().for_each(|lock| print_warnings(fold_problems(lock.problems())));
     let tags = tags::list(&store)?;
     warn_about_tags(&tags);
     let (mut listed, mut selection) = (Vec::new(), Vec::new());

@@ -15,6 +15,7 @@ use cwm_core::{Error, plural};
 use cwm_gc::selection;
 use cwm_gc::tags::{self, Tag};
 use cwm_pipeline::plan::set_values;
+use cwm_project::fold_problems;
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::Store;
 use cwm_store::external_files::DigestCache;
@@ -79,8 +80,8 @@ fn select(store: &Store, arguments: &TagArguments) -> Result<Vec<(Label, LockLin
     let mut results = Vec::new();
     if arguments.what.is_empty() || !stages.is_empty() {
         let lock = lock?;
-        print_warnings(lock.problems());
         lock.must_be_readable()?;
+        print_warnings(fold_problems(lock.problems()));
         let cells = lock.cells().filter_map(|(label, line)| Some((label.parse().ok()?, line.clone())));
         let cells: Vec<(Label, LockLine)> = cells.collect();
         if cells.is_empty() {

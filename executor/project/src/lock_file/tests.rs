@@ -107,6 +107,7 @@ fn a_line_that_cannot_be_read_has_a_warning_with_its_number() {
     file.update([(label("a"), line("changed"))]);
     let refused = file.save().unwrap_err().to_string();
     assert!(refused.starts_with("cannot read ") && refused.contains("pipeline.lock:5: "), "{refused}");
+    assert!(refused.ends_with("; 1 more line like it"), "{refused}");
     assert!(fs::read_to_string(folder.path().join("pipeline.lock")).unwrap().contains("12e4567"), "as it was");
 }
 
