@@ -100,14 +100,25 @@ fn name(members: &[Label], all: &[Label]) -> String {
 
 /// Returns a line without the axes of labels, and with `…` for digests and times.
 fn without_details(line: &str) -> String {
+    let is_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     let mut rest = line;
     let mut text = String::new();
     while let Some((before, after)) = rest.split_once('[') {
         let inside = after.split_once(']').filter(|(inside, _)| inside.contains('='));
-        let is_label = before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
+        let is_label = before.ends_with(is_of_name);
         text += before;
         rest = match inside {
-            Some((_, after)) if is_label => after,
+            Some((_, after)) if is_label => {
+                let start = text.rfind(|c| !is_of_name(c)).filter(|start| text[*start..].starts_with('\''));
+                match (start, after.strip_prefix('\'')) {
+                    // Without its axes, a label in a command needs no quotes.
+                    (Some(start), Some(after)) => {
+                        text.remove(start);
+                        after
+                    }
+                    _ => after,
+                }
+            }
             _ => {
                 text.push('[');
                 after
@@ -194,6 +205,7 @@ mod tests {
             fold_lines([vec!["forced".to_owned()], many].concat()),
             ["forced", &format!("{expected} (4 of them)")]
         );
+        assert_eq!(without_details("`cwm pull 'm[x=1]'`, 'm[x=1].out'"), "`cwm pull m`, 'm.out'");
         // Lists and values are no labels.
         let unchanged = "parameter `p` changed: [a=1] -> [2], x[3]";
         assert_eq!(without_details(unchanged), unchanged);
