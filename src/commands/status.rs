@@ -18,6 +18,9 @@ use cwm_core::{Error, ExitCode, list_some};
 use cwm_engine::{CacheStatus, Cause, CellStatus, Explainer, KeyStatus, sources};
 use cwm_remote::{RemoteError, RemoteStatus, TransferEvent, TransferRequest, TransferService};
 
+/// The state of a cell whose key is not known yet, in JSON.
+const WAITS: &str = "waits";
+
 /// The status of a cell.
 #[derive(Serialize)]
 struct Row {
@@ -98,8 +101,8 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
                 "running".to_owned()
             }
             (KeyStatus::KeyUnknown, CellStatus::Waits) => {
-                detail.insert(0, format!("for {}", waited_for(&workspace, &cache_status, index)));
-                "waits".to_owned()
+                detail.insert(0, format!("depends on {}", waited_for(&workspace, &cache_status, index)));
+                WAITS.to_owned()
             }
             (_, CellStatus::WouldFail) => "unreadable".to_owned(),
             (_, state) => state.to_string(),
@@ -119,11 +122,12 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
         return Ok(ExitCode::OK);
     }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    rows.iter().for_each(|row| *counts.entry(&row.state).or_default() += 1);
+    rows.iter().for_each(|row| *counts.entry(state_for_people(&row.state)).or_default() += 1);
     let entry = |(&index, row): (&usize, &Row)| {
         let remotes = row.remotes.iter().map(RemoteRow::text);
         let detail = if arguments.verbose { row.detail.clone() } else { fold_lines(row.detail.clone()) };
-        let lines = [row.state.clone(), detail.join("; ")].into_iter().chain(remotes).collect();
+        let state = state_for_people(&row.state).to_owned();
+        let lines = [state, detail.join("; ")].into_iter().chain(remotes).collect();
         Entry { label: workspace.plan.cells[index].label.clone(), lines, value: () }
     };
     let groups = fold(chosen.iter().zip(&rows).map(entry).collect(), &workspace.labels(), arguments.verbose);
@@ -133,12 +137,16 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
         text += &format!("{:<10} {name:<width$}  {}\n", lines[0], lines[1]);
         lines[2..].iter().for_each(|remote| text += &format!("{:<10} {:<width$}  {remote}\n", "", ""));
     }
-    let counted = counts.iter().map(|(state, count)| (count, if *state == "waits" { "waiting" } else { *state }));
-    let counted: Vec<String> = counted.map(|(count, state)| format!("{count} {state}")).collect();
+    let counted: Vec<String> = counts.iter().map(|(state, count)| format!("{count} {state}")).collect();
     text += &counted.join(", ");
     print_text(&with_options(&text))?;
     print_hints(&workspace, &chosen, open.iter());
     Ok(ExitCode::OK)
+}
+
+/// Returns the name of a state in text, where `why` and `--dry-run` print the same for cells without a key.
+fn state_for_people(state: &str) -> &str {
+    if state == WAITS { "may run" } else { state }
 }
 
 /// Names the stages without a result that a cell reads.

@@ -41,9 +41,9 @@ would run 100, may run 101, cached 0, would fail 0
     assert_eq!(dry(&[]), expected);
     let expected = "\
 would run  model (100 cells)   never ran
-waits      scores (100 cells)  for model; never ran
-waits      table               for scores; never ran
-101 waiting, 100 would run
+may run    scores (100 cells)  depends on model; never ran
+may run    table               depends on scores; never ran
+101 may run, 100 would run
 ";
     assert_eq!(stdout(&context, &["status"]), expected);
     let expected = "\
@@ -81,7 +81,7 @@ fn cells_that_differ_are_shown_apart_and_the_inputs_of_one_are_counted() {
     assert!(line("would run  model (2 of 10 cells)").ends_with("  never ran"), "{status}");
     line("cached     model[seed=3] ");
     line("would run  scores[seed=3] ");
-    line("waits      scores (7 of 10 cells) ");
+    line("may run    scores (7 of 10 cells) ");
     // All commands count among the cells of the stage, of which `why` without a stage leaves out some.
     let why = stdout(&context, &["why"]);
     for group in ["model (7 of 10 cells): would run\n", "model (2 of 10 cells): would run\n  never ran\n"] {
