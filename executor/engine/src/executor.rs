@@ -48,6 +48,8 @@ pub struct Task {
     pub needs: Needs,
     /// The device that it computes on.
     pub device: DeviceChoice,
+    /// True if its stage opens the device itself, and reports a missing one.
+    pub opens_device: bool,
     /// The time limit of a batch job, if the pipeline has one.
     pub time: Option<Duration>,
 }

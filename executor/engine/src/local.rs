@@ -36,11 +36,14 @@ pub struct Placement {
 }
 
 /// Takes shares from the pool for the first of the queued cells that fit. Thousands may wait: of those that need the same as one
-/// that did not fit, none is tried.
-pub fn place(pool: &mut ResourcePool, queued: impl Iterator<Item = (usize, Needs, DeviceChoice)>) -> Vec<Placement> {
+/// that did not fit, none is tried. The last part of a cell is [`Task::opens_device`].
+pub fn place(
+    pool: &mut ResourcePool,
+    queued: impl Iterator<Item = (usize, Needs, DeviceChoice, bool)>,
+) -> Vec<Placement> {
     let mut placed = Vec::new();
     let mut refused = Vec::new();
-    for (cell, needs, device) in queued {
+    for (cell, needs, device, opens_device) in queued {
         if refused.contains(&(needs, device)) {
             continue;
         }
@@ -50,6 +53,11 @@ pub fn place(pool: &mut ResourcePool, queued: impl Iterator<Item = (usize, Needs
             continue;
         };
         resources.accelerator_unavailable = needs.gpu > 0.0 && resources.devices.is_empty();
+        let warning = match resources.accelerator_unavailable && opens_device {
+            // Its stage reports the missing accelerator.
+            true => pool.clamp(&Needs { gpu: 0.0, ..needs }).1,
+            false => warning,
+        };
         placed.push(Placement { cell, allocation, resources, warning });
     }
     placed
@@ -57,7 +65,7 @@ pub fn place(pool: &mut ResourcePool, queued: impl Iterator<Item = (usize, Needs
 
 impl Executor for LocalExecutor {
     fn start(&mut self, queue: &mut BTreeMap<usize, Task>) -> Vec<Start> {
-        let queued = queue.iter().map(|(cell, task)| (*cell, task.needs, task.device));
+        let queued = queue.iter().map(|(cell, task)| (*cell, task.needs, task.device, task.opens_device));
         let mut starts = Vec::new();
         for Placement { cell, allocation, resources, warning } in place(&mut self.pool, queued) {
             let Some(mut task) = queue.remove(&cell) else { continue };

@@ -51,7 +51,7 @@ impl SlurmExecutor {
 
     /// Writes the action file of a task.
     fn prepare(&self, task: Task) -> Result<TaskSpec, cwm_core::Error> {
-        let Task { cell, mut action, options, needs, device, time } = task;
+        let Task { cell, mut action, options, needs, device, time, .. } = task;
         let limit = options.time.map(|limit| limit + AttemptOptions::grace(limit) + JOB_OVERHEAD);
         let request = ResourceRequest::of(&action.label.stage, &needs, time.or(limit), &self.settings);
         action.resources = request.resources(device);

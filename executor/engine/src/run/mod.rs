@@ -276,7 +276,9 @@ impl Engine<'_> {
         };
         let (needs, device) = needs_of(planned, self.options.device);
         self.inputs.store.create()?;
-        self.executors.submit(Task { cell, action, options, needs, device, time: planned.settings.time });
+        let opens_device = planned.stage().is_some_and(|stage| stage.uses_devices());
+        let time = planned.settings.time;
+        self.executors.submit(Task { cell, action, options, needs, device, opens_device, time });
         Ok(())
     }
 

@@ -247,7 +247,7 @@ impl<'m> Simulation<'m> {
         let models = self.models;
         let needs = |cell: usize| Needs { cpu: Some(models[cell].cores), gpu: 0.0, memory: 0 };
         let local = self.queued.keys().filter(|cell| !models[**cell].is_batch);
-        let placed = place(&mut self.pool, local.map(|cell| (*cell, needs(*cell), DeviceChoice::Auto)));
+        let placed = place(&mut self.pool, local.map(|cell| (*cell, needs(*cell), DeviceChoice::Auto, false)));
         let mut started: Vec<usize> = self.queued.keys().copied().filter(|cell| models[*cell].is_batch).collect();
         started.iter().for_each(|cell| drop(self.running.insert(*cell, None)));
         for one in placed {
