@@ -99,8 +99,8 @@ mod tests {
         let completed = |text| complete(text, " -f a.yaml --set n=1", " -f a.yaml");
         for (text, expected) in [
             (
-                "`cwm run` makes it; `cwm why 'm[x=1]'`",
-                "`cwm run -f a.yaml --set n=1` makes it; `cwm why -f a.yaml --set n=1 'm[x=1]'`",
+                "`cwm run` computes it; `cwm why 'm[x=1]'`",
+                "`cwm run -f a.yaml --set n=1` computes it; `cwm why -f a.yaml --set n=1 'm[x=1]'`",
             ),
             (
                 "`cwm log STAGE`, `cwm store ls --all`",

@@ -37,9 +37,9 @@ pub fn open_existing_store(store: Option<&Path>, file: Option<&Path>) -> Result<
     }
     let problem = format!("there is no store in {}", opened.root().display());
     match store {
-        Some(_) => Err(Error::store(problem).hint("`--store` or CWM_STORE names it; `cwm run` would make one there")),
+        Some(_) => Err(Error::store(problem).hint("`--store` or CWM_STORE names it; `cwm run` would create one there")),
         None => {
-            print_note(&format!("note: {problem} yet; `cwm run` makes it"));
+            print_note(&format!("note: {problem} yet; `cwm run` creates it"));
             Ok(opened)
         }
     }

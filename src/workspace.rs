@@ -207,7 +207,7 @@ impl Workspace {
             error = error.hint(format!("`cwm log {failed}` prints the log of that attempt"));
         }
         let why = if is_older { "lists what changed" } else { "explains what it waits for" };
-        let error = error.hint(format!("`cwm run {quoted}` makes it; `cwm why {quoted}` {why}"));
+        let error = error.hint(format!("`cwm run {quoted}` computes it; `cwm why {quoted}` {why}"));
         let mut others = runs::all(&self.plan.file).unwrap_or_default();
         others.retain(|lock| {
             lock.path() != runs::lock_path(&self.plan.file, &self.plan.sets) && lock.get(label).is_some()
@@ -309,7 +309,7 @@ fn rebuild_hint(record: &ActionRecord) -> String {
     let label = shell_quote(&record.label.to_string());
     let is_remote = record.evicted == Some(EvictionReason::NotPulled);
     let fetch = if is_remote { format!("`cwm pull {label}` fetches them, ") } else { String::new() };
-    format!("{fetch}`cwm run {label}` makes them again")
+    format!("{fetch}`cwm run {label}` computes them again")
 }
 
 /// Warns about the damaged records that a store skipped, when it is dropped.

@@ -91,7 +91,7 @@ pub fn store_error(failure: Failure) -> Error {
         error.kind = ErrorKind::Store;
         if error.hints.is_empty() {
             return error.hint(
-                "`cwm store verify` moves damaged files to quarantine; `cwm run STAGE` makes that stage's again",
+                "`cwm store verify` moves damaged files to quarantine; `cwm run STAGE` computes that stage's again",
             );
         }
     }

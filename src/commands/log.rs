@@ -22,7 +22,7 @@ use cwm_engine::{KeyStatus, describe_unread_pipe};
 pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, Error> {
     if let Some(file) = arguments.stages.iter().find(|word| word.ends_with(".yaml") || word.ends_with(".yml")) {
         let hint = format!("`--file {}` names it; `-f` of this command is `--follow`", shell_quote(file));
-        return Err(Error::usage(format!("`{file}` is a pipeline, and a stage is wanted here")).hint(hint));
+        return Err(Error::usage(format!("`{file}` is a pipeline, and a stage is needed here")).hint(hint));
     }
     if let Some(folder) = &arguments.tensorboard {
         return tensorboard::run(store, arguments, folder);
@@ -75,7 +75,7 @@ fn list(workspace: &Workspace) -> Result<ExitCode, Error> {
         }
     }
     if rows.is_empty() && !is_json() {
-        return Err(Error::usage("no stage of this pipeline has a log yet").hint("`cwm run` makes them"));
+        return Err(Error::usage("no stage of this pipeline has a log yet").hint("`cwm run` writes them"));
     }
     let json: Vec<_> = rows.iter().map(|(label, state)| json!({ "label": label, "state": state })).collect();
     print_answer(&json, || rows.iter().map(|(label, state)| format!("{state:<8} {label}\n")).collect())?;

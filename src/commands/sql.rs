@@ -84,7 +84,7 @@ fn artifacts(workspace: Workspace, sources: &[String]) -> Result<Vec<Artifact>, 
         return Err(not_made.first().map_or_else(unwritten, |first| workspace.no_result(&cache_status, *first)));
     }
     if !not_made.is_empty() {
-        eprintln!("left out, since not made yet: {labels}");
+        eprintln!("left out, since not computed yet: {labels}");
     }
     Ok(artifacts)
 }

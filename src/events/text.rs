@@ -122,7 +122,7 @@ fn text(event: &RunEvent, EventText { verbose, all, held, .. }: &EventText) -> V
             let next = format!("attempt {} of {attempts} follows in {}", attempt + 1, duration(*wait_seconds));
             return block(format!("  retrying {label}: {reason}; {next}"), end_of_log(log_tail, log));
         }
-        RunEvent::Waiting { label, holder } => format!("  waiting  {label}: {holder} has it"),
+        RunEvent::Waiting { label, holder } => format!("  waiting  {label}: {holder} holds its lock"),
         RunEvent::Progress { label, done, total, unit } => {
             let total = total.map_or_else(String::new, |total| format!(" of {total}"));
             format!("           {label}: {done}{total} {unit}")
@@ -160,7 +160,7 @@ fn text(event: &RunEvent, EventText { verbose, all, held, .. }: &EventText) -> V
             let outcome = match (objects, direction) {
                 (0, _) if !missing.is_empty() => ": nothing".to_owned(),
                 (0, Direction::Pull) => "  (all of it was there)".to_owned(),
-                (0, Direction::Push) => "  (nothing had to go)".to_owned(),
+                (0, Direction::Push) => "  (all of it was there)".to_owned(),
                 _ => format!("  ({})", throughput(*objects, *bytes, *seconds)),
             };
             let head = format!("  {}ed   {label}{outcome}", verb(*direction));

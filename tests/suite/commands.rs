@@ -60,7 +60,9 @@ fn status_show_and_log_describe_a_result() {
     let context = Context::with(TWO);
     let unmade = context.cwm(&["show", "--path", "second"]);
     assert_eq!(unmade.code, 2);
-    assert!(unmade.stderr.contains("second has no result yet") && unmade.stderr.contains("`cwm run second` makes it"));
+    assert!(
+        unmade.stderr.contains("second has no result yet") && unmade.stderr.contains("`cwm run second` computes it")
+    );
     context.run(&[]);
     assert!(context.cwm(&["status"]).stdout.ends_with("2 cached\n"));
     let show = context.cwm(&["show", "first"]).stdout;
@@ -84,7 +86,7 @@ fn a_missing_result_is_reported_with_the_attempt_that_failed_or_the_older_result
         assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.stderr);
         ran.stderr
     };
-    let make = "hint: `cwm run -f pipeline.yaml --store artifacts second` makes it; \
+    let make = "hint: `cwm run -f pipeline.yaml --store artifacts second` computes it; \
                 `cwm why -f pipeline.yaml --store artifacts second` lists what changed\n";
     let mut commands = vec![&["show", "second"][..], &["show", "--path", "second"], &["export", "second", "there"]];
     if cfg!(feature = "sql") {
@@ -194,7 +196,7 @@ fn an_export_follows_its_result_and_never_touches_what_is_not_ours() {
     context.write("theirs/out", "mine");
     let refused = context.cwm(&["export", "first", "theirs"]);
     assert_eq!((refused.code, context.read("theirs/out").as_str()), (2, "mine"), "{}", refused.stderr);
-    assert!(refused.stderr.contains("no export made it\nhint: move it away, or export to another place"));
+    assert!(refused.stderr.contains("no export wrote it\nhint: move it away, or export to another place"));
     let writable = std::fs::metadata(context.path("elsewhere/out")).expect("a file").permissions().readonly();
     assert!(!writable, "what is exported belongs to whoever asked for it");
 }
@@ -249,7 +251,7 @@ fn an_export_that_cannot_be_made_is_refused_before_anything_runs() {
         ("taken", "taken is a file, and an export makes a folder"),
         ("artifacts/x", "is in the store itself"),
         ("taken/below", "taken is a file"),
-        ("theirs", "theirs/out is in the way: no export made it"),
+        ("theirs", "theirs/out is in the way: no export wrote it"),
     ] {
         let context = Context::with(&TWO.replace("exported", to));
         context.write("taken", "mine");

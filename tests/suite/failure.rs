@@ -203,7 +203,7 @@ stages:
     std::fs::remove_file(object.trim()).expect("a removed object");
     let refused = context.cwm(&["show", "--path", "first"]);
     assert_eq!(refused.code, 4);
-    assert!(refused.stderr.contains("`cwm run first` makes them again"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("`cwm run first` computes them again"), "{}", refused.stderr);
     context.run(&["first"]).ran_just(&["first"]);
     assert_eq!(context.cwm(&["show", "--path", "first"]).code, 0);
 }
@@ -223,7 +223,7 @@ fn a_flipped_bit_is_found_quarantined_and_rebuilt() {
     assert_eq!(verify.code, 5, "{}", verify.stdout);
     assert!(verify.stdout.contains("is damaged") && verify.stdout.contains("quarantine"), "{}", verify.stdout);
     assert!(verify.stdout.ends_with(", 1 finding\n"), "one damaged object is one finding: {}", verify.stdout);
-    assert!(verify.stderr.contains("hint: `cwm run only` makes it again"), "{}", verify.stderr);
+    assert!(verify.stderr.contains("hint: `cwm run only` computes it again"), "{}", verify.stderr);
     context.run(&[]).ran_just(&["only"]);
     assert_eq!(context.output("only"), "abc\n");
     assert_eq!(context.cwm(&["store", "verify"]).code, 0);

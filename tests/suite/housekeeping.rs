@@ -97,7 +97,7 @@ fn forgetting_a_lock_file_that_exists_is_a_warning_and_its_next_run_keeps_its_re
         "warning: pipeline.lock still exists; until its pipeline runs again, `cwm store gc --delete` deletes what only \
          it names\n"
     );
-    assert!(forgotten.stdout.contains("would go, with `--delete`"), "{}", forgotten.stdout);
+    assert!(forgotten.stdout.contains("to delete with `--delete`"), "{}", forgotten.stdout);
     context.run(&[]).ran_just(&[]);
     assert!(context.cwm(&["store", "gc"]).stdout.contains("nothing to delete"));
 }

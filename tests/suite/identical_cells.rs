@@ -127,7 +127,7 @@ stages:
     let cached = events(&dry, "cached");
     let origin = cached[0]["origin"].as_str().unwrap_or_default();
     assert_eq!((cached.len(), &cached[0]["label"]), (1, &"b".into()), "{}", dry.stdout);
-    assert!(origin.ends_with("; runs if a, which is made again, comes out differently"), "{origin}");
+    assert!(origin.ends_with("; runs if a, which is computed again, comes out differently"), "{origin}");
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn outputs_without_a_reader_are_reported_after_the_others() {
     let shown = context.cwm(&["show", "tokens.train"]);
     assert!(shown.stdout.starts_with("tokens (tokenize)\n"));
     assert!(shown.stderr.contains("the files of tokens.train are missing"), "{}", shown.stderr);
-    assert!(shown.stderr.contains("`cwm run tokens` makes them again"), "{}", shown.stderr);
+    assert!(shown.stderr.contains("`cwm run tokens` computes them again"), "{}", shown.stderr);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_dataset_is_exported_to_a_folder_with_labels() {
     context.write("out/mine.txt", "mine");
     let (code, words) = export(&[]);
     assert_eq!(code, 2);
-    assert!(words.contains("mine.txt is in the way: no export made it"), "{words}");
+    assert!(words.contains("mine.txt is in the way: no export wrote it"), "{words}");
     assert_eq!(context.read("out/mine.txt"), "mine");
     std::fs::remove_file(context.path("out/mine.txt")).expect("removed");
     context.write("out/labelled-00000.arrow", "edited");

@@ -274,7 +274,7 @@ fn an_initialised_remote_is_reported_once() {
     assert_eq!(well(ada.cwm(&["push"])).stderr.matches("was not there").count(), 0, "nothing is begun for nothing");
     ada.run(&[]);
     let made = format!(
-        "the remote `lab` was not there: its folder {} was made",
+        "the remote `lab` was not there: its folder {} was created",
         lab.remote().canonicalize().unwrap_or(lab.remote()).display()
     );
     assert_eq!(well(ada.cwm(&["push"])).stderr.matches(&made).count(), 1);
@@ -284,7 +284,7 @@ fn an_initialised_remote_is_reported_once() {
     fs::create_dir(lab.remote()).unwrap();
     let reported = well(ada.cwm(&["push"])).stderr;
     assert_eq!(
-        reported.matches("the remote `lab` held nothing of cwm's, and was initialized").count(),
+        reported.matches("the remote `lab` held no results of cwm, and was initialized").count(),
         1,
         "{reported}"
     );

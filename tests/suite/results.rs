@@ -183,7 +183,7 @@ export: { model: models/, 'model[seed=0]': firsts }
     let taken = context.cwm(&["export", "model", "some"]);
     assert_eq!(taken.code, 2, "{}", taken.stderr);
     assert!(
-        taken.stderr.contains("size=d64-l1,seed=2/out is in the way: no export made it\nhint: "),
+        taken.stderr.contains("size=d64-l1,seed=2/out is in the way: no export wrote it\nhint: "),
         "{}",
         taken.stderr
     );

@@ -56,7 +56,7 @@ fn show_without_set_names_the_run_that_has_a_result_and_repeats_the_pipeline() {
         let words = command.join(" ");
         assert!(hints.contains("corpus has no result yet"), "{hints}");
         assert!(
-            hints.contains("`cwm run -f sub/real.yaml corpus` makes it; `cwm why -f sub/real.yaml corpus`"),
+            hints.contains("`cwm run -f sub/real.yaml corpus` computes it; `cwm why -f sub/real.yaml corpus`"),
             "{hints}"
         );
         let other = format!("the run with `--set games=X` has one: `cwm {words} -f sub/real.yaml --set games=X`");
@@ -64,7 +64,7 @@ fn show_without_set_names_the_run_that_has_a_result_and_repeats_the_pipeline() {
     }
     ran(context.cwm(&["show", "corpus", "-f", "sub/real.yaml", "--set", "games=X"]));
     let other = missing(&["show", "corpus", "--set=games=Y"]);
-    assert!(other.contains("`cwm run -f sub/real.yaml --set games=Y corpus` makes it"), "{other}");
+    assert!(other.contains("`cwm run -f sub/real.yaml --set games=Y corpus` computes it"), "{other}");
     assert!(other.contains("`cwm show corpus -f sub/real.yaml --set games=X`"), "{other}");
     // An edit since then makes that run's result an older one, which `show` does not print.
     context.edit("sub/real.yaml", "echo \"$games\"", "echo now \"$games\"");
@@ -95,7 +95,7 @@ fn gc_keeps_what_a_run_with_set_made_as_long_as_it_is_remembered() {
     ran(context.cwm(&["store", "gc", "-f", "sub/real.yaml", "--forget", &lock.to_string_lossy()]));
     assert!(gc().contains("deleted"));
     let gone = context.cwm(&corpus);
-    assert!(gone.code == 2 && gone.stderr.contains("makes them again"), "gc deleted its files: {}", gone.stderr);
+    assert!(gone.code == 2 && gone.stderr.contains("computes them again"), "gc deleted its files: {}", gone.stderr);
 }
 
 #[test]

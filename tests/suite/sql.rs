@@ -146,7 +146,7 @@ fn wrong_names_are_reported_with_the_existing_ones() {
     context.edit("pipeline.yaml", "[a, b]", "[a, b, c]");
     let some = context.cwm(&["sql", "rows", "select count(*) as rows from out", "--csv"]);
     assert_eq!((some.code, some.stdout.as_str()), (0, "rows\n4\n"));
-    assert_eq!(some.stderr, "left out, since not made yet: rows[part=c]\n");
+    assert_eq!(some.stderr, "left out, since not computed yet: rows[part=c]\n");
     assert!(refused(&["sql", "rows[part=c]", "select 1"]).contains("rows[part=c] has no result yet"));
 }
 

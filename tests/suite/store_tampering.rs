@@ -3,7 +3,7 @@
 use crate::context::Context;
 
 /// The error of a stage whose input was modified after this run had written it.
-const GONE: &str = "are gone from the store, or were changed there, although this run has just made them";
+const GONE: &str = "are gone from the store, or were changed there, although this run has just computed them";
 
 /// A stage modifies an object of the store that another stage reads later.
 #[test]

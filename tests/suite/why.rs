@@ -186,8 +186,8 @@ fn status_why_and_dry_run_report_a_missing_file_as_the_run_does() {
     let object = std::fs::canonicalize(context.cwm(&["show", "--path", "second"]).stdout.trim()).expect("an object");
     std::fs::remove_file(object).expect("removed");
     assert_eq!(of_second(&context), ["incomplete", "incomplete", "cached"]);
-    assert!(why(&context, &["second"]).contains("files of its result are missing; made again when needed"));
-    assert!(dry(&context, &[]).contains("files of its result are missing; made again when needed"));
+    assert!(why(&context, &["second"]).contains("files of its result are missing; computed again when needed"));
+    assert!(dry(&context, &[]).contains("files of its result are missing; computed again when needed"));
     assert!(
         dry(&context, &["second"]).contains("would run  second\n             a file of its recorded result is missing")
     );

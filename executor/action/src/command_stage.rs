@@ -207,7 +207,7 @@ fn copy(dependency: &FileFingerprint, at: &Path) -> Result<(), Failure> {
     let copied = std::fs::read(at).map_err(|error| Failure::io("read", at, error))?;
     if Digest::of(&copied) != dependency.digest {
         let problem = format!("{} was changed before the command could begin", dependency.path.display());
-        return Err(Failure::input(problem).hint("run again once the file is at rest"));
+        return Err(Failure::input(problem).hint("run again once nothing writes to the file"));
     }
     Ok(())
 }

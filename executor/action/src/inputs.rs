@@ -129,7 +129,8 @@ impl Inputs {
                 let changed = if snapshot.path.exists() { "changed" } else { "was removed" };
                 let file = snapshot.path.display();
                 let problem = format!("{file} {changed} while the stage ran, so its result is not recorded");
-                let hint = "run again once the file is at rest; what a command itself writes cannot be its input";
+                let hint =
+                    "run again once nothing writes to the file; what a command itself writes cannot be its input";
                 return Err(ActionFailure::new(ActionFailureKind::Input, problem).hint(hint));
             }
         }
@@ -139,7 +140,7 @@ impl Inputs {
                 let problem =
                     format!("its input `{name}` was changed in the store while it ran; its result is not recorded");
                 let hint = "a command wrote into it, this one or another that reads the same: inputs are read-only, copy what \
-                            must be changed; a run makes the input again";
+                            must be changed; a run computes the input again";
                 return Err(ActionFailure::new(ActionFailureKind::Input, problem).hint(hint));
             }
         }

@@ -103,7 +103,7 @@ fn memory_exceeded(held: u64, limit: u64) -> ActionFailure {
         ActionFailureKind::MemoryLimit,
         format!("it held {held} of memory, more than its limit of {limit}"),
     )
-    .hint("raise `limits: { memory: … }` of the stage, or let it hold less")
+    .hint("raise `limits: { memory: … }` of the stage, or have it use less memory")
 }
 
 #[cfg(test)]

@@ -145,7 +145,7 @@ impl<'a> Explainer<'a> {
                 if record.evicted == Some(EvictionReason::NotPulled) {
                     let label = shell_quote(&record.label.to_string());
                     reason.advice = Some(format!(
-                        "`cwm pull {label}` fetches them, and `cwm run --pull` does not make again what others have"
+                        "`cwm pull {label}` fetches them, and `cwm run --pull` does not compute again what others have"
                     ));
                 }
             }
@@ -271,7 +271,7 @@ impl<'a> Explainer<'a> {
 /// Describes a result that is not built again.
 fn describe_incomplete(store: &Store, record: &ActionRecord) -> Result<String> {
     Ok(match record.evicted {
-        None => "files of its result are missing; made again when needed".to_owned(),
+        None => "files of its result are missing; computed again when needed".to_owned(),
         Some(EvictionReason::Collected) => "`cwm store gc` deleted its files; built again when needed".to_owned(),
         Some(EvictionReason::NotPulled) => {
             let remote = remote_name(store.remote_of_unpulled(record)?.as_deref());
@@ -280,6 +280,6 @@ fn describe_incomplete(store: &Store, record: &ActionRecord) -> Result<String> {
                 "known from {remote}, its files not pulled; `cwm pull {label}` fetches them, `cwm run --pull` when they are needed"
             )
         }
-        Some(EvictionReason::NotKept) => "done, and not kept (`keep: false`); made again when needed".to_owned(),
+        Some(EvictionReason::NotKept) => "done, and not kept (`keep: false`); computed again when needed".to_owned(),
     })
 }

@@ -216,7 +216,7 @@ impl Predictor<'_> {
                 continue;
             }
             let verb = if predictions[rebuilt].status == CellStatus::WouldRun { "is" } else { "may be" };
-            let note = format!("runs if {}, which {verb} made again, comes out differently", self.label(rebuilt));
+            let note = format!("runs if {}, which {verb} computed again, comes out differently", self.label(rebuilt));
             predictions[index].note = Some(note);
         }
         Ok(predictions)

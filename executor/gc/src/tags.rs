@@ -131,7 +131,7 @@ pub fn write(
     let path = path(store, name);
     if path.is_file() && !replace {
         return Err(Error::usage(format!("there is a tag `{name}` already"))
-            .hint("choose another name, or let `--replace` take it away from what it names now"));
+            .hint("choose another name, or move the tag with `--replace`"));
     }
     store.create()?;
     let mut lock = LockFile::default();

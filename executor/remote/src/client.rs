@@ -81,7 +81,7 @@ impl Client {
         }
         let Some(bytes) = RemoteError::optional(self.read_small(FORMAT, 64).await)? else {
             if self.backend.is_read_only {
-                let what = "nothing of cwm's is there; its address is that of the folder which has the file";
+                let what = "it holds no results of cwm; its address is that of the folder which has the file";
                 return Err(RemoteError::Refused(format!("{what} `{FORMAT}`")));
             }
             return Ok(false);
@@ -116,8 +116,8 @@ impl Client {
         self.has_format.store(true, Ordering::Relaxed);
         let name = &self.name;
         Ok(Some(match made {
-            Some(folder) => format!("the remote `{name}` was not there: its folder {} was made", folder.display()),
-            None => format!("the remote `{name}` held nothing of cwm's, and was initialized"),
+            Some(folder) => format!("the remote `{name}` was not there: its folder {} was created", folder.display()),
+            None => format!("the remote `{name}` held no results of cwm, and was initialized"),
         }))
     }
 

@@ -56,8 +56,8 @@ impl fmt::Display for Difference {
         }
         match self.how {
             DifferenceKind::Content => f.write_str(": other content")?,
-            DifferenceKind::Missing => f.write_str(": recorded, and not made this time")?,
-            DifferenceKind::Extra => f.write_str(": made this time, and not recorded")?,
+            DifferenceKind::Missing => f.write_str(": recorded, and not written this time")?,
+            DifferenceKind::Extra => f.write_str(": written this time, and not recorded")?,
             DifferenceKind::Mode => f.write_str(": only one of them may be executed")?,
             DifferenceKind::Shape => f.write_str(": one is a file, the other a folder")?,
         }

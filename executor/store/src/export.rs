@@ -254,7 +254,7 @@ impl Store {
         if !self.contains(path) && !fs::canonicalize(self.root()).is_ok_and(is_inside) {
             return Ok(());
         }
-        let hint = "name a folder outside of it: what is in the store is made by cwm alone";
+        let hint = "name a folder outside of it: cwm alone writes to the store";
         Err(FileError::refused(path, "is in the store itself", hint))
     }
 }
@@ -332,7 +332,7 @@ fn replaceable_file(folder: &Path, name: &str) -> Result<(ExportList, bool)> {
 }
 
 fn occupied(path: &Path) -> FileError {
-    FileError::refused(path, "is in the way: no export made it", MOVE_IT)
+    FileError::refused(path, "is in the way: no export wrote it", MOVE_IT)
 }
 
 /// Begins the names of the hidden folders in which exports to `target` are made.

@@ -151,8 +151,8 @@ impl Store {
             _ => Err(FileError::refused(
                 &path,
                 format!("does not hold the version of a store, such as `{STORE_FORMAT}`"),
-                "if this folder is cwm's, put the version there: `1`, where this cwm made it; or move it away, or delete it: \
-                 all that the pipeline needs is then made again. Or name another store with `--store` or CWM_STORE",
+                "if this folder is cwm's, put the version there: `1`, where this cwm created it; or move it away, or delete it: \
+                 all that the pipeline needs is then computed again. Or name another store with `--store` or CWM_STORE",
             )),
         }
     }

@@ -124,7 +124,7 @@ pub(super) struct ProducedFile {
 /// It is not there or not of the declared shape, or has files that cannot be stored.
 pub(super) fn list_files(output: &Path, shape: &OutputShape) -> Result<Vec<ProducedFile>> {
     let Some(metadata) = metadata(output)? else {
-        return Err(FileError::Missing { path: output.to_owned(), what: "was declared but not made".into() });
+        return Err(FileError::Missing { path: output.to_owned(), what: "was declared and not written".into() });
     };
     let is_folder = shape.is_folder();
     if is_folder && metadata.is_file() {

@@ -203,7 +203,7 @@ impl Store {
             {
                 let what = format!(
                     "read {digest}, which is damaged now: if it was so then, this result of `{label}` is wrong; when a run has \
-                     made that again, `cwm run --check` compares, and `cwm run --force` makes this again"
+                     computed that again, `cwm run --check` compares, and `cwm run --force` computes this again"
                 );
                 report.notes.push(Finding::about(path.clone(), what));
             }
@@ -229,14 +229,14 @@ impl Store {
                 if reported.contains(&object) {
                     makers.entry(object).or_insert_with(|| label.to_string());
                 } else {
-                    let what = format!("names {digest}, which is not in the store (`{label}` makes it)");
+                    let what = format!("names {digest}, which is not in the store (`{label}` computes it)");
                     report.findings.push(Finding::about(path.clone(), what));
                 }
             }
         }
         for finding in &mut report.findings {
             if let Some(label) = makers.get(&finding.path) {
-                finding.what += &format!(" (`{label}` makes it)");
+                finding.what += &format!(" (`{label}` computes it)");
             }
         }
         Ok(())

@@ -87,7 +87,7 @@ impl Operand {
             let name = lock.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if !lock.is_file() {
                 let problem = format!("{text} holds neither the tables of a report nor {name}");
-                let hint = "`cwm export report DIR` makes such a folder, `cwm run` a lock file";
+                let hint = "`cwm export report DIR` writes such a folder, `cwm run` a lock file";
                 return Err(Error::usage(problem).hint(hint));
             }
             return Ok((name, Operand::Lock(checked(LockFile::read(&lock)?)?)));

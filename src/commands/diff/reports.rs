@@ -57,7 +57,7 @@ fn read<F>(
     let tables: Vec<TableFile> = tables.collect::<Result<_, Error>>()?;
     if tables.is_empty() {
         return Err(Error::usage(format!("{report} holds no tables as JSON"))
-            .hint("an earlier cwm made it; `cwm run` makes one with tables/*.json"));
+            .hint("an earlier cwm wrote it; `cwm run` writes one with tables/*.json"));
     }
     Ok(tables)
 }

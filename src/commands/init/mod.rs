@@ -78,5 +78,5 @@ fn write_new(path: &Path, text: &str) -> Result<bool, Error> {
 }
 
 fn refused(error: std::io::Error) -> Error {
-    Error::system(format!("cannot begin here: {error}"))
+    Error::system(format!("cannot create a pipeline here: {error}"))
 }

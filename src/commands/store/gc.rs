@@ -81,7 +81,7 @@ fn text(report: &GcReport, is_empty: bool, arguments: &GcArguments) -> String {
     text += &match (is_empty, arguments.delete) {
         (true, _) => format!("nothing to delete; {remaining} stay{why}; {roots}"),
         (false, true) => format!("deleted {removed}; {remaining} stay{why}; {roots}"),
-        (false, false) => format!("{removed} would go, with `--delete`; {remaining} stay{why}; {roots}"),
+        (false, false) => format!("{removed} to delete with `--delete`; {remaining} stay{why}; {roots}"),
     };
     if let Some(most) = arguments.max_size.filter(|most| report.staying_bytes > *most) {
         text += &format!("\nwhat must stay is more than {}", amount::format_bytes(most));
@@ -95,6 +95,6 @@ fn why(retention: Retention, bytes: u64) -> String {
         Retention::Root => format!("{bytes} that roots name"),
         Retention::Source => format!("{bytes} from outside"),
         Retention::Recent => format!("{bytes} used lately"),
-        Retention::Free => format!("{bytes} for which there is room"),
+        Retention::Free => format!("{bytes} within `--max-size`"),
     }
 }

@@ -85,7 +85,7 @@ fn select(store: &Store, arguments: &TagArguments) -> Result<Vec<(Label, LockLin
         let cells = lock.cells().filter_map(|(label, line)| Some((label.parse().ok()?, line.clone())));
         let cells: Vec<(Label, LockLine)> = cells.collect();
         if cells.is_empty() {
-            let hint = "`cwm run` makes some; `--set NAME=VALUE` stands for a run that `cwm runs` lists";
+            let hint = "`cwm run` computes some; `--set NAME=VALUE` stands for a run that `cwm runs` lists";
             return Err(Error::usage("the lock file names no results").hint(hint));
         }
         let selected = selection::stages(&stages, cells.iter().map(|(label, _)| label))?;

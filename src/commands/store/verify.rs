@@ -49,7 +49,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
     print_answer(&report, || text(&report))?;
     if !report.findings.is_empty() && !is_json() {
         let stages: String = report.incomplete.iter().map(|stage| format!(" {}", shell_quote(stage))).collect();
-        print_note(&format!("hint: `cwm run{stages}` makes it again"));
+        print_note(&format!("hint: `cwm run{stages}` computes it again"));
     }
     Ok(if report.findings.is_empty() { ExitCode::OK } else { ExitCode::DAMAGED })
 }

@@ -94,12 +94,12 @@ fn a_web_server_without_anything_of_cwms_is_reported_once() {
     let ben = lab.person();
     let web = Web::before(lab.folder.path().to_owned());
     ben.write("cwm.toml", &format!("[remotes.web]\nurl = 'http://127.0.0.1:{}'\n", web.port));
-    let reported = "the remote `web`: refused: nothing of cwm's is there";
+    let reported = "the remote `web`: refused: it holds no results of cwm";
     let pulled = ben.cwm(&["pull"]);
     assert!(pulled.code == 9 && pulled.stderr.matches(reported).count() == 2, "{}", pulled.stderr);
     let run = ben.run(&["--pull"]);
     run.ran_just(&CELLS);
     assert!(run.raw.stdout.contains(reported), "{}", run.raw.stdout);
     let status = well(ben.cwm(&["status", "--remote", "games"])).stdout;
-    assert!(status.contains("web: refused (nothing of cwm's is there"), "{status}");
+    assert!(status.contains("web: refused (it holds no results of cwm"), "{status}");
 }

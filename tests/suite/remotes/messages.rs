@@ -48,7 +48,7 @@ fn a_result_that_was_not_pulled_is_reported_with_whose_it_is_where_it_is_and_how
     assert!(dry.stderr.contains(&known), "{}", dry.stderr);
     let path = ben.cwm(&["show", "--path", "games"]);
     assert!(
-        path.stderr.contains("hint: `cwm pull games` fetches them, `cwm run games` makes them again"),
+        path.stderr.contains("hint: `cwm pull games` fetches them, `cwm run games` computes them again"),
         "{}",
         path.stderr
     );
@@ -56,7 +56,7 @@ fn a_result_that_was_not_pulled_is_reported_with_whose_it_is_where_it_is_and_how
     // Where a run would make it again, that is not all that can be done.
     ben.edit("pipeline.yaml", "export: { report: exported }", "export: { games: exported }");
     let cause = format!("its result is known from the remote `lab` ({whose}), and its files were not pulled");
-    let advice = "`cwm pull games` fetches them, and `cwm run --pull` does not make again what others have";
+    let advice = "`cwm pull games` fetches them, and `cwm run --pull` does not compute again what others have";
     let status = well(ben.cwm(&["status", "games"])).stdout;
     assert!(status.starts_with("would run") && status.contains(&format!("{cause}; {advice}")), "{status}");
     let why = well(ben.cwm(&["why", "games"])).stdout;

@@ -228,7 +228,7 @@ fn a_result_that_was_not_pushed_is_found_on_the_node_and_only_pushed() {
     assert_eq!(run.raw.code, 1, "{}", run.raw.stdout);
     let reason = &run.failed["made"];
     assert!(
-        reason.starts_with("its result is made, and could not be pushed: the remote `lab` could not be"),
+        reason.starts_with("its result is computed, and could not be pushed: the remote `lab` could not be"),
         "{reason}"
     );
     let failed = &events(&run, "failed")[0];

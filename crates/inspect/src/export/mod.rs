@@ -108,5 +108,5 @@ fn gather(dataset: &Dataset, path: &Path, rows: Range<usize>, mut columns: Colum
                 .hint("make the dataset again: `cwm run --force STAGE`")
         })?;
     }
-    columns.into_batch().map_err(|error| Failure::internal(format!("a record batch cannot be made: {error}")))
+    columns.into_batch().map_err(|error| Failure::internal(format!("a record batch cannot be built: {error}")))
 }

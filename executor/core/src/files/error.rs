@@ -135,7 +135,7 @@ impl FileError {
             (_, Kind::DiskFull) => "free space on that disk, then run again: nothing that was recorded is lost",
             (_, Kind::ReadOnly) => "the store cannot be written; name another one with `--store` or CWM_STORE",
             (_, Kind::Damaged) => {
-                "`cwm store verify` moves damaged files to quarantine; `cwm run STAGE` makes that stage's again"
+                "`cwm store verify` moves damaged files to quarantine; `cwm run STAGE` computes that stage's again"
             }
             (_, Kind::TooNew) => "use the cwm that wrote it, or a newer one",
             (_, Kind::Missing | Kind::Refused | Kind::System) => return None,

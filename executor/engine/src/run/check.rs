@@ -21,7 +21,7 @@ impl Engine<'_> {
         let key = action.key;
         let record = inputs.find_result(index, &action.components)?.ok_or_else(|| {
             Error::store("the store has no result of it with the present key, so there is nothing to compare with")
-                .hint("`cwm run` makes it; `cwm why` shows what changed since it was made")
+                .hint("`cwm run` computes it; `cwm why` shows what changed since it was computed")
         })?;
         if !self.options.targets.contains(&index) {
             self.records[index] = Some(record);

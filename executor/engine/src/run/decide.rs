@@ -158,7 +158,7 @@ impl Engine<'_> {
         let missing = list_some(&failure.missing, 1);
         let message = format!("its result is with a remote, and files of it could not be fetched: {missing}");
         Err(Error::system(message).hint(
-            "`cwm run` fetches them when it can be reached; `cwm run --force` of the stage makes and sends them anew",
+            "`cwm run` fetches them when it can be reached; `cwm run --force` of the stage computes and sends them anew",
         ))
     }
 
@@ -188,11 +188,11 @@ impl Engine<'_> {
             }
             if self.scheduler.is_built(&record.key) && !self.may_fetch_files(&record.key) {
                 let message = format!(
-                    "files of its input from {} are gone from the store, or were changed there, although this run has just made them",
+                    "files of its input from {} are gone from the store, or were changed there, although this run has just computed them",
                     self.label(source)
                 );
                 return Err(Error::store(message).hint(
-                    "does another stage write into the store, or does somebody delete from it? `cwm run` makes them again",
+                    "does another stage write into the store, or does somebody delete from it? `cwm run` computes them again",
                 ));
             }
             self.guard.wanted.insert(source);

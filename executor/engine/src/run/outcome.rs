@@ -167,7 +167,7 @@ impl Engine<'_> {
         let different: BTreeSet<_> = candidates.iter().map(ActionRecord::output_digests).collect();
         if different.len() > 1 && !is_unpinned {
             self.sinks.warn(format!(
-                "{}: {} different results are recorded for the same inputs, parameters and code; this run uses the one just made",
+                "{}: {} different results are recorded for the same inputs, parameters and code; this run uses the one just computed",
                 self.label(cell),
                 different.len()
             ));

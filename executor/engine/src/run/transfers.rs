@@ -135,7 +135,7 @@ impl Engine<'_> {
             UploadOutcome::Failed(reason) => {
                 let message = format!("what its job is to read could not be sent to a remote: {reason}");
                 let failure = ActionFailure::new(ActionFailureKind::System, message);
-                Some(failure.hint("`cwm run` tries it again; nothing is made or sent twice"))
+                Some(failure.hint("`cwm run` tries it again; nothing is computed or sent twice"))
             }
         };
         for reader in waiting {

@@ -18,7 +18,7 @@ impl Plan {
         let address = read(text)?;
         let cells = self.cells_at(&address)?;
         let Some(port) = address.port else { return Ok(cells) };
-        let message = format!("`{}` names the output `{port}`, and a stage is wanted here", visible(text));
+        let message = format!("`{}` names the output `{port}`, and a stage is needed here", visible(text));
         Err(Error::usage(message)
             .hint(format!("leave the output out: `{}`", text[..text.len() - port.len()].trim_end_matches('.'))))
     }

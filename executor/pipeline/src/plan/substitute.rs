@@ -99,7 +99,7 @@ impl<'a> Scope<'a> {
             matrix.axes[position].is_used.set(true);
             return self.cell.map(|cell| &matrix.value(cell, position).node);
         }
-        let problem = Diagnostic::at(place, format!("nothing here is named `${name}`"));
+        let problem = Diagnostic::at(place, format!("there is no variable or axis `${name}`"));
         let Some(variables) = self.variables else {
             self.problems.push(problem.hint("a variable cannot use another one; `$$` stands for a dollar"));
             return None;

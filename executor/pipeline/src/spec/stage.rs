@@ -87,7 +87,7 @@ impl StageSpec {
                     Some(cwm_contract::Value::Bool(keep)) => stage.keep = *keep,
                     _ => problems.push(
                         Diagnostic::at(value.place, "`keep` must be true or false")
-                            .hint("`keep: false` lets its files go when all that reads them is done"),
+                            .hint("`keep: false` deletes its files once all stages that read them are done"),
                     ),
                 },
                 "deps" if command => stage.deps = problems.text_list(value, "`deps`"),

@@ -122,7 +122,9 @@ impl IsolatedAction<'_> {
         }
         let hint = match all_remotes_answered {
             false => "`retry:` of the stage tries it again; so does `cwm run`",
-            true => "`cwm push --force` of what made it, where its files are, mends the remote; or `cwm run --force`",
+            true => {
+                "`cwm push --force` of what computed it, where its files are, mends the remote; or `cwm run --force`"
+            }
         };
         let message = format!("what it reads could not be pulled: {}", list_some(&missing, MAX_LISTED));
         Err(ActionFailure::new(ActionFailureKind::System, message).hint(hint))
@@ -192,7 +194,7 @@ impl IsolatedAction<'_> {
             let is_stopped = cancellation.is_cancelled();
             if !error.is_transient() || began.elapsed() >= timeout || is_stopped {
                 let kind = if is_stopped { ActionFailureKind::Cancelled } else { ActionFailureKind::System };
-                let message = format!("its result is made, and could not be pushed: the remote `{remote}` {error}");
+                let message = format!("its result is computed, and could not be pushed: the remote `{remote}` {error}");
                 return Err(ActionFailure::new(kind, message).hint(self.result_location_hint()));
             }
             let _ = writeln!(std::io::stderr(), "not pushed yet: the remote `{remote}` {error}");

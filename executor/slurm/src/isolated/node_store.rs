@@ -38,7 +38,7 @@ impl NodeStore {
             let below = std::env::temp_dir();
             let temporary = temporary.map_err(|error| {
                 Error::io("make a folder below", &below, error)
-                    .hint("it is made in $TMPDIR; `scratch` under [slurm] in cwm.toml names another place")
+                    .hint("it is created in $TMPDIR; `scratch` under [slurm] in cwm.toml names another place")
             })?;
             let store = created(&temporary.path().join("store"))?;
             return Ok(NodeStore { store, is_persistent: false, temporary: Some(temporary) });

@@ -57,7 +57,7 @@ fn names_that_cannot_travel_are_refused() {
 
 #[test]
 fn an_output_is_there_and_of_its_shape() {
-    assert!(refusal(text_file(), |_| {}).contains("not made"));
+    assert!(refusal(text_file(), |_| {}).contains("not written"));
     assert!(refusal(text_file(), |out| fs::create_dir(out).unwrap()).contains("declared as a file"));
     assert!(refusal(OutputShape::Folder, |out| fs::write(out, "x").unwrap()).contains("declared as a folder"));
 }

@@ -26,7 +26,7 @@ fn one_flipped_bit_is_found_set_aside_and_made_again() {
     assert_eq!(report.actions, 1);
     let [finding] = &report.findings[..] else { panic!("one damaged object is one finding: {report:?}") };
     assert_eq!(finding.path, object);
-    assert!(finding.what.contains("damaged") && finding.what.ends_with("(`a` makes it)"), "{finding}");
+    assert!(finding.what.contains("damaged") && finding.what.ends_with("(`a` computes it)"), "{finding}");
     let aside = finding.quarantined.clone().unwrap();
     assert_eq!(fs::read(&aside).unwrap(), damaged, "kept for whoever wants to look");
     assert!(!object.exists());

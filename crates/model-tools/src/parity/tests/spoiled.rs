@@ -123,7 +123,7 @@ fn files_that_are_no_fixtures_keep_nobody_from_the_others() {
     let expected =
         [("a", false), ("b", false), ("c", false), ("d", false), ("e", false), ("slice_diag-f", true), ("g", false)];
     assert_eq!(outcomes, expected);
-    assert!(faults(&comparisons[0]).unwrap_err().starts_with("is no safetensors file: "));
+    assert!(faults(&comparisons[0]).unwrap_err().starts_with("is not a safetensors file: "));
     assert!(faults(&comparisons[4]).unwrap_err().starts_with("is no JSON: "));
     assert!(faults(&comparisons[6]).unwrap_err().starts_with("cannot read "));
     std::fs::write(place.path().join("manifest.json"), b"{").unwrap();
