@@ -44,7 +44,7 @@ pub struct ImportArguments {
 /// Arguments of `model track`.
 #[derive(Debug, Args)]
 pub struct TrackArguments {
-    /// A stage that made a checkpoint, such as 'model[size=d128/l1]'; or a checkpoint's folder; or a file that `cwm model import`
+    /// A stage with a checkpoint, such as 'model[size=d128/l1]'; or a checkpoint's folder; or a file that `cwm model import`
     /// takes
     #[arg(value_name = "STAGE|DIR|FILE", add = complete(stages))]
     pub checkpoint: String,

@@ -57,7 +57,7 @@ pub struct ExportArguments {
     /// Export only the first N games (of a dataset)
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
-    /// Include the people and hosts that made the results (of a report); without it, they are left out
+    /// Include the people and hosts that computed the results (of a report); without it, they are left out
     #[arg(long)]
     pub names: bool,
     /// The pipeline

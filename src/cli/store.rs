@@ -90,7 +90,7 @@ pub struct GcArguments {
     /// Delete the unused results; without it, they are only listed
     #[arg(long)]
     pub delete: bool,
-    /// Keep results made or used within this time: 30d, 12h, 2 weeks
+    /// Keep results computed or used within this time: 30d, 12h, 2 weeks
     #[arg(long, value_name = "AGE", default_value = "0", value_parser = parse_time_span)]
     pub keep: Duration,
     /// Delete the least recently used results, and only until the rest has this size (200GB, 1.5TiB)

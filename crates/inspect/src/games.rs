@@ -112,7 +112,7 @@ fn files_in(path: &Path) -> Result<(u64, u64), Failure> {
     for entry in std::fs::read_dir(path).map_err(|error| Failure::io("read", path, error))? {
         let file = entry.map_err(|error| Failure::io("read", path, error))?.path();
         // Through links: a folder of the store consists of them.
-        bytes += std::fs::metadata(&file).map_err(|error| Failure::io("look at", &file, error))?.len();
+        bytes += std::fs::metadata(&file).map_err(|error| Failure::io("read", &file, error))?.len();
         files += 1;
     }
     Ok((files, bytes))

@@ -47,7 +47,7 @@ pub fn pgn(path: &Path, detail: DescribeOptions) -> Result<Description, Failure>
         examples: Vec::new(),
     };
     for file in &files {
-        summary.bytes += std::fs::metadata(file).map_err(|error| Failure::io("look at", file, error))?.len();
+        summary.bytes += std::fs::metadata(file).map_err(|error| Failure::io("read", file, error))?.len();
     }
     if let Some(first) = files.first() {
         summary.compression = compression(first)?;

@@ -138,7 +138,7 @@ impl Store {
         let (mut records, mut seen) = (Vec::new(), Vec::new());
         let files = self.record_files(key)?;
         for file in &files {
-            let stat = Stat::from(&fs::symlink_metadata(&file.path).map_err(FileError::io("look at", &file.path))?);
+            let stat = Stat::from(&fs::symlink_metadata(&file.path).map_err(FileError::io("read", &file.path))?);
             let read = file.read_bytes().and_then(|bytes| Ok((decode_record(key, &file.path, &bytes)?, bytes)));
             let Some((record, bytes)) = self.skip_if_damaged(key, &file.path, read)? else { continue };
             records.push(ActionRecord { evicted: file.evicted, ..record });

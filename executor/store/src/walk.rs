@@ -23,7 +23,7 @@ pub fn list_folder(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
 
 /// Returns the metadata of what is at `path`, itself if it is a link; nothing if nothing is there.
 pub(super) fn metadata(path: &Path) -> Result<Option<Metadata>> {
-    FileError::optional(fs::symlink_metadata(path).map_err(FileError::io("look at", path)))
+    FileError::optional(fs::symlink_metadata(path).map_err(FileError::io("read", path)))
 }
 
 /// Returns the names of the folders in a folder.

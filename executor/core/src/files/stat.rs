@@ -30,7 +30,7 @@ impl Stat {
     /// # Errors
     /// It is not there, or is not a plain file.
     pub fn of(path: &Path) -> Result<Stat> {
-        let metadata = std::fs::metadata(path).map_err(FileError::io("look at", path))?;
+        let metadata = std::fs::metadata(path).map_err(FileError::io("read", path))?;
         if !metadata.is_file() {
             return Err(FileError::refused(path, "is not a plain file", "name a file, not a folder or a device"));
         }

@@ -81,7 +81,7 @@ fn without_a_manifest_names_and_shapes_tell_the_model() {
     }
     let notes = |name: &str| comparisons.iter().find(|comparison| comparison.name == name).unwrap().notes.clone();
     assert_eq!(notes("gdn_pos-tiny"), ["taken for gated_deltanet_pos, since its name has `gdn_pos`"]);
-    assert_eq!(notes("transformer-tiny"), ["assumed 2 heads, which no tensor tells (--option heads=N)"]);
+    assert_eq!(notes("transformer-tiny"), ["assumed 2 heads, which no tensor determines (--option heads=N)"]);
     assert!(notes("mamba3_siso-tiny").is_empty());
 }
 
