@@ -109,7 +109,7 @@ fn without_details(line: &str) -> String {
         text += before;
         rest = match inside {
             Some((_, after)) if is_label => {
-                let start = text.rfind(|c| !is_of_name(c)).filter(|start| text[*start..].starts_with('\''));
+                let start = text.rfind(|c: char| !is_of_name(c)).filter(|start| text[*start..].starts_with('\''));
                 match (start, after.strip_prefix('\'')) {
                     // Without its axes, a label in a command needs no quotes.
                     (Some(start), Some(after)) => {

@@ -64,7 +64,7 @@ impl Store {
         made.map_err(|error| match error.kind() {
             FileErrorKind::ReadOnly => FileError::refused(
                 &self.tree_folder(digest),
-                "is missing or was changed, and the store cannot be written to store it again",
+                "is missing or was changed, and cannot be restored, as the store cannot be written",
                 "run any command once where the store can be written, or copy the store",
             ),
             _ => error,

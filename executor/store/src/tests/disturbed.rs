@@ -279,6 +279,6 @@ fn a_read_only_store_is_read_and_refuses_to_be_written_in_words() {
     assert!(error.hint().unwrap().contains("--store"));
     assert_eq!(store.try_lock_key(&key("a"), "test").unwrap_err().kind(), FileErrorKind::ReadOnly);
     let error = store.path_of(&lost_tree.outputs["folder"], &DigestCache::without_cache()).unwrap_err();
-    assert!(error.to_string().contains("cannot be written to store it again"), "{error}");
+    assert!(error.to_string().contains("cannot be restored"), "{error}");
     assert!(!DigestCache::of_store(&store).save());
 }
