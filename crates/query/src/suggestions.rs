@@ -38,7 +38,8 @@ pub fn hint(error: &DataFusionError, tables: &[TableSchema]) -> String {
                     let columns = columns(table);
                     format!("`{}` has {}", table.name, list_some(columns.iter().map(String::as_str)))
                 });
-                meant.into_iter().chain(has).collect::<Vec<_>>().join("; ")
+                let found: Vec<String> = meant.into_iter().chain(has).collect();
+                if found.is_empty() { listed(&all) } else { found.join("; ") }
             }
             _ => listed(&all),
         },

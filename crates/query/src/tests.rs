@@ -154,6 +154,7 @@ fn a_query_that_errs_is_reported_what_it_may_have_meant() {
     assert!(hint("select logLoss from curves").starts_with("did you mean \"logLoss\"?"));
     let message = |query: &str| ask(&artifacts, query, QueryOutput::Json).unwrap_err().message;
     assert_eq!(message("select s.los from scores s"), "there is no column `s.los`");
+    assert_eq!(hint("select s.zzz from scores s"), all);
     let fault = message("select 1 frm scores");
     assert!(fault.starts_with("the query is not valid SQL: Expected") && fault.contains("Line: 1"), "{fault}");
 }
