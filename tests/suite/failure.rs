@@ -147,7 +147,7 @@ fn two_executors_on_one_store_share_the_work() {
     assert_eq!((first.code, second.code), (0, 0), "{}\n{}", first.stderr, second.stderr);
     assert_eq!(context.read("count"), "x\n", "the work was done once");
     assert!(second.stderr.contains("waiting  slow: "), "{}", second.stderr);
-    assert!(second.stderr.contains(" has it"), "{}", second.stderr);
+    assert!(second.stderr.contains(" holds its lock"), "{}", second.stderr);
     // What one took over it did not run: it is counted as cached, in words and as JSON.
     let counts = |text: &str| -> Vec<u64> {
         let digits = |part: &str| part.chars().filter(char::is_ascii_digit).collect::<String>();

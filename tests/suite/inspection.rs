@@ -102,7 +102,7 @@ fn outputs_without_a_reader_are_reported_after_the_others() {
     let shown = context.cwm(&["show", "tokens"]);
     assert_eq!(shown.code, 4, "{}", shown.stderr);
     assert!(shown.stdout.contains("\ntokens.validation\n") && !shown.stdout.contains("\ntokens.train\n"));
-    let words = "error: the files of tokens.train were changed since they were stored\nhint: `cwm run tokens` makes";
+    let words = "error: the files of tokens.train were changed since they were stored\nhint: `cwm run tokens` computes";
     assert!(shown.stderr.contains(words), "{}", shown.stderr);
     std::fs::remove_file(&file).expect("removed");
     let shown = context.cwm(&["show", "tokens.train"]);
