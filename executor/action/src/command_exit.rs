@@ -39,6 +39,9 @@ pub fn describe(code: Option<i32>, signal: Option<i32>, kernel_killed: bool, log
             "a program of a pipe ended before it had read all of it, as `head` does, and `pipefail` counts that: limit what is written \
              into the pipe, or begin the command with `set +o pipefail`",
         ),
+        Some(126) if log_tail.contains("Argument list too long") => {
+            failure.hint("the arguments are longer than Linux allows: write them to a file, or pass them on with `xargs`")
+        }
         Some(126) => failure.hint("what it calls cannot be executed: check its mode (`chmod +x FILE`) and its first line"),
         Some(127) => {
             let program = missing_program(log_tail).map_or("a program".to_owned(), |program| format!("`{program}`"));

@@ -97,10 +97,17 @@ impl StageSpec {
                     Diagnostic::at(key.place, format!("`{}` belongs to `stage: command` only", key.text))
                         .hint("the files, variables and outputs of other stages are part of their code"),
                 ),
-                "run" | "shell" if command => problems.push(
-                    Diagnostic::at(key.place, format!("a stage has no key `{}`", key.text))
-                        .hint(format!("it belongs in `with`: `with: {{ {}: … }}`", key.text)),
-                ),
+                "run" | "shell" => {
+                    let of = if command {
+                        "it belongs in `with`"
+                    } else {
+                        "a command is `stage: command`, and it belongs in `with`"
+                    };
+                    problems.push(
+                        Diagnostic::at(key.place, format!("a stage has no key `{}`", key.text))
+                            .hint(format!("{of}: `with: {{ {}: … }}`", key.text)),
+                    );
+                }
                 "timeout" => problems
                     .push(Diagnostic::at(key.place, "a stage has no key `timeout`").hint("`limits: { time: 1h }`")),
                 _ => problems.unknown_key(key, "a stage", if command { COMMAND_KEYS } else { KEYS }),
