@@ -12,6 +12,8 @@ pub mod counter_rng;
 pub mod device;
 mod error;
 pub mod families;
+#[cfg(feature = "gpu")]
+pub(crate) mod gpu;
 pub mod gradient;
 pub mod heads;
 #[cfg(test)]

@@ -59,6 +59,45 @@ pub fn assert_finite_differences<const I: usize, const O: usize>(x: Tensor<I>, f
     }
 }
 
+/// The GPU that `CWM_TEST_DEVICE` names (`wgpu:0`); `None`, with a line that states so, without that variable.
+#[cfg(feature = "gpu")]
+pub fn gpu() -> Option<burn::tensor::Device> {
+    let name = std::env::var("CWM_TEST_DEVICE").ok().filter(|name| name != "cpu");
+    if name.is_none() {
+        eprintln!("skipped: no GPU is named in CWM_TEST_DEVICE");
+    }
+    name.map(|name| device::named(&name).unwrap_or_else(|error| panic!("{name}: {error}")))
+}
+
+/// Asserts that `f` and its gradients are on the GPU under test what they are on the processor, within `tolerance` as
+/// [`assert_close`] has it, and that they have the same bits when computed again.
+#[cfg(feature = "gpu")]
+#[track_caller]
+pub fn assert_gpu_agrees<const N: usize>(
+    inputs: [Tensor<1>; N],
+    tolerance: f32,
+    f: impl Fn([Tensor<1>; N]) -> Tensor<1>,
+) {
+    let Some(gpu) = gpu() else { return };
+    let on = |device: &burn::tensor::Device| {
+        let inputs = inputs.clone().map(|input| Tensor::from_data(input.into_data(), device));
+        let plain = values(&f(inputs.clone()));
+        let leaves = inputs.map(|input| input.autodiff().require_grad());
+        let y = f(leaves.clone());
+        let pull = Tensor::from_data(random::<1>(y.dims(), 77, 1.0).into_data(), device);
+        let gradients = (y.clone() * pull).sum().backward();
+        let slopes = leaves.map(|leaf| values(&leaf.grad(&gradients).expect("each input has a gradient")));
+        [vec![plain, values(&y)], slopes.to_vec()].concat()
+    };
+    let (expected, found) = (on(&device::cpu()), on(&gpu));
+    for (part, (found, expected)) in found.iter().zip(&expected).enumerate() {
+        eprintln!("part {part} (0 and 1: values without and with gradients; then gradients by input)");
+        assert_close(found, expected, tolerance);
+    }
+    let bits = |all: Vec<Vec<f32>>| all.concat().into_iter().map(f32::to_bits).collect::<Vec<_>>();
+    assert_eq!(bits(on(&gpu)), bits(found), "other bits when computed again");
+}
+
 /// A file of the golden data, or `None` (with a line that says so) where that is not at hand.
 pub fn golden(file: &str) -> Option<PathBuf> {
     let beside = || PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared");

@@ -1,18 +1,23 @@
 //! The exact Gaussian error linear unit (Hendrycks and Gimpel 2016), not its approximation by tanh.
 
+#[cfg(feature = "gpu")]
+mod gpu;
+
 use burn::tensor::Tensor;
 
 use super::exp::exp;
-use super::implementation::is_decomposed;
+use super::implementation::{Implementation, implementation};
 use super::kernel::{Kernel, Operand, apply};
 
 /// x Φ(x) of each element of `x` [rows, width].
 pub fn gelu(x: Tensor<2>) -> Tensor<2> {
-    if is_decomposed(&x.device()) {
-        return decompose(x);
-    }
     let shape = x.dims();
-    apply([Operand::from(x)], Gelu { shape })
+    match implementation(&x.device()) {
+        Implementation::Cpu => apply([Operand::from(x)], Gelu { shape }),
+        #[cfg(feature = "gpu")]
+        Implementation::Gpu => crate::gpu::apply([x.flatten(0, 1)], gpu::Gelu).reshape(shape),
+        Implementation::Decomposed => decompose(x),
+    }
 }
 
 /// The same, decomposed. Not by Burn's own GELU, whose gradient is that of the approximation by tanh on some devices.
@@ -127,6 +132,13 @@ mod tests {
         let expected = x.grad(&(decomposed * pull).sum().backward()).unwrap();
         assert_close(&values(&found), &values(&expected), 1e-6);
         assert_finite_differences(random::<2>([4, 10], 1, 1.0), gelu);
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn a_gpu_agrees_with_the_processor() {
+        let x = random::<2>([37, 19], 1, 2.0).flatten(0, 1);
+        crate::testing::assert_gpu_agrees([x], 1e-6, |[x]| gelu(x.reshape([37, 19])).flatten(0, 1));
     }
 
     #[test]

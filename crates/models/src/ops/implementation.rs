@@ -1,8 +1,6 @@
-//! Chooses the form of an operation: its kernel, or the same decomposed into Burn's tensor operations.
+//! Chooses the implementation of an operation: a kernel for the device, or the same composed of Burn's operations.
 //!
-//! A kernel runs on the processor alone. On any other device an operation is decomposed, with Burn's own gradients, so that
-//! it runs wherever Burn does. [`decomposed`] makes operations on the processor take that form too: what a GPU computes is
-//! then held, without a GPU, to all that the kernels are held to.
+//! [`decomposed`] makes operations on the processor take the composed form: the kernels of all devices are compared with it.
 
 use std::cell::Cell;
 
@@ -25,9 +23,32 @@ pub fn decomposed<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Returns true if operations on tensors of `device` are decomposed.
+/// The implementations of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Implementation {
+    /// A kernel for the processor.
+    Cpu,
+    /// Kernels for GPUs.
+    #[cfg(feature = "gpu")]
+    Gpu,
+    /// Burn's operations.
+    Decomposed,
+}
+
+/// The implementation for tensors of `device`.
+pub(crate) fn implementation(device: &Device) -> Implementation {
+    let is_cpu = *device == crate::device::cpu();
+    match (DECOMPOSED.get(), is_cpu) {
+        (false, true) => Implementation::Cpu,
+        #[cfg(feature = "gpu")]
+        (false, false) => Implementation::Gpu,
+        _ => Implementation::Decomposed,
+    }
+}
+
+/// Returns true if operations on tensors of `device` that have no kernel for GPUs are decomposed.
 pub(crate) fn is_decomposed(device: &Device) -> bool {
-    DECOMPOSED.get() || *device != crate::device::cpu()
+    implementation(device) != Implementation::Cpu
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Products of batches of matrices in decomposed operations: the one place where they multiply, so that a device which
 //! rounds by itself needs to know when not to.
 
-#[cfg(any(test, feature = "cuda"))]
+#[cfg(any(test, feature = "gpu"))]
 mod strict;
 
 use burn::tensor::{FloatDType, Tensor};
@@ -13,9 +13,9 @@ use crate::{Precision, device};
 
 /// a b, matrix by matrix, in full f32: recurrences are never rounded (protocol.md, "Precision").
 pub(crate) fn product<const D: usize>(a: Tensor<D>, b: Tensor<D>) -> Tensor<D> {
-    #[cfg(feature = "cuda")]
+    #[cfg(feature = "gpu")]
     if !device::is_cpu(&a.device()) {
-        return strict::product::<burn::backend::Cuda, D>(a, b);
+        return strict::product::<burn_cubecl::CubeBackend, D>(a, b);
     }
     a.matmul(b)
 }

@@ -80,8 +80,8 @@ fn transposed<B: Backend>(matrices: FloatTensor<B>) -> FloatTensor<B> {
     B::float_swap_dims(matrices, rank - 2, rank - 1)
 }
 
-#[cfg(feature = "cuda")]
-impl Strict for burn::backend::Cuda {
+#[cfg(feature = "gpu")]
+impl Strict for burn_cubecl::CubeBackend {
     fn multiply(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self> {
         use burn::backend::cubecl::dtype_to_storage_type;
         use burn::tensor::DType;
@@ -101,7 +101,7 @@ impl Strict for burn::backend::Cuda {
         let [a, b] = [a, b].map(|tensor| InputBinding::new(tensor.binding(), kind));
         let units = Strategy::MultiLevel(multi_level::Strategy::SimpleUnit(Default::default()));
         let launched = launch_ref(&units, &output.client, a, b, output.clone().binding(), &mut kinds);
-        launched.unwrap_or_else(|error| panic!("CUDA refuses a product in strict f32: {error:?}"));
+        launched.unwrap_or_else(|error| panic!("the GPU refuses a product in strict f32: {error:?}"));
         output
     }
 }
