@@ -14,13 +14,15 @@ pub enum DeviceChoice {
     Auto,
     /// The processor.
     Cpu,
-    /// This GPU, counted from 0; no other and no processor in its place.
+    /// This GPU of NVIDIA, counted from 0; no other and no processor in its place.
     Cuda(u32),
+    /// This GPU, through Vulkan or Metal, counted from 0; no other and no processor in its place.
+    Wgpu(u32),
 }
 
 impl DeviceChoice {
     /// The spellings of all choices; of GPUs the first.
-    pub const NAMES: [&'static str; 3] = ["auto", "cpu", "cuda:0"];
+    pub const NAMES: [&'static str; 4] = ["auto", "cpu", "cuda:0", "wgpu:0"];
 }
 
 impl fmt::Display for DeviceChoice {
@@ -29,6 +31,7 @@ impl fmt::Display for DeviceChoice {
             DeviceChoice::Auto => f.write_str("auto"),
             DeviceChoice::Cpu => f.write_str("cpu"),
             DeviceChoice::Cuda(index) => write!(f, "cuda:{index}"),
+            DeviceChoice::Wgpu(index) => write!(f, "wgpu:{index}"),
         }
     }
 }
@@ -40,15 +43,24 @@ impl FromStr for DeviceChoice {
         match text {
             "auto" => Ok(DeviceChoice::Auto),
             "cpu" => Ok(DeviceChoice::Cpu),
-            _ => {
-                // Only digits: `+1` and `01` would be other names of the same.
-                let index = text.strip_prefix("cuda:").filter(|index| index.bytes().all(|byte| byte.is_ascii_digit()));
-                let index = index.filter(|index| *index == "0" || !index.starts_with('0'));
-                index.and_then(|index| index.parse().ok()).map(DeviceChoice::Cuda).ok_or_else(|| {
-                    format!("`{text}` is no device; there are `auto`, `cpu`, and GPUs by number from `cuda:0` on")
-                })
-            }
+            _ => text.split_once(':').and_then(|(kind, number)| gpu(kind, number)).ok_or_else(|| {
+                format!(
+                    "`{text}` is no device; there are `auto`, `cpu`, and GPUs by number from `cuda:0` (NVIDIA) or `wgpu:0` \
+                     (Vulkan, Metal) on"
+                )
+            }),
         }
+    }
+}
+
+fn gpu(kind: &str, number: &str) -> Option<DeviceChoice> {
+    // Only digits: `+1` and `01` would be other names of the same.
+    let is_plain = number.bytes().all(|byte| byte.is_ascii_digit()) && (number == "0" || !number.starts_with('0'));
+    let number = number.parse().ok().filter(|_| is_plain)?;
+    match kind {
+        "cuda" => Some(DeviceChoice::Cuda(number)),
+        "wgpu" => Some(DeviceChoice::Wgpu(number)),
+        _ => None,
     }
 }
 
@@ -89,12 +101,13 @@ mod tests {
             ("cpu", DeviceChoice::Cpu),
             ("cuda:0", DeviceChoice::Cuda(0)),
             ("cuda:12", DeviceChoice::Cuda(12)),
+            ("wgpu:1", DeviceChoice::Wgpu(1)),
         ] {
             assert_eq!(text.parse(), Ok(choice));
             assert_eq!(choice.to_string(), text);
             assert_eq!(serde_json::from_str::<DeviceChoice>(&serde_json::to_string(&choice).unwrap()).unwrap(), choice);
         }
-        for text in ["", "gpu", "CPU", "cuda", "cuda:", "cuda:x", "cuda:-1", "cuda:+1", "cuda:01", "cuda:4294967296"] {
+        for text in ["", "gpu", "CPU", "cuda", "cuda:", "cuda:x", "cuda:-1", "cuda:+1", "cuda:01", "cuda:4294967296", "wgpu", "gpu:0"] {
             let message = text.parse::<DeviceChoice>().unwrap_err();
             assert!(message.starts_with(&format!("`{text}` is no device; there are ")), "{message}");
         }

@@ -4,6 +4,8 @@
 //! in a build with CUDA it is a GPU even where there is none. It is no part of any result's key.
 
 mod cuda;
+mod panic;
+mod wgpu;
 
 use burn::tensor::Device;
 use cwm_contract::{DeviceChoice, DeviceInfo, Resources};
@@ -41,6 +43,8 @@ pub fn open(resources: &Resources) -> Result<OpenDevice, ModelError> {
             .unwrap_or_else(|missing| processor(Some(&format!("a GPU is at hand, but not used: {missing}"))))),
         (DeviceChoice::Cuda(number), granted) => cuda::open(if granted.is_none() { number } else { 0 }, number)
             .map_err(|missing| ModelError::Device(format!("cannot use cuda:{number}: {missing}"))),
+        (DeviceChoice::Wgpu(number), _) => wgpu::open(number)
+            .map_err(|missing| ModelError::Device(format!("cannot use wgpu:{number}: {missing}"))),
     }
 }
 
@@ -62,14 +66,16 @@ pub fn list() -> Vec<DeviceInfo> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let cores = if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") };
     let mut devices = vec![DeviceInfo { name: "cpu".into(), description: cores, usable: true }];
-    match cuda::list() {
-        Ok(gpus) => devices.extend(gpus),
-        Err(missing) => devices.push(DeviceInfo { name: "cuda".into(), description: missing, usable: false }),
+    for (kind, found) in [("cuda", cuda::list()), ("wgpu", wgpu::list())] {
+        match found {
+            Ok(gpus) => devices.extend(gpus),
+            Err(missing) => devices.push(DeviceInfo { name: kind.into(), description: missing, usable: false }),
+        }
     }
     devices
 }
 
-/// Does `work` on `device`; what CUDA's libraries panic about becomes an error in words.
+/// Does `work` on `device`; a panic of a GPU's libraries becomes an error.
 ///
 /// # Errors
 /// The error of `work`, or a GPU's panic.
@@ -78,7 +84,7 @@ pub fn catch_panics<T, E: From<ModelError>>(device: &Device, work: impl FnOnce()
         return work();
     }
     let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
-    done.unwrap_or_else(|panic| Err(ModelError::Device(cuda::panic_message(panic.as_ref())).into()))
+    done.unwrap_or_else(|panic| Err(ModelError::Device(panic::message(panic.as_ref())).into()))
 }
 
 /// Returns true if this is the processor, with or without automatic differentiation.

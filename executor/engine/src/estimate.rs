@@ -204,7 +204,7 @@ impl Estimates {
         stage.is_some_and(|stage| stage.uses_devices())
             && match self.device.unwrap_or(cell.settings.device) {
                 DeviceChoice::Cpu => false,
-                DeviceChoice::Cuda(_) => true,
+                DeviceChoice::Cuda(_) | DeviceChoice::Wgpu(_) => true,
                 DeviceChoice::Auto => self.has_gpu_support && granted,
             }
     }

@@ -36,12 +36,12 @@ fn devices(visible: Option<&str>, gpus: usize) -> Vec<String> {
     (0..gpus).map(|ordinal| ordinal.to_string()).collect()
 }
 
-/// Returns the needs of a cell that computes on `device`: no accelerator on the processor, and one on a GPU unless the cell has its
-/// own value.
+/// Returns the needs of a cell that computes on `device`: no accelerator on the processor, and one on a GPU of NVIDIA unless the cell
+/// has its own value. Other GPUs are not counted: the machine's accelerators are those of NVIDIA.
 pub fn needs_on(device: DeviceChoice, needs: &Needs) -> Needs {
     match device {
         DeviceChoice::Auto => *needs,
-        DeviceChoice::Cpu => Needs { gpu: 0.0, ..*needs },
+        DeviceChoice::Cpu | DeviceChoice::Wgpu(_) => Needs { gpu: 0.0, ..*needs },
         DeviceChoice::Cuda(_) => Needs { gpu: if needs.gpu > 0.0 { needs.gpu } else { 1.0 }, ..*needs },
     }
 }

@@ -17,13 +17,17 @@ pub fn run() -> Result<(), Error> {
 
 /// Returns the reason why `device` cannot be used on this machine. None means that it can, or that this build has no models.
 pub fn reason_unusable(device: DeviceChoice) -> Option<String> {
-    let DeviceChoice::Cuda(_) = device else { return None };
+    let kind = match device {
+        DeviceChoice::Cuda(_) => "cuda",
+        DeviceChoice::Wgpu(_) => "wgpu",
+        DeviceChoice::Auto | DeviceChoice::Cpu => return None,
+    };
     let devices = crate::registry::model_tools()?.devices();
     let name = device.to_string();
     if devices.iter().any(|found| found.name == name && found.usable) {
         return None;
     }
-    let why = devices.into_iter().find(|found| !found.usable && (found.name == name || found.name == "cuda"));
+    let why = devices.into_iter().find(|found| !found.usable && (found.name == name || found.name == kind));
     let why = why
         .map_or_else(|| "there is no such GPU (`cwm model devices` lists all)".to_owned(), |found| found.description);
     Some(format!("cannot use {name}: {why}"))

@@ -3,8 +3,6 @@
 //! Nothing of CUDA is linked: the driver and NVRTC are loaded at run time, and their absence would be a panic deep in a
 //! library. So everything is tried here first.
 
-use std::any::Any;
-
 use cwm_contract::DeviceInfo;
 
 use super::OpenDevice;
@@ -25,14 +23,6 @@ pub fn list() -> Result<Vec<DeviceInfo>, String> {
     here::list()
 }
 
-/// Returns the message of a panic of CUDA's libraries, for people.
-pub fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-    let text = text.unwrap_or("without a message");
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    format!("CUDA failed: {} (the whole message stands in the log)", lines.next().unwrap_or("without a message"))
-}
-
 #[cfg(not(feature = "cuda"))]
 mod here {
     use super::{DeviceInfo, OpenDevice};
@@ -50,12 +40,13 @@ mod here {
 
 #[cfg(feature = "cuda")]
 mod here {
-    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::panic::catch_unwind;
 
-    use burn::tensor::{Device, Tensor};
+    use burn::tensor::Device;
     use cudarc::driver::{result, sys};
 
-    use super::{DeviceInfo, OpenDevice, panic_message};
+    use super::super::panic::{compute, message};
+    use super::{DeviceInfo, OpenDevice};
 
     /// A header that kernels include, as a sign of all of them.
     const HEADER: &str = "cuda_fp16.h";
@@ -71,17 +62,9 @@ mod here {
                  its GPUs"
             ));
         };
-        // The first kernel compiles, loads and runs, or says why not, before hours of work rest on it.
         let device = Device::cuda(ordinal as usize);
-        let sum = || (Tensor::<1>::ones([8], &device) * 3.0).sum().into_data().try_to_vec::<f32>();
-        let tried = catch_unwind(AssertUnwindSafe(sum));
-        match tried {
-            Ok(Ok(sum)) if sum == [24.0] => {
-                Ok(OpenDevice { device, name: format!("cuda:{number}, {name}"), note: None })
-            }
-            Ok(found) => Err(format!("it sums eight threes to {found:?}")),
-            Err(panic) => Err(panic_message(panic.as_ref())),
-        }
+        compute(&device)?;
+        Ok(OpenDevice { device, name: format!("cuda:{number}, {name}"), note: None })
     }
 
     pub fn list() -> Result<Vec<DeviceInfo>, String> {
@@ -134,23 +117,7 @@ mod here {
         match found {
             Ok(Ok(gpus)) => Ok(gpus),
             Ok(Err(error)) => Err(format!("the driver does not start: {error}; `nvidia-smi` may show why")),
-            Err(panic) => Err(panic_message(panic.as_ref())),
+            Err(panic) => Err(message(panic.as_ref())),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_panic_is_reported_by_its_first_line() {
-        let of = |panic: Box<dyn Any + Send>| panic_message(panic.as_ref());
-        assert_eq!(
-            of(Box::new("\n  out of memory\n  at 0x1\n".to_owned())),
-            "CUDA failed: out of memory (the whole message stands in the log)"
-        );
-        assert!(of(Box::new("short")).starts_with("CUDA failed: short ("));
-        assert!(of(Box::new(7)).starts_with("CUDA failed: without a message ("));
     }
 }

@@ -48,7 +48,7 @@ impl Array {
 }
 
 /// A GPU: where kernels are launched and arrays are made.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Gpu {
     client: Client,
     device: CubeDevice,

@@ -35,7 +35,7 @@ fn forward(x: &[f32], y: &mut [f32]) {
 fn backward(x: &[f32], g: &[f32], for_x: &mut [f32]) {
     if ABSOLUTE_POS < for_x.len() {
         let x = x[ABSOLUTE_POS];
-        let density = 0.398_942_28f32 * exp(-0.5f32 * x * x);
+        let density = 0.398_942_28f32 * f32::exp(-0.5f32 * x * x);
         for_x[ABSOLUTE_POS] = g[ABSOLUTE_POS] * (below(x) + x * density);
     }
 }
@@ -43,5 +43,5 @@ fn backward(x: &[f32], g: &[f32], for_x: &mut [f32]) {
 /// Φ(x), the normal distribution.
 #[cube]
 fn below(x: f32) -> f32 {
-    0.5f32 * (1.0f32 + f32::erf(x * 0.707_106_77f32))
+    0.5f32 * (1.0f32 + Erf::erf(x * 0.707_106_77f32))
 }
