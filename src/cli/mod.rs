@@ -33,7 +33,14 @@ pub use util::*;
 #[command(after_long_help = cwm_core::ExitCode::help())]
 pub struct Cli {
     /// The store of results [env: CWM_STORE] [default: artifacts/ beside the pipeline]
-    #[arg(long, global = true, env = "CWM_STORE", hide_env = true, value_name = "DIR", help_heading = "Options of all commands")]
+    #[arg(
+        long,
+        global = true,
+        env = "CWM_STORE",
+        hide_env = true,
+        value_name = "DIR",
+        help_heading = "Options of all commands"
+    )]
     pub store: Option<PathBuf>,
     /// Print JSON: one value, or one object per line (docs/json.md)
     #[arg(long, global = true, help_heading = "Options of all commands")]

@@ -107,7 +107,20 @@ mod tests {
             assert_eq!(choice.to_string(), text);
             assert_eq!(serde_json::from_str::<DeviceChoice>(&serde_json::to_string(&choice).unwrap()).unwrap(), choice);
         }
-        for text in ["", "gpu", "CPU", "cuda", "cuda:", "cuda:x", "cuda:-1", "cuda:+1", "cuda:01", "cuda:4294967296", "wgpu", "gpu:0"] {
+        for text in [
+            "",
+            "gpu",
+            "CPU",
+            "cuda",
+            "cuda:",
+            "cuda:x",
+            "cuda:-1",
+            "cuda:+1",
+            "cuda:01",
+            "cuda:4294967296",
+            "wgpu",
+            "gpu:0",
+        ] {
             let message = text.parse::<DeviceChoice>().unwrap_err();
             assert!(message.starts_with(&format!("`{text}` is no device; there are ")), "{message}");
         }

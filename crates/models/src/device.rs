@@ -43,8 +43,9 @@ pub fn open(resources: &Resources) -> Result<OpenDevice, ModelError> {
             .unwrap_or_else(|missing| processor(Some(&format!("a GPU is at hand, but not used: {missing}"))))),
         (DeviceChoice::Cuda(number), granted) => cuda::open(if granted.is_none() { number } else { 0 }, number)
             .map_err(|missing| ModelError::Device(format!("cannot use cuda:{number}: {missing}"))),
-        (DeviceChoice::Wgpu(number), _) => wgpu::open(number)
-            .map_err(|missing| ModelError::Device(format!("cannot use wgpu:{number}: {missing}"))),
+        (DeviceChoice::Wgpu(number), _) => {
+            wgpu::open(number).map_err(|missing| ModelError::Device(format!("cannot use wgpu:{number}: {missing}")))
+        }
     }
 }
 

@@ -24,7 +24,8 @@ pub fn list() -> Result<Vec<DeviceInfo>, String> {
 mod here {
     use super::{DeviceInfo, OpenDevice};
 
-    const NONE: &str = "this build of cwm has no Vulkan or Metal; build it with `cargo build --release --features wgpu`";
+    const NONE: &str =
+        "this build of cwm has no Vulkan or Metal; build it with `cargo build --release --features wgpu`";
 
     pub fn open(_number: u32) -> Result<OpenDevice, String> {
         Err(NONE.to_owned())
@@ -48,7 +49,8 @@ mod here {
         let gpus = gpus()?;
         let count = gpus.len();
         let found = gpus.into_iter().nth(number as usize);
-        let device = found.ok_or_else(|| format!("Vulkan or Metal shows {count} GPUs; `cwm model devices` lists them"))?;
+        let device =
+            found.ok_or_else(|| format!("Vulkan or Metal shows {count} GPUs; `cwm model devices` lists them"))?;
         compute(&device)?;
         Ok(OpenDevice { name: format!("wgpu:{number}, {}", name(&device)), device, note: None })
     }
@@ -62,14 +64,16 @@ mod here {
         Ok(gpus()?.into_iter().enumerate().map(about).collect())
     }
 
-    /// Real GPUs first, then software ones.
+    /// In the order in which the drivers show them.
     fn gpus() -> Result<Vec<Device>, String> {
         let found = catch_unwind(|| Device::enumerate(DeviceType::Wgpu).into_iter().collect::<Vec<_>>());
         let found = found.map_err(|panic| message(panic.as_ref()))?;
         if found.is_empty() {
-            return Err("no driver of Vulkan or Metal shows a GPU; `vulkaninfo --summary` lists what there is, and Mesa's \
+            return Err(
+                "no driver of Vulkan or Metal shows a GPU; `vulkaninfo --summary` lists what there is, and Mesa's \
                         `mesa-vulkan-drivers` has drivers for AMD, Intel and, in software, for none"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         Ok(found)
     }
