@@ -156,7 +156,11 @@ fn text(rows: &[Row], ranks: &BTreeMap<String, Rank>, max_metrics: usize, width:
     if rows.is_empty() {
         return "no run of this pipeline is remembered".to_owned();
     }
-    let differs = |name: &String| rows.iter().any(|row| row.metrics.get(name) != rows[0].metrics.get(name));
+    // A stage with a matrix would fill the table with its cells.
+    let folds = max_metrics != usize::MAX;
+    let (ranks, metrics) = if folds { fold(ranks, rows) } else { (ranks.clone(), rows.iter().map(exact).collect()) };
+    let ranges: Vec<(&Row, BTreeMap<String, Range>)> = rows.iter().zip(metrics).collect();
+    let differs = |name: &String| ranges.iter().any(|(_, range)| range.get(name) != ranges[0].1.get(name));
     let mut all: Vec<&String> = ranks.keys().collect();
     // Those that differ between runs first.
     if max_metrics < all.len() || width.is_some() {
@@ -168,17 +172,21 @@ fn text(rows: &[Row], ranks: &BTreeMap<String, Rank>, max_metrics: usize, width:
         all.sort_by_cached_key(|name| !differs(name));
     }
     let mut shown = &all[..max_metrics.min(all.len())];
-    let number = |row: &Row, name: &String| row.metrics.get(name).map(|value| short(*value)).unwrap_or_default();
+    let number = |ranges: &BTreeMap<String, Range>, name: &String| ranges.get(name).map(short).unwrap_or_default();
     let table = |shown: &[&String], heads: &[String]| {
         let facts = ["run", "when", "done", "--set"].map(str::to_owned).into_iter();
         let head: Vec<String> = facts.chain(heads.iter().cloned()).collect();
-        let cells = |row: &Row| facts_of(row).into_iter().chain(shown.iter().map(|name| number(row, name))).collect();
-        columns([head].into_iter().chain(rows.iter().map(cells)))
+        let cells = |(row, ranges): &(&Row, BTreeMap<String, Range>)| {
+            facts_of(row).into_iter().chain(shown.iter().map(|name| number(ranges, name))).collect()
+        };
+        columns([head].into_iter().chain(ranges.iter().map(cells)))
     };
     let mut heads: Vec<String> = shown.iter().map(|name| (*name).clone()).collect();
     let mut text = table(shown, &heads);
     if let Some(width) = width.filter(|width| text.lines().any(|line| line.chars().count() > *width)) {
-        let digits = |name: &String| rows.iter().map(|row| number(row, name).len()).max().unwrap_or_default();
+        let digits = |name: &String| {
+            ranges.iter().map(|(_, ranges)| number(ranges, name).chars().count()).max().unwrap_or_default()
+        };
         let mut used = table(&[], &[]).lines().map(|line| line.chars().count()).max().unwrap_or_default();
         let fit = shown.iter().zip(1_usize..).take_while(|(name, place)| {
             used += 2 + digits(name).max(place.to_string().len());
@@ -210,9 +218,43 @@ fn facts_of(row: &Row) -> [String; 4] {
     ]
 }
 
-/// Returns a number with six digits.
-fn short(value: f64) -> String {
-    format!("{value:.5e}").parse::<f64>().unwrap_or(value).to_string()
+/// The least and the greatest value of a metric in the cells of a stage.
+type Range = (f64, f64);
+
+/// Returns each metric of a row as a range of one value.
+fn exact(row: &Row) -> BTreeMap<String, Range> {
+    row.metrics.iter().map(|(name, value)| (name.clone(), (*value, *value))).collect()
+}
+
+/// Folds the cells of each stage: `evaluation: loss` has the losses of all cells of `evaluation`.
+fn fold(ranks: &BTreeMap<String, Rank>, rows: &[Row]) -> (BTreeMap<String, Rank>, Vec<BTreeMap<String, Range>>) {
+    let stage = |name: &str| match name.split_once('[') {
+        Some((stage, rest)) => format!("{stage}{}", rest.rsplit_once(']').map_or(rest, |(_, metric)| metric)),
+        None => name.to_owned(),
+    };
+    let mut of_stages: BTreeMap<String, Rank> = BTreeMap::new();
+    for (name, rank) in ranks {
+        of_stages.entry(stage(name)).and_modify(|first| *first = (*first).min(*rank)).or_insert(*rank);
+    }
+    let row = |row: &Row| {
+        let mut ranges: BTreeMap<String, Range> = BTreeMap::new();
+        for (name, &value) in &row.metrics {
+            let range = ranges.entry(stage(name)).or_insert((value, value));
+            *range = (range.0.min(value), range.1.max(value));
+        }
+        ranges
+    };
+    (of_stages, rows.iter().map(row).collect())
+}
+
+/// Returns a number, or the ends of a range, with six digits.
+fn short((least, greatest): &Range) -> String {
+    let number = |value: f64| format!("{value:.5e}").parse::<f64>().unwrap_or(value).to_string();
+    if least == greatest || least.is_nan() {
+        number(*least)
+    } else {
+        format!("{} to {}", number(*least), number(*greatest))
+    }
 }
 
 #[cfg(test)]
@@ -246,7 +288,7 @@ mod tests {
         let metrics = names.map(|(name, ..)| (name, 1.0));
         let heads = |rows: &[Row], max| text(rows, &ranks, max, None).lines().next().unwrap().replace("  ", " ");
         let one = [row(&metrics)];
-        assert_eq!(heads(&one, 2), "run when done --set evaluation[test=b]: exact evaluation[test=b]: loss");
+        assert_eq!(heads(&one, 2), "run when done --set evaluation: exact evaluation: loss");
         let six = heads(&one, 6);
         let ends = "model: validation_loss corpus: dropped model: training_seconds best.summary: loss";
         assert!(six.ends_with(ends), "{six}");
@@ -254,12 +296,26 @@ mod tests {
         let mut other = metrics;
         other[4].1 = 2.0;
         let two = [row(&metrics), row(&other)];
-        assert!(heads(&two, 1).ends_with("--set evaluation[test=b]: loss"), "{}", heads(&two, 1));
+        assert!(heads(&two, 1).ends_with("--set evaluation: loss"), "{}", heads(&two, 1));
+    }
+
+    #[test]
+    fn cells_of_a_stage_are_one_range_unless_the_stage_is_named() {
+        let metrics = [("e[size=a,test=x]: loss", 0.5), ("e[size=b,test=x]: loss", 0.25), ("model: loss", 0.125)];
+        let ranks: BTreeMap<String, Rank> =
+            metrics.iter().map(|(name, _)| ((*name).to_owned(), (false, false, false, at(1)))).collect();
+        let folded = text(&[row(&metrics)], &ranks, 6, None);
+        assert_eq!(
+            folded,
+            "run  when  done  --set  e: loss      model: loss\n.          2            0.25 to 0.5  0.125\n"
+        );
+        let named = text(&[row(&metrics)], &ranks, usize::MAX, None);
+        assert!(named.starts_with("run  when  done  --set  e[size=a,test=x]: loss  e[size=b,"), "{named}");
     }
 
     #[test]
     fn a_table_fits_the_terminal_with_numbers_in_place_of_long_names() {
-        let long = |at: usize| format!("evaluation[family=transformer,size=d64/l1,seed={at}]: loss");
+        let long = |at: usize| format!("evaluation_of_the_transformer_with_width_64_and_seed_{at}: loss");
         let names: Vec<String> = (0..9).map(long).collect();
         let ranks: BTreeMap<String, Rank> =
             names.iter().map(|name| (name.clone(), (false, false, false, at(1)))).collect();
