@@ -5,6 +5,7 @@
 //! file `gpu.rs`. docs/design/operations.md says how they are tested without a GPU.
 
 mod array;
+mod lengths;
 mod operation;
 mod reduce;
 
