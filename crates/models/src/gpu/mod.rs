@@ -8,10 +8,12 @@ mod array;
 mod lengths;
 mod operation;
 mod reduce;
+mod rows;
 
 pub(crate) use array::{Array, Gpu, cubes, cubes_of};
 pub(crate) use operation::{Operation, apply};
 pub(crate) use reduce::{sum_of_cube, sum_over_rows};
+pub(crate) use rows::{Rows, sum_of_lanes, sum_of_rows};
 
 /// Threads of a cube in kernels that work element by element.
 pub(crate) const THREADS: u32 = 256;
