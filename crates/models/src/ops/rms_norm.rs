@@ -125,6 +125,23 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn nan_stays_in_its_row_on_a_gpu() {
+        let Some(gpu) = crate::testing::gpu() else { return };
+        let mut rows = vec![1.0f32; 3 * 9];
+        rows[9 + 4] = f32::NAN;
+        let x = Tensor::<1>::from_floats(rows.as_slice(), &gpu).reshape([3, 9]).autodiff().require_grad();
+        let weight = Tensor::<1>::ones([9], &gpu).autodiff().require_grad();
+        let y = rms_norm(x.clone(), weight.clone(), 1e-6);
+        let gradients = y.clone().sum().backward();
+        for found in [values(&y), values(&x.grad(&gradients).unwrap())] {
+            let nan: Vec<bool> = found.iter().map(|value| value.is_nan()).collect();
+            assert_eq!(nan, [[false; 9], [true; 9], [false; 9]].concat());
+        }
+        assert!(values(&weight.grad(&gradients).unwrap()).iter().all(|value| value.is_nan()));
+    }
+
     #[test]
     fn its_gradients_are_slopes() {
         let w = random::<1>([12], 2, 1.0);
