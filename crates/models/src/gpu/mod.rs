@@ -5,6 +5,7 @@
 //! file `gpu.rs`. docs/design/operations.md says how they are tested without a GPU.
 
 mod array;
+pub(crate) mod math;
 mod operation;
 
 pub(crate) use array::{Array, Gpu, cubes, cubes_of};
