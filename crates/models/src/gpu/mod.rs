@@ -5,8 +5,8 @@
 //! file `gpu.rs`. docs/design/operations.md says how they are tested without a GPU.
 
 mod array;
-pub(crate) mod math;
 mod lengths;
+pub(crate) mod math;
 mod operation;
 mod reduce;
 
