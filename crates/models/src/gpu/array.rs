@@ -61,7 +61,7 @@ impl Gpu {
     }
 
     /// Returns true if both are the same GPU.
-    pub(super) fn is(&self, other: &Gpu) -> bool {
+    pub fn is(&self, other: &Gpu) -> bool {
         self.device == other.device
     }
 

@@ -6,6 +6,7 @@
 
 mod array;
 mod lengths;
+pub(crate) mod math;
 mod operation;
 mod reduce;
 mod rows;
