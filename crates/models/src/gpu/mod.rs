@@ -5,10 +5,13 @@
 //! file `gpu.rs`. docs/design/operations.md says how they are tested without a GPU.
 
 mod array;
+mod lengths;
 mod operation;
+mod reduce;
 
 pub(crate) use array::{Array, Gpu, cubes, cubes_of};
 pub(crate) use operation::{Operation, apply};
+pub(crate) use reduce::{sum_of_cube, sum_over_rows};
 
 /// Threads of a cube in kernels that work element by element.
 pub(crate) const THREADS: u32 = 256;
