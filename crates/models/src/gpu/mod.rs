@@ -5,10 +5,13 @@
 //! file `gpu.rs`. What is public here is for kernels of other crates, such as those of the optimiser. docs/design/operations.md says how they are tested without a GPU.
 
 mod array;
+mod lengths;
 mod operation;
+mod reduce;
 
 pub use array::{Array, Gpu, cubes, cubes_of};
 pub(crate) use operation::{Operation, apply};
+pub(crate) use reduce::{sum_of_cube, sum_over_rows};
 
 /// Threads of a cube in kernels that work element by element.
 pub const THREADS: u32 = 256;
