@@ -111,7 +111,7 @@ fn training(with: &str) -> String {
         "
 cwm: 1
 stages:
-  games: {{ stage: play, with: {{ policy: uniform, games: 8, seed: 3 }} }}
+  games: {{ stage: play, with: {{ policy: engine, depth: 1, games: 8, max_plies: 40 }} }}
   corpus: {{ stage: parse, from: games, with: {{ ids: site }} }}
   tokens: {{ stage: tokenize, from: corpus }}
   model:
