@@ -60,6 +60,11 @@ impl Gpu {
         &self.client
     }
 
+    /// Returns true if both are the same GPU.
+    pub(super) fn is(&self, other: &Gpu) -> bool {
+        self.device == other.device
+    }
+
     /// An array of `len` values, whatever the memory holds.
     pub fn empty(&self, len: usize) -> Array {
         // No kernel may be given a buffer of nothing.

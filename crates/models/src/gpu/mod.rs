@@ -5,11 +5,14 @@
 //! file `gpu.rs`. docs/design/operations.md says how they are tested without a GPU.
 
 mod array;
+mod lengths;
 pub(crate) mod math;
 mod operation;
+mod reduce;
 
 pub(crate) use array::{Array, Gpu, cubes, cubes_of};
 pub(crate) use operation::{Operation, apply};
+pub(crate) use reduce::{sum_of_cube, sum_over_rows};
 
 /// Threads of a cube in kernels that work element by element.
 pub(crate) const THREADS: u32 = 256;

@@ -1,7 +1,12 @@
 //! Affine maps in a precision.
 
+#[cfg(feature = "gpu")]
+mod gpu;
+
 use burn::tensor::Tensor;
 
+#[cfg(feature = "gpu")]
+use super::implementation::{Implementation, implementation};
 use super::product::{rounded_product, rounded_result};
 use crate::Precision;
 
@@ -10,10 +15,19 @@ use crate::Precision;
 pub fn linear(x: Tensor<2>, weight: Tensor<2>, bias: Option<Tensor<1>>, precision: Precision) -> Tensor<2> {
     let y = rounded_product(x, weight.transpose(), precision);
     let y = match bias {
-        Some(bias) => y + rounded_result(bias, precision).unsqueeze::<2>(),
+        Some(bias) => add_bias(y, rounded_result(bias, precision)),
         None => y,
     };
     rounded_result(y, precision)
+}
+
+fn add_bias(y: Tensor<2>, bias: Tensor<1>) -> Tensor<2> {
+    #[cfg(feature = "gpu")]
+    if implementation(&y.device()) == Implementation::Gpu {
+        let [rows, width] = y.dims();
+        return crate::gpu::apply([y.flatten(0, 1), bias], gpu::AddBias { rows, width }).reshape([rows, width]);
+    }
+    y + bias.unsqueeze::<2>()
 }
 
 #[cfg(test)]

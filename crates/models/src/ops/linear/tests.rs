@@ -129,3 +129,18 @@ fn bf16_is_what_pytorchs_autocast_makes_of_a_linear_layer() {
         assert_ne!(found, strict, "the numbers are too short to show a rounding");
     }
 }
+
+#[cfg(feature = "gpu")]
+#[test]
+fn a_gpu_agrees_with_the_processor() {
+    let (rows, inputs, outputs) = (300, 24, 70);
+    let of = |seed, len| random::<1>([len], seed, 1.0);
+    crate::testing::assert_gpu_agrees(
+        [of(1, rows * inputs), of(2, outputs * inputs), of(3, outputs)],
+        1e-5,
+        |[x, weight, bias]| {
+            let (x, weight) = (x.reshape([rows, inputs]), weight.reshape([outputs, inputs]));
+            linear(x, weight, Some(bias), Precision::Fp32).flatten(0, 1)
+        },
+    );
+}
