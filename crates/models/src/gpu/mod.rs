@@ -9,10 +9,12 @@ mod lengths;
 pub(crate) mod math;
 mod operation;
 mod reduce;
+mod split;
 
 pub(crate) use array::{Array, Gpu, cubes, cubes_of};
 pub(crate) use operation::{Operation, apply};
 pub(crate) use reduce::{sum_of_cube, sum_over_rows};
+pub(crate) use split::two_sums_over_rows;
 
 /// Threads of a cube in kernels that work element by element.
 pub(crate) const THREADS: u32 = 256;
