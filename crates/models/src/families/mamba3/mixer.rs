@@ -114,7 +114,10 @@ impl Mixer for Mamba3 {
         let rates = part(self.widths.rates());
         let [mimo_x, mimo_z, mimo_o] = match &self.mimo {
             Some(mimo) => [mimo.x, mimo.z, mimo.o].map(|slot| pass.parameter(slot)),
-            None => [0; 3].map(|_| Tensor::ones([heads, 1, head_width], &pass.device().clone().inner())),
+            None => {
+                let ones = Tensor::ones([heads, 1, head_width], &pass.device().clone().inner());
+                [ones.clone(), ones.clone(), ones]
+            }
         };
         let inputs = Inputs {
             keys: self.normed(&self.key_norm, pass, keys),

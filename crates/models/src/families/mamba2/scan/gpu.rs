@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use cubecl::prelude::*;
 
+use crate::gpu::math::{sigmoid, softplus};
 use crate::gpu::{Array, Gpu, Operation, THREADS, cubes_of, sum_over_rows};
 use crate::layers::mamba::MixerSize;
-use crate::ops::state_space::gpu::functions::{sigmoid, softplus};
 use crate::ops::state_space::gpu::{Batch, Plan, RATE_GRADIENTS, RATES, backward, forward};
 
 /// As [`super::scan`]: channels, dt, dt_bias, A_log and D to [rows, inner].

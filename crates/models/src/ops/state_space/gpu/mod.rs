@@ -9,7 +9,6 @@
 
 mod backward;
 mod forward;
-pub(crate) mod functions;
 mod queries;
 mod stage;
 

@@ -1,13 +1,13 @@
 //! Rates and angles of all steps, and sums back over the angles. A thread a game, head and angle.
 //!
-//! Angles are sums over a game. They are kept as quarter turns and a rest below half a quarter, and the rest in two
-//! floats, so that they lose no digits; the processor sums in f64.
+//! Angles are sums over a game, in whole numbers.
 
 use cubecl::prelude::*;
 
+use super::turns::{cosine_and_sine, part_of_turn, poison};
 use crate::families::mamba3::rates::LEAST_DECAY;
+use crate::gpu::math::{sigmoid, softplus, tanh, two_sum};
 use crate::gpu::{Array, Gpu, THREADS, cubes_of};
-use crate::ops::state_space::gpu::functions::{sigmoid, softplus, tanh, two_sum};
 use crate::ops::state_space::gpu::{Batch, Plan, RATES};
 
 /// Rates [rows, heads, 3] (e^{ΔA}, own and later) and cosines and sines [rows, heads, angles, 2], from the projection
@@ -69,9 +69,8 @@ fn find_turns(
         let angle = ABSOLUTE_POS % angles;
         let length = lengths[game] as usize;
         let bias = dt_bias[head];
-        let mut quarters = 0.0f32;
-        let mut high = 0.0f32;
-        let mut low = 0.0f32;
+        let mut sum = 0u32;
+        let mut not_finite = 0u32;
         for t in 0..length {
             let row = game * time as usize + t;
             let at = row * columns;
@@ -92,33 +91,12 @@ fn find_turns(
             }
 
             let speed = std::f32::consts::PI * tanh(raw[at + 3 * heads + angle]);
-            // The product in parts of 12 bits each: the first is exact, and the others are as small as its last bits.
-            let (speed_high, size_high) = (upper_half(speed), upper_half(size));
-            let (speed_low, size_low) = (speed - speed_high, size - size_high);
-            let (sum, rest) = two_sum(high, speed_high * size_high);
-            low += rest + (speed_high * size_low + speed_low * size_high + speed_low * size_low);
-            // π/2 in parts, so that whole quarters are taken off exactly.
-            let whole = f32::floor(sum * std::f32::consts::FRAC_2_PI + 0.5f32);
-            let (sum, rest) = two_sum(sum - whole * 1.570_312_5f32, -whole * 4.837_513e-4f32);
-            low += rest - whole * 7.549_79e-8f32;
-            let (sum, rest) = two_sum(sum, low);
-            high = sum;
-            low = rest;
-            quarters += whole;
-            quarters -= 4.0f32 * f32::floor(quarters * 0.25f32);
-
-            let square = high * high;
-            let sine =
-                high + high * square * (-0.166_666_55f32 + square * (8.332_161e-3f32 - 1.951_529_6e-4f32 * square));
-            let quartic = 4.166_664_6e-2f32 + square * (-1.388_731_6e-3f32 + 2.443_315_7e-5f32 * square);
-            let cosine = 1.0f32 - 0.5f32 * square + square * square * quartic;
-            let is_odd = quarters == 1.0f32 || quarters == 3.0f32;
-            let of_cosine = if is_odd { -sine } else { cosine };
-            let of_sine = if is_odd { cosine } else { sine };
-            let sign = if quarters >= 2.0f32 { -1.0f32.runtime() } else { 1.0f32.runtime() };
+            sum += part_of_turn(speed, size);
+            not_finite |= poison(speed * size);
+            let (cosine, sine) = cosine_and_sine(sum);
             let into = ((row * heads + head) * angles + angle) * 2;
-            turns[into] = sign * of_cosine;
-            turns[into + 1] = sign * of_sine;
+            turns[into] = f32::reinterpret(u32::reinterpret(cosine) | not_finite);
+            turns[into + 1] = f32::reinterpret(u32::reinterpret(sine) | not_finite);
         }
     }
 }
@@ -128,12 +106,6 @@ fn find_turns(
 pub(super) fn amount(x: f32) -> f32 {
     let amount = -softplus(x);
     if amount < -LEAST_DECAY { amount } else { (-LEAST_DECAY).runtime() }
-}
-
-/// The 12 first bits of a float.
-#[cube]
-fn upper_half(x: f32) -> f32 {
-    f32::reinterpret(u32::reinterpret(x) & 0xffff_f000u32)
 }
 
 #[cube(launch)]
@@ -151,6 +123,84 @@ fn sum_slopes(slopes: &mut [f32], lengths: &[u32], count: u32, time: u32, #[comp
             high = sum;
             low += rest;
             slopes[at] = high + low;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::Tensor;
+
+    use super::*;
+    use crate::families::mamba3::Widths;
+    use crate::families::mamba3::rates::Rates;
+    use crate::families::mamba3::rotation::Pairing;
+    use crate::families::mamba3::scan::gpu::Scan;
+    use crate::gpu::{Operation, apply};
+    use crate::layers::mamba::MixerSize;
+    use crate::testing::{assert_close, gpu, random, values};
+
+    /// Cosines and sines alone.
+    #[derive(Debug)]
+    struct Turns(Scan);
+
+    impl Operation<2> for Turns {
+        fn forward(&self, gpu: &Gpu, [raw, dt_bias]: [&Array; 2], _: bool) -> (Array, Vec<Array>) {
+            let lengths = gpu.lengths(&self.0.lengths);
+            (find(gpu, [raw, dt_bias, &lengths], self.0.batch(), self.0.plan()).1, Vec::new())
+        }
+
+        fn backward(&self, _: &Gpu, _: [&Array; 2], _: &[Array], _: &Array, _: [bool; 2]) -> [Option<Array>; 2] {
+            unreachable!("nothing is tracked here")
+        }
+    }
+
+    fn widths() -> Widths {
+        let size = MixerSize { width: 8, inner: 16, heads: 2, head_width: 8, state: 12 };
+        Widths { size, ranks: 1, pairing: Pairing::Neighbours }
+    }
+
+    /// Of one game, [steps, heads, angles, 2].
+    fn turns(gpu: &burn::tensor::Device, widths: Widths, raw: &[f32]) -> Vec<f32> {
+        let steps = raw.len() / widths.rates();
+        let inputs = [raw, &[0.0; 2]].map(|values| Tensor::<1>::from_floats(values, gpu));
+        values(&apply(inputs, Turns(Scan { widths, time: steps, lengths: [steps].into() })))
+    }
+
+    #[test]
+    fn a_speed_that_is_not_finite_makes_its_angle_nan_from_there_on() {
+        let Some(gpu) = gpu() else { return };
+        let mut raw = vec![0.5; 3 * widths().rates()];
+        raw[widths().rates() + 7] = f32::NAN;
+        let found = turns(&gpu, widths(), &raw);
+        for (at, value) in found.iter().enumerate() {
+            assert_eq!(value.is_nan(), at >= 12 && at / 2 % 3 == 1, "{at}: {value}");
+        }
+    }
+
+    /// Steps of 10 to 30 turns: softplus leaves such step sizes as they are, and so far out tanh is 1.
+    #[test]
+    fn angles_of_a_long_game_keep_their_digits() {
+        let Some(gpu) = gpu() else { return };
+        const STEPS: usize = 300;
+        let widths = widths();
+        let noise = values(&random::<1>([STEPS * widths.rates()], 1, 1.0));
+        let of_column = |(at, x): (usize, &f32)| match at % widths.rates() {
+            ..2 => 40.0 + (5.0 * x).clamp(-20.0, 20.0),
+            2..6 => *x,
+            _ => 50.0f32.copysign(x + 1.0),
+        };
+        let raw: Vec<f32> = noise.iter().enumerate().map(of_column).collect();
+        let expected = Rates::new(&widths, &raw, &[0.0; 2]);
+        let found = turns(&gpu, widths, &raw);
+        // [steps, heads, angles, 2]
+        for head in 0..2 {
+            let of_head = |which: usize| -> Vec<f32> {
+                let rows = found.chunks_exact(12).map(|row| &row[6 * head..6 * head + 6]);
+                rows.flat_map(|row| row.iter().skip(which).step_by(2).copied()).collect()
+            };
+            assert_close(&of_head(0), &expected.cosines[head], 5e-7);
+            assert_close(&of_head(1), &expected.sines[head], 5e-7);
         }
     }
 }

@@ -5,6 +5,7 @@ mod angles;
 mod rates;
 mod rows;
 mod sums;
+mod turns;
 
 use std::sync::Arc;
 

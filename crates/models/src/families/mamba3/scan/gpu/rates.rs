@@ -4,8 +4,8 @@ use cubecl::prelude::*;
 
 use super::angles::amount;
 use crate::families::mamba3::rates::LEAST_DECAY;
+use crate::gpu::math::{sigmoid, softplus, tanh};
 use crate::gpu::{Array, Gpu, THREADS, cubes_of};
-use crate::ops::state_space::gpu::functions::{sigmoid, softplus, tanh};
 use crate::ops::state_space::gpu::{Batch, Plan, RATE_GRADIENTS};
 
 /// Gradients of the projection [rows, 3 heads + angles]; and those of dt_bias and D by row, [rows, 2, heads]. `found` are
