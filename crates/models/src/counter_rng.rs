@@ -44,6 +44,12 @@ impl RngKey {
         if uniform < p { 0.0 } else { 1.0 / (1.0 - p) }
     }
 
+    /// The two words of the key, for kernels that compute [`RngKey::factor`] themselves.
+    #[cfg(feature = "gpu")]
+    pub fn words(self) -> [u32; 2] {
+        [self.0, self.1]
+    }
+
     /// Returns the mask of the elements that dropout with probability `p` sets to 0: those whose [`RngKey::factor`] is
     /// 0.
     pub fn dropped(self, elements: usize, p: f32, device: &Device) -> Tensor<1, Bool> {

@@ -86,7 +86,7 @@ impl Gpu {
     }
 
     /// Returns true if both are the same GPU.
-    pub(super) fn is(&self, other: &Gpu) -> bool {
+    pub fn is(&self, other: &Gpu) -> bool {
         self.device == other.device
     }
 
@@ -95,6 +95,27 @@ impl Gpu {
         // No kernel may be given a buffer of nothing.
         let handle = self.client.empty(len.max(1) * size_of::<f32>());
         self.array(handle, len)
+    }
+
+    /// Arrays of these lengths with one memory, and that as one array too, with the places where they begin in it: for
+    /// kernels that would otherwise have more buffers than GPUs grant (eight).
+    pub fn empty_parts<const N: usize>(&self, lens: [usize; N]) -> (Array, [Array; N], [usize; N]) {
+        // GPUs read buffers from such places alone.
+        let unit = (self.client.properties().memory.alignment as usize).div_ceil(size_of::<f32>());
+        let rooms = lens.map(|len| len.max(1).next_multiple_of(unit));
+        let whole = self.empty(rooms.iter().sum());
+        let mut end = 0;
+        let starts = rooms.map(|room| {
+            end += room;
+            end - room
+        });
+        let bytes = |values: usize| (values * size_of::<f32>()) as u64;
+        let parts = std::array::from_fn(|part| {
+            let after = end - starts[part] - rooms[part];
+            let handle = whole.tensor.handle.clone();
+            self.array(handle.offset_start(bytes(starts[part])).offset_end(bytes(after)), lens[part])
+        });
+        (whole, parts, starts)
     }
 
     /// An array with these values.

@@ -1,8 +1,11 @@
 //! Dropout from counted rng.
 
+#[cfg(feature = "gpu")]
+pub(crate) mod gpu;
+
 use burn::tensor::{Int, Tensor};
 
-use super::implementation::is_decomposed;
+use super::implementation::{Implementation, implementation};
 use super::kernel::{Kernel, Operand, apply};
 use crate::counter_rng::{RngKey, indices};
 
@@ -25,11 +28,16 @@ impl Dropout {
 
 /// Each element of `x` times [`Dropout::factor`] of its place.
 pub fn dropout<const D: usize>(x: Tensor<D>, dropout: Dropout) -> Tensor<D> {
-    if is_decomposed(&x.device()) {
-        return decompose(x, dropout);
+    let shape = x.dims();
+    match implementation(&x.device()) {
+        Implementation::Cpu => apply([Operand::from(x)], DropoutKernel { shape: shape.to_vec(), dropout }),
+        #[cfg(feature = "gpu")]
+        Implementation::Gpu => {
+            let elements = shape.iter().product::<usize>();
+            crate::gpu::apply([x.reshape([elements])], gpu::Factors(dropout)).reshape(shape)
+        }
+        Implementation::Decomposed => decompose(x, dropout),
     }
-    let shape = x.dims().to_vec();
-    apply([Operand::from(x)], DropoutKernel { shape, dropout })
 }
 
 /// The same, decomposed: the bits are computed where the tensor is, and are those of the kernel.
@@ -96,5 +104,16 @@ mod tests {
             assert_eq!(values(&gradient), factors);
         }
         assert!(factors.contains(&0.0) && factors.contains(&(1.0 / 0.75)));
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn a_gpu_agrees_with_the_processor() {
+        // Equal to the bit: an element that one drops and the other does not is no small error.
+        for (seed, p) in [(1, 0.1), (2, 0.5), (3, 0.123_456_7), (5, 0.999)] {
+            let here = Dropout { key: CounterRng::new(seed, 2, 3).next_key(), p };
+            let x = random::<1>([61 * 19], 1, 2.0);
+            crate::testing::assert_gpu_agrees([x], 0.0, |[x]| dropout(x.reshape([61, 19]), here).reshape([61 * 19]));
+        }
     }
 }

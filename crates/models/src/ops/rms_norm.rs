@@ -1,17 +1,25 @@
 //! Root-mean-square normalisation (Zhang and Sennrich 2019).
 
+#[cfg(feature = "gpu")]
+mod gpu;
+
 use burn::tensor::Tensor;
 
-use super::implementation::is_decomposed;
+use super::implementation::{Implementation, implementation};
 use super::kernel::{Kernel, Operand, apply};
 
 /// w ⊙ x / sqrt(mean(x²) + ε) over the width: `x` [rows, width], `weight` [width].
 pub fn rms_norm(x: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
-    if is_decomposed(&x.device()) {
-        return decompose(x, weight, epsilon);
-    }
     let [rows, width] = x.dims();
-    apply([Operand::from(x), Operand::from(weight)], RmsNorm { rows, width, epsilon })
+    match implementation(&x.device()) {
+        Implementation::Cpu => apply([Operand::from(x), Operand::from(weight)], RmsNorm { rows, width, epsilon }),
+        #[cfg(feature = "gpu")]
+        Implementation::Gpu => {
+            let norm = gpu::RmsNorm { rows: crate::gpu::Rows::new(rows, width), epsilon };
+            crate::gpu::apply([x.flatten(0, 1), weight], norm).reshape([rows, width])
+        }
+        Implementation::Decomposed => decompose(x, weight, epsilon),
+    }
 }
 
 /// The same, decomposed into Burn's operations.
@@ -101,6 +109,37 @@ mod tests {
             assert_close(&values(&x.grad(&found).unwrap()), &values(&x.grad(&expected).unwrap()), 1e-5);
             assert_close(&values(&w.grad(&found).unwrap()), &values(&w.grad(&expected).unwrap()), 1e-5);
         }
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn a_gpu_agrees_with_the_processor() {
+        // One and many rows a cube, one and many columns a thread, and more rows than are done in a round: over
+        // those the processor adds the gradient of the weight one after the other.
+        for [rows, width] in [[5, 1], [37, 7], [33, 70], [3, 1030], [0, 16], [16_500, 3]] {
+            let tolerance = if rows > 10_000 { 1e-4 } else { 1e-5 };
+            let inputs = [random::<1>([rows * width], 1, 0.3), random::<1>([width], 2, 1.0)];
+            crate::testing::assert_gpu_agrees(inputs, tolerance, |[x, weight]| {
+                rms_norm(x.reshape([rows, width]), weight, 1e-6).flatten(0, 1)
+            });
+        }
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn nan_stays_in_its_row_on_a_gpu() {
+        let Some(gpu) = crate::testing::gpu() else { return };
+        let mut rows = vec![1.0f32; 3 * 9];
+        rows[9 + 4] = f32::NAN;
+        let x = Tensor::<1>::from_floats(rows.as_slice(), &gpu).reshape([3, 9]).autodiff().require_grad();
+        let weight = Tensor::<1>::ones([9], &gpu).autodiff().require_grad();
+        let y = rms_norm(x.clone(), weight.clone(), 1e-6);
+        let gradients = y.clone().sum().backward();
+        for found in [values(&y), values(&x.grad(&gradients).unwrap())] {
+            let nan: Vec<bool> = found.iter().map(|value| value.is_nan()).collect();
+            assert_eq!(nan, [[false; 9], [true; 9], [false; 9]].concat());
+        }
+        assert!(values(&weight.grad(&gradients).unwrap()).iter().all(|value| value.is_nan()));
     }
 
     #[test]

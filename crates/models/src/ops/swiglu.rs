@@ -1,10 +1,13 @@
 //! The gated linear unit with SiLU (Shazeer 2020).
 
+#[cfg(feature = "gpu")]
+mod gpu;
+
 use burn::tensor::Tensor;
 use burn::tensor::activation::silu;
 
 use super::exp::sigmoid;
-use super::implementation::is_decomposed;
+use super::implementation::{Implementation, implementation};
 use super::kernel::{Kernel, Operand, apply};
 
 /// The half of the input that goes through SiLU. Families differ in this.
@@ -23,10 +26,13 @@ pub enum Gate {
 pub fn swiglu(x: Tensor<2>, gate: Gate) -> Tensor<2> {
     let [rows, columns] = x.dims();
     assert!(columns.is_multiple_of(2), "a gated input has two halves, not {columns} columns");
-    if is_decomposed(&x.device()) {
-        return decompose(x, gate);
+    let width = columns / 2;
+    match implementation(&x.device()) {
+        Implementation::Cpu => apply([Operand::from(x)], SwiGlu { rows, width, gate }),
+        #[cfg(feature = "gpu")]
+        Implementation::Gpu => crate::gpu::apply([x.flatten(0, 1)], gpu::SwiGlu { width, gate }).reshape([rows, width]),
+        Implementation::Decomposed => decompose(x, gate),
     }
-    apply([Operand::from(x)], SwiGlu { rows, width: columns / 2, gate })
 }
 
 /// The same, decomposed into Burn's operations.
@@ -42,10 +48,14 @@ fn decompose(x: Tensor<2>, gate: Gate) -> Tensor<2> {
 pub fn silu_gate(gate: Tensor<2>, value: Tensor<2>) -> Tensor<2> {
     let shape = gate.dims();
     assert_eq!(shape, value.dims(), "gate and value have one shape");
-    if is_decomposed(&gate.device()) {
-        return silu(gate) * value;
+    match implementation(&gate.device()) {
+        Implementation::Cpu => apply([Operand::from(gate), Operand::from(value)], SiluGate { shape }),
+        #[cfg(feature = "gpu")]
+        Implementation::Gpu => {
+            crate::gpu::apply([gate.flatten(0, 1), value.flatten(0, 1)], gpu::SiluGate).reshape(shape)
+        }
+        Implementation::Decomposed => silu(gate) * value,
     }
-    apply([Operand::from(gate), Operand::from(value)], SiluGate { shape })
 }
 
 #[derive(Debug)]
@@ -173,6 +183,34 @@ mod tests {
         for leaf in [gate, value] {
             assert_eq!(values(&leaf.grad(&found).unwrap()), values(&leaf.grad(&expected).unwrap()));
         }
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn a_gpu_agrees_with_the_processor() {
+        for (rows, width) in [(37, 19), (1, 1), (0, 19)] {
+            for gate in [Gate::First, Gate::Second] {
+                let x = random::<2>([rows, 2 * width], 1, 3.0).flatten(0, 1);
+                crate::testing::assert_gpu_agrees([x], 2e-6, |[x]| {
+                    swiglu(x.reshape([rows, 2 * width]), gate).flatten(0, 1)
+                });
+            }
+            let inputs = [1, 2].map(|seed| random::<2>([rows, width], seed, 3.0).flatten(0, 1));
+            crate::testing::assert_gpu_agrees(inputs, 2e-6, |inputs| {
+                let [gate, value] = inputs.map(|x| x.reshape([rows, width]));
+                silu_gate(gate, value).flatten(0, 1)
+            });
+        }
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn far_out_it_stays_finite_on_a_gpu_and_nan_is_not_hidden() {
+        let Some(gpu) = crate::testing::gpu() else { return };
+        let x = Tensor::<2>::from_floats([[-1e30, -100.0, 100.0, 1e10, f32::NAN, 2.0, 2.0, 2.0, 2.0, 2.0]], &gpu);
+        let y = values(&swiglu(x, Gate::First));
+        assert!(y[..2].iter().all(|y| y.abs() < 1e-30) && y[4].is_nan(), "{y:?}");
+        assert_eq!(y[2..4], [200.0, 2e10]);
     }
 
     #[test]

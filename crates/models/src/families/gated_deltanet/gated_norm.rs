@@ -1,21 +1,33 @@
 //! The norm of a head's answers, and the gate on them.
 
+#[cfg(feature = "gpu")]
+mod gpu;
+
 use burn::tensor::Tensor;
 use burn::tensor::activation::silu;
 
 use crate::ops::exp::sigmoid;
-use crate::ops::implementation::is_decomposed;
+use crate::ops::implementation::{Implementation, implementation};
 use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::ops::{dot, rms_norm as norm};
 use crate::streaming::{Real, rms_norm};
 
 /// RMS(x; w, ε) ⊙ SiLU(gate), each head by itself with one weight [value] for all: `x` and `gate` [rows, heads * value].
 pub fn gated_norm(x: Tensor<2>, gate: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
-    if is_decomposed(&x.device()) {
-        return decompose(x, gate, weight, epsilon);
-    }
     let shape = x.dims();
-    apply([Operand::from(x), Operand::from(gate), Operand::from(weight)], GatedNorm { shape, epsilon })
+    match implementation(&x.device()) {
+        Implementation::Cpu => {
+            apply([Operand::from(x), Operand::from(gate), Operand::from(weight)], GatedNorm { shape, epsilon })
+        }
+        #[cfg(feature = "gpu")]
+        Implementation::Gpu => {
+            let [width] = weight.dims();
+            let rows = crate::gpu::Rows::new(shape[0] * shape[1] / width, width);
+            let norm = gpu::GatedNorm { rows, epsilon };
+            crate::gpu::apply([x.flatten(0, 1), gate.flatten(0, 1), weight], norm).reshape(shape)
+        }
+        Implementation::Decomposed => decompose(x, gate, weight, epsilon),
+    }
 }
 
 /// The same, decomposed into other operations.
@@ -126,6 +138,25 @@ mod tests {
         let expected = (decomposed * pull).sum().backward();
         for leaf in [x, gate, weight] {
             assert_close(&values(&leaf.grad(&found).unwrap()), &values(&leaf.grad(&expected).unwrap()), 1e-5);
+        }
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn a_gpu_agrees_with_the_processor() {
+        for [rows, heads, width] in [[5, 3, 1], [7, 5, 7], [11, 3, 70], [0, 2, 16], [8250, 2, 3]] {
+            // The processor adds the gradient of the weight one head after the other.
+            let tolerance = if rows > 1000 { 1e-4 } else { 1e-5 };
+            let elements = rows * heads * width;
+            let [x, gate] = [(1, 0.5), (2, 2.0)].map(|(seed, deviation)| random::<1>([elements], seed, deviation));
+            crate::testing::assert_gpu_agrees(
+                [x, gate, random::<1>([width], 3, 1.0)],
+                tolerance,
+                |[x, gate, weight]| {
+                    let [x, gate] = [x, gate].map(|x| x.reshape([rows, heads * width]));
+                    gated_norm(x, gate, weight, 1e-6).flatten(0, 1)
+                },
+            );
         }
     }
 

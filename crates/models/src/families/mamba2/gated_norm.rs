@@ -1,20 +1,30 @@
 //! The norm after the recurrence: over what the gate lets through, not gated itself.
 
+#[cfg(feature = "gpu")]
+mod gpu;
+
 use burn::tensor::Tensor;
 use burn::tensor::activation::silu;
 
 use crate::ops::exp::sigmoid;
-use crate::ops::implementation::is_decomposed;
+use crate::ops::implementation::{Implementation, implementation};
 use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::streaming::{self, Real};
 
 /// The root-mean-square norm of y ⊙ SiLU(z), with `y` and `z` [rows, width] and `weight` [width].
 pub fn gated_norm(y: Tensor<2>, z: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
-    if is_decomposed(&y.device()) {
-        return decompose(y, z, weight, epsilon);
-    }
     let [rows, width] = y.dims();
-    apply([Operand::from(y), Operand::from(z), Operand::from(weight)], GatedNorm { rows, width, epsilon })
+    match implementation(&y.device()) {
+        Implementation::Cpu => {
+            apply([Operand::from(y), Operand::from(z), Operand::from(weight)], GatedNorm { rows, width, epsilon })
+        }
+        #[cfg(feature = "gpu")]
+        Implementation::Gpu => {
+            let norm = gpu::GatedNorm { rows: crate::gpu::Rows::new(rows, width), epsilon };
+            crate::gpu::apply([y.flatten(0, 1), z.flatten(0, 1), weight], norm).reshape([rows, width])
+        }
+        Implementation::Decomposed => decompose(y, z, weight, epsilon),
+    }
 }
 
 /// The same, decomposed into other operations.
@@ -135,6 +145,21 @@ mod tests {
             assert_close(&values(&y.grad(&found).unwrap()), &values(&y.grad(&expected).unwrap()), 1e-5);
             assert_close(&values(&z.grad(&found).unwrap()), &values(&z.grad(&expected).unwrap()), 1e-5);
             assert_close(&values(&w.grad(&found).unwrap()), &values(&w.grad(&expected).unwrap()), 1e-5);
+        }
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn a_gpu_agrees_with_the_processor() {
+        for [rows, width] in [[5, 1], [37, 7], [33, 70], [3, 1030], [0, 16], [16_500, 3]] {
+            // Over many rows the processor adds the gradient of the weight one after the other; and some of three small
+            // numbers have a large inverse root.
+            let tolerance = if rows > 10_000 { 1e-4 } else { 1e-5 };
+            let [y, z] = [(1, 0.3), (2, 2.0)].map(|(seed, deviation)| random::<1>([rows * width], seed, deviation));
+            crate::testing::assert_gpu_agrees([y, z, random::<1>([width], 3, 1.0)], tolerance, |[y, z, weight]| {
+                let [y, z] = [y, z].map(|x| x.reshape([rows, width]));
+                gated_norm(y, z, weight, 1e-5).flatten(0, 1)
+            });
         }
     }
 

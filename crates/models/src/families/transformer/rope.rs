@@ -60,6 +60,18 @@ impl Rotation {
         self.head_width
     }
 
+    /// Channels that turn together.
+    #[cfg(feature = "gpu")]
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The factors of each position: of channels, and of their partners.
+    #[cfg(feature = "gpu")]
+    pub fn factors(&self) -> (&Arc<[f32]>, &Arc<[f32]>) {
+        (&self.cosines, &self.sines)
+    }
+
     /// Turns `x` [head width] at position `t` into `y`.
     #[inline(always)]
     pub fn rotate(&self, t: usize, x: &[f32], y: &mut [f32]) {

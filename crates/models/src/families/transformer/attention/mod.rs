@@ -1,6 +1,8 @@
 //! Causal softmax attention with rotary positions, as one operation.
 
 mod decomposed;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod kernel;
 #[cfg(test)]
 mod tests;
@@ -13,7 +15,7 @@ use self::decomposed::decompose;
 use self::kernel::AttentionKernel;
 use super::rope::Rotation;
 use crate::ops::Dropout;
-use crate::ops::implementation::is_decomposed;
+use crate::ops::implementation::{Implementation, implementation};
 use crate::ops::kernel::{Operand, apply};
 use crate::{Precision, Tokens};
 
@@ -52,8 +54,16 @@ pub fn attention(
     dropout: Option<Dropout>,
     precision: Precision,
 ) -> Tensor<2> {
-    if is_decomposed(&qkv.device()) {
-        return decompose(qkv, &shape, rotation, dropout, precision);
+    match implementation(&qkv.device()) {
+        Implementation::Cpu => {
+            apply([Operand::from(qkv)], AttentionKernel { shape, rotation: rotation.clone(), dropout, precision })
+        }
+        #[cfg(feature = "gpu")]
+        Implementation::Gpu if gpu::fits(shape.head_width) => {
+            let dims = [shape.rows(), shape.width()];
+            let operation = gpu::Attention { shape, rotation: rotation.clone(), dropout, precision };
+            crate::gpu::apply([qkv.flatten(0, 1)], operation).reshape(dims)
+        }
+        _ => decompose(qkv, &shape, rotation, dropout, precision),
     }
-    apply([Operand::from(qkv)], AttentionKernel { shape, rotation: rotation.clone(), dropout, precision })
 }

@@ -103,3 +103,51 @@ fn its_gradient_is_its_slope() {
     let x = random::<2>([tokens.rows(), 3 * HEADS * D], 1, 1.0);
     assert_finite_differences(x, |x| attention(x, Shape::new(&tokens, HEADS, D), &rotation, None, Precision::Fp32));
 }
+
+#[cfg(feature = "gpu")]
+mod gpu {
+    use super::*;
+    use crate::testing::assert_gpu_agrees;
+
+    /// Attention of games of these lengths on a GPU and on the processor. Padded steps hold NaN.
+    fn agrees(lengths: &[usize], d: usize, layout: Layout, dropout: Option<Dropout>, precision: Precision) {
+        let games: Vec<Vec<u16>> = lengths.iter().map(|&length| vec![1; length]).collect();
+        let tokens = Tokens::padded(games.iter().map(Vec::as_slice), 0);
+        let rotation = Rotation::new(layout, tokens.time(), d);
+        let width = HEADS * d;
+        let padding = tokens.is_valid().flat_map(|valid| vec![if valid { 0.0 } else { f32::NAN }; 3 * width]);
+        let padding = Tensor::<1>::from_floats(padding.collect::<Vec<f32>>().as_slice(), &crate::device::cpu());
+        let qkv = random::<1>([tokens.rows() * 3 * width], 1, 1.0) + padding;
+        // Rounded probabilities differ in the last bit that is left.
+        let tolerance = match precision {
+            Precision::Fp32 => 2e-6,
+            Precision::Tf32 => 2e-3,
+            Precision::Bf16 => 2e-2,
+        };
+        assert_gpu_agrees([qkv], tolerance, |[qkv]| {
+            let qkv = qkv.reshape([tokens.rows(), 3 * width]);
+            attention(qkv, Shape::new(&tokens, HEADS, d), &rotation, dropout, precision).flatten(0, 1)
+        });
+    }
+
+    #[test]
+    fn a_gpu_agrees_with_the_processor() {
+        let dropout = Dropout { key: CounterRng::new(1, 1, 1).next_key(), p: 0.3 };
+        // Cubes have 64 rows, tiles 28 or 32.
+        agrees(&[70, 33, 1, 64, 65], 8, Layout::Upstream, None, Precision::Fp32);
+        agrees(&[3, 70, 29], 16, Layout::Standard, Some(dropout), Precision::Fp32);
+        agrees(&[66, 1], 64, Layout::Upstream, Some(dropout), Precision::Fp32);
+        // Vectors of one and of two channels, and loops that are not unrolled.
+        agrees(&[9, 1, 5], 6, Layout::Standard, None, Precision::Fp32);
+        agrees(&[9, 1, 5], 6, Layout::Upstream, None, Precision::Fp32);
+        agrees(&[], 6, Layout::Upstream, None, Precision::Fp32);
+        agrees(&[19, 1], 72, Layout::Standard, Some(dropout), Precision::Fp32);
+    }
+
+    #[test]
+    fn a_gpu_rounds_operands_as_the_processor_does() {
+        for precision in [Precision::Tf32, Precision::Bf16] {
+            agrees(&[35, 1, 5], 8, Layout::Upstream, None, precision);
+        }
+    }
+}

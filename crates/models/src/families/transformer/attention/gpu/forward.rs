@@ -1,0 +1,147 @@
+//! The forward pass: a query a thread.
+
+use cubecl::prelude::{Array as Local, *};
+
+use super::tile::{all_rounded, factor_of, load, operand, rounded, sum};
+use super::{CHUNK, Form, ROWS};
+
+/// Below all scores, yet finite: infinity less infinity is no number.
+const LOWEST: f32 = -3.0e38;
+
+/// `out` [batch, time, width] from `qkv` [batch, time, 3, width], and `norms` [batch, heads, time, 2]: the largest score
+/// of each query, and the inverse of the sum of its exponentials.
+#[cube(launch)]
+#[allow(clippy::too_many_arguments)]
+pub fn forward<N: Size>(
+    qkv: &[Vector<f32, N>],
+    turns: &[Vector<f32, N>],
+    lengths: &[u32],
+    out: &mut [Vector<f32, N>],
+    norms: &mut [f32],
+    parts: u32,
+    time: u32,
+    first: u32,
+    second: u32,
+    dropped: u32,
+    kept: f32,
+    #[comptime] form: Form,
+) {
+    let time = time as usize;
+    let tiles = time.div_ceil(ROWS);
+    let part = CUBE_POS / tiles;
+    let mut keys = Shared::<[Vector<f32, N>]>::new_slice(comptime!(form.tile * form.vectors));
+    let mut values = Shared::<[Vector<f32, N>]>::new_slice(comptime!(form.tile * form.vectors));
+    if part < parts as usize {
+        let game = part / form.heads;
+        let steps = lengths[game] as usize;
+        let begin = CUBE_POS % tiles * ROWS;
+        let i = begin + UNIT_POS as usize;
+        // Vectors of queries, of keys or of values in a row.
+        let width = comptime!(form.heads * form.vectors);
+        let row = game * time * 3 * width + part % form.heads * form.vectors;
+
+        let mut q = Local::<Vector<f32, N>>::new(form.vectors);
+        let mut mixed = Local::<Vector<f32, N>>::new(form.vectors);
+        #[unroll(form.unroll)]
+        for v in 0..form.vectors {
+            mixed[v] = Vector::new(0.0f32);
+            q[v] = Vector::new(0.0f32);
+        }
+        if i < steps {
+            #[unroll(form.unroll)]
+            for v in 0..form.vectors {
+                q[v] = operand::<N>(qkv, turns, row + i * 3 * width, i, v, true, form);
+            }
+        }
+        let mut largest = LOWEST.runtime();
+        let mut total = 0.0f32;
+        let mut scores = Local::<f32>::new(CHUNK);
+
+        let end = usize::min(steps, begin + ROWS);
+        let mut start = 0usize;
+        while start < end {
+            sync_cube();
+            load::<N>(qkv, turns, &mut keys, 0usize, row + width, 3 * width, start, steps, true, form);
+            load::<N>(qkv, turns, &mut values, 0usize, row + 2 * width, 3 * width, start, steps, false, form);
+            sync_cube();
+            let mut r = 0usize;
+            while i < steps && r < form.tile && start + r <= i {
+                scores_of::<N>(&q, &keys, r, &mut scores, form);
+                let mut top = largest;
+                #[unroll]
+                for c in 0..CHUNK {
+                    if start + r + c <= i && scores[c] > top {
+                        top = scores[c];
+                    }
+                }
+                if top > largest {
+                    let shrink = f32::exp(largest - top);
+                    largest = top;
+                    total *= shrink;
+                    #[unroll(form.unroll)]
+                    for v in 0..form.vectors {
+                        mixed[v] = mixed[v] * Vector::new(shrink);
+                    }
+                }
+                #[unroll]
+                for c in 0..CHUNK {
+                    // What later steps hold, even NaN, is not seen.
+                    let j = start + r + c;
+                    if j <= i {
+                        let p = f32::exp(scores[c] - largest);
+                        total += p;
+                        let p = p * factor_of(part, time, i, j, first, second, dropped, kept, form);
+                        let p = Vector::<f32, N>::new(rounded(p, form.operand_bits));
+                        #[unroll(form.unroll)]
+                        for v in 0..form.vectors {
+                            mixed[v] = mixed[v] + p * values[(r + c) * form.vectors + v];
+                        }
+                    }
+                }
+                r += CHUNK;
+            }
+            start += form.tile;
+        }
+
+        if i < time {
+            let mut inverse = 0.0f32;
+            if i < steps {
+                inverse = 1.0f32 / total;
+            }
+            let to = (game * time + i) * width + part % form.heads * form.vectors;
+            #[unroll(form.unroll)]
+            for v in 0..form.vectors {
+                out[to + v] = all_rounded::<N>(mixed[v] * Vector::new(inverse), form.result_bits);
+            }
+            norms[2 * (part * time + i)] = largest;
+            norms[2 * (part * time + i) + 1] = inverse;
+        }
+    }
+}
+
+/// The scores of `q` with the keys at rows `r`.. of the tile.
+#[cube]
+fn scores_of<N: Size>(
+    q: &Local<Vector<f32, N>>,
+    keys: &Shared<[Vector<f32, N>]>,
+    r: usize,
+    scores: &mut Local<f32>,
+    #[comptime] form: Form,
+) {
+    let mut sums = Local::<Vector<f32, N>>::new(CHUNK);
+    #[unroll]
+    for c in 0..CHUNK {
+        sums[c] = Vector::new(0.0f32);
+    }
+    #[unroll(form.unroll)]
+    for v in 0..form.vectors {
+        #[unroll]
+        for c in 0..CHUNK {
+            sums[c] = sums[c] + q[v] * keys[(r + c) * form.vectors + v];
+        }
+    }
+    #[unroll]
+    for c in 0..CHUNK {
+        scores[c] = sum::<N>(sums[c]) * comptime!(form.scale());
+    }
+}
