@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use cwm_contract::amount::format_bytes;
 use cwm_contract::{Failure, FailureKind, escape_characters, is_hidden};
 
 use crate::process::{Process, Trouble};
@@ -31,16 +30,15 @@ impl Exchange<'_> {
         let (kind, how) = match trouble {
             Trouble::Cancelled => return Failure::cancelled(),
             Trouble::Late => (FailureKind::System, format!(" within {} s", self.time.as_secs_f64())),
-            Trouble::Flood => (FailureKind::Input, format!(" in {} of output", format_bytes(self.bytes))),
+            Trouble::Flood => (FailureKind::Input, format!(" within {} MiB of output", self.bytes >> 20)),
             Trouble::Ended(how) => (FailureKind::System, format!(": it {how}")),
             Trouble::System(error) => (FailureKind::System, format!(": {error}")),
         };
-        let mut failure = self.wrong(program, process, &format!("did not say `{}`{how}", self.awaited));
-        if self.awaited != "uciok" {
-            failure.kind = kind;
-            return failure.hint("start the program by hand and send it the same lines");
+        let failure = self.wrong(program, process, &format!("did not say `{}`{how}", self.awaited));
+        match self.awaited {
+            "uciok" => failure.hint("name a program that speaks UCI, such as Stockfish (apt-get install stockfish)"),
+            _ => Failure { kind, ..failure }.hint("start the program by hand and send it the same lines"),
         }
-        failure.hint("name a program that speaks UCI, such as Stockfish (apt-get install stockfish)")
     }
 
     /// The failure of an engine that does something wrong, with the circumstances.

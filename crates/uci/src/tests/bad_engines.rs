@@ -62,8 +62,8 @@ fn what_is_no_engine_does_not_say_uciok() {
         (Path::new("/bin/cat"), second, " within 1 s; it was sent `uci`; its last lines: `uci`"),
         (Path::new("/bin/true"), minute, ": it ended with exit status 0; it was sent `uci`; it wrote nothing"),
         (&scripts[0].1, second, " within 1 s; it was sent `uci`; it wrote nothing"),
-        (&scripts[1].1, minute, " in 1 MiB of output; it was sent `uci`; its last lines: `info string and so on`"),
-        (&scripts[2].1, minute, " in 1 MiB of output; it was sent `uci`; it wrote nothing"),
+        (&scripts[1].1, minute, " within 1 MiB of output; it was sent `uci`; its last lines: `info string and so on`"),
+        (&scripts[2].1, minute, " within 1 MiB of output; it was sent `uci`; it wrote nothing"),
     ] {
         let failure = start(program, Settings::default(), time);
         let message = format!("the engine {} did not say `uciok`{how}", program.display());
@@ -79,7 +79,7 @@ fn engines_that_misbehave_are_told_with_the_position() {
         ("dies", "did not say `bestmove`: it ended with exit status 3"),
         ("dies_by_signal", "did not say `bestmove`: it was ended by signal 11"),
         ("closes_output", "did not say `bestmove`: it closed its input or output"),
-        ("floods_later", "did not say `bestmove` in 16 MiB of output"),
+        ("floods_later", "did not say `bestmove` within 16 MiB of output"),
         ("hangs", "did not say `bestmove` within 0.5 s"),
         ("illegal", "answered `e2e5`, which is no legal move"),
         ("illegal_line", "answered `e2e5`, which is no legal move"),
@@ -96,7 +96,7 @@ fn engines_that_misbehave_are_told_with_the_position() {
         assert!(failure.message.contains("`info string "), "{}", failure.message);
     }
     let failure = ask("dies", &Limit::nodes(1)).unwrap_err();
-    assert!(failure.message.ends_with("`info depth 1 score cp 20 pv e2e4`, `no memory`"), "{}", failure.message);
+    assert!(failure.message.contains("`no memory`"), "{}", failure.message);
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn values_of_all_moves_are_equal() {
         let mut found: Vec<_> = answer.lines.iter().map(|line| (first_move(line), score(line.score))).collect();
         found.sort_unstable();
         let names = row["moves"].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned());
-        let expected: Vec<_> = names.enumerate().map(|(at, name)| {
+        let expected = names.enumerate().map(|(at, name)| {
             let value = match integers(row, "cp", at) {
                 Some(centipawns) => ("cp", centipawns as i32),
                 None => ("mate", integers(row, "mate", at).unwrap() as i32),
