@@ -118,7 +118,8 @@ impl Process {
     /// The system refuses.
     pub fn start(program: &Path) -> io::Result<Self> {
         let group = Group::new()?;
-        let mut command = Command::new(program);
+        // By its path, not by a name that is looked for elsewhere.
+        let mut command = Command::new(std::path::absolute(program)?);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         group.add(&mut command);
         let mut child = command.spawn()?;
