@@ -9,6 +9,9 @@
 //! cp target/release/cwm /tmp/cwm-gpu
 //! CWM_GPU_BINARY=/tmp/cwm-gpu cargo test --release --test suite gpu::
 //! ```
+//!
+//! With `CWM_TEST_DEVICE=cuda:0` a binary with the feature `cuda` is tested on a GPU of NVIDIA, or on the emulator that
+//! `tests/gpu/setup emulate` makes.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

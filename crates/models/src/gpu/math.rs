@@ -3,10 +3,12 @@
 
 use cubecl::prelude::*;
 
-/// The logistic function 1/(1+e^-x).
+/// The logistic function 1/(1+e^-x), from an exponential that never overflows; NaN stays NaN.
 #[cube]
 pub(crate) fn sigmoid(x: f32) -> f32 {
-    1.0f32 / (1.0f32 + f32::exp(-x))
+    let e = f32::exp(-f32::abs(x));
+    let above = 1.0f32 / (1.0f32 + e);
+    select(x >= 0.0f32, above, e * above)
 }
 
 /// The slope of x σ(x), with `s` = σ(x).
