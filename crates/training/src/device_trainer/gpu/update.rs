@@ -90,6 +90,7 @@ pub fn update(gpu: &Gpu, values: Values<'_>, verdict: &Verdict, factors: Factors
 }
 
 #[cube(launch)]
+#[allow(clippy::too_many_arguments)]
 fn adamw(
     weights: &mut [f32],
     first: &mut [f32],
