@@ -62,7 +62,7 @@ pub struct ExecutionArguments {
     /// Cores to use [default: all]
     #[arg(short = 'j', long, value_name = "N", value_parser = core_count)]
     pub jobs: Option<u32>,
-    /// The device of stages that train or evaluate, in place of the pipeline's: auto, cpu, cuda:0, cuda:1, …
+    /// The device of stages that train or evaluate, in place of the pipeline's: auto, cpu, cuda:0, wgpu:0, …
     #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = complete(devices))]
     pub device: Option<cwm_contract::DeviceChoice>,
     /// The executor, in place of the one in `cwm.toml`

@@ -21,6 +21,7 @@ mod estimates;
 mod executed_commands;
 mod failure;
 mod folded_cells;
+mod gpu;
 mod guides;
 mod housekeeping;
 mod identical_cells;

@@ -16,6 +16,7 @@ const IS_WHOLE: bool = cfg!(all(
     feature = "play",
     feature = "parse",
     feature = "import",
+    feature = "bag",
     feature = "split",
     feature = "tokenize",
     feature = "train",

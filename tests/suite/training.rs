@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::context::{Context, Run, finish};
 
-mod interruption;
+pub mod interruption;
 
 /// Whether this build has what the tests need; says so if not.
 fn is_built() -> bool {

@@ -104,7 +104,7 @@ pub enum Event {
     },
     /// A fetch ended, and its content was verified.
     Fetched(FetchResult),
-    /// The device it computes on: `cpu`, or `cuda:0` and the name of that GPU.
+    /// The device it computes on: `cpu`, or `cuda:0` or `wgpu:0` and the name of that GPU.
     ComputeDevice(String),
 }
 

@@ -1,7 +1,7 @@
 //! Opens devices. The only place that knows which devices there are.
 //!
 //! The device is chosen at run time and is set explicitly on every tensor: Burn's default device is never used, since
-//! in a build with CUDA it is a GPU even where there is none. It is no part of any result's key.
+//! in a build for GPUs it is one even where there is none. It is no part of any result's key.
 
 mod cuda;
 mod panic;
@@ -17,7 +17,7 @@ use crate::ModelError;
 pub struct OpenDevice {
     /// Without automatic differentiation; [`crate::ForwardPass::training`] turns that on.
     pub device: Device,
-    /// The name for people: `cpu`, or `cuda:0` and the name of that GPU.
+    /// The name for people: `cpu`, or `cuda:0` or `wgpu:0` and the name of that GPU.
     pub name: String,
     /// Why it is the processor although a GPU was at hand or requested.
     pub note: Option<String>,

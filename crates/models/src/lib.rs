@@ -13,7 +13,7 @@ pub mod device;
 mod error;
 pub mod families;
 #[cfg(feature = "gpu")]
-pub(crate) mod gpu;
+pub mod gpu;
 pub mod gradient;
 pub mod heads;
 #[cfg(test)]

@@ -5,7 +5,8 @@ use burn::tensor::Tensor;
 /// A micro-batch's loss before its value is read: a device can start the backward pass meanwhile.
 #[derive(Debug)]
 pub struct Loss {
-    /// This micro-batch's share of the batch's loss; the shares of all micro-batches add up to it.
+    /// The share of each row [rows] in the batch's loss; the shares of all micro-batches add up to it. Gradients are those
+    /// of the sum, which is not computed: on some devices Burn's sums are not the same to the bit from run to run.
     pub share: Tensor<1>,
     /// The loss of each row, without gradients.
     rows: Tensor<1>,
@@ -14,7 +15,12 @@ pub struct Loss {
 impl Loss {
     /// The loss whose rows [rows] are these, over `denominator` in the whole batch.
     pub fn new(rows: Tensor<1>, denominator: f64) -> Self {
-        Loss { rows: rows.clone().inner(), share: rows.sum() / denominator as f32 }
+        Loss { rows: rows.clone().inner(), share: rows / denominator as f32 }
+    }
+
+    /// The loss of each row [rows], without gradients.
+    pub fn rows(&self) -> &Tensor<1> {
+        &self.rows
     }
 
     /// Sum over all rows, in f64 and in their order. It waits for the device.

@@ -49,9 +49,14 @@ impl<'w> DeviceWeights<'w> {
 
     /// Parts of `weights`, all parameters in one tensor on `device` in declaration order.
     pub fn on_device(layout: &Layout, weights: &Tensor<1>, device: &Device) -> DeviceWeights<'static> {
+        DeviceWeights::of_parts(layout, |index| weights.clone().slice([layout.range(index)]), device)
+    }
+
+    /// Parameters on `device`: those that `part` gives, flat.
+    pub fn of_parts(layout: &Layout, part: impl Fn(usize) -> Tensor<1>, device: &Device) -> DeviceWeights<'static> {
         let (mut tensors, mut tables) = (Vec::new(), Vec::new());
         for (index, declared) in layout.parameters().iter().enumerate() {
-            let part = weights.clone().slice([layout.range(index)]);
+            let part = part(index);
             let (tensor, table) = match declared.role {
                 Role::Dense => (Some(part), None),
                 Role::Embedding { .. } => (None, Some(part.reshape([declared.shape[0], declared.shape[1]]))),
@@ -205,7 +210,7 @@ impl<'w> ForwardPass<'w> {
         self.observed.as_ref().map(|observed| observed.borrow().clone()).unwrap_or_default()
     }
 
-    /// Gradients of the scalar `loss` with respect to all parameters.
+    /// Gradients of the sum of `loss` with respect to all parameters.
     ///
     /// # Panics
     /// The pass is not a training pass, or `loss` does not come from it.

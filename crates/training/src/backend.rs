@@ -2,11 +2,10 @@
 
 use cwm_models::counter_rng::CounterRng;
 use cwm_models::gradient::GradientSum;
-use cwm_models::parameters::Weights;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Device, DeviceWeights, ForwardPass, Precision, device};
 
-use crate::device_trainer::DeviceTrainer;
+use crate::device_trainer::{DeviceTrainer, StepEnd};
 use crate::optimiser::{clip_factor, norm};
 use crate::{Metrics, State, Task};
 
@@ -50,15 +49,16 @@ impl TrainingBackend {
         TrainingBackend::Device { trainer: Box::new(trainer), host_is_stale: false }
     }
 
-    /// Sums the gradients of all micro-batches, which have so many positions together; returns the sum of their losses.
-    pub fn backward<T: Task>(
+    /// Sums losses and gradients of all micro-batches, which have so many positions together; if they are finite, updates
+    /// the weights at `rate` with the gradient clipped to `clip`.
+    pub fn step<T: Task>(
         &mut self,
         task: &T,
         options: PassOptions<'_>,
-        state: &State<T::Metrics>,
+        state: &mut State<T::Metrics>,
         micro_batches: &[T::MicroBatch],
-        positions: usize,
-    ) -> f64 {
+        (positions, clip, rate): (usize, f64, f64),
+    ) -> StepEnd {
         let step = state.step;
         let rng = |index: usize| options.dropout_seed.map(|seed| CounterRng::new(seed, step, index as u64));
         match self {
@@ -70,9 +70,18 @@ impl TrainingBackend {
                     gradient.add(index, pass.gradient(&loss.share));
                     loss.sum()
                 });
-                sums.iter().sum()
+                let loss_sum: f64 = sums.iter().sum();
+                gradient.with(|gradient| {
+                    let gradient_norm = norm(gradient.values());
+                    let updated = loss_sum.is_finite() && gradient_norm.is_finite();
+                    if updated {
+                        let factor = clip_factor(gradient_norm, clip);
+                        state.adamw.update(&mut state.weights, gradient, factor, rate);
+                    }
+                    StepEnd { loss_sum, gradient_norm, updated, is_finite: state.weights.is_finite() }
+                })
             }
-            TrainingBackend::Device { trainer, .. } => {
+            TrainingBackend::Device { trainer, host_is_stale } => {
                 let weights = trainer.weights().with_precision(options.precision);
                 let mut losses = Vec::with_capacity(micro_batches.len());
                 for (index, micro_batch) in micro_batches.iter().enumerate() {
@@ -81,41 +90,13 @@ impl TrainingBackend {
                     trainer.add(pass.device_gradients(&loss.share));
                     losses.push(loss);
                 }
-                losses.iter().map(cwm_models::loss::Loss::sum).sum()
+                // The update changes them.
+                drop(weights);
+                let end = trainer.end_step(&losses, clip, rate);
+                state.adamw.updates = trainer.updates();
+                *host_is_stale |= end.updated;
+                end
             }
-        }
-    }
-
-    /// Returns the global norm of the gradient. If that is finite and an update is `wanted`, updates the weights at
-    /// `rate` with the gradient clipped to `clip`. The gradient is zero afterwards.
-    pub fn update<M: Metrics>(&mut self, state: &mut State<M>, wanted: bool, clip: f64, rate: f64) -> f64 {
-        match self {
-            TrainingBackend::Cpu(gradient) => gradient.with(|gradient| {
-                let norm = norm(gradient.values());
-                if wanted && norm.is_finite() {
-                    state.adamw.update(&mut state.weights, gradient, clip_factor(norm, clip), rate);
-                }
-                norm
-            }),
-            TrainingBackend::Device { trainer, host_is_stale } => {
-                let norm = trainer.gradient_norm();
-                if wanted && norm.is_finite() {
-                    trainer.update(clip_factor(norm, clip), rate);
-                    state.adamw.updates = trainer.updates();
-                    *host_is_stale = true;
-                } else {
-                    trainer.clear_gradient();
-                }
-                norm
-            }
-        }
-    }
-
-    /// Returns true if every weight is finite.
-    pub fn is_finite(&self, weights: &Weights) -> bool {
-        match self {
-            TrainingBackend::Cpu(_) => weights.is_finite(),
-            TrainingBackend::Device { trainer, .. } => trainer.is_finite(),
         }
     }
 

@@ -173,6 +173,16 @@ pub fn assert_close(found: &[f32], expected: &[f32], tolerance: f32) {
     }
 }
 
+/// The devices that [`crate::device_trainer::DeviceTrainer`] is tested on: the processor, and the GPU that `CWM_TEST_DEVICE`
+/// names (`wgpu:0`).
+pub fn devices() -> Vec<cwm_models::Device> {
+    let mut devices = vec![device::cpu()];
+    if let Some(name) = std::env::var("CWM_TEST_DEVICE").ok().filter(|name| name != "cpu") {
+        devices.push(device::named(&name).unwrap_or_else(|error| panic!("{name}: {error}")));
+    }
+    devices
+}
+
 /// A file of the golden data, or `None` (with a line that says so) where that is not at hand.
 pub fn golden(file: &str) -> Option<PathBuf> {
     let beside = || PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared");

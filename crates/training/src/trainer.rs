@@ -3,6 +3,7 @@
 use cwm_models::Device;
 
 use crate::backend::{PassOptions, TrainingBackend};
+use crate::device_trainer::StepEnd;
 use crate::schedule::Schedule;
 use crate::{State, Task};
 
@@ -61,16 +62,16 @@ impl<'a, T: Task> Trainer<'a, T> {
     pub fn step(&mut self, micro_batches: &[T::MicroBatch]) -> StepMetrics {
         let Trainer { task, backend, state, .. } = self;
         let positions: usize = micro_batches.iter().map(|micro_batch| task.positions(micro_batch)).sum();
-        let sum = backend.backward(*task, self.options, state, micro_batches, positions);
-        let loss = sum / task.denominator(positions);
         let learning_rate = self.schedule.at(state.adamw.updates);
-        let gradient_norm = backend.update(state, loss.is_finite(), self.clip, learning_rate);
+        let numbers = (positions, self.clip, learning_rate);
+        let StepEnd { loss_sum, gradient_norm, is_finite, .. } =
+            backend.step(*task, self.options, state, micro_batches, numbers);
+        let loss = loss_sum / task.denominator(positions);
         state.step += 1;
-        let finite = backend.is_finite(&state.weights);
-        if !finite {
+        if !is_finite {
             backend.restore_snapshot(state);
         }
-        if finite && loss.is_finite() && gradient_norm.is_finite() {
+        if is_finite && loss.is_finite() && gradient_norm.is_finite() {
             state.consecutive_bad_steps = 0;
             if state.step.is_multiple_of(SNAPSHOT_EVERY) {
                 backend.take_snapshot(state);
@@ -90,7 +91,7 @@ mod tests {
 
     use super::*;
     use crate::schedule::Shape;
-    use crate::testing::{Rows, Straight, adamw, micro_batch, start};
+    use crate::testing::{Rows, Straight, adamw, devices, micro_batch, start};
 
     const SCHEDULE: Schedule = Schedule { shape: Shape::Cosine, rate: 1e-3, warmup: 100, horizon: 200, floor: 0.1 };
     /// An update at this rate leaves no finite weight.
@@ -166,27 +167,31 @@ mod tests {
             ("a snapshot", SCHEDULE, |state| state.step = 499),
         ];
         for (case, schedule, change) in cases {
-            let run = |on_device: bool| {
+            let run = |device: Option<&Device>| {
                 with_state(schedule, change, |trainer| {
-                    if on_device {
-                        trainer.backend = TrainingBackend::on_device(&device::cpu(), &trainer.state);
+                    if let Some(device) = device {
+                        trainer.backend = TrainingBackend::on_device(device, &trainer.state);
                     }
                     let metrics: Vec<StepMetrics> = (0..3).map(|_| trainer.step(&batch())).collect();
                     (metrics, trainer.synced_state().clone())
                 })
             };
-            let ((metrics, state), (expected, host)) = (run(true), run(false));
-            assert_eq!(counts(&state), counts(&host), "{case}");
-            for (metrics, expected) in metrics.iter().zip(&expected) {
-                let alike = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-5 || (!a.is_finite() && !b.is_finite());
-                assert!(alike(metrics.loss, expected.loss), "{case}: {metrics:?} {expected:?}");
-                assert!(alike(metrics.gradient_norm, expected.gradient_norm), "{case}: {metrics:?} {expected:?}");
-                assert_eq!(metrics.learning_rate, expected.learning_rate, "{case}");
-            }
-            for (found, expected) in [(&state.weights, &host.weights), (&state.snapshot, &host.snapshot)] {
-                let far = found.values().iter().zip(expected.values()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-                // A gradient of nothing but rounding may move a weight by the whole learning rate.
-                assert!(far <= 3e-4, "{case}: {far}");
+            let (expected, host) = run(None);
+            for device in &devices() {
+                let (metrics, state) = run(Some(device));
+                assert_eq!(counts(&state), counts(&host), "{case}");
+                for (metrics, expected) in metrics.iter().zip(&expected) {
+                    let alike = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-5 || (!a.is_finite() && !b.is_finite());
+                    assert!(alike(metrics.loss, expected.loss), "{case}: {metrics:?} {expected:?}");
+                    assert!(alike(metrics.gradient_norm, expected.gradient_norm), "{case}: {metrics:?} {expected:?}");
+                    assert_eq!(metrics.learning_rate, expected.learning_rate, "{case}");
+                }
+                for (found, expected) in [(&state.weights, &host.weights), (&state.snapshot, &host.snapshot)] {
+                    let far =
+                        found.values().iter().zip(expected.values()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                    // A gradient of nothing but rounding may move a weight by the whole learning rate.
+                    assert!(far <= 3e-4, "{case}: {far}");
+                }
             }
         }
     }

@@ -34,7 +34,6 @@ impl CheckpointOwner {
     /// # Errors
     /// They are of another device, or the disk refuses.
     pub fn prepare(&self, device: Option<&str>) -> Result<(), ActionFailure> {
-        let kind = |device| if device == CheckpointStamp::PROCESSOR { device } else { CheckpointStamp::GPU };
         let (device, folder) = (device.map(kind), self.work.checkpoint_folder());
         let mut names = self.work.checkpoints()?;
         let mut found = match self.work.read_stamp() {
@@ -66,8 +65,9 @@ impl CheckpointOwner {
     }
 
     fn refusal(&self, before: &str, now: &str, names: &[String]) -> ActionFailure {
-        let name = |device| if device == CheckpointStamp::GPU { "a GPU" } else { "the processor" };
-        let option = if before == CheckpointStamp::GPU { "cuda:0" } else { "cpu" };
+        let is_processor = |kind| kind == CheckpointStamp::PROCESSOR;
+        let name = |kind| if is_processor(kind) { "the processor".to_owned() } else { format!("a GPU ({kind})") };
+        let option = if is_processor(before) { before.to_owned() } else { format!("{before}:0") };
         let (before, now, checkpoints, folder) = (name(before), name(now), list(names), self.work.checkpoint_folder());
         let problem = format!(
             "an earlier attempt on {before} kept {checkpoints}; to resume from there on {now} would give what neither gives"
@@ -76,6 +76,11 @@ impl CheckpointOwner {
         ActionFailure::new(ActionFailureKind::Input, problem)
             .hint(format!("`--device {option}` resumes from there; to start again on {now}, delete {folder}"))
     }
+}
+
+/// The kind of a device: `cpu`; `cuda` of `cuda:0, NVIDIA H200`.
+fn kind(device: &str) -> &str {
+    device.split(':').next().unwrap_or(device)
 }
 
 /// True if this folder has a checkpoint from which an attempt resumes.
@@ -151,6 +156,17 @@ mod tests {
             let failure = prepare(&work, "a", "cpu").unwrap_err();
             assert!(failure.hint.unwrap().starts_with("`--device cuda:0` resumes"));
         }
+    }
+
+    #[test]
+    fn gpus_of_two_kinds_are_two_devices() {
+        let (_folder, work) = with_kept(&[]);
+        prepare(&work, "a", "wgpu:1, some GPU").unwrap();
+        std::fs::write(work.checkpoint_folder().join("step"), "").unwrap();
+        prepare(&work, "a", "wgpu:0, another GPU").unwrap();
+        let failure = prepare(&work, "a", "cuda:0, some GPU").unwrap_err();
+        assert!(failure.message.starts_with("an earlier attempt on a GPU (wgpu) kept step; "), "{failure:?}");
+        assert!(failure.hint.unwrap().starts_with("`--device wgpu:0` resumes"));
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub struct CheckpointStamp {
     pub format: u32,
     /// Fingerprint of the stage's code in the binary that wrote it.
     pub binary: String,
-    /// The kind of device that it ran on: [`CheckpointStamp::PROCESSOR`] or [`CheckpointStamp::GPU`].
+    /// The kind of device that it ran on: [`CheckpointStamp::PROCESSOR`], or that of a GPU, such as `cuda`.
     pub device: String,
 }
 
@@ -37,8 +37,6 @@ impl CheckpointStamp {
     pub const FORMAT: u32 = 1;
     /// The processor, or a stage without a device.
     pub const PROCESSOR: &str = "cpu";
-    /// A GPU.
-    pub const GPU: &str = "cuda";
     /// The stamp's own name in `keep/`.
     const NAME: &str = ".stamp";
 }

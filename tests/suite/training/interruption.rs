@@ -21,7 +21,7 @@ fn undisturbed(yaml: &str) -> String {
 }
 
 /// Steps of the checkpoints that are kept.
-fn checkpoints(context: &Context) -> Vec<u64> {
+pub fn checkpoints(context: &Context) -> Vec<u64> {
     let step = |path: PathBuf| {
         let name = path.file_name()?.to_str()?.strip_prefix("step-")?.strip_suffix(".safetensors")?.to_owned();
         name.parse().ok()
@@ -39,7 +39,7 @@ fn is_writing(context: &Context) -> bool {
 }
 
 /// The process of the stage that `executor` runs.
-fn stage_of(executor: &Child) -> Option<u32> {
+pub fn stage_of(executor: &Child) -> Option<u32> {
     let parent = format!(" {} ", executor.id());
     let processes = std::fs::read_dir("/proc").ok()?.map_while(Result::ok);
     let mut numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -56,7 +56,7 @@ fn start(context: &Context) -> Child {
 }
 
 /// Sends a signal; to nobody, if that process is over.
-fn send(signal: Signal, pid: u32) {
+pub fn send(signal: Signal, pid: u32) {
     let pid = Pid::from_raw(pid.try_into().expect("a process's number")).expect("not 0");
     match kill_process(pid, signal) {
         Ok(()) | Err(rustix::io::Errno::SRCH) => {}
@@ -64,9 +64,14 @@ fn send(signal: Signal, pid: u32) {
     }
 }
 
-/// Waits until `reached`, or until the process ended; whether it was reached. A minute is more than it takes.
+/// Waits until `reached`, or until the process ended; whether it was reached. A minute is more than it takes on the processor.
 fn wait_until(child: &mut Child, reached: impl Fn() -> bool) -> bool {
-    for _ in 0..60_000 {
+    wait_minutes(1, child, reached)
+}
+
+/// The same, for so many minutes.
+pub fn wait_minutes(minutes: u32, child: &mut Child, reached: impl Fn() -> bool) -> bool {
+    for _ in 0..60_000 * minutes {
         if reached() {
             return true;
         }
@@ -75,7 +80,7 @@ fn wait_until(child: &mut Child, reached: impl Fn() -> bool) -> bool {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    panic!("nothing happened for a minute");
+    panic!("nothing happened for {minutes} min");
 }
 
 /// Trains until there are `lines` more lines of curves, then sends a signal to the executor or to the stage itself.
@@ -243,7 +248,7 @@ fn a_checkpoint_of_another_device_is_rejected_and_not_lost() {
         assert_eq!(refused.code, 1, "{}", refused.stderr);
         let said = format!("{}{}", refused.stdout, refused.stderr);
         let folder = stamp.parent().expect("its folder");
-        for words in ["on a GPU kept curves.jsonl, step-", "--device cuda:0", &format!("{}", folder.display())] {
+        for words in ["on a GPU (cuda) kept curves.jsonl, step-", "--device cuda:0", &format!("{}", folder.display())] {
             assert!(said.contains(words), "{words}: {said}");
         }
         assert_eq!((checkpoints(&context), curves(&context)), (steps.clone(), lines.clone()));

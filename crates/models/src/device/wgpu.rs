@@ -70,8 +70,8 @@ mod here {
         let found = found.map_err(|panic| message(panic.as_ref()))?;
         if found.is_empty() {
             return Err(
-                "no driver of Vulkan or Metal shows a GPU; `vulkaninfo --summary` lists what there is, and Mesa's \
-                        `mesa-vulkan-drivers` has drivers for AMD, Intel and, in software, for none"
+                "no driver of Vulkan or Metal lists a GPU; install the driver of its maker, or Mesa's for AMD and Intel (Debian: \
+                 `mesa-vulkan-drivers`); `vulkaninfo --summary` lists what Vulkan finds"
                     .to_owned(),
             );
         }

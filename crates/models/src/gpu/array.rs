@@ -1,7 +1,9 @@
 //! Arrays in a GPU's memory.
 
+use std::ops::Range;
+
 use burn::backend::TensorMetadata;
-use burn::tensor::{DType, Shape};
+use burn::tensor::{DType, Shape, Tensor};
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 use burn_cubecl::{CubeBackend, CubeDevice};
@@ -30,6 +32,22 @@ impl Array {
         self.tensor
     }
 
+    /// The values in `range`, as a tensor in the same memory: what a kernel writes to the array later shows in the tensor.
+    /// The range begins at a multiple of [`Gpu::alignment`].
+    pub fn part(&self, range: Range<usize>) -> Tensor<1> {
+        debug_assert!(range.start.is_multiple_of(self.gpu().alignment()) && range.end <= self.len);
+        let bytes = |values: usize| (values * size_of::<f32>()) as u64;
+        let handle = self.tensor.handle.clone();
+        let after = handle.size_in_used() - bytes(range.end);
+        let handle = handle.offset_start(bytes(range.start)).offset_end(after);
+        Tensor::from_primitive::<Backend>(self.gpu().array(handle, range.len()).tensor)
+    }
+
+    /// Returns true if there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// Number of values.
     pub fn len(&self) -> usize {
         self.len
@@ -44,6 +62,13 @@ impl Array {
     /// The GPU that holds the values.
     pub fn gpu(&self) -> Gpu {
         Gpu { client: self.tensor.client.clone(), device: self.tensor.device.clone() }
+    }
+}
+
+/// The values of a tensor of f32 on a GPU, without gradients.
+impl From<Tensor<1>> for Array {
+    fn from(tensor: Tensor<1>) -> Self {
+        Array::new(tensor.try_into_primitive::<Backend>().expect("the tensor is on a GPU, without gradients"))
     }
 }
 
@@ -72,11 +97,48 @@ impl Gpu {
         self.array(handle, len)
     }
 
+    /// Arrays of these lengths with one memory, and that as one array too, with the places where they begin in it: for
+    /// kernels that would otherwise have more buffers than GPUs grant (eight).
+    pub fn empty_parts<const N: usize>(&self, lens: [usize; N]) -> (Array, [Array; N], [usize; N]) {
+        // GPUs read buffers from such places alone.
+        let unit = (self.client.properties().memory.alignment as usize).div_ceil(size_of::<f32>());
+        let rooms = lens.map(|len| len.max(1).next_multiple_of(unit));
+        let whole = self.empty(rooms.iter().sum());
+        let mut end = 0;
+        let starts = rooms.map(|room| {
+            end += room;
+            end - room
+        });
+        let bytes = |values: usize| (values * size_of::<f32>()) as u64;
+        let parts = std::array::from_fn(|part| {
+            let after = end - starts[part] - rooms[part];
+            let handle = whole.tensor.handle.clone();
+            self.array(handle.offset_start(bytes(starts[part])).offset_end(bytes(after)), lens[part])
+        });
+        (whole, parts, starts)
+    }
+
     /// An array with these values.
     pub fn upload(&self, values: &[u32]) -> Array {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
         let handle = self.client.create_from_slice(if bytes.is_empty() { &[0; 4] } else { &bytes });
         self.array(handle, values.len())
+    }
+
+    /// The values of several arrays of f32, after one wait for the GPU.
+    pub fn read(&self, arrays: &[&Array]) -> Vec<Vec<f32>> {
+        let handles = arrays.iter().map(|array| array.tensor.handle.clone()).collect();
+        let read = self.client.read(handles).unwrap_or_else(|error| panic!("a GPU's memory cannot be read: {error}"));
+        let floats = |(bytes, array): (cubecl::bytes::Bytes, &&Array)| {
+            let values = bytes.chunks_exact(size_of::<f32>()).take(array.len);
+            values.map(|value| f32::from_ne_bytes(value.try_into().expect("four bytes"))).collect()
+        };
+        read.into_iter().zip(arrays).map(floats).collect()
+    }
+
+    /// Parts of arrays begin at multiples of so many values.
+    pub fn alignment(&self) -> usize {
+        (self.client.properties().memory.alignment as usize / size_of::<f32>()).max(1)
     }
 
     fn array(&self, handle: cubecl::server::Handle, len: usize) -> Array {

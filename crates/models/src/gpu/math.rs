@@ -3,10 +3,12 @@
 
 use cubecl::prelude::*;
 
-/// The logistic function 1/(1+e^-x).
+/// The logistic function 1/(1+e^-x), from an exponential that never overflows; NaN stays NaN.
 #[cube]
 pub(crate) fn sigmoid(x: f32) -> f32 {
-    1.0f32 / (1.0f32 + f32::exp(-x))
+    let e = f32::exp(-f32::abs(x));
+    let above = 1.0f32 / (1.0f32 + e);
+    select(x >= 0.0f32, above, e * above)
 }
 
 /// The slope of x σ(x), with `s` = σ(x).
@@ -23,7 +25,7 @@ pub(crate) fn softplus(x: f32) -> f32 {
 
 /// ln(1 + u) for u in 0..=1: 2 artanh(u/(2+u)), whose argument is at most 1/3.
 #[cube]
-fn log_one_plus(u: f32) -> f32 {
+pub(crate) fn log_one_plus(u: f32) -> f32 {
     let s = u / (2.0f32 + u);
     let q = s * s;
     let mut p = 0.066_666_67f32;

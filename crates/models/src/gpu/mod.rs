@@ -3,18 +3,24 @@
 //! An operation has one kernel or a few, forward and backward, written in CubeCL: the same source becomes CUDA C++ for
 //! GPUs of NVIDIA and WGSL for those of others. The kernels of an operation stand beside its kernel for the processor, in a
 //! file `gpu.rs`. docs/design/operations.md says how they are tested without a GPU.
+//!
+//! What is public here is for kernels of other crates, such as the optimiser's.
 
 mod array;
 mod lengths;
 pub(crate) mod math;
 mod operation;
+#[allow(missing_docs, reason = "`cube` makes a module beside each function")]
 mod reduce;
 mod rows;
+mod split;
 
-pub(crate) use array::{Array, Gpu, cubes, cubes_of};
+pub use array::{Array, Gpu, cubes, cubes_of};
 pub(crate) use operation::{Operation, apply};
-pub(crate) use reduce::{sum_of_cube, sum_over_rows};
+pub use reduce::sum_of_cube;
+pub(crate) use reduce::sum_over_rows;
 pub(crate) use rows::{Rows, sum_of_lanes, sum_of_rows};
+pub(crate) use split::two_sums_over_rows;
 
 /// Threads of a cube in kernels that work element by element.
-pub(crate) const THREADS: u32 = 256;
+pub const THREADS: u32 = 256;

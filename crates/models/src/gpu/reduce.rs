@@ -67,7 +67,7 @@ fn sum_blocks_kernel(x: &[f32], sums: &mut [f32], rows: u32, width: u32) {
 /// The sum of `value` over a cube of so many threads, a power of two; each thread gets it. Added by halves. All threads of
 /// the cube call it.
 #[cube]
-pub(crate) fn sum_of_cube(value: f32, #[comptime] threads: u32) -> f32 {
+pub fn sum_of_cube(value: f32, #[comptime] threads: u32) -> f32 {
     let mut partial = Shared::<[f32]>::new_slice(threads as usize);
     partial[UNIT_POS as usize] = value;
     sync_cube();

@@ -1,12 +1,15 @@
 //! Short causal convolutions, channel by channel, with SiLU.
 
+#[cfg(feature = "gpu")]
+mod gpu;
+
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
 use burn::tensor::activation::silu;
 
 use super::exp::sigmoid;
-use super::implementation::is_decomposed;
+use super::implementation::{Implementation, implementation};
 use super::kernel::{Kernel, Operand, apply};
 use super::padding::without_padding;
 use crate::Tokens;
@@ -17,13 +20,26 @@ use crate::Tokens;
 /// `x` is [batch * time, channels], `weight` [channels, 1, W] as PyTorch's depthwise convolutions have it, `bias`
 /// [channels] if there is one. The result has the shape of `x` and is zero at padded steps.
 pub fn short_convolution(x: Tensor<2>, weight: Tensor<3>, bias: Option<Tensor<1>>, tokens: &Tokens) -> Tensor<2> {
-    if is_decomposed(&x.device()) {
-        return decompose(x, weight, bias, tokens);
-    }
     let ([_, channels], [_, _, width]) = (x.dims(), weight.dims());
-    let bias = bias.unwrap_or_else(|| Tensor::zeros([channels], &weight.device().inner()));
-    let kernel = Convolution { time: tokens.time(), lengths: tokens.lengths().clone(), channels, width };
-    apply([Operand::from(x), Operand::from(weight), Operand::from(bias)], kernel)
+    let (time, lengths) = (tokens.time(), tokens.lengths().clone());
+    match implementation(&x.device()) {
+        Implementation::Cpu => {
+            let bias = bias.unwrap_or_else(|| Tensor::zeros([channels], &weight.device().inner()));
+            let kernel = Convolution { time, lengths, channels, width };
+            apply([Operand::from(x), Operand::from(weight), Operand::from(bias)], kernel)
+        }
+        #[cfg(feature = "gpu")]
+        Implementation::Gpu => {
+            let (shape, kernel) = (x.dims(), gpu::Convolution { time, lengths, channels, width });
+            let (x, weight) = (x.flatten(0, 1), weight.flatten(0, 2));
+            let y = match bias {
+                Some(bias) => crate::gpu::apply([x, weight, bias], kernel),
+                None => crate::gpu::apply([x, weight], kernel),
+            };
+            y.reshape(shape)
+        }
+        Implementation::Decomposed => decompose(x, weight, bias, tokens),
+    }
 }
 
 /// The same, decomposed into Burn's operations.
@@ -204,5 +220,47 @@ mod tests {
         let without = values(&short_convolution(x.clone(), weight.clone(), None, &tokens));
         assert_eq!(without, values(&short_convolution(x.clone(), weight.clone(), zeros, &tokens)));
         assert_close(&values(&decompose(x, weight, None, &tokens)), &without, 1e-6);
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn a_gpu_agrees_with_the_processor() {
+        use crate::testing::assert_gpu_agrees;
+        let long = [1u16; 131];
+        // Ends and starts of games around the edges of tiles, 64 steps.
+        let tokens = Tokens::padded([67, 131, 1, 64, 65, 130].map(|steps| &long[..steps]), 0);
+        for (channels, width) in [(7, 4), (3, 1), (2, 12)] {
+            let rows = tokens.rows();
+            // Sums over 458 steps: those of the taps differ by 5e-6.
+            let x = random::<1>([rows * channels], 1, 1.0);
+            let (weight, bias) = (random::<1>([channels * width], 2, 1.0), random::<1>([channels], 3, 1.0));
+            let run = |x: Tensor<1>, weight: Tensor<1>, bias| {
+                let y =
+                    short_convolution(x.reshape([rows, channels]), weight.reshape([channels, 1, width]), bias, &tokens);
+                y.flatten(0, 1)
+            };
+            let inputs = [x.clone(), weight.clone(), bias];
+            assert_gpu_agrees(inputs, 1e-5, |[x, weight, bias]| run(x, weight, Some(bias)));
+            assert_gpu_agrees([x, weight], 1e-5, |[x, weight]| run(x, weight, None));
+        }
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn on_a_gpu_padding_is_not_read() {
+        let Some(gpu) = crate::testing::gpu() else { return };
+        let tokens = Tokens::padded([[1u16; 9].as_slice(), &[1; 5]], 0);
+        let padded = [vec![1.0; 14 * 3], vec![f32::NAN; 4 * 3]].concat();
+        let x = Tensor::<1>::from_floats(padded.as_slice(), &gpu).reshape([18, 3]).autodiff().require_grad();
+        let weight = Tensor::<3>::ones([3, 1, 4], &gpu);
+        let y = short_convolution(x.clone(), weight, None, &tokens);
+        let pull = Tensor::<1>::from_floats(padded.as_slice(), &gpu).reshape([18, 3]);
+        let slopes = values(&x.grad(&(y.clone() * pull).sum().backward()).unwrap());
+        for all in [values(&y), slopes] {
+            assert!(
+                all[..42].iter().all(|value| *value > 0.1) && all[42..].iter().all(|value| *value == 0.0),
+                "{all:?}"
+            );
+        }
     }
 }

@@ -1,8 +1,5 @@
 //! An exponential that vectorises.
 
-#[cfg(feature = "gpu")]
-pub(crate) mod gpu;
-
 /// e^x with a relative error below 3e-7; NaN stays NaN. Inputs beyond the range of normal floats are taken as its ends:
 /// e^-87.3 and e^88.
 ///

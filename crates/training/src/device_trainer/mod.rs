@@ -1,77 +1,107 @@
-//! Training with everything on the device: weights, moments, snapshot and gradient, each one flat tensor in declaration
-//! order.
+//! Training with everything on the device: weights, moments, snapshot and gradient.
 //!
 //! On the processor the weights lie in one array, which passes read and the optimiser sweeps over. A GPU would spend its
-//! time waiting for copies of it. Here only a few numbers come back each step; the arrays do for checkpoints. What is
-//! computed is the same, in the same order of micro-batches, and runs on any device, so that it is tested on the processor.
+//! time waiting for copies of it. Here only a few numbers come back each step, at its end; the arrays do for checkpoints.
+//! What is computed is the same, in the same order of micro-batches. GPUs have kernels for it; any other device, and the
+//! processor in tests, has the same composed of Burn's operations.
 
-mod embedding_rows;
+mod composed;
+#[cfg(feature = "gpu")]
+mod gpu;
 #[cfg(test)]
 mod tests;
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
-use burn::tensor::{Bool, Device, Tensor, TensorData};
+use burn::tensor::{Device, Tensor};
 use cwm_models::DeviceWeights;
-use cwm_models::gradient::{DeviceGradients, SparseRowGradients};
-use cwm_models::parameters::{Layout, Role, Weights};
+use cwm_models::gradient::DeviceGradients;
+use cwm_models::loss::Loss;
+use cwm_models::parameters::{Layout, Weights};
 
-use self::embedding_rows::sum_by_token;
+use self::composed::ComposedArrays;
 use crate::optimiser::{AdamW, AdamWOptions, Factors};
+
+/// What a training changes, on a device. A sum of gradients to which nothing was added is zero.
+trait Arrays: Debug {
+    /// Weights, first and second moments and the snapshot, in declaration order.
+    fn to_host(&self) -> [Vec<f32>; 4];
+
+    /// The weights, for passes that end before the next change.
+    fn weights(&self) -> DeviceWeights<'static>;
+
+    /// Adds the gradient of a micro-batch to the sum.
+    fn add(&mut self, slopes: DeviceGradients);
+
+    /// Sets the gradient's sum to zero.
+    fn clear_gradient(&mut self);
+
+    /// L2 norm of the gradient's sum; not finite if one of its values is not.
+    fn gradient_norm(&mut self) -> f64;
+
+    /// Updates weights and moments by `factors`; the gradient's sum is zero again.
+    fn update(&mut self, factors: Factors);
+
+    /// The end of a step with the losses `rows` of its micro-batches: an update with the gradient clipped to the norm
+    /// `limit`, if all losses and the gradient are finite; the factor `clip` is not used. The sum is zero again.
+    fn end_step(&mut self, rows: &[Tensor<1>], limit: f64, factors: Factors) -> StepEnd;
+
+    /// Returns true if every weight is finite.
+    fn is_finite(&self) -> bool;
+
+    /// Sets the snapshot to the weights.
+    fn take_snapshot(&mut self);
+
+    /// Sets the weights to the snapshot.
+    fn restore_snapshot(&mut self);
+
+    /// The gradient's sum becomes these values.
+    #[cfg(test)]
+    fn set_gradient(&mut self, values: &[f32]);
+
+    /// The gradient's sum, in declaration order.
+    #[cfg(test)]
+    fn gradient_to_host(&mut self) -> Vec<f32>;
+}
+
+/// What the host learns at the end of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepEnd {
+    /// Sum of all losses, in f64 and in their order.
+    pub loss_sum: f64,
+    /// Norm of the gradient before clipping.
+    pub gradient_norm: f64,
+    /// True if an update was made.
+    pub updated: bool,
+    /// True if every weight is finite now.
+    pub is_finite: bool,
+}
 
 /// The arrays that training changes, on a device.
 #[derive(Debug)]
 pub struct DeviceTrainer {
-    layout: Arc<Layout>,
     device: Device,
     options: AdamWOptions,
     updates: u64,
-    weights: Tensor<1>,
-    first: Tensor<1>,
-    second: Tensor<1>,
-    snapshot: Tensor<1>,
-    /// The mask of the values to which weight decay applies; `None` if to all.
-    decaying: Option<Tensor<1, Bool>>,
-    /// Sum of the gradients so far; `None` for zero.
-    gradient: Option<Tensor<1>>,
+    arrays: Box<dyn Arrays>,
 }
 
 impl DeviceTrainer {
     /// Copies weights, the optimiser's state and the snapshot to `device`.
     pub fn new(weights: &Weights, adamw: &AdamW, snapshot: &Weights, device: &Device) -> Self {
-        let layout = weights.layout().clone();
-        let copied =
-            |values: &Weights| Tensor::from_data(TensorData::new(values.values().to_vec(), [layout.total()]), device);
-        let decaying = layout.parameters().iter().any(|declared| !declared.decays).then(|| {
-            let of_parameter =
-                |index: usize| std::iter::repeat_n(layout.parameters()[index].decays, layout.range(index).len());
-            let mask: Vec<bool> = (0..layout.parameters().len()).flat_map(of_parameter).collect();
-            Tensor::from_data(TensorData::new(mask, [layout.total()]), device)
-        });
-        DeviceTrainer {
-            options: adamw.options(),
-            updates: adamw.updates,
-            weights: copied(weights),
-            first: copied(&adamw.first),
-            second: copied(&adamw.second),
-            snapshot: copied(snapshot),
-            decaying,
-            gradient: None,
-            device: device.clone(),
-            layout,
-        }
+        let layout: &Arc<Layout> = weights.layout();
+        let values = [weights, &adamw.first, &adamw.second, snapshot].map(Weights::values);
+        let arrays = arrays(layout, values, device);
+        DeviceTrainer { device: device.clone(), options: adamw.options(), updates: adamw.updates, arrays }
     }
 
     /// Copies all arrays back to the host.
     pub fn sync_to_host(&self, weights: &mut Weights, adamw: &mut AdamW, snapshot: &mut Weights) {
-        let copy = |from: &Tensor<1>, to: &mut Weights| {
-            let data = from.clone().into_data();
-            to.values_mut().copy_from_slice(data.as_slice().expect("weights and moments are f32"));
-        };
-        copy(&self.weights, weights);
-        copy(&self.first, &mut adamw.first);
-        copy(&self.second, &mut adamw.second);
-        copy(&self.snapshot, snapshot);
+        let into = [weights, &mut adamw.first, &mut adamw.second, snapshot];
+        for (values, into) in self.arrays.to_host().iter().zip(into) {
+            into.values_mut().copy_from_slice(values);
+        }
         adamw.updates = self.updates;
     }
 
@@ -85,89 +115,64 @@ impl DeviceTrainer {
         self.updates
     }
 
-    /// The weights, for passes.
+    /// The weights, for passes that end before the next update.
     pub fn weights(&self) -> DeviceWeights<'static> {
-        DeviceWeights::on_device(&self.layout, &self.weights, &self.device)
+        self.arrays.weights()
     }
 
     /// Adds the gradient of a micro-batch.
     pub fn add(&mut self, slopes: DeviceGradients) {
-        let DeviceGradients { mut dense, embedding_rows } = slopes;
-        let mut embedding_rows: Vec<_> = embedding_rows.into_iter().map(Some).collect();
-        let mut parts = Vec::with_capacity(dense.len());
-        for (index, declared) in self.layout.parameters().iter().enumerate() {
-            parts.push(match declared.role {
-                Role::Dense => dense[index].take().unwrap_or_else(|| Tensor::zeros([declared.len()], &self.device)),
-                Role::Embedding { padding } => {
-                    let [tokens, width] = [declared.shape[0], declared.shape[1]];
-                    let of_this =
-                        embedding_rows.iter_mut().filter(|of| of.as_ref().is_some_and(|of| of.parameter == index));
-                    let slopes = of_this.filter_map(Option::take);
-                    let slopes =
-                        slopes.map(|SparseRowGradients { rows, ids, .. }| sum_by_token(rows, &ids, tokens, padding));
-                    let table = slopes.reduce(|sum, slopes| sum + slopes);
-                    table.unwrap_or_else(|| Tensor::zeros([tokens, width], &self.device)).flatten(0, 1)
-                }
-            });
-        }
-        let gradient = Tensor::cat(parts, 0);
-        self.gradient = Some(match self.gradient.take() {
-            Some(sum) => sum + gradient,
-            None => gradient,
-        });
+        self.arrays.add(slopes);
     }
 
-    /// L2 norm of the gradient's sum; not finite if one of its values is not.
-    pub fn gradient_norm(&self) -> f64 {
-        let Some(gradient) = &self.gradient else { return 0.0 };
-        // In units of the largest, since squares of f32 reach no further than its root. What is not a number may be
-        // passed over by the largest, but not by the sum.
-        let largest = gradient.clone().max_abs().clamp_min(f32::MIN_POSITIVE);
-        let squares = (gradient.clone() / largest.clone()).square().sum();
-        let data = Tensor::cat(vec![largest, squares], 0).into_data();
-        let [largest, squares] = data.as_slice::<f32>().expect("norms are f32") else {
-            unreachable!("two were requested")
-        };
-        f64::from(*largest) * f64::from(*squares).sqrt()
+    /// L2 norm of the gradient's sum; not finite if one of its values is not. It waits for the device.
+    pub fn gradient_norm(&mut self) -> f64 {
+        self.arrays.gradient_norm()
     }
 
     /// One update with the gradient's sum times `clip` at this learning rate; the sum is zero again. A sum of nothing is
     /// zero: moments fade and weights decay all the same.
     pub fn update(&mut self, clip: f64, learning_rate: f64) {
         self.updates += 1;
-        let none = || Tensor::zeros([self.layout.total()], &self.device);
-        let gradient = self.gradient.take().unwrap_or_else(none);
-        let factors = |decays| Factors::new(self.options, self.updates, clip, learning_rate, decays);
-        let Factors { clip, keep, first, second, rate, root, epsilon } = factors(true);
-        let gradient = gradient * clip;
-        let old = |moment: &mut Tensor<1>| std::mem::replace(moment, Tensor::empty([1], &self.device));
-        self.first = old(&mut self.first) * first.0 + gradient.clone() * first.1;
-        self.second = old(&mut self.second) * second.0 + gradient.clone() * second.1 * gradient;
-        let weights = old(&mut self.weights);
-        let kept = match &self.decaying {
-            None => weights * keep,
-            Some(decaying) => weights.clone().mask_where(decaying.clone(), weights * keep),
-        };
-        self.weights = kept - self.first.clone() * rate / (self.second.clone().sqrt() * root + epsilon);
+        self.arrays.update(Factors::new(self.options, self.updates, clip, learning_rate, true));
+    }
+
+    /// Ends a step with these losses of its micro-batches: an update with the gradient clipped to the norm `clip`, unless
+    /// a loss or the gradient is not finite. The gradient's sum is zero again. It waits for the device, once on a GPU.
+    pub fn end_step(&mut self, losses: &[Loss], clip: f64, learning_rate: f64) -> StepEnd {
+        let factors = Factors::new(self.options, self.updates + 1, 1.0, learning_rate, true);
+        let rows: Vec<_> = losses.iter().map(|loss| loss.rows().clone()).collect();
+        let end = self.arrays.end_step(&rows, clip, factors);
+        self.updates += u64::from(end.updated);
+        end
     }
 
     /// Sets the gradient's sum to zero.
     pub fn clear_gradient(&mut self) {
-        self.gradient = None;
+        self.arrays.clear_gradient();
     }
 
-    /// Returns true if every weight is finite.
+    /// Returns true if every weight is finite. It waits for the device.
     pub fn is_finite(&self) -> bool {
-        self.weights.clone().is_finite().all().into_scalar::<bool>()
+        self.arrays.is_finite()
     }
 
     /// Sets the snapshot to the weights.
     pub fn take_snapshot(&mut self) {
-        self.snapshot = self.weights.clone();
+        self.arrays.take_snapshot();
     }
 
     /// Sets the weights to the snapshot.
     pub fn restore_snapshot(&mut self) {
-        self.weights = self.snapshot.clone();
+        self.arrays.restore_snapshot();
     }
+}
+
+/// The arrays of this kind of device.
+fn arrays(layout: &Arc<Layout>, values: [&[f32]; 4], device: &Device) -> Box<dyn Arrays> {
+    #[cfg(feature = "gpu")]
+    if !cwm_models::device::is_cpu(device) {
+        return Box::new(gpu::GpuArrays::new(layout, values, device));
+    }
+    Box::new(ComposedArrays::new(layout, values, device))
 }

@@ -119,7 +119,7 @@ fn device(node: &Node, problems: &Problems) -> DeviceChoice {
         return choice;
     }
     let hint = text.and_then(|text| nearest(text, DeviceChoice::NAMES)).map_or_else(
-        || "`cuda:0` is the first GPU; `cwm model devices` lists them".to_owned(),
+        || "`cuda:0` is the first GPU of NVIDIA, `wgpu:0` of any maker; `cwm model devices` lists them".to_owned(),
         |meant| format!("did you mean `{meant}`?"),
     );
     let message = format!("`device` must be auto, cpu or a GPU by number such as cuda:0, not {}", node.value());

@@ -91,8 +91,8 @@ pub const STAGE: &[Key] = &[
 /// The key of stages that compute with models.
 pub const DEVICE: Key = Key {
     name: "device",
-    about: "The device of the computation: `auto` (the default), `cpu`, or a GPU by number (`cuda:0`). Not part of the key.",
-    schema: || json!({ "anyOf": [{ "enum": ["auto", "cpu"] }, { "type": "string", "pattern": r"^cuda:[0-9]+$|\$" }] }),
+    about: "The device of the computation: `auto` (the default), `cpu`, or a GPU by number (`cuda:0`, `wgpu:0`). Not part of the key.",
+    schema: || json!({ "anyOf": [{ "enum": ["auto", "cpu"] }, { "type": "string", "pattern": r"^(cuda|wgpu):[0-9]+$|\$" }] }),
 };
 
 /// Keys of a command alone.

@@ -1,5 +1,8 @@
 //! The recurrence of all games and heads of a batch, as one operation.
 
+#[cfg(feature = "gpu")]
+mod gpu;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -8,7 +11,7 @@ use burn::tensor::activation::softplus;
 
 use crate::Tokens;
 use crate::layers::mamba::MixerSize;
-use crate::ops::implementation::is_decomposed;
+use crate::ops::implementation::{Implementation, implementation};
 use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::ops::matrix::{Matrix, MatrixMut};
 use crate::ops::padding::without_padding;
@@ -28,12 +31,20 @@ pub fn scan(
     size: MixerSize,
     tokens: &Tokens,
 ) -> Tensor<2> {
-    if is_decomposed(&channels.device()) {
-        return decompose(channels, dt, [dt_bias, a_log, skip], size, tokens);
+    let (time, lengths) = (tokens.time(), tokens.lengths().clone());
+    match implementation(&channels.device()) {
+        Implementation::Cpu => {
+            let parameters = [dt_bias, a_log, skip].map(Operand::from);
+            let [dt_bias, a_log, skip] = parameters;
+            apply([Operand::from(channels), Operand::from(dt), dt_bias, a_log, skip], Scan { size, time, lengths })
+        }
+        #[cfg(feature = "gpu")]
+        Implementation::Gpu => {
+            let inputs = [channels.flatten(0, 1), dt.flatten(0, 1), dt_bias, a_log, skip];
+            crate::gpu::apply(inputs, gpu::Scan { size, time, lengths }).reshape([tokens.rows(), size.inner])
+        }
+        Implementation::Decomposed => decompose(channels, dt, [dt_bias, a_log, skip], size, tokens),
     }
-    let operands =
-        [Operand::from(channels), Operand::from(dt), Operand::from(dt_bias), Operand::from(a_log), Operand::from(skip)];
-    apply(operands, Scan { size, time: tokens.time(), lengths: tokens.lengths().clone() })
 }
 
 /// The same, decomposed into Burn's operations.
@@ -256,6 +267,29 @@ mod tests {
                 let mut parameters = parameters.clone();
                 parameters[which] = parameter;
                 scan(channels.clone(), dt.clone(), parameters, SIZE, &tokens)
+            });
+        }
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn a_gpu_agrees_with_the_processor() {
+        let long = Tokens::padded([[1u16; 37].as_slice(), &[1; 17], &[1; 16], &[]], 0);
+        // The third has two tiles of columns; the last forgets nearly all at each step.
+        for (size, tokens, steep, tolerance) in [
+            (SIZE, batch(), 0.0, 3e-6),
+            (SIZE, long.clone(), 0.0, 1e-5),
+            (MixerSize { width: 70, inner: 140, heads: 2, head_width: 70, state: 19 }, long.clone(), 0.0, 3e-5),
+            (SIZE, long, 2.5, 1e-5),
+        ] {
+            let (rows, columns) = (tokens.rows(), size.inner + 2 * size.state);
+            let parameter = |seed| random::<1>([size.heads], seed, 0.5);
+            let channels = random::<2>([rows, columns], 1, 0.5).flatten(0, 1);
+            let dt = random::<2>([rows, size.heads], 2, 1.0).flatten(0, 1);
+            let inputs = [channels, dt, parameter(3), parameter(4) + steep, parameter(5)];
+            crate::testing::assert_gpu_agrees(inputs, tolerance, |[channels, dt, dt_bias, a_log, skip]| {
+                let (channels, dt) = (channels.reshape([rows, columns]), dt.reshape([rows, size.heads]));
+                scan(channels, dt, [dt_bias, a_log, skip], size, &tokens).flatten(0, 1)
             });
         }
     }

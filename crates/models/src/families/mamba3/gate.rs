@@ -1,21 +1,32 @@
 //! The gate after the recurrence, which also joins the outputs of a head.
 
+#[cfg(feature = "gpu")]
+mod gpu;
+
 use burn::tensor::Tensor;
 use burn::tensor::activation::silu;
 
 use super::Widths;
 use crate::ops::exp::sigmoid;
-use crate::ops::implementation::is_decomposed;
+use crate::ops::implementation::{Implementation, implementation};
 use crate::ops::kernel::{Kernel, Operand, apply};
 
 /// out[h, p] = Σ_r mimo_o[h, r, p] · y[h, r, p] · SiLU(z[h, p] · mimo_z[h, r, p]): `y` [rows, heads * ranks * head width],
 /// `z` [rows, heads * head width], the parameters [heads, ranks, head width]; gives the shape of `z`.
 pub fn gate(y: Tensor<2>, z: Tensor<2>, mimo_z: Tensor<3>, mimo_o: Tensor<3>, widths: Widths) -> Tensor<2> {
-    if is_decomposed(&z.device()) {
-        return decompose(y, z, mimo_z, mimo_o, widths);
+    let [rows, inner] = z.dims();
+    match implementation(&z.device()) {
+        Implementation::Cpu => {
+            let operands = [Operand::from(y), Operand::from(z), Operand::from(mimo_z), Operand::from(mimo_o)];
+            apply(operands, Gate { rows, widths })
+        }
+        #[cfg(feature = "gpu")]
+        Implementation::Gpu => {
+            let inputs = [y.flatten(0, 1), z.flatten(0, 1), mimo_z.flatten(0, 2), mimo_o.flatten(0, 2)];
+            crate::gpu::apply(inputs, gpu::Gate { rows, widths }).reshape([rows, inner])
+        }
+        Implementation::Decomposed => decompose(y, z, mimo_z, mimo_o, widths),
     }
-    let [rows, _] = z.dims();
-    apply([Operand::from(y), Operand::from(z), Operand::from(mimo_z), Operand::from(mimo_o)], Gate { rows, widths })
 }
 
 /// The same, decomposed into Burn's operations.
@@ -166,6 +177,31 @@ mod tests {
             let (y, z, mimo_o) = (y.inner(), z.inner(), mimo_o.inner());
             assert_finite_differences(mimo_z.inner(), |mimo_z| {
                 gate(y.clone(), z.clone(), mimo_z, mimo_o.clone(), widths)
+            });
+        }
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn a_gpu_agrees_with_the_processor() {
+        let (rows, size) = (131, MixerSize { width: 7, inner: 14, heads: 2, head_width: 7, state: 4 });
+        for ranks in [1, 3] {
+            let widths = Widths { size, ranks, pairing: Pairing::Halves };
+            let of = |length: usize, seed| random::<1>([length], seed, 1.0);
+            let run = |y: Tensor<1>, z: Tensor<1>, mimo_z: Tensor<1>, mimo_o: Tensor<1>| {
+                let (y, z) = (y.reshape([rows, 14 * ranks]), z.reshape([rows, 14]));
+                let parameter = |of: Tensor<1>| of.reshape([2, ranks, 7]);
+                gate(y, z, parameter(mimo_z), parameter(mimo_o), widths).flatten(0, 1)
+            };
+            let (y, z, parameters) =
+                (of(rows * 14 * ranks, 1), of(rows * 14, 2), [of(14 * ranks, 3), of(14 * ranks, 4)]);
+            let [mimo_z, mimo_o] = parameters.clone();
+            let inputs = [y.clone(), z.clone(), mimo_z, mimo_o];
+            crate::testing::assert_gpu_agrees(inputs, 3e-6, |[y, z, mimo_z, mimo_o]| run(y, z, mimo_z, mimo_o));
+            crate::testing::assert_gpu_agrees([y, z], 3e-6, |[y, z]| {
+                let [mimo_z, mimo_o] =
+                    parameters.clone().map(|of| Tensor::from_data(of.into_data(), &y.device().inner()));
+                run(y, z, mimo_z, mimo_o)
             });
         }
     }

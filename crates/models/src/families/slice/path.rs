@@ -1,11 +1,14 @@
 //! The path that drives the equation: time, and the values of the layer's input.
 
+#[cfg(feature = "gpu")]
+mod gpu;
+
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
 
 use crate::Tokens;
-use crate::ops::implementation::is_decomposed;
+use crate::ops::implementation::{Implementation, implementation};
 use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::ops::padding::without_padding;
 
@@ -15,11 +18,14 @@ pub const SCALE: f32 = 0.1;
 /// Increments of the path (t, u_t), scaled: [batch * time, width] to [batch * time, 1 + width]. Before the first step
 /// the path is at zero, so the first increment is u_0 itself. Zero at padded steps.
 pub fn increments(u: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
-    if is_decomposed(&u.device()) {
-        return decompose(u, tokens);
+    let ([_, width], time, lengths) = (u.dims(), tokens.time(), tokens.lengths().clone());
+    match implementation(&u.device()) {
+        Implementation::Cpu => apply([Operand::from(u)], Increments { time, lengths, width }),
+        #[cfg(feature = "gpu")]
+        Implementation::Gpu => crate::gpu::apply([u.flatten(0, 1)], gpu::Increments { time, lengths, width })
+            .reshape([tokens.rows(), width + 1]),
+        Implementation::Decomposed => decompose(u, tokens),
     }
-    let [_, width] = u.dims();
-    apply([Operand::from(u)], Increments { time: tokens.time(), lengths: tokens.lengths().clone(), width })
 }
 
 /// The same, decomposed into Burn's operations.
@@ -119,5 +125,15 @@ mod tests {
         let found = u.grad(&(kernel * pull.clone()).sum().backward()).unwrap();
         let expected = u.grad(&(decomposed * pull).sum().backward()).unwrap();
         assert_close(&values(&found), &values(&expected), 1e-6);
+    }
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn a_gpu_agrees_with_the_processor() {
+        let games = [[1u16; 40].as_slice(), &[1; 4], &[], &[1; 1], &[1; 40]];
+        let tokens = Tokens::padded(games, 0);
+        let mut u = values(&random::<2>([200, 19], 1, 1.0));
+        u[45 * 19..80 * 19].fill(f32::NAN);
+        let u = Tensor::<1>::from_floats(u.as_slice(), &crate::device::cpu());
+        crate::testing::assert_gpu_agrees([u], 1e-6, |[u]| increments(u.reshape([200, 19]), &tokens).flatten(0, 1));
     }
 }

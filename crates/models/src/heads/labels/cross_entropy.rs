@@ -1,6 +1,9 @@
 //! The loss of a batch (models.md §1.3): the 75 cross-entropies of a position in one operation, summed over all real
 //! steps, over 75 times their number.
 
+#[cfg(feature = "gpu")]
+pub(super) mod gpu;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,7 +12,7 @@ use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
 use super::{GROUPS, LABELS, LOGITS, LabelGroup};
 use crate::loss::Loss;
 use crate::ops::exp::exp;
-use crate::ops::implementation::is_decomposed;
+use crate::ops::implementation::{Implementation, implementation};
 use crate::ops::kernel::{Kernel, Operand, apply};
 
 /// The right classes of each row of logits.
@@ -39,10 +42,12 @@ pub fn cross_entropy(logits: Tensor<2>, targets: &Targets) -> Tensor<1> {
     let [rows, columns] = logits.dims();
     assert_eq!((rows, columns), (targets.valid.len(), LOGITS));
     assert_eq!(targets.labels.len(), rows * LABELS);
-    if is_decomposed(&logits.device()) {
-        return decompose(logits, targets);
+    match implementation(&logits.device()) {
+        Implementation::Cpu => apply([Operand::from(logits)], CrossEntropy(targets.clone())),
+        #[cfg(feature = "gpu")]
+        Implementation::Gpu => crate::gpu::apply([logits.flatten(0, 1)], gpu::CrossEntropy(targets.clone())),
+        Implementation::Decomposed => decompose(logits, targets),
     }
-    apply([Operand::from(logits)], CrossEntropy(targets.clone()))
 }
 
 /// The same, decomposed into Burn's operations. The gradient is at hand with the losses, so it is computed with them, once and
@@ -265,6 +270,45 @@ mod tests {
             assert_close(&values(&found), &values(&expected), 1e-6);
         }
         assert_close(&values(&decompose(x.inner(), &targets)), &values(&truth), 1e-6);
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn a_gpu_agrees_with_the_processor() {
+        for rows in [0, 1, 7] {
+            let targets = targets(rows);
+            let x = random::<2>([rows, LOGITS], 1, 2.0).flatten(0, 1);
+            crate::testing::assert_gpu_agrees([x], 1e-6, |[x]| cross_entropy(x.reshape([rows, LOGITS]), &targets));
+        }
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn a_gpu_keeps_steep_logits_finite_hides_no_nan_and_looks_at_no_padding() {
+        let Some(gpu) = crate::testing::gpu() else { return };
+        let targets = targets(6);
+        let mut logits = values(&random::<2>([6, LOGITS], 1, 1.0));
+        logits[..LOGITS].iter_mut().for_each(|logit| *logit *= 1e4);
+        logits[LOGITS + 9] = f32::NEG_INFINITY;
+        logits[2 * LOGITS..3 * LOGITS].fill(f32::NAN);
+        logits[3 * LOGITS + 5] = f32::NAN;
+        let right = LOGITS - 256 + usize::from(targets.labels[5 * LABELS - 1]);
+        logits[4 * LOGITS + right] = f32::NEG_INFINITY;
+        logits[5 * LOGITS..].fill(f32::NAN);
+        let on = |device: &Device| {
+            let leaf = Tensor::<2>::from_data(TensorData::new(logits.clone(), [6, LOGITS]), device);
+            let leaf = leaf.autodiff().require_grad();
+            let losses = cross_entropy(leaf.clone(), &targets);
+            let slopes = values(&leaf.grad(&losses.clone().sum().backward()).unwrap());
+            [values(&losses), slopes].concat()
+        };
+        let (expected, found) = (on(&crate::device::cpu()), on(&gpu));
+        assert!(found[0].is_finite() && found[1].is_finite() && found[2] == 0.0 && found[3].is_nan());
+        assert_eq!((found[4], found[5]), (f32::INFINITY, 0.0));
+        for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            let near = (found - expected).abs() <= 1e-6 * expected.abs().max(1.0);
+            assert!(near || found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan(), "{i}");
+        }
     }
 
     #[test]

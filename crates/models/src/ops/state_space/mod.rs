@@ -21,6 +21,8 @@
 mod backward;
 pub(crate) mod decomposed;
 mod forward;
+#[cfg(feature = "gpu")]
+pub(crate) mod gpu;
 pub(crate) mod steps;
 #[cfg(test)]
 mod tests;

@@ -3,8 +3,8 @@
 use cubecl::prelude::*;
 
 use super::Gate;
+use crate::gpu::math::{sigmoid, silu_slope};
 use crate::gpu::{Array, Gpu, Operation, THREADS, cubes_of};
-use crate::ops::exp::gpu::{sigmoid, silu_slope};
 
 /// SiLU(gate) ⊙ value for the halves of rows of 2 * `width`.
 #[derive(Debug)]

@@ -25,6 +25,7 @@ fn a_device_is_read_with_its_variables_and_auto_is_what_nobody_wrote() {
     assert_eq!(device(", device: cpu"), DeviceChoice::Cpu);
     assert_eq!(device(", device: auto"), DeviceChoice::Auto);
     assert_eq!(device(", device: 'cuda:0'"), DeviceChoice::Cuda(0));
+    assert_eq!(device(", device: 'wgpu:1'"), DeviceChoice::Wgpu(1));
     assert_eq!(device(", device: $where"), DeviceChoice::Cuda(1));
     let by_axis = plan(&pipeline(", matrix: { on: [cpu, 'cuda:3'] }, device: $on"));
     assert_eq!(cell(&by_axis, "model[on=cpu]").settings.device, DeviceChoice::Cpu);

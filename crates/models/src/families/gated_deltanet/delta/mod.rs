@@ -23,6 +23,8 @@ mod backward;
 mod chunk;
 mod decomposed;
 mod forward;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod inverse;
 mod steps;
 #[cfg(test)]
@@ -38,7 +40,7 @@ pub use self::steps::advance;
 use super::mixer::Size;
 use crate::Tokens;
 use crate::ops::dot;
-use crate::ops::implementation::is_decomposed;
+use crate::ops::implementation::{Implementation, implementation};
 use crate::ops::kernel::{Kernel, Operand, apply};
 
 /// Steps of a chunk. From 16 to 80 all are about as fast.
@@ -101,10 +103,18 @@ struct HeadSequence {
 /// Answers [batch * time, heads * value] to queries and keys [batch * time, heads * key], of any length, values
 /// [batch * time, heads * value] and gates [batch * time, 2 * heads]: log decays, then strengths. Zero at padded steps.
 pub fn delta_rule(q: Tensor<2>, k: Tensor<2>, v: Tensor<2>, gates: Tensor<2>, shape: Shape) -> Tensor<2> {
-    if is_decomposed(&q.device()) {
-        return decomposed::decompose([q, k, v, gates], &shape, decomposed::CHUNK);
+    match implementation(&q.device()) {
+        Implementation::Cpu => {
+            apply([Operand::from(q), Operand::from(k), Operand::from(v), Operand::from(gates)], DeltaRule { shape })
+        }
+        #[cfg(feature = "gpu")]
+        Implementation::Gpu if shape.key <= gpu::MAX_KEY => {
+            let dims = v.dims();
+            let operands = [q, k, v, gates].map(|operand| operand.flatten(0, 1));
+            crate::gpu::apply(operands, gpu::DeltaRule { shape }).reshape(dims)
+        }
+        _ => decomposed::decompose([q, k, v, gates], &shape, decomposed::CHUNK),
     }
-    apply([Operand::from(q), Operand::from(k), Operand::from(v), Operand::from(gates)], DeltaRule { shape })
 }
 
 #[derive(Debug)]

@@ -1,22 +1,29 @@
 //! The chunked form, as kernel and decomposed, against the plain rule in f64, gradients too; and the hard cases.
 
-use burn::tensor::TensorData;
+use burn::tensor::{Device, TensorData};
 use proptest::prelude::*;
 
 use super::*;
+use crate::device::cpu;
 use crate::parameters::{Init, InitRng};
 use crate::testing::{assert_close, both_implementations, random, values};
 
 /// A batch and what the rule is given: q, k, v, gates.
-struct Case {
-    tokens: Tokens,
-    shape: Shape,
-    inputs: [Vec<f32>; 4],
+pub(super) struct Case {
+    pub tokens: Tokens,
+    pub shape: Shape,
+    pub inputs: [Vec<f32>; 4],
 }
 
 impl Case {
     /// Random rows with log decays -|normal| times `decay`, and strengths uniform up to `reach`.
-    fn random(lengths: &[usize], [heads, key, value, chunk]: [usize; 4], decay: f64, reach: f64, seed: u64) -> Case {
+    pub fn random(
+        lengths: &[usize],
+        [heads, key, value, chunk]: [usize; 4],
+        decay: f64,
+        reach: f64,
+        seed: u64,
+    ) -> Case {
         let games: Vec<Vec<u16>> = lengths.iter().map(|&length| vec![1; length]).collect();
         let tokens = Tokens::padded(games.iter().map(Vec::as_slice), 0);
         let mut shape = Shape::new(&tokens, &Size { width: 0, heads, key, value, reach: 1.0 });
@@ -45,20 +52,26 @@ impl Case {
         case
     }
 
-    fn operands(&self) -> [Tensor<2>; 4] {
-        self.inputs.each_ref().map(|values| {
-            let shape = [self.tokens.rows(), values.len() / self.tokens.rows()];
-            Tensor::from_data(TensorData::new(values.clone(), shape), &crate::device::cpu())
+    pub fn operands(&self, device: &Device) -> [Tensor<2>; 4] {
+        let Shape { heads, key, value, .. } = self.shape;
+        let widths = [heads * key, heads * key, heads * value, 2 * heads];
+        std::array::from_fn(|i| {
+            let data = TensorData::new(self.inputs[i].clone(), [self.tokens.rows(), widths[i]]);
+            Tensor::from_data(data, device)
         })
     }
 
-    /// Answers of the kernel, and those of the decomposed form in chunks of about the kernel's and of its own.
-    fn answers(&self, operands: [Tensor<2>; 4]) -> [Tensor<2>; 3] {
+    /// Answers of the kernel, and on the processor those of the decomposed form in chunks of about the kernel's and of its
+    /// own.
+    pub fn answers(&self, operands: [Tensor<2>; 4]) -> Vec<Tensor<2>> {
         let [q, k, v, gates] = operands.clone();
+        if q.device() != cpu() {
+            return vec![delta_rule(q, k, v, gates, self.shape.clone())];
+        }
         let like_the_kernel = self.shape.chunk.next_multiple_of(inverse::BLOCK);
         let [kernel, usual] =
             both_implementations(|| delta_rule(q.clone(), k.clone(), v.clone(), gates.clone(), self.shape.clone()));
-        [kernel, usual, decomposed::decompose(operands, &self.shape, like_the_kernel)]
+        vec![kernel, usual, decomposed::decompose(operands, &self.shape, like_the_kernel)]
     }
 
     /// Answers in f64, zero at padded steps, with each input moved by `step` along a direction.
@@ -89,10 +102,10 @@ impl Case {
         self.inputs.each_ref().map(|values| vec![0.0; values.len()])
     }
 
-    fn check_answers(&self, tolerance: f64) {
+    fn check_answers(&self, device: &Device, tolerance: f64) {
         let truth = self.exact(0.0, &self.still());
         let largest = truth.iter().fold(1.0f64, |largest, answer| largest.max(answer.abs()));
-        for (form, answers) in self.answers(self.operands()).iter().enumerate() {
+        for (form, answers) in self.answers(self.operands(device)).iter().enumerate() {
             for (i, (found, exact)) in values(answers).iter().zip(&truth).enumerate() {
                 let error = (f64::from(*found) - exact).abs();
                 assert!(error <= tolerance * largest, "{form}: answer {i} is {found}, not {exact} (up to {largest})");
@@ -101,15 +114,16 @@ impl Case {
     }
 
     /// Asserts the slopes of a random sum of the answers, along random directions of each input.
-    fn check_gradients(&self, tolerance: f64) {
-        let operands = self.operands().map(|operand| operand.autodiff().require_grad());
+    fn check_gradients(&self, device: &Device, tolerance: f64) {
+        let operands = self.operands(device).map(|operand| operand.autodiff().require_grad());
         let pull = random::<2>([self.tokens.rows(), self.shape.heads * self.shape.value], 77, 1.0);
         let weights: Vec<f64> = values(&pull).into_iter().map(f64::from).collect();
-        let answers = self.answers(operands.clone());
-        let gradients = answers.map(|answers| (answers * pull.clone()).sum().backward());
+        let pull = Tensor::from_data(pull.into_data(), device);
+        let answers = self.answers(operands.clone()).into_iter();
+        let gradients: Vec<_> = answers.map(|answers| (answers * pull.clone()).sum().backward()).collect();
         let mut draw = InitRng::seeded(5);
         for (which, operand) in operands.iter().enumerate() {
-            let forms = gradients.each_ref().map(|gradients| values(&operand.grad(gradients).unwrap()));
+            let forms: Vec<_> = gradients.iter().map(|gradients| values(&operand.grad(gradients).unwrap())).collect();
             for _ in 0..4 {
                 let mut along = self.still();
                 along[which].iter_mut().for_each(|value| *value = draw.normal());
@@ -146,8 +160,8 @@ proptest! {
         seed in 0u64..1000,
     ) {
         let case = Case::random(&lengths, [heads, key, value, chunk], 0.3, reach, seed);
-        case.check_answers(1e-5);
-        case.check_gradients(1e-4);
+        case.check_answers(&cpu(), 1e-5);
+        case.check_gradients(&cpu(), 1e-4);
     }
 }
 
@@ -155,8 +169,8 @@ proptest! {
 fn long_games_stay_equal_across_the_edges_of_chunks() {
     for steps in [31, 32, 33, 63, 64, 65, 255, 256, 257, 513, 640] {
         let case = Case::random(&[steps, 5], [2, 12, 24, CHUNK], 0.05, 2.0, steps as u64);
-        case.check_answers(1e-5);
-        case.check_gradients(1e-4);
+        case.check_answers(&cpu(), 1e-5);
+        case.check_gradients(&cpu(), 1e-4);
     }
 }
 
@@ -168,8 +182,10 @@ fn equal_keys_and_strengths_near_two_lose_no_digits() {
             let mut case = Case::constant(200, -1e-4, strength);
             case.shape.chunk = chunk;
             // A key's length is off by 1e-7 in f32, and with equal keys that adds up over 200 steps in any form.
-            case.check_answers(1e-4);
-            case.check_gradients(3e-4);
+            for device in devices() {
+                case.check_answers(&device, 1e-4);
+                case.check_gradients(&device, 3e-4);
+            }
         }
     }
 }
@@ -182,9 +198,20 @@ fn steep_decays_lose_no_digits() {
         for (step, gates) in case.inputs[3].chunks_exact_mut(2).enumerate() {
             gates[0] = if step % 3 == 2 { -1e-3 } else { decay };
         }
-        case.check_answers(1e-5);
-        case.check_gradients(1e-4);
+        for device in devices() {
+            case.check_answers(&device, 1e-5);
+            case.check_gradients(&device, 1e-4);
+        }
     }
+}
+
+/// The processor, and the GPU under test if there is one.
+fn devices() -> Vec<Device> {
+    #[cfg(feature = "gpu")]
+    let gpu = crate::testing::gpu();
+    #[cfg(not(feature = "gpu"))]
+    let gpu = None;
+    std::iter::once(cpu()).chain(gpu).collect()
 }
 
 /// The same, decomposed into Burn's operations: a loop over the steps.
@@ -214,7 +241,7 @@ fn reference([q, k, v, gates]: [Tensor<2>; 4], case: &Case) -> Tensor<2> {
 #[test]
 fn both_forms_equal_the_reference_and_so_do_their_gradients() {
     let case = Case::random(&[9, 9], [2, 6, 10, 4], 0.3, 2.0, 1);
-    let operands = case.operands().map(|operand| operand.autodiff().require_grad());
+    let operands = case.operands(&cpu()).map(|operand| operand.autodiff().require_grad());
     let pull = random::<2>([18, 20], 4, 1.0);
     let truth = reference(operands.clone(), &case);
     let expected = (truth.clone() * pull.clone()).sum().backward();

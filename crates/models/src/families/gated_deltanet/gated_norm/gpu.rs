@@ -2,8 +2,8 @@
 
 use cubecl::prelude::*;
 
+use crate::gpu::math::{sigmoid, silu_slope};
 use crate::gpu::{Array, Gpu, Operation, Rows, THREADS, cubes, sum_of_lanes, sum_of_rows, sum_over_rows};
-use crate::ops::exp::gpu::{sigmoid, silu_slope};
 
 /// RMS(x; w, ε) ⊙ SiLU(gate), of `x`, the gate and the weight. Each head is a row here.
 #[derive(Debug)]

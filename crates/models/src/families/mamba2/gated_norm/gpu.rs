@@ -2,8 +2,8 @@
 
 use cubecl::prelude::*;
 
+use crate::gpu::math::{sigmoid, silu_slope};
 use crate::gpu::{Array, Gpu, Operation, Rows, THREADS, cubes, sum_of_lanes, sum_of_rows, sum_over_rows};
-use crate::ops::exp::gpu::{sigmoid, silu_slope};
 
 /// The norm of y ⊙ SiLU(z) for each row, of `y`, `z` and the weight.
 #[derive(Debug)]

@@ -2,6 +2,8 @@
 
 mod backward;
 mod decomposed;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod prefix;
 mod steps;
 #[cfg(test)]
@@ -13,7 +15,7 @@ use burn::tensor::Tensor;
 
 pub use self::steps::advance;
 use crate::Tokens;
-use crate::ops::implementation::is_decomposed;
+use crate::ops::implementation::{Implementation, implementation};
 use crate::ops::kernel::{Kernel, Operand, apply};
 
 /// The algorithm that computes states. The two differ in rounding, and in what becomes of states that explode.
@@ -64,10 +66,18 @@ pub fn scan(
     shape: Shape,
     algorithm: ScanAlgorithm,
 ) -> Tensor<2> {
-    if is_decomposed(&transitions.device()) {
-        return decomposed::decompose(init, transitions, inputs, &shape, algorithm);
+    match implementation(&transitions.device()) {
+        Implementation::Cpu => {
+            apply([Operand::from(init), Operand::from(transitions), Operand::from(inputs)], Scan { shape, algorithm })
+        }
+        #[cfg(feature = "gpu")]
+        Implementation::Gpu if shape.block <= gpu::LARGEST_BLOCK => {
+            let sizes = [shape.rows(), shape.width];
+            let operands = [init, transitions.flatten(0, 1), inputs.flatten(0, 1)];
+            crate::gpu::apply(operands, Scan { shape, algorithm }).reshape(sizes)
+        }
+        _ => decomposed::decompose(init, transitions, inputs, &shape, algorithm),
     }
-    apply([Operand::from(init), Operand::from(transitions), Operand::from(inputs)], Scan { shape, algorithm })
 }
 
 #[derive(Debug)]

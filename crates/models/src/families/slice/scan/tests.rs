@@ -300,3 +300,47 @@ fn whatever_is_padded_changes_no_state_and_no_gradient() {
         assert!(of(&padded).concat().concat().iter().all(|value| value.is_finite()));
     }
 }
+
+#[cfg(feature = "gpu")]
+#[test]
+fn a_gpu_agrees_with_the_processor() {
+    let usual = [70, 5, 0, 33];
+    let cases = [(1, 70, usual), (2, 70, usual), (3, 27, usual), (8, 24, usual), (16, 32, usual), (1, 3, [0; 4])];
+    let cases = cases.into_iter().chain([(8, 16, [259, 257, 3, 1]), (1, 5, [1, 255, 256, 520])]);
+    for (block, width, lengths) in cases {
+        // Whatever is padded is looked at by none.
+        let mut case = Case::random(&lengths, width, block, -0.1, 0.15, 7);
+        for (game, steps) in lengths.into_iter().enumerate() {
+            let (from, to) = (game * case.tokens.time() + steps, (game + 1) * case.tokens.time());
+            case.transitions[from * width * block..to * width * block].fill(f32::NAN);
+            case.inputs[from * width..to * width].fill(f32::INFINITY);
+        }
+        for algorithm in [ScanAlgorithm::Chunked, ScanAlgorithm::Sequential] {
+            let (init, transitions, inputs) = case.operands();
+            let sizes = [transitions.dims(), inputs.dims()];
+            let operands = [init, transitions.flatten(0, 1), inputs.flatten(0, 1)];
+            crate::testing::assert_gpu_agrees(operands, 1e-5, |[init, a, c]| {
+                scan(init, a.reshape(sizes[0]), c.reshape(sizes[1]), case.shape(), algorithm).flatten(0, 1)
+            });
+        }
+    }
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn on_a_gpu_states_explode_at_the_same_steps() {
+    let Some(gpu) = crate::testing::gpu() else { return };
+    for case in [planted(600, (3.0, 0.5), (3.0, 0.5)), planted(300, (0.0, 0.0), (3.0, 0.0))] {
+        for algorithm in [ScanAlgorithm::Chunked, ScanAlgorithm::Sequential] {
+            let (init, transitions, inputs) = case.operands();
+            let init = Tensor::from_data(init.into_data(), &gpu);
+            let [transitions, inputs] = [transitions, inputs].map(|x| Tensor::<2>::from_data(x.into_data(), &gpu));
+            let found = values(&scan(init, transitions, inputs, case.shape(), algorithm));
+            for (t, (found, expected)) in found.iter().zip(&case.states(algorithm)[0]).enumerate() {
+                let both_nan = found.is_nan() && expected.is_nan();
+                let is_near = (found - expected).abs() <= 1e-4 * expected.abs();
+                assert!(both_nan || found == expected || is_near, "{algorithm:?}: step {t}: {found} for {expected}");
+            }
+        }
+    }
+}

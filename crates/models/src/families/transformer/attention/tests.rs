@@ -120,7 +120,7 @@ mod gpu {
         let qkv = random::<1>([tokens.rows() * 3 * width], 1, 1.0) + padding;
         // Rounded probabilities differ in the last bit that is left.
         let tolerance = match precision {
-            Precision::Fp32 => 3e-6,
+            Precision::Fp32 => 2e-6,
             Precision::Tf32 => 2e-3,
             Precision::Bf16 => 2e-2,
         };
@@ -136,11 +136,11 @@ mod gpu {
         // Cubes have 64 rows, tiles 28 or 32.
         agrees(&[70, 33, 1, 64, 65], 8, Layout::Upstream, None, Precision::Fp32);
         agrees(&[3, 70, 29], 16, Layout::Standard, Some(dropout), Precision::Fp32);
-        agrees(&[66, 28, 1], 64, Layout::Upstream, Some(dropout), Precision::Fp32);
-        agrees(&[1], 64, Layout::Standard, None, Precision::Fp32);
+        agrees(&[66, 1], 64, Layout::Upstream, Some(dropout), Precision::Fp32);
         // Vectors of one and of two channels, and loops that are not unrolled.
         agrees(&[9, 1, 5], 6, Layout::Standard, None, Precision::Fp32);
         agrees(&[9, 1, 5], 6, Layout::Upstream, None, Precision::Fp32);
+        agrees(&[], 6, Layout::Upstream, None, Precision::Fp32);
         agrees(&[19, 1], 72, Layout::Standard, Some(dropout), Precision::Fp32);
     }
 

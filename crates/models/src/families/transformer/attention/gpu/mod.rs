@@ -9,8 +9,10 @@
 //! before they are divided by their sum, by the same relative error. With rounding, the mean of the slopes of a query is the
 //! product of the output, as rounded, and its gradient.
 
-mod backward;
 mod forward;
+mod keys;
+mod means;
+mod queries;
 mod tile;
 mod turns;
 
@@ -131,6 +133,9 @@ impl Operation<1> for Attention {
         let (turns, lengths) = (turns(gpu, &self.rotation), gpu.lengths(&self.shape.lengths));
         let out = gpu.empty(self.shape.rows() * self.shape.width());
         let norms = gpu.empty(2 * self.parts() * self.shape.time);
+        if out.len() == 0 {
+            return (out, vec![turns, lengths, gpu.empty(0), norms]);
+        }
         let ([first, second], dropped, kept) = self.dropout();
         forward::forward::launch(
             gpu.client(),
@@ -157,14 +162,17 @@ impl Operation<1> for Attention {
     fn backward(&self, gpu: &Gpu, [qkv]: [&Array; 1], saved: &[Array], g: &Array, _: [bool; 1]) -> [Option<Array>; 1] {
         let [turns, lengths, out, norms] = saved else { unreachable!("the forward pass saves four arrays") };
         let for_qkv = gpu.empty(qkv.len());
+        if qkv.len() == 0 {
+            return [Some(for_qkv)];
+        }
         let rows = self.parts() * self.shape.time;
         let means = gpu.empty(rows);
         let (vector, form) = (self.vector(), self.form());
         let (dim, time) = (CubeDim::new_1d(THREADS), self.shape.time as u32);
         let (client, count) = (gpu.client(), cubes_of(rows));
-        backward::means::launch(client, count, dim, vector, out.arg(), g.arg(), means.arg(), rows as u32, time, form);
+        means::means::launch(client, count, dim, vector, out.arg(), g.arg(), means.arg(), rows as u32, time, form);
         let ([first, second], dropped, kept) = self.dropout();
-        backward::for_queries::launch(
+        queries::for_queries::launch(
             client,
             self.cubes(),
             CubeDim::new_1d(ROWS as u32),
@@ -184,7 +192,7 @@ impl Operation<1> for Attention {
             kept,
             form,
         );
-        backward::for_keys_and_values::launch(
+        keys::for_keys_and_values::launch(
             client,
             self.cubes(),
             CubeDim::new_1d(2 * ROWS as u32),

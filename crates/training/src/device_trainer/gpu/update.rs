@@ -1,0 +1,124 @@
+//! AdamW on a GPU: one kernel over all values.
+
+use cubecl::prelude::*;
+use cwm_models::gpu::{Array, Gpu, THREADS, cubes, cubes_of};
+
+use super::magnitude::relative;
+use crate::optimiser::Factors;
+
+/// Whether there is an update, and with which part of the gradient: three numbers, made on the GPU, so that it does not wait
+/// for the host. The gradient is divided by the first and multiplied by the second; there is an update if the third is 1.
+pub struct Verdict(Array);
+
+impl Verdict {
+    /// An update with the gradient times `clip`.
+    pub fn update(gpu: &Gpu, clip: f32) -> Self {
+        Verdict(gpu.upload(&[1.0, clip, 1.0].map(f32::to_bits)))
+    }
+
+    /// An update with the gradient clipped to the norm `limit`, if neither it nor the losses have a value that is not finite.
+    /// Both are magnitudes ([`super::magnitude::magnitude`]).
+    pub fn clipped(gpu: &Gpu, gradient: &Array, losses: &Array, limit: f64) -> Self {
+        let verdict = gpu.empty(3);
+        let arrays = (gradient.arg(), losses.arg(), verdict.arg());
+        judge::launch(gpu.client(), cubes(1), CubeDim::new_1d(1), arrays.0, arrays.1, arrays.2, limit as f32);
+        Verdict(verdict)
+    }
+}
+
+/// As [`crate::optimiser::clip_factor`] with the norm, which may be above all floats, as a product.
+#[cube(launch)]
+fn judge(gradient: &[f32], losses: &[f32], verdict: &mut [f32], limit: f32) {
+    if ABSOLUTE_POS == 0 {
+        // Four times the smallest normal float at least, as in `relative`.
+        let largest = f32::max(gradient[0], 4.701_977_4e-38f32);
+        let factor = limit / (f32::sqrt(gradient[1]) + 1e-6f32 / largest);
+        let mut divisor = 1.0f32;
+        let mut multiplier = 1.0f32;
+        if factor < largest {
+            divisor = largest;
+            multiplier = factor;
+        }
+        let mut wanted = 0.0f32;
+        if gradient[2] == 0.0f32 && losses[2] == 0.0f32 {
+            wanted = 1.0f32;
+        }
+        verdict[0] = divisor;
+        verdict[1] = multiplier;
+        verdict[2] = wanted;
+    }
+}
+
+/// The arrays of an update, all of one length.
+pub struct Values<'a> {
+    /// The weights.
+    pub weights: &'a Array,
+    /// First moments.
+    pub first: &'a Array,
+    /// Second moments.
+    pub second: &'a Array,
+    /// The gradient.
+    pub gradient: &'a Array,
+    /// A bit for each weight, 1 if it decays.
+    pub decaying: &'a Array,
+}
+
+/// Updates weights and moments in place; `clip` of the factors is the verdict's matter.
+pub fn update(gpu: &Gpu, values: Values<'_>, verdict: &Verdict, factors: Factors) {
+    let Values { weights, first, second, gradient, decaying } = values;
+    let Factors { clip: _, keep, first: of_first, second: of_second, rate, root, epsilon } = factors;
+    adamw::launch(
+        gpu.client(),
+        cubes_of(weights.len()),
+        CubeDim::new_1d(THREADS),
+        weights.arg(),
+        first.arg(),
+        second.arg(),
+        gradient.arg(),
+        decaying.arg(),
+        verdict.0.arg(),
+        weights.len() as u32,
+        keep,
+        of_first.0,
+        of_first.1,
+        of_second.0,
+        of_second.1,
+        rate,
+        root,
+        epsilon,
+    );
+}
+
+#[cube(launch)]
+#[allow(clippy::too_many_arguments)]
+fn adamw(
+    weights: &mut [f32],
+    first: &mut [f32],
+    second: &mut [f32],
+    gradient: &[f32],
+    decaying: &[u32],
+    verdict: &[f32],
+    len: u32,
+    keep: f32,
+    first_old: f32,
+    first_new: f32,
+    second_old: f32,
+    second_new: f32,
+    rate: f32,
+    root: f32,
+    epsilon: f32,
+) {
+    let at = ABSOLUTE_POS;
+    if at < len as usize && verdict[2] == 1.0f32 {
+        let g = relative(gradient[at], verdict[0]) * verdict[1];
+        let m = first_old * first[at] + first_new * g;
+        let v = second_old * second[at] + second_new * g * g;
+        let mut w = weights[at];
+        if (decaying[at / 32] >> (at as u32 % 32u32)) & 1u32 == 1u32 {
+            w *= keep;
+        }
+        first[at] = m;
+        second[at] = v;
+        weights[at] = w - rate * m / (f32::sqrt(v) * root + epsilon);
+    }
+}
