@@ -97,7 +97,7 @@ impl Scan {
         let threads = CubeDim::new_1d(THREADS);
         let slopes = gpu.empty(rows * plan.heads * self.widths.angles());
         let count = rows * plan.heads * (plan.state / 2);
-        rows::turn_back::launch(
+        rows::rotate_back::launch(
             gpu.client(),
             cubes_of(count),
             threads,
