@@ -17,7 +17,7 @@ struct Table {
     ids: Vec<u16>,
 }
 
-/// Stands in [`Table::ids`] for a token that is no action.
+/// The id in [`Table::ids`] of a token that is no action.
 const NONE: u16 = u16::MAX;
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {

@@ -1,4 +1,4 @@
-//! Packed rows: keys and queries with biases, turned, and scaled values; and the same back.
+//! PackedRows rows: keys and queries with biases, turned, and scaled values; and the same back.
 
 use cubecl::prelude::*;
 
