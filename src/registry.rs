@@ -27,6 +27,7 @@ stages! {
     "parse": cwm_parse::Parse,
     "import": cwm_import::Import,
     "bag": cwm_bag::Bag,
+    "analyse": cwm_analyse::Analyse,
     "split": cwm_split::Split,
     "tokenize": cwm_tokenize::Tokenize,
     "train": cwm_train::Train,

@@ -17,6 +17,7 @@ const IS_WHOLE: bool = cfg!(all(
     feature = "parse",
     feature = "import",
     feature = "bag",
+    feature = "analyse",
     feature = "split",
     feature = "tokenize",
     feature = "train",
