@@ -1,6 +1,8 @@
 //! The recurrence of all games and heads of a batch, as one operation.
 
 mod decomposed;
+#[cfg(feature = "gpu")]
+mod gpu;
 #[cfg(test)]
 mod tests;
 
@@ -13,7 +15,7 @@ use super::Widths;
 use super::rates::{HeadGradients, Rates};
 use super::rotation::Rotations;
 use crate::Tokens;
-use crate::ops::implementation::is_decomposed;
+use crate::ops::implementation::{Implementation, implementation};
 use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::ops::matrix::{Matrix, MatrixMut};
 use crate::ops::state_space::{Group, Shape};
@@ -48,21 +50,35 @@ pub struct Parameters {
 /// and turned by angles that grow by Δ π tanh(ang) (models.md §7). The result is [rows, heads * ranks * head width] and
 /// zero at padded steps.
 pub fn scan(inputs: Inputs, parameters: Parameters, widths: Widths, tokens: &Tokens) -> Tensor<2> {
-    if is_decomposed(&inputs.keys.device()) {
-        return decomposed::decompose(inputs, parameters, widths, tokens);
+    let (time, lengths) = (tokens.time(), tokens.lengths().clone());
+    match implementation(&inputs.keys.device()) {
+        Implementation::Cpu => {
+            let operands = [
+                Operand::from(inputs.keys),
+                Operand::from(inputs.queries),
+                Operand::from(inputs.x),
+                Operand::from(inputs.rates),
+                Operand::from(parameters.dt_bias),
+                Operand::from(parameters.key_bias),
+                Operand::from(parameters.query_bias),
+                Operand::from(parameters.mimo_x),
+                Operand::from(parameters.skip),
+            ];
+            apply(operands, Scan { widths, time, lengths })
+        }
+        #[cfg(feature = "gpu")]
+        Implementation::Gpu => {
+            let [keys, queries, x, rates] =
+                [inputs.keys, inputs.queries, inputs.x, inputs.rates].map(|input| input.flatten(0, 1));
+            let [key_bias, query_bias, mimo_x] =
+                [parameters.key_bias, parameters.query_bias, parameters.mimo_x].map(|block| block.flatten(0, 2));
+            let (dt_bias, skip) = (parameters.dt_bias, parameters.skip);
+            let operands = [keys, queries, x, rates, dt_bias, key_bias, query_bias, mimo_x, skip];
+            let shape = [tokens.rows(), widths.size.heads * widths.values()];
+            crate::gpu::apply(operands, gpu::Scan { widths, time, lengths }).reshape(shape)
+        }
+        Implementation::Decomposed => decomposed::decompose(inputs, parameters, widths, tokens),
     }
-    let operands = [
-        Operand::from(inputs.keys),
-        Operand::from(inputs.queries),
-        Operand::from(inputs.x),
-        Operand::from(inputs.rates),
-        Operand::from(parameters.dt_bias),
-        Operand::from(parameters.key_bias),
-        Operand::from(parameters.query_bias),
-        Operand::from(parameters.mimo_x),
-        Operand::from(parameters.skip),
-    ];
-    apply(operands, Scan { widths, time: tokens.time(), lengths: tokens.lengths().clone() })
 }
 
 #[derive(Debug)]

@@ -168,3 +168,35 @@ fn its_gradients_are_slopes() {
         });
     }
 }
+
+#[cfg(feature = "gpu")]
+#[test]
+fn a_gpu_agrees_with_the_processor() {
+    let long = Tokens::padded([[1u16; 37].as_slice(), &[1; 17], &[1; 16], &[]], 0);
+    let wide = Widths {
+        size: MixerSize { width: 70, inner: 140, heads: 2, head_width: 70, state: 20 },
+        ranks: 2,
+        pairing: Pairing::Halves,
+    };
+    // The last has two tiles of columns. The first step's speeds turn all steps alike, so their gradient is zero, and what
+    // is found is rounding.
+    for (widths, tokens, tolerance) in [
+        (widths(1, Pairing::Neighbours), batch(), 1e-5),
+        (widths(3, Pairing::Halves), long.clone(), 6e-5),
+        (wide, long, 1e-4),
+    ] {
+        let ([keys, queries, x, rates], [dt_bias, skip], blocks) = operands(&widths, &tokens);
+        let [keys, queries, x, rates] = [keys, queries, x, rates].map(|input| input.flatten(0, 1));
+        let [key_bias, query_bias, mimo_x] = blocks.map(|block| block.flatten(0, 2));
+        let inputs = [keys, queries, x, rates, dt_bias, skip, key_bias, query_bias, mimo_x];
+        let (rows, size) = (tokens.rows(), widths.size);
+        crate::testing::assert_gpu_agrees(inputs, tolerance, |inputs| {
+            let [keys, queries, x, rates, dt_bias, skip, key_bias, query_bias, mimo_x] = inputs;
+            let inputs = [(keys, widths.keys()), (queries, widths.keys()), (x, size.inner), (rates, widths.rates())]
+                .map(|(input, width)| input.reshape([rows, width]));
+            let blocks = [(key_bias, size.state), (query_bias, size.state), (mimo_x, size.head_width)]
+                .map(|(block, width)| block.reshape([size.heads, widths.ranks, width]));
+            run((inputs, [dt_bias, skip], blocks), widths, &tokens).flatten(0, 1)
+        });
+    }
+}

@@ -1,0 +1,200 @@
+//! The kernels of [`super::scan`] on a GPU: rates and angles, packed rows of turned keys and queries and scaled values, then
+//! the recurrence of `ops::state_space::gpu`.
+
+mod angles;
+mod rates;
+mod rows;
+mod sums;
+
+use std::sync::Arc;
+
+use cubecl::prelude::CubeDim;
+
+use super::Widths;
+use crate::families::mamba3::rotation::Pairing;
+use crate::gpu::{Array, Gpu, Operation, THREADS, cubes_of, sum_over_rows};
+use crate::ops::state_space::gpu::{Batch, Plan, backward, forward};
+
+/// As [`super::scan`], with its nine inputs in the order of the kernel for the processor.
+#[derive(Debug)]
+pub struct Scan {
+    pub widths: Widths,
+    pub time: usize,
+    pub lengths: Arc<[usize]>,
+}
+
+impl Scan {
+    fn batch(&self) -> Batch {
+        Batch { games: self.lengths.len(), time: self.time }
+    }
+
+    /// PackedRows rows: for each head queries, keys and values.
+    fn plan(&self) -> Plan {
+        let Widths { size, ranks, .. } = self.widths;
+        let (keys, values) = (self.widths.keys(), self.widths.values());
+        let of_head = 2 * keys + values;
+        Plan {
+            heads: size.heads,
+            ranks,
+            state: size.state,
+            width: size.head_width,
+            row: size.heads * of_head,
+            places: [0, keys, 2 * keys],
+            next_keys: of_head,
+            next_values: of_head,
+        }
+    }
+
+    /// PackedRows rows from the inputs, and cosines and sines [rows, heads, angles, 2].
+    fn pack(&self, gpu: &Gpu, inputs: [&Array; 9], turns: &Array, lengths: &Array) -> Array {
+        let [keys, queries, x, _, _, key_bias, query_bias, mimo_x, _] = inputs;
+        let (plan, rows, halves) = (self.plan(), self.batch().rows(), self.widths.pairing == Pairing::Halves);
+        let packed = gpu.empty(rows * plan.row);
+        let threads = CubeDim::new_1d(THREADS);
+        let count = rows * plan.heads * 2 * plan.ranks * plan.state;
+        rows::turn::launch(
+            gpu.client(),
+            cubes_of(count),
+            threads,
+            keys.arg(),
+            queries.arg(),
+            key_bias.arg(),
+            query_bias.arg(),
+            turns.arg(),
+            lengths.arg(),
+            packed.arg(),
+            count as u32,
+            self.time as u32,
+            plan,
+            halves,
+        );
+        let count = rows * plan.heads * plan.ranks * plan.width;
+        rows::scale::launch(
+            gpu.client(),
+            cubes_of(count),
+            threads,
+            x.arg(),
+            mimo_x.arg(),
+            lengths.arg(),
+            packed.arg(),
+            count as u32,
+            self.time as u32,
+            plan,
+        );
+        packed
+    }
+
+    /// From the gradients of turned keys and queries and of scaled values in `found`, in place, to those of each head's
+    /// biases and scales by row; returns those of keys, queries and x, and of the angles.
+    fn unpack(
+        &self,
+        gpu: &Gpu,
+        inputs: [&Array; 9],
+        [packed, turns, lengths, found]: [&Array; 4],
+    ) -> ([Array; 3], Array) {
+        let [keys, queries, x, _, _, _, _, mimo_x, _] = inputs;
+        let (plan, rows, halves) = (self.plan(), self.batch().rows(), self.widths.pairing == Pairing::Halves);
+        let threads = CubeDim::new_1d(THREADS);
+        let slopes = gpu.empty(rows * plan.heads * self.widths.angles());
+        let count = rows * plan.heads * (plan.state / 2);
+        rows::rotate_back::launch(
+            gpu.client(),
+            cubes_of(count),
+            threads,
+            packed.arg(),
+            turns.arg(),
+            lengths.arg(),
+            found.arg(),
+            slopes.arg(),
+            count as u32,
+            self.time as u32,
+            plan,
+            halves,
+        );
+        let [for_keys, for_queries, for_x] = [keys, queries, x].map(|input| gpu.empty(input.len()));
+        sums::sum_heads::launch(
+            gpu.client(),
+            cubes_of(2 * keys.len()),
+            threads,
+            found.arg(),
+            for_keys.arg(),
+            for_queries.arg(),
+            keys.len() as u32,
+            plan,
+        );
+        rows::scale_back::launch(
+            gpu.client(),
+            cubes_of(x.len()),
+            threads,
+            x.arg(),
+            mimo_x.arg(),
+            lengths.arg(),
+            found.arg(),
+            for_x.arg(),
+            x.len() as u32,
+            self.time as u32,
+            plan,
+        );
+        ([for_keys, for_queries, for_x], slopes)
+    }
+}
+
+impl Operation<9> for Scan {
+    fn forward(&self, gpu: &Gpu, inputs: [&Array; 9], save: bool) -> (Array, Vec<Array>) {
+        let [_, _, _, raw, dt_bias, _, _, _, skip] = inputs;
+        let (batch, plan, lengths) = (self.batch(), self.plan(), gpu.lengths(&self.lengths));
+        let (rates, turns) = angles::find(gpu, [raw, dt_bias, &lengths], batch, plan);
+        let packed = self.pack(gpu, inputs, &turns, &lengths);
+        let (y, states) = forward(gpu, [&packed, &rates, skip, &lengths], batch, plan, save);
+        // PackedRows rows are many; they are made again.
+        (y, if save { vec![rates, turns, states] } else { Vec::new() })
+    }
+
+    fn backward(
+        &self,
+        gpu: &Gpu,
+        inputs: [&Array; 9],
+        saved: &[Array],
+        gradient: &Array,
+        _wanted: [bool; 9],
+    ) -> [Option<Array>; 9] {
+        let [_, _, _, raw, dt_bias, key_bias, query_bias, mimo_x, skip] = inputs;
+        let (rates, turns, states) = (&saved[0], &saved[1], &saved[2]);
+        let (batch, plan, lengths) = (self.batch(), self.plan(), gpu.lengths(&self.lengths));
+        let packed = self.pack(gpu, inputs, turns, &lengths);
+        let (found, found_rates) = backward(gpu, [&packed, rates, skip, &lengths, states, gradient], batch, plan);
+        let ([for_keys, for_queries, for_x], slopes) = self.unpack(gpu, inputs, [&packed, turns, &lengths, &found]);
+        angles::sum_back(gpu, &slopes, &lengths, batch, plan);
+        let (for_raw, by_row) = rates::backward(gpu, [raw, dt_bias, &lengths, &found_rates, &slopes], batch, plan);
+
+        let threads = CubeDim::new_1d(THREADS);
+        let totals = sum_over_rows(gpu, &found, batch.rows(), plan.heads * plan.gradients());
+        let [for_key_bias, for_query_bias, for_mimo_x] =
+            [key_bias, query_bias, mimo_x].map(|input| gpu.empty(input.len()));
+        let count = plan.heads * plan.ranks * (plan.width + 2 * plan.state);
+        sums::split_blocks::launch(
+            gpu.client(),
+            cubes_of(count),
+            threads,
+            totals.arg(),
+            for_key_bias.arg(),
+            for_query_bias.arg(),
+            for_mimo_x.arg(),
+            count as u32,
+            plan,
+        );
+        let totals = sum_over_rows(gpu, &by_row, batch.rows(), 2 * plan.heads);
+        let [for_dt_bias, for_skip] = [(); 2].map(|()| gpu.empty(plan.heads));
+        sums::split_rates::launch(
+            gpu.client(),
+            cubes_of(2 * plan.heads),
+            threads,
+            totals.arg(),
+            for_dt_bias.arg(),
+            for_skip.arg(),
+            plan.heads as u32,
+        );
+        [for_keys, for_queries, for_x, for_raw, for_dt_bias, for_key_bias, for_query_bias, for_mimo_x, for_skip]
+            .map(Some)
+    }
+}

@@ -1,0 +1,177 @@
+//! PackedRows rows: keys and queries with biases, turned, and scaled values; and the same back.
+
+use cubecl::prelude::*;
+
+use crate::ops::state_space::gpu::Plan;
+
+/// Writes queries and keys of real steps to `packed`: an element a thread.
+#[cube(launch)]
+pub(super) fn turn(
+    keys: &[f32],
+    queries: &[f32],
+    key_bias: &[f32],
+    query_bias: &[f32],
+    turns: &[f32],
+    lengths: &[u32],
+    packed: &mut [f32],
+    count: u32,
+    time: u32,
+    #[comptime] plan: Plan,
+    #[comptime] halves: bool,
+) {
+    let (heads, ranks, state) = comptime!((plan.heads, plan.ranks, plan.state));
+    let all = comptime!(ranks * state);
+    if ABSOLUTE_POS < count as usize {
+        let row = ABSOLUTE_POS / comptime!(heads * 2 * all);
+        if row % (time as usize) < lengths[row / time as usize] as usize {
+            let head = ABSOLUTE_POS / comptime!(2 * all) % heads;
+            let at = ABSOLUTE_POS % comptime!(2 * all);
+            let of_row = at % all;
+            let n = at % state;
+            let other = partner(n, state, halves);
+            let is_second = if comptime!(halves) { n >= comptime!(state / 2) } else { n % 2 == 1 };
+            let pair = if comptime!(halves) { n % comptime!(state / 2) } else { n / 2 };
+            let (source, bias) = (row * all + of_row, head * all + of_row);
+            let other_source = source - n + other;
+            let other_bias = bias - n + other;
+            let is_query = at < all;
+            let mut x = if is_query { queries[source] + query_bias[bias] } else { keys[source] + key_bias[bias] };
+            let y = if is_query {
+                queries[other_source] + query_bias[other_bias]
+            } else {
+                keys[other_source] + key_bias[other_bias]
+            };
+            if pair < comptime!(state / 4) {
+                let of_turn = ((row * heads + head) * comptime!(state / 4) + pair) * 2;
+                let (cosine, sine) = (turns[of_turn], turns[of_turn + 1]);
+                // The first of a pair loses what the second gains.
+                x = if is_second { y * sine + x * cosine } else { x * cosine - y * sine };
+            }
+            packed[row * comptime!(plan.row) + head * comptime!(plan.next_keys) + at] = x;
+        }
+    }
+}
+
+/// The channel that turns with channel `n`.
+#[cube]
+fn partner(n: usize, #[comptime] state: usize, #[comptime] halves: bool) -> usize {
+    if comptime!(halves) { (n + comptime!(state / 2)) % state } else { n + 1 - n % 2 * 2 }
+}
+
+/// Writes scaled values of real steps to `packed`: an element a thread.
+#[cube(launch)]
+pub(super) fn scale(
+    x: &[f32],
+    mimo_x: &[f32],
+    lengths: &[u32],
+    packed: &mut [f32],
+    count: u32,
+    time: u32,
+    #[comptime] plan: Plan,
+) {
+    let (heads, width) = comptime!((plan.heads, plan.width));
+    let values = comptime!(plan.ranks * width);
+    if ABSOLUTE_POS < count as usize {
+        let row = ABSOLUTE_POS / comptime!(heads * values);
+        if row % (time as usize) < lengths[row / time as usize] as usize {
+            let of_row = ABSOLUTE_POS % comptime!(heads * values);
+            let head = of_row / values;
+            let at = row * comptime!(plan.row) + head * comptime!(plan.next_values) + comptime!(plan.places[2]);
+            packed[at + of_row % values] = mimo_x[of_row] * x[(row * heads + head) * width + of_row % width];
+        }
+    }
+}
+
+/// From the gradients of turned keys and queries in `found` to those before they were turned, all tiles' parts summed into
+/// the first tile's place; and those of the angles [rows, heads, angles]. Zero at padded steps. A pair of channels a thread.
+#[cube(launch)]
+pub(super) fn rotate_back(
+    packed: &[f32],
+    turns: &[f32],
+    lengths: &[u32],
+    found: &mut [f32],
+    slopes: &mut [f32],
+    count: u32,
+    time: u32,
+    #[comptime] plan: Plan,
+    #[comptime] halves: bool,
+) {
+    let (heads, ranks, state) = comptime!((plan.heads, plan.ranks, plan.state));
+    let (half, angles) = comptime!((state / 2, state / 4));
+    if ABSOLUTE_POS < count as usize {
+        let row = ABSOLUTE_POS / comptime!(heads * half);
+        let head = ABSOLUTE_POS / half % heads;
+        let pair = ABSOLUTE_POS % half;
+        let is_real = row % (time as usize) < lengths[row / time as usize] as usize;
+        let first = if comptime!(halves) { pair } else { 2 * pair };
+        let second = first + if comptime!(halves) { comptime!(half).runtime() } else { 1usize.runtime() };
+        let of_turn = ((row * heads + head) * angles + pair) * 2;
+        let mut cosine = 1.0f32;
+        let mut sine = 0.0f32;
+        if pair < angles && is_real {
+            cosine = turns[of_turn];
+            sine = turns[of_turn + 1];
+        }
+        let gradients = (row * heads + head) * comptime!(plan.gradients()) + comptime!(plan.key_gradients(0));
+        let turned = row * comptime!(plan.row) + head * comptime!(plan.next_keys);
+        let mut slope = 0.0f32;
+        // Keys of all ranks, then queries.
+        for which in 0..comptime!(2 * ranks) {
+            let mut x = 0.0f32;
+            let mut y = 0.0f32;
+            if is_real {
+                for tile in 0..comptime!(plan.tiles()) {
+                    let at = gradients + (tile * comptime!(2 * ranks) + which) * state;
+                    x += found[at + first];
+                    y += found[at + second];
+                }
+                if pair < angles {
+                    // In packed rows queries come first.
+                    let at = turned + (which + ranks) % comptime!(2 * ranks) * state;
+                    slope += y * packed[at + first] - x * packed[at + second];
+                    let back = x * cosine + y * sine;
+                    y = y * cosine - x * sine;
+                    x = back;
+                }
+            }
+            found[gradients + which * state + first] = x;
+            found[gradients + which * state + second] = y;
+        }
+        if pair < angles {
+            slopes[of_turn / 2] = slope;
+        }
+    }
+}
+
+/// Gradients of x from those of scaled values in `found`, which become those of the scales by row. Zero at padded steps. An
+/// element of x a thread.
+#[cube(launch)]
+pub(super) fn scale_back(
+    x: &[f32],
+    mimo_x: &[f32],
+    lengths: &[u32],
+    found: &mut [f32],
+    for_x: &mut [f32],
+    count: u32,
+    time: u32,
+    #[comptime] plan: Plan,
+) {
+    let (heads, width) = comptime!((plan.heads, plan.width));
+    if ABSOLUTE_POS < count as usize {
+        let row = ABSOLUTE_POS / comptime!(heads * width);
+        let head = ABSOLUTE_POS / width % heads;
+        let p = ABSOLUTE_POS % width;
+        let is_real = row % (time as usize) < lengths[row / time as usize] as usize;
+        let mut sum = 0.0f32;
+        for rank in 0..comptime!(plan.ranks) {
+            let at = (row * heads + head) * comptime!(plan.gradients()) + rank * width + p;
+            let mut for_scale = 0.0f32;
+            if is_real {
+                sum += found[at] * mimo_x[(head * comptime!(plan.ranks) + rank) * width + p];
+                for_scale = found[at] * x[ABSOLUTE_POS];
+            }
+            found[at] = for_scale;
+        }
+        for_x[ABSOLUTE_POS] = sum;
+    }
+}
