@@ -26,6 +26,8 @@ stages! {
     "play": cwm_play::Play,
     "parse": cwm_parse::Parse,
     "import": cwm_import::Import,
+    "bag": cwm_bag::Bag,
+    "analyse": cwm_analyse::Analyse,
     "split": cwm_split::Split,
     "tokenize": cwm_tokenize::Tokenize,
     "train": cwm_train::Train,

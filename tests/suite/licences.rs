@@ -28,7 +28,7 @@ fn allowed() -> (BTreeSet<String>, Vec<(String, String)>) {
     (quoted(list).into_iter().collect(), exceptions.collect())
 }
 
-/// An SPDX expression, and the old `A/B` for `A OR B`.
+/// An SPDX expression, and the old `A/B` for `A OR B`, and `GPL-3.0+` for `GPL-3.0-or-later`.
 fn holds(expression: &str, is_allowed: &dyn Fn(&str) -> bool) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ").replace(" WITH ", "+WITH+");
     let words: Vec<String> = spaced.split_whitespace().map(|word| word.replace("+WITH+", " WITH ")).collect();
@@ -60,7 +60,7 @@ fn one(words: &[String], at: &mut usize, is_allowed: &dyn Fn(&str) -> bool) -> b
     let Some(word) = words.get(*at) else { return false };
     *at += 1;
     if word != "(" {
-        return is_allowed(word);
+        return is_allowed(word) || word.strip_suffix('+').is_some_and(|old| is_allowed(&format!("{old}-or-later")));
     }
     let answer = any(words, at, is_allowed);
     *at += 1;
@@ -69,13 +69,20 @@ fn one(words: &[String], at: &mut usize, is_allowed: &dyn Fn(&str) -> bool) -> b
 
 #[test]
 fn licence_expressions_are_read_as_they_are_meant() {
-    let is_allowed = |licence: &str| ["MIT", "ISC", "Apache-2.0 WITH LLVM-exception"].contains(&licence);
-    for good in
-        ["MIT", "GPL-2.0 OR MIT", "MIT/GPL-2.0", "MIT AND ISC", "(X OR MIT) AND ISC", "Apache-2.0 WITH LLVM-exception"]
-    {
+    let is_allowed =
+        |licence: &str| ["MIT", "ISC", "GPL-3.0-or-later", "Apache-2.0 WITH LLVM-exception"].contains(&licence);
+    for good in [
+        "MIT",
+        "GPL-3.0+",
+        "GPL-2.0 OR MIT",
+        "MIT/GPL-2.0",
+        "MIT AND ISC",
+        "(X OR MIT) AND ISC",
+        "Apache-2.0 WITH LLVM-exception",
+    ] {
         assert!(holds(good, &is_allowed), "{good}");
     }
-    for bad in ["GPL-2.0", "MIT AND X", "(MIT OR ISC) AND X", "Apache-2.0", ""] {
+    for bad in ["GPL-2.0", "GPL-2.0+", "GPL-3.0", "MIT AND X", "(MIT OR ISC) AND X", "Apache-2.0", ""] {
         assert!(!holds(bad, &is_allowed), "{bad}");
     }
 }

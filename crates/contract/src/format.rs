@@ -32,6 +32,8 @@ impl Format {
     pub const CANDIDATES: Format = Format::named("candidates");
     /// Differences between models on the same games, one JSON object a line.
     pub const DIFFERENCES: Format = Format::named("differences");
+    /// Positions with the best moves that an engine found (Parquet).
+    pub const EVALUATIONS: Format = Format::named("evaluations");
     /// Curves that training recorded, one JSON object a line.
     pub const CURVES: Format = Format::named("curves");
     /// Predictions of a model of any program, one row a position (Parquet).

@@ -25,7 +25,7 @@ pub(crate) fn softplus(x: f32) -> f32 {
 
 /// ln(1 + u) for u in 0..=1: 2 artanh(u/(2+u)), whose argument is at most 1/3.
 #[cube]
-fn log_one_plus(u: f32) -> f32 {
+pub(crate) fn log_one_plus(u: f32) -> f32 {
     let s = u / (2.0f32 + u);
     let q = s * s;
     let mut p = 0.066_666_67f32;

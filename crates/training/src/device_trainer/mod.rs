@@ -92,11 +92,7 @@ impl DeviceTrainer {
     pub fn new(weights: &Weights, adamw: &AdamW, snapshot: &Weights, device: &Device) -> Self {
         let layout: &Arc<Layout> = weights.layout();
         let values = [weights, &adamw.first, &adamw.second, snapshot].map(Weights::values);
-        let arrays: Box<dyn Arrays> = match cwm_models::device::is_cpu(device) {
-            #[cfg(feature = "gpu")]
-            false => Box::new(gpu::GpuArrays::new(layout, values, device)),
-            _ => Box::new(ComposedArrays::new(layout, values, device)),
-        };
+        let arrays = arrays(layout, values, device);
         DeviceTrainer { device: device.clone(), options: adamw.options(), updates: adamw.updates, arrays }
     }
 
@@ -170,4 +166,13 @@ impl DeviceTrainer {
     pub fn restore_snapshot(&mut self) {
         self.arrays.restore_snapshot();
     }
+}
+
+/// The arrays of this kind of device.
+fn arrays(layout: &Arc<Layout>, values: [&[f32]; 4], device: &Device) -> Box<dyn Arrays> {
+    #[cfg(feature = "gpu")]
+    if !cwm_models::device::is_cpu(device) {
+        return Box::new(gpu::GpuArrays::new(layout, values, device));
+    }
+    Box::new(ComposedArrays::new(layout, values, device))
 }

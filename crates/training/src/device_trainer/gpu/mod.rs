@@ -19,7 +19,7 @@ use self::gather::{clear, gather};
 use self::magnitude::{magnitude, norm};
 use self::places::Places;
 use self::table::RowsByToken;
-use self::update::{Values, Verdict, update};
+use self::update::{Values, Decision, update};
 use super::{Arrays, StepEnd};
 use crate::optimiser::Factors;
 
@@ -67,10 +67,10 @@ impl GpuArrays {
         self.gradient.clone()
     }
 
-    fn update_by(&mut self, verdict: &Verdict, factors: Factors) {
+    fn update_by(&mut self, decision: &Decision, factors: Factors) {
         let gradient = &self.gradient();
         let GpuArrays { gpu, weights, first, second, decaying, .. } = self;
-        update(gpu, Values { weights, first, second, gradient, decaying }, verdict, factors);
+        update(gpu, Values { weights, first, second, gradient, decaying }, decision, factors);
         self.has_gradient = false;
     }
 }
@@ -139,8 +139,8 @@ impl Arrays for GpuArrays {
     }
 
     fn update(&mut self, factors: Factors) {
-        let verdict = Verdict::update(&self.gpu, factors.clip);
-        self.update_by(&verdict, factors);
+        let decision = Decision::update(&self.gpu, factors.clip);
+        self.update_by(&decision, factors);
     }
 
     fn end_step(&mut self, rows: &[Tensor<1>], limit: f64, factors: Factors) -> StepEnd {
@@ -148,8 +148,8 @@ impl Arrays for GpuArrays {
         let of_losses = magnitude(&self.gpu, &rows.iter().collect::<Vec<_>>());
         let gradient = self.gradient();
         let of_gradient = magnitude(&self.gpu, &[&gradient]);
-        let verdict = Verdict::clipped(&self.gpu, &of_gradient, &of_losses, limit);
-        self.update_by(&verdict, factors);
+        let decision = Decision::clipped(&self.gpu, &of_gradient, &of_losses, limit);
+        self.update_by(&decision, factors);
         let of_weights = magnitude(&self.gpu, &[&self.weights]);
         let wanted: Vec<&Array> = [&of_gradient, &of_weights].into_iter().chain(&rows).collect();
         let read = self.gpu.read(&wanted);

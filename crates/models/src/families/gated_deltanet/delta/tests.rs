@@ -9,15 +9,21 @@ use crate::parameters::{Init, InitRng};
 use crate::testing::{assert_close, both_implementations, random, values};
 
 /// A batch and what the rule is given: q, k, v, gates.
-struct Case {
-    tokens: Tokens,
-    shape: Shape,
-    inputs: [Vec<f32>; 4],
+pub(super) struct Case {
+    pub tokens: Tokens,
+    pub shape: Shape,
+    pub inputs: [Vec<f32>; 4],
 }
 
 impl Case {
     /// Random rows with log decays -|normal| times `decay`, and strengths uniform up to `reach`.
-    fn random(lengths: &[usize], [heads, key, value, chunk]: [usize; 4], decay: f64, reach: f64, seed: u64) -> Case {
+    pub fn random(
+        lengths: &[usize],
+        [heads, key, value, chunk]: [usize; 4],
+        decay: f64,
+        reach: f64,
+        seed: u64,
+    ) -> Case {
         let games: Vec<Vec<u16>> = lengths.iter().map(|&length| vec![1; length]).collect();
         let tokens = Tokens::padded(games.iter().map(Vec::as_slice), 0);
         let mut shape = Shape::new(&tokens, &Size { width: 0, heads, key, value, reach: 1.0 });
@@ -46,7 +52,7 @@ impl Case {
         case
     }
 
-    fn operands(&self, device: &Device) -> [Tensor<2>; 4] {
+    pub fn operands(&self, device: &Device) -> [Tensor<2>; 4] {
         let Shape { heads, key, value, .. } = self.shape;
         let widths = [heads * key, heads * key, heads * value, 2 * heads];
         std::array::from_fn(|i| {
@@ -57,7 +63,7 @@ impl Case {
 
     /// Answers of the kernel, and on the processor those of the decomposed form in chunks of about the kernel's and of its
     /// own.
-    fn answers(&self, operands: [Tensor<2>; 4]) -> Vec<Tensor<2>> {
+    pub fn answers(&self, operands: [Tensor<2>; 4]) -> Vec<Tensor<2>> {
         let [q, k, v, gates] = operands.clone();
         if q.device() != cpu() {
             return vec![delta_rule(q, k, v, gates, self.shape.clone())];
@@ -206,49 +212,6 @@ fn devices() -> Vec<Device> {
     #[cfg(not(feature = "gpu"))]
     let gpu = None;
     std::iter::once(cpu()).chain(gpu).collect()
-}
-
-#[cfg(feature = "gpu")]
-#[test]
-fn a_gpu_agrees_with_the_processor() {
-    // Chunks of 16 and their edges, tiles of 32 columns and of 16, more and fewer columns than keys.
-    for (lengths, sizes) in [
-        (&[9, 1, 17, 16][..], [2, 6, 10, CHUNK]),
-        (&[70, 33, 48, 5][..], [1, 16, 40, CHUNK]),
-        (&[40, 15][..], [2, 48, 96, CHUNK]),
-        (&[20][..], [1, 64, 7, CHUNK]),
-        (&[][..], [2, 6, 10, CHUNK]),
-    ] {
-        let case = Case::random(lengths, sizes, 0.3, 2.0, 11);
-        let inputs = case.operands(&cpu()).map(|operand| operand.flatten::<1>(0, 1));
-        let (rows, [heads, key, value, _]) = (case.tokens.rows(), sizes);
-        crate::testing::assert_gpu_agrees(inputs, 2e-6, |[q, k, v, gates]| {
-            let (q, k) = (q.reshape([rows, heads * key]), k.reshape([rows, heads * key]));
-            let (v, gates) = (v.reshape([rows, heads * value]), gates.reshape([rows, 2 * heads]));
-            delta_rule(q, k, v, gates, case.shape.clone()).flatten(0, 1)
-        });
-    }
-}
-
-#[cfg(feature = "gpu")]
-#[test]
-fn what_is_padded_does_not_count_on_a_gpu() {
-    let Some(gpu) = crate::testing::gpu() else { return };
-    let mut case = Case::random(&[3, 20], [2, 6, 10, CHUNK], 0.3, 2.0, 12);
-    for input in &mut case.inputs {
-        let width = input.len() / case.tokens.rows();
-        input[3 * width..20 * width].fill(f32::NAN);
-    }
-    let operands = case.operands(&gpu).map(|operand| operand.autodiff().require_grad());
-    let answers = case.answers(operands.clone()).remove(0);
-    let gradients = answers.clone().sum().backward();
-    let slopes = operands.map(|operand| operand.grad(&gradients).unwrap());
-    for array in slopes.iter().chain([&answers.inner()]) {
-        let width = array.dims()[1];
-        let values = values(array);
-        assert!(values[3 * width..20 * width].iter().all(|&value| value == 0.0));
-        assert!(values.iter().all(|value| value.is_finite()));
-    }
 }
 
 /// The same, decomposed into Burn's operations: a loop over the steps.

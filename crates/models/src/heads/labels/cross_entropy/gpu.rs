@@ -11,14 +11,14 @@ use super::Targets;
 use crate::gpu::{Array, Gpu, Operation, THREADS, cubes};
 
 /// Labels with few classes, which come first.
-pub const FEW: usize = labels_below(32);
+const FEW: usize = labels_below(32);
 /// First logit of the labels with many classes, and the classes of each.
-pub const FIRST_OF_MANY: usize = GROUPS[5].first_logit;
-pub const MANY: usize = GROUPS[5].classes;
+const FIRST_OF_MANY: usize = GROUPS[5].first_logit;
+const MANY: usize = GROUPS[5].classes;
 /// Threads of a label with many classes.
-pub const LANES: usize = THREADS as usize / (LABELS - FEW);
+const LANES: usize = THREADS as usize / (LABELS - FEW);
 /// Words of a row of targets: a byte for each label, and one that says whether the row is valid.
-pub const WORDS: usize = (LABELS + 1).div_ceil(4);
+const WORDS: usize = (LABELS + 1).div_ceil(4);
 /// Room for a number of each label, a power of two.
 const ROOM: usize = LABELS.next_power_of_two();
 
@@ -87,7 +87,7 @@ fn forward(logits: &[f32], targets: &[u32], losses: &mut [f32], rows: u32) {
         let mut partial = Shared::<[f32]>::new_slice(THREADS as usize);
         let is_valid = target(targets, row, LABELS) == 1u32;
         if is_valid {
-            load(logits, row, &mut x);
+            load(logits, row, &mut x, THREADS as usize);
             few(&mut x, &mut of_labels, targets, row, false);
             many(&mut x, &mut of_labels, &mut partial, targets, row, false);
             let unit = UNIT_POS as usize;
@@ -112,7 +112,7 @@ fn backward(logits: &[f32], targets: &[u32], gradient: &[f32], slopes: &mut [f32
         let mut partial = Shared::<[f32]>::new_slice(THREADS as usize);
         let is_valid = target(targets, row, LABELS) == 1u32;
         if is_valid {
-            load(logits, row, &mut x);
+            load(logits, row, &mut x, THREADS as usize);
             few(&mut x, &mut of_labels, targets, row, true);
             many(&mut x, &mut of_labels, &mut partial, targets, row, true);
             sync_cube();
@@ -132,23 +132,23 @@ pub fn target(targets: &[u32], row: usize, i: usize) -> u32 {
     (targets[row * WORDS + i / 4] >> ((i % 4) as u32 * 8u32)) & 255u32
 }
 
-/// Reads a row of logits, and waits for it.
+/// Reads a row of logits by a cube of so many threads, and waits for it.
 #[cube]
-pub fn load(logits: &[f32], row: usize, x: &mut Shared<[f32]>) {
+pub fn load(logits: &[f32], row: usize, x: &mut Shared<[f32]>, #[comptime] threads: usize) {
     let mut i = UNIT_POS as usize;
     while i < LOGITS {
         x[i] = logits[row * LOGITS + i];
-        i += THREADS as usize;
+        i += threads;
     }
     sync_cube();
 }
 
-/// Classes of a label with few.
+/// Classes of a label.
 #[cube]
 pub fn classes_of(label: usize) -> usize {
     let mut classes = GROUPS[0].classes.runtime();
     #[unroll]
-    for group in 1..5usize {
+    for group in 1..GROUPS.len() {
         if label >= comptime!(GROUPS[group].first) {
             classes = comptime!(GROUPS[group].classes).runtime();
         }
@@ -156,12 +156,12 @@ pub fn classes_of(label: usize) -> usize {
     classes
 }
 
-/// First logit of a label with few classes.
+/// First logit of a label.
 #[cube]
 pub fn first_logit_of(label: usize) -> usize {
     let mut first = label * GROUPS[0].classes;
     #[unroll]
-    for group in 1..5usize {
+    for group in 1..GROUPS.len() {
         let (label_of_group, logit_of_group, classes) =
             comptime!((GROUPS[group].first, GROUPS[group].first_logit, GROUPS[group].classes));
         if label >= label_of_group {

@@ -10,6 +10,7 @@ use super::{CHUNK, COLUMNS, Sizes};
 ///
 /// With dS the gradient of the state after a step: dS ← dS + q doᵀ; du = dSᵀ k; dv = β du; dS ← e^g (dS - k dvᵀ).
 #[cube(launch)]
+#[allow(clippy::too_many_arguments)]
 pub fn adjoint(
     q: &[f32],
     k: &[f32],

@@ -8,6 +8,7 @@ use super::{CHUNK, COLUMNS, Sizes};
 /// Answers [games * time, heads * value]. If `save`, `saved` gets the errors v - Sᵀk in the same shape, then the states
 /// between chunks, [games * heads, chunks - 1, key, value].
 #[cube(launch)]
+#[allow(clippy::too_many_arguments)]
 pub fn forward(
     q: &[f32],
     k: &[f32],

@@ -14,18 +14,16 @@
 
 use cubecl::prelude::*;
 
-use super::rows::{load_gates, load_rows};
+use super::rows::{PITCH, load_gates, load_rows, sum_of_row};
 use super::{CHUNK, Sizes};
 
 /// Threads of a cube: a pair of steps each, and the elements i, i + CHUNK, … of a step's query and key.
 pub const THREADS: u32 = (CHUNK * CHUNK) as u32;
 
-/// Elements between rows of CHUNK in shared memory: odd, so that a column of them lies in different banks.
-const PITCH: usize = CHUNK + 1;
-
 /// Into `into` go the gradients of `q` from 0, of `k` from `k_at` and of `gates` from `gates_at` on. `saved` are the errors
 /// and states of the forward pass, `adjoint` the gradients of corrections and states.
 #[cube(launch)]
+#[allow(clippy::too_many_arguments)]
 pub fn gradients(
     q: &[f32],
     k: &[f32],
@@ -263,18 +261,4 @@ pub fn gradients(
             }
         }
     }
-}
-
-/// The sum of `value` over the CHUNK threads of a row; each gets it. All threads of the cube call it.
-#[cube]
-fn sum_of_row(value: f32, scratch: &mut [f32]) -> f32 {
-    let row = UNIT_POS as usize / CHUNK * PITCH;
-    scratch[row + UNIT_POS as usize % CHUNK] = value;
-    sync_cube();
-    let mut sum = 0.0f32;
-    for i in 0..CHUNK {
-        sum += scratch[row + i];
-    }
-    sync_cube();
-    sum
 }

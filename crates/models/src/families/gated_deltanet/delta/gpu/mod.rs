@@ -14,6 +14,8 @@ mod adjoint;
 mod forward;
 mod gradients;
 mod rows;
+#[cfg(test)]
+mod tests;
 
 use cubecl::prelude::CubeDim;
 

@@ -1,14 +1,18 @@
-//! What all kernels read of a chunk: its queries and keys, of length 1, and its gates.
+//! What all kernels read of a chunk: its queries and keys, of length 1, and its gates. And sums over rows of threads.
 
 use cubecl::prelude::*;
 
 use super::super::steps::EPSILON;
 use super::{CHUNK, Sizes};
 
+/// Elements between rows of CHUNK in shared memory: odd, so that a column of them lies in different banks.
+pub const PITCH: usize = CHUNK + 1;
+
 /// The queries, then the keys, of a chunk's `count` steps into `rows` [2 * CHUNK, pitch], normalised; zeros at other steps.
 /// `first` is the row of the first step. `factors` are those that the rows were multiplied by. All threads of a cube call
 /// it, and may read the rows when it returns; it waits for those that still read earlier ones.
 #[cube]
+#[allow(clippy::too_many_arguments)]
 pub fn load_rows(
     q: &[f32],
     k: &[f32],
@@ -83,4 +87,18 @@ pub fn load_gates(
         decays[step] = decay;
         strengths[step] = strength;
     }
+}
+
+/// The sum of `value` over each CHUNK threads of a cube; each gets that of its own. All threads of the cube call it.
+#[cube]
+pub fn sum_of_row(value: f32, scratch: &mut [f32]) -> f32 {
+    let row = UNIT_POS as usize / CHUNK * PITCH;
+    scratch[row + UNIT_POS as usize % CHUNK] = value;
+    sync_cube();
+    let mut sum = 0.0f32;
+    for i in 0..CHUNK {
+        sum += scratch[row + i];
+    }
+    sync_cube();
+    sum
 }

@@ -1,4 +1,4 @@
-//! Packed rows: keys and queries with biases, turned, and scaled values; and the same back.
+//! PackedRows rows: keys and queries with biases, turned, and scaled values; and the same back.
 
 use cubecl::prelude::*;
 
@@ -85,7 +85,7 @@ pub(super) fn scale(
 /// From the gradients of turned keys and queries in `found` to those before they were turned, all tiles' parts summed into
 /// the first tile's place; and those of the angles [rows, heads, angles]. Zero at padded steps. A pair of channels a thread.
 #[cube(launch)]
-pub(super) fn turn_back(
+pub(super) fn rotate_back(
     packed: &[f32],
     turns: &[f32],
     lengths: &[u32],

@@ -36,6 +36,7 @@ fn numbers(block: usize) -> usize {
 
 /// States [games * time, width] of `blocks` blocks a cube. A map is [channels of the cube, block + 1]: rows of M, each followed
 /// by c.
+#[allow(clippy::too_many_arguments)]
 #[cube(launch)]
 pub fn run(
     init: &[f32],

@@ -4,6 +4,7 @@ use cubecl::prelude::*;
 
 /// States [games * time, width] of `channels` channels a cube. The state is in shared memory twice: threads write that of a
 /// step while others still read the one before.
+#[allow(clippy::too_many_arguments)]
 #[cube(launch)]
 pub fn run(
     init: &[f32],

@@ -1,0 +1,58 @@
+//! An evaluated position.
+
+use serde::{Deserialize, Serialize};
+
+/// What made the evaluations of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// The engine's name for itself, or the name of a published collection.
+    pub made_by: String,
+    /// Nodes that the engine searched in each position.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u64>,
+}
+
+/// A position and its best lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evaluation {
+    /// Ordinal of the record that it comes from, from 0.
+    pub record: u64,
+    /// The game that the position is from, by the `index` of its games file.
+    pub game: Option<u64>,
+    /// The id of that game; empty without one.
+    pub id: String,
+    /// Plies of the game before the position.
+    pub t: Option<u32>,
+    /// The position, with an en passant square only where a capture is legal.
+    pub fen: String,
+    /// At least one, the best first.
+    pub lines: Vec<Line>,
+}
+
+impl Evaluation {
+    /// The best move, packed (see `PlainMove::packed` of cwm-encoding).
+    pub fn best(&self) -> u16 {
+        self.lines[0].moves[0]
+    }
+}
+
+/// Moves and their value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The value for the side to move, if it is known.
+    pub score: Option<Score>,
+    /// The depth to which it was searched, in plies.
+    pub depth: Option<u32>,
+    /// At least one move, packed.
+    pub moves: Vec<u16>,
+}
+
+/// A value for the side to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Score {
+    /// Hundredths of a pawn.
+    Centipawns(i32),
+    /// Moves to mate; negative if the side to move is mated.
+    Mate(i32),
+}

@@ -1,0 +1,74 @@
+use std::path::Path;
+
+use proptest::prelude::*;
+use tempfile::tempdir;
+
+use super::*;
+
+fn source() -> Source {
+    Source { made_by: "Stockfish 15.1".to_owned(), nodes: Some(1000) }
+}
+
+fn write(path: &Path, rows: &[Evaluation]) {
+    let mut writer = EvaluationsWriter::create(path, &source()).unwrap();
+    rows.iter().for_each(|row| writer.push(row.clone()).unwrap());
+    writer.finish().unwrap();
+}
+
+fn line() -> impl Strategy<Value = Line> {
+    let score = prop_oneof![any::<i32>().prop_map(Score::Centipawns), any::<i32>().prop_map(Score::Mate)];
+    let moves = proptest::collection::vec(any::<u16>(), 1..4);
+    (proptest::option::of(score), any::<Option<u32>>(), moves).prop_map(|(score, depth, moves)| Line {
+        score,
+        depth,
+        moves,
+    })
+}
+
+fn evaluation() -> impl Strategy<Value = Evaluation> {
+    let lines = proptest::collection::vec(line(), 1..4);
+    (any::<u64>(), any::<Option<u64>>(), "[a-z]{0,5}", any::<Option<u32>>(), "[a-z/ ]{0,9}", lines)
+        .prop_map(|(record, game, id, t, fen, lines)| Evaluation { record, game, id, t, fen, lines })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn what_was_written_is_read_and_equal_rows_are_equal_bytes(rows in proptest::collection::vec(evaluation(), 0..20)) {
+        let folder = tempdir().unwrap();
+        let paths = ["a", "b"].map(|name| folder.path().join(name));
+        paths.iter().for_each(|path| write(path, &rows));
+        let evaluations = Evaluations::open(&paths[0]).unwrap();
+        prop_assert_eq!(evaluations.source(), &source());
+        prop_assert_eq!(evaluations.total(), rows.len() as u64);
+        prop_assert_eq!(evaluations.collect::<Result<Vec<_>, _>>().unwrap(), rows);
+        prop_assert_eq!(std::fs::read(&paths[0]).unwrap(), std::fs::read(&paths[1]).unwrap());
+    }
+}
+
+#[test]
+fn many_rows_go_through_several_batches() {
+    let row = |record| Evaluation {
+        record,
+        game: None,
+        id: String::new(),
+        t: None,
+        fen: format!("fen {record}"),
+        lines: vec![Line { score: None, depth: None, moves: vec![record as u16] }],
+    };
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("many");
+    let rows: Vec<_> = (0..20_000).map(row).collect();
+    write(&path, &rows);
+    assert_eq!(Evaluations::open(&path).unwrap().collect::<Result<Vec<_>, _>>().unwrap(), rows);
+}
+
+#[test]
+fn other_files_are_errors_in_words() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("file");
+    std::fs::write(&path, "text").unwrap();
+    let told = Evaluations::open(&path).err().unwrap().message;
+    assert!(told.contains("file is not an evaluations file: "), "{told}");
+    assert!(Evaluations::open(&folder.path().join("absent")).is_err());
+}

@@ -1,0 +1,206 @@
+//! A position as 77 characters: ChessBench's tokens of a FEN, which have the same width for every position.
+//!
+//! Side to move; 64 squares from a8 to h1; castling, four characters; en passant square, two; half-move clock and number of the
+//! move, three each. What is shorter is filled with `.` on the right.
+
+use shakmaty::fen::{Fen, ParseFenError};
+use shakmaty::{CastlingMode, Chess, EnPassantMode, PositionError, Rank, Square};
+use thiserror::Error;
+
+/// The characters by id: digits, then letters of squares, pieces, castling and sides, then the filler.
+pub const SYMBOLS: &str = "0123456789abcdefghpnrkqPBNRQKw.";
+
+/// Characters of a position.
+pub const LENGTH: usize = 77;
+
+const FILLER: char = '.';
+
+/// A FEN that has no such form.
+#[derive(Debug, Error)]
+pub enum BoardError {
+    /// Not a FEN.
+    #[error("not a FEN: {0}")]
+    Syntax(#[from] ParseFenError),
+    /// Fields are missing, or there are more.
+    #[error("a FEN has six fields, and this has {0}")]
+    Fields(usize),
+    /// No position of chess.
+    #[error("not a position of chess: {0}")]
+    Position(#[source] Box<PositionError<Chess>>),
+    /// A number of more than three digits.
+    #[error("the {name} is {value}, and 999 is the most")]
+    Number {
+        /// The field.
+        name: &'static str,
+        /// Its value.
+        value: u32,
+    },
+}
+
+/// A position and the FEN that states it.
+///
+/// Fields that no rule of chess fixes are taken as they are written: an en passant square without a capture, for
+/// instance.
+#[derive(Clone, Debug)]
+pub struct Board {
+    fen: Fen,
+    position: Chess,
+}
+
+impl Board {
+    /// Reads a FEN of six fields.
+    ///
+    /// # Errors
+    /// The text is no FEN, no position of chess (castling of Chess960 among these), or has numbers above 999.
+    pub fn parse(text: &str) -> Result<Self, BoardError> {
+        let fields = text.split_ascii_whitespace().count();
+        let fen: Fen = text.parse()?;
+        if fields != 6 {
+            return Err(BoardError::Fields(fields));
+        }
+        let setup = fen.as_setup();
+        let numbers = [("half-move clock", setup.halfmoves), ("number of the move", u32::from(setup.fullmoves))];
+        if let Some(&(name, value)) = numbers.iter().find(|(_, value)| *value > 999) {
+            return Err(BoardError::Number { name, value });
+        }
+        let position =
+            fen.clone().into_position(CastlingMode::Standard).map_err(|error| BoardError::Position(Box::new(error)))?;
+        Ok(Board { fen, position })
+    }
+
+    /// The board of a position, with an en passant square only where a capture is legal.
+    ///
+    /// # Errors
+    /// A number above 999.
+    pub fn of(position: &Chess) -> Result<Self, BoardError> {
+        Board::parse(&Fen::from_position(position, EnPassantMode::Legal).to_string())
+    }
+
+    /// The position.
+    pub fn position(&self) -> &Chess {
+        &self.position
+    }
+
+    /// The 77 characters.
+    pub fn text(&self) -> String {
+        let setup = self.fen.as_setup();
+        let mut text = String::with_capacity(LENGTH);
+        text.push(setup.turn.char());
+        for rank in Rank::ALL.into_iter().rev() {
+            for file in shakmaty::File::ALL {
+                let piece = setup.board.piece_at(Square::from_coords(file, rank));
+                text.push(piece.map_or(FILLER, |piece| piece.char()));
+            }
+        }
+        for (rook, letter) in [(Square::H1, 'K'), (Square::A1, 'Q'), (Square::H8, 'k'), (Square::A8, 'q')] {
+            if setup.castling_rights.contains(rook) {
+                text.push(letter);
+            }
+        }
+        fill(&mut text, 1 + 64 + 4);
+        if let Some(square) = setup.ep_square {
+            text += &square.to_string();
+        }
+        fill(&mut text, 1 + 64 + 4 + 2);
+        text += &setup.halfmoves.to_string();
+        fill(&mut text, 1 + 64 + 4 + 2 + 3);
+        text += &setup.fullmoves.to_string();
+        fill(&mut text, LENGTH);
+        text
+    }
+
+    /// The ids of the characters.
+    pub fn ids(&self) -> [u8; LENGTH] {
+        let ids = super::ids_of(SYMBOLS, &self.text()).expect("the text has no other characters");
+        ids.try_into().expect("the text has 77 characters")
+    }
+}
+
+fn fill(text: &mut String, length: usize) {
+    while text.len() < length {
+        text.push(FILLER);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use shakmaty::Position;
+
+    use super::*;
+    use crate::golden;
+
+    /// A FEN from 77 characters, by no code of the product.
+    fn fen_of(ids: &[u8]) -> String {
+        let text: String = ids.iter().map(|&id| SYMBOLS.as_bytes()[usize::from(id)] as char).collect();
+        let mut ranks = Vec::new();
+        for rank in text[1..65].as_bytes().chunks(8) {
+            let mut out = String::new();
+            let mut empty = 0;
+            for &c in rank {
+                if c == b'.' {
+                    empty += 1;
+                    continue;
+                }
+                if empty > 0 {
+                    out += &empty.to_string();
+                }
+                empty = 0;
+                out.push(c as char);
+            }
+            if empty > 0 {
+                out += &empty.to_string();
+            }
+            ranks.push(out);
+        }
+        let field = |range: std::ops::Range<usize>| {
+            let field = text[range].trim_end_matches('.');
+            if field.is_empty() { "-" } else { field }.to_owned()
+        };
+        [&text[..1], &field(65..69), &field(69..71), &field(71..74), &field(74..77)]
+            .iter()
+            .fold(ranks.join("/"), |fen, field| format!("{fen} {field}"))
+    }
+
+    #[test]
+    fn golden_positions_have_golden_ids() {
+        for position in golden::positions() {
+            let board = Board::parse(&position.fen).unwrap();
+            assert_eq!(board.ids()[..], position.board, "{}", position.fen);
+            assert_eq!(fen_of(&board.ids()), position.fen);
+        }
+    }
+
+    #[test]
+    fn what_is_no_position_is_an_error_in_words() {
+        let told = |fen: &str| Board::parse(fen).unwrap_err().to_string();
+        assert_eq!(told("4k3/8/8/8/8/8/8/4K3 w - -"), "a FEN has six fields, and this has 4");
+        assert_eq!(told("4k3/8/8/8/8/8/8/4K3 w - - 1000 1"), "the half-move clock is 1000, and 999 is the most");
+        assert_eq!(told("4k3/8/8/8/8/8/8/4K3 w - - 0 1000"), "the number of the move is 1000, and 999 is the most");
+        assert!(told("8/8/8/8/8/8/8/4K3 w - - 0 1").starts_with("not a position of chess"));
+        assert!(told("4k3/8/8/8/8/8/8/1R2K3 w B - 0 1").starts_with("not a position of chess"));
+        assert!(told("4k3/8/8/8/8/8/4K3 w - - 0 1").starts_with("not a FEN"));
+        assert!(told("").starts_with("not a FEN"));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn ids_of_random_play_lead_back_to_the_fen(choices in proptest::collection::vec(any::<u16>(), 0..200)) {
+            let mut position = Chess::default();
+            for choice in choices {
+                let legal = position.legal_moves();
+                let Some(&played) = legal.get(usize::from(choice) % legal.len().max(1)) else { break };
+                position.play_unchecked(played);
+                let board = Board::of(&position).unwrap();
+                let fen = Fen::from_position(&position, EnPassantMode::Legal).to_string();
+                prop_assert_eq!(fen_of(&board.ids()), fen);
+            }
+        }
+
+        #[test]
+        fn any_text_is_read_without_a_panic(text in "[a-zA-Z0-9/ -]{0,80}") {
+            let _ = Board::parse(&text);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Failures of engines in words: the program, what it was sent, what it wrote last, and what to do.
+
+use std::path::Path;
+use std::time::Duration;
+
+use cwm_contract::{Failure, FailureKind, escape_characters, is_hidden};
+
+use crate::process::{Process, Trouble};
+
+/// The most characters of a line that are shown.
+const LINE_LENGTH: usize = 200;
+
+/// What is being asked of an engine.
+pub struct Exchange<'a> {
+    /// The word that ends it, such as `uciok`.
+    pub awaited: &'static str,
+    /// What the engine was sent last.
+    pub sent: &'a str,
+    /// The position, as a FEN.
+    pub position: Option<&'a str>,
+    /// The longest time for it.
+    pub time: Duration,
+    /// The most bytes of its answer.
+    pub bytes: u64,
+}
+
+impl Exchange<'_> {
+    /// The failure of an exchange that did not come to its end.
+    pub fn failure(&self, program: &Path, process: &Process, trouble: Trouble) -> Failure {
+        let (kind, how) = match trouble {
+            Trouble::Cancelled => return Failure::cancelled(),
+            Trouble::Late => (FailureKind::System, format!(" within {} s", self.time.as_secs_f64())),
+            Trouble::Flood => (FailureKind::Input, format!(" within {} MiB of output", self.bytes >> 20)),
+            Trouble::Ended(how) => (FailureKind::System, format!(": it {how}")),
+            Trouble::System(error) => (FailureKind::System, format!(": {error}")),
+        };
+        let failure = self.wrong(program, process, &format!("did not say `{}`{how}", self.awaited));
+        match self.awaited {
+            "uciok" => failure.hint("name a program that speaks UCI, such as Stockfish (apt-get install stockfish)"),
+            _ => Failure { kind, ..failure }.hint("start the program by hand and send it the same lines"),
+        }
+    }
+
+    /// The failure of an engine that does something wrong, with the circumstances.
+    pub fn wrong(&self, program: &Path, process: &Process, what: &str) -> Failure {
+        let mut message = format!("the engine {} {what}", program.display());
+        if let Some(position) = self.position {
+            message += &format!(", in the position `{position}`");
+        }
+        // A FEN is shorter than the moves of a game.
+        let sent = self.sent.lines().filter(|line| self.position.is_none() || !line.starts_with("position "));
+        message += &format!("; it was sent {}", quoted(sent));
+        let lines = quoted(process.recent_lines());
+        message +=
+            &if lines.is_empty() { "; it wrote nothing".to_owned() } else { format!("; its last lines: {lines}") };
+        Failure::input(message)
+    }
+}
+
+/// Lines as a list, each in backquotes, short and without what a terminal would obey.
+pub fn quoted<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    let quote = |line: &str| match line.char_indices().nth(LINE_LENGTH) {
+        Some((end, _)) => format!("`{}…`", escape_characters(&line[..end], is_hidden)),
+        None => format!("`{}`", escape_characters(line, is_hidden)),
+    };
+    lines.map(quote).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,28 @@
+//! Chess engines that speak UCI (the Universal Chess Interface), as child processes, and the rule by which Stockfish
+//! weakens itself.
+//!
+//! [`Engine`] starts a program, asks it about one position after the other, and ends it. Before every position the engine
+//! forgets the last one (`ucinewgame`) and it has one thread, so that an answer to a number of nodes or a depth depends
+//! on the position and the program alone: not on the order of the positions, the number of processes, or the time.
+//! Time limits only turn a search that does not end into an error.
+//!
+//! [`Level`] chooses a move as an engine of a level (`Skill Level`) does, but from numbers that are given.
+//!
+//! This crate knows programs, their lines and their limits. It must not know pipelines, files of games, or models.
+
+mod engine;
+mod fault;
+mod levels;
+mod options;
+mod process;
+mod question;
+mod search;
+#[cfg(test)]
+mod tests;
+
+pub use engine::Engine;
+pub use levels::{KNOWN_ENGINES, KnownEngine, Level};
+pub use options::Settings;
+pub use process::check_program;
+pub use question::Question;
+pub use search::{Answer, Bound, Limit, Line, Score};

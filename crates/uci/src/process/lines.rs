@@ -1,0 +1,67 @@
+//! Lines out of bytes as they arrive.
+
+/// The bytes that a program wrote, taken line by line.
+#[derive(Default)]
+pub struct Lines {
+    bytes: Vec<u8>,
+    /// So many bytes at the front are in lines that were taken.
+    taken: usize,
+    /// So many bytes hold no line end that was not taken.
+    searched: usize,
+}
+
+impl Lines {
+    /// Appends what was read.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.bytes.drain(..self.taken);
+        self.searched -= self.taken;
+        self.taken = 0;
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The next whole line, without its end. What is no UTF-8 is replaced.
+    pub fn next_line(&mut self) -> Option<String> {
+        match self.bytes[self.searched..].iter().position(|byte| *byte == b'\n') {
+            Some(at) => {
+                let end = self.searched + at;
+                let line = text(&self.bytes[self.taken..end]);
+                (self.taken, self.searched) = (end + 1, end + 1);
+                Some(line)
+            }
+            None => {
+                self.searched = self.bytes.len();
+                None
+            }
+        }
+    }
+
+    /// What follows the last whole line, once no more will come.
+    pub fn rest(&mut self) -> Option<String> {
+        let rest = text(&self.bytes[self.taken..]);
+        *self = Lines::default();
+        Some(rest).filter(|rest| !rest.is_empty())
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_whole_however_the_bytes_arrive() {
+        let all = b"one\r\n\ntwo \xff\nrest";
+        for size in 1..all.len() {
+            let (mut lines, mut found) = (Lines::default(), Vec::new());
+            for part in all.chunks(size) {
+                lines.push(part);
+                found.extend(std::iter::from_fn(|| lines.next_line()));
+            }
+            assert_eq!(found, ["one", "", "two \u{fffd}"], "{size}");
+            assert_eq!((lines.rest().as_deref(), lines.rest()), (Some("rest"), None));
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What an engine is asked to do, and what it answers.
+
+use std::time::Duration;
+
+use shakmaty::uci::UciMove;
+use shakmaty::{Chess, Move, Position};
+use shakmaty_uci::{UciInfo, UciMessage, UciSearchControl};
+
+/// How far an engine searches, and after what time one that has not answered counts as lost. The time changes no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    search: UciSearchControl,
+    /// The longest time that the search may take.
+    pub time: Duration,
+}
+
+impl Limit {
+    /// So many nodes. The time is a minute, and a second more for every 1,000 nodes.
+    pub fn nodes(nodes: u64) -> Self {
+        Limit { search: UciSearchControl::nodes(nodes), time: Duration::from_secs(60 + nodes / 1000) }
+    }
+
+    /// So many plies. The time is ten minutes.
+    pub fn depth(plies: u8) -> Self {
+        Limit { search: UciSearchControl::depth(plies), time: Duration::from_secs(600) }
+    }
+
+    /// The same search with another time.
+    pub fn within(mut self, time: Duration) -> Self {
+        self.time = time;
+        self
+    }
+
+    /// The command, such as `go nodes 1000`.
+    pub(crate) fn command(&self) -> String {
+        UciMessage::Go { time_control: None, search_control: Some(self.search.clone()) }.to_string()
+    }
+}
+
+/// The value of a position for the side to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Score {
+    /// Hundredths of a pawn.
+    Centipawns(i32),
+    /// Mate in so many moves (not plies) of the side that mates: of the side to move if positive, else of the other.
+    Mate(i32),
+}
+
+/// The side on which the true score is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// At least the score (`lowerbound`).
+    Lower,
+    /// At most the score (`upperbound`).
+    Upper,
+}
+
+/// A line of play as an engine reported it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Plies of the search; 0 if the engine did not report them.
+    pub depth: u32,
+    /// Its value for the side to move in the position asked about.
+    pub score: Score,
+    /// Nothing if the score is exact.
+    pub bound: Option<Bound>,
+    /// The moves, as far as they are legal. At least the first is, if the engine reported any.
+    pub moves: Vec<Move>,
+}
+
+/// The answer about one position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The move that the engine plays.
+    pub best: Move,
+    /// The last report of the best line whose score is exact: the score of a label. There may be none after few nodes.
+    pub exact: Option<Line>,
+    /// The lines of the last report of as many lines as any report had, the best first. Where the search ended within an
+    /// iteration, one of them may be a bound. (Taking the last exact report of each line apart can give a move twice.)
+    pub lines: Vec<Line>,
+}
+
+/// One `info` with a score.
+#[derive(Clone, Debug)]
+struct Report {
+    /// From 1.
+    line: u16,
+    depth: u8,
+    score: Score,
+    bound: Option<Bound>,
+    moves: Vec<UciMove>,
+}
+
+impl Report {
+    fn new(info: UciInfo) -> Option<Self> {
+        let told = info.score?;
+        let score = match (told.cp, told.mate) {
+            (Some(centipawns), _) => Score::Centipawns(centipawns),
+            (None, mate) => Score::Mate(mate?.into()),
+        };
+        let bound = match (told.lower_bound, told.upper_bound) {
+            (true, _) => Some(Bound::Lower),
+            (_, true) => Some(Bound::Upper),
+            _ => None,
+        };
+        let (line, depth) = (info.multi_pv.unwrap_or(1), info.depth.unwrap_or(0));
+        Some(Report { line, depth, score, bound, moves: info.pv })
+    }
+
+    /// The line with its moves on the board, or the first move if that is illegal.
+    fn line(self, position: &Chess) -> Result<Line, UciMove> {
+        let mut moves = Vec::with_capacity(self.moves.len());
+        let mut board = position.clone();
+        for word in self.moves {
+            match word.to_move(&board) {
+                Ok(legal) => {
+                    board.play_unchecked(legal);
+                    moves.push(legal);
+                }
+                Err(_) if moves.is_empty() => return Err(word),
+                Err(_) => break,
+            }
+        }
+        Ok(Line { depth: self.depth.into(), score: self.score, bound: self.bound, moves })
+    }
+}
+
+/// The reports of one search, as they arrive.
+#[derive(Default)]
+pub struct Reports {
+    exact: Option<Report>,
+    /// The last of the longest groups of reports that are complete.
+    longest: Vec<Report>,
+    /// The group that is arriving: its lines are in rising order.
+    group: Vec<Report>,
+}
+
+impl Reports {
+    /// Takes one `info`.
+    pub fn push(&mut self, info: UciInfo) {
+        let Some(report) = Report::new(info) else { return };
+        if self.group.last().is_some_and(|last| report.line <= last.line) {
+            self.end_group();
+        }
+        if report.line == 1 && report.bound.is_none() {
+            self.exact = Some(report.clone());
+        }
+        self.group.push(report);
+    }
+
+    fn end_group(&mut self) {
+        let group = std::mem::take(&mut self.group);
+        if group.len() >= self.longest.len() {
+            self.longest = group;
+        }
+    }
+
+    /// The answer with this best move, or the move that is illegal.
+    pub fn answer(mut self, position: &Chess, best: UciMove) -> Result<Answer, UciMove> {
+        self.end_group();
+        let best = best.to_move(position).map_err(|_| best)?;
+        let exact = self.exact.map(|report| report.line(position)).transpose()?;
+        let lines = self.longest.into_iter().map(|report| report.line(position)).collect::<Result<_, _>>()?;
+        Ok(Answer { best, exact, lines })
+    }
+}

@@ -1,0 +1,78 @@
+//! What tests use: the engine, the golden data, and engines that misbehave.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, Chess};
+use tempfile::TempDir;
+
+use crate::Question;
+
+/// The engine with which the golden data was made: Debian's 15.1-4 for amd64.
+const GOLDEN_ENGINE: &str = "af67e5f96d92cf6a730f89291ea439ba90ca5bf7921e5d740d79ccfc4584bc92";
+
+/// Stockfish; or nothing, and the reason is printed, unless `CWM_REQUIRE` names `engine`.
+pub fn stockfish() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/games".into()]);
+    let found = folders.map(|folder| folder.join("stockfish")).find(|program| program.is_file());
+    found.or_else(|| skipped("there is no stockfish: run tests/programs/setup"))
+}
+
+/// The same, if it is the very program with which the golden data was made.
+pub fn golden_stockfish() -> Option<PathBuf> {
+    let program = stockfish()?;
+    let digest = Sha256::digest(fs::read(&program).unwrap());
+    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    if digest == GOLDEN_ENGINE {
+        return Some(program);
+    }
+    skipped(&format!("{} is another version than that of the golden data ({digest})", program.display()))
+}
+
+fn skipped<T>(why: &str) -> Option<T> {
+    let required = std::env::var("CWM_REQUIRE").unwrap_or_default();
+    assert!(required.split(',').all(|name| name != "engine"), "engine is required (CWM_REQUIRE), but {why}");
+    println!("skipped: {why}");
+    None
+}
+
+/// A file of golden data; or nothing, and the reason is printed, where the shared folder is absent.
+pub fn golden(name: &str) -> Option<String> {
+    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
+        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
+    });
+    let path = shared.join("systems").join(name);
+    if !path.exists() {
+        println!("skipped: {} is not there", path.display());
+        return None;
+    }
+    Some(fs::read_to_string(path).unwrap())
+}
+
+/// The rows of a golden file of JSON lines.
+pub fn golden_rows(name: &str) -> Option<Vec<Value>> {
+    Some(golden(name)?.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+/// The position of a FEN.
+pub fn position(fen: &str) -> Chess {
+    fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap()
+}
+
+/// The question about a FEN.
+pub fn question(fen: &str) -> Question {
+    Question::position(&position(fen)).unwrap()
+}
+
+/// The engine of `engine.sh` that does this wrong. (A link: a script that another thread writes cannot be started.)
+pub fn bad_engine(fault: &str) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/engine.sh");
+    let link = folder.path().join(fault);
+    std::os::unix::fs::symlink(script, &link).unwrap();
+    (folder, link)
+}

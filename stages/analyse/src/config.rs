@@ -1,0 +1,42 @@
+//! Parameters of `analyse`.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::{ParameterError, SourceFile, Type, parameters};
+use cwm_uci::Settings;
+
+parameters! {
+    /// The engine, its limit, and the positions that it is asked about.
+    pub struct Config {
+        /// A program that speaks UCI, such as /usr/games/stockfish. Its bytes are part of the key.
+        pub engine: SourceFile,
+        /// Nodes that the engine searches in each position.
+        pub nodes: u64 = 1_000,
+        /// More options of the engine by name. Threads, hash table and number of lines are fixed.
+        pub options: BTreeMap<String, String> = BTreeMap::new(),
+        /// The side whose moves are asked for.
+        pub side: String = "both".into(), kind = Type::Choice(&["both", "white", "black"]),
+        /// Plies at the beginning of each game that are left out.
+        pub from_ply: u64 = 0,
+        /// Evaluate the first so many games.
+        pub limit: Option<u64> = None,
+    }
+}
+
+impl Config {
+    /// Returns the faults of these values beyond their types.
+    pub fn validate(&self) -> Vec<ParameterError> {
+        let mut errors = Vec::new();
+        if self.nodes == 0 {
+            errors.push(ParameterError::new("nodes", "must be at least 1"));
+        }
+        if self.limit == Some(0) {
+            errors.push(ParameterError::new("limit", "must be at least 1"));
+        }
+        let settings = Settings { options: self.options.clone(), ..Settings::default() };
+        if let Err(failure) = settings.check() {
+            errors.push(ParameterError::new("options", format!("cannot be used: {}", failure.message)));
+        }
+        errors
+    }
+}

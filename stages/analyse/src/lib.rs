@@ -1,0 +1,74 @@
+//! The stage `analyse`: the best move of every position of games, as an engine finds it.
+//!
+//! Engines run side by side, one a core, with one thread each; an answer depends on the position, the engine and its
+//! limit alone. It must not know what the moves are used for.
+
+mod blocks;
+mod config;
+mod positions;
+mod probe;
+mod run;
+
+use std::collections::BTreeMap;
+
+use cwm_contract::{
+    Context, Failure, Format, Input, Needs, Output, ParameterError, ParameterSpec, Parameters, ProbeContext,
+    ProbeOutput, Stage, Values, Work,
+};
+
+use config::Config;
+
+/// The stage `analyse`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Analyse;
+
+impl Stage for Analyse {
+    fn kind(&self) -> &'static str {
+        "analyse"
+    }
+
+    fn description(&self) -> &'static str {
+        "Asks an engine for the best move of every position of games."
+    }
+
+    fn inputs(&self) -> Vec<Input> {
+        vec![Input::one("games", Format::GAMES, "The games, whose positions are evaluated.")]
+    }
+
+    fn outputs(&self) -> Vec<Output> {
+        vec![
+            Output::file("evaluations", Format::EVALUATIONS, "parquet", "The positions in the order of the games."),
+            Output::file("counts", Format::COUNTS, "json", "How many positions were evaluated, and left out for what."),
+        ]
+    }
+
+    fn parameters(&self) -> Vec<ParameterSpec> {
+        Config::specs()
+    }
+
+    fn check(&self, values: &Values) -> Vec<ParameterError> {
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
+    }
+
+    fn needs(&self, _values: &Values) -> Needs {
+        Needs { cpu: None, gpu: 0.0, memory: 512 << 20 }
+    }
+
+    fn work(&self, values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
+        let nodes = Config::read(values).ok()?.nodes;
+        let bytes = inputs.values().copied().sum::<Option<u64>>()? as f64;
+        // Between positions an engine takes as long as for some 3,000 nodes.
+        (bytes > 0.0).then(|| Work::new(String::new(), bytes * (nodes + 3_000) as f64))
+    }
+
+    fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
+        probe::probe(context).map(Some)
+    }
+
+    fn run(&self, context: &Context) -> Result<(), Failure> {
+        run::run(context)
+    }
+}
+
+#[cfg(test)]
+mod tests;

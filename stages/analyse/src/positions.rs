@@ -1,0 +1,61 @@
+//! The positions of a game that are asked about.
+
+use cwm_chess::GameRow;
+use cwm_contract::Failure;
+use cwm_encoding::{PlainMove, legal};
+use shakmaty::{Chess, Color, Position};
+
+use crate::config::Config;
+
+/// Which positions are asked about.
+#[derive(Clone, Copy, Debug)]
+pub struct Selection {
+    side: Option<Color>,
+    from_ply: u64,
+}
+
+/// The positions of a game that are asked about, each with the plies before it, and how many were not for want of a legal
+/// move.
+#[derive(Debug, Default)]
+pub struct GamePositions {
+    /// Plies before the position, and the position.
+    pub asked: Vec<(u32, Chess)>,
+    /// Positions in which the game has ended.
+    pub over: u64,
+}
+
+impl Selection {
+    /// As the parameters have it.
+    pub fn of(config: &Config) -> Self {
+        let side = match config.side.as_str() {
+            "white" => Some(Color::White),
+            "black" => Some(Color::Black),
+            _ => None,
+        };
+        Selection { side, from_ply: config.from_ply }
+    }
+
+    /// The positions of a game, the first and the last included.
+    ///
+    /// # Errors
+    /// A move is not legal.
+    pub fn of_game(self, game: &GameRow<'_>) -> Result<GamePositions, Failure> {
+        let mut found = GamePositions::default();
+        let mut position = Chess::default();
+        for ply in 0..=game.moves.len() {
+            let is_asked = self.side.is_none_or(|side| position.turn() == side) && ply as u64 >= self.from_ply;
+            if is_asked && position.legal_moves().is_empty() {
+                found.over += 1;
+            } else if is_asked {
+                found.asked.push((ply as u32, position.clone()));
+            }
+            let Some(&packed) = game.moves.get(ply) else { break };
+            let played = PlainMove::from_packed(packed).and_then(|plain| legal(&position, plain)).ok_or_else(|| {
+                Failure::input(format!("move {} of game {} ({:?}) is not legal", ply + 1, game.index, game.id))
+                    .hint("positions of games by other rules than standard chess cannot be evaluated")
+            })?;
+            position.play_unchecked(played);
+        }
+        Ok(found)
+    }
+}

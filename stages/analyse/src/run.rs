@@ -1,0 +1,115 @@
+//! The run of `analyse`.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use cwm_chess::Games;
+use cwm_contract::{Context, Failure};
+use cwm_evaluations::{EvaluationsWriter, Source};
+use cwm_uci::{Engine, Limit, Settings};
+use serde_json::{Value, json};
+
+use crate::blocks::Blocks;
+use crate::config::Config;
+use crate::positions::Selection;
+
+/// Reads `games` and writes `evaluations` and `counts`.
+pub fn run(context: &Context) -> Result<(), Failure> {
+    let config: Config = context.parameters()?;
+    let games = Games::open(context.input("games")?)?;
+    let count = config.limit.map_or(games.len(), |limit| games.len().min(usize::try_from(limit).unwrap_or(usize::MAX)));
+    let limit = Limit::nodes(config.nodes);
+    let blocks = Blocks { context, games: &games, count, selection: Selection::of(&config), limit: &limit };
+    context.activity("counting positions");
+    let (mut total, mut over) = (0, 0);
+    for game in games.iter().take(count) {
+        context.check_cancelled()?;
+        let positions = blocks.selection.of_game(&game?.row())?;
+        total += positions.asked.len() as u64;
+        over += positions.over;
+    }
+    context.activity("asking the engine");
+    let start = || {
+        let (options, cancellation) = (config.options.clone(), context.cancellation().clone());
+        Engine::start(&config.engine.0, Settings { options, cancellation, ..Settings::default() })
+    };
+    // Its name stands in the output; and if it cannot be used, no other is started.
+    let first = start()?;
+    let source = Source { made_by: first.name().to_owned(), nodes: Some(config.nodes) };
+    evaluate(&blocks, total, &source, first, &start)?;
+    context.activity("writing");
+    write(&blocks, &source)?;
+    let counts: BTreeMap<&str, Value> = BTreeMap::from([
+        ("stage", json!("analyse")),
+        ("engine", json!(source.made_by)),
+        ("nodes", json!(config.nodes)),
+        ("games", json!(count)),
+        ("positions", json!(total)),
+        ("over", json!(over)),
+    ]);
+    fs_err::write(context.output("counts")?, format!("{}\n", json!(counts)))?;
+    context.metric("positions", total as f64);
+    Ok(())
+}
+
+/// Evaluates the blocks that are not finished, on all cores.
+fn evaluate(
+    blocks: &Blocks<'_>,
+    total: u64,
+    source: &Source,
+    first: Engine,
+    start: &(dyn Fn() -> Result<Engine, Failure> + Sync),
+) -> Result<(), Failure> {
+    let context = blocks.context;
+    let (next, done, failed) = (AtomicUsize::new(0), AtomicU64::new(0), Mutex::new(None));
+    let first = Mutex::new(Some(first));
+    let report = |positions| {
+        let done = done.fetch_add(positions, Ordering::Relaxed) + positions;
+        context.progress(done, Some(total), "positions");
+    };
+    let work = || {
+        let ready = first.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        let mut engine = ready.map_or_else(start, Ok)?;
+        loop {
+            let block = next.fetch_add(1, Ordering::Relaxed);
+            if block >= blocks.len() {
+                return Ok(());
+            }
+            match blocks.finished(block)? {
+                Some(rows) => report(rows.total()),
+                None => blocks.evaluate(block, &mut engine, source, &|| report(1))?,
+            }
+        }
+    };
+    let workers = context.cores().min(blocks.len()).max(1);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                if let Err(failure) = work() {
+                    // The others end with their blocks; what they finished is kept.
+                    next.store(blocks.len(), Ordering::Relaxed);
+                    failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(failure);
+                }
+            });
+        }
+    });
+    failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).map_or(Ok(()), Err)
+}
+
+/// Writes the rows of all blocks, in order and numbered.
+fn write(blocks: &Blocks<'_>, source: &Source) -> Result<(), Failure> {
+    let mut writer = EvaluationsWriter::create(blocks.context.output("evaluations")?, source)?;
+    let mut record = 0;
+    for block in 0..blocks.len() {
+        let rows = blocks.finished(block)?;
+        let rows = rows.ok_or_else(|| Failure::internal(format!("block {block} was not evaluated")))?;
+        for row in rows {
+            let mut row = row?;
+            row.record = record;
+            record += 1;
+            writer.push(row)?;
+        }
+    }
+    writer.finish()
+}

@@ -1,0 +1,149 @@
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use cwm_chess::sample;
+use cwm_contract::testing::{self, Outcome, Trial};
+use cwm_contract::{Cancellation, FailureKind, Value, Values};
+use cwm_encoding::PlainMove;
+use cwm_evaluations::{Evaluation, Evaluations, Score};
+use tempfile::tempdir;
+
+use crate::Analyse;
+
+/// Stockfish; or nothing, and the reason is printed, unless `CWM_REQUIRE` names `engine`.
+fn stockfish() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/games".into()]);
+    let found = folders.map(|folder| folder.join("stockfish")).find(|program| program.is_file());
+    if found.is_none() {
+        let required = std::env::var("CWM_REQUIRE").unwrap_or_default();
+        assert!(required.split(',').all(|name| name != "engine"), "engine is required, but there is no stockfish");
+        println!("skipped: there is no stockfish: run tests/programs/setup");
+    }
+    found
+}
+
+/// A trial on so many games of so many plies.
+fn trial(folder: &Path, engine: &Path, games: usize, plies: usize) -> Trial {
+    let all: Vec<_> = sample::games().iter().cycle().take(games).map(|game| game[..plies].to_vec()).collect();
+    let _ = std::fs::remove_dir_all(folder.join("games"));
+    sample::write_games(&folder.join("games"), &all).unwrap();
+    Trial::new(folder.join("work"))
+        .input("games", folder.join("games"))
+        .with("engine", Value::Text(engine.display().to_string()))
+        .with("nodes", Value::Int(50))
+}
+
+fn rows(outcome: &Outcome) -> Vec<Evaluation> {
+    Evaluations::open(&outcome.outputs["evaluations"]).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+fn bytes(outcome: &Outcome) -> Vec<u8> {
+    std::fs::read(&outcome.outputs["evaluations"]).unwrap()
+}
+
+/// A program at `path`.
+fn script(path: &Path, text: &str) {
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn every_position_has_a_legal_move_and_its_place() {
+    let Some(engine) = stockfish() else { return };
+    let folder = tempdir().unwrap();
+    let outcome = trial(folder.path(), &engine, 2, 5).run(&Analyse).unwrap();
+    let rows = rows(&outcome);
+    let places: Vec<_> = rows.iter().map(|row| (row.record, row.game.unwrap(), row.t.unwrap())).collect();
+    let expected: Vec<_> = (0..12).map(|record| (record, record / 6, (record % 6) as u32)).collect();
+    assert_eq!(places, expected);
+    assert_eq!(rows[0].fen, "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
+    for row in &rows {
+        let board: shakmaty::fen::Fen = row.fen.parse().unwrap();
+        let position: shakmaty::Chess = board.into_position(shakmaty::CastlingMode::Standard).unwrap();
+        let plain = PlainMove::from_packed(row.best()).unwrap();
+        assert!(cwm_encoding::legal(&position, plain).is_some(), "{plain} in {}", row.fen);
+        assert!(matches!(row.lines[0].score, Some(Score::Centipawns(_) | Score::Mate(_))), "{row:?}");
+    }
+    let counts = std::fs::read_to_string(&outcome.outputs["counts"]).unwrap();
+    let counts: serde_json::Value = serde_json::from_str(&counts).unwrap();
+    assert_eq!((&counts["positions"], &counts["games"], &counts["over"]), (&12.into(), &2.into(), &0.into()));
+    assert!(counts["engine"].as_str().unwrap().starts_with("Stockfish"), "{counts}");
+}
+
+#[test]
+fn cores_and_interruptions_change_nothing() {
+    let Some(engine) = stockfish() else { return };
+    let folder = tempdir().unwrap();
+    let run = |name: &str, cores| trial(&folder.path().join(name), &engine, 40, 3).cores(cores).run(&Analyse).unwrap();
+    let one = run("one", 1);
+    assert_eq!(bytes(&one), bytes(&run("two", 2)));
+    // As after an interruption: one block is finished, and another was open.
+    let kept = folder.path().join("two/work/keep");
+    std::fs::rename(kept.join("block-0000001.parquet"), kept.join("block-0000001.open")).unwrap();
+    assert_eq!(bytes(&run("two", 2)), bytes(&one));
+}
+
+#[test]
+fn an_engine_that_dies_fails_the_stage_and_finished_blocks_are_used_again() {
+    let Some(engine) = stockfish() else { return };
+    let folder = tempdir().unwrap();
+    // Dies in the second block: it counts the searches that it passes on.
+    let dying = folder.path().join("dying");
+    script(
+        &dying,
+        &format!(
+            "#!/bin/bash\nn=0\nwhile read -r line; do\n[[ $line == go* ]] && n=$((n + 1))\n((n > 70)) && exit 1\n\
+             echo \"$line\"\ndone | {}\n",
+            engine.display()
+        ),
+    );
+    let failed = trial(folder.path(), &dying, 40, 3).cores(1).run(&Analyse).err().unwrap();
+    assert!(failed.message.starts_with("game 17 (\"sample_0017\"), ply "), "{}", failed.message);
+    assert!(folder.path().join("work/keep/block-0000000.parquet").exists());
+    let outcome = trial(folder.path(), &engine, 40, 3).cores(1).run(&Analyse).unwrap();
+    assert_eq!(rows(&outcome).len(), 160);
+}
+
+#[test]
+fn sides_plies_and_a_limit_choose_positions() {
+    let Some(engine) = stockfish() else { return };
+    let folder = tempdir().unwrap();
+    let outcome = trial(folder.path(), &engine, 3, 6)
+        .with("side", Value::Text("black".into()))
+        .with("from_ply", Value::Int(2))
+        .with("limit", Value::Int(2))
+        .run(&Analyse)
+        .unwrap();
+    let places: Vec<_> = rows(&outcome).iter().map(|row| (row.game.unwrap(), row.t.unwrap())).collect();
+    assert_eq!(places, [(0, 3), (0, 5), (1, 3), (1, 5)]);
+}
+
+#[test]
+fn what_is_no_engine_is_an_error_in_words() {
+    let folder = tempdir().unwrap();
+    let failure = trial(folder.path(), Path::new("/usr/games/no-such-engine"), 1, 2).run(&Analyse).err().unwrap();
+    assert!(failure.message.contains("/usr/games/no-such-engine"), "{}", failure.message);
+    let failure = trial(folder.path(), Path::new("/bin/true"), 1, 2).run(&Analyse).err().unwrap();
+    assert!(failure.message.contains("uciok"), "{}", failure.message);
+    let options = Value::Map([("Threads".to_owned(), Value::Text("4".into()))].into());
+    let failure = trial(folder.path(), Path::new("/bin/true"), 1, 2).with("options", options).run(&Analyse);
+    assert!(failure.err().unwrap().message.contains("`Threads`"));
+    let cancelled = Cancellation::default();
+    cancelled.cancel();
+    let failure = trial(folder.path(), Path::new("/bin/true"), 1, 2).run_until(&Analyse, cancelled).err().unwrap();
+    assert_eq!(failure.kind, FailureKind::Cancelled);
+}
+
+#[test]
+fn the_probe_is_the_same_twice() {
+    let Some(engine) = stockfish() else { return };
+    let folder = tempdir().unwrap();
+    let values = || Values::from([("engine".to_owned(), Value::Text(engine.display().to_string()))]);
+    let probe = || testing::probe(&Analyse, values(), folder.path()).unwrap().unwrap();
+    let probed = probe();
+    assert!(probed.contains_key("run/evaluations"), "{:?}", probed.keys());
+    std::fs::remove_dir_all(folder.path()).unwrap();
+    std::fs::create_dir_all(folder.path()).unwrap();
+    assert!(probe() == probed);
+}

@@ -1,0 +1,78 @@
+//! The account of what was kept and left out: the outputs `counts` and `faults`.
+
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
+
+use cwm_contract::{Context, Failure};
+use serde_json::{Value, json};
+
+use crate::record::{Fault, Reason};
+
+/// Faults that are in the log as well as in the output `faults`.
+const MAX_LOGGED: u64 = 20;
+
+/// Counts records, and lists the faulty ones.
+pub struct Counts<'a> {
+    context: &'a Context,
+    list: BufWriter<fs_err::File>,
+    /// Records kept so far.
+    pub kept: u64,
+    dropped: BTreeMap<Reason, u64>,
+}
+
+impl<'a> Counts<'a> {
+    /// Before the first record.
+    ///
+    /// # Errors
+    /// The list cannot be made.
+    pub fn create(context: &'a Context) -> Result<Self, Failure> {
+        let list = BufWriter::new(fs_err::File::create(context.output("faults")?)?);
+        Ok(Counts { context, list, kept: 0, dropped: BTreeMap::new() })
+    }
+
+    /// Lists a faulty record of the file with this number, both from 1; `words` name file and record too.
+    ///
+    /// # Errors
+    /// The list cannot be written.
+    pub fn drop(&mut self, file: usize, record: usize, (reason, seen): Fault, words: &str) -> Result<(), Failure> {
+        *self.dropped.entry(reason).or_default() += 1;
+        if self.faults() <= MAX_LOGGED {
+            self.context.log(format!("left out {words}"));
+        }
+        let entry: BTreeMap<&str, Value> = BTreeMap::from([
+            ("file", json!(file)),
+            ("record", json!(record)),
+            ("reason", json!(reason.name())),
+            ("seen", json!(seen)),
+        ]);
+        Ok(writeln!(self.list, "{}", json!(entry))?)
+    }
+
+    fn faults(&self) -> u64 {
+        self.dropped.values().sum()
+    }
+
+    /// Ends the list, and writes `counts`.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn finish(mut self) -> Result<(), Failure> {
+        self.list.flush()?;
+        let faults = self.faults();
+        if faults > MAX_LOGGED {
+            self.context.log(format!("left out {} more, all of which the output `faults` names", faults - MAX_LOGGED));
+        }
+        let of = |reason: Reason| self.dropped.get(&reason).copied().unwrap_or(0);
+        let dropped: BTreeMap<&str, u64> = Reason::ALL.map(|reason| (reason.name(), of(reason))).into();
+        let counts: BTreeMap<&str, Value> = BTreeMap::from([
+            ("stage", json!("bag")),
+            ("read", json!(self.kept + faults)),
+            ("kept", json!(self.kept)),
+            ("dropped", json!(dropped)),
+        ]);
+        fs_err::write(self.context.output("counts")?, format!("{}\n", json!(counts)))?;
+        self.context.metric("records_kept", self.kept as f64);
+        self.context.metric("records_dropped", faults as f64);
+        Ok(())
+    }
+}

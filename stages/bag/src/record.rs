@@ -1,0 +1,90 @@
+//! A record: a position and its best move.
+//!
+//! The length of the FEN as a varint, the FEN, and the move in UCI to the end of the record.
+
+use cwm_encoding::{PlainMove, legal};
+use cwm_policy::inputs::board::Board;
+use shakmaty::Position;
+use shakmaty::uci::UciMove;
+
+/// A reason for which a record is faulty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// The length is no varint, or longer than the record.
+    Length,
+    /// A byte that is not UTF-8.
+    NotUtf8,
+    /// The position is none.
+    Fen,
+    /// The move is not in UCI.
+    Notation,
+    /// The move is not legal in the position.
+    IllegalMove,
+}
+
+impl Reason {
+    /// All of them.
+    pub const ALL: [Reason; 5] = [Reason::Length, Reason::NotUtf8, Reason::Fen, Reason::Notation, Reason::IllegalMove];
+
+    /// Its name in `counts` and `faults`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Length => "length",
+            Reason::NotUtf8 => "not_utf8",
+            Reason::Fen => "fen",
+            Reason::Notation => "notation",
+            Reason::IllegalMove => "illegal_move",
+        }
+    }
+}
+
+/// A faulty record: the reason, and the same in words.
+pub type Fault = (Reason, String);
+
+/// The first bytes of data that are compressed with zstd.
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// Reads a record: the FEN as it is written, and the move, packed.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn read(record: &[u8]) -> Result<(&str, u16), Fault> {
+    if record.starts_with(&ZSTD) {
+        return Err((Reason::Length, "it is compressed: this is a .bagz file, which cwm does not read".to_owned()));
+    }
+    let (length, rest) = varint(record).ok_or((Reason::Length, "it does not begin with a length".to_owned()))?;
+    let parts = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));
+    let (fen, best) = parts
+        .ok_or_else(|| (Reason::Length, format!("its FEN would have {length} bytes, and {} are left", rest.len())))?;
+    let text = |bytes, what| {
+        str::from_utf8(bytes).map_err(|error| (Reason::NotUtf8, format!("its {what} is not UTF-8: {error}")))
+    };
+    let (fen, best) = (text(fen, "FEN")?, text(best, "move")?);
+    let board = Board::parse(fen).map_err(|error| (Reason::Fen, format!("{fen:?}: {error}")))?;
+    let plain = plain_move(best).ok_or_else(|| (Reason::Notation, format!("{best:?} is not a move in UCI")))?;
+    let position = board.position();
+    if position.legal_moves().is_empty() {
+        return Err((Reason::IllegalMove, format!("the game has ended in {fen:?}, so that {best} is not legal")));
+    }
+    legal(position, plain).ok_or_else(|| (Reason::IllegalMove, format!("{best} is not legal in {fen:?}")))?;
+    Ok((fen, plain.packed()))
+}
+
+fn plain_move(text: &str) -> Option<PlainMove> {
+    match text.parse::<UciMove>().ok()? {
+        UciMove::Normal { from, to, promotion } => Some(PlainMove { from, to, promotion }),
+        UciMove::Put { .. } | UciMove::Null => None,
+    }
+}
+
+/// A number in groups of seven bits, the lowest first, and what follows it.
+fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let mut value = 0;
+    for (place, &byte) in bytes.iter().enumerate().take(9) {
+        value |= u64::from(byte & 0x7f) << (7 * place);
+        if byte & 0x80 == 0 {
+            return Some((value, &bytes[place + 1..]));
+        }
+    }
+    None
+}

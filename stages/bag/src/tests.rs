@@ -1,0 +1,151 @@
+use std::path::{Path, PathBuf};
+
+use cwm_contract::testing::{self, Trial};
+use cwm_contract::{Value, Values};
+use cwm_encoding::PlainMove;
+use cwm_evaluations::{Evaluation, Evaluations};
+use proptest::prelude::*;
+use tempfile::tempdir;
+
+use crate::Bag;
+use crate::probe::{file, record};
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+/// A file of the golden data; `None`, with a line that states so, where that is absent.
+fn golden(name: &str) -> Option<PathBuf> {
+    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
+        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
+    });
+    let path = shared.join("systems/board-vs-moves-golden").join(name);
+    if !path.exists() {
+        println!("skipped: {} is not there", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+fn trial(folder: &Path, bag: &Path) -> Trial {
+    Trial::new(folder.join("work")).input("bag", bag.to_owned())
+}
+
+fn rows(path: &Path) -> Vec<Evaluation> {
+    Evaluations::open(path).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+fn text(packed: u16) -> String {
+    PlainMove::from_packed(packed).unwrap().to_string()
+}
+
+#[test]
+fn a_golden_file_has_the_golden_records() {
+    let (Some(bag), Some(csv)) = (golden("small.bag"), golden("small.bag.csv")) else { return };
+    let folder = tempdir().unwrap();
+    let outcome = trial(folder.path(), &bag).run(&Bag).unwrap();
+    let found: Vec<String> = rows(&outcome.outputs["evaluations"])
+        .iter()
+        .map(|row| format!("{},{},{}", row.record, row.fen, text(row.best())))
+        .collect();
+    let expected = std::fs::read_to_string(csv).unwrap();
+    let expected: Vec<&str> = expected.lines().skip(1).collect();
+    assert!(expected.len() > 300);
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn each_damaged_golden_file_is_an_error_in_words() {
+    for (name, words) in [
+        ("bad-empty.bag", "it is empty"),
+        ("bad-short.bag", "it has fewer than 8 bytes"),
+        ("bad-cut.bag", "may be cut"),
+        ("bad-index.bag", "beyond"),
+        ("bad-order.bag", "record "),
+        ("bad-utf8.bag", "is not UTF-8"),
+        ("bad-varint.bag", "its FEN would have"),
+        ("bad-fen.bag", "not a FEN"),
+        ("bad-move.bag", "is not legal"),
+        ("bad-notation.bag", "is not a move in UCI"),
+    ] {
+        let Some(bag) = golden(name) else { return };
+        let folder = tempdir().unwrap();
+        let failure = trial(folder.path(), &bag).run(&Bag).err().unwrap_or_else(|| panic!("{name} was accepted"));
+        assert!(failure.message.contains(words), "{name}: {}", failure.message);
+        assert!(failure.hint.is_some(), "{name}");
+    }
+}
+
+#[test]
+fn faulty_records_are_left_out_if_asked_and_listed() {
+    let folder = tempdir().unwrap();
+    let bag = folder.path().join("bag");
+    let records = [record(START, "e2e4"), record(START, "e2e5"), record("?", "e2e4"), record(START, "d2d4")];
+    std::fs::write(&bag, file(&records)).unwrap();
+    let failure = trial(folder.path(), &bag).run(&Bag).err().unwrap();
+    assert!(
+        failure.message.ends_with(&format!("bag, record 2: e2e5 is not legal in {START:?}")),
+        "{}",
+        failure.message
+    );
+    let outcome = trial(folder.path(), &bag).with("on_error", Value::Text("drop".into())).run(&Bag).unwrap();
+    let found: Vec<_> =
+        rows(&outcome.outputs["evaluations"]).iter().map(|row| (row.record, text(row.best()))).collect();
+    assert_eq!(found, [(0, "e2e4".to_owned()), (3, "d2d4".to_owned())]);
+    let counts = std::fs::read_to_string(&outcome.outputs["counts"]).unwrap();
+    assert_eq!(
+        counts,
+        "{\"dropped\":{\"fen\":1,\"illegal_move\":1,\"length\":0,\"not_utf8\":0,\"notation\":0},\"kept\":2,\"read\":4,\
+         \"stage\":\"bag\"}\n"
+    );
+    let faults = std::fs::read_to_string(&outcome.outputs["faults"]).unwrap();
+    assert_eq!(faults.lines().count(), 2);
+    assert!(faults.starts_with("{\"file\":1,\"reason\":\"illegal_move\",\"record\":2,\"seen\":\"e2e5 is"), "{faults}");
+}
+
+#[test]
+fn a_limit_stops_and_cores_change_nothing() {
+    let folder = tempdir().unwrap();
+    let bag = folder.path().join("bag");
+    let records: Vec<_> = ["e2e4", "d2d4", "g1f3", "b1c3", "a2a3"].map(|best| record(START, best)).to_vec();
+    std::fs::write(&bag, file(&records)).unwrap();
+    let bytes = [1, 2].map(|cores| {
+        let outcome = trial(folder.path(), &bag).cores(cores).with("limit", Value::Int(3)).run(&Bag).unwrap();
+        assert_eq!(rows(&outcome.outputs["evaluations"]).len(), 3);
+        std::fs::read(&outcome.outputs["evaluations"]).unwrap()
+    });
+    assert_eq!(bytes[0], bytes[1]);
+}
+
+#[test]
+fn a_compressed_file_is_refused_by_its_name() {
+    let folder = tempdir().unwrap();
+    let bag = folder.path().join("bag");
+    std::fs::write(&bag, file(&[vec![0x28, 0xb5, 0x2f, 0xfd, 0, 0]])).unwrap();
+    let failure = trial(folder.path(), &bag).run(&Bag).err().unwrap();
+    assert!(failure.message.contains(".bagz"), "{}", failure.message);
+}
+
+#[test]
+fn the_probe_has_records_and_faults_and_the_same_comes_twice() {
+    let folder = tempdir().unwrap();
+    let probe = || testing::probe(&Bag, Values::new(), folder.path()).unwrap().unwrap();
+    let probed = probe();
+    assert_eq!(probed["run/faults"].iter().filter(|&&byte| byte == b'\n').count(), 6);
+    std::fs::remove_dir_all(folder.path()).unwrap();
+    std::fs::create_dir_all(folder.path()).unwrap();
+    assert!(probe() == probed);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..80), count in 0u8..4) {
+        let folder = tempdir().unwrap();
+        let bag = folder.path().join("bag");
+        let mut all = bytes.clone();
+        for entry in 0..u64::from(count) {
+            all.extend((bytes.len() as u64 / 4 * entry).to_le_bytes());
+        }
+        std::fs::write(&bag, all).unwrap();
+        let _ = trial(folder.path(), &bag).with("on_error", Value::Text("drop".into())).run(&Bag);
+    }
+}
