@@ -29,7 +29,7 @@ impl Scan {
         Batch { games: self.lengths.len(), time: self.time }
     }
 
-    /// PackedRows rows: for each head queries, keys and values.
+    /// Packed rows: for each head queries, keys and values.
     fn plan(&self) -> Plan {
         let Widths { size, ranks, .. } = self.widths;
         let (keys, values) = (self.widths.keys(), self.widths.values());
@@ -46,7 +46,7 @@ impl Scan {
         }
     }
 
-    /// PackedRows rows from the inputs, and cosines and sines [rows, heads, angles, 2].
+    /// Packed rows from the inputs, and cosines and sines [rows, heads, angles, 2].
     fn pack(&self, gpu: &Gpu, inputs: [&Array; 9], turns: &Array, lengths: &Array) -> Array {
         let [keys, queries, x, _, _, key_bias, query_bias, mimo_x, _] = inputs;
         let (plan, rows, halves) = (self.plan(), self.batch().rows(), self.widths.pairing == Pairing::Halves);
@@ -147,7 +147,7 @@ impl Operation<9> for Scan {
         let (rates, turns) = angles::find(gpu, [raw, dt_bias, &lengths], batch, plan);
         let packed = self.pack(gpu, inputs, &turns, &lengths);
         let (y, states) = forward(gpu, [&packed, &rates, skip, &lengths], batch, plan, save);
-        // PackedRows rows are many; they are made again.
+        // Packed rows are many; they are made again.
         (y, if save { vec![rates, turns, states] } else { Vec::new() })
     }
 

@@ -1,4 +1,4 @@
-//! PackedRows rows: keys and queries with biases, turned, and scaled values; and the same back.
+//! Packed rows: keys and queries with biases, turned, and scaled values; and the same back.
 
 use cubecl::prelude::*;
 
