@@ -185,18 +185,35 @@ fn a_gpu_agrees_with_the_processor() {
         (widths(3, Pairing::Halves), long.clone(), 6e-5),
         (wide, long, 2e-4),
     ] {
-        let ([keys, queries, x, rates], [dt_bias, skip], blocks) = operands(&widths, &tokens);
-        let [keys, queries, x, rates] = [keys, queries, x, rates].map(|input| input.flatten(0, 1));
-        let [key_bias, query_bias, mimo_x] = blocks.map(|block| block.flatten(0, 2));
-        let inputs = [keys, queries, x, rates, dt_bias, skip, key_bias, query_bias, mimo_x];
-        let (rows, size) = (tokens.rows(), widths.size);
-        crate::testing::assert_gpu_agrees(inputs, tolerance, |inputs| {
-            let [keys, queries, x, rates, dt_bias, skip, key_bias, query_bias, mimo_x] = inputs;
-            let inputs = [(keys, widths.keys()), (queries, widths.keys()), (x, size.inner), (rates, widths.rates())]
-                .map(|(input, width)| input.reshape([rows, width]));
-            let blocks = [(key_bias, size.state), (query_bias, size.state), (mimo_x, size.head_width)]
-                .map(|(block, width)| block.reshape([size.heads, widths.ranks, width]));
-            run((inputs, [dt_bias, skip], blocks), widths, &tokens).flatten(0, 1)
-        });
+        assert_gpu_agrees(widths, &tokens, tolerance);
     }
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+#[ignore = "minutes without a real GPU"]
+fn a_gpu_agrees_at_the_usual_sizes() {
+    let usual = Widths {
+        size: MixerSize { width: 32, inner: 64, heads: 1, head_width: 64, state: 128 },
+        ranks: 4,
+        pairing: Pairing::Halves,
+    };
+    assert_gpu_agrees(usual, &Tokens::padded([[1u16; 18].as_slice(), &[1; 3]], 0), 1e-3);
+}
+
+#[cfg(feature = "gpu")]
+fn assert_gpu_agrees(widths: Widths, tokens: &Tokens, tolerance: f32) {
+    let ([keys, queries, x, rates], [dt_bias, skip], blocks) = operands(&widths, tokens);
+    let [keys, queries, x, rates] = [keys, queries, x, rates].map(|input| input.flatten(0, 1));
+    let [key_bias, query_bias, mimo_x] = blocks.map(|block| block.flatten(0, 2));
+    let inputs = [keys, queries, x, rates, dt_bias, skip, key_bias, query_bias, mimo_x];
+    let (rows, size) = (tokens.rows(), widths.size);
+    crate::testing::assert_gpu_agrees(inputs, tolerance, |inputs| {
+        let [keys, queries, x, rates, dt_bias, skip, key_bias, query_bias, mimo_x] = inputs;
+        let inputs = [(keys, widths.keys()), (queries, widths.keys()), (x, size.inner), (rates, widths.rates())]
+            .map(|(input, width)| input.reshape([rows, width]));
+        let blocks = [(key_bias, size.state), (query_bias, size.state), (mimo_x, size.head_width)]
+            .map(|(block, width)| block.reshape([size.heads, widths.ranks, width]));
+        run((inputs, [dt_bias, skip], blocks), widths, tokens).flatten(0, 1)
+    });
 }

@@ -99,6 +99,9 @@ fn others(
         for cell in 0..comptime!(down * across) {
             for_state[cell] = 0.0f32;
         }
+        // Keys and queries of all ranks in one of the state's rows.
+        let mut k = cubecl::prelude::Array::<f32>::new(ranks);
+        let mut q = cubecl::prelude::Array::<f32>::new(ranks);
         let mut v = cubecl::prelude::Array::<f32>::new(comptime!(ranks * across));
         let mut g = cubecl::prelude::Array::<f32>::new(comptime!(ranks * across));
         let mut for_k = cubecl::prelude::Array::<f32>::new(comptime!(ranks * down));
@@ -143,6 +146,8 @@ fn others(
                         let n = j * LANES + slice;
                         #[unroll]
                         for r in 0..ranks {
+                            k[r] = stage[keys + r * rows + n];
+                            q[r] = stage[queries + r * rows + n];
                             for_k[r * down + j] = 0.0f32;
                         }
                         #[unroll]
@@ -151,8 +156,8 @@ fn others(
                             let mut for_read = 0.0f32;
                             #[unroll]
                             for r in 0..ranks {
-                                written += stage[keys + r * rows + n] * v[r * across + i];
-                                for_read += stage[queries + r * rows + n] * g[r * across + i];
+                                written += k[r] * v[r * across + i];
+                                for_read += q[r] * g[r * across + i];
                             }
                             let after = for_state[j * across + i];
                             for_own += for_read * written;
@@ -161,7 +166,7 @@ fn others(
                             #[unroll]
                             for r in 0..ranks {
                                 for_k[r * down + j] += for_written * v[r * across + i];
-                                for_v[r * across + i] += for_written * stage[keys + r * rows + n];
+                                for_v[r * across + i] += for_written * k[r];
                             }
                             for_state[j * across + i] = factor * (for_read + after);
                         }

@@ -71,6 +71,9 @@ fn outputs(
         for cell in 0..comptime!(down * across) {
             state[cell] = 0.0f32;
         }
+        // Keys and queries of all ranks in one of the state's rows.
+        let mut k = cubecl::prelude::Array::<f32>::new(ranks);
+        let mut q = cubecl::prelude::Array::<f32>::new(ranks);
         let mut v = cubecl::prelude::Array::<f32>::new(comptime!(ranks * across));
         let mut reads = cubecl::prelude::Array::<f32>::new(comptime!(ranks * across));
         let mut start = 0usize;
@@ -98,18 +101,23 @@ fn outputs(
                     for j in 0..down {
                         let n = j * LANES + slice;
                         #[unroll]
+                        for r in 0..ranks {
+                            k[r] = stage[keys + r * rows + n];
+                            q[r] = stage[queries + r * rows + n];
+                        }
+                        #[unroll]
                         for i in 0..across {
                             let mut written = 0.0f32;
                             #[unroll]
                             for r in 0..ranks {
-                                written += stage[keys + r * rows + n] * v[r * across + i];
+                                written += k[r] * v[r * across + i];
                             }
                             let before = factor * state[j * across + i];
                             let read = before + own * written;
                             state[j * across + i] = before + later * written;
                             #[unroll]
                             for r in 0..ranks {
-                                reads[r * across + i] += stage[queries + r * rows + n] * read;
+                                reads[r * across + i] += q[r] * read;
                             }
                         }
                     }

@@ -55,6 +55,9 @@ pub(super) fn queries(
                 state[cell] = states[at + cell * UNITS + unit];
             }
         }
+        // Keys and queries of all ranks in one of the state's rows.
+        let mut k = cubecl::prelude::Array::<f32>::new(ranks);
+        let mut q = cubecl::prelude::Array::<f32>::new(ranks);
         let mut v = cubecl::prelude::Array::<f32>::new(comptime!(ranks * across));
         let mut g = cubecl::prelude::Array::<f32>::new(comptime!(ranks * across));
         let mut for_q = cubecl::prelude::Array::<f32>::new(comptime!(ranks * down));
@@ -87,6 +90,8 @@ pub(super) fn queries(
                         let n = j * LANES + slice;
                         #[unroll]
                         for r in 0..ranks {
+                            k[r] = stage[keys + r * rows + n];
+                            q[r] = stage[queries + r * rows + n];
                             for_q[r * down + j] = 0.0f32;
                         }
                         #[unroll]
@@ -95,8 +100,8 @@ pub(super) fn queries(
                             let mut for_read = 0.0f32;
                             #[unroll]
                             for r in 0..ranks {
-                                written += stage[keys + r * rows + n] * v[r * across + i];
-                                for_read += stage[queries + r * rows + n] * g[r * across + i];
+                                written += k[r] * v[r * across + i];
+                                for_read += q[r] * g[r * across + i];
                             }
                             let before = factor * state[j * across + i];
                             let read = before + own * written;
