@@ -1,5 +1,6 @@
 //! What a position or a game becomes.
 
+use cwm_evaluations::Evaluation;
 use cwm_sequences::NO_LOSS;
 
 /// A sequence, or none, and what was left out.
@@ -44,5 +45,13 @@ impl Row {
 impl From<Row> for Encoded {
     fn from(row: Row) -> Self {
         Encoded { row: Some(row), ..Encoded::default() }
+    }
+}
+
+/// The name of a position's row: the game's and the ply, or the number of its record.
+pub fn position_name(evaluation: &Evaluation) -> String {
+    match evaluation.t {
+        Some(t) if evaluation.game.is_some() => format!("{}:{t}", evaluation.id),
+        _ => evaluation.record.to_string(),
     }
 }

@@ -11,14 +11,6 @@ use crate::output::Output;
 /// Positions that are encoded at once, on all cores.
 const WINDOW: usize = 1 << 14;
 
-/// The name of a position's row: the game's and the ply, or the number of its record.
-pub fn name(evaluation: &Evaluation) -> String {
-    match evaluation.t {
-        Some(t) if evaluation.game.is_some() => format!("{}:{t}", evaluation.id),
-        _ => evaluation.record.to_string(),
-    }
-}
-
 /// Encodes all evaluations in order.
 pub fn encode(
     context: &Context,

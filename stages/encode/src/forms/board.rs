@@ -6,9 +6,8 @@ use cwm_policy::inputs::board::Board;
 use cwm_sequences::NO_LOSS;
 
 use super::{Encode, Form};
-use crate::encoded::{Encoded, Row};
+use crate::encoded::{Encoded, Row, position_name};
 use crate::legality::best_action;
-use crate::positions::name;
 
 /// The form `board`. Its symbols share their ids with actions, as in the authors' code.
 pub const FORM: Form = Form {
@@ -30,5 +29,5 @@ fn encode(evaluation: &Evaluation) -> Result<Encoded, String> {
     let tokens: Vec<u16> = std::iter::once(FIRST).chain(board.ids().map(u16::from)).collect();
     let mut targets = vec![NO_LOSS; tokens.len()];
     targets[tokens.len() - 1] = best;
-    Ok(Row { id: name(evaluation), tokens, targets }.into())
+    Ok(Row { id: position_name(evaluation), tokens, targets }.into())
 }

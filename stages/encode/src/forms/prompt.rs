@@ -6,9 +6,8 @@ use cwm_policy::inputs::board::Board;
 use cwm_policy::inputs::prompt::{VOCABULARY, ids, question};
 
 use super::{Encode, Form};
-use crate::encoded::{Encoded, Row};
+use crate::encoded::{Encoded, Row, position_name};
 use crate::legality::best_action;
-use crate::positions::name;
 
 /// The form `prompt`.
 pub const FORM: Form = Form {
@@ -30,5 +29,5 @@ fn encode(evaluation: &Evaluation) -> Result<Encoded, String> {
     let best = move_of(best).ok_or_else(|| format!("there is no action {best}"))?;
     let Some(question) = question(&board) else { return Ok(Encoded::left_out(LEGAL_MOVES)) };
     let ids = ids(&format!("{question}{best}$")).map_err(|other| format!("{other:?} is not a symbol of the form"))?;
-    Ok(Row::text(name(evaluation), &ids, question.len()).into())
+    Ok(Row::text(position_name(evaluation), &ids, question.len()).into())
 }
