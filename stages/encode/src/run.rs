@@ -3,7 +3,7 @@
 use cwm_contract::{Context, Failure};
 
 use crate::config::Config;
-use crate::forms::{self, Encode};
+use crate::forms::{self, Encoder};
 use crate::output::Output;
 use crate::{games, positions};
 
@@ -18,9 +18,9 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let threads = threads.map_err(|error| Failure::system(format!("cannot start threads: {error}")))?;
     let mut output = Output::create(context, form)?;
     context.activity("encoding");
-    match form.encode {
-        Encode::Position(encode) => positions::encode(context, &threads, encode, &mut output)?,
-        Encode::Game(encode) => {
+    match form.encoder {
+        Encoder::Position(encode) => positions::encode(context, &threads, encode, &mut output)?,
+        Encoder::Game(encode) => {
             let reads_evaluations = form.inputs.contains(&"evaluations");
             games::encode(context, &threads, reads_evaluations, encode, &mut output)?;
         }

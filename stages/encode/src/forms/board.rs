@@ -5,7 +5,7 @@ use cwm_policy::actions::ACTIONS;
 use cwm_policy::inputs::board::Board;
 use cwm_sequences::NO_LOSS;
 
-use super::{Encode, Form};
+use super::{Encoder, Form};
 use crate::encoded::{Encoded, Row, position_name};
 use crate::legality::best_action;
 
@@ -17,7 +17,7 @@ pub const FORM: Form = Form {
     inputs: &["evaluations"],
     vocabulary: (ACTIONS as u16, ACTIONS as u16),
     reasons: &[],
-    encode: Encode::Position(encode),
+    encoder: Encoder::Position(encode),
 };
 
 /// The token before the board.

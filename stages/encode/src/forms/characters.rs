@@ -2,7 +2,7 @@
 
 use cwm_policy::inputs::characters::{MOST_CHARACTERS, MoveText, VOCABULARY};
 
-use super::{Encode, Form};
+use super::{Encoder, Form};
 use crate::encoded::{Encoded, Row};
 use crate::labels::LabelledGame;
 use crate::legality::replay;
@@ -15,7 +15,7 @@ pub const FORM: Form = Form {
     inputs: &["games"],
     vocabulary: (VOCABULARY as u16, VOCABULARY as u16),
     reasons: &[EMPTY, MOVES],
-    encode: Encode::Game(encode),
+    encoder: Encoder::Game(encode),
 };
 
 /// Games without a move.

@@ -30,12 +30,12 @@ pub struct Form {
     /// The reasons for which something is left out.
     pub reasons: &'static [&'static str],
     /// What makes its rows.
-    pub encode: Encode,
+    pub encoder: Encoder,
 }
 
 /// What makes the rows of a form. An error is a phrase about the position or the game.
 #[derive(Clone, Copy, Debug)]
-pub enum Encode {
+pub enum Encoder {
     /// A row a position.
     Position(fn(&Evaluation) -> Result<Encoded, String>),
     /// A row a game.

@@ -5,7 +5,7 @@ use cwm_policy::actions::ACTIONS;
 use cwm_policy::inputs::moves::{VOCABULARY, ids};
 use cwm_sequences::NO_LOSS;
 
-use super::{Encode, Form};
+use super::{Encoder, Form};
 use crate::encoded::{Encoded, Row};
 use crate::labels::LabelledGame;
 use crate::legality::{best_action, check_position, replay};
@@ -18,7 +18,7 @@ pub const FORM: Form = Form {
     inputs: &["games", "evaluations"],
     vocabulary: (VOCABULARY as u16, ACTIONS as u16),
     reasons: &[UNLABELLED, POSITIONS],
-    encode: Encode::Game(encode),
+    encoder: Encoder::Game(encode),
 };
 
 /// Tokens of a sequence, at most.

@@ -5,7 +5,7 @@ use cwm_policy::actions::move_of;
 use cwm_policy::inputs::board::Board;
 use cwm_policy::inputs::prompt::{VOCABULARY, ids, question};
 
-use super::{Encode, Form};
+use super::{Encoder, Form};
 use crate::encoded::{Encoded, Row, position_name};
 use crate::legality::best_action;
 
@@ -17,7 +17,7 @@ pub const FORM: Form = Form {
     inputs: &["evaluations"],
     vocabulary: (VOCABULARY as u16, VOCABULARY as u16),
     reasons: &[LEGAL_MOVES],
-    encode: Encode::Position(encode),
+    encoder: Encoder::Position(encode),
 };
 
 /// Positions with more legal moves than a prompt has room for.
