@@ -33,7 +33,7 @@ pub fn encode(
         }
         let encoded: Vec<_> = threads.install(|| window.par_iter().map(encode).collect());
         for (game, encoded) in window.iter().zip(encoded) {
-            let place = |wrong| Failure::input(format!("game {} ({:?}): {wrong}", game.index, game.id));
+            let place = |wrong: String| Failure::input(format!("game {} ({:?}): {wrong}", game.index, game.id));
             output.push(encoded.map_err(place)?)?;
         }
         done += window.len() as u64;

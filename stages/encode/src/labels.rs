@@ -58,8 +58,13 @@ impl Labels {
     /// The game with its evaluations, which are the next in the file, if it has any.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// The file cannot be read, or the game carries labels of its own, since no standard replay gives them.
     pub fn of(&mut self, game: &GameRow<'_>) -> Result<LabelledGame, Failure> {
+        if game.labels.is_some() {
+            let message =
+                format!("game {} ({:?}) is not standard chess from the initial position", game.index, game.id);
+            return Err(Failure::input(message).hint("leave out `rules: authors` of `parse`, which keeps such games"));
+        }
         let mut labels = Vec::new();
         if let Some(evaluations) = &mut self.0 {
             let is_next = |next: &Result<Evaluation, Failure>| {

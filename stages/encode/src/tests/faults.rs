@@ -1,5 +1,6 @@
 //! Inputs that cannot be encoded.
 
+use cwm_chess::{GameRow, GamesWriter};
 use cwm_evaluations::Line;
 
 use super::*;
@@ -75,6 +76,18 @@ fn an_illegal_game_is_an_error_in_words() {
     for form in ["characters", "moves"] {
         assert!(bench.refused(form).starts_with("game 1 (\"sample_0001\"): move 4 is not legal"), "{form}");
     }
+}
+
+#[test]
+fn a_game_of_other_rules_is_an_error_in_words() {
+    let bench = Bench::new();
+    let mut writer = GamesWriter::create(&bench.path("games"), 9).unwrap().labelled(true);
+    let (moves, labels) = ([shuffle(1)[0].packed()], [1; 150]);
+    let game = GameRow { index: 0, id: "a", site: "?", result: "*", moves: &moves, labels: Some(&labels) };
+    writer.push(game).unwrap();
+    writer.finish().unwrap();
+    let told = bench.refused("characters");
+    assert_eq!(told, "game 0 (\"a\") is not standard chess from the initial position");
 }
 
 #[test]
