@@ -28,6 +28,7 @@ stages! {
     "import": cwm_import::Import,
     "bag": cwm_bag::Bag,
     "analyse": cwm_analyse::Analyse,
+    "encode": cwm_encode::Encode,
     "split": cwm_split::Split,
     "tokenize": cwm_tokenize::Tokenize,
     "train": cwm_train::Train,

@@ -34,6 +34,8 @@ impl Format {
     pub const DIFFERENCES: Format = Format::named("differences");
     /// Positions with the best moves that an engine found (Parquet).
     pub const EVALUATIONS: Format = Format::named("evaluations");
+    /// Sequences of tokens with a target or none at each place, one row a sequence (Arrow IPC).
+    pub const SEQUENCES: Format = Format::named("sequences");
     /// Curves that training recorded, one JSON object a line.
     pub const CURVES: Format = Format::named("curves");
     /// Predictions of a model of any program, one row a position (Parquet).

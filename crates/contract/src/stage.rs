@@ -37,6 +37,12 @@ pub trait Stage: Send + Sync {
         None
     }
 
+    /// The same of one cell, whose parameters are known: which inputs it needs may depend on them. They have passed
+    /// [`Stage::check`].
+    fn check_inputs_for(&self, _values: &Values, _given: &[&str]) -> Option<String> {
+        None
+    }
+
     /// Returns the parameters that have no effect given the others. They are excluded from the key, so changing them does
     /// not invalidate the result, and a secret among them is not read.
     fn unused_parameters(&self, _values: &Values) -> Vec<&'static str> {

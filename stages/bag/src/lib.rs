@@ -55,6 +55,11 @@ impl Stage for Bag {
         Needs { cpu: None, gpu: 0.0, memory: 512 << 20 }
     }
 
+    fn code_parts(&self, _values: &Values) -> Option<Vec<String>> {
+        // A position is checked by reading it as a board.
+        Some(vec!["board".to_owned()])
+    }
+
     fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
         probe::probe(context).map(Some)
     }

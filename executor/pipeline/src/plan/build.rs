@@ -142,6 +142,14 @@ impl<'a> Planner<'a> {
             let inputs = bound.and_then(|bound| all(bound.iter().map(|bound| self.input(number, cell, bound))));
             let resolved = self.resolve(planned, &self.scope(matrix, Some(cell)));
             let (body, Complete { values, given, folders }, settings) = resolved?;
+            if let (Body::Stage(built), Some(bound)) = (&body, bound) {
+                let names: Vec<&str> = bound.iter().map(|bound| bound.input.name.as_str()).collect();
+                if let Some(problem) = built.check_inputs_for(&values, &names) {
+                    let message = format!("stage `{}` {problem}", matrix.labels[cell]);
+                    self.problems.push(Diagnostic::at(stage.name.place, message));
+                    return None;
+                }
+            }
             Some(Cell {
                 label: matrix.labels[cell].clone(),
                 kind: stage.kind.as_ref().map(|kind| kind.text.clone()).unwrap_or_default(),

@@ -305,3 +305,15 @@ fn a_fault_that_all_cells_share_is_reported_once_and_json_has_its_place() {
     assert_eq!((at["file"].as_str(), number("line"), number("column")), (Some("pipeline.yaml"), 3, 66));
     assert_eq!(&text[number("start")..number("end")], "x");
 }
+
+#[test]
+fn an_input_that_the_parameters_of_one_cell_need() {
+    let stages = "  games: { stage: play, with: { policy: engine } }
+  corpus: { stage: parse, from: games }
+  tokens: { stage: tokenize, from: { train: corpus.games } }
+";
+    let model = "  model: { stage: train, matrix: { how: [plain, validated] }, from: { train: tokens.train }, with: { extra: $how } }\n";
+    let told = reported(&format!("cwm: 1\nstages:\n{stages}{model}"), &[]);
+    assert!(told.contains("stage `model[how=validated]` needs an input `validation`"), "{told}");
+    assert!(!told.contains("how=plain"), "{told}");
+}

@@ -1,0 +1,49 @@
+//! A sequence, and the vocabulary of its numbers.
+
+use serde::{Deserialize, Serialize};
+
+/// The target of a place that has none.
+pub const NO_LOSS: u16 = u16::MAX;
+
+/// What the numbers of a folder stand for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Vocabulary {
+    /// The name of the form that the rows have.
+    pub form: String,
+    /// Its version: rows of two versions do not mean the same.
+    pub version: u32,
+    /// Number of input tokens; each token is below.
+    pub inputs: u16,
+    /// Number of targets; each target is below, but for [`NO_LOSS`].
+    pub targets: u16,
+}
+
+/// A row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sequence<'a> {
+    /// Its name.
+    pub id: &'a str,
+    /// What the model reads.
+    pub tokens: &'a [u16],
+    /// What it learns to answer at each of these places, or [`NO_LOSS`].
+    pub targets: &'a [u16],
+}
+
+impl Sequence<'_> {
+    /// Checks that there is a target for each token, and that all are of the vocabulary; else says what is wrong.
+    pub(crate) fn check(&self, vocabulary: &Vocabulary) -> Result<(), String> {
+        let (tokens, targets) = (self.tokens.len(), self.targets.len());
+        if tokens != targets {
+            return Err(format!("it has {tokens} tokens and {targets} targets"));
+        }
+        if let Some(token) = self.tokens.iter().find(|token| **token >= vocabulary.inputs) {
+            return Err(format!("token {token} is not one of the {} of its vocabulary", vocabulary.inputs));
+        }
+        let is_unknown = |target: &&u16| **target >= vocabulary.targets && **target != NO_LOSS;
+        match self.targets.iter().find(is_unknown) {
+            Some(target) => Err(format!("target {target} is not one of the {} of its vocabulary", vocabulary.targets)),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The account of what was written and left out: the output `counts`.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::{Context, Failure};
+use cwm_sequences::NO_LOSS;
+use serde_json::{Value, json};
+
+use crate::encoded::Row;
+use crate::forms::Form;
+
+/// Counts rows and what is left out.
+pub struct Counts {
+    form: &'static Form,
+    rows: u64,
+    tokens: u64,
+    targets: u64,
+    cut: u64,
+    left_out: BTreeMap<&'static str, u64>,
+}
+
+impl Counts {
+    /// Before the first row.
+    pub fn new(form: &'static Form) -> Self {
+        let left_out = form.reasons.iter().map(|reason| (*reason, 0)).collect();
+        Counts { form, rows: 0, tokens: 0, targets: 0, cut: 0, left_out }
+    }
+
+    /// Counts a row.
+    pub fn add(&mut self, row: &Row) {
+        self.rows += 1;
+        self.tokens += row.tokens.len() as u64;
+        self.targets += row.targets.iter().filter(|target| **target != NO_LOSS).count() as u64;
+    }
+
+    /// Counts a sequence that was cut.
+    pub fn cut(&mut self) {
+        self.cut += 1;
+    }
+
+    /// Counts what was left out for this reason.
+    pub fn leave_out(&mut self, reason: &'static str, count: u64) {
+        *self.left_out.entry(reason).or_default() += count;
+    }
+
+    /// Writes `counts`.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn finish(self, context: &Context) -> Result<(), Failure> {
+        let counts: BTreeMap<&str, Value> = BTreeMap::from([
+            ("stage", json!("encode")),
+            ("form", json!(self.form.name)),
+            ("rows", json!(self.rows)),
+            ("tokens", json!(self.tokens)),
+            ("targets", json!(self.targets)),
+            ("cut", json!(self.cut)),
+            ("left_out", json!(self.left_out)),
+        ]);
+        fs_err::write(context.output("counts")?, format!("{}\n", json!(counts)))?;
+        context.metric("rows", self.rows as f64);
+        context.metric("targets", self.targets as f64);
+        Ok(())
+    }
+}

@@ -1,0 +1,57 @@
+//! What a position or a game becomes.
+
+use cwm_evaluations::Evaluation;
+use cwm_sequences::NO_LOSS;
+
+/// A sequence, or none, and what was left out.
+#[derive(Debug, Default)]
+pub struct Encoded {
+    /// The sequence.
+    pub row: Option<Row>,
+    /// How much was left out, by one of the reasons of the form.
+    pub left_out: Option<(&'static str, u64)>,
+    /// True if the sequence is longer than its form allows, and was cut.
+    pub is_cut: bool,
+}
+
+/// A sequence with a name of its own.
+#[derive(Debug)]
+pub struct Row {
+    /// Its name.
+    pub id: String,
+    /// What a model reads.
+    pub tokens: Vec<u16>,
+    /// What it learns to answer at each of these places, or [`NO_LOSS`].
+    pub targets: Vec<u16>,
+}
+
+impl Encoded {
+    /// A position or a game that is left out.
+    pub fn left_out(reason: &'static str) -> Self {
+        Encoded { left_out: Some((reason, 1)), ..Encoded::default() }
+    }
+}
+
+impl Row {
+    /// A text of which each character is learnt from the place `first` on: what is read is all but the last, and the target is
+    /// what follows.
+    pub fn text(id: String, ids: &[u8], first: usize) -> Self {
+        let tokens = ids[..ids.len() - 1].iter().map(|&id| u16::from(id)).collect();
+        let targets = (1..ids.len()).map(|at| if at < first { NO_LOSS } else { u16::from(ids[at]) }).collect();
+        Row { id, tokens, targets }
+    }
+}
+
+impl From<Row> for Encoded {
+    fn from(row: Row) -> Self {
+        Encoded { row: Some(row), ..Encoded::default() }
+    }
+}
+
+/// The name of a position's row: the game's and the ply, or the number of its record.
+pub fn position_name(evaluation: &Evaluation) -> String {
+    match evaluation.t {
+        Some(t) if evaluation.game.is_some() => format!("{}:{t}", evaluation.id),
+        _ => evaluation.record.to_string(),
+    }
+}

@@ -1,0 +1,66 @@
+//! The forms of sequences.
+//!
+//! A new form is one file beside this one, one `mod` line and one line in [`FORMS`]. Nothing else here names a form: each is
+//! hashed by itself, so that a new one reruns none.
+
+use cwm_evaluations::Evaluation;
+use cwm_sequences::Vocabulary;
+
+use crate::encoded::Encoded;
+use crate::labels::LabelledGame;
+
+mod board;
+mod characters;
+mod moves;
+mod prompt;
+
+/// A form of sequences.
+#[derive(Debug)]
+pub struct Form {
+    /// Its name in pipelines and files.
+    pub name: &'static str,
+    /// Raised when its rows mean something else.
+    pub version: u32,
+    /// The files of `forms`, and of `inputs` in cwm-policy, that it uses.
+    pub parts: &'static [&'static str],
+    /// The inputs that it reads.
+    pub inputs: &'static [&'static str],
+    /// Number of input tokens, and of targets.
+    pub vocabulary: (u16, u16),
+    /// The reasons for which something is left out.
+    pub reasons: &'static [&'static str],
+    /// What makes its rows.
+    pub encoder: Encoder,
+}
+
+/// What makes the rows of a form. An error is a phrase about the position or the game.
+#[derive(Clone, Copy, Debug)]
+pub enum Encoder {
+    /// A row a position.
+    Position(fn(&Evaluation) -> Result<Encoded, String>),
+    /// A row a game.
+    Game(fn(&LabelledGame) -> Result<Encoded, String>),
+}
+
+/// All forms.
+pub static FORMS: &[Form] = &[board::FORM, prompt::FORM, characters::FORM, moves::FORM];
+
+/// The form of this name; else says which there are.
+pub fn find(name: &str) -> Result<&'static Form, String> {
+    let names = || FORMS.iter().map(|form| form.name).collect::<Vec<_>>().join(", ");
+    FORMS.iter().find(|form| form.name == name).ok_or_else(|| format!("must be one of {}, not {name:?}", names()))
+}
+
+impl Form {
+    /// What its numbers stand for.
+    pub fn vocabulary(&self) -> Vocabulary {
+        let (inputs, targets) = self.vocabulary;
+        Vocabulary { form: self.name.to_owned(), version: self.version, inputs, targets }
+    }
+
+    /// A phrase after the stage's name that tells which input is missing, if one is.
+    pub fn missing_input(&self, is_given: impl Fn(&str) -> bool) -> Option<String> {
+        let missing = self.inputs.iter().find(|name| !is_given(name))?;
+        Some(format!("needs an input `{missing}`, which the form `{}` reads", self.name))
+    }
+}

@@ -1,0 +1,96 @@
+//! The stage `encode`: games, or positions with their best moves, as the sequences that a model learns from.
+//!
+//! It must not know what learns from them. Each form is a file of `forms`; what forms have in common, reading and writing in
+//! order and on all cores, is outside.
+
+mod config;
+mod counts;
+mod encoded;
+mod forms;
+mod games;
+mod labels;
+mod legality;
+mod output;
+mod positions;
+mod probe;
+mod run;
+
+use cwm_contract::{
+    Context, Failure, Format, Input, Needs, Output, ParameterError, ParameterSpec, Parameters, ProbeContext,
+    ProbeOutput, Stage, Values,
+};
+
+use config::Config;
+
+/// The stage `encode`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Encode;
+
+impl Stage for Encode {
+    fn kind(&self) -> &'static str {
+        "encode"
+    }
+
+    fn description(&self) -> &'static str {
+        "Writes games, or positions with their best moves, as the sequences that a model learns from."
+    }
+
+    fn inputs(&self) -> Vec<Input> {
+        vec![
+            Input::optional(
+                "evaluations",
+                Format::EVALUATIONS,
+                "Positions and their best moves: for the forms `board`, `prompt` and `moves`; others make no use of them.",
+            ),
+            Input::optional(
+                "games",
+                Format::GAMES,
+                "The games: for the forms `characters` and `moves`; others make no use of them.",
+            ),
+        ]
+    }
+
+    fn check_inputs(&self, given: &[&str]) -> Option<String> {
+        given.is_empty().then(|| "has nothing to encode: it needs an input `evaluations`, `games` or both".to_owned())
+    }
+
+    fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
+        let form = forms::find(&Config::read(values).ok()?.form).ok()?;
+        form.missing_input(|name| given.contains(&name))
+    }
+
+    fn outputs(&self) -> Vec<Output> {
+        vec![
+            Output::folder("sequences", Format::SEQUENCES, "The sequences in the order of the input."),
+            Output::file("counts", Format::COUNTS, "json", "How much was written, and what was left out for what."),
+        ]
+    }
+
+    fn parameters(&self) -> Vec<ParameterSpec> {
+        Config::specs()
+    }
+
+    fn check(&self, values: &Values) -> Vec<ParameterError> {
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+    }
+
+    fn needs(&self, _values: &Values) -> Needs {
+        Needs { cpu: None, gpu: 0.0, memory: 1 << 30 }
+    }
+
+    fn code_parts(&self, values: &Values) -> Option<Vec<String>> {
+        let form = forms::find(&Config::read(values).ok()?.form).ok()?;
+        Some(form.parts.iter().map(|part| (*part).to_owned()).collect())
+    }
+
+    fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
+        probe::probe(context).map(Some)
+    }
+
+    fn run(&self, context: &Context) -> Result<(), Failure> {
+        run::run(context)
+    }
+}
+
+#[cfg(test)]
+mod tests;

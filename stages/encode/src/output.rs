@@ -1,0 +1,53 @@
+//! The outputs while they are written.
+
+use cwm_contract::{Context, Failure};
+use cwm_sequences::{SHARD_ROWS, Sequence, SequencesWriter};
+
+use crate::counts::Counts;
+use crate::encoded::{Encoded, Row};
+use crate::forms::Form;
+
+/// The outputs `sequences` and `counts`.
+pub struct Output {
+    writer: SequencesWriter,
+    counts: Counts,
+}
+
+impl Output {
+    /// Before the first row.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn create(context: &Context, form: &'static Form) -> Result<Self, Failure> {
+        let writer = SequencesWriter::create(context.output("sequences")?, &form.vocabulary(), SHARD_ROWS)?;
+        Ok(Output { writer, counts: Counts::new(form) })
+    }
+
+    /// Writes and counts what a position or a game became.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn push(&mut self, encoded: Encoded) -> Result<(), Failure> {
+        if let Some(row) = &encoded.row {
+            let Row { id, tokens, targets } = row;
+            self.writer.push(Sequence { id, tokens, targets })?;
+            self.counts.add(row);
+        }
+        if encoded.is_cut {
+            self.counts.cut();
+        }
+        if let Some((reason, count)) = encoded.left_out {
+            self.counts.leave_out(reason, count);
+        }
+        Ok(())
+    }
+
+    /// Ends both.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn finish(self, context: &Context) -> Result<(), Failure> {
+        self.writer.finish()?;
+        self.counts.finish(context)
+    }
+}

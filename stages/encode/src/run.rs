@@ -1,0 +1,29 @@
+//! The run of `encode`.
+
+use cwm_contract::{Context, Failure};
+
+use crate::config::Config;
+use crate::forms::{self, Encoder};
+use crate::output::Output;
+use crate::{games, positions};
+
+/// Reads `evaluations`, `games` or both, and writes `sequences` and `counts`.
+pub fn run(context: &Context) -> Result<(), Failure> {
+    let config: Config = context.parameters()?;
+    let form = forms::find(&config.form).map_err(|unknown| Failure::input(format!("parameter `form` {unknown}")))?;
+    if let Some(problem) = form.missing_input(|name| context.optional_input(name).is_some()) {
+        return Err(Failure::input(format!("encode {problem}")));
+    }
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(context.cores()).build();
+    let threads = threads.map_err(|error| Failure::system(format!("cannot start threads: {error}")))?;
+    let mut output = Output::create(context, form)?;
+    context.activity("encoding");
+    match form.encoder {
+        Encoder::Position(encode) => positions::encode(context, &threads, encode, &mut output)?,
+        Encoder::Game(encode) => {
+            let reads_evaluations = form.inputs.contains(&"evaluations");
+            games::encode(context, &threads, reads_evaluations, encode, &mut output)?;
+        }
+    }
+    output.finish(context)
+}
