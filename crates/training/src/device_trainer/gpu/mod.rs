@@ -19,7 +19,7 @@ use self::gather::{clear, gather};
 use self::magnitude::{magnitude, norm};
 use self::places::Places;
 use self::table::RowsByToken;
-use self::update::{Values, Decision, update};
+use self::update::{Decision, Values, update};
 use super::{Arrays, StepEnd};
 use crate::optimiser::Factors;
 

@@ -4,7 +4,7 @@ use burn::tensor::{Bool, TensorData, activation::softmax};
 
 use super::*;
 use crate::counter_rng::CounterRng;
-use crate::families::transformer::rope::Layout;
+use crate::ops::attention::rotation::Layout;
 use crate::testing::{assert_close, assert_finite_differences, both_implementations, random, values};
 
 const HEADS: usize = 2;
