@@ -54,9 +54,10 @@ impl Gpt {
     fn declare(architecture: &Architecture, scope: &mut Scope<'_>) -> Result<Self, ModelError> {
         let (width, settings) = (architecture.size.width, Settings::read(architecture)?);
         let mut table = scope.at("wte");
-        let tokens = match settings.is_tied {
-            true => Embedding::tied(&mut table, architecture.vocabulary, width, INIT),
-            false => Embedding::declare(&mut table, architecture.vocabulary, width, INIT, None),
+        let tokens = if settings.is_tied {
+            Embedding::tied(&mut table, architecture.vocabulary, width, INIT)
+        } else {
+            Embedding::declare(&mut table, architecture.vocabulary, width, INIT, None)
         };
         let positions = Embedding::declare(&mut scope.at("wpe"), settings.positions, width, INIT, None);
         let blocks = (0..architecture.size.layers)

@@ -90,7 +90,7 @@ impl Rotation {
         }
     }
 
-    /// Adds the gradient of [`Rotation::turn`]'s input to `into`, given that of its output.
+    /// Adds the gradient of [`Rotation::rotate`]'s input to `into`, given that of its output.
     #[inline(always)]
     pub fn rotate_back(&self, t: usize, gradient: &[f32], into: &mut [f32]) {
         let (cosines, sines) = self.at(t);
@@ -102,7 +102,8 @@ impl Rotation {
         }
     }
 
-    /// Turns rows [parts, time, head width] by their positions; rows at positions that this has not become zeros.
+    /// Turns rows [parts, time, head width] by their positions, if anything turns; rows at positions that this has not then
+    /// become zeros.
     pub fn rotate_all(&self, x: Tensor<3>) -> Tensor<3> {
         let shape = x.dims();
         let [parts, time, width] = shape;
