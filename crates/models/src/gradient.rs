@@ -11,9 +11,9 @@ use crate::parameters::{Layout, Role, Weights};
 /// Gradients of one micro-batch, on the device.
 #[derive(Debug)]
 pub struct DeviceGradients {
-    /// By parameter, flat; `None` where it had none or is a table.
+    /// By parameter, flat; `None` where it had none or is only a table.
     pub dense: Vec<Option<Tensor<1>>>,
-    /// Rows of tables.
+    /// Rows of tables; they add to what is dense.
     pub embedding_rows: Vec<SparseRowGradients>,
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use burn::tensor::Tensor;
 
 use crate::heads::Head;
-use crate::parameters::{Declarations, Layout, Weights};
+use crate::parameters::{Declarations, Layout, Slot, Weights};
 use crate::streaming::{Real, Recurrence, RecurrentState};
 use crate::{Architecture, ForwardPass, ModelError, Tokens, families};
 
@@ -13,8 +13,19 @@ use crate::{Architecture, ForwardPass, ModelError, Tokens, families};
 /// testing, on any device, under any head.
 pub trait Backbone: Send + Sync {
     /// Tokens [batch, time] to the last hidden states [batch * time, width], sequence by sequence. Those at padded steps
-    /// are finite and mean nothing; a later token never changes an earlier step.
+    /// are finite and mean nothing; padding never changes a real step, and a later token never changes an earlier one,
+    /// unless an option says that it shall.
     fn forward(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2>;
+
+    /// The largest number of tokens of a sequence that it can read; `None` if there is no limit.
+    fn longest(&self) -> Option<usize> {
+        None
+    }
+
+    /// The table [tokens, width] whose rows give the logits too, if the head has no parameters of its own.
+    fn tied_table(&self) -> Option<Slot<2>> {
+        None
+    }
 
     /// The same computation token by token; `None` if it has no state of constant size.
     fn recurrence(&self) -> Option<&dyn Recurrence<f32>> {
@@ -51,7 +62,15 @@ impl Network {
         architecture.check(family.options)?;
         let mut declarations = Declarations::default();
         let backbone = (family.build)(&architecture, &mut declarations.root())?;
-        let head = Head::declare(&mut declarations.root(), architecture.size.width, outputs, family.head);
+        let head = match backbone.tied_table() {
+            None => Head::declare(&mut declarations.root(), architecture.size.width, outputs, family.head),
+            Some(table) => Head::tied(table, outputs).ok_or_else(|| {
+                ModelError::Architecture(format!(
+                    "a table of {} tokens has too few rows for a tied head of {outputs} outputs",
+                    table.shape[0]
+                ))
+            })?,
+        };
         let layout = Layout::new(declarations).ok_or_else(|| {
             let (family, size) = (&architecture.family, architecture.size);
             ModelError::Architecture(format!(
@@ -65,6 +84,25 @@ impl Network {
     /// Returns the architecture that it was built from.
     pub fn architecture(&self) -> &Architecture {
         &self.architecture
+    }
+
+    /// The largest number of tokens of a sequence that it can read; `None` if there is no limit.
+    pub fn longest(&self) -> Option<usize> {
+        self.backbone.longest()
+    }
+
+    /// Refuses sequences that are too long for it, the longest of which has `steps` tokens.
+    ///
+    /// # Errors
+    /// They are; in words.
+    pub fn check_length(&self, steps: usize) -> Result<(), ModelError> {
+        match self.longest() {
+            Some(longest) if steps > longest => Err(ModelError::Architecture(format!(
+                "a sequence of {steps} tokens is longer than the {longest} positions of {} {}",
+                self.architecture.family, self.architecture.size
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Its parameters.
@@ -88,12 +126,21 @@ impl Network {
     }
 
     /// Logits [batch, time, outputs].
+    ///
+    /// # Panics
+    /// As [`Network::flat_logits`].
     pub fn logits(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<3> {
         self.flat_logits(pass, tokens).reshape([tokens.batch(), tokens.time(), self.head.outputs()])
     }
 
     /// Logits with batch and time as one axis: [batch * time, outputs].
+    ///
+    /// # Panics
+    /// A sequence is too long: callers check it with [`Network::check_length`].
     pub fn flat_logits(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
+        if let Err(error) = self.check_length(tokens.time()) {
+            panic!("{error}");
+        }
         self.head.forward(pass, self.backbone.forward(pass, tokens))
     }
 }

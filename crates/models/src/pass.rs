@@ -12,8 +12,8 @@ use crate::{Precision, Tokens, ops};
 
 /// Weights as tensors on a device, for one or more passes at once.
 ///
-/// Tables that are looked up by token stay where they are: a pass takes the rows that it needs, so that neither a whole
-/// table nor a dense gradient of its size moves about.
+/// Tables that are only looked up by token stay where they are: a pass takes the rows that it needs, so that neither a
+/// whole table nor a dense gradient of its size moves about.
 #[derive(Debug)]
 pub struct DeviceWeights<'w> {
     tables: Tables<'w>,
@@ -88,7 +88,8 @@ impl DeviceWeights<'_> {
                 Tensor::from_data(TensorData::new(values, [tokens.rows(), width]), &self.device)
             }
             Tables::Device(tables) => {
-                let table = tables[slot.index].clone().expect("dense parameters are used whole, not looked up");
+                let whole = || self.tensors[slot.index].clone().map(|table| table.reshape(slot.shape));
+                let table = tables[slot.index].clone().or_else(whole).expect("a parameter is whole, or a table");
                 let ids: Vec<i32> = tokens.ids().iter().map(|&id| id as i32).collect();
                 table.select(0, Tensor::from_data(TensorData::new(ids, [tokens.rows()]), &self.device))
             }
@@ -166,7 +167,8 @@ impl<'w> ForwardPass<'w> {
         flat.reshape(slot.shape)
     }
 
-    /// The rows of a table for each token: [batch * time, width].
+    /// The rows of a table for each token: [batch * time, width]. Their gradients are those of rows also where the table
+    /// is a dense parameter, used whole elsewhere: both gradients add up to its own.
     ///
     /// # Panics
     /// A token is not in the table: callers check tokens against the vocabulary.

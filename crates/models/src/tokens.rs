@@ -45,6 +45,12 @@ impl Tokens {
         &self.ids
     }
 
+    /// The place of each token in its sequence, as tokens of a table of positions.
+    pub fn positions(&self) -> Tokens {
+        let ids = (0..self.batch).flat_map(|_| 0..self.time as u32).collect();
+        Tokens { ids, ..self.clone() }
+    }
+
     /// Real steps of each game.
     pub fn lengths(&self) -> &Arc<[usize]> {
         &self.lengths

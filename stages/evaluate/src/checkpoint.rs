@@ -157,6 +157,7 @@ impl Evaluation<'_> {
         let scored: Vec<Result<_, Failure>> = self.workers.map(cuts.len(), |index| {
             self.context.check_cancelled()?;
             let cut = &cuts[index];
+            self.network.check_length(cut.iter().map(|&place| games[place].len()).max().unwrap_or(0))?;
             let batch = MicroBatch::labelled(games, cut, |game, rows| {
                 self.dataset.labels_into(first + game, self.config.en_passant(), rows)
             });

@@ -32,6 +32,8 @@ pub struct Games {
     games: usize,
     /// Lengths that were requested.
     lengths: usize,
+    /// Tokens of the longest game that the model reads, if there is a limit.
+    longest: Option<usize>,
     en_passant: EnPassant,
     micro_batch_tokens: usize,
 }
@@ -54,7 +56,12 @@ impl Games {
                 .hint("ask for fewer, or leave `games` out to train on all"));
         }
         let (en_passant, micro_batch_tokens) = (config.en_passant(), config.micro_batch_tokens as usize);
-        Ok(Games { name, dataset, before, games, lengths: 0, en_passant, micro_batch_tokens })
+        Ok(Games { name, dataset, before, games, lengths: 0, longest: None, en_passant, micro_batch_tokens })
+    }
+
+    /// The same games, for a model that reads at most so many tokens, if there is a limit.
+    pub fn of_at_most(self, longest: Option<usize>) -> Self {
+        Games { longest, ..self }
     }
 
     /// Returns the digest of the first so many games.
@@ -123,7 +130,16 @@ impl Games {
     }
 
     fn tokens(&self, place: usize) -> Result<&[u16], Failure> {
-        self.dataset.tokens(place)?.ok_or_else(|| self.no_game(place))
+        let tokens = self.dataset.tokens(place)?.ok_or_else(|| self.no_game(place))?;
+        match self.longest {
+            Some(longest) if tokens.len() > longest => Err(Failure::input(format!(
+                "input `{}`: game {place} has {} tokens, more than the {longest} positions of the model",
+                self.name,
+                tokens.len()
+            ))
+            .hint("give the family's option `positions` a larger number")),
+            _ => Ok(tokens),
+        }
     }
 
     fn no_game(&self, place: usize) -> Failure {

@@ -35,10 +35,10 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
     let task = LabelTask(labels::network(config.architecture()?)?);
     // A GPU has one queue of work, which more threads would not fill faster.
     let workers = WorkerPool::new(if device::is_cpu(device) { context.cores() } else { 1 })?;
-    let mut games = Games::open("train", context.input("train")?, config.games, config)?;
+    let mut games = Games::open("train", context.input("train")?, config.games, config)?.of_at_most(task.0.longest());
     let validation = match context.optional_input("validation") {
         Some(path) => {
-            let games = Games::open("validation", path, None, config)?;
+            let games = Games::open("validation", path, None, config)?.of_at_most(task.0.longest());
             Some(LabelValidation::new(games, config.validation_games, &task.0, &workers)?)
         }
         None => None,

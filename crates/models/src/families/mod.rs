@@ -13,6 +13,7 @@ use crate::{Architecture, Backbone, ModelError};
 #[path = "../../../../examples/new-family/elman.rs"]
 mod elman;
 mod gated_deltanet;
+mod gpt;
 mod mamba2;
 mod mamba3;
 mod slice;
@@ -48,6 +49,7 @@ pub static FAMILIES: &[Family] = &[
     mamba3::MIMO,
     gated_deltanet::NEGATIVE,
     gated_deltanet::POSITIVE,
+    gpt::FAMILY,
 ];
 
 /// The family of this name.

@@ -31,10 +31,13 @@ impl Linear {
         weight: Init,
         bias: Option<Init>,
     ) -> Self {
-        Linear {
-            weight: scope.declare("weight", Declaration::new([outputs, inputs], weight)),
-            bias: bias.map(|init| scope.declare("bias", Declaration::new([outputs], init))),
-        }
+        let bias = bias.map(|init| Declaration::new([outputs], init));
+        Self::declare_as(scope, Declaration::new([outputs, inputs], weight), bias)
+    }
+
+    /// Declares a weight [out, in] and, if given, a bias [out] as the caller wants them.
+    pub fn declare_as(scope: &mut Scope<'_>, weight: Declaration<2>, bias: Option<Declaration<1>>) -> Self {
+        Linear { weight: scope.declare("weight", weight), bias: bias.map(|bias| scope.declare("bias", bias)) }
     }
 
     /// One row [in] to [out].

@@ -73,7 +73,7 @@ pub fn residual_init(inputs: usize, layers: usize) -> Init {
 }
 
 /// The initial distribution of the head of a Mamba model: PyTorch's default, with a bias of zero.
-pub const HEAD: HeadInit = HeadInit { weight: Init::linear, bias: |_| Init::Constant(0.0) };
+pub const HEAD: HeadInit = HeadInit { weight: Init::linear, bias: Some(|_| Init::Constant(0.0)) };
 
 /// A Mamba model with mixers `M`.
 pub struct MambaStack<M> {

@@ -9,4 +9,4 @@ mod norm;
 pub use convolution::ShortConvolution;
 pub use embedding::Embedding;
 pub use linear::Linear;
-pub use norm::RmsNorm;
+pub use norm::{LayerNorm, RmsNorm};

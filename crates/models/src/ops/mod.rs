@@ -6,13 +6,16 @@
 //! has it, and what the kernel is held to. [`decomposed`] says which is taken when; docs/design/operations.md, how.
 
 pub(crate) mod aligned;
+pub mod attention;
 mod convolution;
 pub(crate) mod decay;
 pub(crate) mod dropout;
 pub(crate) mod exp;
 mod gelu;
+mod gelu_tanh;
 pub(crate) mod implementation;
 pub(crate) mod kernel;
+mod layer_norm;
 mod linear;
 pub(crate) mod matrix;
 pub(crate) mod padding;
@@ -24,7 +27,9 @@ mod swiglu;
 pub use convolution::short_convolution;
 pub use dropout::{Dropout, dropout};
 pub use gelu::gelu;
+pub use gelu_tanh::gelu_tanh;
 pub use implementation::decomposed;
+pub use layer_norm::layer_norm;
 pub use linear::linear;
 pub use rms_norm::rms_norm;
 pub use swiglu::{Gate, silu_gate, swiglu};

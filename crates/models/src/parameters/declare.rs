@@ -12,7 +12,7 @@ pub struct Slot<const D: usize> {
 /// The use of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Used whole, in matrix products or elementwise.
+    /// Used whole, in matrix products or elementwise; rows may be looked up by token besides.
     Dense,
     /// A table looked up by token; only looked-up rows have a gradient.
     Embedding {

@@ -32,6 +32,8 @@ fn dropout_is_in_as_many_places_as_in_the_authors_code() {
         ("mamba2", 1, 0),
         ("mamba3", 1, 0),
         ("mamba3_mimo", 1, 0),
+        // As the Transformer.
+        ("gpt", 1, 3),
         // The authors' argument is discarded.
         ("gated_deltanet", 0, 0),
         ("gated_deltanet_pos", 0, 0),

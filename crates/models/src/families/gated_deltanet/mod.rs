@@ -58,7 +58,7 @@ const EPSILON: f32 = 1e-6;
 /// The initial distribution of all matrices, the table and the convolutions.
 const INIT: Init = Init::Normal(0.02);
 /// The head begins like the other matrices, without a bias.
-const HEAD: HeadInit = HeadInit { weight: |_| INIT, bias: |_| Init::Constant(0.0) };
+const HEAD: HeadInit = HeadInit { weight: |_| INIT, bias: Some(|_| Init::Constant(0.0)) };
 
 struct GatedDeltaNet {
     embeddings: Embedding,

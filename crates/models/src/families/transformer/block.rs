@@ -3,9 +3,8 @@
 use burn::tensor::Tensor;
 
 use super::EPSILON;
-use super::attention::{Shape, attention};
-use super::rope::Rotation;
 use crate::layers::{Linear, RmsNorm};
+use crate::ops::attention::{Rotation, Shape, attention};
 use crate::ops::{Gate, swiglu};
 use crate::parameters::Scope;
 use crate::{ForwardPass, Tokens};

@@ -1,8 +1,6 @@
 //! The Transformer of the paper (models.md §2): pre-norm blocks of causal attention and a gated MLP, and a final norm.
 
-mod attention;
 mod block;
-mod rope;
 
 use burn::tensor::Tensor;
 
@@ -11,6 +9,7 @@ use super::Family;
 use crate::architecture::{OptionSpec, OptionValues};
 use crate::heads::HeadInit;
 use crate::layers::{Embedding, RmsNorm};
+use crate::ops::attention::{Layout, Rotation};
 use crate::parameters::{Init, Scope};
 use crate::{Architecture, Backbone, ForwardPass, ModelError, Tokens};
 
@@ -43,7 +42,7 @@ struct Transformer {
     tok_emb: Embedding,
     blocks: Vec<Block>,
     final_norm: RmsNorm,
-    layout: rope::Layout,
+    layout: Layout,
     head_width: usize,
     dropout: f64,
 }
@@ -74,11 +73,7 @@ impl Transformer {
                 .map(|i| Block::declare(&mut scope.at(format_args!("blocks.{i}")), width, heads, architecture.dropout))
                 .collect(),
             final_norm: RmsNorm::declare(&mut scope.at("final_norm"), width, EPSILON),
-            layout: if architecture.word(&ROPE) == "standard" {
-                rope::Layout::Standard
-            } else {
-                rope::Layout::Upstream
-            },
+            layout: if architecture.word(&ROPE) == "standard" { Layout::Standard } else { Layout::Upstream },
             head_width,
             dropout: architecture.dropout,
         })
@@ -87,7 +82,7 @@ impl Transformer {
 
 impl Backbone for Transformer {
     fn forward(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
-        let rotation = rope::Rotation::new(self.layout, tokens.time(), self.head_width);
+        let rotation = Rotation::new(self.layout, tokens.time(), self.head_width);
         let mut x = pass.dropout(self.tok_emb.forward(pass, tokens), self.dropout);
         for (i, block) in self.blocks.iter().enumerate() {
             x = block.forward(pass, x, tokens, &rotation, i);

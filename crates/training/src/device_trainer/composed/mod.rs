@@ -62,19 +62,16 @@ impl Arrays for ComposedArrays {
         let mut embedding_rows: Vec<_> = embedding_rows.into_iter().map(Some).collect();
         let mut parts = Vec::with_capacity(dense.len());
         for (index, declared) in self.layout.parameters().iter().enumerate() {
-            parts.push(match declared.role {
-                Role::Dense => dense[index].take().unwrap_or_else(|| Tensor::zeros([declared.len()], &self.device)),
-                Role::Embedding { padding } => {
-                    let [tokens, width] = [declared.shape[0], declared.shape[1]];
-                    let of_this =
-                        embedding_rows.iter_mut().filter(|of| of.as_ref().is_some_and(|of| of.parameter == index));
-                    let slopes = of_this.filter_map(Option::take);
-                    let slopes =
-                        slopes.map(|SparseRowGradients { rows, ids, .. }| sum_by_token(rows, &ids, tokens, padding));
-                    let table = slopes.reduce(|sum, slopes| sum + slopes);
-                    table.unwrap_or_else(|| Tensor::zeros([tokens, width], &self.device)).flatten(0, 1)
-                }
+            let padding = match declared.role {
+                Role::Embedding { padding } => padding,
+                Role::Dense => None,
+            };
+            let of_this = embedding_rows.iter_mut().filter(|of| of.as_ref().is_some_and(|of| of.parameter == index));
+            let of_rows = of_this.filter_map(Option::take).map(|SparseRowGradients { rows, ids, .. }| {
+                sum_by_token(rows, &ids, declared.shape[0], padding).flatten(0, 1)
             });
+            let slopes = dense[index].take().into_iter().chain(of_rows).reduce(|sum, slopes| sum + slopes);
+            parts.push(slopes.unwrap_or_else(|| Tensor::zeros([declared.len()], &self.device)));
         }
         let gradient = Tensor::cat(parts, 0);
         self.gradient = Some(match self.gradient.take() {

@@ -1,8 +1,8 @@
 //! Attention on the processor, one head of one game after the other.
 
-use super::Shape;
+use super::{Mask, Shape};
 use crate::Precision;
-use crate::families::transformer::rope::Rotation;
+use crate::ops::attention::rotation::Rotation;
 use crate::ops::exp::exp;
 use crate::ops::kernel::Kernel;
 use crate::ops::{Dropout, dot, sum};
@@ -67,11 +67,22 @@ impl AttentionKernel {
     fn scale(&self) -> f32 {
         1.0 / (self.shape.head_width as f32).sqrt()
     }
-}
 
-/// Number of (step, earlier or same step) pairs.
-fn triangle(steps: usize) -> usize {
-    steps * (steps + 1) / 2
+    /// Number of steps that step `i` of `steps` sees.
+    fn seen(&self, i: usize, steps: usize) -> usize {
+        match self.shape.mask {
+            Mask::Causal => i + 1,
+            Mask::None => steps,
+        }
+    }
+
+    /// Number of (step, seen step) pairs of the first `i` of `steps` steps.
+    fn pairs(&self, i: usize, steps: usize) -> usize {
+        match self.shape.mask {
+            Mask::Causal => i * (i + 1) / 2,
+            Mask::None => i * steps,
+        }
+    }
 }
 
 impl Kernel<1> for AttentionKernel {
@@ -90,7 +101,7 @@ impl Kernel<1> for AttentionKernel {
             self.gather(qkv, &sequence, 1, &mut k);
             self.gather(qkv, &sequence, 2, &mut v);
             for i in 0..sequence.steps {
-                let row = &mut row[..=i];
+                let row = &mut row[..self.seen(i, sequence.steps)];
                 probabilities(&q[i * d..(i + 1) * d], &k, self.scale(), row);
                 if keep {
                     kept.extend_from_slice(row);
@@ -120,14 +131,15 @@ impl Kernel<1> for AttentionKernel {
             self.gather(qkv, &sequence, 0, &mut q);
             self.gather(qkv, &sequence, 1, &mut k);
             self.gather(qkv, &sequence, 2, &mut v);
-            let (probabilities, rest) = kept.split_at(triangle(sequence.steps));
+            let (probabilities, rest) = kept.split_at(self.pairs(sequence.steps, sequence.steps));
             kept = rest;
             let (mut for_q, mut for_k, mut for_v) = (vec![0.0; q.len()], vec![0.0; k.len()], vec![0.0; v.len()]);
             for i in 0..sequence.steps {
-                let p = &probabilities[triangle(i)..triangle(i + 1)];
+                let seen = self.seen(i, sequence.steps);
+                let p = &probabilities[self.pairs(i, sequence.steps)..][..seen];
                 if let Some(dropout) = self.dropout {
-                    factors[..=i].fill(1.0);
-                    drop_out(&mut factors[..=i], dropout, self.ordinal(&sequence, i));
+                    factors[..seen].fill(1.0);
+                    drop_out(&mut factors[..seen], dropout, self.ordinal(&sequence, i));
                 }
                 let start = (sequence.row + i) * width + sequence.channel;
                 let at = i * d..(i + 1) * d;
@@ -135,7 +147,7 @@ impl Kernel<1> for AttentionKernel {
                 self.precision.round(&mut pull);
                 let of = Row {
                     p,
-                    factors: &factors[..=i],
+                    factors: &factors[..seen],
                     q: &q[at.clone()],
                     k: &k,
                     v: &v,
@@ -143,7 +155,7 @@ impl Kernel<1> for AttentionKernel {
                     precision: self.precision,
                 };
                 let into = Gradients { q: &mut for_q[at], k: &mut for_k, v: &mut for_v };
-                backward_row(of, self.scale(), &mut row[..=i], into);
+                backward_row(of, self.scale(), &mut row[..seen], into);
             }
             for gradient in [&mut for_q, &mut for_k, &mut for_v] {
                 self.precision.of_results().round(gradient);

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use crate::families::transformer::rope::Rotation;
 use crate::gpu::{Array, Gpu};
+use crate::ops::attention::rotation::Rotation;
 
 struct Uploaded {
     cosines: Arc<[f32]>,

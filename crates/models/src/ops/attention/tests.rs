@@ -4,7 +4,7 @@ use burn::tensor::{Bool, TensorData, activation::softmax};
 
 use super::*;
 use crate::counter_rng::CounterRng;
-use crate::families::transformer::rope::Layout;
+use crate::ops::attention::rotation::Layout;
 use crate::testing::{assert_close, assert_finite_differences, both_implementations, random, values};
 
 const HEADS: usize = 2;
@@ -15,7 +15,7 @@ fn batch() -> Tokens {
 }
 
 /// The same, decomposed into Burn's operations; padded steps hold what they hold.
-fn reference(qkv: Tensor<2>, tokens: &Tokens, layout: Layout, dropout: Option<Dropout>) -> Tensor<2> {
+fn reference(qkv: Tensor<2>, tokens: &Tokens, layout: Layout, mask: Mask, dropout: Option<Dropout>) -> Tensor<2> {
     let (batch, time, width) = (tokens.batch(), tokens.time(), HEADS * D);
     let device = qkv.device();
     let part = |which: usize| {
@@ -39,9 +39,14 @@ fn reference(qkv: Tensor<2>, tokens: &Tokens, layout: Layout, dropout: Option<Dr
         x.matmul(turns.clone()).reshape([batch, HEADS, time, D])
     };
     let scores = turn(part(0)).matmul(turn(part(1)).swap_dims(2, 3)) / (D as f32).sqrt();
-    let later: Vec<bool> = (0..time * time).map(|i| i % time > i / time).collect();
-    let later = Tensor::<4, Bool>::from_data(TensorData::new(later, [1, 1, time, time]), &device);
-    let mut p = softmax(scores.mask_fill(later.expand([batch, HEADS, time, time]), f32::NEG_INFINITY), 3);
+    let is_unseen = |(length, i, j): (usize, usize, usize)| match mask {
+        Mask::Causal => j > i,
+        Mask::None => j >= length,
+    };
+    let pairs = |&length: &usize| (0..time * time).map(move |pair| (length, pair / time, pair % time));
+    let unseen: Vec<bool> = tokens.lengths().iter().flat_map(pairs).map(is_unseen).collect();
+    let unseen = Tensor::<4, Bool>::from_data(TensorData::new(unseen, [batch, 1, time, time]), &device);
+    let mut p = softmax(scores.mask_fill(unseen.expand([batch, HEADS, time, time]), f32::NEG_INFINITY), 3);
     if let Some(dropout) = dropout {
         p = crate::ops::dropout(p, dropout);
     }
@@ -58,13 +63,20 @@ fn valid(tokens: &Tokens) -> Tensor<2> {
 fn both_forms_equal_the_reference_and_so_do_their_gradients() {
     let tokens = batch();
     let rng = Dropout { key: CounterRng::new(1, 1, 1).next_key(), p: 0.3 };
-    for (layout, dropout) in [(Layout::Upstream, None), (Layout::Standard, None), (Layout::Upstream, Some(rng))] {
+    for (layout, mask, dropout) in [
+        (Layout::Upstream, Mask::Causal, None),
+        (Layout::Standard, Mask::Causal, None),
+        (Layout::Upstream, Mask::Causal, Some(rng)),
+        (Layout::Still, Mask::Causal, None),
+        (Layout::Still, Mask::None, None),
+        (Layout::Standard, Mask::None, Some(rng)),
+    ] {
         let x = random::<2>([tokens.rows(), 3 * HEADS * D], 1, 1.0).autodiff().require_grad();
         let pull = random::<2>([tokens.rows(), HEADS * D], 2, 1.0) * valid(&tokens);
         let rotation = Rotation::new(layout, tokens.time(), D);
-        let truth = reference(x.clone(), &tokens, layout, dropout);
+        let truth = reference(x.clone(), &tokens, layout, mask, dropout);
         let expected = x.grad(&(truth.clone() * pull.clone()).sum().backward()).unwrap();
-        let shape = || Shape::new(&tokens, HEADS, D);
+        let shape = || Shape::new(&tokens, HEADS, D).masked(mask);
         for form in both_implementations(|| attention(x.clone(), shape(), &rotation, dropout, Precision::Fp32)) {
             assert_close(&values(&form), &values(&(truth.clone() * valid(&tokens))), 1e-6);
             let found = x.grad(&(form * pull.clone()).sum().backward()).unwrap();
@@ -100,8 +112,11 @@ fn a_precision_rounds_what_is_multiplied_and_only_bf16_what_comes_of_it() {
 fn its_gradient_is_its_slope() {
     let tokens = batch();
     let rotation = Rotation::new(Layout::Upstream, tokens.time(), D);
-    let x = random::<2>([tokens.rows(), 3 * HEADS * D], 1, 1.0);
-    assert_finite_differences(x, |x| attention(x, Shape::new(&tokens, HEADS, D), &rotation, None, Precision::Fp32));
+    for mask in [Mask::Causal, Mask::None] {
+        let x = random::<2>([tokens.rows(), 3 * HEADS * D], 1, 1.0);
+        let shape = || Shape::new(&tokens, HEADS, D).masked(mask);
+        assert_finite_differences(x, |x| attention(x, shape(), &rotation, None, Precision::Fp32));
+    }
 }
 
 #[cfg(feature = "gpu")]
@@ -142,6 +157,20 @@ mod gpu {
         agrees(&[9, 1, 5], 6, Layout::Upstream, None, Precision::Fp32);
         agrees(&[], 6, Layout::Upstream, None, Precision::Fp32);
         agrees(&[19, 1], 72, Layout::Standard, Some(dropout), Precision::Fp32);
+        // Nothing turns; and heads that the kernels do not do.
+        agrees(&[3, 70, 29], 16, Layout::Still, Some(dropout), Precision::Fp32);
+        agrees(&[9, 1, 5], 7, Layout::Still, None, Precision::Fp32);
+    }
+
+    #[test]
+    fn a_gpu_agrees_without_a_mask() {
+        let tokens = batch();
+        let qkv = random::<1>([tokens.rows() * 3 * HEADS * D], 1, 1.0);
+        let still = Rotation::new(Layout::Still, tokens.time(), D);
+        assert_gpu_agrees([qkv], 2e-6, |[qkv]| {
+            let (qkv, shape) = (qkv.reshape([tokens.rows(), 3 * HEADS * D]), Shape::new(&tokens, HEADS, D));
+            attention(qkv, shape.masked(Mask::None), &still, None, Precision::Fp32).flatten(0, 1)
+        });
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! Causal softmax attention with rotary positions, as one operation.
+//! Softmax attention under a mask, with rotary positions if any, as one operation.
 
 mod decomposed;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod kernel;
+mod rotation;
 #[cfg(test)]
 mod tests;
 
@@ -13,11 +14,21 @@ use burn::tensor::Tensor;
 
 use self::decomposed::decompose;
 use self::kernel::AttentionKernel;
-use super::rope::Rotation;
 use crate::ops::Dropout;
 use crate::ops::implementation::{Implementation, implementation};
 use crate::ops::kernel::{Operand, apply};
 use crate::{Precision, Tokens};
+
+pub use self::rotation::{Layout, Rotation};
+
+/// The steps that a step sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mask {
+    /// Those up to its own.
+    Causal,
+    /// All of its sequence.
+    None,
+}
 
 /// Shape of a batch of attention.
 #[derive(Clone, Debug)]
@@ -26,12 +37,18 @@ pub struct Shape {
     lengths: Arc<[usize]>,
     heads: usize,
     head_width: usize,
+    mask: Mask,
 }
 
 impl Shape {
-    /// For this batch.
+    /// For this batch, causal.
     pub fn new(tokens: &Tokens, heads: usize, head_width: usize) -> Self {
-        Shape { time: tokens.time(), lengths: tokens.lengths().clone(), heads, head_width }
+        Shape { time: tokens.time(), lengths: tokens.lengths().clone(), heads, head_width, mask: Mask::Causal }
+    }
+
+    /// The same under this mask.
+    pub fn masked(self, mask: Mask) -> Self {
+        Shape { mask, ..self }
     }
 
     fn width(&self) -> usize {
@@ -43,7 +60,7 @@ impl Shape {
     }
 }
 
-/// softmax(q kᵀ/√D) v over steps up to each step's own, with dropout on the probabilities.
+/// softmax(q kᵀ/√D) v over the steps that each step sees, with dropout on the probabilities.
 ///
 /// `qkv` is [batch * time, 3 * width], queries, keys, values, each head by head; the result is [batch * time, width] and
 /// zero at padded steps. `precision` rounds the operands of its products; scores and softmax are f32.
@@ -59,7 +76,7 @@ pub fn attention(
             apply([Operand::from(qkv)], AttentionKernel { shape, rotation: rotation.clone(), dropout, precision })
         }
         #[cfg(feature = "gpu")]
-        Implementation::Gpu if gpu::fits(shape.head_width) => {
+        Implementation::Gpu if gpu::fits(&shape) => {
             let dims = [shape.rows(), shape.width()];
             let operation = gpu::Attention { shape, rotation: rotation.clone(), dropout, precision };
             crate::gpu::apply([qkv.flatten(0, 1)], operation).reshape(dims)

@@ -1,4 +1,4 @@
-//! Rotary positions, as the authors' code has them and as they are meant.
+//! Rotary positions, as the authors' code has them and as they are meant; or none.
 
 use std::sync::Arc;
 
@@ -15,6 +15,8 @@ pub enum Layout {
     Upstream,
     /// Su et al. 2021 in the two-halves layout: channels j and j + D/2 turn together with frequency j.
     Standard,
+    /// Nothing turns.
+    Still,
 }
 
 /// Factors for each position and channel: y_j = x_j cosine_j + x_partner(j) sine_j.
@@ -35,10 +37,13 @@ impl Rotation {
         let half = head_width / 2;
         let partner = |j: usize| match layout {
             Layout::Upstream => j ^ 1,
-            Layout::Standard => (j + half) % head_width,
+            Layout::Standard | Layout::Still => (j + half) % head_width,
         };
         // PyTorch computes frequencies and angles in f32; so do we, to agree in the last digits.
-        let frequency = |j: usize| (1.0 / BASE.powf((j % half) as f64 * 2.0 / head_width as f64)) as f32;
+        let frequency = |j: usize| match layout {
+            Layout::Still => 0.0,
+            _ => (1.0 / BASE.powf((j % half) as f64 * 2.0 / head_width as f64)) as f32,
+        };
         let frequencies: Vec<f32> = (0..head_width).map(frequency).collect();
         let places = || (0..time).flat_map(|t| (0..head_width).map(move |j| (t, j)));
         let angle = |(t, j): (usize, usize)| f64::from(t as f32 * frequencies[j]);
@@ -75,23 +80,30 @@ impl Rotation {
     /// Turns `x` [head width] at position `t` into `y`.
     #[inline(always)]
     pub fn rotate(&self, t: usize, x: &[f32], y: &mut [f32]) {
+        if self.layout == Layout::Still {
+            y.copy_from_slice(x);
+            return;
+        }
         let (cosines, sines) = self.at(t);
         for (j, y) in y.iter_mut().enumerate() {
             *y = x[j] * cosines[j] + x[self.partners[j]] * sines[j];
         }
     }
 
-    /// Adds the gradient of [`Rotation::turn`]'s input to `into`, given that of its output.
+    /// Adds the gradient of [`Rotation::rotate`]'s input to `into`, given that of its output.
     #[inline(always)]
     pub fn rotate_back(&self, t: usize, gradient: &[f32], into: &mut [f32]) {
         let (cosines, sines) = self.at(t);
         for (j, &g) in gradient.iter().enumerate() {
             into[j] += g * cosines[j];
-            into[self.partners[j]] += g * sines[j];
+            if self.layout != Layout::Still {
+                into[self.partners[j]] += g * sines[j];
+            }
         }
     }
 
-    /// Turns rows [parts, time, head width] by their positions; rows at positions that this has not become zeros.
+    /// Turns rows [parts, time, head width] by their positions, if anything turns; rows at positions that this has not then
+    /// become zeros.
     pub fn rotate_all(&self, x: Tensor<3>) -> Tensor<3> {
         let shape = x.dims();
         let [parts, time, width] = shape;
@@ -103,6 +115,7 @@ impl Rotation {
         let partners: Tensor<3> = match self.layout {
             Layout::Upstream => x.clone().reshape([parts, time, width / 2, 2]).flip([3]).reshape(shape),
             Layout::Standard => x.clone().reshape([parts, time, 2, width / 2]).flip([2]).reshape(shape),
+            Layout::Still => return x,
         };
         x.clone() * table(&self.cosines) + partners * table(&self.sines)
     }

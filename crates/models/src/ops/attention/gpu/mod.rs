@@ -19,11 +19,11 @@ mod turns;
 use cubecl::prelude::*;
 
 use self::turns::turns;
-use super::Shape;
+use super::{Mask, Shape};
 use crate::Precision;
-use crate::families::transformer::rope::{Layout, Rotation};
 use crate::gpu::{Array, Gpu, Operation, THREADS, cubes, cubes_of};
 use crate::ops::Dropout;
+use crate::ops::attention::rotation::{Layout, Rotation};
 
 /// Queries, or keys, of a cube.
 const ROWS: usize = 64;
@@ -73,9 +73,10 @@ impl Form {
     }
 }
 
-/// Returns true if heads of this width have room in shared memory.
-pub fn fits(head_width: usize) -> bool {
-    tile(head_width) >= CHUNK
+/// Returns true if these kernels can do it: they are causal, their channels have partners, and heads need room in shared
+/// memory.
+pub fn fits(shape: &Shape) -> bool {
+    shape.mask == Mask::Causal && shape.head_width.is_multiple_of(2) && tile(shape.head_width) >= CHUNK
 }
 
 /// Rows of a tile: two matrices, and three values a row, fit in shared memory.
@@ -109,7 +110,7 @@ impl Attention {
     fn vector(&self) -> usize {
         let whole = match self.rotation.layout() {
             Layout::Upstream => self.shape.head_width,
-            Layout::Standard => self.shape.head_width / 2,
+            Layout::Standard | Layout::Still => self.shape.head_width / 2,
         };
         [4, 2].into_iter().find(|size| whole.is_multiple_of(*size)).unwrap_or(1)
     }
