@@ -14,16 +14,16 @@ use crate::ops::kernel::{Kernel, Operand, apply};
 /// out[h, p] = Σ_r mimo_o[h, r, p] · y[h, r, p] · SiLU(z[h, p] · mimo_z[h, r, p]): `y` [rows, heads * ranks * head width],
 /// `z` [rows, heads * head width], the parameters [heads, ranks, head width]; gives the shape of `z`.
 pub fn gate(y: Tensor<2>, z: Tensor<2>, mimo_z: Tensor<3>, mimo_o: Tensor<3>, widths: Widths) -> Tensor<2> {
-    let [rows, inner] = z.dims();
+    let shape = z.dims();
     match implementation(&z.device()) {
         Implementation::Cpu => {
             let operands = [Operand::from(y), Operand::from(z), Operand::from(mimo_z), Operand::from(mimo_o)];
-            apply(operands, Gate { rows, widths })
+            apply(operands, Gate { rows: shape[0], widths })
         }
         #[cfg(feature = "gpu")]
         Implementation::Gpu => {
             let inputs = [y.flatten(0, 1), z.flatten(0, 1), mimo_z.flatten(0, 2), mimo_o.flatten(0, 2)];
-            crate::gpu::apply(inputs, gpu::Gate { rows, widths }).reshape([rows, inner])
+            crate::gpu::apply(inputs, gpu::Gate { rows: shape[0], widths }).reshape(shape)
         }
         Implementation::Decomposed => decompose(y, z, mimo_z, mimo_o, widths),
     }
