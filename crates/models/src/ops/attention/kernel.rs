@@ -30,7 +30,7 @@ struct HeadSequence {
 
 impl AttentionKernel {
     fn parts(&self) -> impl Iterator<Item = HeadSequence> + '_ {
-        let Shape { time, lengths, heads, head_width } = &self.shape;
+        let Shape { time, lengths, heads, head_width, .. } = &self.shape;
         lengths.iter().enumerate().flat_map(move |(game, &steps)| {
             (0..*heads).map(move |head| HeadSequence {
                 steps,
