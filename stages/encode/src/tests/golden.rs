@@ -66,7 +66,8 @@ fn moves_of(text: &str) -> Vec<PlainMove> {
 #[test]
 fn golden_positions_are_golden_boards() {
     let positions = labelled();
-    let outcome = Bench::new().evaluations(positions.iter().map(evaluation)).run("board");
+    let bench = Bench::new().evaluations(positions.iter().map(evaluation));
+    let outcome = bench.run("board");
     let found = rows(&outcome);
     assert_eq!(found.len(), positions.len());
     for (record, ((id, tokens, targets), position)) in found.iter().zip(&positions).enumerate() {
@@ -81,7 +82,8 @@ fn golden_positions_are_golden_boards() {
 #[test]
 fn golden_positions_are_golden_prompts() {
     let positions = labelled();
-    let outcome = Bench::new().evaluations(positions.iter().map(evaluation)).run("prompt");
+    let bench = Bench::new().evaluations(positions.iter().map(evaluation));
+    let outcome = bench.run("prompt");
     let (with, without): (Vec<&Value>, Vec<&Value>) =
         positions.iter().partition(|position| position["prompt_tokens"].is_array());
     let found = rows(&outcome);
@@ -103,7 +105,8 @@ fn golden_positions_are_golden_prompts() {
 fn golden_games_are_golden_characters() {
     let golden = lines("movetexts.jsonl");
     let games: Vec<_> = golden.iter().map(|golden| moves_of(golden["text"].as_str().unwrap())).collect();
-    let outcome = Bench::new().games(&games).run("characters");
+    let bench = Bench::new().games(&games);
+    let outcome = bench.run("characters");
     let found = rows(&outcome);
     assert_eq!(found.len(), golden.len());
     for ((_, tokens, targets), golden) in found.iter().zip(&golden) {
@@ -125,7 +128,8 @@ fn golden_games_have_the_best_moves_at_their_plies() {
     let labels: Vec<_> = (0..).zip(&games).flat_map(|(index, game)| evaluations_of(index, game).unwrap()).collect();
     // White's alone.
     let labels = labels.into_iter().filter(|label| label.t.unwrap() % 2 == 0);
-    let outcome = Bench::new().games(&games).evaluations(labels).run("moves");
+    let bench = Bench::new().games(&games).evaluations(labels);
+    let outcome = bench.run("moves");
     for ((_, tokens, targets), game) in rows(&outcome).iter().zip(&games) {
         let actions: Vec<u16> = game.iter().map(|&plain| action_of(plain).unwrap()).collect();
         assert_eq!((tokens[0], &tokens[1..]), (1968, &actions[..]));
