@@ -39,7 +39,7 @@ impl Counts {
     }
 
     /// Counts what was left out for this reason.
-    pub fn leave_out(&mut self, reason: &'static str, count: u64) {
+    pub fn count_left_out(&mut self, reason: &'static str, count: u64) {
         *self.left_out.entry(reason).or_default() += count;
     }
 

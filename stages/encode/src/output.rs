@@ -37,7 +37,7 @@ impl Output {
             self.counts.cut();
         }
         if let Some((reason, count)) = encoded.left_out {
-            self.counts.leave_out(reason, count);
+            self.counts.count_left_out(reason, count);
         }
         Ok(())
     }
