@@ -71,7 +71,7 @@ proptest! {
         bytes[at] = byte;
         std::fs::write(&path, bytes).unwrap();
         if let Ok(sequences) = Sequences::open(folder.path()) {
-            sequences.iter().take(100).for_each(|row| drop(row));
+            sequences.iter().take(100).for_each(drop);
         }
     }
 }
@@ -87,7 +87,7 @@ fn every_byte_may_be_damaged() {
         bytes[at] ^= 0x81;
         std::fs::write(&path, bytes).unwrap();
         if let Ok(sequences) = Sequences::open(folder.path()) {
-            sequences.iter().take(100).for_each(|row| drop(row));
+            sequences.iter().take(100).for_each(drop);
         }
     }
 }
