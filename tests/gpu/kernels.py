@@ -70,9 +70,9 @@ def main():
                         kernels[name] = path
                         users.setdefault(name, set()).add(family)
             with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-                told = dict(zip(kernels, pool.map(lambda path: assemble(path, architecture), kernels.values())))
+                assembled = dict(zip(kernels, pool.map(lambda path: assemble(path, architecture), kernels.values())))
         for name in sorted(kernels):
-            numbers, error = told[name]
+            numbers, error = assembled[name]
             rejected += numbers is None
             cells = [str(number) for number in numbers] if numbers else [f"rejected: {error}", "", ""]
             everybody = len(users[name]) == len(options.families.split(","))

@@ -68,7 +68,7 @@ fn other_files_are_errors_in_words() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("file");
     std::fs::write(&path, "text").unwrap();
-    let told = Evaluations::open(&path).err().unwrap().message;
-    assert!(told.contains("file is not an evaluations file: "), "{told}");
+    let message = Evaluations::open(&path).err().unwrap().message;
+    assert!(message.contains("file is not an evaluations file: "), "{message}");
     assert!(Evaluations::open(&folder.path().join("absent")).is_err());
 }

@@ -110,28 +110,28 @@ fn arrows_own_reader_reads_several_batches() {
 fn what_is_not_of_the_vocabulary_is_refused() {
     let folder = tempdir().unwrap();
     let mut writer = SequencesWriter::create(folder.path(), &vocabulary(), 9).unwrap();
-    let mut told = |tokens: &[u16], targets: &[u16]| {
+    let mut message = |tokens: &[u16], targets: &[u16]| {
         writer.push(Sequence { id: "a", tokens, targets }).err().map(|failure| failure.message)
     };
-    assert_eq!(told(&[39], &[19]), None);
-    assert_eq!(told(&[40], &[0]).unwrap(), "sequence \"a\": token 40 is not one of the 40 of its vocabulary");
-    assert_eq!(told(&[0], &[20]).unwrap(), "sequence \"a\": target 20 is not one of the 20 of its vocabulary");
-    assert_eq!(told(&[0, 0], &[0]).unwrap(), "sequence \"a\": it has 2 tokens and 1 targets");
+    assert_eq!(message(&[39], &[19]), None);
+    assert_eq!(message(&[40], &[0]).unwrap(), "sequence \"a\": token 40 is not one of the 40 of its vocabulary");
+    assert_eq!(message(&[0], &[20]).unwrap(), "sequence \"a\": target 20 is not one of the 20 of its vocabulary");
+    assert_eq!(message(&[0, 0], &[0]).unwrap(), "sequence \"a\": it has 2 tokens and 1 targets");
 }
 
 #[test]
 fn other_folders_are_errors_in_words() {
     let folder = tempdir().unwrap();
-    let told = |folder: &Path| Sequences::open(folder).unwrap_err().message;
-    assert!(told(folder.path()).ends_with("holds no sequences-00000.arrow"));
+    let message = |folder: &Path| Sequences::open(folder).unwrap_err().message;
+    assert!(message(folder.path()).ends_with("holds no sequences-00000.arrow"));
     let path = folder.path().join("sequences-00000.arrow");
     std::fs::write(&path, "text").unwrap();
-    assert!(told(folder.path()).ends_with("sequences-00000.arrow is not a sequences file: it is too short"));
+    assert!(message(folder.path()).ends_with("sequences-00000.arrow is not a sequences file: it is too short"));
     std::fs::remove_file(&path).unwrap();
     write(folder.path(), &[("a".into(), Vec::new())], 9);
     std::fs::rename(&path, folder.path().join("sequences-00001.arrow")).unwrap();
-    assert!(told(folder.path()).ends_with("holds no sequences-00000.arrow"));
+    assert!(message(folder.path()).ends_with("holds no sequences-00000.arrow"));
     let others = Vocabulary { version: 4, ..vocabulary() };
     SequencesWriter::create(folder.path(), &others, 9).unwrap().finish().unwrap();
-    assert!(told(folder.path()).ends_with("its vocabulary is not that of the first file"));
+    assert!(message(folder.path()).ends_with("its vocabulary is not that of the first file"));
 }

@@ -72,13 +72,13 @@ mod tests {
     #[test]
     fn positions_are_told_by_their_fen() {
         // En passant: no pawn can capture; one can.
-        for (square, told) in [
+        for (square, field) in [
             ("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1", "-"),
             ("4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1", "e3"),
         ] {
             let question = Question::position(&position(square)).unwrap();
             assert_eq!(question.command(), format!("position fen {}", question.fen()));
-            assert_eq!(question.fen().split(' ').nth(3), Some(told));
+            assert_eq!(question.fen().split(' ').nth(3), Some(field));
         }
     }
 

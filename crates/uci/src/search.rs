@@ -93,12 +93,12 @@ struct Report {
 
 impl Report {
     fn new(info: UciInfo) -> Option<Self> {
-        let told = info.score?;
-        let score = match (told.cp, told.mate) {
+        let reported = info.score?;
+        let score = match (reported.cp, reported.mate) {
             (Some(centipawns), _) => Score::Centipawns(centipawns),
             (None, mate) => Score::Mate(mate?.into()),
         };
-        let bound = match (told.lower_bound, told.upper_bound) {
+        let bound = match (reported.lower_bound, reported.upper_bound) {
             (true, _) => Some(Bound::Lower),
             (_, true) => Some(Bound::Upper),
             _ => None,

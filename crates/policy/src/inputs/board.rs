@@ -173,14 +173,14 @@ mod tests {
 
     #[test]
     fn what_is_no_position_is_an_error_in_words() {
-        let told = |fen: &str| Board::parse(fen).unwrap_err().to_string();
-        assert_eq!(told("4k3/8/8/8/8/8/8/4K3 w - -"), "a FEN has six fields, and this has 4");
-        assert_eq!(told("4k3/8/8/8/8/8/8/4K3 w - - 1000 1"), "the half-move clock is 1000, and 999 is the most");
-        assert_eq!(told("4k3/8/8/8/8/8/8/4K3 w - - 0 1000"), "the number of the move is 1000, and 999 is the most");
-        assert!(told("8/8/8/8/8/8/8/4K3 w - - 0 1").starts_with("not a position of chess"));
-        assert!(told("4k3/8/8/8/8/8/8/1R2K3 w B - 0 1").starts_with("not a position of chess"));
-        assert!(told("4k3/8/8/8/8/8/4K3 w - - 0 1").starts_with("not a FEN"));
-        assert!(told("").starts_with("not a FEN"));
+        let message = |fen: &str| Board::parse(fen).unwrap_err().to_string();
+        assert_eq!(message("4k3/8/8/8/8/8/8/4K3 w - -"), "a FEN has six fields, and this has 4");
+        assert_eq!(message("4k3/8/8/8/8/8/8/4K3 w - - 1000 1"), "the half-move clock is 1000, and 999 is the most");
+        assert_eq!(message("4k3/8/8/8/8/8/8/4K3 w - - 0 1000"), "the number of the move is 1000, and 999 is the most");
+        assert!(message("8/8/8/8/8/8/8/4K3 w - - 0 1").starts_with("not a position of chess"));
+        assert!(message("4k3/8/8/8/8/8/8/1R2K3 w B - 0 1").starts_with("not a position of chess"));
+        assert!(message("4k3/8/8/8/8/8/4K3 w - - 0 1").starts_with("not a FEN"));
+        assert!(message("").starts_with("not a FEN"));
     }
 
     proptest! {

@@ -147,10 +147,10 @@ fn the_rule_chooses_as_often_as_the_engine_did() {
         let scores: Vec<Score> = rows.iter().map(|row| score(row[3], row[4].parse().unwrap())).collect();
         let found = shares(Level::new(level, STOCKFISH).unwrap(), &scores);
         for (row, share) in rows.iter().zip(&found) {
-            let told: f64 = row[7].parse().unwrap();
+            let expected: f64 = row[7].parse().unwrap();
             // Four standard deviations of the difference of two samples of 20,000.
             assert!(
-                (told - share).abs() <= 4.0 * (2.0 * told * (1.0 - told) / 20_000.0).sqrt() + 2e-4,
+                (expected - share).abs() <= 4.0 * (2.0 * expected * (1.0 - expected) / 20_000.0).sqrt() + 2e-4,
                 "{fen} {row:?}"
             );
         }

@@ -23,7 +23,7 @@ fn answer(position: &Chess, lines: &[&str]) -> Result<Answer, UciMove> {
 }
 
 /// Depth, score and bound of each line, and its moves.
-fn told(answer: &Answer) -> Vec<(u32, Score, Option<Bound>, String)> {
+fn lines(answer: &Answer) -> Vec<(u32, Score, Option<Bound>, String)> {
     let words = |moves: &[shakmaty::Move]| {
         let words = moves.iter().map(|made| made.to_uci(CastlingMode::Standard).to_string());
         words.collect::<Vec<_>>().join(" ")
@@ -50,7 +50,7 @@ fn the_score_is_the_last_that_is_exact() {
     assert_eq!(answer.best.to_uci(CastlingMode::Standard).to_string(), "g1f3");
     let exact = answer.exact.clone().unwrap();
     assert_eq!((exact.depth, exact.score, exact.moves.len()), (2, Score::Mate(-3), 2));
-    assert_eq!(told(&answer), [(3, Score::Centipawns(40), Some(Bound::Upper), "b1c3".to_owned())]);
+    assert_eq!(lines(&answer), [(3, Score::Centipawns(40), Some(Bound::Upper), "b1c3".to_owned())]);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn lines_are_those_of_the_last_whole_report() {
     )
     .unwrap();
     let second = (1, Score::Centipawns(3), Some(Bound::Upper), "e2e4".to_owned());
-    assert_eq!(told(&answer), [(2, Score::Centipawns(9), None, "d2d4".to_owned()), second]);
+    assert_eq!(lines(&answer), [(2, Score::Centipawns(9), None, "d2d4".to_owned()), second]);
     assert_eq!(answer.exact.unwrap().score, Score::Centipawns(7));
 }
 

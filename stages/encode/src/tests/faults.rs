@@ -60,12 +60,14 @@ fn labels_that_fit_no_position_are_errors() {
 
 #[test]
 fn what_is_no_position_is_an_error_in_words() {
-    let told = |fen: &str| {
+    let message = |fen: &str| {
         let rows = labels(1).into_iter().map(|row| Evaluation { fen: fen.to_owned(), ..row });
         Bench::new().evaluations(rows).refused("board")
     };
-    assert!(told("4k3/8/8/8/8/8/8/4K3 w - - 0 1000").ends_with("the number of the move is 1000, and 999 is the most"));
-    assert!(told("4k3/8/8/8/8/8/8/4K3 w - -").ends_with("a FEN has six fields, and this has 4"));
+    assert!(
+        message("4k3/8/8/8/8/8/8/4K3 w - - 0 1000").ends_with("the number of the move is 1000, and 999 is the most")
+    );
+    assert!(message("4k3/8/8/8/8/8/8/4K3 w - -").ends_with("a FEN has six fields, and this has 4"));
 }
 
 #[test]
@@ -86,8 +88,8 @@ fn a_game_of_other_rules_is_an_error_in_words() {
     let game = GameRow { index: 0, id: "a", site: "?", result: "*", moves: &moves, labels: Some(&labels) };
     writer.push(game).unwrap();
     writer.finish().unwrap();
-    let told = bench.refused("characters");
-    assert_eq!(told, "game 0 (\"a\") is not standard chess from the initial position");
+    let message = bench.refused("characters");
+    assert_eq!(message, "game 0 (\"a\") is not standard chess from the initial position");
 }
 
 #[test]

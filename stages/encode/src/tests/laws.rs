@@ -86,6 +86,6 @@ fn code_and_inputs_are_those_of_the_form() {
     }
     assert_eq!(Encode.check_inputs(&["games"]), None);
     assert!(Encode.check_inputs(&[]).unwrap().starts_with("has nothing to encode"));
-    let told = Encode.check_inputs_for(&values("moves"), &["games"]);
-    assert_eq!(told.unwrap(), "needs an input `evaluations`, which the form `moves` reads");
+    let message = Encode.check_inputs_for(&values("moves"), &["games"]);
+    assert_eq!(message.unwrap(), "needs an input `evaluations`, which the form `moves` reads");
 }

@@ -6,7 +6,7 @@ use super::Dropout;
 use crate::gpu::{Array, Gpu, Operation, THREADS, cubes_of};
 
 impl Dropout {
-    /// What a kernel is told of a dropout, for [`factor`]: the words of its key, the number of 24-bit values that drop an
+    /// The arguments of a kernel for a dropout, for [`factor`]: the words of its key, the number of 24-bit values that drop an
     /// element, and the factor of the others.
     pub(crate) fn words(self) -> ([u32; 2], u32, f32) {
         // Below p as a float is below p as a whole number of units: both are exact.

@@ -313,7 +313,7 @@ fn an_input_that_the_parameters_of_one_cell_need() {
   tokens: { stage: tokenize, from: { train: corpus.games } }
 ";
     let model = "  model: { stage: train, matrix: { how: [plain, validated] }, from: { train: tokens.train }, with: { extra: $how } }\n";
-    let told = reported(&format!("cwm: 1\nstages:\n{stages}{model}"), &[]);
-    assert!(told.contains("stage `model[how=validated]` needs an input `validation`"), "{told}");
-    assert!(!told.contains("how=plain"), "{told}");
+    let message = reported(&format!("cwm: 1\nstages:\n{stages}{model}"), &[]);
+    assert!(message.contains("stage `model[how=validated]` needs an input `validation`"), "{message}");
+    assert!(!message.contains("how=plain"), "{message}");
 }

@@ -32,7 +32,7 @@ const COLUMNS: u32 = 32;
 /// must have room in 16 KiB.
 pub const MAX_KEY: usize = 64;
 
-/// What the compiler of a kernel is told.
+/// The constants that a kernel is compiled with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Sizes {
     heads: usize,
