@@ -22,7 +22,7 @@ pub struct Headers {
 }
 
 /// The game as text, with an empty line after it.
-pub fn text(headers: &Headers, moves: &[Move]) -> String {
+pub fn pgn_text(headers: &Headers, moves: &[Move]) -> String {
     let mut text = String::with_capacity(320 + 8 * moves.len());
     let mut tag = |name: &str, value: &dyn std::fmt::Display| {
         let _ = writeln!(text, "[{name} \"{value}\"]");
@@ -86,6 +86,6 @@ mod tests {
             [Round \"-\"]\n[White \"cwm-1400\"]\n[Black \"cwm-1500\"]\n[Result \"0-1\"]\n[WhiteElo \"1400\"]\n\
             [BlackElo \"1500\"]\n[TimeControl \"-\"]\n[Termination \"Normal\"]\n\n\
             1. f3 e5 2. g4 Qh4# 0-1\n\n";
-        assert_eq!(text(&headers, &moves), expected);
+        assert_eq!(pgn_text(&headers, &moves), expected);
     }
 }
