@@ -124,7 +124,7 @@ struct WrittenGame {
 }
 
 impl WrittenGame {
-    fn new(headers: &Headers, moves: &[Move], mated: bool) -> Self {
+    fn new(headers: &Headers<'_>, moves: &[Move], mated: bool) -> Self {
         WrittenGame { text: pgn_text(headers, moves), stats: GameStats::of(moves, headers.result, mated) }
     }
 }
