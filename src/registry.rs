@@ -35,6 +35,7 @@ stages! {
     "pretrained": cwm_pretrained::Pretrained,
     "select": cwm_select::Select,
     "evaluate": cwm_evaluate::Evaluate,
+    "match": cwm_match::Match,
     "bins": cwm_bins::Bins,
     "compare": cwm_compare::Compare,
     "report": cwm_report::Report,

@@ -25,6 +25,7 @@ const IS_WHOLE: bool = cfg!(all(
     feature = "pretrained",
     feature = "select",
     feature = "evaluate",
+    feature = "match",
     feature = "bins",
     feature = "compare",
     feature = "report"

@@ -1,6 +1,6 @@
 //! What one row of logits means.
 
-/// Tokens that a draw is made among, at most.
+/// The most that a draw is made among.
 const LIKELIEST: usize = 200;
 
 /// The likeliest token; of equal ones the first.
@@ -42,24 +42,25 @@ fn at<'a>(logits: &'a [f32], tokens: &'a [u16]) -> impl Iterator<Item = f32> + C
     tokens.iter().map(|&token| logits[usize::from(token)])
 }
 
-/// A token drawn among the 200 likeliest at this temperature, by a number in [0, 1).
-pub fn draw(logits: &[f32], temperature: f64, uniform: f64) -> u16 {
-    let mut order: Vec<usize> = (0..logits.len()).collect();
-    let by_logit = |a: &usize, b: &usize| logits[*b].total_cmp(&logits[*a]);
+/// The place of one drawn among the 200 likeliest at this temperature, by a number in [0, 1). Of each, `likelihoods` has the
+/// ln of its likelihood, but for a constant.
+pub fn draw(likelihoods: &[f64], temperature: f64, uniform: f64) -> usize {
+    let mut order: Vec<usize> = (0..likelihoods.len()).collect();
+    let by_likelihood = |a: &usize, b: &usize| likelihoods[*b].partial_cmp(&likelihoods[*a]).unwrap_or(Ordering::Equal);
     // The sort is stable: of equal ones the first comes first.
-    order.sort_by(by_logit);
+    order.sort_by(by_likelihood);
     order.truncate(LIKELIEST);
-    let largest = f64::from(logits[order[0]]);
+    let largest = likelihoods[order[0]];
     let weights: Vec<f64> =
-        order.iter().map(|&token| ((f64::from(logits[token]) - largest) / temperature).exp()).collect();
+        order.iter().map(|&place| ((likelihoods[place] - largest) / temperature).exp()).collect();
     let mut left = uniform * weights.iter().sum::<f64>();
-    for (&token, weight) in order.iter().zip(&weights) {
+    for (&place, weight) in order.iter().zip(&weights) {
         if left < *weight {
-            return token as u16;
+            return place;
         }
         left -= weight;
     }
-    order[0] as u16
+    order[0]
 }
 
 #[cfg(test)]
@@ -85,11 +86,11 @@ mod tests {
 
     #[test]
     fn draws_have_the_probabilities_of_their_temperature() {
-        let logits = [0.0f32, 1.0, -1.0];
+        let logits = [0.0, 1.0, -1.0];
         let draws = 30_000;
         let mut counts = [0; 3];
-        (0..draws).for_each(|i| counts[usize::from(draw(&logits, 0.5, (f64::from(i) + 0.5) / f64::from(draws)))] += 1);
-        let weights = logits.map(|logit| (f64::from(logit) / 0.5).exp());
+        (0..draws).for_each(|i| counts[draw(&logits, 0.5, (f64::from(i) + 0.5) / f64::from(draws))] += 1);
+        let weights = logits.map(|logit: f64| (logit / 0.5).exp());
         let sum: f64 = weights.iter().sum();
         for (count, weight) in counts.into_iter().zip(weights) {
             assert!((f64::from(count) / f64::from(draws) - weight / sum).abs() < 1e-3, "{counts:?}");
@@ -98,7 +99,7 @@ mod tests {
 
     #[test]
     fn only_the_two_hundred_likeliest_are_drawn() {
-        let logits: Vec<f32> = (0..1000).map(|token| if token < 250 { 1.0 } else { 0.5 }).collect();
+        let logits: Vec<f64> = (0..1000).map(|token| if token < 250 { 1.0 } else { 0.5 }).collect();
         assert_eq!(draw(&logits, 1.0, 1.0 - 1e-12), 199);
         assert_eq!(draw(&logits, 1.0, 0.0), 0);
     }

@@ -5,10 +5,13 @@ use std::path::Path;
 use cwm_contract::Failure;
 use cwm_models::checkpoint::{self, DESCRIPTION_FILE, Description};
 use cwm_models::worker_pool::on_one_thread;
-use cwm_models::{Device, DeviceWeights, ForwardPass, Network, Precision, Tokens};
+use cwm_models::{Device, DeviceWeights, ForwardPass, Network, Precision, Tokens, families};
 use cwm_sequences::Vocabulary;
 
 use crate::Form;
+
+/// The option of a family that says which tokens a token sees.
+const MASK: &str = "mask";
 
 /// A trained model that answers with moves.
 ///
@@ -61,6 +64,13 @@ impl Player {
     /// The model and its training.
     pub fn description(&self) -> &Description {
         &self.description
+    }
+
+    /// The mask of its attention: `none`, or `causal`, as of families that have no such option.
+    pub fn mask(&self) -> &str {
+        let architecture = &self.description.architecture;
+        let options = families::find(&architecture.family).map(|family| family.options).unwrap_or_default();
+        options.iter().find(|option| option.name == MASK).map_or("causal", |option| architecture.word(option))
     }
 
     /// The largest number of tokens that it reads.
