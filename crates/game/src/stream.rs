@@ -17,6 +17,11 @@ impl GameStream {
         generator.set_stream(game);
         GameStream(generator)
     }
+
+    /// A number from 0 up to but not including 1, of 53 bits.
+    pub fn uniform(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
 }
 
 impl Random for GameStream {
@@ -49,5 +54,13 @@ mod tests {
             counts[stream.below(7) as usize] += 1;
         }
         assert!(counts.iter().all(|count| (9_600..10_400).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn uniform_numbers_are_below_one_and_a_half_on_average() {
+        let mut stream = GameStream::new("test", "0", 0);
+        let numbers: Vec<f64> = (0..10_000).map(|_| stream.uniform()).collect();
+        assert!(numbers.iter().all(|number| (0.0..1.0).contains(number)));
+        assert!((numbers.iter().sum::<f64>() / 10_000.0 - 0.5).abs() < 0.02);
     }
 }

@@ -10,6 +10,8 @@ mod likelihood;
 mod play;
 mod player;
 mod question;
+mod rules;
+pub mod sample;
 
 pub use answer::Answer;
 pub use form::Form;
@@ -17,7 +19,5 @@ pub use game::GameSoFar;
 pub use likelihood::draw;
 pub use play::Attempt;
 pub use player::Player;
+pub use rules::{Chosen, PlayRules};
 pub use question::{CannotAnswer, Question};
-
-#[cfg(test)]
-mod tests;

@@ -51,8 +51,7 @@ pub fn draw(likelihoods: &[f64], temperature: f64, uniform: f64) -> usize {
     order.sort_by(by_likelihood);
     order.truncate(LIKELIEST);
     let largest = likelihoods[order[0]];
-    let weights: Vec<f64> =
-        order.iter().map(|&place| ((likelihoods[place] - largest) / temperature).exp()).collect();
+    let weights: Vec<f64> = order.iter().map(|&place| ((likelihoods[place] - largest) / temperature).exp()).collect();
     let mut left = uniform * weights.iter().sum::<f64>();
     for (&place, weight) in order.iter().zip(&weights) {
         if left < *weight {

@@ -42,7 +42,9 @@ impl Kind {
                 let level = |digits: &str| number::<u8>(digits).ok_or_else(unknown);
                 let (weakest, strongest) = (level(weakest)?, level(strongest)?);
                 if weakest > strongest {
-                    return Err(format!("must have its lower level first: `level:{strongest}-{weakest}`, not `{text}`"));
+                    return Err(format!(
+                        "must have its lower level first: `level:{strongest}-{weakest}`, not `{text}`"
+                    ));
                 }
                 if strongest > Level::STRONGEST {
                     return Err(format!("has no level {strongest}: levels are 0 to {}", Level::STRONGEST));
@@ -112,7 +114,9 @@ mod tests {
             assert_eq!(Kind::parse(text).unwrap_err(), fault);
         }
         let expected = "must be `model`, `other`, `random`, `level:L` (L from 0 to 19), `level:A-B` or `nodes:N`, not ";
-        for text in ["stockfish", "", "level", "level:", "level:x", "level:-1", "level:1-", "level:01", "nodes:", "nodes:1k"] {
+        for text in
+            ["stockfish", "", "level", "level:", "level:x", "level:-1", "level:1-", "level:01", "nodes:", "nodes:1k"]
+        {
             assert_eq!(Kind::parse(text).unwrap_err(), format!("{expected}`{text}`"));
         }
     }

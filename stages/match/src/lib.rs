@@ -8,7 +8,6 @@ mod config;
 mod game;
 mod journal;
 mod kind;
-mod model;
 mod openings;
 mod output;
 mod probe;
@@ -50,7 +49,12 @@ impl Stage for Match {
         vec![
             Output::file("games", Format::PGN, "pgn.zst", "The games, in order."),
             Output::file("matches", Format::MATCHES, "parquet", "The results, one row a game."),
-            Output::file("counts", Format::COUNTS, "json", "How many games were won, drawn and lost, and how they ended."),
+            Output::file(
+                "counts",
+                Format::COUNTS,
+                "json",
+                "How many games were won, drawn and lost, and how they ended.",
+            ),
         ]
     }
 

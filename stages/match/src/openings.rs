@@ -78,7 +78,6 @@ impl Openings {
     }
 }
 
-
 /// The first moves of a game, if it has so many and can go on after them. The error is the number of the first illegal move.
 fn opening(packed: &[u16], plies: usize) -> Result<Option<Vec<Move>>, usize> {
     let Some(packed) = packed.get(..plies) else { return Ok(None) };

@@ -1,16 +1,17 @@
 //! A player at the board.
 
+use std::path::Path;
+
 use cwm_contract::{Cancellation, Failure};
 use cwm_game::GameStream;
-use cwm_player::Player;
+use cwm_player::{CannotAnswer, PlayRules, Player};
 use cwm_random::Random;
 use cwm_uci::{Engine, Level, Limit, Question, Score, Settings};
 use shakmaty::{Move, Position};
-use std::path::Path;
 
 use crate::board::Board;
+use crate::config::Config;
 use crate::kind::Kind;
-use crate::model::ModelRules;
 
 /// What a player does when it is its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +29,17 @@ pub enum Seat<'p> {
     /// Any legal move.
     Random,
     /// A model.
-    Model(&'p Player, ModelRules),
+    Model(Model<'p>),
     /// An engine, and how far it searches.
     Engine(Box<Engine>, Strength),
+}
+
+/// A model and its rules.
+#[derive(Clone, Copy)]
+pub struct Model<'p> {
+    player: &'p Player,
+    rules: PlayRules,
+    avoids_repetition: bool,
 }
 
 /// How strong an engine plays.
@@ -43,11 +52,18 @@ pub enum Strength {
 }
 
 impl<'p> Seat<'p> {
+    /// The seat of a model.
+    pub fn of_model(player: &'p Player, config: &Config) -> Self {
+        let attempts = (!config.has_mask()).then_some(config.attempts);
+        let rules = PlayRules { attempts, temperature: config.temperature };
+        Seat::Model(Model { player, rules, avoids_repetition: config.repetition == "avoid" })
+    }
+
     /// The seat of a player that is no model.
     ///
     /// # Errors
     /// The engine cannot be used, or has no levels that are known.
-    pub fn start(kind: Kind, engine: Option<&Path>, cancellation: &Cancellation) -> Result<Self, Failure> {
+    pub fn of_other(kind: Kind, engine: Option<&Path>, cancellation: &Cancellation) -> Result<Self, Failure> {
         let start = |lines| {
             let engine = engine.ok_or_else(|| Failure::input(format!("`{kind}` needs an engine")))?;
             let settings = Settings { lines, cancellation: cancellation.clone(), ..Settings::default() };
@@ -55,7 +71,7 @@ impl<'p> Seat<'p> {
         };
         match kind {
             Kind::Random => Ok(Seat::Random),
-            Kind::Model | Kind::Other => Err(Failure::internal(format!("`{kind}` is a model"))),
+            Kind::Model | Kind::Other => Err(Failure::input(format!("the input `{kind}` is not given"))),
             Kind::Nodes(nodes) => Ok(Seat::Engine(start(1)?, Strength::Full(Limit::nodes(nodes)))),
             Kind::Level(weakest, _) => {
                 let engine = start(Level::LINES)?;
@@ -91,7 +107,7 @@ impl<'p> Seat<'p> {
                 let moves = board.position().legal_moves();
                 Ok(Answer::Move(moves[random.below(moves.len() as u32) as usize]))
             }
-            Seat::Model(player, rules) => rules.answer(player, board, random, illegal),
+            Seat::Model(model) => model.answer(board, random, illegal),
             Seat::Engine(engine, strength) => {
                 let question = Question::game(&board.words)?;
                 match strength {
@@ -99,6 +115,23 @@ impl<'p> Seat<'p> {
                     Strength::Level(level) => weakened(engine, *level, &question, random).map(Answer::Move),
                 }
             }
+        }
+    }
+}
+
+impl Model<'_> {
+    fn answer(self, board: &Board, random: &mut GameStream, illegal: &mut u32) -> Result<Answer, Failure> {
+        let state = &board.state;
+        let is_struck = |played: Move| {
+            self.avoids_repetition && !played.is_zeroing() && state.times_before(&state.after(played)) >= 2
+        };
+        match self.player.play(self.rules, &board.game, &is_struck, &mut || random.uniform()) {
+            Ok(chosen) => {
+                *illegal += chosen.illegal.len() as u32;
+                Ok(chosen.played.map_or(Answer::NoLegalMove, Answer::Move))
+            }
+            Err(CannotAnswer::ContextFull(_)) => Ok(Answer::ContextFull),
+            Err(CannotAnswer::Form(what)) => Err(Failure::internal(what)),
         }
     }
 }

@@ -14,7 +14,6 @@ use shakmaty::{ByColor, Color};
 use crate::config::Config;
 use crate::game;
 use crate::kind::Kind;
-use crate::model::ModelRules;
 use crate::openings::Openings;
 use crate::seat::Seat;
 
@@ -62,8 +61,8 @@ impl<'c> Table<'c> {
     pub fn seats(&self) -> Result<[Seat<'_>; 2], Failure> {
         let engine: Option<&Path> = self.config.engine.as_ref().map(|engine| engine.0.as_path());
         let seat = |kind: Kind| match self.model(kind) {
-            Some(player) => Ok(Seat::Model(player, ModelRules::of(self.config))),
-            None => Seat::start(kind, engine, self.context.cancellation()),
+            Some(player) => Ok(Seat::of_model(player, self.config)),
+            None => Seat::of_other(kind, engine, self.context.cancellation()),
         };
         Ok([seat(self.config.first)?, seat(self.config.second)?])
     }

@@ -4,8 +4,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use cwm_contract::Value;
-use cwm_contract::testing::{self, Trial};
 use cwm_contract::Values;
+use cwm_contract::testing::{self, Trial};
 use tempfile::tempdir;
 
 use super::stockfish::stockfish;

@@ -8,11 +8,8 @@ use crate::Match;
 
 /// Values as the executor completes them.
 fn values(given: &[(&str, Value)]) -> Values {
-    let mut values: Values = Match
-        .parameters()
-        .into_iter()
-        .filter_map(|spec| Some((spec.name.to_owned(), spec.default?)))
-        .collect();
+    let mut values: Values =
+        Match.parameters().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?))).collect();
     values.extend(given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
     values
 }
@@ -26,7 +23,9 @@ fn wrong_parameters_are_errors_in_words() {
         format!("`{}` {}", fault.parameter, fault.message)
     };
     assert_eq!(fault(&[("second", text("level:20"))]), "`second` has no level 20: levels are 0 to 19");
-    assert!(fault(&[("second", text("stockfish"))]).starts_with("`second` must be `model`, `other`, `random`, `level:L`"));
+    assert!(
+        fault(&[("second", text("stockfish"))]).starts_with("`second` must be `model`, `other`, `random`, `level:L`")
+    );
     assert!(fault(&[("first", text("nodes:0"))]).starts_with("`first` must have at least one node"));
     assert_eq!(
         fault(&[("games", Value::Int(3))]),
@@ -48,10 +47,7 @@ fn the_models_that_play_are_the_inputs_that_are_given() {
     };
     assert_eq!(check("model", "other", &["model", "other"]), None);
     assert_eq!(check("random", "model", &["model", "openings"]), None);
-    assert_eq!(
-        check("model", "random", &[]).unwrap(),
-        "needs the input `model`, since it has `first: model`"
-    );
+    assert_eq!(check("model", "random", &[]).unwrap(), "needs the input `model`, since it has `first: model`");
     assert_eq!(
         check("random", "random", &["other"]).unwrap(),
         "has the input `other`, but neither player is `other`: `first: random`, `second: random`"
@@ -60,9 +56,8 @@ fn the_models_that_play_are_the_inputs_that_are_given() {
 
 #[test]
 fn parameters_without_effect_are_in_no_key() {
-    let unused = |given: &[(&str, Value)]| {
-        Match.unused_parameters(&values(&[&[("games", Value::Int(2))], given].concat()))
-    };
+    let unused =
+        |given: &[(&str, Value)]| Match.unused_parameters(&values(&[&[("games", Value::Int(2))], given].concat()));
     assert_eq!(
         unused(&[("first", text("random")), ("second", text("random"))]),
         ["engine", "legality", "attempts", "temperature", "repetition"]
@@ -86,13 +81,7 @@ fn fewer_openings_than_pairs_are_an_error_with_both_numbers() {
             .unwrap()
             .message
     };
-    assert_eq!(
-        run(20, 8),
-        "`games: 20` needs 10 openings, and 5 of the 5 games in `openings` can be one of 8 plies"
-    );
+    assert_eq!(run(20, 8), "`games: 20` needs 10 openings, and 5 of the 5 games in `openings` can be one of 8 plies");
     // They have 30 plies.
-    assert_eq!(
-        run(2, 40),
-        "`games: 2` needs 1 openings, and 0 of the 5 games in `openings` can be one of 40 plies"
-    );
+    assert_eq!(run(2, 40), "`games: 2` needs 1 openings, and 0 of the 5 games in `openings` can be one of 40 plies");
 }

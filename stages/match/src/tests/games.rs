@@ -130,7 +130,8 @@ fn no_finished_game_is_played_again() {
 #[test]
 fn a_game_depends_on_its_number_and_not_on_how_many_there_are() {
     let folder = tempdir().unwrap();
-    let run = |name: &str, count| games(&trial(&folder.path().join(name), "random", "random", count).run(&Match).unwrap());
+    let run =
+        |name: &str, count| games(&trial(&folder.path().join(name), "random", "random", count).run(&Match).unwrap());
     assert_eq!(run("few", 4), run("many", 10)[..4]);
 }
 

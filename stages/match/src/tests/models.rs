@@ -105,7 +105,10 @@ fn two_models_play_each_other_and_avoid_repetitions() {
             .run(&Match)
             .unwrap();
         let named = players(&outcome);
-        assert_eq!((named.first.arm.as_deref(), named.second.arm.as_deref()), (Some("board/none"), Some("moves/causal")));
+        assert_eq!(
+            (named.first.arm.as_deref(), named.second.arm.as_deref()),
+            (Some("board/none"), Some("moves/causal"))
+        );
         assert_eq!(named.repetition.as_deref(), Some(repetition));
         games(&outcome).iter().filter(|game| game.end == End::Threefold).count()
     };
