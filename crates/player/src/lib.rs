@@ -10,6 +10,7 @@ mod likelihood;
 mod play;
 mod player;
 mod question;
+pub mod sample;
 
 pub use answer::Answer;
 pub use form::Form;
