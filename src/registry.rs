@@ -29,6 +29,7 @@ stages! {
     "bag": cwm_bag::Bag,
     "analyse": cwm_analyse::Analyse,
     "encode": cwm_encode::Encode,
+    "choose": cwm_choose::Choose,
     "split": cwm_split::Split,
     "tokenize": cwm_tokenize::Tokenize,
     "train": cwm_train::Train,

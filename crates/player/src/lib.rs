@@ -19,5 +19,8 @@ pub use game::GameSoFar;
 pub use likelihood::draw;
 pub use play::Attempt;
 pub use player::Player;
-pub use rules::{Chosen, PlayRules};
 pub use question::{CannotAnswer, Question};
+pub use rules::{Chosen, PlayRules};
+
+#[cfg(test)]
+mod tests;
