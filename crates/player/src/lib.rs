@@ -16,7 +16,6 @@ pub mod sample;
 pub use answer::Answer;
 pub use form::Form;
 pub use game::GameSoFar;
-pub use likelihood::draw;
 pub use play::Attempt;
 pub use player::Player;
 pub use question::{CannotAnswer, Question};

@@ -4,7 +4,8 @@ use cwm_encoding::legal;
 use cwm_policy::actions::move_of;
 use shakmaty::{Chess, Move, Position};
 
-use crate::{Attempt, CannotAnswer, GameSoFar, Player, draw};
+use crate::likelihood::draw;
+use crate::{Attempt, CannotAnswer, GameSoFar, Player};
 
 /// How a model plays.
 #[derive(Clone, Copy, Debug, PartialEq)]

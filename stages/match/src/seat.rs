@@ -137,12 +137,7 @@ impl Model<'_> {
 }
 
 /// The move of an engine at a level. As many numbers are drawn whatever the engine reports.
-fn weakened(
-    engine: &mut Engine,
-    level: Level,
-    question: &Question,
-    random: &mut GameStream,
-) -> Result<Move, Failure> {
+fn weakened(engine: &mut Engine, level: Level, question: &Question, random: &mut GameStream) -> Result<Move, Failure> {
     let draws: [u32; Level::LINES as usize] = std::array::from_fn(|_| random.next());
     let answer = engine.ask(question, &level.limit())?;
     let scores: Vec<Score> = answer.lines.iter().map(|line| line.score).collect();
