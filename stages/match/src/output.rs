@@ -102,11 +102,10 @@ pub fn write(context: &Context, config: &Config, players: &Players, journal: &Jo
     pgn.finish()?;
     matches.finish()?;
     let Counts { wins, draws, losses, plies, illegal_attempts, ends } = counts;
-    let counted: BTreeMap<&str, Value> = BTreeMap::from([
+    let mut counted: BTreeMap<&str, Value> = BTreeMap::from([
         ("stage", json!("match")),
         ("first", json!(players.first.kind)),
         ("second", json!(players.second.kind)),
-        ("engine", json!(players.engine.as_ref().map(|engine| &engine.name))),
         ("games", json!(config.games)),
         ("wins", json!(wins)),
         ("draws", json!(draws)),
@@ -115,6 +114,7 @@ pub fn write(context: &Context, config: &Config, players: &Players, journal: &Jo
         ("illegal_attempts", json!(illegal_attempts)),
         ("ends", json!(ends)),
     ]);
+    counted.extend(players.engine.as_ref().map(|engine| ("engine", json!(engine.name))));
     fs_err::write(context.output("counts")?, format!("{}\n", json!(counted)))?;
     context.metric("games", config.games as f64);
     context.metric("score", (wins as f64 + draws as f64 / 2.0) / config.games as f64);
