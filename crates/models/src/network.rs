@@ -1,13 +1,15 @@
 //! A model of any family with a head, built.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use burn::tensor::Tensor;
+use burn::tensor::{Tensor, TensorData};
+use cwm_contract::ParameterError;
 
 use crate::heads::Head;
 use crate::parameters::{Declarations, Layout, Slot, Weights};
 use crate::streaming::{Real, Recurrence, RecurrentState};
-use crate::{Architecture, ForwardPass, ModelError, Tokens, families};
+use crate::{Architecture, ForwardPass, ModelError, Size, Tokens, families};
 
 /// The computation of a family: tokens to hidden states. It holds slots, not values: the same blocks serve training and
 /// testing, on any device, under any head.
@@ -138,11 +140,44 @@ impl Network {
     /// # Panics
     /// A sequence is too long: callers check it with [`Network::check_length`].
     pub fn flat_logits(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
+        self.head.forward(pass, self.hidden(pass, tokens))
+    }
+
+    /// Those of some rows alone, in their order: [rows, outputs].
+    ///
+    /// # Panics
+    /// As [`Network::flat_logits`].
+    pub fn logits_of_rows(&self, pass: &ForwardPass, tokens: &Tokens, rows: &[i32]) -> Tensor<2> {
+        let hidden = self.hidden(pass, tokens);
+        let rows = Tensor::from_data(TensorData::new(rows.to_vec(), [rows.len()]), &hidden.device());
+        self.head.forward(pass, hidden.select(0, rows))
+    }
+
+    fn hidden(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
         if let Err(error) = self.check_length(tokens.time()) {
             panic!("{error}");
         }
-        self.head.forward(pass, self.backbone.forward(pass, tokens))
+        self.backbone.forward(pass, tokens)
     }
+}
+
+/// The first fault of a stage's parameters `family`, `size` and `options`, of which `build` makes a model.
+pub fn parameter_fault(
+    family: &str,
+    size: &str,
+    options: &BTreeMap<String, String>,
+    build: impl FnOnce() -> Result<(), ModelError>,
+) -> Option<ParameterError> {
+    let (parameter, message) = if let Err(error) = families::find(family) {
+        ("family", format!("is unknown: {error}"))
+    } else if let Err(error) = size.parse::<Size>() {
+        ("size", format!("is wrong: {error}"))
+    } else if let Err(error) = build() {
+        (if options.is_empty() { "size" } else { "options" }, format!("makes no model: {error}"))
+    } else {
+        return None;
+    };
+    Some(ParameterError::new(parameter, message))
 }
 
 /// A model that reads one token after another, in the precision `F`.
