@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::Tensor;
 use cwm_contract::ParameterError;
 
 use crate::heads::Head;
@@ -22,6 +22,11 @@ pub trait Backbone: Send + Sync {
     /// The largest number of tokens of a sequence that it can read; `None` if there is no limit.
     fn longest(&self) -> Option<usize> {
         None
+    }
+
+    /// True if a later token never changes an earlier step.
+    fn is_causal(&self) -> bool {
+        true
     }
 
     /// The table [tokens, width] whose rows give the logits too, if the head has no parameters of its own.
@@ -93,6 +98,11 @@ impl Network {
         self.backbone.longest()
     }
 
+    /// True if a later token never changes an earlier step.
+    pub fn is_causal(&self) -> bool {
+        self.backbone.is_causal()
+    }
+
     /// Refuses sequences that are too long for it, the longest of which has `steps` tokens.
     ///
     /// # Errors
@@ -140,24 +150,10 @@ impl Network {
     /// # Panics
     /// A sequence is too long: callers check it with [`Network::check_length`].
     pub fn flat_logits(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
-        self.head.forward(pass, self.hidden(pass, tokens))
-    }
-
-    /// Those of some rows alone, in their order: [rows, outputs].
-    ///
-    /// # Panics
-    /// As [`Network::flat_logits`].
-    pub fn logits_of_rows(&self, pass: &ForwardPass, tokens: &Tokens, rows: &[i32]) -> Tensor<2> {
-        let hidden = self.hidden(pass, tokens);
-        let rows = Tensor::from_data(TensorData::new(rows.to_vec(), [rows.len()]), &hidden.device());
-        self.head.forward(pass, hidden.select(0, rows))
-    }
-
-    fn hidden(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
         if let Err(error) = self.check_length(tokens.time()) {
             panic!("{error}");
         }
-        self.backbone.forward(pass, tokens)
+        self.head.forward(pass, self.backbone.forward(pass, tokens))
     }
 }
 

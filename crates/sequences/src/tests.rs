@@ -30,6 +30,8 @@ fn read(folder: &Path) -> Vec<Row> {
     let rows: Vec<Row> = sequences.iter().map(|sequence| row(sequence.unwrap())).collect();
     assert_eq!(rows.len(), sequences.len());
     assert_eq!(sequences.get(rows.len()).unwrap(), None);
+    sequences.release_pages();
+    assert_eq!(sequences.iter().map(|sequence| row(sequence.unwrap())).collect::<Vec<Row>>(), rows);
     rows
 }
 

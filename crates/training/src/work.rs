@@ -15,21 +15,20 @@ const PER_ACTIVATION: u64 = 100;
 /// Bytes of a line of curves.
 const LINE: (f64, f64) = (105.0, 165.0);
 
-/// The extent of a training, as far as it is known before it.
-#[derive(Clone, Copy, Debug)]
-pub struct Extent {
-    /// Batches.
-    pub steps: f64,
-    /// Tokens of a batch.
-    pub batch_tokens: f64,
-    /// True if there is a validation set.
-    pub is_validated: bool,
-}
-
 /// Tokens that go through the model, times its parameters; memory; and the bytes of the outputs `checkpoint`, `curves` and
-/// `summary`.
-pub fn work(hyper: &Hyperparameters, network: &Network, extent: Extent) -> Work {
-    let Extent { steps, batch_tokens, is_validated } = extent;
+/// `summary`. `examples` gives how many there are, of so many `tokens` usually, where no parameter gives the number of steps.
+pub fn work(
+    hyper: &Hyperparameters,
+    network: &Network,
+    tokens: f64,
+    examples: impl FnOnce() -> Option<f64>,
+    is_validated: bool,
+) -> Option<Work> {
+    let batch = hyper.batch_size as f64;
+    let steps = match hyper.steps {
+        Some(steps) => steps as f64,
+        None => examples()? * hyper.epochs.unwrap_or(1) as f64 / batch,
+    };
     let (architecture, parameters) = (network.architecture(), network.layout().total() as u64);
     let weights = 4.0 * parameters as f64;
     let validated = if is_validated { steps / hyper.validation_every as f64 + 1.0 } else { 0.0 };
@@ -37,13 +36,13 @@ pub fn work(hyper: &Hyperparameters, network: &Network, extent: Extent) -> Work 
     let bytes = [("checkpoint", weights + 1e3), ("curves", curves), ("summary", 1e3)];
 
     let size = architecture.size;
-    let tokens = hyper.micro_batch_tokens.min(batch_tokens as u64);
+    let at_once = hyper.micro_batch_tokens.min((batch * tokens) as u64);
     let per_parameter = PER_PARAMETER + if hyper.keeps_best() { PER_PARAMETER_OF_BEST } else { 0 };
-    let activations = tokens.saturating_mul(size.width as u64 * size.layers as u64).saturating_mul(PER_ACTIVATION);
-    Work {
+    let activations = at_once.saturating_mul(size.width as u64 * size.layers as u64).saturating_mul(PER_ACTIVATION);
+    Some(Work {
         sort: format!("{} {:?} {}", architecture.family, architecture.options, hyper.precision),
-        units: steps * batch_tokens * parameters as f64,
+        units: steps * batch * tokens * parameters as f64,
         memory: activations.saturating_add(parameters * per_parameter),
         bytes: bytes.into_iter().map(|(output, bytes)| (output.to_owned(), bytes)).collect(),
-    }
+    })
 }

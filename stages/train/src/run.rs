@@ -44,11 +44,6 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
         }
         None => None,
     };
-    if hyper.keeps_best() && validation.is_none() {
-        return Err(Failure::input(
-            "`checkpoint: best` needs the input `validation`: nothing else determines which is best",
-        ));
-    }
     let order = config.order(context, &mut games)?;
     let mut sampler = Sampler::new(games.len(), hyper.batch_size as usize, order);
     let total_steps = hyper.total_steps(&mut sampler);

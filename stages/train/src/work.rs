@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cwm_contract::{Parameters, Values, Work};
 use cwm_models::heads::labels;
-use cwm_training::work::{self, Extent};
+use cwm_training::work;
 
 use crate::config::Config;
 
@@ -15,25 +15,17 @@ const GAME: (f64, f64) = (80.0, 188.0);
 /// from a shorter training does an unknown part of it, and is no measure of others.
 pub fn work(values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
     let config = Config::read(values).ok()?;
-    let hyper = &config.hyper;
     let network = labels::network(config.architecture().ok()?).ok()?;
-    let batch = hyper.batch_size as f64;
-    let steps = match hyper.steps {
-        Some(steps) => steps as f64,
-        // Only then do the games that there are decide.
-        None => {
-            let games = inputs.get("train").copied().flatten()? as f64 / GAME.1;
-            let games = config.games.map_or(games, |limit| games.min(limit as f64));
-            games * hyper.epochs.unwrap_or(1) as f64 / batch
-        }
+    let games = || {
+        let games = inputs.get("train").copied().flatten()? as f64 / GAME.1;
+        Some(config.games.map_or(games, |limit| games.min(limit as f64)))
     };
-    let extent = Extent { steps, batch_tokens: batch * GAME.0, is_validated: inputs.contains_key("validation") };
-    let mut work = work::work(hyper, &network, extent);
+    let mut work = work::work(&config.hyper, &network, GAME.0, games, inputs.contains_key("validation"))?;
     if inputs.contains_key("state") {
         work.sort += " from a shorter one";
     }
     // Weights, both moments, the snapshot, and the best weights where there are any.
-    let arrays = if hyper.keeps_best() { 5.0 } else { 4.0 };
+    let arrays = if config.hyper.keeps_best() { 5.0 } else { 4.0 };
     let kept = arrays * 4.0 * network.layout().total() as f64 + work.bytes["curves"];
     work.bytes.insert("state".to_owned(), if config.keep_state { kept } else { 64.0 });
     Some(work)
