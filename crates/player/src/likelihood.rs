@@ -1,5 +1,7 @@
 //! What one row of logits means.
 
+use cwm_models::heads::choice::Score;
+
 /// The most that a draw is made among.
 const LIKELIEST: usize = 200;
 
@@ -14,39 +16,29 @@ pub fn likeliest(logits: &[f32]) -> u16 {
     best as u16
 }
 
-/// The likeliest of these tokens; of equal ones the first. There is at least one.
-pub fn likeliest_of(logits: &[f32], tokens: &[u16]) -> u16 {
-    let of_tokens: Vec<f32> = at(logits, tokens).collect();
-    tokens[usize::from(likeliest(&of_tokens))]
-}
-
-/// ln of the sum of exponentials of all logits: less it, a logit is the ln of its probability.
-pub fn ln_sum(logits: impl Iterator<Item = f32> + Clone) -> f64 {
-    let largest = logits.clone().fold(f32::NEG_INFINITY, f32::max);
-    let sum: f64 = logits.map(|logit| (f64::from(logit) - f64::from(largest)).exp()).sum();
-    f64::from(largest) + sum.ln()
-}
-
 /// ln of the probability of a token.
 pub fn ln_likelihood(logits: &[f32], token: u16) -> f64 {
-    f64::from(logits[usize::from(token)]) - ln_sum(logits.iter().copied())
+    -Score::new(logits, usize::from(token)).loss
 }
 
-/// ln of the probability of each of these tokens among them.
+/// ln of the probability of each of these tokens among them. There is at least one.
 pub fn ln_likelihoods_among(logits: &[f32], tokens: &[u16]) -> Vec<f64> {
-    let sum = ln_sum(at(logits, tokens));
-    at(logits, tokens).map(|logit| f64::from(logit) - sum).collect()
+    let among: Vec<f32> = tokens.iter().map(|&token| logits[usize::from(token)]).collect();
+    let of_first = ln_likelihood(&among, 0);
+    among.iter().map(|&logit| of_first + (f64::from(logit) - f64::from(among[0]))).collect()
 }
 
-fn at<'a>(logits: &'a [f32], tokens: &'a [u16]) -> impl Iterator<Item = f32> + Clone + 'a {
-    tokens.iter().map(|&token| logits[usize::from(token)])
+/// The likeliest of these tokens; of equal ones the first. There is at least one.
+pub fn likeliest_of(logits: &[f32], tokens: &[u16]) -> u16 {
+    let among: Vec<f32> = tokens.iter().map(|&token| logits[usize::from(token)]).collect();
+    tokens[usize::from(likeliest(&among))]
 }
 
 /// The place of one drawn among the 200 likeliest at this temperature, by a number in [0, 1). Of each, `likelihoods` has the
 /// ln of its likelihood, but for a constant.
 pub fn draw(likelihoods: &[f64], temperature: f64, uniform: f64) -> usize {
     let mut order: Vec<usize> = (0..likelihoods.len()).collect();
-    let by_likelihood = |a: &usize, b: &usize| likelihoods[*b].partial_cmp(&likelihoods[*a]).unwrap_or(Ordering::Equal);
+    let by_likelihood = |a: &usize, b: &usize| likelihoods[*b].total_cmp(&likelihoods[*a]);
     // The sort is stable: of equal ones the first comes first.
     order.sort_by(by_likelihood);
     order.truncate(LIKELIEST);

@@ -5,13 +5,10 @@ use std::path::Path;
 use cwm_contract::Failure;
 use cwm_models::checkpoint::{self, DESCRIPTION_FILE, Description};
 use cwm_models::worker_pool::on_one_thread;
-use cwm_models::{Device, DeviceWeights, ForwardPass, Network, Precision, Tokens, families};
+use cwm_models::{Device, DeviceWeights, ForwardPass, Network, Precision, Tokens};
 use cwm_sequences::Vocabulary;
 
 use crate::Form;
-
-/// The option of a family that says which tokens a token sees.
-const MASK: &str = "mask";
 
 /// A trained model that answers with moves.
 ///
@@ -66,11 +63,9 @@ impl Player {
         &self.description
     }
 
-    /// The mask of its attention: `none`, or `causal`, as of families that have no such option.
-    pub fn mask(&self) -> &str {
-        let architecture = &self.description.architecture;
-        let options = families::find(&architecture.family).map(|family| family.options).unwrap_or_default();
-        options.iter().find(|option| option.name == MASK).map_or("causal", |option| architecture.word(option))
+    /// True if a token of its input sees those before it alone.
+    pub fn is_causal(&self) -> bool {
+        self.network.is_causal()
     }
 
     /// The largest number of tokens that it reads.

@@ -6,8 +6,8 @@ use cwm_models::batch::cut_by_length;
 use cwm_models::checkpoint::Description;
 use cwm_models::device::{self, OpenDevice};
 use cwm_models::worker_pool::WorkerPool;
-use cwm_models::{Device, families};
-use cwm_player::{Answer, Player, Question};
+use cwm_models::Device;
+use cwm_player::{Answer, Form, Player, Question};
 
 use crate::config::Config;
 use crate::output::Output;
@@ -16,9 +16,6 @@ use crate::verdict::verdict;
 
 /// Positions that are sorted by length together, and whose choices are in memory at once.
 const WINDOW: usize = 1_024;
-
-/// The option of a family that says which tokens a token sees.
-const MASK: &str = "mask";
 
 /// Lets the checkpoint choose in all positions.
 ///
@@ -39,7 +36,7 @@ fn choose(context: &Context, config: &Config, device: &Device) -> Result<(), Fai
     // A GPU has one queue of work, which more threads would not fill faster.
     let workers = WorkerPool::new(if device::is_cpu(device) { context.cores() } else { 1 })?;
     let mut positions = Positions::open(context, config)?;
-    let mut output = Output::create(context, &chooser(&player, config)?)?;
+    let mut output = Output::create(context, &chooser(&player, config))?;
     context.activity("choosing");
     loop {
         context.check_cancelled()?;
@@ -108,21 +105,18 @@ fn choice(row: Choice, player: &Player, position: &Position, answer: Answer) -> 
 }
 
 /// The model in the metadata of the choices.
-fn chooser(player: &Player, config: &Config) -> Result<Chooser, Failure> {
+fn chooser(player: &Player, config: &Config) -> Chooser {
     let Description { architecture, parameters, training, .. } = player.description();
-    let options = families::find(&architecture.family)?.options;
-    let mask = options.iter().find(|option| option.name == MASK).map(|option| architecture.word(option));
     let number = |key: &str| training.get(key).and_then(serde_json::Value::as_u64);
-    Ok(Chooser {
+    Chooser {
         name: architecture.family.clone(),
         size: Some(architecture.size.to_string()),
         parameters: Some(*parameters),
         form: Some(player.form().name().to_owned()),
-        // Families without the option are all causal.
-        mask: Some(mask.unwrap_or("causal").to_owned()),
-        trained_positions: number("targets"),
+        mask: Some(if player.is_causal() { "causal" } else { "none" }.to_owned()),
+        trained_positions: number("rows").filter(|_| matches!(player.form(), Form::Board | Form::Prompt)),
         steps: number("steps"),
         seed: number("seed"),
         precision: Some(config.precision.clone()),
-    })
+    }
 }

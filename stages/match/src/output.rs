@@ -50,12 +50,17 @@ fn model(kind: Kind, player: &Player) -> Participant {
     let description = player.description();
     Participant {
         kind: kind.to_string(),
-        arm: Some(format!("{}/{}", player.form().name(), player.mask())),
+        arm: Some(arm(player)),
         size: Some(description.architecture.size.to_string()),
         parameters: Some(description.parameters),
         steps: description.training.get("steps").and_then(Value::as_u64),
         seed: description.training.get("seed").and_then(Value::as_u64),
     }
+}
+
+/// The form and the mask of a model, such as `board/none`.
+fn arm(player: &Player) -> String {
+    format!("{}/{}", player.form().name(), if player.is_causal() { "causal" } else { "none" })
 }
 
 /// What is counted of the games.

@@ -79,8 +79,8 @@ impl Engine {
         let message = line.parse().ok();
         match (words.next(), message) {
             (Some("uci"), _) => {
-                let (form, mask) = (self.player.form().name(), self.player.mask());
-                let name = format!("cwm {form}/{mask} {}", self.player.description().architecture.size);
+                let size = self.player.description().architecture.size;
+                let name = format!("cwm {} {size}", self.player.form().name());
                 for message in [
                     UciMessage::Id { name: Some(name), author: None },
                     UciMessage::Id { name: None, author: Some("cwm".to_owned()) },

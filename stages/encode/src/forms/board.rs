@@ -2,7 +2,7 @@
 
 use cwm_evaluations::Evaluation;
 use cwm_policy::actions::ACTIONS;
-use cwm_policy::inputs::board::Board;
+use cwm_policy::inputs::board::{Board, LENGTH};
 use cwm_policy::replay::best_action;
 use cwm_sequences::NO_LOSS;
 
@@ -16,6 +16,7 @@ pub const FORM: Form = Form {
     parts: &["board"],
     inputs: &["evaluations"],
     vocabulary: (ACTIONS as u16, ACTIONS as u16),
+    longest: LENGTH + 1,
     reasons: &[],
     encoder: Encoder::Position(encode),
 };
