@@ -80,7 +80,11 @@ fn move_of_action(position: &Chess, action: u16) -> Move {
 
 #[cfg(test)]
 mod tests {
+    use cwm_models::device;
+
     use super::*;
+    use crate::Form;
+    use crate::sample::write_checkpoint;
 
     #[test]
     fn temperatures_rise_unless_one_is_given() {
@@ -88,5 +92,21 @@ mod tests {
         let rising: Vec<f64> = (0..5).map(|attempt| rules.temperature(attempt)).collect();
         assert_eq!(rising, [0.001, 0.201, 0.401, 0.5, 0.5]);
         assert_eq!(PlayRules { temperature: Some(2.0), ..rules }.temperature(4), 2.0);
+    }
+
+    #[test]
+    fn struck_moves_are_played_only_where_there_is_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        write_checkpoint(&path, Form::Board, "d32/l1", "none", 1).unwrap();
+        let player = Player::open(&path, &device::cpu()).unwrap();
+        let (rules, game) = (PlayRules { attempts: None, temperature: None }, GameSoFar::default());
+        let play = |is_struck: &dyn Fn(Move) -> bool| player.play(rules, &game, is_struck, &mut || 0.5).unwrap().played;
+        for only in game.position().legal_moves() {
+            assert_eq!(play(&|played| played != only), Some(only));
+        }
+        let likeliest = play(&|_| false);
+        assert!(likeliest.is_some());
+        assert_eq!(play(&|_| true), likeliest);
     }
 }

@@ -1,18 +1,10 @@
 //! Parameters and inputs that are refused, and what is part of the key.
 
-use cwm_contract::{Stage, Value, Values};
+use cwm_contract::{Stage, Value};
 use tempfile::tempdir;
 
-use super::{openings, text, trial};
+use super::{openings, text, trial, values};
 use crate::Match;
-
-/// Values as the executor completes them.
-fn values(given: &[(&str, Value)]) -> Values {
-    let mut values: Values =
-        Match.parameters().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?))).collect();
-    values.extend(given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-    values
-}
 
 #[test]
 fn wrong_parameters_are_errors_in_words() {
@@ -73,9 +65,10 @@ fn parameters_without_effect_are_in_no_key() {
 #[test]
 fn fewer_openings_than_pairs_are_an_error_with_both_numbers() {
     let folder = tempdir().unwrap();
+    let openings = openings(folder.path(), 5);
     let run = |games, plies| {
         trial(folder.path(), "random", "random", games)
-            .input("openings", openings(folder.path(), 5))
+            .input("openings", &openings)
             .with("opening_plies", Value::Int(plies))
             .run(&Match)
             .err()
