@@ -158,7 +158,7 @@ fn trainings_of_three_families_are_those_of_the_processor() {
     let _turn = TURN.lock();
     let mut offenders = Vec::new();
     for family in ["transformer", "mamba2", "gated_deltanet"] {
-        let context = || Context::with(&training(&format!("family: {family}, steps: 50, warmup: 10")));
+        let context = || Context::with(&training(&format!("family: {family}, steps: 50, warmup: 10, lr: 0.005")));
         let [cpu, on_gpu] = ["cpu", &gpu.device].map(|device| {
             let context = context();
             gpu.run(&context, device);
