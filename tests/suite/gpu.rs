@@ -182,6 +182,25 @@ fn trainings_of_three_families_are_those_of_the_processor() {
     assert!(offenders.is_empty(), "{}", offenders.join("\n"));
 }
 
+/// WGSL has no such numbers, and its backend computed something else without an error.
+#[test]
+fn a_gpu_computes_in_bf16_as_the_processor_does_or_refuses_it() {
+    let Some(gpu) = Gpu::find() else { return };
+    let _turn = TURN.lock();
+    let yaml = training("family: transformer, steps: 3, precision: bf16");
+    let context = Context::with(&yaml);
+    let run = Run::read(gpu.cwm(&context, &["run", "--json", "--device", &gpu.device]));
+    if run.raw.code != 0 {
+        assert!(run.raw.stderr.contains("cannot compute in `bf16`"), "{}", run.raw.stderr);
+        return;
+    }
+    let on_cpu = Context::with(&yaml);
+    gpu.run(&on_cpu, "cpu");
+    for (cpu, found) in gpu.curves(&on_cpu).iter().zip(gpu.curves(&context)) {
+        assert!(cpu.iter().zip(found).all(|(a, b)| (a - b).abs() <= 0.02 * a.abs()), "{cpu:?} {found:?}");
+    }
+}
+
 #[test]
 fn a_training_on_a_gpu_killed_twice_ends_with_the_same_bytes() {
     let Some(gpu) = Gpu::find() else { return };

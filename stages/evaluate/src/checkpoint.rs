@@ -29,6 +29,7 @@ pub fn run(context: &Context, config: &Config) -> Result<(), Failure> {
         return Err(Failure::input(format!("`{parameter}` belongs to predictions; a checkpoint has its own")));
     }
     let OpenDevice { device, name, note } = device::open(context.resources())?;
+    device::check_precision(&device, config.precision())?;
     context.report_device(name);
     note.into_iter().for_each(|note| context.note(note));
     device::catch_panics(&device, || evaluate(context, config, &device))
