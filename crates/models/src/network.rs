@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use burn::tensor::Tensor;
+use burn::tensor::{Int, Tensor, TensorData};
 use cwm_contract::ParameterError;
 
 use crate::heads::Head;
@@ -154,6 +154,19 @@ impl Network {
             panic!("{error}");
         }
         self.head.forward(pass, self.backbone.forward(pass, tokens))
+    }
+
+    /// The logits of some rows of [`Network::flat_logits`] alone: [rows, outputs].
+    ///
+    /// # Panics
+    /// As [`Network::flat_logits`]; or there is no such row.
+    pub fn logits_at(&self, pass: &ForwardPass, tokens: &Tokens, rows: &[usize]) -> Tensor<2> {
+        if let Err(error) = self.check_length(tokens.time()) {
+            panic!("{error}");
+        }
+        let rows: Vec<i32> = rows.iter().map(|&row| row as i32).collect();
+        let rows = Tensor::<1, Int>::from_data(TensorData::new(rows.clone(), [rows.len()]), pass.device());
+        self.head.forward(pass, self.backbone.forward(pass, tokens).select(0, rows))
     }
 }
 

@@ -3,11 +3,11 @@
 use cwm_evaluations::Evaluation;
 use cwm_policy::actions::ACTIONS;
 use cwm_policy::inputs::board::{Board, LENGTH};
+use cwm_policy::replay::best_action;
 use cwm_sequences::NO_LOSS;
 
 use super::{Encoder, Form};
 use crate::encoded::{Encoded, Row, position_name};
-use crate::legality::best_action;
 
 /// The form `board`. Its symbols share their ids with actions, as in the authors' code.
 pub const FORM: Form = Form {

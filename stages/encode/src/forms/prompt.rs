@@ -4,10 +4,10 @@ use cwm_evaluations::Evaluation;
 use cwm_policy::actions::move_of;
 use cwm_policy::inputs::board::Board;
 use cwm_policy::inputs::prompt::{CONTEXT, VOCABULARY, ids, question};
+use cwm_policy::replay::best_action;
 
 use super::{Encoder, Form};
 use crate::encoded::{Encoded, Row, position_name};
-use crate::legality::best_action;
 
 /// The form `prompt`.
 pub const FORM: Form = Form {
