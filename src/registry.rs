@@ -32,6 +32,7 @@ stages! {
     "split": cwm_split::Split,
     "tokenize": cwm_tokenize::Tokenize,
     "train": cwm_train::Train,
+    "learn": cwm_learn::Learn,
     "pretrained": cwm_pretrained::Pretrained,
     "select": cwm_select::Select,
     "evaluate": cwm_evaluate::Evaluate,

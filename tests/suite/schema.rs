@@ -22,6 +22,7 @@ const IS_WHOLE: bool = cfg!(all(
     feature = "split",
     feature = "tokenize",
     feature = "train",
+    feature = "learn",
     feature = "pretrained",
     feature = "select",
     feature = "evaluate",

@@ -36,6 +36,8 @@ impl Format {
     pub const EVALUATIONS: Format = Format::named("evaluations");
     /// Sequences of tokens with a target or none at each place, one row a sequence (Arrow IPC).
     pub const SEQUENCES: Format = Format::named("sequences");
+    /// The move that a model chose in each position (Parquet).
+    pub const CHOICES: Format = Format::named("choices");
     /// Curves that training recorded, one JSON object a line.
     pub const CURVES: Format = Format::named("curves");
     /// Predictions of a model of any program, one row a position (Parquet).

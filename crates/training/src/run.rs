@@ -73,7 +73,8 @@ impl<'a, T: Task> Run<'a, T> {
     /// Passes run on `device`, and on `workers` where that is the processor.
     ///
     /// # Errors
-    /// The device cannot compute in the precision, or the file of the curves cannot be opened.
+    /// The device cannot compute in the precision, the best weights are wanted without a validation, or the file of the
+    /// curves cannot be opened.
     pub fn begin(
         context: &'a Context,
         task: &'a T,
@@ -83,8 +84,13 @@ impl<'a, T: Task> Run<'a, T> {
         (device, workers): (&'a Device, &'a WorkerPool),
         (state, prefix): (State<T::Metrics>, CurvesPrefix),
     ) -> Result<Self, Failure> {
-        let Settings { precision, dropout_seed, schedule, clip, .. } = settings;
+        let Settings { precision, dropout_seed, schedule, clip, keeps_best, .. } = settings;
         device::check_precision(device, precision)?;
+        if keeps_best && validation.is_none() {
+            return Err(Failure::input(
+                "`checkpoint: best` needs the input `validation`: nothing else determines which is best",
+            ));
+        }
         let options = PassOptions { workers, precision, dropout_seed };
         Ok(Run {
             context,
