@@ -825,8 +825,10 @@ fn no_tensor_is_made_on_burns_default_device() {
         "crates/models",
         "crates/training",
         "crates/model-tools",
+        "crates/player",
         "stages/train",
         "stages/learn",
+        "stages/choose",
         "stages/evaluate",
     ]);
     let offenders =

@@ -36,6 +36,8 @@ impl Format {
     pub const EVALUATIONS: Format = Format::named("evaluations");
     /// Sequences of tokens with a target or none at each place, one row a sequence (Arrow IPC).
     pub const SEQUENCES: Format = Format::named("sequences");
+    /// Games between two players, and how they ended (Parquet).
+    pub const MATCHES: Format = Format::named("matches");
     /// The move that a model chose in each position (Parquet).
     pub const CHOICES: Format = Format::named("choices");
     /// Curves that training recorded, one JSON object a line.

@@ -22,7 +22,8 @@ pub enum Form {
 const VERSION: u32 = 1;
 
 impl Form {
-    const ALL: [Form; 4] = [Form::Board, Form::Prompt, Form::Characters, Form::Moves];
+    /// All of them.
+    pub const ALL: [Form; 4] = [Form::Board, Form::Prompt, Form::Characters, Form::Moves];
 
     /// The form of a vocabulary.
     ///
@@ -36,17 +37,13 @@ impl Form {
                 vocabulary.form
             ));
         };
-        let Vocabulary { version, inputs, targets, .. } = *vocabulary;
-        if version != VERSION {
-            return Err(format!("version {version} of its form `{}` is not known, only {VERSION}", form.name()));
+        if vocabulary.version != VERSION {
+            let (version, name) = (vocabulary.version, form.name());
+            return Err(format!("version {version} of its form `{name}` is not known, only {VERSION}"));
         }
-        let expected = form.sizes();
-        if (usize::from(inputs), usize::from(targets)) != expected {
-            let name = form.name();
-            return Err(format!(
-                "its form `{name}` has {inputs} inputs and {targets} targets, not {} and {}",
-                expected.0, expected.1
-            ));
+        let expected = form.vocabulary();
+        if *vocabulary != expected {
+            return Err(format!("its vocabulary is {vocabulary:?}, and that of its form is {expected:?}"));
         }
         Ok(form)
     }
@@ -61,14 +58,15 @@ impl Form {
         }
     }
 
-    /// Number of input tokens, and of targets.
-    fn sizes(self) -> (usize, usize) {
-        match self {
+    /// What its numbers stand for.
+    pub fn vocabulary(self) -> Vocabulary {
+        let (inputs, targets) = match self {
             Form::Board => (ACTIONS, ACTIONS),
             Form::Prompt => (prompt::VOCABULARY, prompt::VOCABULARY),
             Form::Characters => (characters::VOCABULARY, characters::VOCABULARY),
             Form::Moves => (moves::VOCABULARY, ACTIONS),
-        }
+        };
+        Vocabulary { form: self.name().to_owned(), version: VERSION, inputs: inputs as u16, targets: targets as u16 }
     }
 
     /// The largest number of tokens that a model of this form reads.

@@ -10,6 +10,8 @@ mod likelihood;
 mod play;
 mod player;
 mod question;
+mod rules;
+pub mod sample;
 
 pub use answer::Answer;
 pub use form::Form;
@@ -17,6 +19,7 @@ pub use game::GameSoFar;
 pub use play::Attempt;
 pub use player::Player;
 pub use question::{CannotAnswer, Question};
+pub use rules::{Chosen, PlayRules};
 
 #[cfg(test)]
 mod tests;

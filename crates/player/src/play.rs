@@ -65,7 +65,8 @@ impl Player {
         let mut answer = Vec::new();
         while self.is_open(&answer) {
             let logits = self.logits(&[[tokens.as_slice(), &answer].concat()], &[1]);
-            answer.push(draw(&logits[0][0], temperature, uniform()));
+            let logits: Vec<f64> = logits[0][0].iter().map(|&logit| logit.into()).collect();
+            answer.push(draw(&logits, temperature, uniform()) as u16);
         }
         let text = self.form().text(&answer);
         Ok(match read(game.position(), self.form().notation(), &text) {

@@ -63,6 +63,11 @@ impl Player {
         &self.description
     }
 
+    /// True if a token of its input sees those before it alone.
+    pub fn is_causal(&self) -> bool {
+        self.network.is_causal()
+    }
+
     /// The largest number of tokens that it reads.
     pub(crate) fn context(&self) -> usize {
         self.network.longest().map_or(usize::MAX, |longest| longest).min(self.form.context())
