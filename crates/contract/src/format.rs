@@ -38,6 +38,8 @@ impl Format {
     pub const SEQUENCES: Format = Format::named("sequences");
     /// Games between two players, and how they ended (Parquet).
     pub const MATCHES: Format = Format::named("matches");
+    /// The move that a model chose in each position (Parquet).
+    pub const CHOICES: Format = Format::named("choices");
     /// Curves that training recorded, one JSON object a line.
     pub const CURVES: Format = Format::named("curves");
     /// Predictions of a model of any program, one row a position (Parquet).

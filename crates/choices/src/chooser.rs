@@ -1,0 +1,46 @@
+//! Who chose.
+
+use serde::{Deserialize, Serialize};
+
+/// The model that chose the moves of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chooser {
+    /// The family of a model of ours, or the name of another program's.
+    pub name: String,
+    /// Its size, such as `d64/l2`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<String>,
+    /// Number of its parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<u64>,
+    /// The form in which it reads a position or a game; none of another program's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<String>,
+    /// The mask of its attention, `causal` or `none`; none if it has no such option.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask: Option<String>,
+    /// Positions that it was trained on, with a target each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trained_positions: Option<u64>,
+    /// Steps of its training.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+    /// Seed of its training.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Precision in which it chose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<String>,
+}
+
+impl Chooser {
+    /// What tables call its kind: form and mask, such as `board/none`; the name of another program's model.
+    pub fn arm(&self) -> String {
+        match (&self.form, &self.mask) {
+            (Some(form), Some(mask)) => format!("{form}/{mask}"),
+            (Some(form), None) => form.clone(),
+            (None, _) => self.name.clone(),
+        }
+    }
+}
