@@ -37,6 +37,7 @@ stages! {
     "evaluate": cwm_evaluate::Evaluate,
     "bins": cwm_bins::Bins,
     "compare": cwm_compare::Compare,
+    "claim": cwm_claim::Claim,
     "report": cwm_report::Report,
 }
 

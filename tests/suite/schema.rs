@@ -27,6 +27,7 @@ const IS_WHOLE: bool = cfg!(all(
     feature = "evaluate",
     feature = "bins",
     feature = "compare",
+    feature = "claim",
     feature = "report"
 ));
 
