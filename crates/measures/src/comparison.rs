@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cwm_choices::{Choice, Chooser};
+use cwm_choices::{Choice, Chooser, Verdict};
 use cwm_contract::{Failure, Label};
 
 use crate::{Arm, Estimate, Measure, Resamples, Run};
@@ -37,8 +37,8 @@ pub struct Measured {
     pub asked: u64,
     /// Whether its training had the position, if that is known.
     pub seen: Vec<Option<bool>>,
-    /// The answer of its first seed.
-    pub texts: Vec<String>,
+    /// The answer of its first seed, and what it is.
+    pub answers: Vec<(String, Verdict)>,
     /// Each measure of each position: the mean over its seeds, NaN where one has none.
     values: Vec<[f64; Measure::ALL.len()]>,
 }
@@ -47,7 +47,7 @@ pub struct Measured {
 /// show how seeds differ.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// The positions that every seed of every arm was asked, by record.
+    /// The positions that every seed of every arm was asked, by game and record.
     pub asked: Vec<Asked>,
     /// The arms.
     pub arms: Vec<Measured>,
@@ -143,7 +143,7 @@ fn measured(arm: &Arm, runs: &[&Run], asked: &[Asked]) -> Measured {
         chooser: runs[0].chooser.clone(),
         asked: runs.iter().map(|run| run.choices.len() as u64).max().unwrap_or(0),
         seen: asked.iter().map(|asked| of_first(asked)?.seen).collect(),
-        texts: asked.iter().map(|asked| of_first(asked).map_or_else(String::new, |choice| choice.text.clone())).collect(),
+        answers: asked.iter().filter_map(of_first).map(|choice| (choice.text.clone(), choice.free)).collect(),
         values: asked.iter().map(values).collect(),
     }
 }

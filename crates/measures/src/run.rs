@@ -1,6 +1,6 @@
 //! The choices of one model.
 
-use cwm_choices::{Choice, Chooser, Choices};
+use cwm_choices::{Choice, Choices, Chooser};
 use cwm_contract::{Failure, GroupInput, Label};
 
 /// The test set of a label without an axis `test`, as of scores.

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use cwm_bootstrap::{Draws, confidence_interval};
-use cwm_choices::{Choice, Chooser, ChoicesWriter, Verdict};
+use cwm_choices::{Choice, ChoicesWriter, Chooser, Verdict};
 use cwm_contract::{Failure, GroupInput};
 use proptest::prelude::*;
 
@@ -67,7 +67,11 @@ fn an_arm_is_the_mean_of_its_seeds_on_the_positions_that_all_were_asked() {
     assert!((difference.mean - 0.5 / 3.0).abs() < 1e-15);
     assert_eq!((difference.positions, difference.games), (3, 2));
     let late = compared.difference((1, Measure::Best), (0, Measure::Best), |at| compared.asked[at].t >= Some(40));
-    assert_eq!(late.map(|late| (late.mean, late.positions, late.interval)), Some((0.5, 1, None)), "one game bounds nothing");
+    assert_eq!(
+        late.map(|late| (late.mean, late.positions, late.interval)),
+        Some((0.5, 1, None)),
+        "one game bounds nothing"
+    );
 }
 
 #[test]
@@ -157,7 +161,13 @@ fn rates_and_loss_are_those_of_the_golden_answers() {
             Verdict { valid: is("valid"), legal: is("legal"), best: is("best") }
         };
         let loss = answer["loss_sum"].as_f64();
-        Choice { game: None, loss, forced: Some(verdict("forced")), free: verdict("free"), ..choice(record as u64, false) }
+        Choice {
+            game: None,
+            loss,
+            forced: Some(verdict("forced")),
+            free: verdict("free"),
+            ..choice(record as u64, false)
+        }
     });
     let compared = compared(&[run("answers", "causal", 0, answers.collect())]).unwrap();
     let names = ["free_valid", "free_legal", "free_best", "forced_valid", "forced_legal", "forced_best", "loss_a_move"];

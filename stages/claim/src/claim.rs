@@ -49,7 +49,8 @@ impl FromStr for Claim {
             Some((sides, ply)) => (sides, Some(ply.trim())),
             None => (text, None),
         };
-        let (left, right) = sides.split_once('>').ok_or_else(|| format!("has `{text}`, which is not of the form {FORM}"))?;
+        let (left, right) =
+            sides.split_once('>').ok_or_else(|| format!("has `{text}`, which is not of the form {FORM}"))?;
         let number = |ply: &str| ply.parse().map_err(|_| format!("has `from ply {ply}`, which is not a number"));
         Ok(Claim { left: left.parse()?, right: right.parse()?, from_ply: ply.map(number).transpose()? })
     }

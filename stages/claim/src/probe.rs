@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cwm_choices::{Choice, Chooser, ChoicesWriter, Verdict};
+use cwm_choices::{Choice, ChoicesWriter, Chooser, Verdict};
 use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput, Value};
 
 use crate::Claim;

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use cwm_choices::{Choice, Chooser, ChoicesWriter, Verdict};
+use cwm_choices::{Choice, ChoicesWriter, Chooser, Verdict};
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Failure, Value};
 
@@ -60,7 +60,10 @@ fn what_holds_is_written_with_what_was_found() {
     let lines = std::fs::read_to_string(&outcome.outputs["claims"]).unwrap();
     let found: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(found.len(), 2);
-    assert_eq!((&found[0]["claim"], &found[0]["positions"], &found[0]["games"]), (&expect[0].into(), &180.into(), &30.into()));
+    assert_eq!(
+        (&found[0]["claim"], &found[0]["positions"], &found[0]["games"]),
+        (&expect[0].into(), &180.into(), &30.into())
+    );
     assert_eq!((&found[0]["left"]["mean"], &found[0]["left"]["arm"]), (&1.0.into(), &"board/none".into()));
     let number = |name: &str| found[0][name].as_f64().unwrap();
     assert!((number("difference") - 0.75).abs() < 1e-12 && number("low") > 0.6 && number("high") < 0.9, "{lines}");
@@ -69,25 +72,43 @@ fn what_holds_is_written_with_what_was_found() {
 #[test]
 fn what_does_not_hold_is_an_error_with_both_values_and_the_interval() {
     let folder = tempfile::tempdir().unwrap();
-    let message = refused(folder.path(), &["board/none.legal > moves/causal.legal from ply 40", "board/none.best > moves/causal.best"]);
+    let message = refused(
+        folder.path(),
+        &["board/none.legal > moves/causal.legal from ply 40", "board/none.best > moves/causal.best"],
+    );
     assert_eq!(
         message,
         "1 of 2 claims do not hold with their whole interval above 0: `board/none.best > moves/causal.best`: 20.00 % and 20.00 % in 300 \
          positions of 30 games, a difference of +0.00 points, 95 % interval +0.00 to +0.00"
     );
-    let message = refused(folder.path(), &["board/none.legal > moves/causal.legal from ply 90", "moves/causal.loss > board/none.loss"]);
-    assert!(message.contains("45.00 nats and 45.00 nats in 300 positions of 30 games, a difference of +0.00 nats"), "{message}");
+    let message = refused(
+        folder.path(),
+        &["board/none.legal > moves/causal.legal from ply 90", "moves/causal.loss > board/none.loss"],
+    );
+    assert!(
+        message.contains("45.00 nats and 45.00 nats in 300 positions of 30 games, a difference of +0.00 nats"),
+        "{message}"
+    );
 }
 
 #[test]
 fn claims_about_nothing_are_errors_in_words() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |claim| refused(folder.path(), &[claim]);
-    assert_eq!(refused("prompt/causal.best > board/none.best"), "there are no choices of the arm `prompt/causal`, only of board/none, moves/causal");
-    assert!(refused("board/none.mask_best > moves/causal.best").ends_with("there is no position in which both arms have a value"));
+    assert_eq!(
+        refused("prompt/causal.best > board/none.best"),
+        "there are no choices of the arm `prompt/causal`, only of board/none, moves/causal"
+    );
+    assert!(
+        refused("board/none.mask_best > moves/causal.best")
+            .ends_with("there is no position in which both arms have a value")
+    );
     assert!(refused("board/none.legal > moves/causal.legal from ply 91").contains("no position"));
     let form = refused("board/none.legal");
-    assert!(form.contains("`expect` has `board/none.legal`, which is not of the form ARM.MEASURE > ARM.MEASURE"), "{form}");
+    assert!(
+        form.contains("`expect` has `board/none.legal`, which is not of the form ARM.MEASURE > ARM.MEASURE"),
+        "{form}"
+    );
     assert!(refused("board > moves.legal").contains("`board` is not of the form ARM.MEASURE"));
     assert!(refused("board/none.wins > moves.legal").contains("has `wins`, which is none of valid, legal, best, "));
     assert!(refused("a.legal > b.legal from ply x").contains("has `from ply x`, which is not a number"));
