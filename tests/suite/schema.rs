@@ -30,6 +30,7 @@ const IS_WHOLE: bool = cfg!(all(
     feature = "match",
     feature = "bins",
     feature = "compare",
+    feature = "claim",
     feature = "report"
 ));
 
