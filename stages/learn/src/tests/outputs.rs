@@ -4,17 +4,22 @@ use cwm_contract::Value;
 use cwm_models::checkpoint::{self, Status};
 use serde_json::json;
 
-use super::{curves, data, losses, text, trained, trial, vocabulary, written};
+use super::{curves, data, losses, row, text, trained, trial, vocabulary, write, written};
 use crate::Learn;
 
 #[test]
 fn a_model_learns_and_describes_itself() {
     let data = data();
+    // Measured on what it learns from: there is too little of it to learn a rule.
+    std::fs::remove_dir_all(data.path().join("validation")).unwrap();
+    write(&data.path().join("validation"), &vocabulary("letters"), (0..11).map(|number| row(3 + 2 * number, number)));
     let work = trained(data.path(), &[("epochs", Value::Int(60))]);
     let (train, validation) = (losses(work.path(), "train"), losses(work.path(), "validation"));
     // Before it has learnt anything it is near a uniform guess among ten.
     assert!((train[0] - 10f64.ln()).abs() < 0.2, "{}", train[0]);
-    assert!(train.last().unwrap() < &0.5 && validation.last().unwrap() < &validation[0], "{train:?} {validation:?}");
+    assert!(train.last().unwrap() < &0.5 && validation.last().unwrap() < &0.2, "{train:?} {validation:?}");
+    let last = curves(work.path()).pop().unwrap();
+    assert!(last["best"].as_f64().unwrap() > 0.95, "{last}");
 
     let out = work.path().join("out");
     let (description, network, weights) = checkpoint::read(&out.join("checkpoint"), 10).unwrap();
@@ -35,7 +40,6 @@ fn a_model_learns_and_describes_itself() {
         (&training["lr"], &training["weight_decay"], &training["dropout"]),
         (&json!(0.01), &json!(0.1), &json!(0.1))
     );
-    let last = curves(work.path()).pop().unwrap();
     let keys: Vec<&String> = last.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["best", "kind", "loss", "positions", "step"]);
     assert_eq!(

@@ -33,10 +33,11 @@ fn the_first_rows_are_measured_and_more_than_are_held_at_once_are_all_measured()
     let (of_short, of_long) = (loss(&at_end(vec![short.clone()], 9)), loss(&at_end(vec![long.clone()], 9)));
     // What is held is the first 1,280.
     let all = [vec![short; 1_280], vec![long; 1_290]].concat();
-    assert_eq!(loss(&at_end(all.clone(), 1_280)), of_short);
+    let first = loss(&at_end(all.clone(), 1_280));
+    assert!((first - of_short).abs() < 1e-6, "{first} {of_short}");
     let found = at_end(all, 1 << 40);
     // One target and three.
     assert_eq!(found["positions"], 1_280 + 3 * 1_290);
     let expected = (1_280.0 * of_short + 3.0 * 1_290.0 * of_long) / (1_280.0 + 3.0 * 1_290.0);
-    assert!((of_short - of_long).abs() > 1e-3 && (loss(&found) - expected).abs() < 1e-9, "{found} {expected}");
+    assert!((of_short - of_long).abs() > 1e-3 && (loss(&found) - expected).abs() < 1e-6, "{found} {expected}");
 }
