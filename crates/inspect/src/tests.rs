@@ -146,6 +146,12 @@ fn curves_are_reported_by_their_last_lines_and_the_best_one() {
         told(Format::CURVES, &file).unwrap(),
         "lines       4\nlast step   loss inf, step 2\nvalidated   exact 0.25, step 2\nbest        exact 0.5, loss 0.12346, step 1"
     );
+    let sequences = [r#"{"kind":"validation","step":1,"best":0.5}"#, r#"{"kind":"validation","step":2,"best":0.25}"#];
+    std::fs::write(&file, sequences.join("\n")).unwrap();
+    assert_eq!(
+        told(Format::CURVES, &file).unwrap(),
+        "lines       2\nvalidated   best 0.25, step 2\nbest        best 0.5, step 1"
+    );
     std::fs::write(&file, "{\"kind\":\"train\"}\n[]").unwrap();
     assert!(told(Format::CURVES, &file).unwrap_err().contains("is not a curves file: line 2: "));
 }

@@ -66,7 +66,13 @@ impl Form {
             Form::Characters => (characters::VOCABULARY, characters::VOCABULARY),
             Form::Moves => (moves::VOCABULARY, ACTIONS),
         };
-        Vocabulary { form: self.name().to_owned(), version: VERSION, inputs: inputs as u16, targets: targets as u16 }
+        Vocabulary {
+            form: self.name().to_owned(),
+            version: VERSION,
+            inputs: inputs as u16,
+            targets: targets as u16,
+            longest: self.context() as u32,
+        }
     }
 
     /// The largest number of tokens that a model of this form reads.
