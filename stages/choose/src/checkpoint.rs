@@ -2,11 +2,11 @@
 
 use cwm_choices::{Choice, Chooser};
 use cwm_contract::{Context, Failure};
+use cwm_models::Device;
 use cwm_models::batch::cut_by_length;
 use cwm_models::checkpoint::Description;
 use cwm_models::device::{self, OpenDevice};
 use cwm_models::worker_pool::WorkerPool;
-use cwm_models::Device;
 use cwm_player::{Answer, Form, Player, Question};
 
 use crate::config::Config;
