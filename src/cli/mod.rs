@@ -141,6 +141,10 @@ pub enum Command {
     /// Import, test and follow models
     #[command(subcommand)]
     Model(ModelCommand),
+    /// Play chess with a model (UCI)
+    ///
+    /// Is a chess engine on standard input and output: name `cwm uci MODEL` as an engine in any program that speaks UCI.
+    Uci(UciArguments),
     /// Print schema, completions, manual pages
     #[command(subcommand)]
     Util(UtilCommand),

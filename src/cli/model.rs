@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::PipelineArguments;
 use super::completers::{complete, stages};
@@ -84,6 +84,32 @@ pub struct ParityArguments {
     /// The device to compute on
     #[arg(long, value_name = "NAME", default_value = "cpu")]
     pub device: String,
+}
+
+/// Arguments of `uci`.
+#[derive(Debug, Args)]
+pub struct UciArguments {
+    /// A stage with a checkpoint of `learn`, such as 'model[form=board]'; or a checkpoint's folder
+    #[arg(value_name = "STAGE|DIR", add = complete(stages))]
+    pub model: String,
+    /// How the model is held to legal moves
+    #[arg(long, value_name = "RULE", default_value = "mask")]
+    pub legality: Legality,
+    /// The device to compute on
+    #[arg(long, value_name = "NAME", default_value = "cpu")]
+    pub device: String,
+    /// The pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+}
+
+/// How a model is held to legal moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Legality {
+    /// It chooses among the legal moves
+    Mask,
+    /// It has five attempts to give one
+    Attempts,
 }
 
 /// Facts about a model in a file of another program.

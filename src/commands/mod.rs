@@ -24,5 +24,6 @@ pub mod sql;
 pub mod status;
 pub mod store;
 pub mod transfer;
+pub mod uci;
 pub mod util;
 pub mod why;

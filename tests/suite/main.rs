@@ -50,6 +50,7 @@ mod store_tampering;
 mod sweep;
 mod tidy;
 mod training;
+mod uci;
 mod watch;
 mod why;
 mod working_directories;

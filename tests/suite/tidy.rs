@@ -821,8 +821,16 @@ fn without_registry(code: &str) -> String {
 fn no_tensor_is_made_on_burns_default_device() {
     // In a build with CUDA that is a GPU, even where there is none.
     let marks = ["Device::default()", "&Default::default()"];
-    let files =
-        rust_files(&["crates/models", "crates/training", "crates/model-tools", "stages/train", "stages/evaluate"]);
+    let files = rust_files(&[
+        "crates/models",
+        "crates/training",
+        "crates/model-tools",
+        "crates/player",
+        "stages/train",
+        "stages/learn",
+        "stages/choose",
+        "stages/evaluate",
+    ]);
     let offenders =
         files.iter().flat_map(|file| file.lines(&file.text, |line| marks.iter().any(|mark| line.contains(mark))));
     none(offenders.collect(), "the device of every tensor is named: `device::cpu()`, or the one that was opened");

@@ -4,7 +4,7 @@
 ///
 /// An answer is `forced` if the model saw the right answer up to each token that it chose, and `free` if it saw its own. Of a
 /// model whose answer is one token the two are the same.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choice {
     /// Ordinal of the position's record in its evaluations.
     pub record: u64,

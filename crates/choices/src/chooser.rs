@@ -17,10 +17,10 @@ pub struct Chooser {
     /// The form in which it reads a position or a game; none of another program's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<String>,
-    /// The mask of its attention, `causal` or `none`; none if it has no such option.
+    /// What a token of its input sees: those before it (`causal`) or all (`none`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mask: Option<String>,
-    /// Positions that it was trained on, with a target each.
+    /// Number of different positions that it was trained on, where each of its sequences is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trained_positions: Option<u64>,
     /// Steps of its training.

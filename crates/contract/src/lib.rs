@@ -42,7 +42,7 @@ pub use label::Label;
 pub use model_tools::ModelTools;
 pub use models::{
     LabelError, LabelPrediction, LeastConfident, ModelHints, MoveNotation, PositionPrediction, PositionView,
-    StateField, TrackRequest,
+    StateField, TrackRequest, UciRequest,
 };
 pub use parameters::{
     Bytes, OneOrMany, Parameter, ParameterError, ParameterSpec, Parameters, Secret, SourceFile, SourceLocation, Type,

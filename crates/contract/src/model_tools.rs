@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::{
     Comparison, Description, DeviceInfo, Failure, ModelHints, ParityRequest, PositionPrediction, TrackRequest,
+    UciRequest,
 };
 
 /// Works on models outside of pipelines. The executor uses this trait, since it must not know what a model is. No stage
@@ -34,6 +35,18 @@ pub trait ModelTools: Send + Sync {
         request: &TrackRequest,
         text: &mut dyn BufRead,
         report: &mut dyn FnMut(PositionPrediction) -> Result<(), Failure>,
+    ) -> Result<(), Failure>;
+
+    /// Plays chess with a model that chooses moves, as an engine that speaks UCI: answers the commands of `input` until `quit` or
+    /// its end; `report` receives each line of the answers. A failure of `report` ends the work.
+    ///
+    /// # Errors
+    /// The model cannot be read or chooses no moves, or there is no such device.
+    fn play_uci(
+        &self,
+        request: &UciRequest,
+        input: &mut dyn BufRead,
+        report: &mut dyn FnMut(&str) -> Result<(), Failure>,
     ) -> Result<(), Failure>;
 
     /// Returns the devices that models can be computed on here, and those that cannot be used, with the reason.

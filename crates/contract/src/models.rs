@@ -31,6 +31,17 @@ pub struct TrackRequest {
     pub game: u64,
 }
 
+/// A request to play as a chess engine.
+#[derive(Clone, Debug, Default)]
+pub struct UciRequest {
+    /// A checkpoint's folder.
+    pub model: PathBuf,
+    /// The device to compute on.
+    pub device: String,
+    /// True if the model chooses among the legal moves; else it loses a game in which some attempts give none.
+    pub is_masked: bool,
+}
+
 /// A model's prediction of a position, with the true one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PositionPrediction {

@@ -441,6 +441,8 @@ impl Secret {
 /// assert_eq!(Config::specs()[0].default, Some(Value::Int(10_000)));
 /// assert!(Config::specs()[3].default.is_none());
 /// ```
+///
+/// `and pub NAME: TYPE` after the struct adds the parameters of `TYPE`, which was made likewise.
 #[macro_export]
 macro_rules! parameters {
     (
@@ -451,23 +453,30 @@ macro_rules! parameters {
                 pub $field:ident : $type:ty $(= $default:expr)? $(, kind = $kind:expr)?
             ),* $(,)?
         }
+        $(and pub $rest:ident : $others:ty)?
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug)]
         pub struct $name {
             $( $(#[doc = $doc])* pub $field: $type, )*
+            $(
+                /// Parameters that other stages have, too.
+                pub $rest: $others,
+            )?
         }
 
         impl $crate::Parameters for $name {
             fn specs() -> Vec<$crate::ParameterSpec> {
-                vec![$(
+                let specs = vec![$(
                     $crate::ParameterSpec {
                         name: stringify!($field),
                         kind: $crate::parameters!(@kind $type $(, $kind)?),
                         default: $crate::parameters!(@default $type $(, $default)?),
                         doc: concat!($($doc, "\n"),*).trim().to_owned(),
                     }
-                ),*]
+                ),*];
+                $( let specs = [specs, <$others as $crate::Parameters>::specs()].concat(); )?
+                specs
             }
 
             fn read(values: &$crate::Values) -> Result<Self, $crate::ParameterError> {
@@ -475,7 +484,7 @@ macro_rules! parameters {
                     $field: <$type as $crate::Parameter>::read(
                         values.get(stringify!($field)).unwrap_or(&$crate::Value::Null)
                     ).map_err(|message| $crate::ParameterError::new(stringify!($field), message))?,
-                )*})
+                )* $( $rest: <$others as $crate::Parameters>::read(values)?, )? })
             }
         }
     };

@@ -53,6 +53,6 @@ pub struct Line {
 pub enum Score {
     /// Hundredths of a pawn.
     Centipawns(i32),
-    /// Moves to mate; negative if the side to move is mated.
+    /// Mate in so many moves (not plies) of the side that mates: of the side to move if positive, else of the other.
     Mate(i32),
 }

@@ -41,7 +41,7 @@ pub struct Participant {
     pub steps: Option<u64>,
     /// Of a model: the seed of its training.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seed: Option<i64>,
+    pub seed: Option<u64>,
 }
 
 /// An engine.

@@ -1,19 +1,20 @@
 //! Tools for models outside of pipelines: compare them with the authors' code, import them from other
-//! programs, and follow games with them.
+//! programs, follow games with them, and play chess with them.
 //!
-//! The executor meets it through a trait of the contract (`cwm model parity`, `cwm model import`, `cwm model track`); no stage uses it, so that it is in no stage's
-//! fingerprint. It must not know of pipelines or the store.
+//! The executor meets it through a trait of the contract (`cwm model parity`, `cwm model import`, `cwm model track`, `cwm uci`);
+//! no stage uses it, so that it is in no stage's fingerprint. It must not know of pipelines or the store.
 
 mod import;
 pub mod parity;
 mod track;
+mod uci;
 
 use std::io::BufRead;
 use std::path::Path;
 
 use cwm_contract::{
     Comparison, Description, DeviceInfo, Failure, ModelHints, ModelTools, ParityRequest, PositionPrediction,
-    TrackRequest,
+    TrackRequest, UciRequest,
 };
 
 /// Implements `ModelTools` for the models of `cwm-models`.
@@ -36,6 +37,15 @@ impl ModelTools for ChessModelTools {
         report: &mut dyn FnMut(PositionPrediction) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         track::track(request, text, report)
+    }
+
+    fn play_uci(
+        &self,
+        request: &UciRequest,
+        input: &mut dyn BufRead,
+        report: &mut dyn FnMut(&str) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        uci::serve(request, input, report)
     }
 
     fn devices(&self) -> Vec<DeviceInfo> {

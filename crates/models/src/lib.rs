@@ -20,7 +20,7 @@ pub mod heads;
 mod invariants;
 pub mod layers;
 pub mod loss;
-mod network;
+pub mod network;
 pub mod ops;
 pub mod parameters;
 #[cfg(test)]

@@ -1,13 +1,15 @@
 //! A model of any family with a head, built.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use burn::tensor::Tensor;
+use burn::tensor::{Int, Tensor, TensorData};
+use cwm_contract::ParameterError;
 
 use crate::heads::Head;
 use crate::parameters::{Declarations, Layout, Slot, Weights};
 use crate::streaming::{Real, Recurrence, RecurrentState};
-use crate::{Architecture, ForwardPass, ModelError, Tokens, families};
+use crate::{Architecture, ForwardPass, ModelError, Size, Tokens, families};
 
 /// The computation of a family: tokens to hidden states. It holds slots, not values: the same blocks serve training and
 /// testing, on any device, under any head.
@@ -20,6 +22,11 @@ pub trait Backbone: Send + Sync {
     /// The largest number of tokens of a sequence that it can read; `None` if there is no limit.
     fn longest(&self) -> Option<usize> {
         None
+    }
+
+    /// True if a later token never changes an earlier step.
+    fn is_causal(&self) -> bool {
+        true
     }
 
     /// The table [tokens, width] whose rows give the logits too, if the head has no parameters of its own.
@@ -91,6 +98,11 @@ impl Network {
         self.backbone.longest()
     }
 
+    /// True if a later token never changes an earlier step.
+    pub fn is_causal(&self) -> bool {
+        self.backbone.is_causal()
+    }
+
     /// Refuses sequences that are too long for it, the longest of which has `steps` tokens.
     ///
     /// # Errors
@@ -143,6 +155,38 @@ impl Network {
         }
         self.head.forward(pass, self.backbone.forward(pass, tokens))
     }
+
+    /// The logits of some rows of [`Network::flat_logits`] alone: [rows, outputs].
+    ///
+    /// # Panics
+    /// As [`Network::flat_logits`]; or there is no such row.
+    pub fn logits_at(&self, pass: &ForwardPass, tokens: &Tokens, rows: &[usize]) -> Tensor<2> {
+        if let Err(error) = self.check_length(tokens.time()) {
+            panic!("{error}");
+        }
+        let rows: Vec<i32> = rows.iter().map(|&row| row as i32).collect();
+        let rows = Tensor::<1, Int>::from_data(TensorData::new(rows.clone(), [rows.len()]), pass.device());
+        self.head.forward(pass, self.backbone.forward(pass, tokens).select(0, rows))
+    }
+}
+
+/// The first fault of a stage's parameters `family`, `size` and `options`, of which `build` makes a model.
+pub fn parameter_fault(
+    family: &str,
+    size: &str,
+    options: &BTreeMap<String, String>,
+    build: impl FnOnce() -> Result<(), ModelError>,
+) -> Option<ParameterError> {
+    let (parameter, message) = if let Err(error) = families::find(family) {
+        ("family", format!("is unknown: {error}"))
+    } else if let Err(error) = size.parse::<Size>() {
+        ("size", format!("is wrong: {error}"))
+    } else if let Err(error) = build() {
+        (if options.is_empty() { "size" } else { "options" }, format!("makes no model: {error}"))
+    } else {
+        return None;
+    };
+    Some(ParameterError::new(parameter, message))
 }
 
 /// A model that reads one token after another, in the precision `F`.

@@ -47,6 +47,15 @@ impl<'w> DeviceWeights<'w> {
         DeviceWeights { tables: Tables::Host(weights), device: device.clone(), tensors, precision: Precision::Fp32 }
     }
 
+    /// Copies all parameters to `device`, tables too.
+    pub fn owned(weights: &Weights, device: &Device) -> DeviceWeights<'static> {
+        let part = |index: usize| {
+            let values = weights.get(index).to_vec();
+            Tensor::from_data(TensorData::new(values, [weights.get(index).len()]), device)
+        };
+        DeviceWeights::of_parts(weights.layout(), part, device)
+    }
+
     /// Parts of `weights`, all parameters in one tensor on `device` in declaration order.
     pub fn on_device(layout: &Layout, weights: &Tensor<1>, device: &Device) -> DeviceWeights<'static> {
         DeviceWeights::of_parts(layout, |index| weights.clone().slice([layout.range(index)]), device)

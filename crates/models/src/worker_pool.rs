@@ -56,6 +56,20 @@ impl WorkerPool {
     }
 }
 
+thread_local! {
+    /// The pool of [`on_one_thread`].
+    static ONE: ThreadPool =
+        ThreadPoolBuilder::new().num_threads(1).build().expect("a thread that runs may have another one");
+}
+
+/// Does `work` on one thread, so that it gives the same bits on any number of cores, whatever thread it is called from.
+pub fn on_one_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    if rayon::current_thread_index().is_some() && rayon::current_num_threads() == 1 {
+        return work();
+    }
+    ONE.with(|pool| pool.install(work))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,5 +82,15 @@ mod tests {
             assert!(workers.map(0, |i| i).is_empty());
             assert_eq!(workers.map(2, |_| rayon::current_num_threads()), [1, 1]);
         }
+    }
+
+    #[test]
+    fn work_on_one_thread_stays_there_wherever_it_is_called_from() {
+        assert_eq!(on_one_thread(rayon::current_num_threads), 1);
+        let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        assert_eq!(pool.install(|| on_one_thread(rayon::current_num_threads)), 1);
+        let worker = WorkerPool::new(1).unwrap();
+        let threads = worker.map(1, |_| (std::thread::current().id(), on_one_thread(|| std::thread::current().id())));
+        assert_eq!(threads[0].0, threads[0].1);
     }
 }

@@ -16,6 +16,8 @@ pub struct GoldenPosition {
     pub legal: Vec<String>,
     #[serde(default)]
     pub actions: Vec<u16>,
+    #[serde(default)]
+    pub san: Vec<String>,
     /// The move of the label.
     pub best: Option<String>,
     /// None with more than 60 legal moves.

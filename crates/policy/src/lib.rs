@@ -4,7 +4,9 @@
 //! must not know files, engines or models.
 
 pub mod actions;
+pub mod answers;
 pub mod inputs;
+pub mod replay;
 
 #[cfg(test)]
 mod golden;

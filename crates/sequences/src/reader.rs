@@ -9,7 +9,7 @@ use arrow_buffer::Buffer;
 use arrow_ipc::reader::read_footer_length;
 use arrow_ipc::root_as_footer;
 use cwm_contract::Failure;
-use memmap2::Mmap;
+use memmap2::{Mmap, UncheckedAdvice};
 
 use crate::batch::Batch;
 use crate::format::{check, file_name, is_shard, not_one};
@@ -23,6 +23,7 @@ pub struct Sequences {
     /// Rows before each batch.
     starts: Vec<usize>,
     rows: usize,
+    maps: Vec<Arc<Mmap>>,
 }
 
 impl Sequences {
@@ -33,10 +34,12 @@ impl Sequences {
     /// batches begin. Damage of a row is reported when it is requested.
     pub fn open(folder: &Path) -> Result<Self, Failure> {
         let mut first: Option<Vocabulary> = None;
-        let (mut batches, mut starts, mut rows) = (Vec::new(), Vec::new(), 0);
+        let (mut batches, mut starts, mut rows, mut maps) = (Vec::new(), Vec::new(), 0, Vec::new());
         for shard in 0..count(folder)? {
             let path = Arc::new(folder.join(file_name(shard)));
-            let (vocabulary, found) = open_file(&path)?;
+            let map = map(&path)?;
+            let (vocabulary, found) = open_file(&path, &buffer(&map))?;
+            maps.push(map);
             if first.get_or_insert_with(|| vocabulary.clone()) != &vocabulary {
                 return Err(not_one(&path, "its vocabulary is not that of the first file"));
             }
@@ -47,7 +50,7 @@ impl Sequences {
             }
         }
         let vocabulary = first.ok_or_else(|| Failure::internal("a folder of sequences without a file"))?;
-        Ok(Sequences { vocabulary, batches, starts, rows })
+        Ok(Sequences { vocabulary, batches, starts, rows, maps })
     }
 
     /// What the numbers stand for.
@@ -80,6 +83,17 @@ impl Sequences {
         checked.map(Some).map_err(|wrong| not_one(path, format!("row {row} of its folder: {wrong}")))
     }
 
+    /// Releases the pages of the files that were read, which the system counts as this process's memory: they are read anew
+    /// when they are wanted.
+    pub fn release_pages(&self) {
+        for map in &self.maps {
+            // SAFETY: the map is of a file that nobody writes, so a page that is read again holds the same bytes.
+            let advised = unsafe { map.unchecked_advise(UncheckedAdvice::DontNeed) };
+            // A system that does not take the advice keeps the pages, which is no fault.
+            drop(advised);
+        }
+    }
+
     /// All sequences in order.
     pub fn iter(&self) -> impl Iterator<Item = Result<Sequence<'_>, Failure>> {
         (0..self.rows).map(|row| {
@@ -103,8 +117,7 @@ fn count(folder: &Path) -> Result<usize, Failure> {
 }
 
 /// The vocabulary and the record batches of a file.
-fn open_file(path: &Path) -> Result<(Vocabulary, Vec<Batch>), Failure> {
-    let file = map(path)?;
+fn open_file(path: &Path, file: &Buffer) -> Result<(Vocabulary, Vec<Batch>), Failure> {
     let trailer = file.len().checked_sub(10).ok_or_else(|| not_one(path, "it is too short"))?;
     let mut end = [0; 10];
     end.copy_from_slice(&file[trailer..]);
@@ -116,7 +129,7 @@ fn open_file(path: &Path) -> Result<(Vocabulary, Vec<Batch>), Failure> {
     let blocks = footer.recordBatches().into_iter().flatten().enumerate();
     let batch = |(ordinal, block): (usize, &arrow_ipc::Block)| {
         let place = place(block, start).ok_or_else(|| "it lies outside the file".to_owned());
-        let batch = place.and_then(|(header, body)| Batch::open(&file, header, body));
+        let batch = place.and_then(|(header, body)| Batch::open(file, header, body));
         batch.map_err(|wrong| not_one(path, format!("record batch {ordinal}: {wrong}")))
     };
     Ok((vocabulary, blocks.map(batch).collect::<Result<_, _>>()?))
@@ -130,14 +143,17 @@ fn place(block: &arrow_ipc::Block, end: usize) -> Option<(Range<usize>, Range<us
     (stop <= end).then_some((start..middle, middle..stop))
 }
 
-fn map(path: &Path) -> Result<Buffer, Failure> {
+fn map(path: &Path) -> Result<Arc<Mmap>, Failure> {
     let file = fs_err::File::open(path)?;
     // SAFETY: the map is private to this process and only read. The files are immutable by contract (a stage's inputs
     // are finished objects of the store, mode 0444); truncating one under a running stage ends that stage.
     let map = unsafe { Mmap::map(file.file()) }.map_err(|error| Failure::io("read", path, error))?;
-    let map = Arc::new(map);
+    Ok(Arc::new(map))
+}
+
+/// The bytes of a map.
+fn buffer(map: &Arc<Mmap>) -> Buffer {
     let start = NonNull::from(&map[..]).cast::<u8>();
-    let length = map.len();
-    // SAFETY: `start` and `length` are the bytes of the map, which the buffer keeps alive and nobody writes.
-    Ok(unsafe { Buffer::from_custom_allocation(start, length, map) })
+    // SAFETY: `start` and the length are the bytes of the map, which the buffer keeps alive and nobody writes.
+    unsafe { Buffer::from_custom_allocation(start, map.len(), map.clone()) }
 }

@@ -17,6 +17,8 @@ pub struct Vocabulary {
     pub inputs: u16,
     /// Number of targets; each target is below, but for [`NO_LOSS`].
     pub targets: u16,
+    /// Largest number of tokens of a sequence.
+    pub longest: u32,
 }
 
 /// A row.
@@ -31,11 +33,15 @@ pub struct Sequence<'a> {
 }
 
 impl Sequence<'_> {
-    /// Checks that there is a target for each token, and that all are of the vocabulary; else says what is wrong.
+    /// Checks that there is a target for each token, not more than the longest has, and that all are of the vocabulary; else
+    /// says what is wrong.
     pub(crate) fn check(&self, vocabulary: &Vocabulary) -> Result<(), String> {
         let (tokens, targets) = (self.tokens.len(), self.targets.len());
         if tokens != targets {
             return Err(format!("it has {tokens} tokens and {targets} targets"));
+        }
+        if tokens > vocabulary.longest as usize {
+            return Err(format!("it has {tokens} tokens, more than the {} of its vocabulary", vocabulary.longest));
         }
         if let Some(token) = self.tokens.iter().find(|token| **token >= vocabulary.inputs) {
             return Err(format!("token {token} is not one of the {} of its vocabulary", vocabulary.inputs));

@@ -10,7 +10,7 @@ use super::*;
 type Row = (String, Vec<(u16, u16)>);
 
 fn vocabulary() -> Vocabulary {
-    Vocabulary { form: "letters".to_owned(), version: 3, inputs: 40, targets: 20 }
+    Vocabulary { form: "letters".to_owned(), version: 3, inputs: 40, targets: 20, longest: 8 }
 }
 
 fn write(folder: &Path, rows: &[Row], shard_rows: u64) {
@@ -30,6 +30,8 @@ fn read(folder: &Path) -> Vec<Row> {
     let rows: Vec<Row> = sequences.iter().map(|sequence| row(sequence.unwrap())).collect();
     assert_eq!(rows.len(), sequences.len());
     assert_eq!(sequences.get(rows.len()).unwrap(), None);
+    sequences.release_pages();
+    assert_eq!(sequences.iter().map(|sequence| row(sequence.unwrap())).collect::<Vec<Row>>(), rows);
     rows
 }
 
@@ -117,6 +119,11 @@ fn what_is_not_of_the_vocabulary_is_refused() {
     assert_eq!(message(&[40], &[0]).unwrap(), "sequence \"a\": token 40 is not one of the 40 of its vocabulary");
     assert_eq!(message(&[0], &[20]).unwrap(), "sequence \"a\": target 20 is not one of the 20 of its vocabulary");
     assert_eq!(message(&[0, 0], &[0]).unwrap(), "sequence \"a\": it has 2 tokens and 1 targets");
+    assert_eq!(message(&[0; 8], &[0; 8]), None);
+    assert_eq!(
+        message(&[0; 9], &[0; 9]).unwrap(),
+        "sequence \"a\": it has 9 tokens, more than the 8 of its vocabulary"
+    );
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! The training loop, whatever is trained: order of the examples, prefetching, steps of AdamW with a guard against
-//! numbers that are not finite, validation, checkpoints and resuming, curves, throughput.
+//! numbers that are not finite, validation, checkpoints and resuming, curves, throughput, the parameters of all these.
 //!
 //! It knows examples by their place in a data set and a task by its loss ([`Examples`], [`Task`], [`Validation`]). It
 //! must not know what an example is, which head or labels a model has, which family it is of, or what becomes of its
@@ -10,7 +10,10 @@ mod best;
 pub mod checkpoint_file;
 pub mod checkpoints;
 pub mod curves;
+mod description;
 pub mod device_trainer;
+pub mod hyperparameters;
+mod mapped_memory;
 pub mod optimiser;
 pub mod order;
 mod prefetch;
@@ -24,10 +27,15 @@ mod testing;
 mod tests;
 mod throughput;
 mod trainer;
+mod validation_set;
 pub mod warm_start;
+pub mod work;
 
 pub use best::BestWeights;
+pub use description::describe;
+pub use mapped_memory::MappedPages;
 pub use run::{Run, Settings, TrainingResult};
 pub use state::State;
 pub use task::{Examples, Metrics, Task, Validation};
 pub use trainer::StepMetrics;
+pub use validation_set::ValidationSet;

@@ -73,7 +73,7 @@ impl<'a, T: Task> Run<'a, T> {
     /// Passes run on `device`, and on `workers` where that is the processor.
     ///
     /// # Errors
-    /// The file of the curves cannot be opened.
+    /// The file of the curves cannot be opened, or the best weights are wanted without a validation.
     pub fn begin(
         context: &'a Context,
         task: &'a T,
@@ -83,7 +83,12 @@ impl<'a, T: Task> Run<'a, T> {
         (device, workers): (&'a Device, &'a WorkerPool),
         (state, prefix): (State<T::Metrics>, CurvesPrefix),
     ) -> Result<Self, Failure> {
-        let Settings { precision, dropout_seed, schedule, clip, .. } = settings;
+        let Settings { precision, dropout_seed, schedule, clip, keeps_best, .. } = settings;
+        if keeps_best && validation.is_none() {
+            return Err(Failure::input(
+                "`checkpoint: best` needs the input `validation`: nothing else determines which is best",
+            ));
+        }
         let options = PassOptions { workers, precision, dropout_seed };
         Ok(Run {
             context,

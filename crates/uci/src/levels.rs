@@ -5,8 +5,9 @@
 //! sᵢ + ⌊((120 - 2 level)(s₁ - sᵢ) + min(s₁ - s₄, pawn) (rᵢ mod (120 - 2 level))) / 128⌋.
 
 use cwm_contract::Failure;
+use cwm_evaluations::Score;
 
-use crate::search::{Limit, Score};
+use crate::search::Limit;
 
 /// An engine whose levels are known. The centipawns of others may not lead back to internal units.
 #[derive(Debug, PartialEq, Eq)]

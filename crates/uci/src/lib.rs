@@ -20,9 +20,10 @@ mod search;
 #[cfg(test)]
 mod tests;
 
+pub use cwm_evaluations::Score;
 pub use engine::Engine;
 pub use levels::{KNOWN_ENGINES, KnownEngine, Level};
 pub use options::Settings;
 pub use process::check_program;
 pub use question::Question;
-pub use search::{Answer, Bound, Limit, Line, Score};
+pub use search::{Answer, Bound, Limit, Line};

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cwm_evaluations::Score;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position};
 use shakmaty_uci::{UciInfo, UciMessage, UciSearchControl};
@@ -35,15 +36,6 @@ impl Limit {
     pub(crate) fn command(&self) -> String {
         UciMessage::Go { time_control: None, search_control: Some(self.search.clone()) }.to_string()
     }
-}
-
-/// The value of a position for the side to move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Score {
-    /// Hundredths of a pawn.
-    Centipawns(i32),
-    /// Mate in so many moves (not plies) of the side that mates: of the side to move if positive, else of the other.
-    Mate(i32),
 }
 
 /// The side on which the true score is.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use cwm_chess::Games;
 use cwm_contract::{Context, Failure};
 use cwm_encoding::PlainMove;
-use cwm_evaluations::{Evaluation, Evaluations, EvaluationsWriter, Line, Score, Source};
+use cwm_evaluations::{Evaluation, Evaluations, EvaluationsWriter, Line, Source};
 use cwm_uci::{Answer, Engine, Limit, Question};
 
 use crate::positions::Selection;
@@ -103,10 +103,7 @@ fn keep(open: &Path, path: &Path) -> Result<(), Failure> {
 /// The label of a position: the move that the engine plays, and the last exact score that it reported.
 fn line(answer: Answer) -> Line {
     let Answer { best, exact, lines: _ } = answer;
-    let score = exact.as_ref().map(|line| match line.score {
-        cwm_uci::Score::Centipawns(value) => Score::Centipawns(value),
-        cwm_uci::Score::Mate(value) => Score::Mate(value),
-    });
+    let score = exact.as_ref().map(|line| line.score);
     let depth = exact.as_ref().map(|line| line.depth);
     // Where the search ended within an iteration, the engine may play another move than that of the last exact line.
     let moves = exact.map(|line| line.moves).filter(|moves| moves.first() == Some(&best)).unwrap_or_else(|| vec![best]);

@@ -1,5 +1,5 @@
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cwm_chess::sample;
 use cwm_contract::testing::{self, Outcome, Trial};
@@ -9,19 +9,10 @@ use cwm_evaluations::{Evaluation, Evaluations, Score};
 use tempfile::tempdir;
 
 use crate::Analyse;
+use stockfish::stockfish;
 
-/// Stockfish; or nothing, and the reason is printed, unless `CWM_REQUIRE` names `engine`.
-fn stockfish() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(["/usr/games".into()]);
-    let found = folders.map(|folder| folder.join("stockfish")).find(|program| program.is_file());
-    if found.is_none() {
-        let required = std::env::var("CWM_REQUIRE").unwrap_or_default();
-        assert!(required.split(',').all(|name| name != "engine"), "engine is required, but there is no stockfish");
-        println!("skipped: there is no stockfish: run tests/programs/setup");
-    }
-    found
-}
+#[path = "../../../crates/uci/src/tests/stockfish.rs"]
+mod stockfish;
 
 /// A trial on so many games of so many plies.
 fn trial(folder: &Path, engine: &Path, games: usize, plies: usize) -> Trial {

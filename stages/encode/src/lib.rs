@@ -9,7 +9,6 @@ mod encoded;
 mod forms;
 mod games;
 mod labels;
-mod legality;
 mod output;
 mod positions;
 mod probe;

@@ -6,7 +6,7 @@ use cwm_chess::{Dataset, ShardError};
 use cwm_contract::{Context, Failure};
 use cwm_encoding::VOCABULARY;
 use cwm_models::batch::cut_by_length;
-use cwm_models::checkpoint::{self, Description};
+use cwm_models::checkpoint::Description;
 use cwm_models::device::{self, OpenDevice};
 use cwm_models::heads::labels::{self, LOGITS, MicroBatch, PositionScore, Tally, score};
 use cwm_models::worker_pool::WorkerPool;
@@ -35,7 +35,7 @@ pub fn run(context: &Context, config: &Config) -> Result<(), Failure> {
 }
 
 fn evaluate(context: &Context, config: &Config, device: &Device) -> Result<(), Failure> {
-    let (mut description, network, weights) = checkpoint::read(context.input("checkpoint")?, LOGITS)?;
+    let (mut description, network, weights) = labels::read(context.input("checkpoint")?)?;
     check_family(config, &network)?;
     check_vocabulary(&network)?;
     let network = with_options(network, &config.options)?;

@@ -4,13 +4,10 @@
 //! `Site` it gives each game.
 
 mod config;
-mod ending;
 mod engine;
 mod game_stats;
 mod move_order;
-mod pgn;
 mod probe;
-mod random;
 mod random_game;
 mod run;
 mod seed;

@@ -1,11 +1,11 @@
 //! A game of random moves, whatever decides how likely each is: to mate, to the first draw that can be claimed, or to
 //! a limit of plies.
 
+use cwm_game::{DrawRules, Ending, GameState};
+use cwm_random::Random;
 use shakmaty::{Move, MoveList};
 
-use crate::ending::{DrawRules, Ending, GameState};
 use crate::move_order;
-use crate::random::Random;
 
 /// A random game.
 pub struct RandomGame {

@@ -7,16 +7,15 @@ use cwm_contract::{
     Context, Failure, Format, Input, Needs, Output, ParameterError, ParameterSpec, Parameters, ProbeContext,
     ProbeOutput, Stage, Values, Work,
 };
+use cwm_game::{Ending, GameStream, Headers, pgn_text};
+use cwm_random::MersenneTwister;
 use rayon::prelude::*;
 use shakmaty::Move;
 
 use crate::config::{self, Config, Policy};
-use crate::ending::Ending;
 use crate::engine::{self, EngineGame, GameEnd, Openings, Rules};
 use crate::game_stats::GameStats;
-use crate::pgn::{self, Headers};
 use crate::probe;
-use crate::random::{GameStream, MersenneTwister};
 use crate::random_game::RandomGame;
 use crate::seed::Seed;
 use crate::uniform;
@@ -88,13 +87,13 @@ impl Stage for Play {
             }
             Policy::Weighted(preference, max_plies) => write(context, games, |pool, block| {
                 side_by_side(context, pool, block, |number| {
-                    let mut stream = GameStream::new(preference.name(), seed, number);
+                    let mut stream = GameStream::new(preference.name(), seed.as_str(), number);
                     weighted_game(preference, &weighted::game(preference, max_plies, &mut stream), seed, number)
                 })
             }),
             Policy::UniformParallel => write(context, games, |pool, block| {
                 side_by_side(context, pool, block, |number| {
-                    let game = uniform::game(&mut GameStream::new("uniform", seed, number));
+                    let game = uniform::game(&mut GameStream::new("uniform", seed.as_str(), number));
                     uniform_game(&game, number)
                 })
             }),
@@ -125,8 +124,8 @@ struct WrittenGame {
 }
 
 impl WrittenGame {
-    fn new(headers: &Headers, moves: &[Move], mated: bool) -> Self {
-        WrittenGame { text: pgn::text(headers, moves), stats: GameStats::of(moves, headers.result, mated) }
+    fn new(headers: &Headers<'_>, moves: &[Move], mated: bool) -> Self {
+        WrittenGame { text: pgn_text(headers, moves), stats: GameStats::of(moves, headers.result, mated) }
     }
 }
 
@@ -149,7 +148,7 @@ fn side_by_side(
 }
 
 fn engine_game(rules: &Rules, openings: &Openings, seed: &Seed, number: u64) -> WrittenGame {
-    let game = engine::play(rules, openings, &mut GameStream::new("engine", seed, number));
+    let game = engine::play(rules, openings, &mut GameStream::new("engine", seed.as_str(), number));
     let EngineGame { moves, players, finish, result } = game;
     let name = |rating: u32| (format!("cwm-engine-{rating}"), Some(rating));
     let headers = Headers {

@@ -1,6 +1,7 @@
 //! Random play: every legal move equally likely, to the end of the game.
 
-use crate::random::Random;
+use cwm_random::Random;
+
 use crate::random_game::{self, RandomGame};
 
 /// Plays one game: one draw for each ply, also where there is only one legal move, until mate or the first draw that
@@ -11,12 +12,12 @@ pub fn game(random: &mut impl Random) -> RandomGame {
 
 #[cfg(test)]
 mod tests {
+    use cwm_game::Ending;
+    use cwm_random::MersenneTwister;
     use shakmaty::{Move, Role};
 
     use super::*;
-    use crate::ending::Ending;
     use crate::golden;
-    use crate::random::MersenneTwister;
     use crate::seed::Seed;
 
     /// The move as the authors number it: (from * 64 + to) * 5 + promotion, castling as the king's move.

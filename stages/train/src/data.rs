@@ -7,15 +7,12 @@ use cwm_contract::{Context, Failure, FailureKind};
 use cwm_encoding::EnPassant;
 use cwm_models::batch::cut_by_length;
 use cwm_models::heads::labels::MicroBatch;
-use cwm_training::Examples;
 use cwm_training::order::Shards;
+use cwm_training::{Examples, MappedPages};
 use rayon::prelude::*;
 
 use crate::config::Config;
-use crate::mapped_memory;
 
-/// Bytes of files that reading games may add to what is resident; beyond, the dataset lets go of its own.
-const RESIDENT: u64 = 128 << 20;
 /// Games read in order between two looks at that.
 const LOOK_EVERY: usize = 1 << 14;
 /// Lengths read between two checks for cancellation.
@@ -26,8 +23,7 @@ const LENGTHS: usize = 1 << 8;
 pub struct Games {
     name: &'static str,
     dataset: Dataset,
-    /// Bytes of files that were resident when the dataset last had none.
-    before: u64,
+    pages: MappedPages,
     /// The first so many count.
     games: usize,
     /// Lengths that were requested.
@@ -44,7 +40,7 @@ impl Games {
     /// # Errors
     /// It cannot be read, holds no games, or fewer than the limit.
     pub fn open(name: &'static str, path: &Path, limit: Option<u64>, config: &Config) -> Result<Self, Failure> {
-        let before = mapped_memory::file_bytes();
+        let pages = MappedPages::watch();
         let dataset = Dataset::open(path)?;
         let found = dataset.len();
         if found == 0 {
@@ -55,8 +51,8 @@ impl Games {
             return Err(Failure::input(format!("input `{name}` holds {found} games, not the {games} of `games`"))
                 .hint("ask for fewer, or leave `games` out to train on all"));
         }
-        let (en_passant, micro_batch_tokens) = (config.en_passant(), config.micro_batch_tokens as usize);
-        Ok(Games { name, dataset, before, games, lengths: 0, longest: None, en_passant, micro_batch_tokens })
+        let (en_passant, micro_batch_tokens) = (config.en_passant(), config.hyper.micro_batch_tokens as usize);
+        Ok(Games { name, dataset, pages, games, lengths: 0, longest: None, en_passant, micro_batch_tokens })
     }
 
     /// The same games, for a model that reads at most so many tokens, if there is a limit.
@@ -118,15 +114,9 @@ impl Games {
             .map_err(|error| error.failure(self.name))
     }
 
-    /// Releases the pages of the files that were read, once they are many: the system counts mapped pages that were
-    /// touched as this process's memory until it needs them for others, so an epoch would count the whole dataset.
-    /// Nothing is lost: what the system has of the files stays in its cache.
+    /// Releases the pages of the files that were read, once they are many.
     pub fn release_pages(&mut self) {
-        if mapped_memory::file_bytes() > self.before.saturating_add(RESIDENT) {
-            self.dataset.release_pages();
-            // What else of files is resident by now, such as this program, is not the dataset's.
-            self.before = mapped_memory::file_bytes();
-        }
+        self.pages.release(|| self.dataset.release_pages());
     }
 
     fn tokens(&self, place: usize) -> Result<&[u16], Failure> {

@@ -6,7 +6,6 @@
 mod config;
 mod data;
 mod description;
-mod mapped_memory;
 mod probe;
 mod resolved_config;
 mod run;

@@ -10,9 +10,6 @@ use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeInput, ProbeOu
 use crate::Train;
 use crate::config::Config;
 
-/// Steps that the schedule's rates are computed, where the parameters say none.
-const STEPS: u64 = 10_000;
-
 /// Runs `train` on made-up games.
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let games = sample::games();
@@ -59,21 +56,10 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         ("lr", Value::Float(1e38)),
     ]);
     probed.extend(context.run(&Train, "guarded", &guarded, &short)?);
-    probed.insert("schedule".into(), rates(context)?);
-    Ok(probed)
-}
-
-/// The learning rates at the first, middle and last steps, and about the end of warm-up, with the parameters as they
-/// are.
-fn rates(context: &ProbeContext) -> Result<Vec<u8>, Failure> {
     let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
-    let last = config.steps.unwrap_or(STEPS);
-    let schedule = config.schedule(last);
-    let horizon = schedule.horizon;
-    let (warmup, beyond) = (config.warmup, horizon.saturating_add(last / 4));
-    let steps = [0, 1, warmup / 2, warmup, warmup + 1, last / 2, horizon / 2, horizon, last, beyond];
-    Ok(steps.iter().flat_map(|step| schedule.at(*step).to_le_bytes()).collect())
+    probed.insert("schedule".into(), config.hyper.probed_rates());
+    Ok(probed)
 }
 
 #[cfg(test)]

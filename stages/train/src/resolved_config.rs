@@ -84,11 +84,11 @@ impl ResolvedConfig {
         let idle = self.config.unused_parameters();
         let counts = |name: &str| !MAY_DIFFER.contains(&name) && !idle.contains(&name);
         let parameters = self.values.iter().filter(|(name, _)| counts(name));
-        let falls = self.config.schedule != "constant";
+        let falls = self.config.hyper.schedule != "constant";
         let validation = context.optional_input("validation");
         Ok(Recipe {
             parameters: parameters.map(|(name, value)| (name.clone(), value.clone())).collect(),
-            horizon: falls.then(|| self.config.horizon.unwrap_or(total_steps)),
+            horizon: falls.then(|| self.config.hyper.horizon.unwrap_or(total_steps)),
             train: files_digest(context, context.input("train")?)?,
             validation: validation.map(|path| files_digest(context, path)).transpose()?,
         })

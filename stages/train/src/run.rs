@@ -32,6 +32,7 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
     context.check_cancelled()?;
     let resolved = ResolvedConfig::read(context)?;
     let config = &resolved.config;
+    let hyper = &config.hyper;
     let task = LabelTask(labels::network(config.architecture()?)?);
     // A GPU has one queue of work, which more threads would not fill faster.
     let workers = WorkerPool::new(if device::is_cpu(device) { context.cores() } else { 1 })?;
@@ -43,14 +44,9 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
         }
         None => None,
     };
-    if config.keeps_best() && validation.is_none() {
-        return Err(Failure::input(
-            "`checkpoint: best` needs the input `validation`: nothing else determines which is best",
-        ));
-    }
     let order = config.order(context, &mut games)?;
-    let mut sampler = Sampler::new(games.len(), config.batch_size as usize, order);
-    let total_steps = config.total_steps(&mut sampler);
+    let mut sampler = Sampler::new(games.len(), hyper.batch_size as usize, order);
+    let total_steps = hyper.total_steps(&mut sampler);
     let extent = Extent { games: games.len(), steps_per_epoch: sampler.steps_of(1), total_steps };
     let needs_recipe = config.keep_state || context.optional_input("state").is_some();
     let recipe = if needs_recipe { Some(resolved.recipe(context, total_steps)?) } else { None };
@@ -58,7 +54,7 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
 
     let validated_on = validation.as_ref().map(LabelValidation::digest).transpose()?;
     let validation = validation.map(|validation| Box::new(validation) as Box<dyn Validation<LabelMetrics> + '_>);
-    let settings = config.settings(total_steps);
+    let settings = hyper.settings(total_steps);
     let mut run = Run::begin(context, &task, settings, sampler, validation, (device, &workers), start)?;
     run.train(games)?;
 
@@ -68,13 +64,12 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
     let kept = recipe.filter(|_| config.keep_state);
     warm_start::write(context.output("state")?, &task, (state, &prefix), kept, &curves)?;
     let TrainingResult { state, validation } = run.finish()?;
-    let tally = validation.as_ref().map(|LabelMetrics(tally)| tally);
     let description = Description {
         format: FORMAT,
         architecture: task.0.architecture().clone(),
         parameters: task.layout().total() as u64,
         status: if state.has_diverged() { Status::Diverged } else { Status::Finished },
-        training: description::training(config, extent, &state, validated_on.as_deref().zip(tally)),
+        training: description::training(config, extent, &state, validated_on.as_deref().zip(validation.as_ref())),
     };
     let weights = state.best.as_ref().map_or(&state.weights, |best| &best.weights);
     write(context.output("checkpoint")?, &description, weights)?;
@@ -92,15 +87,15 @@ fn start(
     recipe: Option<&Recipe>,
     total_steps: u64,
 ) -> Result<(State<LabelMetrics>, CurvesPrefix), Failure> {
-    let config = &resolved.config;
-    if let Some(resumed) = checkpoints::load(context, task, config.adamw())? {
+    let hyper = &resolved.config.hyper;
+    if let Some(resumed) = checkpoints::load(context, task, hyper.adamw())? {
         context.log(format!("resuming after step {} of {total_steps}", resumed.0.step));
         return Ok(resumed);
     }
     if let (Some(folder), Some(recipe)) = (context.optional_input("state"), recipe) {
-        let shorter = warm_start::read(context, folder, task, config.adamw(), recipe, total_steps)?;
+        let shorter = warm_start::read(context, folder, task, hyper.adamw(), recipe, total_steps)?;
         context.log(format!("continuing a training of {} steps to {total_steps}", shorter.0.step));
         return Ok(shorter);
     }
-    Ok((State::new(task.0.initial_weights(config.init_seed()), config.adamw()), CurvesPrefix::empty()))
+    Ok((State::new(task.0.initial_weights(hyper.init_seed()), hyper.adamw()), CurvesPrefix::empty()))
 }

@@ -4,58 +4,31 @@ use std::collections::BTreeMap;
 
 use cwm_contract::{Parameters, Values, Work};
 use cwm_models::heads::labels;
+use cwm_training::work;
 
 use crate::config::Config;
 
 /// Positions of a usual game, and bytes of it in a dataset (docs/formats.md).
 const GAME: (f64, f64) = (80.0, 188.0);
-/// Bytes of memory for each parameter: weights, moments, snapshot and gradient, and what was measured above those.
-const PER_PARAMETER: u64 = 26;
-/// Bytes of memory for each parameter of the best weights, with `checkpoint: best`.
-const PER_PARAMETER_OF_BEST: u64 = 4;
-/// Bytes of memory for each token of a micro-batch, layer and element of the model's width: what a pass keeps for its
-/// gradient, about 25 numbers.
-const PER_ACTIVATION: u64 = 100;
-/// Bytes of a line of curves.
-const LINE: (f64, f64) = (105.0, 165.0);
 
 /// Positions that go through the model, times its parameters; of one family, its options and precision. What goes on
 /// from a shorter training does an unknown part of it, and is no measure of others.
 pub fn work(values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
     let config = Config::read(values).ok()?;
     let network = labels::network(config.architecture().ok()?).ok()?;
-    let parameters = network.layout().total() as u64;
-    let batch = config.batch_size as f64;
-    let steps = match config.steps {
-        Some(steps) => steps as f64,
-        // Only then do the games that there are decide.
-        None => {
-            let games = inputs.get("train").copied().flatten()? as f64 / GAME.1;
-            let games = config.games.map_or(games, |limit| games.min(limit as f64));
-            games * config.epochs.unwrap_or(1) as f64 / batch
-        }
+    let games = || {
+        let games = inputs.get("train").copied().flatten()? as f64 / GAME.1;
+        Some(config.games.map_or(games, |limit| games.min(limit as f64)))
     };
-    let begins = if inputs.contains_key("state") { " from a shorter one" } else { "" };
-    let sort = format!("{} {:?} {}{begins}", config.family, config.options, config.precision);
-
-    let weights = 4.0 * parameters as f64;
-    let validated = if inputs.contains_key("validation") { steps / config.validation_every as f64 + 1.0 } else { 0.0 };
-    let curves = LINE.0 * steps / config.curve_every as f64 + LINE.1 * validated;
+    let mut work = work::work(&config.hyper, &network, GAME.0, games, inputs.contains_key("validation"))?;
+    if inputs.contains_key("state") {
+        work.sort += " from a shorter one";
+    }
     // Weights, both moments, the snapshot, and the best weights where there are any.
-    let arrays = if config.keeps_best() { 5.0 } else { 4.0 };
-    let state = if config.keep_state { arrays * weights + curves } else { 64.0 };
-    let bytes = [("checkpoint", weights + 1e3), ("curves", curves), ("summary", 1e3), ("state", state)];
-
-    let size = network.architecture().size;
-    let tokens = config.micro_batch_tokens.min((batch * GAME.0) as u64);
-    let per_parameter = PER_PARAMETER + if config.keeps_best() { PER_PARAMETER_OF_BEST } else { 0 };
-    let activations = tokens.saturating_mul(size.width as u64 * size.layers as u64).saturating_mul(PER_ACTIVATION);
-    Some(Work {
-        sort,
-        units: steps * batch * GAME.0 * parameters as f64,
-        memory: activations.saturating_add(parameters * per_parameter),
-        bytes: bytes.into_iter().map(|(output, bytes)| (output.to_owned(), bytes)).collect(),
-    })
+    let arrays = if config.hyper.keeps_best() { 5.0 } else { 4.0 };
+    let kept = arrays * 4.0 * network.layout().total() as f64 + work.bytes["curves"];
+    work.bytes.insert("state".to_owned(), if config.keep_state { kept } else { 64.0 });
+    Some(work)
 }
 
 #[cfg(test)]

@@ -14,8 +14,7 @@ use std::path::Path;
 use cwm_contract::{Failure, ModelHints, MoveNotation, PositionPrediction, TrackRequest};
 use cwm_encoding::{EnPassant, PlainMove, START, VOCABULARY, labels_of};
 use cwm_foreign::import_model;
-use cwm_models::checkpoint;
-use cwm_models::heads::labels::LOGITS;
+use cwm_models::heads::labels;
 use cwm_models::parameters::Weights;
 use cwm_models::{Network, device};
 use shakmaty::san::SanPlus;
@@ -69,7 +68,7 @@ pub fn track(
 fn model(path: &Path, request: &TrackRequest) -> Result<(Network, Weights), Failure> {
     if path.is_dir() {
         refuse_hints(path, &request.hints)?;
-        let (_, network, weights) = checkpoint::read(path, LOGITS)?;
+        let (_, network, weights) = labels::read(path)?;
         return Ok((network, weights));
     }
     let imported = import_model(path, &crate::import::hints(&request.hints)?)?;

@@ -64,6 +64,11 @@ impl Description {
         serde_json::from_slice(&text).map_err(wrong)
     }
 
+    /// The form of the sequences that it was trained on, if it is a model of sequences.
+    pub fn form(&self) -> Option<&str> {
+        self.training.get("vocabulary")?.get("form")?.as_str()
+    }
+
     /// Writes it, keys in a fixed order.
     ///
     /// # Errors

@@ -17,6 +17,17 @@ pub const VOCABULARY: usize = 32;
 /// Characters of a game that are used; what comes after them is cut.
 pub const MOST_CHARACTERS: usize = 1024;
 
+/// The id of the space, which ends a move.
+pub const END: u16 = 0;
+
+/// Characters of a move with its end, at most.
+pub const MOST_ANSWER: usize = 10;
+
+/// The ids of a text; the error is the first character that has none.
+pub fn ids(text: &str) -> Result<Vec<u8>, char> {
+    super::ids_of(SYMBOLS, text)
+}
+
 /// A game as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MoveText {
@@ -32,27 +43,46 @@ impl MoveText {
     /// # Panics
     /// A move is not legal: callers have replayed the game.
     pub fn of(moves: impl IntoIterator<Item = Move>) -> Self {
+        MoveText::with_position(moves).0
+    }
+
+    /// The text of the game of these moves, up to where the next one begins.
+    ///
+    /// # Panics
+    /// As [`MoveText::of`].
+    pub fn before_next(moves: impl IntoIterator<Item = Move>) -> String {
+        let (mut written, position) = MoveText::with_position(moves);
+        written.begin_move(&position);
+        written.text
+    }
+
+    /// The text with the position at its end.
+    fn with_position(moves: impl IntoIterator<Item = Move>) -> (Self, Chess) {
         let mut written = MoveText { text: ";".to_owned(), moves: Vec::new() };
         let mut position = Chess::default();
         for played in moves {
             assert!(position.is_legal(played), "{played:?} is not legal");
-            if !written.moves.is_empty() {
-                written.text.push(' ');
-            }
-            if position.turn() == Color::White {
-                written.text += &format!("{}.", position.fullmoves());
-            }
+            written.begin_move(&position);
             let begin = written.text.len();
             SanPlus::from_move_and_play_unchecked(&mut position, played).append_to_string(&mut written.text);
             written.moves.push(begin..written.text.len());
         }
-        written
+        (written, position)
+    }
+
+    /// Writes what stands before a move in `position`.
+    fn begin_move(&mut self, position: &Chess) {
+        if !self.moves.is_empty() {
+            self.text.push(' ');
+        }
+        if position.turn() == Color::White {
+            self.text += &format!("{}.", position.fullmoves());
+        }
     }
 
     /// The ids of the characters, at most [`MOST_CHARACTERS`].
     pub fn ids(&self) -> Vec<u8> {
-        let used = &self.text[..self.text.len().min(MOST_CHARACTERS)];
-        super::ids_of(SYMBOLS, used).expect("a game has no other characters")
+        ids(&self.text[..self.text.len().min(MOST_CHARACTERS)]).expect("a game has no other characters")
     }
 
     /// The moves that stand whole among these characters.
@@ -87,6 +117,10 @@ mod tests {
             assert_eq!(written.ids(), golden.tokens, "{}", golden.site);
             let places: Vec<[usize; 2]> = written.whole_moves().iter().map(|at| [at.start, at.end]).collect();
             assert_eq!(places, golden.answers, "{}", golden.site);
+            for (moves, [begin, _]) in golden.answers.iter().enumerate() {
+                let before = MoveText::before_next(read(&golden.text).into_iter().take(moves));
+                assert_eq!(before, golden.text[..*begin], "{}", golden.site);
+            }
         }
     }
 

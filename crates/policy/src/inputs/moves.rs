@@ -9,6 +9,9 @@ pub const START: u16 = ACTIONS as u16;
 /// Number of ids: the actions and [`START`]. What is predicted is an action.
 pub const VOCABULARY: usize = ACTIONS + 1;
 
+/// Tokens of a sequence, at most.
+pub const CONTEXT: usize = 512;
+
 /// START and the ids of the moves; place t stands for the position after t of them.
 ///
 /// # Panics

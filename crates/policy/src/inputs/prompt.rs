@@ -15,6 +15,12 @@ pub const PADDING: u8 = 35;
 /// Number of ids.
 pub const VOCABULARY: usize = 36;
 
+/// The id of `$`, which ends an answer.
+pub const END: u16 = 34;
+
+/// Characters of an answer with its end, at most.
+pub const MOST_ANSWER: usize = 6;
+
 /// Legal moves that a prompt has room for.
 pub const MOST_MOVES: usize = 60;
 

@@ -5,4 +5,5 @@ mod golden_answers;
 mod golden_levels;
 mod parser;
 mod processes;
+mod stockfish;
 mod support;

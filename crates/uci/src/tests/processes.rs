@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::support::{bad_engine, stockfish};
+use super::stockfish::stockfish;
+use super::support::bad_engine;
 use crate::{Engine, Limit, Question, Settings};
 
 /// The variable that names the program for [`holds_an_engine`].

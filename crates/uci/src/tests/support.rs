@@ -9,18 +9,11 @@ use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess};
 use tempfile::TempDir;
 
+use super::stockfish::{skipped, stockfish};
 use crate::Question;
 
 /// The engine with which the golden data was made: Debian's 15.1-4 for amd64.
 const GOLDEN_ENGINE: &str = "af67e5f96d92cf6a730f89291ea439ba90ca5bf7921e5d740d79ccfc4584bc92";
-
-/// Stockfish; or nothing, and the reason is printed, unless `CWM_REQUIRE` names `engine`.
-pub fn stockfish() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(["/usr/games".into()]);
-    let found = folders.map(|folder| folder.join("stockfish")).find(|program| program.is_file());
-    found.or_else(|| skipped("there is no stockfish: run tests/programs/setup"))
-}
 
 /// The same, if it is the very program with which the golden data was made.
 pub fn golden_stockfish() -> Option<PathBuf> {
@@ -31,13 +24,6 @@ pub fn golden_stockfish() -> Option<PathBuf> {
         return Some(program);
     }
     skipped(&format!("{} is another version than that of the golden data ({digest})", program.display()))
-}
-
-fn skipped<T>(why: &str) -> Option<T> {
-    let required = std::env::var("CWM_REQUIRE").unwrap_or_default();
-    assert!(required.split(',').all(|name| name != "engine"), "engine is required (CWM_REQUIRE), but {why}");
-    println!("skipped: {why}");
-    None
 }
 
 /// A file of golden data; or nothing, and the reason is printed, where the shared folder is absent.

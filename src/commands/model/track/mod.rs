@@ -5,21 +5,17 @@ mod summary;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, IsTerminal, stdin, stdout};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use cwm_contract::{Failure, Format, TrackRequest};
+use cwm_contract::{Failure, TrackRequest};
 
 use crate::cli::TrackArguments;
+use crate::commands::model::checkpoint;
 use crate::output::{has_colour, is_json, print, print_json_line};
 use crate::registry::require_model_tools;
-use crate::workspace::Workspace;
-use cwm_core::{Error, list_some, shell_quote};
-use cwm_pipeline::plan::{Cell, Plan, StagePlan};
+use cwm_core::Error;
 
 use summary::Summary;
-
-/// The most stages that a hint lists.
-const MAX_STAGES: usize = 8;
 
 /// Runs `cwm model track`: a block for each position as soon as its move is read, then, on standard error, how it went.
 ///
@@ -27,8 +23,11 @@ const MAX_STAGES: usize = 8;
 /// There is no such model or game, or a move is not legal; or this build cannot do it. What came before was printed.
 pub fn run(store: Option<&Path>, arguments: &TrackArguments) -> Result<(), Error> {
     let model_tools = require_model_tools()?;
-    let request =
-        TrackRequest { model: model(store, arguments)?, hints: arguments.hints.hints(), game: arguments.game };
+    let request = TrackRequest {
+        model: checkpoint::path(store, &arguments.checkpoint, &arguments.pipeline, "cwm model track")?,
+        hints: arguments.hints.hints(),
+        game: arguments.game,
+    };
     let mut text = moves(arguments)?;
     let colour = has_colour(&stdout());
     let mut summary = Summary::default();
@@ -48,51 +47,6 @@ pub fn run(store: Option<&Path>, arguments: &TrackArguments) -> Result<(), Error
         false => eprintln!("{summary}"),
     }
     Ok(followed?)
-}
-
-/// Returns the path of the model: the one that was named, or one in the store.
-fn model(store: Option<&Path>, arguments: &TrackArguments) -> Result<PathBuf, Error> {
-    let path = Path::new(&arguments.checkpoint);
-    if path.is_file() || path.join("model.json").is_file() {
-        return Ok(path.to_owned());
-    }
-    if path.is_dir() && arguments.checkpoint.contains('/') {
-        return Err(Error::usage(format!("{} is no checkpoint: it has no model.json", path.display())));
-    }
-    let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
-    let plan = &workspace.plan;
-    if let Ok(cells) = plan.select(&arguments.checkpoint)
-        && !cells.iter().any(|&cell| has_checkpoint(&plan.cells[cell]))
-    {
-        let message = format!("{} has no checkpoint among its outputs", arguments.checkpoint);
-        return Err(Error::usage(message).hint(trackable(plan)));
-    }
-    let outputs = plan.select_outputs(&arguments.checkpoint, Some(&Format::CHECKPOINT))?;
-    let (index, port) = workspace.single_output(&arguments.checkpoint, outputs)?;
-    let (output, path) = workspace.stored_output(&arguments.checkpoint, index, &port)?;
-    if output.format != Format::CHECKPOINT {
-        let message = format!("{} is of format {}, and no checkpoint", arguments.checkpoint, output.format);
-        return Err(Error::usage(message).hint(trackable(plan)));
-    }
-    Ok(path)
-}
-
-fn has_checkpoint(cell: &Cell) -> bool {
-    cell.outputs.iter().any(|output| output.format == Format::CHECKPOINT)
-}
-
-/// Returns the hint that lists the stages with checkpoints, with a command for the first.
-fn trackable(plan: &Plan) -> String {
-    let first_cell = |stage: &StagePlan| stage.cells.iter().copied().find(|&cell| has_checkpoint(&plan.cells[cell]));
-    let cells: Vec<usize> = plan.stages.iter().filter_map(first_cell).collect();
-    let Some(&first) = cells.first() else {
-        let hint =
-            "no stage of this pipeline has one: name a checkpoint's folder, or a file that `cwm model import` takes";
-        return hint.to_owned();
-    };
-    let stages = list_some(cells.iter().map(|&cell| &plan.cells[cell].label.stage), MAX_STAGES);
-    let first = shell_quote(&plan.cells[first].label.to_string());
-    format!("stages with a checkpoint: {stages}; `cwm model track {first}` follows a game with the first")
 }
 
 /// Opens the source of the moves.

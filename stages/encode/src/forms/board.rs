@@ -2,12 +2,12 @@
 
 use cwm_evaluations::Evaluation;
 use cwm_policy::actions::ACTIONS;
-use cwm_policy::inputs::board::Board;
+use cwm_policy::inputs::board::{Board, LENGTH};
+use cwm_policy::replay::best_action;
 use cwm_sequences::NO_LOSS;
 
 use super::{Encoder, Form};
 use crate::encoded::{Encoded, Row, position_name};
-use crate::legality::best_action;
 
 /// The form `board`. Its symbols share their ids with actions, as in the authors' code.
 pub const FORM: Form = Form {
@@ -16,6 +16,7 @@ pub const FORM: Form = Form {
     parts: &["board"],
     inputs: &["evaluations"],
     vocabulary: (ACTIONS as u16, ACTIONS as u16),
+    longest: LENGTH + 1,
     reasons: &[],
     encoder: Encoder::Position(encode),
 };

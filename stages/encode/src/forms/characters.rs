@@ -1,11 +1,11 @@
 //! A game as text; the target at each place is the next character.
 
 use cwm_policy::inputs::characters::{MOST_CHARACTERS, MoveText, VOCABULARY};
+use cwm_policy::replay::replay;
 
 use super::{Encoder, Form};
 use crate::encoded::{Encoded, Row};
 use crate::labels::LabelledGame;
-use crate::legality::replay;
 
 /// The form `characters`.
 pub const FORM: Form = Form {
@@ -14,6 +14,7 @@ pub const FORM: Form = Form {
     parts: &["characters"],
     inputs: &["games"],
     vocabulary: (VOCABULARY as u16, VOCABULARY as u16),
+    longest: MOST_CHARACTERS - 1,
     reasons: &[EMPTY, MOVES],
     encoder: Encoder::Game(encode),
 };

@@ -27,6 +27,8 @@ pub struct Form {
     pub inputs: &'static [&'static str],
     /// Number of input tokens, and of targets.
     pub vocabulary: (u16, u16),
+    /// Largest number of tokens of a row.
+    pub longest: usize,
     /// The reasons for which something is left out.
     pub reasons: &'static [&'static str],
     /// What makes its rows.
@@ -55,7 +57,7 @@ impl Form {
     /// What its numbers stand for.
     pub fn vocabulary(&self) -> Vocabulary {
         let (inputs, targets) = self.vocabulary;
-        Vocabulary { form: self.name.to_owned(), version: self.version, inputs, targets }
+        Vocabulary { form: self.name.to_owned(), version: self.version, inputs, targets, longest: self.longest as u32 }
     }
 
     /// A phrase after the stage's name that tells which input is missing, if one is.

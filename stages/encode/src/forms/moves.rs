@@ -2,13 +2,13 @@
 
 use cwm_encoding::PlainMove;
 use cwm_policy::actions::ACTIONS;
-use cwm_policy::inputs::moves::{VOCABULARY, ids};
+use cwm_policy::inputs::moves::{CONTEXT, VOCABULARY, ids};
+use cwm_policy::replay::{best_action, check_position, replay};
 use cwm_sequences::NO_LOSS;
 
 use super::{Encoder, Form};
 use crate::encoded::{Encoded, Row};
 use crate::labels::LabelledGame;
-use crate::legality::{best_action, check_position, replay};
 
 /// The form `moves`.
 pub const FORM: Form = Form {
@@ -17,12 +17,10 @@ pub const FORM: Form = Form {
     parts: &["moves"],
     inputs: &["games", "evaluations"],
     vocabulary: (VOCABULARY as u16, ACTIONS as u16),
+    longest: CONTEXT,
     reasons: &[UNLABELLED, POSITIONS],
     encoder: Encoder::Game(encode),
 };
-
-/// Tokens of a sequence, at most.
-const CONTEXT: usize = 512;
 
 /// Games without a label among the places that are used.
 const UNLABELLED: &str = "unlabelled_games";

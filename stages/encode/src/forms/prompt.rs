@@ -3,11 +3,11 @@
 use cwm_evaluations::Evaluation;
 use cwm_policy::actions::move_of;
 use cwm_policy::inputs::board::Board;
-use cwm_policy::inputs::prompt::{VOCABULARY, ids, question};
+use cwm_policy::inputs::prompt::{CONTEXT, VOCABULARY, ids, question};
+use cwm_policy::replay::best_action;
 
 use super::{Encoder, Form};
 use crate::encoded::{Encoded, Row, position_name};
-use crate::legality::best_action;
 
 /// The form `prompt`.
 pub const FORM: Form = Form {
@@ -16,6 +16,7 @@ pub const FORM: Form = Form {
     parts: &["board", "prompt"],
     inputs: &["evaluations"],
     vocabulary: (VOCABULARY as u16, VOCABULARY as u16),
+    longest: CONTEXT,
     reasons: &[LEGAL_MOVES],
     encoder: Encoder::Position(encode),
 };

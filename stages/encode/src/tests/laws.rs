@@ -38,13 +38,13 @@ fn vocabularies_and_names_are_those_of_the_forms() {
     let bench = Bench::new().games(&games).evaluations(evaluations_of(0, &games[0]).unwrap());
     let found = |form: &str| {
         let outcome = bench.run(form);
-        let Vocabulary { form, version, inputs, targets } = vocabulary(&outcome);
-        (form, version, inputs, targets, rows(&outcome)[0].0.clone())
+        let Vocabulary { form, version, inputs, targets, longest } = vocabulary(&outcome);
+        (form, version, inputs, targets, longest, rows(&outcome)[0].0.clone())
     };
-    assert_eq!(found("board"), ("board".into(), 1, 1968, 1968, "sample_0000:0".into()));
-    assert_eq!(found("prompt"), ("prompt".into(), 1, 36, 36, "sample_0000:0".into()));
-    assert_eq!(found("characters"), ("characters".into(), 1, 32, 32, "sample_0000".into()));
-    assert_eq!(found("moves"), ("moves".into(), 1, 1969, 1968, "sample_0000".into()));
+    assert_eq!(found("board"), ("board".into(), 1, 1968, 1968, 78, "sample_0000:0".into()));
+    assert_eq!(found("prompt"), ("prompt".into(), 1, 36, 36, 444, "sample_0000:0".into()));
+    assert_eq!(found("characters"), ("characters".into(), 1, 32, 32, 1023, "sample_0000".into()));
+    assert_eq!(found("moves"), ("moves".into(), 1, 1969, 1968, 512, "sample_0000".into()));
 }
 
 #[test]

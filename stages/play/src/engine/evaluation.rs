@@ -203,14 +203,15 @@ pub fn reaches_seventh(m: Move, us: Color) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use cwm_game::GameStream;
+    use cwm_random::Random;
+
     use super::*;
-    use crate::random::{GameStream, Random};
-    use crate::seed::Seed;
 
     #[test]
     fn the_running_value_is_that_of_the_board() {
         for game in 0..40 {
-            let mut stream = GameStream::new("test", &Seed::parse("0").unwrap(), game);
+            let mut stream = GameStream::new("test", "0", game);
             let mut valued = EvaluatedPosition::new(Chess::new());
             for _ in 0..200 {
                 let moves = valued.position.legal_moves();

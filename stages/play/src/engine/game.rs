@@ -1,13 +1,13 @@
 //! One game between two players.
 
+use cwm_game::{DrawRules, Ending, GameState, won_by};
+use cwm_random::Random;
 use shakmaty::{ByColor, Chess, Color, Move, Position};
 
 use super::evaluation::EvaluatedPosition;
 use super::openings::Openings;
 use super::player::{self, Player};
 use super::search;
-use crate::ending::{DrawRules, Ending, GameState, won_by};
-use crate::random::Random;
 
 /// Settings of games between players.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,9 @@
 //! Openings: lines that people play, each about as often as they play it, so that openings repeat.
 
 use cwm_contract::Failure;
+use cwm_random::Random;
 use shakmaty::san::San;
 use shakmaty::{Chess, Move, Position};
-
-use crate::random::Random;
 
 /// At each ply of the book the player thinks for himself so many times in a hundred.
 const OWN_WAYS: u32 = 5;
@@ -143,9 +142,9 @@ const LINES: &[(u32, &str)] = &[
 mod tests {
     use std::collections::BTreeSet;
 
+    use cwm_game::GameStream;
+
     use super::*;
-    use crate::random::GameStream;
-    use crate::seed::Seed;
 
     #[test]
     fn every_line_is_legal_and_stands_once() {
@@ -161,7 +160,7 @@ mod tests {
         let total: u32 = LINES.iter().map(|(weight, _)| weight).sum();
         let e4: u32 = LINES.iter().filter(|(_, line)| line.starts_with("e4")).map(|(weight, _)| weight).sum();
         let first = openings.0[0].1[0];
-        let mut stream = GameStream::new("test", &Seed::parse("0").unwrap(), 0);
+        let mut stream = GameStream::new("test", "0", 0);
         let mut counts = [0u32; 2];
         for _ in 0..20_000 {
             if let Some(m) = openings.choose(&[], &mut stream) {

@@ -1,9 +1,9 @@
 //! Choices of a player of a given strength.
 
+use cwm_random::Random;
 use shakmaty::{ByColor, Move};
 
 use super::search::Candidate;
-use crate::random::Random;
 
 /// The lowest rating that players have.
 const WEAKEST: u32 = 700;
@@ -85,11 +85,10 @@ const WEIGHTS: [u32; 64] = {
 
 #[cfg(test)]
 mod tests {
+    use cwm_game::GameStream;
     use shakmaty::{Chess, Position};
 
     use super::*;
-    use crate::random::GameStream;
-    use crate::seed::Seed;
 
     #[test]
     fn a_move_worse_by_the_tolerance_is_half_as_likely() {
@@ -97,7 +96,7 @@ mod tests {
         let player = Player { rating: 1_500, tolerance: 40, lapses: 0, resigns: 0 };
         let moves = Chess::new().legal_moves();
         let candidates = [(0, 100), (1, 60)].map(|(i, value)| Candidate { chosen: moves[i], value });
-        let mut stream = GameStream::new("test", &Seed::parse("0").unwrap(), 0);
+        let mut stream = GameStream::new("test", "0", 0);
         let best = (0..9_000).filter(|_| player.choose(&candidates, &mut stream) == moves[0]).count();
         assert!((5_850..6_150).contains(&best), "{best} of 9000 instead of about 6000");
     }

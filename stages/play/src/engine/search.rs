@@ -1,9 +1,9 @@
 //! A shallow look ahead: alpha-beta with captures played out at its end.
 
+use cwm_game::GameState;
 use shakmaty::{Color, Move, MoveList, Position, Role, attacks};
 
 use super::evaluation::{EvaluatedPosition, MATE, improvement, material, reaches_seventh};
-use crate::ending::GameState;
 
 /// Captures are followed so many plies beyond the depth of the search.
 const CAPTURE_PLIES: u32 = 6;

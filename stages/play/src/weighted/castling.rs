@@ -1,9 +1,8 @@
 //! Castling: how each side goes about it, and how much each move counts for that.
 
+use cwm_game::GameState;
+use cwm_random::Random;
 use shakmaty::{ByColor, CastlingSide, Chess, Move, Position, Role};
-
-use crate::ending::GameState;
-use crate::random::Random;
 
 /// The castling goal of a side for a whole game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,11 +79,10 @@ fn gives_up_a_right(position: &Chess, m: Move) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use cwm_game::GameStream;
     use shakmaty::uci::UciMove;
 
     use super::*;
-    use crate::random::GameStream;
-    use crate::seed::Seed;
 
     const KING_SIDE: CastlingGoal = CastlingGoal::Castle(CastlingSide::KingSide);
     const QUEEN_SIDE: CastlingGoal = CastlingGoal::Castle(CastlingSide::QueenSide);
@@ -134,7 +132,7 @@ mod tests {
 
     #[test]
     fn aims_are_drawn_equally_often() {
-        let mut stream = GameStream::new("test", &Seed::zero(), 0);
+        let mut stream = GameStream::new("test", "0", 0);
         let mut counts = std::collections::BTreeMap::new();
         for _ in 0..9_000 {
             let CastlingGoals(ByColor { white, black }) = CastlingGoals::draw(&mut stream);

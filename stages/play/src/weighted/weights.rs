@@ -1,8 +1,7 @@
 //! Weights of moves under each preference but castling. docs/design/play.md has these numbers as a table.
 
+use cwm_game::GameState;
 use shakmaty::{Bitboard, Chess, Color, Move, Position, Rank, Role, attacks};
-
-use crate::ending::GameState;
 
 /// From this half-move clock on, a long game wants a pawn move or a capture.
 const PRESSING_CLOCK: u32 = 80;

@@ -17,7 +17,7 @@ use self::options::Settings;
 use super::Family;
 use crate::heads::HeadInit;
 use crate::layers::{Embedding, LayerNorm};
-use crate::ops::attention::{Layout, Rotation};
+use crate::ops::attention::{Layout, Mask, Rotation};
 use crate::parameters::{Init, Scope, Slot};
 use crate::{Architecture, Backbone, ForwardPass, ModelError, Tokens};
 
@@ -84,6 +84,10 @@ impl Backbone for Gpt {
 
     fn longest(&self) -> Option<usize> {
         Some(self.settings.positions)
+    }
+
+    fn is_causal(&self) -> bool {
+        matches!(self.settings.mask, Mask::Causal)
     }
 
     fn tied_table(&self) -> Option<Slot<2>> {

@@ -1,12 +1,16 @@
 //! The head that chooses one of its outputs at a position: the next word, a token of an answer, the best move.
 
 mod cross_entropy;
+mod micro_batch;
+mod scoring;
 
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
 
 pub use cross_entropy::cross_entropy;
+pub use micro_batch::MicroBatch;
+pub use scoring::{Score, score};
 
 use crate::loss::Loss;
 

@@ -6,6 +6,8 @@ mod metrics;
 mod micro_batch;
 mod scoring;
 
+use std::path::Path;
+
 pub use cross_entropy::{Targets, cross_entropy, denominator, loss};
 pub use cwm_encoding::{GROUPS, LABELS, LOGITS, LabelGroup};
 use cwm_encoding::{classes, first_logit};
@@ -13,6 +15,8 @@ pub use metrics::{PositionScore, Tally};
 pub use micro_batch::MicroBatch;
 pub use scoring::score;
 
+use crate::checkpoint::{self, DESCRIPTION_FILE, Description};
+use crate::parameters::Weights;
 use crate::{Architecture, ModelError, Network};
 
 /// The logits of each label: start and number of classes.
@@ -32,4 +36,19 @@ pub const SPANS: [(usize, usize); LABELS] = {
 /// As [`Network::build`].
 pub fn network(architecture: Architecture) -> Result<Network, ModelError> {
     Network::build(architecture, LOGITS)
+}
+
+/// Reads a checkpoint of a model with this head.
+///
+/// # Errors
+/// As [`checkpoint::read`]; or it is a model of another head.
+pub fn read(folder: &Path) -> Result<(Description, Network, Weights), ModelError> {
+    let path = folder.join(DESCRIPTION_FILE);
+    match Description::read(&path)?.form() {
+        Some(form) => Err(ModelError::content(
+            &path,
+            format!("is a model that `learn` trained on sequences of the form `{form}`: it has no labels"),
+        )),
+        None => checkpoint::read(folder, LOGITS),
+    }
 }

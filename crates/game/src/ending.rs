@@ -37,6 +37,12 @@ pub struct GameState {
     occurrences: u32,
 }
 
+impl Default for GameState {
+    fn default() -> Self {
+        GameState::new()
+    }
+}
+
 impl GameState {
     /// The initial position.
     pub fn new() -> Self {

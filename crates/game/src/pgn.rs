@@ -6,9 +6,9 @@ use shakmaty::san::SanPlus;
 use shakmaty::{Chess, Move};
 
 /// The headers of a game. There is no clock here: dates are unknown, `????.??.??`, as PGN has it.
-pub struct Headers {
+pub struct Headers<'a> {
     /// The kind of game.
-    pub event: &'static str,
+    pub event: &'a str,
     /// The place of the game: unique and stable, since ids are made of it.
     pub site: String,
     /// Name and rating of White; a rating where the player has one.
@@ -16,13 +16,13 @@ pub struct Headers {
     /// Name and rating of Black.
     pub black: (String, Option<u32>),
     /// `1-0`, `0-1` or `1/2-1/2`.
-    pub result: &'static str,
+    pub result: &'a str,
     /// The reason for its end, in Lichess's words where it has one.
-    pub termination: &'static str,
+    pub termination: &'a str,
 }
 
 /// The game as text, with an empty line after it.
-pub fn text(headers: &Headers, moves: &[Move]) -> String {
+pub fn pgn_text(headers: &Headers<'_>, moves: &[Move]) -> String {
     let mut text = String::with_capacity(320 + 8 * moves.len());
     let mut tag = |name: &str, value: &dyn std::fmt::Display| {
         let _ = writeln!(text, "[{name} \"{value}\"]");
@@ -86,6 +86,6 @@ mod tests {
             [Round \"-\"]\n[White \"cwm-1400\"]\n[Black \"cwm-1500\"]\n[Result \"0-1\"]\n[WhiteElo \"1400\"]\n\
             [BlackElo \"1500\"]\n[TimeControl \"-\"]\n[Termination \"Normal\"]\n\n\
             1. f3 e5 2. g4 Qh4# 0-1\n\n";
-        assert_eq!(text(&headers, &moves), expected);
+        assert_eq!(pgn_text(&headers, &moves), expected);
     }
 }

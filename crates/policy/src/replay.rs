@@ -1,9 +1,10 @@
 //! Replaying a game, and checking that a label belongs to a position of it.
 
 use cwm_encoding::{PlainMove, legal};
-use cwm_policy::actions::action_of;
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
+
+use crate::actions::action_of;
 
 /// The id of a best move, packed, which must be legal.
 ///

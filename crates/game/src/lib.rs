@@ -1,0 +1,11 @@
+//! A game as it is played: when it ends by the rules of chess, its own stream of random numbers, and its text (PGN).
+//!
+//! This crate must not know who plays, or files.
+
+mod ending;
+mod pgn;
+mod stream;
+
+pub use ending::{DrawRules, Ending, GameState, won_by};
+pub use pgn::{Headers, pgn_text};
+pub use stream::GameStream;

@@ -1,0 +1,25 @@
+//! A trained model as a player: what it reads of a game, and the moves that it answers with.
+//!
+//! It opens checkpoints of `learn` of any family and any form in which moves are answered. This crate must not know files of
+//! games, opponents, or what its answers are for.
+
+mod answer;
+mod form;
+mod game;
+mod likelihood;
+mod play;
+mod player;
+mod question;
+mod rules;
+pub mod sample;
+
+pub use answer::Answer;
+pub use form::Form;
+pub use game::GameSoFar;
+pub use play::Attempt;
+pub use player::Player;
+pub use question::{CannotAnswer, Question};
+pub use rules::{Chosen, PlayRules};
+
+#[cfg(test)]
+mod tests;

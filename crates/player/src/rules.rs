@@ -1,0 +1,92 @@
+//! How a model is held to legal moves: by attempts, or among the legal moves alone.
+
+use cwm_encoding::legal;
+use cwm_policy::actions::move_of;
+use shakmaty::{Chess, Move, Position};
+
+use crate::likelihood::draw;
+use crate::{Attempt, CannotAnswer, GameSoFar, Player};
+
+/// How a model plays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlayRules {
+    /// The answers that a model may give to a position, at least one; nothing if it chooses among the legal moves.
+    pub attempts: Option<u32>,
+    /// The temperature at which an answer is drawn, above 0. Without one, that of attempt a (from 0) is
+    /// min(a / 5 + 0.001, 0.5): the first answer is in effect the likeliest.
+    pub temperature: Option<f64>,
+}
+
+/// What a model plays.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// Its move; none if no attempt gave a legal one.
+    pub played: Option<Move>,
+    /// Its answers that are no legal move, in words.
+    pub illegal: Vec<String>,
+}
+
+impl PlayRules {
+    /// The temperature of an attempt, from 0.
+    fn temperature(self, attempt: u32) -> f64 {
+        self.temperature.unwrap_or_else(|| (f64::from(attempt) / 5.0 + 0.001).min(0.5))
+    }
+}
+
+impl Player {
+    /// A move in a position with a legal move. A move that `is_struck` is played only where the model gives no other, or all
+    /// legal moves are struck; an answer that is struck uses up an attempt. `uniform` gives numbers in [0, 1).
+    ///
+    /// # Errors
+    /// There is no room for an answer, or the form cannot write the game.
+    pub fn play(
+        &self,
+        rules: PlayRules,
+        game: &GameSoFar,
+        is_struck: &dyn Fn(Move) -> bool,
+        uniform: &mut dyn FnMut() -> f64,
+    ) -> Result<Chosen, CannotAnswer> {
+        let position = game.position();
+        let all_are_struck = position.legal_moves().into_iter().all(is_struck);
+        let is_struck = |played| !all_are_struck && is_struck(played);
+        let mut chosen = Chosen::default();
+        let Some(attempts) = rules.attempts else {
+            let moves = self.legal_moves(game)?.into_iter().map(|(action, ln)| (move_of_action(position, action), ln));
+            let (moves, likelihoods): (Vec<Move>, Vec<f64>) = moves.filter(|(played, _)| !is_struck(*played)).unzip();
+            chosen.played = Some(moves[draw(&likelihoods, rules.temperature(0), uniform())]);
+            return Ok(chosen);
+        };
+        for attempt in 0..attempts {
+            match self.attempt(game, rules.temperature(attempt), uniform)? {
+                Attempt::Illegal(answer) => chosen.illegal.push(answer),
+                Attempt::Move(action) => {
+                    let played = move_of_action(position, action);
+                    if !is_struck(played) {
+                        chosen.played = Some(played);
+                        break;
+                    }
+                    // A legal answer does not lose the game.
+                    chosen.played.get_or_insert(played);
+                }
+            }
+        }
+        Ok(chosen)
+    }
+}
+
+fn move_of_action(position: &Chess, action: u16) -> Move {
+    move_of(action).and_then(|plain| legal(position, plain)).expect("the action is a legal move")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temperatures_rise_unless_one_is_given() {
+        let rules = PlayRules { attempts: Some(5), temperature: None };
+        let rising: Vec<f64> = (0..5).map(|attempt| rules.temperature(attempt)).collect();
+        assert_eq!(rising, [0.001, 0.201, 0.401, 0.5, 0.5]);
+        assert_eq!(PlayRules { temperature: Some(2.0), ..rules }.temperature(4), 2.0);
+    }
+}

@@ -1,0 +1,79 @@
+//! The stage: its inputs to the training loop, and what that ends with to its outputs.
+
+use cwm_contract::{Context, Failure};
+use cwm_models::Device;
+use cwm_models::checkpoint::{Description, FORMAT, Status, write};
+use cwm_models::device::{self, OpenDevice};
+use cwm_models::worker_pool::WorkerPool;
+use cwm_training::curves::CurvesPrefix;
+use cwm_training::order::{Order, Sampler};
+use cwm_training::{Run, State, Task, TrainingResult, Validation, checkpoints, describe};
+use serde_json::json;
+
+use crate::config::Config;
+use crate::data::{Rows, check_alike};
+use crate::metrics::ChoiceMetrics;
+use crate::task::ChoiceTask;
+use crate::validation::ChoiceValidation;
+
+/// Trains as the context says.
+///
+/// # Errors
+/// An input is not what it should be, the disk refuses, or the stage was cancelled; then a checkpoint was written.
+pub fn run(context: &Context) -> Result<(), Failure> {
+    let OpenDevice { device, name, note } = device::open(context.resources())?;
+    context.report_device(name);
+    note.into_iter().for_each(|note| context.note(note));
+    device::catch_panics(&device, || train(context, &device))
+}
+
+fn train(context: &Context, device: &Device) -> Result<(), Failure> {
+    context.check_cancelled()?;
+    let config: Config = context.parameters()?;
+    let hyper = &config.hyper;
+    let rows = Rows::open("train", context.input("train")?, &config)?;
+    let vocabulary = rows.vocabulary().clone();
+    let task = ChoiceTask(config.network(&vocabulary)?);
+    // A GPU has one queue of work, which more threads would not fill faster.
+    let workers = WorkerPool::new(if device::is_cpu(device) { context.cores() } else { 1 })?;
+    let validation = match context.optional_input("validation") {
+        Some(path) => {
+            let measured = Rows::open("validation", path, &config)?;
+            check_alike(&rows, &measured)?;
+            let measured = measured.read_by(&task.0);
+            Some(ChoiceValidation::new(measured, config.validation_rows, &task.0, &workers)?)
+        }
+        None => None,
+    };
+    let validation = validation.map(|validation| Box::new(validation) as Box<dyn Validation<ChoiceMetrics> + '_>);
+    let count = rows.count(config.rows)?;
+    let mut sampler = Sampler::new(count, hyper.batch_size as usize, Order::Shuffled { seed: hyper.data_seed() });
+    let (steps_per_epoch, total_steps) = (sampler.steps_of(1), hyper.total_steps(&mut sampler));
+    let start = match checkpoints::load(context, &task, hyper.adamw())? {
+        Some(resumed) => {
+            context.log(format!("resuming after step {} of {total_steps}", resumed.0.step));
+            resumed
+        }
+        None => (State::new(task.0.initial_weights(hyper.init_seed()), hyper.adamw()), CurvesPrefix::empty()),
+    };
+
+    let settings = hyper.settings(total_steps);
+    let mut run = Run::begin(context, &task, settings, sampler, validation, (device, &workers), start)?;
+    run.train(rows.read_by(&task.0))?;
+    let TrainingResult { state, validation } = run.finish()?;
+    let mut training = describe(hyper, (steps_per_epoch, total_steps), &state, validation.as_ref());
+    training.insert("rows".to_owned(), json!(count));
+    training.insert("vocabulary".to_owned(), json!(vocabulary));
+    let description = Description {
+        format: FORMAT,
+        architecture: task.0.architecture().clone(),
+        parameters: task.layout().total() as u64,
+        status: if state.has_diverged() { Status::Diverged } else { Status::Finished },
+        training,
+    };
+    let weights = state.best.as_ref().map_or(&state.weights, |best| &best.weights);
+    write(context.output("checkpoint")?, &description, weights)?;
+    description.write(context.output("summary")?)?;
+    fs_err::copy(checkpoints::curves_path(context.checkpoint_dir()), context.output("curves")?)?;
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! Parameters of `match`.
+
+use cwm_contract::{ParameterError, SourceFile, Type, parameters};
+
+use crate::kind::Kind;
+
+parameters! {
+    /// The players, their openings, and the rules of their games.
+    pub struct Config {
+        /// The player whose score the results are: `model` or `other` (the inputs of these names), `random`, an engine at
+        /// a level (`level:3`; `level:0-19` draws the level for each game), or an engine at full strength (`nodes:1000`).
+        pub first: Kind = Kind::Model,
+        /// Its opponent, likewise.
+        pub second: Kind,
+        /// The program that plays `level` and `nodes`, such as /usr/games/stockfish. Its bytes are part of the key.
+        pub engine: Option<SourceFile> = None,
+        /// Number of games.
+        pub games: u64, kind = Type::Integer { min: 2, max: i64::MAX as i128 },
+        /// `both` plays each opening twice, so that each player has White once; `first_white` plays each once.
+        pub colours: String = "both".into(), kind = Type::Choice(&["both", "first_white"]),
+        /// Plies of each opening, from the input `openings`. Without that input, or with 0, games begin at the initial
+        /// position.
+        pub opening_plies: u32 = 8, kind = Type::Integer { min: 0, max: 40 },
+        /// How a model is held to legal moves: `attempts` (an illegal answer costs one of `attempts`) or `mask` (it
+        /// chooses among the legal moves).
+        pub legality: String = "attempts".into(), kind = Type::Choice(&["attempts", "mask"]),
+        /// The answers that a model may give to a position; if none is legal, it loses.
+        pub attempts: u32 = 5, kind = Type::Integer { min: 1, max: 1_000 },
+        /// Temperature at which a model's answers are sampled. Without it, attempt a (from 0) has min(a / 5 + 0.001, 0.5),
+        /// so that the first is in effect the likeliest.
+        pub temperature: Option<f64> = None,
+        /// `avoid` lets a model choose no move that makes a position stand for the third time, while it has another.
+        pub repetition: String = "allow".into(), kind = Type::Choice(&["allow", "avoid"]),
+        /// Plies after which an unfinished game is a draw; those of the opening count.
+        pub max_plies: u32 = 600, kind = Type::Integer { min: 1, max: 100_000 },
+        /// Seed of openings, levels and moves. Each game has a random stream of its own.
+        pub seed: u64 = 0,
+    }
+}
+
+impl Config {
+    /// Returns the faults of these values beyond their types.
+    pub fn validate(&self) -> Vec<ParameterError> {
+        let mut errors = Vec::new();
+        if self.has_both_colours() && self.games % 2 == 1 {
+            let message = format!("must be even, not {}: each opening is played with both colours", self.games);
+            errors.push(ParameterError::new("games", message));
+        }
+        if self.temperature.is_some_and(|temperature| !temperature.is_finite() || temperature <= 0.0) {
+            errors.push(ParameterError::new("temperature", "must be a number above 0"));
+        }
+        if let (None, Some((name, kind))) = (&self.engine, self.find(Kind::needs_engine)) {
+            let message = format!(
+                "must be given for `{name}: {kind}`: a program that speaks UCI, such as /usr/games/stockfish (apt-get \
+                 install stockfish)"
+            );
+            errors.push(ParameterError::new("engine", message));
+        }
+        errors
+    }
+
+    /// Returns the parameters that have no effect given the others.
+    pub fn unused_parameters(&self) -> Vec<&'static str> {
+        let mut unused = Vec::new();
+        if self.find(Kind::needs_engine).is_none() {
+            unused.push("engine");
+        }
+        if !self.has_model() {
+            unused.extend(["legality", "attempts", "temperature", "repetition"]);
+        } else if self.has_mask() {
+            unused.push("attempts");
+        }
+        unused
+    }
+
+    /// Checks that the models that play are the inputs that are given.
+    pub fn check_inputs(&self, given: &[&str]) -> Option<String> {
+        for (input, kind) in [("model", Kind::Model), ("other", Kind::Other)] {
+            let player = self.find(|player| *player == kind);
+            match (player, given.contains(&input)) {
+                (Some((name, _)), false) => {
+                    return Some(format!("needs the input `{input}`, since it has `{name}: {input}`"));
+                }
+                (None, true) => {
+                    return Some(format!(
+                        "has the input `{input}`, but neither player is `{input}`: `first: {}`, `second: {}`",
+                        self.first, self.second
+                    ));
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// True if each opening is played with both colours.
+    pub fn has_both_colours(&self) -> bool {
+        self.colours == "both"
+    }
+
+    /// True if a model plays.
+    pub fn has_model(&self) -> bool {
+        self.find(|kind| matches!(kind, Kind::Model | Kind::Other)).is_some()
+    }
+
+    /// True if models choose among the legal moves alone.
+    pub fn has_mask(&self) -> bool {
+        self.legality == "mask"
+    }
+
+    /// Number of openings that are played.
+    pub fn pairs(&self) -> u64 {
+        if self.has_both_colours() { self.games / 2 } else { self.games }
+    }
+
+    /// The first player for which this is true, with the name of its parameter.
+    fn find(&self, is_wanted: impl Fn(&Kind) -> bool) -> Option<(&'static str, Kind)> {
+        [("first", self.first), ("second", self.second)].into_iter().find(|(_, kind)| is_wanted(kind))
+    }
+}

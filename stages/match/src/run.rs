@@ -1,0 +1,62 @@
+//! The run of `match`.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use cwm_contract::{Context, Failure};
+
+use crate::config::Config;
+use crate::journal::Journal;
+use crate::output;
+use crate::seat::Seat;
+use crate::table::Table;
+
+/// Plays the games that are not finished and writes `games`, `matches` and `counts`.
+pub fn run(context: &Context) -> Result<(), Failure> {
+    let config: Config = context.parameters()?;
+    context.activity("reading players and openings");
+    let table = Table::new(context, &config)?;
+    // The engine's name stands in the output; and if it cannot be used, no other is started.
+    let seats = table.seats()?;
+    let players = output::players(&config, &table, &seats)?;
+    let journal = Journal::open(context.checkpoint_dir(), config.games)?;
+    context.activity("playing");
+    play(context, &table, &journal, config.games, seats)?;
+    context.activity("writing");
+    output::write(context, &config, &players, &journal)
+}
+
+/// Plays the games that are not finished, on all cores.
+fn play<'t>(
+    context: &Context,
+    table: &'t Table<'_>,
+    journal: &Journal,
+    games: u64,
+    seats: [Seat<'t>; 2],
+) -> Result<(), Failure> {
+    let unfinished = journal.unfinished();
+    let (next, done, failed) = (AtomicUsize::new(0), AtomicU64::new(games - unfinished.len() as u64), Mutex::new(None));
+    let first = Mutex::new(Some(seats));
+    let work = || {
+        let ready = first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut seats = ready.map_or_else(|| table.seats(), Ok)?;
+        while let Some(&game) = unfinished.get(next.fetch_add(1, Ordering::Relaxed)) {
+            journal.push(&table.play(game, &mut seats)?)?;
+            context.progress(done.fetch_add(1, Ordering::Relaxed) + 1, Some(games), "games");
+        }
+        Ok(())
+    };
+    let workers = context.cores().min(unfinished.len());
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                if let Err(failure) = work() {
+                    // The others finish their games.
+                    next.store(unfinished.len(), Ordering::Relaxed);
+                    failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+                }
+            });
+        }
+    });
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}

@@ -1,0 +1,149 @@
+//! A player at the board.
+
+use std::path::Path;
+
+use cwm_contract::{Cancellation, Failure};
+use cwm_game::GameStream;
+use cwm_player::{CannotAnswer, PlayRules, Player};
+use cwm_random::Random;
+use cwm_uci::{Engine, Level, Limit, Question, Score, Settings};
+use shakmaty::{Move, Position};
+
+use crate::board::Board;
+use crate::config::Config;
+use crate::kind::Kind;
+
+/// What a player does when it is its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It moves.
+    Move(Move),
+    /// It has no attempt left, and none gave a legal move.
+    NoLegalMove,
+    /// The game is too long for it.
+    ContextFull,
+}
+
+/// A player at the board, for one game after the other.
+pub enum Seat<'p> {
+    /// Any legal move.
+    Random,
+    /// A model.
+    Model(Model<'p>),
+    /// An engine, and how far it searches.
+    Engine(Box<Engine>, Strength),
+}
+
+/// A model and its rules.
+#[derive(Clone, Copy)]
+pub struct Model<'p> {
+    player: &'p Player,
+    rules: PlayRules,
+    avoids_repetition: bool,
+}
+
+/// How strong an engine plays.
+#[derive(Clone, Debug)]
+pub enum Strength {
+    /// At full strength to this limit.
+    Full(Limit),
+    /// At a level.
+    Level(Level),
+}
+
+impl<'p> Seat<'p> {
+    /// The seat of a model.
+    pub fn of_model(player: &'p Player, config: &Config) -> Self {
+        let attempts = (!config.has_mask()).then_some(config.attempts);
+        let rules = PlayRules { attempts, temperature: config.temperature };
+        Seat::Model(Model { player, rules, avoids_repetition: config.repetition == "avoid" })
+    }
+
+    /// The seat of a player that is no model.
+    ///
+    /// # Errors
+    /// The engine cannot be used, or has no levels that are known.
+    pub fn of_other(kind: Kind, engine: Option<&Path>, cancellation: &Cancellation) -> Result<Self, Failure> {
+        let start = |lines| {
+            let engine = engine.ok_or_else(|| Failure::input(format!("`{kind}` needs an engine")))?;
+            let settings = Settings { lines, cancellation: cancellation.clone(), ..Settings::default() };
+            Engine::start(engine, settings).map(Box::new)
+        };
+        match kind {
+            Kind::Random => Ok(Seat::Random),
+            Kind::Model | Kind::Other => Err(Failure::input(format!("the input `{kind}` is not given"))),
+            Kind::Nodes(nodes) => Ok(Seat::Engine(start(1)?, Strength::Full(Limit::nodes(nodes)))),
+            Kind::Level(weakest, _) => {
+                let engine = start(Level::LINES)?;
+                let level = Level::new(weakest, engine.name())?;
+                Ok(Seat::Engine(engine, Strength::Level(level)))
+            }
+        }
+    }
+
+    /// The name of its engine.
+    pub fn engine_name(&self) -> Option<&str> {
+        if let Seat::Engine(engine, _) = self { Some(engine.name()) } else { None }
+    }
+
+    /// Sets the level of the next game.
+    ///
+    /// # Errors
+    /// The engine has no such level.
+    pub fn set_level(&mut self, number: u8) -> Result<(), Failure> {
+        if let Seat::Engine(engine, strength) = self {
+            *strength = Strength::Level(Level::new(number, engine.name())?);
+        }
+        Ok(())
+    }
+
+    /// Its answer in a position with a legal move; `illegal` counts those of a model that are no legal move.
+    ///
+    /// # Errors
+    /// The engine fails.
+    pub fn answer(&mut self, board: &Board, random: &mut GameStream, illegal: &mut u32) -> Result<Answer, Failure> {
+        match self {
+            Seat::Random => {
+                let moves = board.position().legal_moves();
+                Ok(Answer::Move(moves[random.below(moves.len() as u32) as usize]))
+            }
+            Seat::Model(model) => model.answer(board, random, illegal),
+            Seat::Engine(engine, strength) => {
+                let question = Question::game(&board.words)?;
+                match strength {
+                    Strength::Full(limit) => Ok(Answer::Move(engine.ask(&question, limit)?.best)),
+                    Strength::Level(level) => weakened(engine, *level, &question, random).map(Answer::Move),
+                }
+            }
+        }
+    }
+}
+
+impl Model<'_> {
+    fn answer(self, board: &Board, random: &mut GameStream, illegal: &mut u32) -> Result<Answer, Failure> {
+        let state = &board.state;
+        let is_struck = |played: Move| {
+            self.avoids_repetition && !played.is_zeroing() && state.times_before(&state.after(played)) >= 2
+        };
+        match self.player.play(self.rules, &board.game, &is_struck, &mut || random.uniform()) {
+            Ok(chosen) => {
+                *illegal += chosen.illegal.len() as u32;
+                Ok(chosen.played.map_or(Answer::NoLegalMove, Answer::Move))
+            }
+            Err(CannotAnswer::ContextFull(_)) => Ok(Answer::ContextFull),
+            Err(CannotAnswer::Form(what)) => Err(Failure::internal(what)),
+        }
+    }
+}
+
+/// The move of an engine at a level. As many numbers are drawn whatever the engine reports.
+fn weakened(engine: &mut Engine, level: Level, question: &Question, random: &mut GameStream) -> Result<Move, Failure> {
+    let draws: [u32; Level::LINES as usize] = std::array::from_fn(|_| random.next());
+    let answer = engine.ask(question, &level.limit())?;
+    let scores: Vec<Score> = answer.lines.iter().map(|line| line.score).collect();
+    let chosen = level.choose(&scores, &draws).and_then(|chosen| answer.lines[chosen].moves.first());
+    chosen.copied().ok_or_else(|| {
+        let (name, fen) = (engine.name(), question.fen());
+        Failure::input(format!("the engine {name} reported no line with a move, in the position `{fen}`"))
+    })
+}

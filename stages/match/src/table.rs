@@ -1,0 +1,119 @@
+//! The players of a match, their openings, and the games between them.
+
+use std::path::Path;
+
+use cwm_contract::{Context, Failure};
+use cwm_encoding::PlainMove;
+use cwm_game::GameStream;
+use cwm_matches::Game;
+use cwm_models::device;
+use cwm_player::Player;
+use cwm_random::Random;
+use shakmaty::{ByColor, Color};
+
+use crate::config::Config;
+use crate::game;
+use crate::kind::Kind;
+use crate::openings::Openings;
+use crate::seat::Seat;
+
+/// All that the games of a match need.
+pub struct Table<'c> {
+    context: &'c Context,
+    config: &'c Config,
+    openings: Openings,
+    model: Option<Player>,
+    other: Option<Player>,
+}
+
+impl<'c> Table<'c> {
+    /// Reads the inputs.
+    ///
+    /// # Errors
+    /// A model cannot be read or chooses no moves, or the openings are too few.
+    pub fn new(context: &'c Context, config: &'c Config) -> Result<Self, Failure> {
+        let open = |input: &str| {
+            let checkpoint = context.optional_input(input);
+            checkpoint.map(|path| Player::open(path, &device::cpu())).transpose()
+        };
+        Ok(Table {
+            context,
+            config,
+            model: open("model")?,
+            other: open("other")?,
+            openings: Openings::draw(context, config)?,
+        })
+    }
+
+    /// The model of a player that is one.
+    pub fn model(&self, kind: Kind) -> Option<&Player> {
+        match kind {
+            Kind::Model => self.model.as_ref(),
+            Kind::Other => self.other.as_ref(),
+            Kind::Random | Kind::Level(..) | Kind::Nodes(_) => None,
+        }
+    }
+
+    /// Seats both players, the first first. Engines are started.
+    ///
+    /// # Errors
+    /// An engine cannot be used.
+    pub fn seats(&self) -> Result<[Seat<'_>; 2], Failure> {
+        let engine: Option<&Path> = self.config.engine.as_ref().map(|engine| engine.0.as_path());
+        let seat = |kind: Kind| match self.model(kind) {
+            Some(player) => Ok(Seat::of_model(player, self.config)),
+            None => Seat::of_other(kind, engine, self.context.cancellation()),
+        };
+        Ok([seat(self.config.first)?, seat(self.config.second)?])
+    }
+
+    /// Plays the game of this number, from 0. It depends on nothing but the number, the players and the parameters.
+    ///
+    /// # Errors
+    /// An engine fails, or the stage was cancelled.
+    pub fn play(&self, number: u64, seats: &mut [Seat<'_>; 2]) -> Result<Game, Failure> {
+        let Config { first, second, seed, max_plies, .. } = *self.config;
+        let (pair, first_white) =
+            if self.config.has_both_colours() { (number / 2, number % 2 == 0) } else { (number, true) };
+        let opening = self.openings.of_pair(pair)?;
+        let mut random = GameStream::new("match", &seed.to_string(), number);
+        let [first_seat, second_seat] = seats;
+        let (first_name, _) = prepare(first, first_seat, &mut random)?;
+        let (second_name, level) = prepare(second, second_seat, &mut random)?;
+        let colour = if first_white { Color::White } else { Color::Black };
+        let mut seats = ByColor { white: first_seat, black: second_seat };
+        let mut names = ByColor { white: first_name, black: second_name };
+        if !first_white {
+            seats = seats.into_flipped();
+            names = names.into_flipped();
+        }
+        let played = game::play(self.context, &opening.moves, seats, max_plies, &mut random);
+        let played = played.map_err(|failure| {
+            let message = format!("game {number}, {}", failure.message);
+            Failure { message, ..failure }
+        })?;
+        Ok(Game {
+            game: number,
+            pair,
+            opening: opening.id.clone(),
+            white: names.white,
+            black: names.black,
+            first_white,
+            result: played.result().to_owned(),
+            score: played.winner.map_or(0.5, |winner| if winner == colour { 1.0 } else { 0.0 }),
+            plies: played.moves.len() as u32,
+            end: played.end,
+            illegal_attempts: played.illegal_attempts,
+            level,
+            moves: played.moves.iter().map(|&played| PlainMove::from(played).packed()).collect(),
+        })
+    }
+}
+
+/// Prepares a player for a game: its name in it, and its level, if it has one.
+fn prepare(kind: Kind, seat: &mut Seat<'_>, random: &mut GameStream) -> Result<(String, Option<u8>), Failure> {
+    let Kind::Level(weakest, strongest) = kind else { return Ok((kind.to_string(), None)) };
+    let level = weakest + random.below(u32::from(strongest - weakest) + 1) as u8;
+    seat.set_level(level)?;
+    Ok((Kind::Level(level, level).to_string(), Some(level)))
+}

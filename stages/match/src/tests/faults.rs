@@ -1,0 +1,87 @@
+//! Parameters and inputs that are refused, and what is part of the key.
+
+use cwm_contract::{Stage, Value, Values};
+use tempfile::tempdir;
+
+use super::{openings, text, trial};
+use crate::Match;
+
+/// Values as the executor completes them.
+fn values(given: &[(&str, Value)]) -> Values {
+    let mut values: Values =
+        Match.parameters().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?))).collect();
+    values.extend(given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+    values
+}
+
+#[test]
+fn wrong_parameters_are_errors_in_words() {
+    let fault = |given: &[(&str, Value)]| {
+        let all = [&[("second", text("random")), ("games", Value::Int(2))], given].concat();
+        let faults = Match.check(&values(&all));
+        let fault = faults.first().unwrap_or_else(|| panic!("{given:?} is taken"));
+        format!("`{}` {}", fault.parameter, fault.message)
+    };
+    assert_eq!(fault(&[("second", text("level:20"))]), "`second` has no level 20: levels are 0 to 19");
+    assert!(
+        fault(&[("second", text("stockfish"))]).starts_with("`second` must be `model`, `other`, `random`, `level:L`")
+    );
+    assert!(fault(&[("first", text("nodes:0"))]).starts_with("`first` must have at least one node"));
+    assert_eq!(
+        fault(&[("games", Value::Int(3))]),
+        "`games` must be even, not 3: each opening is played with both colours"
+    );
+    assert!(fault(&[("temperature", Value::Float(0.0))]).starts_with("`temperature` must be"));
+    let message = fault(&[("second", text("level:3"))]);
+    assert!(message.starts_with("`engine` must be given for `second: level:3`: "), "{message}");
+    assert!(message.contains("apt-get install stockfish"), "{message}");
+    let odd = [("second", text("random")), ("games", Value::Int(3)), ("colours", text("first_white"))];
+    assert!(Match.check(&values(&odd)).is_empty());
+}
+
+#[test]
+fn the_models_that_play_are_the_inputs_that_are_given() {
+    let check = |first: &str, second: &str, given: &[&str]| {
+        let values = values(&[("first", text(first)), ("second", text(second)), ("games", Value::Int(2))]);
+        Match.check_inputs_for(&values, given)
+    };
+    assert_eq!(check("model", "other", &["model", "other"]), None);
+    assert_eq!(check("random", "model", &["model", "openings"]), None);
+    assert_eq!(check("model", "random", &[]).unwrap(), "needs the input `model`, since it has `first: model`");
+    assert_eq!(
+        check("random", "random", &["other"]).unwrap(),
+        "has the input `other`, but neither player is `other`: `first: random`, `second: random`"
+    );
+}
+
+#[test]
+fn parameters_without_effect_are_in_no_key() {
+    let unused =
+        |given: &[(&str, Value)]| Match.unused_parameters(&values(&[&[("games", Value::Int(2))], given].concat()));
+    assert_eq!(
+        unused(&[("first", text("random")), ("second", text("random"))]),
+        ["engine", "legality", "attempts", "temperature", "repetition"]
+    );
+    assert_eq!(unused(&[("second", text("level:3"))]), [""; 0]);
+    assert_eq!(unused(&[("second", text("other")), ("legality", text("mask"))]), ["engine", "attempts"]);
+    let without_models = [("first", text("random")), ("second", text("nodes:5")), ("games", Value::Int(2))];
+    assert_eq!(Match.code_parts(&values(&without_models)), Some(Vec::new()));
+    assert_eq!(Match.code_parts(&values(&[("second", text("random")), ("games", Value::Int(2))])), None);
+}
+
+#[test]
+fn fewer_openings_than_pairs_are_an_error_with_both_numbers() {
+    let folder = tempdir().unwrap();
+    let run = |games, plies| {
+        trial(folder.path(), "random", "random", games)
+            .input("openings", openings(folder.path(), 5))
+            .with("opening_plies", Value::Int(plies))
+            .run(&Match)
+            .err()
+            .unwrap()
+            .message
+    };
+    assert_eq!(run(20, 8), "`games: 20` needs 10 openings, and 5 of the 5 games in `openings` can be one of 8 plies");
+    // They have 30 plies.
+    assert_eq!(run(2, 40), "`games: 2` needs 1 openings, and 0 of the 5 games in `openings` can be one of 40 plies");
+}
