@@ -160,7 +160,7 @@ fn masks_stand_beside_the_repositorys_logs() {
         "{table}"
     );
     assert!(
-        table.contains("| model[arm=other] | 0.003 |") && table.contains("| pythia | 3×10⁻⁰⁴ | 256 | 4* |"),
+        table.contains("| model[arm=other] | 0.003 |") && table.contains("| pythia | 3×10⁻⁴ | 256 | 4* |"),
         "{table}"
     );
     let svg = read(&report, "figures/board-vs-moves-curves.svg");

@@ -48,7 +48,8 @@ impl Facts {
     pub(crate) fn cell(&self, row: &str, column: &str, unit: f64) -> Cell {
         match (self.get(row, column), self.value(row, column)) {
             (Some(_), Some(value)) if unit != 1.0 => Cell::count((value * unit).round() as u64),
-            (Some(text), Some(value)) => Cell::number(value, number::printed(text)),
+            // `8e-05` is set as 8×10⁻⁵.
+            (Some(text), Some(value)) => Cell::number(value, number::printed(&text.replace("e-0", "e-"))),
             (Some(text), None) => Cell::text(text),
             (None, _) => Cell::none(),
         }

@@ -70,8 +70,9 @@ fn ours(member: Member) -> Row {
 
 fn printed_arm((name, row, is_repository): (&str, &str, bool), facts: &Facts) -> Row {
     let source = if is_repository { REPOSITORY } else { PAPER_ONLY };
-    let mut cells =
-        vec![Cell::text(Kind::Papers.words()), Cell::none(), Cell::text(name), Cell::none(), Cell::text(source)];
+    // The repository's logs are of this size; the paper gives parameters.
+    let size = if is_repository { Cell::text("d512/l8") } else { Cell::none() };
+    let mut cells = vec![Cell::text(Kind::Papers.words()), Cell::none(), Cell::text(name), size, Cell::text(source)];
     if is_repository {
         let last = facts.checkpoints(row).last().copied();
         let (step, loss, best) = last.map_or((Cell::none(), Cell::none(), Cell::none()), |(step, loss, best)| {
