@@ -31,6 +31,7 @@ fn wrong_parameters_are_errors_in_words() {
         fault(&[("games", Value::Int(3))]),
         "`games` must be even, not 3: each opening is played with both colours"
     );
+    assert_eq!(fault(&[("max_plies", Value::Int(8))]), "`max_plies` must be above `opening_plies: 8`, not 8");
     assert!(fault(&[("temperature", Value::Float(0.0))]).starts_with("`temperature` must be"));
     let message = fault(&[("second", text("level:3"))]);
     assert!(message.starts_with("`engine` must be given for `second: level:3`: "), "{message}");
