@@ -6,7 +6,7 @@ use cwm_contract::Failure;
 use cwm_measures::{Comparison, Estimate, Measure, Measured, Run, by_arm};
 use cwm_page::{Cell, Column, MeanStd, number, visible};
 
-use super::{RESAMPLES, SEED};
+use crate::papers::board_vs_moves::common::{RESAMPLES, SEED};
 
 /// How rows may be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

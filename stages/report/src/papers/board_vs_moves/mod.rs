@@ -4,6 +4,7 @@
 //! `curves` and `counts` read what training and data left; `tables` and `figures` define what is shown, `facts` are the paper's
 //! numbers.
 
+mod common;
 mod counts;
 mod curves;
 mod facts;
@@ -19,11 +20,8 @@ use cwm_page::{Block, Chapter, Section};
 
 use crate::Config;
 use crate::papers::Paper;
+use common::id;
 use facts::Facts;
-
-/// Resamples of each interval, and the seed of their draws.
-const RESAMPLES: u64 = 1_000;
-const SEED: u64 = 0;
 
 /// The paper.
 pub(crate) struct BoardVsMoves;
@@ -75,11 +73,6 @@ impl Paper for BoardVsMoves {
             labels,
         }))
     }
-}
-
-/// A name of a table, figure or section, with the word of this paper before it.
-fn id(name: &str) -> String {
-    format!("board-vs-moves-{name}")
 }
 
 /// Every section, whether anything was measured for it or not.

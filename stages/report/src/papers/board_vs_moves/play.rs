@@ -8,7 +8,7 @@ use cwm_measures::{Arm, Estimate, Resamples};
 use cwm_page::{Cell, Column, visible};
 use cwm_rating::Level;
 
-use super::{RESAMPLES, SEED};
+use crate::papers::board_vs_moves::common::{RESAMPLES, SEED};
 
 /// The games of one arm under the same rules.
 #[derive(Clone, Debug)]

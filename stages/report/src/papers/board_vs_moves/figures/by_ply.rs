@@ -3,9 +3,9 @@
 use cwm_measures::Measure;
 use cwm_page::{Axis, Figure, Grid, Layer, PanelRow, Point, Series, number};
 
+use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::figures::{panel, row, styles};
 use crate::papers::board_vs_moves::groups::{Group, Member};
-use crate::papers::board_vs_moves::id;
 use crate::papers::board_vs_moves::tables::{PLY_BINS, ply_bin_name};
 
 const MEASURES: [(Measure, &str); 3] =

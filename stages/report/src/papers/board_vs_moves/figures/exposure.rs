@@ -2,9 +2,9 @@
 
 use cwm_page::{Axis, Figure, Grid, Layer, Point, Series, Style};
 
+use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::figures::{bar, panel, row, styles};
 use crate::papers::board_vs_moves::groups::{Group, Member, points};
-use crate::papers::board_vs_moves::id;
 use crate::papers::board_vs_moves::tables::{WAYS, answers_in_several_tokens};
 
 /// A panel for each kind of answer, a bar for each arm.

@@ -2,11 +2,11 @@
 
 use cwm_page::{Axis, Figure, Grid, Layer, LegendEntry, Panel, Point, Series, Style, number};
 
+use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::curves::Curve;
 use crate::papers::board_vs_moves::facts::Facts;
 use crate::papers::board_vs_moves::figures::{panel, row, styles};
 use crate::papers::board_vs_moves::groups::nats;
-use crate::papers::board_vs_moves::id;
 use crate::papers::board_vs_moves::tables::MASKS;
 use crate::papers::training_points::averaged;
 
@@ -79,14 +79,15 @@ pub(crate) fn curves(curves: &[Curve]) -> Figure {
     let panel = |title: &str, series: Vec<Series>| {
         along(title, Axis::up_to("Training step", last), Axis::linear("Loss (nats)", heights(&series)), series)
     };
-    let panels = [panel("Validation, a move", validation), panel("Training, a target", training)];
+    let panels = [panel("Validation, an answer", validation), panel("Training, a target", training)];
     let panels: Vec<Panel> = panels.into_iter().filter(|panel| !panel.layers.is_empty()).collect();
     Figure {
         id: id("curves"),
         title: "Loss against training steps".into(),
         paper: Some("Figures of Appendices D.2 and G"),
-        description: "Validation loss of a move, and training loss of a target averaged over short stretches. A target is a move where answers \
-                      are one token and a token of text elsewhere, so training losses of arms with other answers are not to be compared."
+        description: "Validation loss of a move (of `characters`, of a character), and training loss of a target averaged over short \
+                      stretches. A target is a move where answers are one token and a token of text elsewhere, so training losses of \
+                      arms with other answers are not to be compared."
             .into(),
         rows: if panels.is_empty() { Vec::new() } else { vec![row(String::new(), 240, 2, panels)] },
         legend: Vec::new(),

@@ -2,9 +2,9 @@
 
 use cwm_page::{Axis, Figure, Grid, number};
 
+use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::figures::{bar, panel, row};
 use crate::papers::board_vs_moves::groups::Group;
-use crate::papers::board_vs_moves::id;
 use crate::papers::board_vs_moves::tables::histogram;
 
 /// A panel for each group.

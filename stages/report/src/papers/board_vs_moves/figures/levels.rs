@@ -2,9 +2,9 @@
 
 use cwm_page::{Axis, Figure, Grid, Layer, LegendEntry, Panel, PanelRow, Style, number};
 
+use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::facts::Facts;
 use crate::papers::board_vs_moves::figures::{bar, panel, row};
-use crate::papers::board_vs_moves::id;
 use crate::papers::board_vs_moves::play::{Played, Results};
 use crate::papers::board_vs_moves::tables::SWEEPS;
 

@@ -3,9 +3,9 @@
 use cwm_measures::Measure;
 use cwm_page::{Cell, Column, PAPER_ONLY, Row, Table};
 
+use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::facts::Facts;
 use crate::papers::board_vs_moves::groups::{Group, Kind, Member, head_columns, members};
-use crate::papers::board_vs_moves::id;
 use crate::papers::board_vs_moves::tables::{INTERVALS, REPOSITORY, printed_row};
 
 const MEASURES: [(Measure, &str); 5] = [

@@ -3,8 +3,8 @@
 use cwm_measures::{Asked, Measure};
 use cwm_page::{Cell, Column, Row, Table};
 
+use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::groups::{Group, Member, head_columns, members};
-use crate::papers::board_vs_moves::id;
 use crate::papers::board_vs_moves::tables::INTERVALS;
 
 /// First plies of the bins.

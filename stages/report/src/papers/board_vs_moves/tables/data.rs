@@ -3,8 +3,8 @@
 use cwm_page::{Cell, Column, Row, Table, number};
 use serde_json::Value;
 
+use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::counts::Counted;
-use crate::papers::board_vs_moves::id;
 use crate::papers::board_vs_moves::play::Played;
 
 /// All counts, and the engines of matches.

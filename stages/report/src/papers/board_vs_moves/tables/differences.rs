@@ -3,8 +3,8 @@
 use cwm_measures::Measure;
 use cwm_page::{Cell, Column, Row, Table, visible};
 
+use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::groups::{Group, Kind, difference_cell};
-use crate::papers::board_vs_moves::id;
 use crate::papers::board_vs_moves::tables::INTERVALS;
 
 const MEASURES: [(Measure, &str); 4] = [

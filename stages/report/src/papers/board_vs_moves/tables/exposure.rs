@@ -3,8 +3,8 @@
 use cwm_measures::Measure;
 use cwm_page::{Cell, Column, Row, Table};
 
+use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::groups::{Group, Member, difference_cell, head_columns, members};
-use crate::papers::board_vs_moves::id;
 use crate::papers::board_vs_moves::tables::INTERVALS;
 
 /// What is compared: a name, forced and free.

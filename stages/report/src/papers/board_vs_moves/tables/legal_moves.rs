@@ -2,8 +2,8 @@
 
 use cwm_page::{Cell, Column, Row, Table};
 
+use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::groups::Group;
-use crate::papers::board_vs_moves::id;
 
 /// Legal moves in a bin, and the largest number in the list of `prompt`.
 const WIDTH: u16 = 10;

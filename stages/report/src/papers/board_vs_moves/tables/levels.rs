@@ -4,9 +4,9 @@ use cwm_matches::End;
 use cwm_page::{Cell, Column, Row, Table, number};
 use cwm_rating::{Rating, difference};
 
+use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::facts::Facts;
 use crate::papers::board_vs_moves::groups::{Kind, estimate_cell};
-use crate::papers::board_vs_moves::id;
 use crate::papers::board_vs_moves::play::{Against, Opponent, Played, Results, score};
 use crate::papers::board_vs_moves::tables::{REPOSITORY, printed_row};
 

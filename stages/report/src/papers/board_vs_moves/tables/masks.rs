@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use cwm_page::{Cell, Column, Row, Table, visible};
 
+use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::curves::Curve;
 use crate::papers::board_vs_moves::facts::Facts;
 use crate::papers::board_vs_moves::groups::{Kind, nats};
-use crate::papers::board_vs_moves::id;
 use crate::papers::board_vs_moves::tables::{REPOSITORY, printed_row};
 
 /// The arms, as we and as the repository call them.

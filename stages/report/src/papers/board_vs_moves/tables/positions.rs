@@ -4,8 +4,8 @@ use cwm_choices::Verdict;
 use cwm_encoding::PlainMove;
 use cwm_page::{Cell, Column, Row, Table, visible};
 
+use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::groups::Group;
-use crate::papers::board_vs_moves::id;
 
 /// Positions of a group.
 const SHOWN: usize = 12;

@@ -2,9 +2,9 @@
 
 use cwm_page::{Cell, Column, Row, Table, number};
 
+use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::curves::Curve;
 use crate::papers::board_vs_moves::facts::Facts;
-use crate::papers::board_vs_moves::id;
 use crate::papers::board_vs_moves::play::{Opponent, Played};
 use crate::papers::board_vs_moves::tables::printed_row;
 

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use cwm_page::{Cell, Column, Interval, PAPER_ONLY, Row, Table, number};
 use cwm_rating::{Level, PAPERS_DRAW, in_turn, interval, likeliest};
 
+use crate::papers::board_vs_moves::common::id;
+use crate::papers::board_vs_moves::common::{RESAMPLES, SEED};
 use crate::papers::board_vs_moves::facts::Facts;
 use crate::papers::board_vs_moves::groups::Kind;
-use crate::papers::board_vs_moves::id;
 use crate::papers::board_vs_moves::play::{Against, Opponent, Played, Results};
 use crate::papers::board_vs_moves::tables::levels::{SWEEPS, elo};
 use crate::papers::board_vs_moves::tables::{REPOSITORY, printed_row};
-use crate::papers::board_vs_moves::{RESAMPLES, SEED};
 
 /// Ratings that the paper prints: words, row and column of the facts.
 const PRINTED: [(&str, &str, &str); 7] = [
