@@ -1,5 +1,7 @@
 //! Whole artifacts, described.
 
+mod best_moves;
+
 use cwm_chess::{DatasetRow, DatasetWriter, GameRow, GamesWriter};
 use tempfile::tempdir;
 

@@ -65,7 +65,7 @@ impl Measure {
     }
 
     /// Its value of a choice; NaN if the choice has none.
-    pub(crate) fn of(self, choice: &Choice) -> f64 {
+    pub fn of(self, choice: &Choice) -> f64 {
         let rate = |is: bool| f64::from(u8::from(is));
         let forced = |of: fn(&Verdict) -> bool| choice.forced.as_ref().map(of).map(rate);
         let value = match self {
