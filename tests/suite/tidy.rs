@@ -520,7 +520,7 @@ const FORMER_NAMES: [&str; 202] = [
     "UnderWay",
     "Unfetched",
     "Valued",
-    "Verdict",
+    "Correctness",
     "Wish",
     "Workbench",
     "WrittenRecord",

@@ -1,6 +1,6 @@
 //! Positions with best and chosen moves, sequences and matches.
 
-use cwm_choices::{Choice, ChoicesWriter, Chooser, Verdict};
+use cwm_choices::{Choice, ChoicesWriter, Chooser, Correctness};
 use cwm_evaluations::{Evaluation, EvaluationsWriter, Line, Score, Source};
 use cwm_matches::{End, Game, MatchesWriter, Participant, Players};
 use cwm_sequences::{NO_LOSS, SHARD_ROWS, Sequence, SequencesWriter, Vocabulary};
@@ -42,7 +42,7 @@ fn choices_are_reported_with_the_means_of_what_they_have() {
     let chooser = Chooser { name: "gpt".into(), form, parameters: Some(229_568), ..Chooser::default() };
     let mut writer = ChoicesWriter::create(&path, &chooser).unwrap();
     for (legal, loss) in [(true, Some(0.5)), (false, Some(1.0)), (true, None)] {
-        let free = Verdict { valid: true, legal, best: false };
+        let free = Correctness { valid: true, legal, best: false };
         let (fen, best, text) = (START_FEN.to_owned(), MOVES[0], "d2d4".to_owned());
         writer.push(Choice { fen, best, loss, text, free, ..Choice::default() }).unwrap();
     }
