@@ -520,7 +520,7 @@ const FORMER_NAMES: [&str; 202] = [
     "UnderWay",
     "Unfetched",
     "Valued",
-    "Correctness",
+    "Verdict",
     "Wish",
     "Workbench",
     "WrittenRecord",
