@@ -73,9 +73,10 @@ fn parameters_without_effect_are_in_no_key() {
 #[test]
 fn fewer_openings_than_pairs_are_an_error_with_both_numbers() {
     let folder = tempdir().unwrap();
+    let openings = openings(folder.path(), 5);
     let run = |games, plies| {
         trial(folder.path(), "random", "random", games)
-            .input("openings", openings(folder.path(), 5))
+            .input("openings", &openings)
             .with("opening_plies", Value::Int(plies))
             .run(&Match)
             .err()

@@ -95,13 +95,13 @@ fn two_models_play_each_other_and_avoid_repetitions() {
     let openings = openings(folder.path(), 10);
     let run = |repetition: &str| {
         let folder = folder.path().join(repetition);
-        let outcome = trial(&folder, "model", "other", 8)
+        let outcome = trial(&folder, "model", "other", 20)
             .input("model", model(&folder, Form::Board, 1))
             .input("other", model(&folder, Form::Moves, 2))
             .input("openings", &openings)
             .with("legality", text("mask"))
             .with("repetition", text(repetition))
-            .with("max_plies", Value::Int(120))
+            .with("max_plies", Value::Int(400))
             .run(&Match)
             .unwrap();
         let named = players(&outcome);
