@@ -40,6 +40,7 @@ stages! {
     "match": cwm_match::Match,
     "bins": cwm_bins::Bins,
     "compare": cwm_compare::Compare,
+    "claim": cwm_claim::Claim,
     "report": cwm_report::Report,
 }
 

@@ -3,6 +3,7 @@
 mod accept;
 mod attempts;
 mod benchmark;
+mod board_vs_moves;
 mod caching;
 mod check;
 mod checkpoints;

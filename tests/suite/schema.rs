@@ -30,6 +30,7 @@ const IS_WHOLE: bool = cfg!(all(
     feature = "match",
     feature = "bins",
     feature = "compare",
+    feature = "claim",
     feature = "report"
 ));
 
@@ -82,6 +83,9 @@ fn every_committed_pipeline_names_the_schema_for_editors() {
         "pipelines/chess-world-model/sweep",
         "pipelines/chess-world-model/lichess",
         "pipelines/chess-world-model/paper-data",
+        "pipelines/board-vs-moves/pipeline",
+        "pipelines/board-vs-moves/small",
+        "pipelines/board-vs-moves/paper",
         "examples/pytorch/pipeline",
         "tests/golden/pipeline",
     ];
@@ -127,6 +131,9 @@ fn our_pipelines_are_valid_and_misspelt_ones_are_not() {
         "pipelines/chess-world-model/sweep",
         "pipelines/chess-world-model/lichess",
         "pipelines/chess-world-model/paper-data",
+        "pipelines/board-vs-moves/pipeline",
+        "pipelines/board-vs-moves/small",
+        "pipelines/board-vs-moves/paper",
         "examples/pytorch/pipeline",
         "tests/golden/pipeline",
         "src/commands/init/pipeline",

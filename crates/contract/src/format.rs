@@ -32,6 +32,8 @@ impl Format {
     pub const CANDIDATES: Format = Format::named("candidates");
     /// Differences between models on the same games, one JSON object a line.
     pub const DIFFERENCES: Format = Format::named("differences");
+    /// Claims about models and what was found of them, one JSON object a line.
+    pub const CLAIMS: Format = Format::named("claims");
     /// Positions with the best moves that an engine found (Parquet).
     pub const EVALUATIONS: Format = Format::named("evaluations");
     /// Sequences of tokens with a target or none at each place, one row a sequence (Arrow IPC).

@@ -1,7 +1,8 @@
 //! The `report` stage: papers' tables and figures for what was run, however partial, beside the papers' numbers.
 //!
 //! A paper is a folder under `papers`, with its tables, figures and facts and what it reads; the crate `cwm-page` knows how
-//! to draw and write any of them. This crate knows no chess and computes no metric: numbers come from `bins` and others.
+//! to draw and write any of them. This crate computes no metric: numbers come from `bins` and other stages, and from
+//! the crates `measures` and `rating`.
 
 mod config;
 mod papers;

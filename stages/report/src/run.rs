@@ -4,7 +4,7 @@ use cwm_contract::{Context, Failure, Format, Input, Output, ParameterSpec, Param
 use cwm_page::{Chapter, Page};
 
 use crate::Config;
-use crate::papers::PAPERS;
+use crate::papers::{inputs, papers_of};
 
 /// Every table and figure of what was run.
 pub struct Report;
@@ -15,11 +15,11 @@ impl Stage for Report {
     }
 
     fn description(&self) -> &'static str {
-        "writes the paper's tables and figures for what was run, and a page with all of them"
+        "writes papers' tables and figures for what was run, and a page with all of them"
     }
 
     fn inputs(&self) -> Vec<Input> {
-        PAPERS.iter().flat_map(|paper| paper.inputs()).collect()
+        inputs()
     }
 
     fn outputs(&self) -> Vec<Output> {
@@ -32,12 +32,12 @@ impl Stage for Report {
 
     fn run(&self, context: &Context) -> Result<(), Failure> {
         let config: Config = context.parameters()?;
-        let chapters = PAPERS.iter().map(|paper| paper.chapter(context, &config));
+        let chapters = papers_of(context).into_iter().map(|paper| paper.chapter(context, &config));
         let chapters: Vec<Chapter> = chapters.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
         if chapters.is_empty() {
-            return Err(
-                Failure::input("there is nothing to report").hint("give it `bins`, `counts`, `curves` or `boards`")
-            );
+            return Err(Failure::input("there is nothing to report").hint(
+                "give it `bins`, `counts`, `curves` or `boards`; `choices` or `matches` of board against moves",
+            ));
         }
         context.check_cancelled()?;
         Page::new(&config.title, chapters).write(context.output("report")?)

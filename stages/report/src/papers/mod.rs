@@ -1,6 +1,9 @@
 //! The papers, a folder each. One more is a folder and an entry of [`PAPERS`].
 
+pub(crate) mod board_vs_moves;
 pub(crate) mod chess_world_model;
+pub(crate) mod json_lines;
+mod training_points;
 
 use cwm_contract::{Context, Failure, Input};
 use cwm_page::Chapter;
@@ -8,14 +11,14 @@ use cwm_page::Chapter;
 use crate::Config;
 
 /// The papers that a page can carry, in the order of its chapters.
-pub(crate) const PAPERS: [&dyn Paper; 1] = [&chess_world_model::ChessWorldModel];
+pub(crate) const PAPERS: [&dyn Paper; 2] = [&chess_world_model::ChessWorldModel, &board_vs_moves::BoardVsMoves];
 
 /// A paper whose tables and figures can be made of what was run.
 pub(crate) trait Paper {
     /// Its title: the heading of its chapter. That of the first paper is the default heading of the page.
     fn title(&self) -> &'static str;
 
-    /// The inputs that it reads, all of them optional.
+    /// The inputs that it reads, all of them optional. Papers may share some.
     fn inputs(&self) -> Vec<Input>;
 
     /// Its chapter of the page; `None` where none of its inputs was given. Names of its tables and figures stay the same
@@ -24,4 +27,25 @@ pub(crate) trait Paper {
     /// # Errors
     /// An input cannot be read, or is not what it should be.
     fn chapter(&self, context: &Context, config: &Config) -> Result<Option<Chapter>, Failure>;
+}
+
+/// The inputs of all papers, each once.
+pub(crate) fn inputs() -> Vec<Input> {
+    let mut inputs: Vec<Input> = Vec::new();
+    for input in PAPERS.iter().flat_map(|paper| paper.inputs()) {
+        if inputs.iter().all(|known| known.name != input.name) {
+            inputs.push(input);
+        }
+    }
+    inputs
+}
+
+/// The papers that the page is about: those with an input that no other paper reads; the first paper if none has. So an input that
+/// several read, such as `curves`, brings no chapter to a page of another paper.
+pub(crate) fn papers_of(context: &Context) -> Vec<&'static dyn Paper> {
+    let reads = |paper: &dyn Paper, name: &str| paper.inputs().iter().any(|input| input.name == name);
+    let readers = |name: &str| PAPERS.iter().filter(|paper| reads(**paper, name)).count();
+    let is_own = |input: &Input| !context.group(input.name).is_empty() && readers(input.name) == 1;
+    let papers: Vec<_> = PAPERS.into_iter().filter(|paper| paper.inputs().iter().any(is_own)).collect();
+    if papers.is_empty() { PAPERS[..1].to_vec() } else { papers }
 }

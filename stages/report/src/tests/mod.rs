@@ -1,5 +1,6 @@
 //! The whole stage on made-up bins.
 
+mod board_vs_moves;
 mod boards;
 mod browser;
 mod choices;

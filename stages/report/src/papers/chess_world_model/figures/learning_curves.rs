@@ -8,9 +8,8 @@ use crate::papers::chess_world_model::model::Model;
 use crate::papers::chess_world_model::read::curves::Curve;
 use crate::papers::chess_world_model::read::json_lines::Candidate;
 use crate::papers::chess_world_model::results::Results;
+use crate::papers::training_points::averaged;
 
-/// Points of a training curve at most; between them losses are averaged.
-const TRAINING_POINTS: usize = 120;
 /// Over the panel of runs of which no scored model is known.
 const OTHERS: &str = "Other trainings";
 
@@ -147,17 +146,6 @@ fn chosen<'a>(curves: &'a [Curve], results: &Results, choices: &Choices) -> Vec<
 
 fn stage(label: &str) -> &str {
     label.split('[').next().unwrap_or_default()
-}
-
-/// Means over equal stretches, each at its last step. A loss that is not finite makes its stretch so.
-fn averaged(losses: &[(u64, f64)]) -> Vec<Point> {
-    let stretch = losses.len().div_ceil(TRAINING_POINTS).max(1);
-    let point = |part: &[(u64, f64)]| {
-        let mean = part.iter().map(|(_, loss)| loss).sum::<f64>() / part.len() as f64;
-        let step = part.last().map_or(0, |(step, _)| *step);
-        Point { x: step as f64, y: mean, range: None, note: String::new() }
-    };
-    losses.chunks(stretch).map(point).collect()
 }
 
 #[cfg(test)]

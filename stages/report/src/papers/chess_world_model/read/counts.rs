@@ -41,6 +41,9 @@ pub(crate) enum Counts {
         /// All sets as one; files of the first versions do not have it.
         all: Option<TokenSet>,
     },
+    /// Counts of stages that only another paper has.
+    #[serde(rename = "bag", alias = "analyse", alias = "encode", alias = "choose", alias = "match")]
+    Other {},
 }
 
 /// The events in the games of one `play`.

@@ -1,0 +1,20 @@
+//! What choices of moves are worth: rates and losses of arms on the same positions, their differences, and intervals.
+//!
+//! An arm is what is compared: a form of input with a mask, at one size, over all of its seeds. This crate is apart from
+//! the format `choices`, so that a change of a measure does not run `choose` again. It must not know chess, models, or which
+//! arms there are.
+
+mod arm;
+mod comparison;
+mod measure;
+mod resamples;
+mod run;
+
+pub use arm::{Arm, by_arm};
+pub use comparison::{Asked, Comparison, Measured};
+pub use measure::Measure;
+pub use resamples::{CONFIDENCE, Estimate, Resamples};
+pub use run::Run;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! A claim, and how it is written.
+
+use std::fmt;
+use std::str::FromStr;
+
+use cwm_measures::Measure;
+
+/// The form of a claim.
+const FORM: &str = "ARM.MEASURE > ARM.MEASURE, or the same with `from ply N` behind it";
+
+/// That a measure of one arm is larger than one of another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// What is larger.
+    pub left: Side,
+    /// What is smaller.
+    pub right: Side,
+    /// Positions from this ply on; none of those without a game.
+    pub from_ply: Option<u32>,
+}
+
+/// A measure of an arm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Side {
+    /// The arm's name, such as `board/none`.
+    pub arm: String,
+    /// The measure.
+    pub measure: Measure,
+}
+
+impl FromStr for Side {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // The name of another program's model may have a dot, a measure has none.
+        let parts = text.trim().rsplit_once('.').filter(|(arm, _)| !arm.is_empty());
+        let (arm, name) = parts.ok_or_else(|| format!("`{}` is not of the form ARM.MEASURE", text.trim()))?;
+        let known = || Measure::ALL.map(Measure::name).join(", ");
+        let measure = Measure::named(name).ok_or_else(|| format!("has `{name}`, which is none of {}", known()))?;
+        Ok(Side { arm: arm.to_owned(), measure })
+    }
+}
+
+impl FromStr for Claim {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (sides, ply) = match text.split_once(" from ply ") {
+            Some((sides, ply)) => (sides, Some(ply.trim())),
+            None => (text, None),
+        };
+        let (left, right) =
+            sides.split_once('>').ok_or_else(|| format!("has `{text}`, which is not of the form {FORM}"))?;
+        let number = |ply: &str| ply.parse().map_err(|_| format!("has `from ply {ply}`, which is not a number"));
+        Ok(Claim { left: left.parse()?, right: right.parse()?, from_ply: ply.map(number).transpose()? })
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.arm, self.measure.name())
+    }
+}
+
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} > {}", self.left, self.right)?;
+        self.from_ply.map_or(Ok(()), |ply| write!(f, " from ply {ply}"))
+    }
+}

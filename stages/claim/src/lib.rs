@@ -1,0 +1,57 @@
+//! The stage `claim`: what is claimed of arms' choices, and whether it holds on the positions that both arms were asked.
+//!
+//! A claim stands in a stage of its own, so that the report is written whether it holds or not. This crate knows no chess and
+//! no models.
+
+mod claim;
+mod config;
+mod finding;
+mod probe;
+mod run;
+#[cfg(test)]
+mod tests;
+
+use cwm_contract::{
+    Context, Failure, Format, Input, Output, ParameterError, ParameterSpec, Parameters, ProbeContext, ProbeOutput,
+    Stage, Values,
+};
+
+use config::Config;
+
+/// The stage `claim`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Claim;
+
+impl Stage for Claim {
+    fn kind(&self) -> &'static str {
+        "claim"
+    }
+
+    fn description(&self) -> &'static str {
+        "Checks claims about which models choose better moves; fails if one does not hold with its whole interval."
+    }
+
+    fn inputs(&self) -> Vec<Input> {
+        vec![Input::many("choices", Format::CHOICES, "Choices of the models that are claimed about.")]
+    }
+
+    fn outputs(&self) -> Vec<Output> {
+        vec![Output::file("claims", Format::CLAIMS, "jsonl", "Each claim with what was found.")]
+    }
+
+    fn parameters(&self) -> Vec<ParameterSpec> {
+        Config::specs()
+    }
+
+    fn check(&self, values: &Values) -> Vec<ParameterError> {
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+    }
+
+    fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
+        probe::probe(context).map(Some)
+    }
+
+    fn run(&self, context: &Context) -> Result<(), Failure> {
+        run::run(context)
+    }
+}

@@ -1,0 +1,60 @@
+//! The probe: claims about the made-up choices of two models, of which one holds and one does not.
+
+use std::path::Path;
+
+use cwm_choices::{Choice, ChoicesWriter, Chooser, Correctness};
+use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput, Value};
+
+use crate::Claim;
+
+/// Positions, ten of each game.
+const POSITIONS: u64 = 400;
+
+/// Runs the stage on them.
+///
+/// # Errors
+/// The disk refuses.
+pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
+    let mut inputs = Vec::new();
+    for (name, nth) in [("board", 2), ("moves", 5)] {
+        let path = context.folder().join(name);
+        write(&path, name, nth)?;
+        inputs.push(("choices", Label::stage(name), path));
+    }
+    let resamples = context.at_most("resamples", 200);
+    let claimed = |claim: &str| {
+        let expect = Value::List(vec![Value::Text(claim.to_owned())]);
+        context.values_with([("expect", expect), ("resamples", resamples.clone())])
+    };
+    let mut probed = ProbeOutput::new();
+    for (name, claim) in [("holds", "board.best > moves.best from ply 4"), ("fails", "board.loss > moves.loss")] {
+        probed.extend(context.run(&Claim, name, &claimed(claim), &inputs)?);
+    }
+    Ok(probed)
+}
+
+/// Choices of which every `nth` is the best move.
+fn write(path: &Path, name: &str, nth: u64) -> Result<(), Failure> {
+    let mut writer = ChoicesWriter::create(path, &Chooser { name: name.to_owned(), ..Chooser::default() })?;
+    for record in 0..POSITIONS {
+        let best = (record + record / 7) % nth == 0;
+        writer.push(Choice {
+            record,
+            game: Some(record / 10),
+            t: Some((record % 10) as u32),
+            fen: String::new(),
+            legal_moves: 20,
+            best: 0,
+            seen: None,
+            loss: Some(if best { 0.5 } else { 3.0 }),
+            tokens: Some(1),
+            forced_text: None,
+            forced: None,
+            text: String::new(),
+            free: Correctness { valid: true, legal: true, best },
+            mask_best: None,
+            mask_loss: None,
+        })?;
+    }
+    writer.finish()
+}

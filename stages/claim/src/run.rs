@@ -1,0 +1,71 @@
+//! The stage: read, compare, check.
+
+use std::collections::BTreeSet;
+
+use cwm_contract::{Context, Failure};
+use cwm_measures::{Arm, Comparison, Run, by_arm};
+
+use crate::claim::Claim;
+use crate::config::Config;
+use crate::finding::Finding;
+
+/// Runs the stage.
+///
+/// # Errors
+/// Choices are not what they should be or do not belong together, a claim is about an arm that is not there, or does not
+/// hold; or the file cannot be written.
+pub fn run(context: &Context) -> Result<(), Failure> {
+    let config: Config = context.parameters()?;
+    let runs = context.group("choices").iter().map(Run::read).collect::<Result<Vec<_>, _>>()?;
+    let tests: BTreeSet<&str> = runs.iter().map(Run::test).collect();
+    if tests.len() > 1 {
+        let tests = tests.into_iter().collect::<Vec<_>>().join(", ");
+        return Err(Failure::input(format!("the choices are on several test sets: {tests}"))
+            .hint("give `claim` those of one of them, such as `choices[test=held_out]`"));
+    }
+    let arms = by_arm(&runs)?;
+    let mut findings = Vec::new();
+    for claim in config.claims().map_err(Failure::input)? {
+        context.check_cancelled()?;
+        findings.push(finding(&claim, &arms, &config)?);
+    }
+    findings.iter().for_each(|finding| context.log(finding.summary()));
+    let failed: Vec<String> = findings.iter().filter(|one| !one.holds()).map(Finding::summary).collect();
+    if !failed.is_empty() {
+        let (number, all) = (failed.len(), findings.len());
+        return Err(Failure::input(format!(
+            "{number} of {all} claims do not hold with their whole interval above 0: {}",
+            failed.join("; ")
+        ))
+        .hint("train longer, ask more positions, or claim less"));
+    }
+    let path = context.output("claims")?;
+    let lines: String = findings.iter().map(|finding| format!("{}\n", finding.json())).collect();
+    std::fs::write(path, lines).map_err(|error| Failure::io("write", path, error))
+}
+
+fn finding(claim: &Claim, arms: &[(Arm, Vec<&Run>)], config: &Config) -> Result<Finding, Failure> {
+    let (left, right) = (arm(&claim.left.arm, arms)?, arm(&claim.right.arm, arms)?);
+    let places = if left.0 == right.0 { [0, 0] } else { [0, 1] };
+    let both: Vec<_> = [left, right].into_iter().take(places[1] + 1).cloned().collect();
+    let compared = Comparison::new(&both, config.resamples, config.seed)?;
+    Finding::of(claim, &compared, places)
+        .ok_or_else(|| Failure::input(format!("`{claim}`: there is no position in which both arms have a value")))
+}
+
+/// The only arm of this name.
+fn arm<'a, 'b>(name: &str, arms: &'b [(Arm, Vec<&'a Run>)]) -> Result<&'b (Arm, Vec<&'a Run>), Failure> {
+    let named: Vec<_> = arms.iter().filter(|(arm, _)| arm.name == name).collect();
+    match named[..] {
+        [one] => Ok(one),
+        [] => {
+            let given: Vec<&str> = arms.iter().map(|(arm, _)| arm.name.as_str()).collect();
+            Err(Failure::input(format!("there are no choices of the arm `{name}`, only of {}", given.join(", "))))
+        }
+        _ => {
+            let given: Vec<String> = named.iter().map(|(arm, _)| arm.full_name()).collect();
+            Err(Failure::input(format!("several arms are called `{name}`: {}", given.join("; ")))
+                .hint("give `claim` the choices of one of them"))
+        }
+    }
+}

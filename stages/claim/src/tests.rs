@@ -1,0 +1,128 @@
+use std::path::{Path, PathBuf};
+
+use cwm_choices::{Choice, ChoicesWriter, Chooser, Correctness};
+use cwm_contract::testing::{Outcome, Trial};
+use cwm_contract::{Failure, Value};
+
+use crate::Claim;
+
+/// Choices of an arm in 30 games of 10 positions, ten plies apart; legal where `legal` has it, by record and ply.
+fn write(folder: &Path, name: &str, mask: &str, legal: impl Fn(u64, u32) -> bool) -> PathBuf {
+    let path = folder.join(format!("{name}-{mask}"));
+    let (form, mask) = (Some(name.to_owned()), Some(mask.to_owned()));
+    let chooser = Chooser { name: "gpt".into(), size: Some("d64/l2".into()), form, mask, ..Chooser::default() };
+    let mut writer = ChoicesWriter::create(&path, &chooser).unwrap();
+    for record in 0..300 {
+        let t = record as u32 % 10 * 10;
+        let free = Correctness { valid: true, legal: legal(record, t), best: record % 5 == 0 };
+        let choice = Choice {
+            record,
+            game: Some(record / 10),
+            t: Some(t),
+            fen: format!("fen {record}"),
+            legal_moves: 30,
+            best: 1,
+            seen: None,
+            loss: Some(f64::from(t)),
+            tokens: Some(1),
+            forced_text: None,
+            forced: None,
+            text: String::new(),
+            free,
+            mask_best: None,
+            mask_loss: None,
+        };
+        writer.push(choice).unwrap();
+    }
+    writer.finish().unwrap();
+    path
+}
+
+fn claim(folder: &Path, expect: &[&str]) -> Result<Outcome, Failure> {
+    let expect = expect.iter().map(|claim| Value::Text((*claim).to_owned())).collect();
+    // The board is legal more often from ply 40 on, less often before.
+    let board = write(folder, "board", "none", |record, t| t >= 40 || record % 3 == 0);
+    let moves = write(folder, "moves", "causal", |record, t| t < 40 || record % 4 == 0);
+    let trial = Trial::new(folder.join("trial")).with("expect", Value::List(expect));
+    let labelled = |trial: Trial, label: &str, path| trial.labelled("choices", label.parse().unwrap(), path);
+    labelled(labelled(trial, "c[arm=board,seed=0]", board), "c[arm=moves,seed=0]", moves).run(&Claim)
+}
+
+fn refused(folder: &Path, expect: &[&str]) -> String {
+    claim(folder, expect).map(|_| ()).unwrap_err().message
+}
+
+#[test]
+fn what_holds_is_written_with_what_was_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let expect = ["board/none.legal > moves/causal.legal from ply 40", "moves/causal.valid > moves/causal.legal"];
+    let outcome = claim(folder.path(), &expect).unwrap();
+    let lines = std::fs::read_to_string(&outcome.outputs["claims"]).unwrap();
+    let found: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(found.len(), 2);
+    assert_eq!(
+        (&found[0]["claim"], &found[0]["positions"], &found[0]["games"]),
+        (&expect[0].into(), &180.into(), &30.into())
+    );
+    assert_eq!((&found[0]["left"]["mean"], &found[0]["left"]["arm"]), (&1.0.into(), &"board/none".into()));
+    let number = |name: &str| found[0][name].as_f64().unwrap();
+    assert!((number("difference") - 0.75).abs() < 1e-12 && number("low") > 0.6 && number("high") < 0.9, "{lines}");
+}
+
+#[test]
+fn what_does_not_hold_is_an_error_with_both_values_and_the_interval() {
+    let folder = tempfile::tempdir().unwrap();
+    let message = refused(
+        folder.path(),
+        &["board/none.legal > moves/causal.legal from ply 40", "board/none.best > moves/causal.best"],
+    );
+    assert_eq!(
+        message,
+        "1 of 2 claims do not hold with their whole interval above 0: `board/none.best > moves/causal.best`: 20.00 % and 20.00 % in 300 \
+         positions of 30 games, a difference of +0.00 points, 95 % interval +0.00 to +0.00"
+    );
+    let message = refused(
+        folder.path(),
+        &["board/none.legal > moves/causal.legal from ply 90", "moves/causal.loss > board/none.loss"],
+    );
+    assert!(
+        message.contains("45.00 nats and 45.00 nats in 300 positions of 30 games, a difference of +0.00 nats"),
+        "{message}"
+    );
+}
+
+#[test]
+fn claims_about_nothing_are_errors_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |claim| refused(folder.path(), &[claim]);
+    assert_eq!(
+        refused("prompt/causal.best > board/none.best"),
+        "there are no choices of the arm `prompt/causal`, only of board/none, moves/causal"
+    );
+    assert!(
+        refused("board/none.mask_best > moves/causal.best")
+            .ends_with("there is no position in which both arms have a value")
+    );
+    assert!(refused("board/none.legal > moves/causal.legal from ply 91").contains("no position"));
+    let form = refused("board/none.legal");
+    assert!(
+        form.contains("`expect` has `board/none.legal`, which is not of the form ARM.MEASURE > ARM.MEASURE"),
+        "{form}"
+    );
+    assert!(refused("board > moves.legal").contains("`board` is not of the form ARM.MEASURE"));
+    assert!(refused("board/none.wins > moves.legal").contains("has `wins`, which is none of valid, legal, best, "));
+    assert!(refused("a.legal > b.legal from ply x").contains("has `from ply x`, which is not a number"));
+    assert!(refused_without_claims(folder.path()).contains("must have at least one claim"));
+}
+
+fn refused_without_claims(folder: &Path) -> String {
+    refused(folder, &[])
+}
+
+#[test]
+fn the_probe_has_a_claim_that_holds_and_one_that_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let values = [("expect".to_owned(), Value::List(vec![Value::Text("a.best > b.best".into())]))].into();
+    let probed = cwm_contract::testing::probe(&Claim, values, folder.path()).unwrap().unwrap();
+    assert_eq!(probed.keys().collect::<Vec<_>>(), ["fails/refused", "holds/claims"]);
+}

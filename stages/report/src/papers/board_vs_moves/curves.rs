@@ -1,0 +1,85 @@
+//! Curves of trainings, and the arm that each trained.
+
+use cwm_contract::{Failure, GroupInput, Label};
+use cwm_measures::{Arm, Run};
+use cwm_page::visible;
+use serde::Deserialize;
+
+use crate::papers::json_lines;
+
+/// What one training recorded.
+#[derive(Clone, Debug)]
+pub(crate) struct Curve {
+    /// The label of the training.
+    pub(crate) label: String,
+    /// The arm and the seed, where choices of the model are known.
+    pub(crate) arm: Option<(Arm, String)>,
+    /// Step, loss and learning rate.
+    pub(crate) train: Vec<(u64, f64, Option<f64>)>,
+    /// Step, loss and share of best moves.
+    pub(crate) validation: Vec<(u64, f64, Option<f64>)>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Line {
+    Train {
+        step: u64,
+        #[serde(deserialize_with = "json_lines::number")]
+        loss: Option<f64>,
+        #[serde(default, deserialize_with = "json_lines::number")]
+        learning_rate: Option<f64>,
+    },
+    Validation {
+        step: u64,
+        #[serde(deserialize_with = "json_lines::number")]
+        loss: Option<f64>,
+        #[serde(default, deserialize_with = "json_lines::number")]
+        best: Option<f64>,
+    },
+}
+
+impl Curve {
+    /// Arm and size, with the seed where `seeds` of one arm are shown; otherwise the label.
+    pub(crate) fn name(&self, seeds: bool) -> String {
+        match &self.arm {
+            Some((arm, seed)) if seeds && !seed.is_empty() => visible(&format!("{}, seed {seed}", arm.full_name())),
+            Some((arm, _)) => visible(&arm.full_name()),
+            None => self.label.clone(),
+        }
+    }
+}
+
+/// Reads all of them, in the order of their arms. A training is that of the choices whose label has its coordinates, beside the
+/// test set.
+///
+/// # Errors
+/// A file cannot be read, or one of its lines cannot be understood.
+pub(crate) fn read(inputs: &[GroupInput], runs: &[Run]) -> Result<Vec<Curve>, Failure> {
+    let trained = |label: &str| {
+        let label: Label = label.parse().ok()?;
+        let is_of = |run: &&Run| {
+            let beside = run.label.coordinates.iter().filter(|(axis, _)| axis != "test");
+            beside.eq(label.coordinates.iter())
+        };
+        runs.iter().find(is_of)
+    };
+    let mut curves = Vec::new();
+    for (label, lines) in json_lines::read::<Line>("curves", inputs)? {
+        let arm = trained(&label).map(|run| {
+            let arm = Arm::new(&run.chooser.arm(), run.chooser.size.as_deref().unwrap_or_default(), "");
+            (arm, run.seed().unwrap_or_default())
+        });
+        let mut curve = Curve { label, arm, train: Vec::new(), validation: Vec::new() };
+        for line in lines {
+            match line {
+                Line::Train { step, loss: Some(loss), learning_rate } => curve.train.push((step, loss, learning_rate)),
+                Line::Validation { step, loss: Some(loss), best } => curve.validation.push((step, loss, best)),
+                Line::Train { .. } | Line::Validation { .. } => {}
+            }
+        }
+        curves.push(curve);
+    }
+    curves.sort_by(|one, other| (&one.arm, &one.label).cmp(&(&other.arm, &other.label)));
+    Ok(curves)
+}

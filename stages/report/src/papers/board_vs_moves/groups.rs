@@ -1,0 +1,177 @@
+//! Arms on the same positions, in the groups that tables keep apart.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::Failure;
+use cwm_measures::{Comparison, Estimate, Measure, Measured, Run, by_arm};
+use cwm_page::{Cell, Column, MeanStd, number, visible};
+
+use crate::papers::board_vs_moves::common::{RESAMPLES, SEED};
+
+/// How rows may be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// One game each, one label each, one answer: only input and mask differ.
+    Controlled,
+    /// As the paper compares: other corpora, answers or programs.
+    Papers,
+}
+
+/// The arms of one kind on one test set.
+pub(crate) struct Group {
+    pub(crate) kind: Kind,
+    /// The test set.
+    pub(crate) test: String,
+    pub(crate) compared: Comparison,
+}
+
+impl Kind {
+    /// Controlled are the forms that can learn the same best moves of the same games. Characters learn the moves that were played;
+    /// positions without games are ChessBench's, which no list of moves can be asked.
+    fn of(run: &Run) -> Self {
+        let form = run.chooser.form.as_deref();
+        let learns_labels = matches!(form, Some("board" | "prompt" | "moves"));
+        let of_games = run.choices.iter().all(|choice| choice.game.is_some());
+        if learns_labels && of_games { Kind::Controlled } else { Kind::Papers }
+    }
+
+    /// As the column `Rows` has it.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Kind::Controlled => "controlled",
+            Kind::Papers => "the paper's",
+        }
+    }
+}
+
+/// The groups, controlled ones first.
+///
+/// # Errors
+/// Runs do not belong together.
+pub(crate) fn gather(runs: &[Run]) -> Result<Vec<Group>, Failure> {
+    let mut groups: BTreeMap<(Kind, String), Vec<&Run>> = BTreeMap::new();
+    for run in runs {
+        groups.entry((Kind::of(run), visible(run.test()))).or_default().push(run);
+    }
+    let group = |((kind, test), runs): ((Kind, String), Vec<&Run>)| {
+        Ok(Group { kind, test, compared: Comparison::new(&by_arm(runs)?, RESAMPLES, SEED)? })
+    };
+    groups.into_iter().map(group).collect()
+}
+
+/// An arm in its group.
+#[derive(Clone, Copy)]
+pub(crate) struct Member<'a> {
+    pub(crate) group: &'a Group,
+    pub(crate) place: usize,
+}
+
+/// All arms, group by group.
+pub(crate) fn members(groups: &[Group]) -> impl Iterator<Item = Member<'_>> {
+    groups.iter().flat_map(Group::members)
+}
+
+impl Group {
+    /// Its arms.
+    pub(crate) fn members(&self) -> impl Iterator<Item = Member<'_>> {
+        (0..self.compared.arms.len()).map(|place| Member { group: self, place })
+    }
+
+    /// The labels of the cells that chose.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = String> {
+        self.compared.arms.iter().flat_map(labels)
+    }
+}
+
+/// The labels of an arm's cells.
+fn labels(measured: &Measured) -> Vec<String> {
+    measured.labels.iter().map(|label| visible(&label.to_string())).collect()
+}
+
+impl<'a> Member<'a> {
+    pub(crate) fn measured(self) -> &'a Measured {
+        &self.group.compared.arms[self.place]
+    }
+
+    /// Its name with the size, for legends.
+    pub(crate) fn name(self) -> String {
+        visible(&self.measured().arm.full_name())
+    }
+
+    /// The cells that name its row.
+    pub(crate) fn head(self) -> Vec<Cell> {
+        let arm = &self.measured().arm;
+        let variant = if arm.variant.is_empty() { String::new() } else { format!(" ({})", arm.variant) };
+        let words = [&visible(&format!("{}{variant}", arm.name)), &visible(&arm.size)];
+        let mut head = vec![Cell::text(self.group.kind.words()), Cell::text(self.group.test.clone())];
+        head.extend(words.map(|word| if word.is_empty() { Cell::none() } else { Cell::text(word.clone()) }));
+        head
+    }
+
+    /// `this run`, or the number of seeds.
+    pub(crate) fn source(self) -> String {
+        match self.measured().labels.len() {
+            1 => "this run".to_owned(),
+            several => format!("{several} seeds"),
+        }
+    }
+
+    /// The mean of a measure where `counts` is true of the position.
+    pub(crate) fn mean(self, measure: Measure, counts: impl Fn(usize) -> bool) -> Option<Estimate> {
+        let compared = &self.group.compared;
+        compared.mean(|place| compared.value(self.place, measure, place).filter(|_| counts(place)))
+    }
+
+    /// The same as a cell.
+    pub(crate) fn cell(self, measure: Measure, counts: impl Fn(usize) -> bool) -> Cell {
+        estimate_cell(self.mean(measure, counts), measure.is_rate(), [self.measured()])
+    }
+}
+
+/// The columns of [`Member::head`].
+pub(crate) fn head_columns() -> Vec<Column> {
+    ["Rows", "Test set", "Arm", "Size"].map(|name| Column::text(name).naming_rows()).into()
+}
+
+/// A mean in percent or nats, with its interval, made by these arms.
+pub(crate) fn estimate_cell<'a>(
+    found: Option<Estimate>,
+    is_rate: bool,
+    arms: impl IntoIterator<Item = &'a Measured>,
+) -> Cell {
+    numbers_cell(found, if is_rate { (number::percent, 100.0) } else { (nats, 1.0) }, arms)
+}
+
+/// The same of a difference, with its sign.
+pub(crate) fn difference_cell<'a>(
+    found: Option<Estimate>,
+    is_rate: bool,
+    arms: impl IntoIterator<Item = &'a Measured>,
+) -> Cell {
+    numbers_cell(found, if is_rate { (points, 100.0) } else { (signed_nats, 1.0) }, arms)
+}
+
+fn numbers_cell<'a>(
+    found: Option<Estimate>,
+    (print, unit): (fn(f64) -> String, f64),
+    arms: impl IntoIterator<Item = &'a Measured>,
+) -> Cell {
+    let Some(found) = found else { return Cell::none() };
+    let over = MeanStd { mean: found.mean, deviation: None, interval: found.interval };
+    let sources: Vec<String> = arms.into_iter().flat_map(labels).collect();
+    Cell::mean_std(over, print, unit).with_sources(&sources)
+}
+
+/// A loss, with 3 decimals.
+pub(crate) fn nats(value: f64) -> String {
+    number::decimals(value, 3)
+}
+
+fn signed_nats(value: f64) -> String {
+    number::signed(value, nats)
+}
+
+/// A difference of shares in points.
+pub(crate) fn points(value: f64) -> String {
+    number::signed(value, number::percent)
+}

@@ -1,0 +1,174 @@
+//! Games of models, by arm, rules and opponent.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::{Failure, GroupInput};
+use cwm_matches::{End, Game, Matches, Participant, Players};
+use cwm_measures::{Arm, Estimate, Resamples};
+use cwm_page::{Cell, Column, visible};
+use cwm_rating::Level;
+
+use crate::papers::board_vs_moves::common::{RESAMPLES, SEED};
+
+/// The games of one arm under the same rules.
+#[derive(Clone, Debug)]
+pub(crate) struct Played {
+    pub(crate) arm: Arm,
+    /// `attempts` or `mask`; empty where no model plays.
+    pub(crate) legality: String,
+    /// `allow` or `avoid`; empty where no model plays.
+    pub(crate) repetition: String,
+    /// The cells that played, over all seeds.
+    pub(crate) labels: Vec<String>,
+    /// Label, name and digest of each match's engine, where it had one.
+    pub(crate) engines: Vec<[String; 3]>,
+    /// By opponent, levels first.
+    pub(crate) against: BTreeMap<Opponent, Vec<Against>>,
+}
+
+/// Who played against the arm.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Opponent {
+    /// Stockfish at this level.
+    Level(u8),
+    /// Anyone else, by name.
+    Other(String),
+}
+
+/// A game.
+#[derive(Clone, Debug)]
+pub(crate) struct Against {
+    /// The file and the number of its pair, by which games are resampled.
+    pub(crate) pair: (usize, u64),
+    pub(crate) is_white: bool,
+    /// 0, 0.5 or 1.
+    pub(crate) score: f64,
+    pub(crate) end: End,
+    pub(crate) illegal_attempts: u32,
+}
+
+/// What happened in some games.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Results {
+    pub(crate) wins: u32,
+    pub(crate) draws: u32,
+    pub(crate) losses: u32,
+}
+
+impl Results {
+    pub(crate) fn of<'a>(games: impl IntoIterator<Item = &'a Against>) -> Self {
+        let mut results = Results::default();
+        for game in games {
+            let count = match game.score {
+                score if score > 0.75 => &mut results.wins,
+                score if score < 0.25 => &mut results.losses,
+                _ => &mut results.draws,
+            };
+            *count += 1;
+        }
+        results
+    }
+
+    pub(crate) fn at(self, rating: f64) -> Level {
+        Level { rating, wins: self.wins, draws: self.draws, losses: self.losses }
+    }
+
+    pub(crate) fn games(self) -> u32 {
+        self.wins + self.draws + self.losses
+    }
+}
+
+impl Opponent {
+    fn of(other: &Participant, game: &Game) -> Self {
+        match (game.level, &other.arm) {
+            (Some(level), _) => Opponent::Level(level),
+            (None, Some(arm)) => {
+                let arm = Arm::new(arm, other.size.as_deref().unwrap_or_default(), "");
+                Opponent::Other(visible(&arm.full_name()))
+            }
+            (None, None) => Opponent::Other(visible(&other.kind)),
+        }
+    }
+
+    /// As tables have it.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Opponent::Level(level) => format!("level {level}"),
+            Opponent::Other(name) => name.clone(),
+        }
+    }
+}
+
+impl Played {
+    /// The columns of [`Played::head`].
+    pub(crate) fn columns() -> Vec<Column> {
+        ["Rows", "Arm", "Size", "Legality", "Repetition"].map(|name| Column::text(name).naming_rows()).into()
+    }
+
+    /// The cells that name its rows. The paper samples up to five attempts and lets models repeat positions.
+    pub(crate) fn head(&self) -> Vec<Cell> {
+        let rows = if self.is_papers() { "the paper's" } else { "controlled" };
+        let words = [rows.to_owned(), visible(&self.arm.name), visible(&self.arm.size)];
+        let rules = [visible(&self.legality), visible(&self.repetition)];
+        words
+            .into_iter()
+            .chain(rules)
+            .map(|word| if word.is_empty() { Cell::none() } else { Cell::text(word) })
+            .collect()
+    }
+
+    /// Whether it plays by the paper's rules.
+    pub(crate) fn is_papers(&self) -> bool {
+        (self.legality.as_str(), self.repetition.as_str()) == ("attempts", "allow")
+    }
+
+    /// Arm and rules, for titles.
+    pub(crate) fn name(&self) -> String {
+        let rules = if self.legality.is_empty() { String::new() } else { format!(", {}", self.legality) };
+        visible(&format!("{}{rules}", self.arm.full_name()))
+    }
+}
+
+/// The mean score of games, with an interval over pairs.
+pub(crate) fn score(games: &[Against]) -> Option<Estimate> {
+    let mut games: Vec<&Against> = games.iter().collect();
+    games.sort_by_key(|game| game.pair);
+    let pairs: Vec<&[&Against]> = games.chunk_by(|one, next| one.pair == next.pair).collect();
+    let values = pairs.iter().enumerate().flat_map(|(place, pair)| pair.iter().map(move |game| (place, game.score)));
+    Resamples::draw(pairs.len(), RESAMPLES, SEED).estimate(values)
+}
+
+/// Reads all matches; those of one arm and size under the same rules are taken together, whatever the seed. The first player is the
+/// one that is measured.
+///
+/// # Errors
+/// A file is no file of matches.
+pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<Played>, Failure> {
+    let mut all: BTreeMap<(bool, Arm, String, String), Played> = BTreeMap::new();
+    for (file, input) in inputs.iter().enumerate() {
+        let matches = Matches::open(&input.path)?;
+        let Players { first, second, legality, repetition, engine } = matches.players().clone();
+        let arm = Arm::new(first.arm.as_deref().unwrap_or(&first.kind), first.size.as_deref().unwrap_or_default(), "");
+        let (legality, repetition) = (legality.unwrap_or_default(), repetition.unwrap_or_default());
+        let new =
+            Played { arm, legality, repetition, labels: Vec::new(), engines: Vec::new(), against: BTreeMap::new() };
+        // Controlled ones come first.
+        let key = (new.is_papers(), new.arm.clone(), new.legality.clone(), new.repetition.clone());
+        let played = all.entry(key).or_insert(new);
+        let label = visible(&input.label.to_string());
+        played.engines.extend(engine.map(|engine| [label.clone(), visible(&engine.name), visible(&engine.digest)]));
+        played.labels.push(label);
+        for game in matches {
+            let game = game?;
+            let against = Against {
+                pair: (file, game.pair),
+                is_white: game.first_white,
+                score: game.score,
+                end: game.end,
+                illegal_attempts: game.illegal_attempts,
+            };
+            played.against.entry(Opponent::of(&second, &game)).or_default().push(against);
+        }
+    }
+    Ok(all.into_values().collect())
+}

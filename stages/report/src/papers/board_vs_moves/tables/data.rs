@@ -1,0 +1,56 @@
+//! What was played, labelled, encoded and left out.
+
+use cwm_page::{Cell, Column, Row, Table, number};
+use serde_json::Value;
+
+use crate::papers::board_vs_moves::common::id;
+use crate::papers::board_vs_moves::counts::Counted;
+use crate::papers::board_vs_moves::play::Played;
+
+/// All counts, and the engines of matches.
+pub(crate) fn data(counts: &[Counted], played: &[Played]) -> Table {
+    let mut groups: Vec<Vec<Row>> = Vec::new();
+    for of_one in counts.chunk_by(|one, next| one.label == next.label) {
+        groups.push(of_one.iter().map(counted).collect());
+    }
+    let mut engines: Vec<&[String; 3]> = played.iter().flat_map(|played| &played.engines).collect();
+    engines.sort();
+    groups.extend(engines.into_iter().map(|[label, name, digest]| {
+        let value = Cell::text(format!("{name} (BLAKE3 {digest})")).with_sources([label]);
+        let words = [label.as_str(), "match", "engine of the games"].map(Cell::text);
+        vec![Row::ours(words.into_iter().chain([value]).collect())]
+    }));
+    Table {
+        id: id("data"),
+        title: "Games, positions, and what was left out".into(),
+        paper: None,
+        caption: "As each stage counted it; reasons stand behind `left_out` and `dropped`. An engine's name does not name its program: the \
+                  digest does. Labels of two engines, or of two numbers of nodes, are never to be read in one table."
+            .into(),
+        columns: vec![
+            Column::text("Stage").naming_rows(),
+            Column::text("Kind"),
+            Column::text("What"),
+            Column::number("Number"),
+        ],
+        groups,
+        noun: "stages",
+        shared_columns: 2,
+        folds: true,
+        ..Table::default()
+    }
+}
+
+fn counted(counted: &Counted) -> Row {
+    let Counted { label, stage, what, value } = counted;
+    let value = match value {
+        Value::Number(whole) if whole.is_u64() => Cell::count(whole.as_u64().unwrap_or_default()),
+        Value::Number(other) => {
+            other.as_f64().map_or(Cell::none(), |other| Cell::number(other, number::setting(other)))
+        }
+        Value::String(text) => Cell::text(text.clone()),
+        _ => Cell::none(),
+    };
+    let words = [label, stage, what].map(|word| Cell::text(word.clone()));
+    Row::ours(words.into_iter().chain([value.with_sources([label])]).collect())
+}

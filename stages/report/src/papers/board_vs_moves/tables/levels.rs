@@ -1,0 +1,107 @@
+//! Results against each opponent.
+
+use cwm_matches::End;
+use cwm_page::{Cell, Column, Row, Table, number};
+use cwm_rating::{Rating, difference};
+
+use crate::papers::board_vs_moves::common::id;
+use crate::papers::board_vs_moves::facts::Facts;
+use crate::papers::board_vs_moves::groups::{Kind, estimate_cell};
+use crate::papers::board_vs_moves::play::{Against, Opponent, Played, Results, score};
+use crate::papers::board_vs_moves::tables::{REPOSITORY, printed_row};
+
+/// The sweeps of the authors' repository: row of the facts, and words.
+pub(crate) const SWEEPS: [(&str, &str); 2] =
+    [("sweep", "sweep"), ("sweep_with_repetitions", "sweep with draws by repetition")];
+
+/// Wins, draws and losses of each arm against each opponent, and how games ended.
+pub(crate) fn levels(played: &[Played], facts: &Facts) -> Table {
+    let mut columns = Played::columns();
+    columns.push(Column::text("Opponent").naming_rows());
+    let numbers = [
+        "Games",
+        "Won",
+        "Drawn",
+        "Lost",
+        "Score (%)",
+        "Repetitions",
+        "Forfeits",
+        "Context full",
+        "Illegal attempts a game",
+    ];
+    columns.extend(numbers.map(Column::number));
+    columns.push(Column::number("Elo above it"));
+    Table {
+        id: id("levels"),
+        title: "Results against each opponent".into(),
+        paper: Some("Appendix I"),
+        caption: "`level N` is Stockfish's rule of weakened play, drawn from a seed; the engine and its digest stand under Data. The \
+                  paper's rows take up to five sampled attempts at a legal move and may repeat positions; other rules make another \
+                  player. Repetitions are games drawn by the third occurrence of a position; forfeits were lost for want of a legal \
+                  move; in games whose context was full the model could read no further, and they count as drawn. Scores have \
+                  95 % intervals over pairs of games. A `<` is only a bound: all games were lost. Seeds of an arm are taken \
+                  together. An arm that plays White alone has half of chess. Of the repository's two sweeps the one without draws \
+                  was re-scored, so it seems, by an engine."
+            .into(),
+        columns,
+        groups: played.iter().flat_map(|played| played.against.iter().map(move |(opponent, games)| vec![row(played, opponent, games)])).collect(),
+        not_run: if played.is_empty() { Vec::new() } else { repository(facts) },
+        noun: "players",
+        ..Table::default()
+    }
+}
+
+fn row(played: &Played, opponent: &Opponent, games: &[Against]) -> Row {
+    let results = Results::of(games);
+    let ends = |end: End, lost: bool| {
+        games.iter().filter(|game| game.end == end && (!lost || game.score == 0.0)).count() as u64
+    };
+    let mut cells = played.head();
+    cells.push(Cell::text(opponent.name()));
+    let attempts: u64 = games.iter().map(|game| u64::from(game.illegal_attempts)).sum();
+    let mut numbers = counts(results);
+    numbers.push(estimate_cell(score(games), true, []));
+    numbers.extend(
+        [(End::Threefold, false), (End::Attempts, true), (End::Context, false)]
+            .map(|(end, lost)| Cell::count(ends(end, lost))),
+    );
+    numbers
+        .push(number::mean(attempts, games.len() as u64).map_or(Cell::none(), |(mean, text)| Cell::number(mean, text)));
+    numbers.push(elo(difference(&results.at(0.0)).ok()));
+    cells.extend(numbers.into_iter().map(|cell| cell.with_sources(&played.labels)));
+    Row::ours(cells)
+}
+
+/// Games, wins, draws and losses.
+fn counts(results: Results) -> Vec<Cell> {
+    let Results { wins, draws, losses } = results;
+    [results.games(), wins, draws, losses].map(|number| Cell::count(u64::from(number))).into()
+}
+
+/// A rating or a bound, which is a word and no number.
+pub(super) fn elo(rating: Option<Rating>) -> Cell {
+    match rating {
+        Some(likeliest @ Rating::Likeliest { rating, .. }) => {
+            Cell::number(rating, number::printed(&likeliest.to_string()))
+        }
+        Some(bound) => Cell::text(number::printed(&bound.to_string())),
+        None => Cell::none(),
+    }
+}
+
+fn repository(facts: &Facts) -> Vec<Vec<Row>> {
+    let rows = SWEEPS.into_iter().flat_map(|(sweep, words)| {
+        facts.sweep(sweep).into_iter().enumerate().map(move |(level, [wins, draws, losses])| {
+            let results = Results { wins, draws, losses };
+            let head = [Kind::Papers.words(), REPOSITORY, "", words, ""];
+            let head = head.map(|word| if word.is_empty() { Cell::none() } else { Cell::text(word) });
+            let mut cells: Vec<Cell> = head.into_iter().chain([Cell::text(format!("level {level}"))]).collect();
+            cells.extend(counts(results));
+            cells.push(results.at(0.0).score().map_or(Cell::none(), Cell::percent));
+            cells.extend(std::iter::repeat_n(Cell::none(), 4));
+            cells.push(elo(difference(&results.at(0.0)).ok()));
+            vec![printed_row(cells)]
+        })
+    });
+    rows.collect()
+}

@@ -1,0 +1,86 @@
+//! Tables of matches.
+
+use super::*;
+
+/// The counts that the authors published, 100 games a level: they are rated as an independent program rated them.
+const SWEEP: [[u32; 3]; 11] = [
+    [99, 0, 1],
+    [93, 0, 7],
+    [86, 2, 12],
+    [82, 2, 16],
+    [69, 2, 29],
+    [50, 1, 49],
+    [56, 1, 43],
+    [30, 1, 69],
+    [23, 2, 75],
+    [17, 5, 78],
+    [10, 5, 85],
+];
+
+#[test]
+fn ratings_are_those_of_the_golden_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut trial = Trial::new(folder.path().join("trial"));
+    for (level, results) in SWEEP.into_iter().enumerate() {
+        let name = format!("matches[against=level:{level}]");
+        let path = write_matches(folder.path(), &name, &format!("level:{level}"), Some(level as u8), results);
+        trial = trial.labelled("matches", label(&name), path);
+    }
+    let report = run(trial).unwrap();
+    let table = page_table(&report, "board-vs-moves-ratings");
+    let ours = lines(&table, "| board/none | d64/l2 | attempts | allow | 1,100 | 11 |");
+    assert_eq!(ours.len(), 1, "{table}");
+    assert!(ours[0].contains("| 2,478 |") && ours[0].contains("| 2274 ["), "{table}");
+    let repository = lines(&table, "| authors' repository |");
+    assert!(
+        repository[0].contains("| sweep | – | 1,100 | 11 | 2,478 |") && repository[0].contains("| 2274 ["),
+        "{table}"
+    );
+    let printed = lines(&table, "| paper (not run here) |");
+    assert_eq!((printed.len(), lines(&table, "| characters/causal, as White |").len()), (7, 1), "{table}");
+    assert!(lines(&table, "| board/none | – |")[0].contains("| 2680 |"), "{table}");
+
+    let table = page_table(&report, "board-vs-moves-levels");
+    assert_eq!(
+        lines(&table, "| level 2 |")[0]
+            .split("| level 2 | 100 | 86 | 2 | 12 | 87.00")
+            .nth(1)
+            .map(|rest| rest.ends_with("| 2 | 12 | 0 | 0.60 | 330 |")),
+        Some(true),
+        "{table}"
+    );
+    assert_eq!(lines(&table, "| authors' repository |").len(), 22);
+    let table = page_table(&report, "board-vs-moves-table-03");
+    assert!(table.contains("| 10 | 2788 | 100 |"), "{table}");
+    let svg = read(&report, "figures/board-vs-moves-levels.svg");
+    assert!(svg.contains("level 2: 86.00 % won, 86 of 100"), "{svg}");
+    let table = page_table(&report, "board-vs-moves-data");
+    assert!(
+        table.contains("| matches[against=level:2] | match | engine of the games | Stockfish 15.1 (BLAKE3 00ff) |"),
+        "{table}"
+    );
+    assert!(!read(&report, "index.html").contains("class=\"warning\""));
+}
+
+#[test]
+fn games_that_were_all_lost_give_a_bound_and_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let lost = write_matches(folder.path(), "lost", "level:0", Some(0), [0, 0, 60]);
+    let random = write_matches(folder.path(), "random", "random", None, [40, 10, 10]);
+    let trial = Trial::new(folder.path().join("trial"));
+    let report =
+        run(trial.labelled("matches", label("m[a=0]"), lost).labelled("matches", label("m[a=r]"), random)).unwrap();
+    let table = page_table(&report, "board-vs-moves-ratings");
+    let row = lines(&table, "| 60 | 1 |")[0];
+    // (1 - E)^60 = 0.05 at 1320 - 400 log10(1 / (0.05^(-1/60) - 1)) = 803.7, and with 30 games 928.5.
+    assert!(row.ends_with("| < 804 | < 929 | < 929 |"), "{table}");
+    assert!(!table.contains("inf") && !row.contains("[<"), "{table}");
+    let page = read(&report, "index.html");
+    assert!(page.contains("Against rated levels all games of board/none d64/l2 were lost, or all won"), "{page}");
+    let table = page_table(&report, "board-vs-moves-levels");
+    assert!(lines(&table, "| random |")[0].contains("| 60 | 40 | 10 | 10 | 75.00"), "{table}");
+    assert!(
+        lines(&table, "| level 0 |")[0].contains("| 60 | 0 | 0 | 60 | 0.00 [0.00, 0.00] | 0 | 60 | 0 | 5.00 | < "),
+        "{table}"
+    );
+}
