@@ -35,7 +35,7 @@ impl PlayRules {
 
 impl Player {
     /// A move in a position with a legal move. A move that `is_excluded` is played only where the model gives no other, or all
-    /// legal moves are struck; an answer that is struck uses up an attempt. `uniform` gives numbers in [0, 1).
+    /// legal moves are excluded; an answer that is excluded uses up an attempt. `uniform` gives numbers in [0, 1).
     ///
     /// # Errors
     /// There is no room for an answer, or the form cannot write the game.
