@@ -20,7 +20,7 @@ pub fn remove_tied_heads(contents: &mut FileContents, source: &mut Source) -> Re
         if let Some((place, head, table)) = head_and_table(group)
             && is_same(source, head, table)?
         {
-            group.tensors.remove(place);
+            _ = group.tensors.remove(place);
         }
     }
     Ok(())

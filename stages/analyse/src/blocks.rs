@@ -8,7 +8,7 @@ use cwm_contract::{Context, Failure};
 use cwm_evaluations::{Evaluation, Evaluations, EvaluationsWriter, Source};
 use cwm_uci::Question;
 
-use crate::analyst::Analyst;
+use crate::evaluator::Evaluator;
 use crate::positions::Selection;
 
 /// Games of a block: some seconds of work.
@@ -53,7 +53,7 @@ impl Blocks<'_> {
     pub fn evaluate(
         &self,
         block: usize,
-        analyst: &mut Analyst,
+        evaluator: &mut Evaluator,
         source: &Source,
         asked: &dyn Fn(),
     ) -> Result<(), Failure> {
@@ -67,7 +67,7 @@ impl Blocks<'_> {
             for (t, position) in self.selection.of_game(&game)?.asked {
                 self.context.check_cancelled()?;
                 let question = Question::position(&position)?;
-                let line = analyst.line(&question).map_err(|failure| {
+                let line = evaluator.line(&question).map_err(|failure| {
                     let message = format!("game {} ({:?}), ply {t}: {}", game.index, game.id, failure.message);
                     Failure { message, ..failure }
                 })?;

@@ -3,9 +3,9 @@
 //! Engines run side by side, one a core, with one thread each; an answer depends on the position, the engine and its
 //! limit alone. It must not know what the moves are used for.
 
-mod analyst;
 mod blocks;
 mod config;
+mod evaluator;
 mod positions;
 mod probe;
 mod run;

@@ -9,9 +9,9 @@ use cwm_contract::{Context, Failure};
 use cwm_evaluations::{EvaluationsWriter, Source};
 use serde_json::{Value, json};
 
-use crate::analyst::Analyst;
 use crate::blocks::Blocks;
 use crate::config::Config;
+use crate::evaluator::Evaluator;
 use crate::positions::Selection;
 
 /// Reads `games` and writes `evaluations` and `counts`.
@@ -29,7 +29,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         over += positions.over;
     }
     context.activity("asking the engine");
-    let start = || Analyst::start(&config, context);
+    let start = || Evaluator::start(&config, context);
     // Its name stands in the output; and if it cannot be used, no other is started.
     let first = start()?;
     let source = first.source(&config);
@@ -54,8 +54,8 @@ fn evaluate(
     blocks: &Blocks<'_>,
     total: u64,
     source: &Source,
-    first: Analyst,
-    start: &(dyn Fn() -> Result<Analyst, Failure> + Sync),
+    first: Evaluator,
+    start: &(dyn Fn() -> Result<Evaluator, Failure> + Sync),
 ) -> Result<(), Failure> {
     let context = blocks.context;
     let (next, done, failed) = (AtomicUsize::new(0), AtomicU64::new(0), Mutex::new(None));
@@ -66,7 +66,7 @@ fn evaluate(
     };
     let work = || {
         let ready = first.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
-        let mut analyst = ready.map_or_else(start, Ok)?;
+        let mut evaluator = ready.map_or_else(start, Ok)?;
         loop {
             let block = next.fetch_add(1, Ordering::Relaxed);
             if block >= blocks.len() {
@@ -74,7 +74,7 @@ fn evaluate(
             }
             match blocks.finished(block)? {
                 Some(rows) => report(rows.total()),
-                None => blocks.evaluate(block, &mut analyst, source, &|| report(1))?,
+                None => blocks.evaluate(block, &mut evaluator, source, &|| report(1))?,
             }
         }
     };

@@ -38,7 +38,7 @@ pub struct Counts {
 
 impl Counts {
     /// Counts a position that is left out.
-    pub fn leave_out(&mut self, reason: Reason) {
+    pub fn exclude(&mut self, reason: Reason) {
         *self.left_out.entry(reason).or_default() += 1;
     }
 

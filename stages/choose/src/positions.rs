@@ -71,7 +71,7 @@ impl Positions {
                     self.counts.positions += 1;
                     taken.push(position);
                 }
-                Err(reason) => self.counts.leave_out(reason),
+                Err(reason) => self.counts.exclude(reason),
             }
         }
         Ok(taken)

@@ -6,7 +6,7 @@ use cwm_matches::End;
 use shakmaty::{ByColor, Color, Move, Position};
 
 use crate::board::Board;
-use crate::seat::{Answer, Seat};
+use crate::side::{Answer, Side};
 
 /// A game that has been played.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Played {
 pub fn play(
     context: &Context,
     opening: &[Move],
-    mut seats: ByColor<&mut Seat<'_>>,
+    mut sides: ByColor<&mut Side<'_>>,
     max_plies: u32,
     random: &mut GameStream,
 ) -> Result<Played, Failure> {
@@ -51,7 +51,7 @@ pub fn play(
         if board.moves().len() >= max_plies as usize {
             break (End::MaxPlies, None);
         }
-        match seats.get_mut(turn).answer(&board, random, &mut illegal_attempts) {
+        match sides.get_mut(turn).answer(&board, random, &mut illegal_attempts) {
             Ok(Answer::Move(played)) => board.play(played),
             Ok(Answer::NoLegalMove) => break (End::Attempts, Some(!turn)),
             Ok(Answer::ContextFull) => break (End::Context, None),

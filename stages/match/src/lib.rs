@@ -12,7 +12,7 @@ mod openings;
 mod output;
 mod probe;
 mod run;
-mod seat;
+mod side;
 mod table;
 
 use std::collections::BTreeMap;

@@ -14,7 +14,7 @@ use shakmaty::Move;
 use crate::config::Config;
 use crate::journal::Journal;
 use crate::kind::Kind;
-use crate::seat::Seat;
+use crate::side::Side;
 use crate::table::Table;
 
 /// Enough to pay, fast enough not to be noticed beside the playing.
@@ -24,8 +24,8 @@ const ZSTD_LEVEL: i32 = 9;
 ///
 /// # Errors
 /// The engine's program cannot be read.
-pub fn players(config: &Config, table: &Table<'_>, seats: &[Seat<'_>; 2]) -> Result<Players, Failure> {
-    let engine = match (&config.engine, seats.iter().find_map(Seat::engine_name)) {
+pub fn players(config: &Config, table: &Table<'_>, sides: &[Side<'_>; 2]) -> Result<Players, Failure> {
+    let engine = match (&config.engine, sides.iter().find_map(Side::engine_name)) {
         (Some(program), Some(name)) => {
             let digest = blake3::hash(&fs_err::read(&program.0)?).to_hex().to_string();
             Some(EngineName { name: name.to_owned(), digest })

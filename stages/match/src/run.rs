@@ -8,7 +8,7 @@ use cwm_contract::{Context, Failure};
 use crate::config::Config;
 use crate::journal::Journal;
 use crate::output;
-use crate::seat::Seat;
+use crate::side::Side;
 use crate::table::Table;
 
 /// Plays the games that are not finished and writes `games`, `matches` and `counts`.
@@ -17,11 +17,11 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     context.activity("reading players and openings");
     let table = Table::new(context, &config)?;
     // The engine's name stands in the output; and if it cannot be used, no other is started.
-    let seats = table.seats()?;
-    let players = output::players(&config, &table, &seats)?;
+    let sides = table.sides()?;
+    let players = output::players(&config, &table, &sides)?;
     let journal = Journal::open(context.checkpoint_dir(), config.games)?;
     context.activity("playing");
-    play(context, &table, &journal, config.games, seats)?;
+    play(context, &table, &journal, config.games, sides)?;
     context.activity("writing");
     output::write(context, &config, &players, &journal)
 }
@@ -32,16 +32,16 @@ fn play<'t>(
     table: &'t Table<'_>,
     journal: &Journal,
     games: u64,
-    seats: [Seat<'t>; 2],
+    sides: [Side<'t>; 2],
 ) -> Result<(), Failure> {
     let unfinished = journal.unfinished();
     let (next, done, failed) = (AtomicUsize::new(0), AtomicU64::new(games - unfinished.len() as u64), Mutex::new(None));
-    let first = Mutex::new(Some(seats));
+    let first = Mutex::new(Some(sides));
     let work = || {
         let ready = first.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let mut seats = ready.map_or_else(|| table.seats(), Ok)?;
+        let mut sides = ready.map_or_else(|| table.sides(), Ok)?;
         while let Some(&game) = unfinished.get(next.fetch_add(1, Ordering::Relaxed)) {
-            journal.push(&table.play(game, &mut seats)?)?;
+            journal.push(&table.play(game, &mut sides)?)?;
             context.progress(done.fetch_add(1, Ordering::Relaxed) + 1, Some(games), "games");
         }
         Ok(())

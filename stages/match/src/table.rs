@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::game;
 use crate::kind::Kind;
 use crate::openings::Openings;
-use crate::seat::Seat;
+use crate::side::Side;
 
 /// All that the games of a match need.
 pub struct Table<'c> {
@@ -58,36 +58,36 @@ impl<'c> Table<'c> {
     ///
     /// # Errors
     /// An engine cannot be used.
-    pub fn seats(&self) -> Result<[Seat<'_>; 2], Failure> {
+    pub fn sides(&self) -> Result<[Side<'_>; 2], Failure> {
         let engine: Option<&Path> = self.config.engine.as_ref().map(|engine| engine.0.as_path());
-        let seat = |kind: Kind| match self.model(kind) {
-            Some(player) => Ok(Seat::of_model(player, self.config)),
-            None => Seat::of_other(kind, engine, self.context.cancellation()),
+        let side = |kind: Kind| match self.model(kind) {
+            Some(player) => Ok(Side::of_model(player, self.config)),
+            None => Side::of_other(kind, engine, self.context.cancellation()),
         };
-        Ok([seat(self.config.first)?, seat(self.config.second)?])
+        Ok([side(self.config.first)?, side(self.config.second)?])
     }
 
     /// Plays the game of this number, from 0. It depends on nothing but the number, the players and the parameters.
     ///
     /// # Errors
     /// An engine fails, or the stage was cancelled.
-    pub fn play(&self, number: u64, seats: &mut [Seat<'_>; 2]) -> Result<Game, Failure> {
+    pub fn play(&self, number: u64, sides: &mut [Side<'_>; 2]) -> Result<Game, Failure> {
         let Config { first, second, seed, max_plies, .. } = *self.config;
         let (pair, first_white) =
             if self.config.has_both_colours() { (number / 2, number % 2 == 0) } else { (number, true) };
         let opening = self.openings.of_pair(pair)?;
         let mut random = GameStream::new("match", &seed.to_string(), number);
-        let [first_seat, second_seat] = seats;
+        let [first_seat, second_seat] = sides;
         let (first_name, _) = prepare(first, first_seat, &mut random)?;
         let (second_name, level) = prepare(second, second_seat, &mut random)?;
         let colour = if first_white { Color::White } else { Color::Black };
-        let mut seats = ByColor { white: first_seat, black: second_seat };
+        let mut sides = ByColor { white: first_seat, black: second_seat };
         let mut names = ByColor { white: first_name, black: second_name };
         if !first_white {
-            seats = seats.into_swapped();
+            sides = sides.into_swapped();
             names = names.into_swapped();
         }
-        let played = game::play(self.context, &opening.moves, seats, max_plies, &mut random);
+        let played = game::play(self.context, &opening.moves, sides, max_plies, &mut random);
         let played = played.map_err(|failure| {
             let message = format!("game {number}, {}", failure.message);
             Failure { message, ..failure }
@@ -111,9 +111,9 @@ impl<'c> Table<'c> {
 }
 
 /// Prepares a player for a game: its name in it, and its level, if it has one.
-fn prepare(kind: Kind, seat: &mut Seat<'_>, random: &mut GameStream) -> Result<(String, Option<u8>), Failure> {
+fn prepare(kind: Kind, side: &mut Side<'_>, random: &mut GameStream) -> Result<(String, Option<u8>), Failure> {
     let Kind::Level(weakest, strongest) = kind else { return Ok((kind.to_string(), None)) };
     let level = weakest + random.below(u32::from(strongest - weakest) + 1) as u8;
-    seat.set_level(level)?;
+    side.set_level(level)?;
     Ok((Kind::Level(level, level).to_string(), Some(level)))
 }

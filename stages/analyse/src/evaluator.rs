@@ -14,30 +14,30 @@ use crate::config::Config;
 const LEAST_MATE: i32 = MATE - 1_000;
 
 /// One of them, ready for questions.
-pub enum Analyst {
+pub enum Evaluator {
     /// A program, and the limit of each search.
     Program(Box<(Engine, Limit)>),
     /// Our own engine, which looks so many plies ahead before it follows captures.
     Own(u32),
 }
 
-impl Analyst {
+impl Evaluator {
     /// As the parameters have it.
     ///
     /// # Errors
     /// The program cannot be used.
     pub fn start(config: &Config, context: &Context) -> Result<Self, Failure> {
-        let Some(program) = &config.engine else { return Ok(Analyst::Own(config.depth)) };
+        let Some(program) = &config.engine else { return Ok(Evaluator::Own(config.depth)) };
         let (options, cancellation) = (config.options.clone(), context.cancellation().clone());
         let engine = Engine::start(&program.0, Settings { options, cancellation, ..Settings::default() })?;
-        Ok(Analyst::Program(Box::new((engine, Limit::nodes(config.nodes)))))
+        Ok(Evaluator::Program(Box::new((engine, Limit::nodes(config.nodes)))))
     }
 
     /// What the evaluations are made by.
     pub fn source(&self, config: &Config) -> Source {
         match self {
-            Analyst::Program(program) => Source { made_by: program.0.name().to_owned(), nodes: Some(config.nodes) },
-            Analyst::Own(depth) => Source { made_by: format!("cwm's own engine, depth {depth}"), nodes: None },
+            Evaluator::Program(program) => Source { made_by: program.0.name().to_owned(), nodes: Some(config.nodes) },
+            Evaluator::Own(depth) => Source { made_by: format!("cwm's own engine, depth {depth}"), nodes: None },
         }
     }
 
@@ -47,11 +47,11 @@ impl Analyst {
     /// The program fails.
     pub fn line(&mut self, question: &Question) -> Result<Line, Failure> {
         match self {
-            Analyst::Program(program) => {
+            Evaluator::Program(program) => {
                 let (engine, limit) = &mut **program;
                 engine.ask(question, limit).map(line)
             }
-            Analyst::Own(depth) => own_line(question, *depth),
+            Evaluator::Own(depth) => own_line(question, *depth),
         }
     }
 }

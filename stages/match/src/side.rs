@@ -25,7 +25,7 @@ pub enum Answer {
 }
 
 /// A player at the board, for one game after the other.
-pub enum Seat<'p> {
+pub enum Side<'p> {
     /// Any legal move.
     Random,
     /// A model.
@@ -51,15 +51,15 @@ pub enum Strength {
     Level(Level),
 }
 
-impl<'p> Seat<'p> {
-    /// The seat of a model.
+impl<'p> Side<'p> {
+    /// The side of a model.
     pub fn of_model(player: &'p Player, config: &Config) -> Self {
         let attempts = (!config.has_mask()).then_some(config.attempts);
         let rules = PlayRules { attempts, temperature: config.temperature };
-        Seat::Model(Model { player, rules, avoids_repetition: config.repetition == "avoid" })
+        Side::Model(Model { player, rules, avoids_repetition: config.repetition == "avoid" })
     }
 
-    /// The seat of a player that is no model.
+    /// The side of a player that is no model.
     ///
     /// # Errors
     /// The engine cannot be used, or has no levels that are known.
@@ -70,20 +70,20 @@ impl<'p> Seat<'p> {
             Engine::start(engine, settings).map(Box::new)
         };
         match kind {
-            Kind::Random => Ok(Seat::Random),
+            Kind::Random => Ok(Side::Random),
             Kind::Model | Kind::Other => Err(Failure::input(format!("the input `{kind}` is not given"))),
-            Kind::Nodes(nodes) => Ok(Seat::Engine(start(1)?, Strength::Full(Limit::nodes(nodes)))),
+            Kind::Nodes(nodes) => Ok(Side::Engine(start(1)?, Strength::Full(Limit::nodes(nodes)))),
             Kind::Level(weakest, _) => {
                 let engine = start(Level::LINES)?;
                 let level = Level::new(weakest, engine.name())?;
-                Ok(Seat::Engine(engine, Strength::Level(level)))
+                Ok(Side::Engine(engine, Strength::Level(level)))
             }
         }
     }
 
     /// The name of its engine.
     pub fn engine_name(&self) -> Option<&str> {
-        if let Seat::Engine(engine, _) = self { Some(engine.name()) } else { None }
+        if let Side::Engine(engine, _) = self { Some(engine.name()) } else { None }
     }
 
     /// Sets the level of the next game.
@@ -91,7 +91,7 @@ impl<'p> Seat<'p> {
     /// # Errors
     /// The engine has no such level.
     pub fn set_level(&mut self, number: u8) -> Result<(), Failure> {
-        if let Seat::Engine(engine, strength) = self {
+        if let Side::Engine(engine, strength) = self {
             *strength = Strength::Level(Level::new(number, engine.name())?);
         }
         Ok(())
@@ -103,12 +103,12 @@ impl<'p> Seat<'p> {
     /// The engine fails.
     pub fn answer(&mut self, board: &Board, random: &mut GameStream, illegal: &mut u32) -> Result<Answer, Failure> {
         match self {
-            Seat::Random => {
+            Side::Random => {
                 let moves = board.position().legal_moves();
                 Ok(Answer::Move(moves[random.below(moves.len() as u32) as usize]))
             }
-            Seat::Model(model) => model.answer(board, random, illegal),
-            Seat::Engine(engine, strength) => {
+            Side::Model(model) => model.answer(board, random, illegal),
+            Side::Engine(engine, strength) => {
                 let question = Question::game(&board.words)?;
                 match strength {
                     Strength::Full(limit) => Ok(Answer::Move(engine.ask(&question, limit)?.best)),
