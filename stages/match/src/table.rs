@@ -54,7 +54,7 @@ impl<'c> Table<'c> {
         }
     }
 
-    /// Seats both players, the first first. Engines are started.
+    /// Both players ready to play, the first first. Engines are started.
     ///
     /// # Errors
     /// An engine cannot be used.
@@ -74,14 +74,14 @@ impl<'c> Table<'c> {
     pub fn play(&self, number: u64, sides: &mut [Side<'_>; 2]) -> Result<Game, Failure> {
         let Config { first, second, seed, max_plies, .. } = *self.config;
         let (pair, first_white) =
-            if self.config.has_both_colours() { (number / 2, number % 2 == 0) } else { (number, true) };
+            if self.config.has_both_colours() { (number / 2, number.is_multiple_of(2)) } else { (number, true) };
         let opening = self.openings.of_pair(pair)?;
         let mut random = GameStream::new("match", &seed.to_string(), number);
-        let [first_seat, second_seat] = sides;
-        let (first_name, _) = prepare(first, first_seat, &mut random)?;
-        let (second_name, level) = prepare(second, second_seat, &mut random)?;
+        let [first_side, second_side] = sides;
+        let (first_name, _) = prepare(first, first_side, &mut random)?;
+        let (second_name, level) = prepare(second, second_side, &mut random)?;
         let colour = if first_white { Color::White } else { Color::Black };
-        let mut sides = ByColor { white: first_seat, black: second_seat };
+        let mut sides = ByColor { white: first_side, black: second_side };
         let mut names = ByColor { white: first_name, black: second_name };
         if !first_white {
             sides = sides.into_swapped();

@@ -51,8 +51,13 @@ fn random() -> GameStream {
 
 /// The game of a command `position`, or why there is none.
 fn game(fen: Option<Fen>, moves: &[UciMove]) -> Result<GameSoFar, String> {
-    let start = fen.map_or_else(|| Ok(Chess::default()), |fen| fen.into_position(CastlingMode::Standard));
-    let mut game = GameSoFar::new(start.map_err(|error| format!("the position is none of standard chess: {error}"))?);
+    let start = match fen {
+        Some(fen) => {
+            fen.into_position(CastlingMode::Standard).map_err(|error| format!("the position is wrong: {error}"))?
+        }
+        None => Chess::default(),
+    };
+    let mut game = GameSoFar::new(start);
     for word in moves {
         let played = word.to_move(game.position());
         game.push(played.map_err(|_| format!("the move {word} of the last position is not legal"))?);
