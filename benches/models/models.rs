@@ -5,7 +5,8 @@
 //! the same. They take turns; figures are the least of several turns, in tokens a CPU second of all threads and in tokens
 //! a second by the clock. Machines are noisy: compare figures of one run, not runs.
 //!
-//! `-- slice mamba2` measures these families alone, `--size d256/l2` another size, `--threads 4` so many threads.
+//! `-- slice mamba2` measures these families alone, `--size d256/l2` another size, `--threads 4` so many threads. `--boards`
+//! measures the step of `learn` on 32 boards of 78 tokens, without a mask and with one target each.
 
 mod peer;
 mod step;
@@ -40,22 +41,26 @@ fn main() {
         None if most > 1 => vec![1, most],
         None => vec![1],
     };
-    let wanted = |name: &str| arguments.iter().any(|argument| argument == name);
+    let given = |name: &str| arguments.iter().any(|argument| argument == name);
+    let boards = given("--boards");
+    // Other families know no boards in PyTorch.
+    let wanted = |name: &str| if boards { name == "gpt" } else { given(name) };
     let some = FAMILIES.iter().any(|family| wanted(family.name));
+    let tokens = if boards { step::BOARD } else { step::TOKENS };
     let python = peer::python();
     let mut version = None;
     for threads in threads {
-        println!("\n{size}, {} x {} tokens, {threads} thread(s)", step::GAMES, step::TOKENS);
+        println!("\n{size}, {} x {tokens} tokens, {threads} thread(s)", step::GAMES);
         println!(
             "{:<20} {:>10} {:>10} {:>6} {:>10} {:>10} {:>6}",
             "family", "cwm, CPU", "PyTorch", "ratio", "cwm, clock", "PyTorch", "ratio"
         );
         for family in FAMILIES.iter().filter(|family| !some || wanted(family.name)) {
             let folder = tempfile::tempdir().expect("a folder");
-            let mut ours = Trainer::new(family.name, &size, threads);
+            let mut ours = Trainer::new(family.name, &size, threads, boards);
             ours.write(folder.path());
-            let mut peer =
-                python.as_ref().map(|python| Peer::start(python, folder.path(), family.name, &size, threads));
+            let start = |python| Peer::start(python, folder.path(), [family.name, &size], threads, boards);
+            let mut peer = python.as_ref().map(start);
             if let Some(peer) = &mut peer {
                 agree(family.name, ours.loss_and_norm(), peer.ask("loss"));
                 version = Some(peer.version.clone());
@@ -72,7 +77,7 @@ fn main() {
                     theirs = [theirs[0].min(other[0]), theirs[1].min(other[1])];
                 }
             }
-            row(family.name, [cpu, theirs[1], clock, theirs[0]]);
+            row(family.name, tokens, [cpu, theirs[1], clock, theirs[0]]);
         }
     }
     println!("\ncwm {} beside PyTorch {}", env!("CARGO_PKG_VERSION"), version.as_deref().unwrap_or("(skipped)"));
@@ -85,8 +90,8 @@ fn agree(family: &str, ours: [f64; 2], theirs: [f64; 2]) {
 }
 
 /// Seconds of a turn as tokens a second.
-fn row(family: &str, [cpu, their_cpu, clock, their_clock]: [f64; 4]) {
-    let rate = |seconds: f64| (STEPS * step::GAMES * step::TOKENS) as f64 / seconds;
+fn row(family: &str, tokens: usize, [cpu, their_cpu, clock, their_clock]: [f64; 4]) {
+    let rate = |seconds: f64| (STEPS * step::GAMES * tokens) as f64 / seconds;
     let number = |seconds: f64| if seconds.is_finite() { format!("{:.0}", rate(seconds)) } else { "-".into() };
     let ratio = |ours: f64, theirs: f64| if theirs.is_finite() { format!("{:.2}", theirs / ours) } else { "-".into() };
     println!(

@@ -1,6 +1,6 @@
 """Training steps in PyTorch, with the weights and the batch that `models.rs` left in a folder.
 
-    python pytorch.py FOLDER FAMILY SIZE THREADS
+    python pytorch.py FOLDER FAMILY SIZE THREADS [boards]
 
 It says its version, then answers commands, a line each: `loss` with the batch's loss and gradient norm without dropout,
 `steps N` with the seconds by the clock and of all processors that N steps take, with dropout where the family has it.
@@ -16,9 +16,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from twin import families, files, training
 
 
-def main(folder, family, size, threads):
+def main(folder, family, size, threads, boards=None):
     torch.set_num_threads(int(threads))
-    model = families.build(family, size, dropout=0.1)
+    if boards:
+        model = families.build(family, size, 1968, outputs=1968, positions=78, causal=False)
+    else:
+        model = families.build(family, size, dropout=0.1)
+    loss_of = families.answer_loss if boards else families.loss
     model.load_state_dict(files.tensors(os.path.join(folder, "model.safetensors")))
     given = files.tensors(os.path.join(folder, "batch.safetensors"))
     batch = given["tokens"], None, given["labels"].long()
@@ -28,13 +32,13 @@ def main(folder, family, size, threads):
     for line in sys.stdin:
         if line.strip() == "loss":
             model.eval()
-            loss, norm, _ = training.update(model, adamw, batch, hyper.clip, 0.0)
+            loss, norm, _ = training.update(model, adamw, batch, hyper.clip, 0.0, loss_of)
             model.train()
             print(loss, norm, flush=True)
             continue
         clock, cpu = time.perf_counter(), time.process_time()
         for _ in range(int(line.split()[1])):
-            training.update(model, adamw, batch, hyper.clip, hyper.lr)
+            training.update(model, adamw, batch, hyper.clip, hyper.lr, loss_of)
         print(time.perf_counter() - clock, time.process_time() - cpu, flush=True)
 
 

@@ -1,4 +1,4 @@
-//! A training step as the stage `train` makes it.
+//! A training step as the stages `train` and `learn` make it.
 
 use std::path::Path;
 
@@ -6,7 +6,9 @@ use cwm_models::batch::cut_by_length;
 use cwm_models::checkpoint::write_weights;
 use cwm_models::counter_rng::CounterRng;
 use cwm_models::gradient::GradientSum;
-use cwm_models::heads::labels::{self, LABELS, MicroBatch, SPANS, denominator, loss};
+use cwm_models::heads::choice::{self, NONE};
+use cwm_models::heads::labels::{self, LABELS, MicroBatch, SPANS, denominator};
+use cwm_models::loss::Loss;
 use cwm_models::parameters::Weights;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Architecture, DeviceWeights, ForwardPass, Network, device};
@@ -17,7 +19,11 @@ use safetensors::tensor::{Dtype, TensorView};
 pub const GAMES: usize = 32;
 /// Tokens of each.
 pub const TOKENS: usize = 80;
+/// Tokens of a board.
+pub const BOARD: usize = 78;
 const VOCABULARY: usize = 20_482;
+/// Tokens and answers of boards.
+const ACTIONS: usize = 1_968;
 /// `train`'s default `micro_batch_tokens`.
 const MICRO_BATCH_TOKENS: usize = 768;
 
@@ -28,8 +34,19 @@ pub struct Trainer {
     adamw: AdamW,
     gradient: GradientSum,
     workers: WorkerPool,
-    batch: Vec<MicroBatch>,
+    batch: Batch,
     steps: u64,
+}
+
+/// Micro-batches of games with all labels, or of boards with one answer.
+enum Batch {
+    Games(Vec<MicroBatch>),
+    Boards(Vec<choice::MicroBatch>),
+}
+
+/// Tokens of a board, and its answer.
+fn board(number: usize) -> (Vec<u16>, u16) {
+    ((0..BOARD).map(|t| ((number * 7 + t * 5) % 31) as u16).collect(), (number * 61 % ACTIONS) as u16)
 }
 
 /// Moves that no game has, but as many different ones.
@@ -43,36 +60,57 @@ fn class(game: usize, t: usize, label: usize) -> u8 {
     ((game * 31 + t * 17 + label * 7) % SPANS[label].1) as u8
 }
 
+/// All games, as `train` cuts them.
+fn game_batch() -> Vec<MicroBatch> {
+    let games = games();
+    let games: Vec<&[u16]> = games.iter().map(Vec::as_slice).collect();
+    let labelled = |chosen: &Vec<usize>| {
+        let label = |game: usize, room: &mut [u8]| {
+            for (t, row) in room.chunks_exact_mut(LABELS).enumerate() {
+                row.iter_mut().enumerate().for_each(|(label, to)| *to = class(game, t, label));
+            }
+            Ok::<(), std::convert::Infallible>(())
+        };
+        let Ok(batch) = MicroBatch::labelled(&games, chosen, label);
+        batch
+    };
+    cut_by_length(&[TOKENS; GAMES], MICRO_BATCH_TOKENS).iter().map(labelled).collect()
+}
+
+/// All boards, as `learn` cuts them.
+fn board_batch() -> Vec<choice::MicroBatch> {
+    let boards = (0..GAMES).map(|number| {
+        let (tokens, answer) = board(number);
+        let mut targets = vec![NONE; BOARD];
+        targets[BOARD - 1] = answer;
+        (tokens, targets)
+    });
+    let boards: Vec<(Vec<u16>, Vec<u16>)> = boards.collect();
+    let boards: Vec<(&[u16], &[u16])> = boards.iter().map(|(tokens, targets)| (&tokens[..], &targets[..])).collect();
+    let cuts = cut_by_length(&[BOARD; GAMES], MICRO_BATCH_TOKENS);
+    cuts.iter().map(|chosen| choice::MicroBatch::new(&boards, chosen, ACTIONS as u32 - 1)).collect()
+}
+
 impl Trainer {
-    /// At its beginning.
-    pub fn new(family: &str, size: &str, threads: usize) -> Self {
+    /// At its beginning, on games or on boards.
+    pub fn new(family: &str, size: &str, threads: usize, boards: bool) -> Self {
+        let options = if boards { vec![("mask", "none"), ("positions", "78")] } else { Vec::new() };
         let architecture = Architecture {
             family: family.to_owned(),
             size: size.parse().expect("a size such as d128/l1"),
-            vocabulary: VOCABULARY,
-            dropout: 0.1,
-            options: Default::default(),
+            vocabulary: if boards { ACTIONS } else { VOCABULARY },
+            dropout: if boards { 0.0 } else { 0.1 },
+            options: options.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
         };
-        let network = labels::network(architecture).expect("a model");
-        let games = games();
-        let games: Vec<&[u16]> = games.iter().map(Vec::as_slice).collect();
-        let labelled = |chosen: &Vec<usize>| {
-            let label = |game: usize, room: &mut [u8]| {
-                for (t, row) in room.chunks_exact_mut(LABELS).enumerate() {
-                    row.iter_mut().enumerate().for_each(|(label, to)| *to = class(game, t, label));
-                }
-                Ok::<(), std::convert::Infallible>(())
-            };
-            let Ok(batch) = MicroBatch::labelled(&games, chosen, label);
-            batch
-        };
+        let network = Network::build(architecture, if boards { ACTIONS } else { labels::LOGITS }).expect("a model");
+        let batch = if boards { Batch::Boards(board_batch()) } else { Batch::Games(game_batch()) };
         let options = AdamWOptions { beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weight_decay: 0.01 };
         Trainer {
             weights: network.initial_weights(1),
             adamw: AdamW::new(network.layout().clone(), options),
             gradient: GradientSum::new(network.layout().clone()),
             workers: WorkerPool::new(threads).expect("threads"),
-            batch: cut_by_length(&[TOKENS; GAMES], MICRO_BATCH_TOKENS).iter().map(labelled).collect(),
+            batch,
             network,
             steps: 0,
         }
@@ -81,30 +119,56 @@ impl Trainer {
     /// Leaves weights and batch for another program.
     pub fn write(&self, folder: &Path) {
         write_weights(&folder.join("model.safetensors"), &self.weights).expect("room");
-        let tokens: Vec<u8> = games().concat().iter().flat_map(|&token| i64::from(token).to_le_bytes()).collect();
-        let places = (0..GAMES).flat_map(|game| (0..TOKENS).map(move |t| (game, t)));
-        let labels: Vec<u8> =
-            places.flat_map(|(game, t)| (0..LABELS).map(move |label| class(game, t, label))).collect();
+        let bytes = |numbers: &mut dyn Iterator<Item = u16>| -> Vec<u8> {
+            numbers.flat_map(|number| i64::from(number).to_le_bytes()).collect()
+        };
         let view = |kind, shape, bytes| TensorView::new(kind, shape, bytes).expect("as many bytes");
-        let tensors = [
-            ("tokens", view(Dtype::I64, vec![GAMES, TOKENS], &tokens)),
-            ("labels", view(Dtype::U8, vec![GAMES * TOKENS, LABELS], &labels)),
-        ];
+        let (tokens, labels, shape, labels_shape, kind);
+        match self.batch {
+            Batch::Games(_) => {
+                let places = (0..GAMES).flat_map(|game| (0..TOKENS).map(move |t| (game, t)));
+                tokens = bytes(&mut games().concat().into_iter());
+                labels = places.flat_map(|(game, t)| (0..LABELS).map(move |label| class(game, t, label))).collect();
+                (shape, labels_shape, kind) = (vec![GAMES, TOKENS], vec![GAMES * TOKENS, LABELS], Dtype::U8);
+            }
+            Batch::Boards(_) => {
+                tokens = bytes(&mut (0..GAMES).flat_map(|number| board(number).0));
+                labels = bytes(&mut (0..GAMES).map(|number| board(number).1));
+                (shape, labels_shape, kind) = (vec![GAMES, BOARD], vec![GAMES], Dtype::I64);
+            }
+        }
+        let tensors = [("tokens", view(Dtype::I64, shape, &tokens)), ("labels", view(kind, labels_shape, &labels))];
         safetensors::serialize_to_file(tensors, None, &folder.join("batch.safetensors")).expect("room");
     }
 
     /// Sums the gradient of the batch; its loss.
     fn backward(&self, with_dropout: bool) -> f64 {
         let device_weights = DeviceWeights::new(&self.weights, &device::cpu());
-        let sums = self.workers.map(self.batch.len(), |index| {
+        let (count, denominator) = match &self.batch {
+            Batch::Games(games) => (games.len(), denominator(GAMES * TOKENS)),
+            Batch::Boards(boards) => (boards.len(), GAMES as f64),
+        };
+        let sums = self.workers.map(count, |index| {
             let rng = with_dropout.then(|| CounterRng::new(1, self.steps, index as u64));
             let pass = ForwardPass::training(&device_weights, rng);
-            let micro_batch = &self.batch[index];
-            let loss = loss(self.network.flat_logits(&pass, &micro_batch.tokens), &micro_batch.targets, GAMES * TOKENS);
+            let loss = self.loss(&pass, index);
             self.gradient.add(index, pass.gradient(&loss.share));
             loss.sum()
         });
-        sums.iter().sum::<f64>() / denominator(GAMES * TOKENS)
+        sums.iter().sum::<f64>() / denominator
+    }
+
+    fn loss(&self, pass: &ForwardPass, index: usize) -> Loss {
+        match &self.batch {
+            Batch::Games(games) => {
+                let games = &games[index];
+                labels::loss(self.network.flat_logits(pass, &games.tokens), &games.targets, GAMES * TOKENS)
+            }
+            Batch::Boards(boards) => {
+                let boards = &boards[index];
+                choice::loss(self.network.logits_at(pass, &boards.tokens, &boards.rows), &boards.targets, GAMES)
+            }
+        }
     }
 
     /// Loss and gradient norm without dropout; nothing is learnt.

@@ -36,6 +36,9 @@ pub struct ImportArguments {
     /// The folder of the new checkpoint
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
+    /// The form in which it reads a game and answers with a move: board, prompt, characters or moves [default: it predicts labels]
+    #[arg(long, value_name = "FORM")]
+    pub form: Option<String>,
     /// Facts about the model
     #[command(flatten)]
     pub hints: ModelHintArguments,
@@ -141,6 +144,7 @@ impl ModelHintArguments {
             options: self.options.iter().cloned().collect(),
             key: self.key.clone(),
             round: self.round,
+            form: None,
         }
     }
 }

@@ -16,7 +16,7 @@ pub struct ShowArguments {
     /// Print only the path of a stage's output in the store (read-only)
     #[arg(long, conflicts_with = "games")]
     pub path: bool,
-    /// The number of games to show of games and datasets
+    /// The number of games or positions to show, of games, datasets, matches, evaluations and choices
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub games: usize,
     /// The pipeline

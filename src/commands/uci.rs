@@ -7,7 +7,7 @@ use cwm_contract::{Failure, UciRequest};
 
 use crate::cli::{Legality, UciArguments};
 use crate::commands::model::checkpoint;
-use crate::output::print;
+use crate::output::{print, reject_json_with};
 use crate::registry::require_model_tools;
 use cwm_core::Error;
 
@@ -16,6 +16,7 @@ use cwm_core::Error;
 /// # Errors
 /// There is no such model or device, or the model chooses no moves; or this build cannot do it.
 pub fn run(store: Option<&Path>, arguments: &UciArguments) -> Result<(), Error> {
+    reject_json_with("uci")?;
     let model_tools = require_model_tools()?;
     let model = checkpoint::path(store, &arguments.model, &arguments.pipeline, "cwm uci")?;
     if model.is_file() {

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 
 FAMILIES = [
-    "transformer", "slice", "slice_diag", "gated_deltanet", "gated_deltanet_pos", "mamba2", "mamba3", "mamba3_mimo",
+    "transformer", "slice", "slice_diag", "gated_deltanet", "gated_deltanet_pos", "mamba2", "mamba3", "mamba3_mimo", "gpt",
 ]
 
 # Every batch has all games, so that from the second step on nothing is new: no shape, no kernel to compile or to measure.
@@ -32,7 +32,7 @@ stages:
 """
 
 # The arrays of a checkpoint are larger than all that a step gives back.
-ARRAY = 1 << 16
+ARRAY = 1 << 20
 
 
 class Trace:

@@ -22,7 +22,8 @@ fn cells(name: &str, sets: &[&str], stages: &[&str]) -> Vec<usize> {
 
 #[test]
 fn the_three_pipelines_plan() {
-    let stages = ["model", "choices", "bench_choices", "writer", "matches", "writer_matches", "duel", "claim", "report"];
+    let stages =
+        ["model", "choices", "bench_choices", "writer", "matches", "writer_matches", "duel", "claim", "report"];
     assert_eq!(cells("pipeline.yaml", &[], &stages), [3, 3, 0, 0, 6, 0, 1, 1, 1]);
     assert_eq!(cells("pipeline.yaml", &["--set", "seeds=[0, 1]"], &stages), [6, 6, 0, 0, 12, 0, 2, 1, 1]);
     assert_eq!(cells("small.yaml", &[], &stages), [4, 4, 3, 1, 20, 5, 0, 0, 1]);

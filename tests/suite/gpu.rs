@@ -158,7 +158,7 @@ fn trainings_of_three_families_are_those_of_the_processor() {
     let _turn = TURN.lock();
     let mut offenders = Vec::new();
     for family in ["transformer", "mamba2", "gated_deltanet"] {
-        let context = || Context::with(&training(&format!("family: {family}, steps: 50, warmup: 10")));
+        let context = || Context::with(&training(&format!("family: {family}, steps: 50, warmup: 10, lr: 0.005")));
         let [cpu, on_gpu] = ["cpu", &gpu.device].map(|device| {
             let context = context();
             gpu.run(&context, device);
@@ -180,6 +180,25 @@ fn trainings_of_three_families_are_those_of_the_processor() {
         }
     }
     assert!(offenders.is_empty(), "{}", offenders.join("\n"));
+}
+
+/// WGSL has no such numbers, and its backend computed something else without an error.
+#[test]
+fn a_gpu_computes_in_bf16_as_the_processor_does_or_refuses_it() {
+    let Some(gpu) = Gpu::find() else { return };
+    let _turn = TURN.lock();
+    let yaml = training("family: transformer, steps: 3, precision: bf16");
+    let context = Context::with(&yaml);
+    let run = Run::read(gpu.cwm(&context, &["run", "--json", "--device", &gpu.device]));
+    if run.raw.code != 0 {
+        assert!(run.raw.stderr.contains("cannot compute in `bf16`"), "{}", run.raw.stderr);
+        return;
+    }
+    let on_cpu = Context::with(&yaml);
+    gpu.run(&on_cpu, "cpu");
+    for (cpu, found) in gpu.curves(&on_cpu).iter().zip(gpu.curves(&context)) {
+        assert!(cpu.iter().zip(found).all(|(a, b)| (a - b).abs() <= 0.02 * a.abs()), "{cpu:?} {found:?}");
+    }
 }
 
 #[test]

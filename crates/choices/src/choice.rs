@@ -27,11 +27,11 @@ pub struct Choice {
     /// The forced answer in words, without what ends it; none if only a free one is known.
     pub forced_text: Option<String>,
     /// What the forced answer is.
-    pub forced: Option<Verdict>,
+    pub forced: Option<Correctness>,
     /// The free answer in words, without what ends it.
     pub text: String,
     /// What the free answer is.
-    pub free: Verdict,
+    pub free: Correctness,
     /// Whether the likeliest of the legal moves is the best one; of models whose answer is one token.
     pub mask_best: Option<bool>,
     /// -ln of the probability of the best move among the legal ones, in nats; of models whose answer is one token.
@@ -40,7 +40,7 @@ pub struct Choice {
 
 /// What an answer is. Each property includes those before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Verdict {
+pub struct Correctness {
     /// It names a move.
     pub valid: bool,
     /// The move is legal.

@@ -9,7 +9,7 @@ mod reader;
 mod schema;
 mod writer;
 
-pub use choice::{Choice, Verdict};
+pub use choice::{Choice, Correctness};
 pub use chooser::Chooser;
 pub use reader::Choices;
 pub use writer::ChoicesWriter;

@@ -9,7 +9,7 @@ use cwm_contract::Failure;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
 use crate::schema::{CHOOSER, schema};
-use crate::{Choice, Chooser, Verdict};
+use crate::{Choice, Chooser, Correctness};
 
 /// A file of choices, row by row.
 pub struct Choices {
@@ -89,9 +89,9 @@ fn rows(batch: &RecordBatch) -> Vec<Choice> {
     let flags = |column: usize| batch.column(column).as_boolean();
     let numbers = |column: usize| batch.column(column).as_primitive::<Float64Type>();
     let (forced_text, text) = (batch.column(9).as_string::<i32>(), batch.column(13).as_string::<i32>());
-    let verdict = |first: usize, row: usize| {
+    let correctness = |first: usize, row: usize| {
         let [valid, legal, best] = [0, 1, 2].map(|next| flag(flags(first + next), row));
-        Some(Verdict { valid: valid?, legal: legal?, best: best? })
+        Some(Correctness { valid: valid?, legal: legal?, best: best? })
     };
     let row = |row: usize| Choice {
         record: record.value(row),
@@ -104,9 +104,9 @@ fn rows(batch: &RecordBatch) -> Vec<Choice> {
         loss: number(numbers(7), row),
         tokens: number(shorts(8), row),
         forced_text: forced_text.is_valid(row).then(|| forced_text.value(row).to_owned()),
-        forced: verdict(10, row),
+        forced: correctness(10, row),
         text: text.value(row).to_owned(),
-        free: verdict(14, row).unwrap_or_default(),
+        free: correctness(14, row).unwrap_or_default(),
         mask_best: flag(flags(17), row),
         mask_loss: number(numbers(18), row),
     };

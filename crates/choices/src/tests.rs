@@ -21,16 +21,16 @@ fn write(path: &Path, rows: &[Choice]) {
     writer.finish().unwrap();
 }
 
-fn verdict() -> impl Strategy<Value = Verdict> {
-    any::<[bool; 3]>().prop_map(|[valid, legal, best]| Verdict { valid, legal, best })
+fn correctness() -> impl Strategy<Value = Correctness> {
+    any::<[bool; 3]>().prop_map(|[valid, legal, best]| Correctness { valid, legal, best })
 }
 
 fn choice() -> impl Strategy<Value = Choice> {
     let position = (any::<u64>(), any::<Option<u64>>(), any::<Option<u32>>(), "[a-z/ ]{0,9}", any::<[u16; 2]>());
-    let forced = (proptest::option::of("[a-z1-8]{0,5}"), proptest::option::of(verdict()));
+    let forced = (proptest::option::of("[a-z1-8]{0,5}"), proptest::option::of(correctness()));
     let found = (any::<Option<bool>>(), any::<Option<u16>>(), proptest::option::of(0.0..9.0f64));
     let mask = (any::<Option<bool>>(), proptest::option::of(0.0..9.0f64));
-    (position, found, forced, ("[a-z1-8]{0,5}", verdict()), mask).prop_map(
+    (position, found, forced, ("[a-z1-8]{0,5}", correctness()), mask).prop_map(
         |(
             (record, game, t, fen, [legal_moves, best]),
             (seen, tokens, loss),

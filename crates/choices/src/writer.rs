@@ -14,7 +14,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
 use crate::schema::{CHOOSER, schema};
-use crate::{Choice, Chooser, Verdict};
+use crate::{Choice, Chooser, Correctness};
 
 /// Rows of a row group.
 const GROUP_ROWS: usize = 1 << 17;
@@ -84,7 +84,7 @@ fn columns(rows: &[Choice]) -> Vec<ArrayRef> {
         |of: &dyn Fn(&Choice) -> Option<bool>| -> ArrayRef { Arc::new(rows.iter().map(of).collect::<BooleanArray>()) };
     let numbers =
         |of: &dyn Fn(&Choice) -> Option<f64>| -> ArrayRef { Arc::new(rows.iter().map(of).collect::<Float64Array>()) };
-    let forced = |of: fn(&Verdict) -> bool| flags(&|row| row.forced.as_ref().map(of));
+    let forced = |of: fn(&Correctness) -> bool| flags(&|row| row.forced.as_ref().map(of));
     vec![
         Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.record))),
         Arc::new(UInt64Array::from_iter(rows.iter().map(|row| row.game))),
@@ -96,9 +96,9 @@ fn columns(rows: &[Choice]) -> Vec<ArrayRef> {
         numbers(&|row| row.loss),
         Arc::new(UInt16Array::from_iter(rows.iter().map(|row| row.tokens))),
         Arc::new(StringArray::from_iter(rows.iter().map(|row| row.forced_text.as_ref()))),
-        forced(|verdict| verdict.valid),
-        forced(|verdict| verdict.legal),
-        forced(|verdict| verdict.best),
+        forced(|correctness| correctness.valid),
+        forced(|correctness| correctness.legal),
+        forced(|correctness| correctness.best),
         Arc::new(StringArray::from_iter_values(rows.iter().map(|row| &row.text))),
         flags(&|row| Some(row.free.valid)),
         flags(&|row| Some(row.free.legal)),

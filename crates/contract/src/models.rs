@@ -18,6 +18,8 @@ pub struct ModelHints {
     pub key: Option<String>,
     /// True if float64 parameters are rounded to float32.
     pub round: bool,
+    /// The form of the sequences in which it answers with moves; without one it predicts labels.
+    pub form: Option<String>,
 }
 
 /// A request to follow a game with a model.

@@ -12,6 +12,10 @@ use crate::tensor::Tensor;
 use crate::tensor_groups::{FileContents, find_tensor_groups};
 use crate::torch::Container;
 
+/// Parameters that a model may have for each byte of its file. Smaller ones than 16 bits are not read, so that only
+/// tensors that share elements, or expand them, come near it.
+const MAX_PARAMETERS_PER_BYTE: u64 = 2;
+
 /// An open file: what it holds is known, and tensors are read when they are requested.
 #[derive(Debug)]
 pub struct ForeignFile {
@@ -102,6 +106,11 @@ impl Source {
     /// Bytes of the file.
     pub fn length(&self) -> u64 {
         self.length
+    }
+
+    /// Parameters that a model in a file of this size may have.
+    pub fn most_parameters(&self) -> u64 {
+        self.length.saturating_mul(MAX_PARAMETERS_PER_BYTE)
     }
 
     /// The digest by which the file can be distinguished, wherever it lies.

@@ -12,10 +12,7 @@ use crate::error::ForeignError;
 use crate::file::{ForeignFile, Source};
 use crate::recognise::{Candidate, ImportHints, RecognisedModel, recognise};
 use crate::tensor::Tensor;
-
-/// Parameters that a model may have for each byte of its file. Smaller ones than 16 bits are not read, so that only
-/// tensors that share elements, or expand them, come near it.
-const MAX_PARAMETERS_PER_BYTE: u64 = 2;
+use crate::tied::remove_tied_heads;
 
 /// A model that was taken over, and how.
 #[derive(Debug)]
@@ -36,7 +33,8 @@ pub struct ImportedModel {
 /// # Errors
 /// The file cannot be read, is damaged, or holds no model that fits `hints`, or several.
 pub fn import_model(path: &Path, hints: &ImportHints) -> Result<ImportedModel, ForeignError> {
-    let (contents, mut source) = ForeignFile::open(path)?.into_parts();
+    let (mut contents, mut source) = ForeignFile::open(path)?.into_parts();
+    remove_tied_heads(&mut contents, &mut source)?;
     let RecognisedModel { network, candidate, assumed_options } = recognise(path, &contents, hints)?;
     let layout = network.layout().clone();
     let tensors = found(path, &layout, &candidate, &mut source)?;
@@ -79,7 +77,8 @@ pub fn import_model(path: &Path, hints: &ImportHints) -> Result<ImportedModel, F
     imported.insert("key".into(), json!(candidate.path));
     imported.insert("types".into(), json!(types));
     imported.insert("rounded".into(), json!(rounded));
-    let training = Map::from_iter([("imported".to_owned(), Value::Object(imported))]);
+    let mut training = Map::from_iter([("imported".to_owned(), Value::Object(imported))]);
+    training.extend(hints.vocabulary.iter().map(|vocabulary| ("vocabulary".to_owned(), json!(vocabulary))));
     let description = Description {
         format: FORMAT,
         architecture: network.architecture().clone(),
@@ -108,7 +107,7 @@ fn found<'c>(
         tensors.push((name.as_str(), tensor));
     }
     let length = source.length();
-    if total > length.saturating_mul(MAX_PARAMETERS_PER_BYTE) {
+    if total > source.most_parameters() {
         let error = ForeignError::content(path, format!("declares {total} parameters, in {length} bytes"));
         return Err(error
             .hint("its tensors are expanded from few numbers: save them with `.contiguous()`, if they are a model's"));

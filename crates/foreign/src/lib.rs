@@ -14,6 +14,7 @@ mod recognise;
 mod safetensors;
 mod tensor;
 mod tensor_groups;
+mod tied;
 mod torch;
 
 pub use element::Element;

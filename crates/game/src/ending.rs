@@ -37,6 +37,13 @@ pub struct GameState {
     occurrences: u32,
 }
 
+impl From<Chess> for GameState {
+    /// A game that begins with this position.
+    fn from(position: Chess) -> Self {
+        GameState { position, earlier: Vec::new(), occurrences: 1 }
+    }
+}
+
 impl Default for GameState {
     fn default() -> Self {
         GameState::new()
@@ -46,7 +53,7 @@ impl Default for GameState {
 impl GameState {
     /// The initial position.
     pub fn new() -> Self {
-        GameState { position: Chess::new(), earlier: Vec::new(), occurrences: 1 }
+        GameState::from(Chess::new())
     }
 
     /// The present position.
@@ -134,7 +141,7 @@ mod tests {
 
     fn from_fen(fen: &str) -> GameState {
         let fen: Fen = fen.parse().unwrap();
-        GameState { position: fen.into_position(CastlingMode::Standard).unwrap(), earlier: Vec::new(), occurrences: 1 }
+        GameState::from(fen.into_position::<Chess>(CastlingMode::Standard).unwrap())
     }
 
     fn check(play: &GameState, draws: DrawRules, expected: Option<Ending>) {

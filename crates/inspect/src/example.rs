@@ -59,7 +59,7 @@ impl Example {
     pub fn new(game: &Game<'_>) -> Self {
         let (opening, ends, fault) = match game.labels {
             Some(labels) => (in_uci(game.tokens), labels.as_chunks::<LABELS>().0.last().map(fen), None),
-            None => match replayed(game.tokens) {
+            None => match replayed(game.tokens, OPENING) {
                 Ok((opening, ends)) => (opening, Some(ends), None),
                 Err(fault) => (in_uci(game.tokens), None, Some(fault)),
             },
@@ -100,13 +100,18 @@ impl Example {
     }
 }
 
-/// The first moves and the last position of a game of standard chess; else why it is none.
-fn replayed(tokens: &[u16]) -> Result<(String, String), String> {
+/// All moves of a game of standard chess, numbered; else why it is none.
+pub fn whole_line(tokens: &[u16]) -> Result<String, String> {
+    replayed(tokens, usize::MAX).map(|(moves, _)| moves)
+}
+
+/// The first `shown` moves and the last position of a game of standard chess; else why it is none.
+fn replayed(tokens: &[u16], shown: usize) -> Result<(String, String), String> {
     let mut replay = Replay::new(tokens, EnPassant::Always);
     let mut moves = Vec::new();
     let mut last = None;
     for ply in 0.. {
-        let position = (ply <= OPENING).then(|| replay.position().clone());
+        let position = (ply <= shown).then(|| replay.position().clone());
         let Some(row) = replay.advance().map_err(|error| error.to_string())? else { break };
         last = Some(*row);
         let plain = tokens.get(ply).copied().and_then(PlainMove::from_token);

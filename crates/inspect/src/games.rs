@@ -107,7 +107,7 @@ fn describe(path: &Path, totals: Totals, examples: Vec<Example>) -> Result<Descr
 }
 
 /// Counts the files of a folder and their bytes, without reading them.
-fn files_in(path: &Path) -> Result<(u64, u64), Failure> {
+pub fn files_in(path: &Path) -> Result<(u64, u64), Failure> {
     let (mut files, mut bytes) = (0, 0);
     for entry in std::fs::read_dir(path).map_err(|error| Failure::io("read", path, error))? {
         let file = entry.map_err(|error| Failure::io("read", path, error))?.path();

@@ -1,4 +1,4 @@
-//! Descriptions (`cwm show`) and exports (`cwm export`) of games, datasets and models.
+//! Descriptions (`cwm show`) and exports (`cwm export`) of games, positions, datasets and models.
 //!
 //! It reads the files that stages write; no stage reads what it writes, and none uses it, so that it is in no stage's
 //! fingerprint. It must not know of pipelines or the store.
@@ -12,10 +12,13 @@ mod format;
 mod game_stats;
 mod games;
 mod json;
+mod matches;
 mod models;
 mod ordered;
 mod pgn;
 mod points;
+mod positions;
+mod sequences;
 
 #[cfg(test)]
 mod tests;
@@ -39,6 +42,10 @@ impl Inspector for ChessInspector {
         match format.as_str() {
             "games" => games::games(path, detail).map(Some),
             "dataset" => games::dataset(path, detail).map(Some),
+            "evaluations" => positions::evaluations(path, detail).map(Some),
+            "choices" => positions::choices(path, detail).map(Some),
+            "sequences" => sequences::sequences(path).map(Some),
+            "matches" => matches::matches(path, detail).map(Some),
             "pgn" => pgn::pgn(path, detail).map(Some),
             "checkpoint" => models::checkpoint(path).map(Some),
             "curves" => models::curves(path).map(Some),

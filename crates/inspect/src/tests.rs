@@ -1,5 +1,7 @@
 //! Whole artifacts, described.
 
+mod best_moves;
+
 use cwm_chess::{DatasetRow, DatasetWriter, GameRow, GamesWriter};
 use tempfile::tempdir;
 
@@ -145,6 +147,12 @@ fn curves_are_reported_by_their_last_lines_and_the_best_one() {
     assert_eq!(
         told(Format::CURVES, &file).unwrap(),
         "lines       4\nlast step   loss inf, step 2\nvalidated   exact 0.25, step 2\nbest        exact 0.5, loss 0.12346, step 1"
+    );
+    let sequences = [r#"{"kind":"validation","step":1,"best":0.5}"#, r#"{"kind":"validation","step":2,"best":0.25}"#];
+    std::fs::write(&file, sequences.join("\n")).unwrap();
+    assert_eq!(
+        told(Format::CURVES, &file).unwrap(),
+        "lines       2\nvalidated   best 0.25, step 2\nbest        best 0.5, step 1"
     );
     std::fs::write(&file, "{\"kind\":\"train\"}\n[]").unwrap();
     assert!(told(Format::CURVES, &file).unwrap_err().contains("is not a curves file: line 2: "));

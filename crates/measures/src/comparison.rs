@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cwm_choices::{Choice, Chooser, Verdict};
+use cwm_choices::{Choice, Chooser, Correctness};
 use cwm_contract::{Failure, Label};
 
 use crate::{Arm, Estimate, Measure, Resamples, Run};
@@ -38,7 +38,7 @@ pub struct Measured {
     /// Whether its training had the position, if that is known.
     pub seen: Vec<Option<bool>>,
     /// The answer of its first seed, and what it is.
-    pub answers: Vec<(String, Verdict)>,
+    pub answers: Vec<(String, Correctness)>,
     /// Each measure of each position: the mean over its seeds, NaN where one has none.
     values: Vec<[f64; Measure::ALL.len()]>,
 }

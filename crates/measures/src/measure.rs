@@ -1,6 +1,6 @@
 //! What is measured of a choice.
 
-use cwm_choices::{Choice, Verdict};
+use cwm_choices::{Choice, Correctness};
 
 /// A number of each choice: 0 or 1 of those whose means are rates, else nats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,16 +65,16 @@ impl Measure {
     }
 
     /// Its value of a choice; NaN if the choice has none.
-    pub(crate) fn of(self, choice: &Choice) -> f64 {
+    pub fn of(self, choice: &Choice) -> f64 {
         let rate = |is: bool| f64::from(u8::from(is));
-        let forced = |of: fn(&Verdict) -> bool| choice.forced.as_ref().map(of).map(rate);
+        let forced = |of: fn(&Correctness) -> bool| choice.forced.as_ref().map(of).map(rate);
         let value = match self {
             Measure::Valid => Some(rate(choice.free.valid)),
             Measure::Legal => Some(rate(choice.free.legal)),
             Measure::Best => Some(rate(choice.free.best)),
-            Measure::ForcedValid => forced(|verdict| verdict.valid),
-            Measure::ForcedLegal => forced(|verdict| verdict.legal),
-            Measure::ForcedBest => forced(|verdict| verdict.best),
+            Measure::ForcedValid => forced(|correctness| correctness.valid),
+            Measure::ForcedLegal => forced(|correctness| correctness.legal),
+            Measure::ForcedBest => forced(|correctness| correctness.best),
             Measure::Loss => choice.loss,
             Measure::MaskBest => choice.mask_best.map(rate),
             Measure::MaskLoss => choice.mask_loss,

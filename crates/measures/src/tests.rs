@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use cwm_bootstrap::{Draws, confidence_interval};
-use cwm_choices::{Choice, ChoicesWriter, Chooser, Verdict};
+use cwm_choices::{Choice, ChoicesWriter, Chooser, Correctness};
 use cwm_contract::{Failure, GroupInput};
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ fn choice(record: u64, best: bool) -> Choice {
         forced_text: None,
         forced: None,
         text: "e2e4".into(),
-        free: Verdict { valid: true, legal: true, best },
+        free: Correctness { valid: true, legal: true, best },
         mask_best: Some(best),
         mask_loss: None,
     }
@@ -156,16 +156,16 @@ fn rates_and_loss_are_those_of_the_golden_answers() {
     let answers = read("answers.jsonl");
     let answers = answers.lines().enumerate().map(|(record, line)| {
         let answer: serde_json::Value = serde_json::from_str(line).unwrap();
-        let verdict = |way: &str| {
+        let correctness = |way: &str| {
             let is = |what: &str| answer[way][what].as_bool().unwrap();
-            Verdict { valid: is("valid"), legal: is("legal"), best: is("best") }
+            Correctness { valid: is("valid"), legal: is("legal"), best: is("best") }
         };
         let loss = answer["loss_sum"].as_f64();
         Choice {
             game: None,
             loss,
-            forced: Some(verdict("forced")),
-            free: verdict("free"),
+            forced: Some(correctness("forced")),
+            free: correctness("free"),
             ..choice(record as u64, false)
         }
     });

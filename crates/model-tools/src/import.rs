@@ -5,6 +5,7 @@ use std::path::Path;
 use cwm_contract::{Description, Failure, ModelHints};
 use cwm_foreign::{ImportHints, ImportedModel, import_model};
 use cwm_models::checkpoint;
+use cwm_player::Form;
 use serde_json::json;
 
 /// Reads the model in `file` and writes it as a checkpoint into `target`.
@@ -16,9 +17,10 @@ pub fn write(file: &Path, hints: &ModelHints, target: &Path) -> Result<Descripti
 
 /// Parses the hints of the command line for the reader.
 pub fn hints(hints: &ModelHints) -> Result<ImportHints, Failure> {
-    let ModelHints { family, size, options, key, round } = hints.clone();
+    let ModelHints { family, size, options, key, round, form } = hints.clone();
     let size = size.map(|size| size.parse()).transpose()?;
-    Ok(ImportHints { family, size, options, key, round })
+    let form = form.map(|form| Form::named(&form)).transpose().map_err(Failure::input)?;
+    Ok(ImportHints { family, size, options, key, round, vocabulary: form.map(Form::vocabulary) })
 }
 
 fn description(imported: &ImportedModel) -> Description {

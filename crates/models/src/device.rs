@@ -7,10 +7,10 @@ mod cuda;
 mod panic;
 mod wgpu;
 
-use burn::tensor::Device;
+use burn::tensor::{DType, Device};
 use cwm_contract::{DeviceChoice, DeviceInfo, Resources};
 
-use crate::ModelError;
+use crate::{ModelError, Precision};
 
 /// A device that was looked at and can be used.
 #[derive(Clone, Debug)]
@@ -60,6 +60,18 @@ const NO_GPU: &str =
 pub fn named(name: &str) -> Result<Device, ModelError> {
     let choice: DeviceChoice = name.parse().map_err(ModelError::Device)?;
     Ok(open(&Resources { device: choice, ..Resources::default() })?.device)
+}
+
+/// Refuses a precision that a device cannot compute in.
+///
+/// # Errors
+/// The GPU has no numbers of 16 bits with the exponents of f32, as those that run WGSL; what to do.
+pub fn check_precision(device: &Device, precision: Precision) -> Result<(), ModelError> {
+    if is_cpu(device) || precision != Precision::Bf16 || device.supports_dtype(DType::BF16) {
+        return Ok(());
+    }
+    let message = "this GPU cannot compute in `bf16`; set `precision` to `fp32` or `tf32`, or choose another device";
+    Err(ModelError::Device(message.to_owned()))
 }
 
 /// All devices of this machine, and what keeps others from being used.

@@ -48,6 +48,16 @@ impl Form {
         Ok(form)
     }
 
+    /// The form of this name.
+    ///
+    /// # Errors
+    /// There is none; the error lists all.
+    pub fn named(name: &str) -> Result<Self, String> {
+        let all = Form::ALL.map(Form::name).join(", ");
+        let found = Form::ALL.into_iter().find(|form| form.name() == name);
+        found.ok_or_else(|| format!("there is no form `{name}`; there are {all}"))
+    }
+
     /// Its name in pipelines and files.
     pub fn name(self) -> &'static str {
         match self {

@@ -34,8 +34,8 @@ impl PlayRules {
 }
 
 impl Player {
-    /// A move in a position with a legal move. A move that `is_struck` is played only where the model gives no other, or all
-    /// legal moves are struck; an answer that is struck uses up an attempt. `uniform` gives numbers in [0, 1).
+    /// A move in a position with a legal move. A move that `is_excluded` is played only where the model gives no other, or all
+    /// legal moves are excluded; an answer that is excluded uses up an attempt. `uniform` gives numbers in [0, 1).
     ///
     /// # Errors
     /// There is no room for an answer, or the form cannot write the game.
@@ -43,16 +43,16 @@ impl Player {
         &self,
         rules: PlayRules,
         game: &GameSoFar,
-        is_struck: &dyn Fn(Move) -> bool,
+        is_excluded: &dyn Fn(Move) -> bool,
         uniform: &mut dyn FnMut() -> f64,
     ) -> Result<Chosen, CannotAnswer> {
         let position = game.position();
-        let all_are_struck = position.legal_moves().into_iter().all(is_struck);
-        let is_struck = |played| !all_are_struck && is_struck(played);
+        let all_are_excluded = position.legal_moves().into_iter().all(is_excluded);
+        let is_excluded = |played| !all_are_excluded && is_excluded(played);
         let mut chosen = Chosen::default();
         let Some(attempts) = rules.attempts else {
             let moves = self.legal_moves(game)?.into_iter().map(|(action, ln)| (move_of_action(position, action), ln));
-            let (moves, likelihoods): (Vec<Move>, Vec<f64>) = moves.filter(|(played, _)| !is_struck(*played)).unzip();
+            let (moves, likelihoods): (Vec<Move>, Vec<f64>) = moves.filter(|(played, _)| !is_excluded(*played)).unzip();
             chosen.played = Some(moves[draw(&likelihoods, rules.temperature(0), uniform())]);
             return Ok(chosen);
         };
@@ -61,7 +61,7 @@ impl Player {
                 Attempt::Illegal(answer) => chosen.illegal.push(answer),
                 Attempt::Move(action) => {
                     let played = move_of_action(position, action);
-                    if !is_struck(played) {
+                    if !is_excluded(played) {
                         chosen.played = Some(played);
                         break;
                     }
@@ -80,7 +80,11 @@ fn move_of_action(position: &Chess, action: u16) -> Move {
 
 #[cfg(test)]
 mod tests {
+    use cwm_models::device;
+
     use super::*;
+    use crate::Form;
+    use crate::sample::write_checkpoint;
 
     #[test]
     fn temperatures_rise_unless_one_is_given() {
@@ -88,5 +92,22 @@ mod tests {
         let rising: Vec<f64> = (0..5).map(|attempt| rules.temperature(attempt)).collect();
         assert_eq!(rising, [0.001, 0.201, 0.401, 0.5, 0.5]);
         assert_eq!(PlayRules { temperature: Some(2.0), ..rules }.temperature(4), 2.0);
+    }
+
+    #[test]
+    fn excluded_moves_are_played_only_where_there_is_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        write_checkpoint(&path, Form::Board, "d32/l1", "none", 1).unwrap();
+        let player = Player::open(&path, &device::cpu()).unwrap();
+        let (rules, game) = (PlayRules { attempts: None, temperature: None }, GameSoFar::default());
+        let play =
+            |is_excluded: &dyn Fn(Move) -> bool| player.play(rules, &game, is_excluded, &mut || 0.5).unwrap().played;
+        for only in game.position().legal_moves() {
+            assert_eq!(play(&|played| played != only), Some(only));
+        }
+        let likeliest = play(&|_| false);
+        assert!(likeliest.is_some());
+        assert_eq!(play(&|_| true), likeliest);
     }
 }

@@ -1,5 +1,7 @@
 //! Queries over files made here.
 
+mod best_moves;
+
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use cwm_contract::{Context, Failure};
 use cwm_models::worker_pool::WorkerPool;
-use cwm_models::{Device, DeviceWeights, Precision};
+use cwm_models::{Device, DeviceWeights, Precision, device};
 
 use crate::backend::PassOptions;
 use crate::checkpoints;
@@ -73,7 +73,8 @@ impl<'a, T: Task> Run<'a, T> {
     /// Passes run on `device`, and on `workers` where that is the processor.
     ///
     /// # Errors
-    /// The file of the curves cannot be opened, or the best weights are wanted without a validation.
+    /// The device cannot compute in the precision, the best weights are wanted without a validation, or the file of the
+    /// curves cannot be opened.
     pub fn begin(
         context: &'a Context,
         task: &'a T,
@@ -84,6 +85,7 @@ impl<'a, T: Task> Run<'a, T> {
         (state, prefix): (State<T::Metrics>, CurvesPrefix),
     ) -> Result<Self, Failure> {
         let Settings { precision, dropout_seed, schedule, clip, keeps_best, .. } = settings;
+        device::check_precision(device, precision)?;
         if keeps_best && validation.is_none() {
             return Err(Failure::input(
                 "`checkpoint: best` needs the input `validation`: nothing else determines which is best",

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use cwm_contract::ModelHints;
 use fs_err as fs;
 
 use crate::cli::ImportArguments;
@@ -31,7 +32,8 @@ pub fn run(arguments: &ImportArguments) -> Result<(), Error> {
     let unfinished = tempfile::Builder::new().prefix(".cwm-import-").tempdir_in(parent).map_err(refused)?;
     let checkpoint = unfinished.path().join("checkpoint");
     fs::create_dir(&checkpoint).map_err(refused)?;
-    let summary = model_tools.import_model(&arguments.file, &arguments.hints.hints(), &checkpoint)?;
+    let hints = ModelHints { form: arguments.form.clone(), ..arguments.hints.hints() };
+    let summary = model_tools.import_model(&arguments.file, &hints, &checkpoint)?;
     fs::rename(&checkpoint, target).map_err(refused)?;
     if is_json() {
         return print_json(&summary.facts);

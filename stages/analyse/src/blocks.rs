@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use cwm_chess::Games;
 use cwm_contract::{Context, Failure};
-use cwm_encoding::PlainMove;
-use cwm_evaluations::{Evaluation, Evaluations, EvaluationsWriter, Line, Source};
-use cwm_uci::{Answer, Engine, Limit, Question};
+use cwm_evaluations::{Evaluation, Evaluations, EvaluationsWriter, Source};
+use cwm_uci::Question;
 
+use crate::analyst::Analyst;
 use crate::positions::Selection;
 
 /// Games of a block: some seconds of work.
@@ -24,8 +24,6 @@ pub struct Blocks<'a> {
     pub count: usize,
     /// The positions that are asked about.
     pub selection: Selection,
-    /// The limit of each search.
-    pub limit: &'a Limit,
 }
 
 impl Blocks<'_> {
@@ -55,7 +53,7 @@ impl Blocks<'_> {
     pub fn evaluate(
         &self,
         block: usize,
-        engine: &mut Engine,
+        analyst: &mut Analyst,
         source: &Source,
         asked: &dyn Fn(),
     ) -> Result<(), Failure> {
@@ -69,7 +67,7 @@ impl Blocks<'_> {
             for (t, position) in self.selection.of_game(&game)?.asked {
                 self.context.check_cancelled()?;
                 let question = Question::position(&position)?;
-                let answer = engine.ask(&question, self.limit).map_err(|failure| {
+                let line = analyst.line(&question).map_err(|failure| {
                     let message = format!("game {} ({:?}), ply {t}: {}", game.index, game.id, failure.message);
                     Failure { message, ..failure }
                 })?;
@@ -79,7 +77,7 @@ impl Blocks<'_> {
                     id: game.id.to_owned(),
                     t: Some(t),
                     fen: question.fen(),
-                    lines: vec![line(answer)],
+                    lines: vec![line],
                 })?;
                 asked();
             }
@@ -98,14 +96,4 @@ fn keep(open: &Path, path: &Path) -> Result<(), Failure> {
     fs_err::File::open(open)?.sync_all()?;
     fs_err::rename(open, path)?;
     Ok(())
-}
-
-/// The label of a position: the move that the engine plays, and the last exact score that it reported.
-fn line(answer: Answer) -> Line {
-    let Answer { best, exact, lines: _ } = answer;
-    let score = exact.as_ref().map(|line| line.score);
-    let depth = exact.as_ref().map(|line| line.depth);
-    // Where the search ended within an iteration, the engine may play another move than that of the last exact line.
-    let moves = exact.map(|line| line.moves).filter(|moves| moves.first() == Some(&best)).unwrap_or_else(|| vec![best]);
-    Line { score, depth, moves: moves.into_iter().map(|played| PlainMove::from(played).packed()).collect() }
 }

@@ -8,8 +8,11 @@ use cwm_uci::Settings;
 parameters! {
     /// The engine, its limit, and the positions that it is asked about.
     pub struct Config {
-        /// A program that speaks UCI, such as /usr/games/stockfish. Its bytes are part of the key.
-        pub engine: SourceFile,
+        /// A program that speaks UCI, such as /usr/games/stockfish. Its bytes are part of the key. Without one, our own engine finds
+        /// the moves, that of `play`, which is weaker.
+        pub engine: Option<SourceFile> = None,
+        /// Plies that our own engine looks ahead before it follows captures, in place of `nodes`.
+        pub depth: u32 = 2, kind = Type::Integer { min: 1, max: 4 },
         /// Nodes that the engine searches in each position.
         pub nodes: u64 = 1_000,
         /// More options of the engine by name. Threads, hash table and number of lines are fixed.
@@ -24,6 +27,11 @@ parameters! {
 }
 
 impl Config {
+    /// Parameters without effect with these values.
+    pub fn unused_parameters(&self) -> Vec<&'static str> {
+        if self.engine.is_some() { vec!["depth"] } else { vec!["nodes", "options"] }
+    }
+
     /// Returns the faults of these values beyond their types.
     pub fn validate(&self) -> Vec<ParameterError> {
         let mut errors = Vec::new();
@@ -32,6 +40,9 @@ impl Config {
         }
         if self.limit == Some(0) {
             errors.push(ParameterError::new("limit", "must be at least 1"));
+        }
+        if self.engine.is_none() && !self.options.is_empty() {
+            errors.push(ParameterError::new("options", "need an `engine`"));
         }
         let settings = Settings { options: self.options.clone(), ..Settings::default() };
         if let Err(failure) = settings.check() {

@@ -3,6 +3,7 @@
 //! Engines run side by side, one a core, with one thread each; an answer depends on the position, the engine and its
 //! limit alone. It must not know what the moves are used for.
 
+mod analyst;
 mod blocks;
 mod config;
 mod positions;
@@ -50,15 +51,22 @@ impl Stage for Analyse {
         Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
+    fn unused_parameters(&self, values: &Values) -> Vec<&'static str> {
+        Config::read(values).map_or_else(|_| Vec::new(), |config| config.unused_parameters())
+    }
+
     fn needs(&self, _values: &Values) -> Needs {
         Needs { cpu: None, gpu: 0.0, memory: 512 << 20 }
     }
 
     fn work(&self, values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
-        let nodes = Config::read(values).ok()?.nodes;
+        let config = Config::read(values).ok()?;
         let bytes = inputs.values().copied().sum::<Option<u64>>()? as f64;
         // Between positions an engine takes as long as for some 3,000 nodes.
-        (bytes > 0.0).then(|| Work::new(String::new(), bytes * (nodes + 3_000) as f64))
+        let of_program = || Work::new(String::new(), bytes * (config.nodes + 3_000) as f64);
+        let work =
+            if config.engine.is_some() { of_program() } else { Work::new(format!("depth {}", config.depth), bytes) };
+        (bytes > 0.0).then_some(work)
     }
 
     fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {

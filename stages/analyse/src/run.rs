@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use cwm_chess::Games;
 use cwm_contract::{Context, Failure};
 use cwm_evaluations::{EvaluationsWriter, Source};
-use cwm_uci::{Engine, Limit, Settings};
 use serde_json::{Value, json};
 
+use crate::analyst::Analyst;
 use crate::blocks::Blocks;
 use crate::config::Config;
 use crate::positions::Selection;
@@ -19,8 +19,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let games = Games::open(context.input("games")?)?;
     let count = config.limit.map_or(games.len(), |limit| games.len().min(usize::try_from(limit).unwrap_or(usize::MAX)));
-    let limit = Limit::nodes(config.nodes);
-    let blocks = Blocks { context, games: &games, count, selection: Selection::of(&config), limit: &limit };
+    let blocks = Blocks { context, games: &games, count, selection: Selection::of(&config) };
     context.activity("counting positions");
     let (mut total, mut over) = (0, 0);
     for game in games.iter().take(count) {
@@ -30,20 +29,17 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         over += positions.over;
     }
     context.activity("asking the engine");
-    let start = || {
-        let (options, cancellation) = (config.options.clone(), context.cancellation().clone());
-        Engine::start(&config.engine.0, Settings { options, cancellation, ..Settings::default() })
-    };
+    let start = || Analyst::start(&config, context);
     // Its name stands in the output; and if it cannot be used, no other is started.
     let first = start()?;
-    let source = Source { made_by: first.name().to_owned(), nodes: Some(config.nodes) };
+    let source = first.source(&config);
     evaluate(&blocks, total, &source, first, &start)?;
     context.activity("writing");
     write(&blocks, &source)?;
     let counts: BTreeMap<&str, Value> = BTreeMap::from([
         ("stage", json!("analyse")),
         ("engine", json!(source.made_by)),
-        ("nodes", json!(config.nodes)),
+        ("nodes", json!(source.nodes)),
         ("games", json!(count)),
         ("positions", json!(total)),
         ("over", json!(over)),
@@ -58,8 +54,8 @@ fn evaluate(
     blocks: &Blocks<'_>,
     total: u64,
     source: &Source,
-    first: Engine,
-    start: &(dyn Fn() -> Result<Engine, Failure> + Sync),
+    first: Analyst,
+    start: &(dyn Fn() -> Result<Analyst, Failure> + Sync),
 ) -> Result<(), Failure> {
     let context = blocks.context;
     let (next, done, failed) = (AtomicUsize::new(0), AtomicU64::new(0), Mutex::new(None));
@@ -70,7 +66,7 @@ fn evaluate(
     };
     let work = || {
         let ready = first.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
-        let mut engine = ready.map_or_else(start, Ok)?;
+        let mut analyst = ready.map_or_else(start, Ok)?;
         loop {
             let block = next.fetch_add(1, Ordering::Relaxed);
             if block >= blocks.len() {
@@ -78,7 +74,7 @@ fn evaluate(
             }
             match blocks.finished(block)? {
                 Some(rows) => report(rows.total()),
-                None => blocks.evaluate(block, &mut engine, source, &|| report(1))?,
+                None => blocks.evaluate(block, &mut analyst, source, &|| report(1))?,
             }
         }
     };

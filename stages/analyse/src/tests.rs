@@ -138,3 +138,37 @@ fn the_probe_is_the_same_twice() {
     std::fs::create_dir_all(folder.path()).unwrap();
     assert!(probe() == probed);
 }
+
+#[test]
+fn without_a_program_our_own_engine_finds_the_moves_and_is_named() {
+    let folder = tempdir().unwrap();
+    // Fool's mate, but for its last move.
+    let games =
+        [[13 | 21 << 6, 52 | 36 << 6, 14 | 30 << 6].map(|packed| PlainMove::from_packed(packed).unwrap()).to_vec()];
+    sample::write_games(&folder.path().join("games"), &games).unwrap();
+    let run = |name: &str, depth| {
+        let trial = Trial::new(folder.path().join(name)).input("games", folder.path().join("games"));
+        trial.with("depth", Value::Int(depth)).run(&Analyse)
+    };
+    let outcome = run("one", 3).unwrap();
+    let rows = rows(&outcome);
+    assert_eq!(rows.len(), 4);
+    let mate = &rows[3].lines[0];
+    assert_eq!(PlainMove::from_packed(mate.moves[0]).unwrap().to_string(), "d8h4");
+    assert_eq!((mate.score, mate.depth), (Some(Score::Mate(1)), Some(3)));
+    assert!(matches!(rows[0].lines[0].score, Some(Score::Centipawns(_))), "{:?}", rows[0]);
+    // After 1. f3 e5 White does not let Black mate.
+    assert_ne!(PlainMove::from_packed(rows[2].best()).unwrap().to_string(), "g2g4");
+    let source = Evaluations::open(&outcome.outputs["evaluations"]).unwrap().source().clone();
+    assert_eq!((source.made_by.as_str(), source.nodes), ("cwm's own engine, depth 3", None));
+    assert_eq!(bytes(&outcome), bytes(&run("two", 3).unwrap()));
+    assert!(run("three", 7).err().unwrap().message.starts_with("parameter `depth` "));
+}
+
+#[test]
+fn the_probe_of_our_own_engine_is_the_same_twice() {
+    let folders = [tempdir().unwrap(), tempdir().unwrap()];
+    let [one, two] =
+        folders.each_ref().map(|folder| testing::probe(&Analyse, Values::new(), folder.path()).unwrap().unwrap());
+    assert!(one.contains_key("run/evaluations") && one == two);
+}

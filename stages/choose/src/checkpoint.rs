@@ -2,17 +2,17 @@
 
 use cwm_choices::{Choice, Chooser};
 use cwm_contract::{Context, Failure};
+use cwm_models::Device;
 use cwm_models::batch::cut_by_length;
 use cwm_models::checkpoint::Description;
 use cwm_models::device::{self, OpenDevice};
 use cwm_models::worker_pool::WorkerPool;
-use cwm_models::Device;
 use cwm_player::{Answer, Form, Player, Question};
 
 use crate::config::Config;
+use crate::correctness::correctness;
 use crate::output::Output;
 use crate::positions::{Position, Positions};
-use crate::verdict::verdict;
 
 /// Positions that are sorted by length together, and whose choices are in memory at once.
 const WINDOW: usize = 1_024;
@@ -90,13 +90,14 @@ fn answers(
 }
 
 fn choice(row: Choice, player: &Player, position: &Position, answer: Answer) -> Choice {
-    let verdict = |text: &str| verdict(position.board.position(), player.form().notation(), text, position.best);
+    let correctness =
+        |text: &str| correctness(position.board.position(), player.form().notation(), text, position.best);
     Choice {
         loss: Some(answer.loss),
         tokens: Some(answer.tokens as u16),
-        forced: Some(verdict(&answer.forced)),
+        forced: Some(correctness(&answer.forced)),
         forced_text: Some(answer.forced),
-        free: verdict(&answer.free),
+        free: correctness(&answer.free),
         text: answer.free,
         mask_best: answer.among_legal.map(|(likeliest, _)| likeliest == position.best),
         mask_loss: answer.among_legal.map(|(_, loss)| loss),

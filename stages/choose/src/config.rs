@@ -10,7 +10,7 @@ parameters! {
     /// Parameters of `choose`.
     pub struct Config {
         /// Number of positions, the first ones of those that are not left out; by default all.
-        pub limit: Option<u64> = None, kind = Type::Integer { min: 1, max: 1 << 40 },
+        pub limit: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 40 })),
         /// Largest number of padded tokens in one pass through the model; positions of similar length go together.
         pub batch_tokens: u64 = BATCH_TOKENS, kind = Type::Integer { min: 1, max: 1 << 30 },
         /// Type to which operands of matrix products are rounded, independent of the training: `fp32` (none), `tf32` or

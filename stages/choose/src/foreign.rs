@@ -8,10 +8,10 @@ use cwm_contract::{Context, Failure};
 use cwm_evaluations::Evaluations;
 
 use crate::config::Config;
+use crate::correctness::{correctness, notation_of};
 use crate::output::Output;
 use crate::positions::Positions;
 use crate::table::Table;
-use crate::verdict::{notation_of, verdict};
 
 /// Positions that are read at once.
 const WINDOW: usize = 1_024;
@@ -48,13 +48,13 @@ pub fn run(context: &Context, config: &Config, path: &Path) -> Result<(), Failur
                 continue;
             };
             let board = position.board.position();
-            let verdict = |text: &str| verdict(board, notation_of(board, text), text, position.best);
+            let correctness = |text: &str| correctness(board, notation_of(board, text), text, position.best);
             output.push(Choice {
                 loss: answer.loss,
                 tokens: answer.tokens,
-                forced: answer.forced_text.as_deref().map(verdict),
+                forced: answer.forced_text.as_deref().map(correctness),
                 forced_text: answer.forced_text.clone(),
-                free: verdict(&answer.text),
+                free: correctness(&answer.text),
                 text: answer.text.clone(),
                 ..output.row(position)
             })?;

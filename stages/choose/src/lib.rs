@@ -3,10 +3,11 @@
 //!
 //! - `positions` and `games`: which positions, and the games before them; `counts`: what was left out.
 //! - `checkpoint`: a model of ours chooses. `foreign`: another program chose.
-//! - `verdict`: valid, legal, best. `seen`: whether a model was trained on a position. `output`: rows.
+//! - `correctness`: valid, legal, best. `seen`: whether a model was trained on a position. `output`: rows.
 
 mod checkpoint;
 mod config;
+mod correctness;
 mod counts;
 mod foreign;
 mod games;
@@ -15,7 +16,6 @@ mod positions;
 mod probe;
 mod seen;
 mod table;
-mod verdict;
 
 use cwm_contract::{
     Context, Failure, Format, Input, Output, ParameterError, ParameterSpec, Parameters, ProbeContext, ProbeOutput,

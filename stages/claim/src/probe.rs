@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cwm_choices::{Choice, ChoicesWriter, Chooser, Verdict};
+use cwm_choices::{Choice, ChoicesWriter, Chooser, Correctness};
 use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput, Value};
 
 use crate::Claim;
@@ -51,7 +51,7 @@ fn write(path: &Path, name: &str, nth: u64) -> Result<(), Failure> {
             forced_text: None,
             forced: None,
             text: String::new(),
-            free: Verdict { valid: true, legal: true, best },
+            free: Correctness { valid: true, legal: true, best },
             mask_best: None,
             mask_loss: None,
         })?;

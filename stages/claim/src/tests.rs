@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use cwm_choices::{Choice, ChoicesWriter, Chooser, Verdict};
+use cwm_choices::{Choice, ChoicesWriter, Chooser, Correctness};
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Failure, Value};
 
@@ -14,7 +14,7 @@ fn write(folder: &Path, name: &str, mask: &str, legal: impl Fn(u64, u32) -> bool
     let mut writer = ChoicesWriter::create(&path, &chooser).unwrap();
     for record in 0..300 {
         let t = record as u32 % 10 * 10;
-        let free = Verdict { valid: true, legal: legal(record, t), best: record % 5 == 0 };
+        let free = Correctness { valid: true, legal: legal(record, t), best: record % 5 == 0 };
         let choice = Choice {
             record,
             game: Some(record / 10),

@@ -8,7 +8,7 @@ use cwm_encoding::VOCABULARY;
 use cwm_models::batch::cut_by_length;
 use cwm_models::checkpoint::Description;
 use cwm_models::device::{self, OpenDevice};
-use cwm_models::heads::labels::{self, LOGITS, MicroBatch, PositionScore, Tally, score};
+use cwm_models::heads::labels::{self, MicroBatch, PositionScore, Tally, score};
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Device, DeviceWeights, Network, families};
 use serde_json::json;
@@ -29,6 +29,7 @@ pub fn run(context: &Context, config: &Config) -> Result<(), Failure> {
         return Err(Failure::input(format!("`{parameter}` belongs to predictions; a checkpoint has its own")));
     }
     let OpenDevice { device, name, note } = device::open(context.resources())?;
+    device::check_precision(&device, config.precision())?;
     context.report_device(name);
     note.into_iter().for_each(|note| context.note(note));
     device::catch_panics(&device, || evaluate(context, config, &device))

@@ -15,7 +15,7 @@ parameters! {
         /// The program that plays `level` and `nodes`, such as /usr/games/stockfish. Its bytes are part of the key.
         pub engine: Option<SourceFile> = None,
         /// Number of games.
-        pub games: u64, kind = Type::Integer { min: 2, max: i64::MAX as i128 },
+        pub games: u64, kind = Type::Integer { min: 2, max: 100_000_000 },
         /// `both` plays each opening twice, so that each player has White once; `first_white` plays each once.
         pub colours: String = "both".into(), kind = Type::Choice(&["both", "first_white"]),
         /// Plies of each opening, from the input `openings`. Without that input, or with 0, games begin at the initial
@@ -45,6 +45,10 @@ impl Config {
         if self.has_both_colours() && self.games % 2 == 1 {
             let message = format!("must be even, not {}: each opening is played with both colours", self.games);
             errors.push(ParameterError::new("games", message));
+        }
+        if self.max_plies <= self.opening_plies {
+            let message = format!("must be above `opening_plies: {}`, not {}", self.opening_plies, self.max_plies);
+            errors.push(ParameterError::new("max_plies", message));
         }
         if self.temperature.is_some_and(|temperature| !temperature.is_finite() || temperature <= 0.0) {
             errors.push(ParameterError::new("temperature", "must be a number above 0"));

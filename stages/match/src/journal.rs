@@ -1,6 +1,6 @@
 //! Finished games, kept one a line as soon as they are finished, so that an interruption loses those in progress alone.
 
-use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -35,13 +35,19 @@ impl Journal {
         let mut length = 0;
         let mut lines = BufReader::new(&file);
         let mut line = String::new();
-        // A line of other bytes than text is not whole either.
-        while let Ok(bytes) = lines.read_line(&mut line) {
+        loop {
+            line.clear();
+            match lines.read_line(&mut line) {
+                Ok(0) => break,
+                Ok(_) => {}
+                // A line of other bytes than text is not whole.
+                Err(error) if error.kind() == ErrorKind::InvalidData => break,
+                Err(error) => return Err(error.into()),
+            }
             let game = line.strip_suffix('\n').and_then(|line| serde_json::from_str::<Game>(line).ok());
             let Some(place) = game.and_then(|game| places.get_mut(usize::try_from(game.game).ok()?)) else { break };
             *place = Some(length);
-            length += bytes as u64;
-            line.clear();
+            length += line.len() as u64;
         }
         file.set_len(length)?;
         Ok(Journal { path, state: Mutex::new(State { file, length, places }) })

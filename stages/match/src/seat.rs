@@ -122,10 +122,10 @@ impl<'p> Seat<'p> {
 impl Model<'_> {
     fn answer(self, board: &Board, random: &mut GameStream, illegal: &mut u32) -> Result<Answer, Failure> {
         let state = &board.state;
-        let is_struck = |played: Move| {
+        let is_excluded = |played: Move| {
             self.avoids_repetition && !played.is_zeroing() && state.times_before(&state.after(played)) >= 2
         };
-        match self.player.play(self.rules, &board.game, &is_struck, &mut || random.uniform()) {
+        match self.player.play(self.rules, &board.game, &is_excluded, &mut || random.uniform()) {
             Ok(chosen) => {
                 *illegal += chosen.illegal.len() as u32;
                 Ok(chosen.played.map_or(Answer::NoLegalMove, Answer::Move))

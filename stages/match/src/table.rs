@@ -84,8 +84,8 @@ impl<'c> Table<'c> {
         let mut seats = ByColor { white: first_seat, black: second_seat };
         let mut names = ByColor { white: first_name, black: second_name };
         if !first_white {
-            seats = seats.into_flipped();
-            names = names.into_flipped();
+            seats = seats.into_swapped();
+            names = names.into_swapped();
         }
         let played = game::play(self.context, &opening.moves, seats, max_plies, &mut random);
         let played = played.map_err(|failure| {

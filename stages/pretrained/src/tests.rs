@@ -71,3 +71,14 @@ fn naming_the_family_rests_the_result_on_its_code_alone() {
     values.insert("family".into(), Value::Text("gated_deltanet_pos".into()));
     assert_eq!(Pretrained.code_parts(&values), Some(vec!["gated_deltanet".to_owned()]));
 }
+
+#[test]
+fn forms_are_those_of_players_and_need_their_tokens() {
+    let folder = tempfile::tempdir().unwrap();
+    let with = |form: &str| refused(trial(folder.path()).with("form", Value::Text(form.into())));
+    for form in cwm_player::Form::ALL {
+        let (message, inputs) = (with(form.name()), form.vocabulary().inputs);
+        assert!(message.contains(&format!("has shape [3, 1] where [{inputs}, 1] is needed")), "{message}");
+    }
+    assert!(with("letters").starts_with("parameter `form` "));
+}

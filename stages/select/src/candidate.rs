@@ -19,16 +19,16 @@ const SETTINGS: [&str; 5] = ["lr", "warmup", "beta2", "weight_decay", "lr_floor"
 /// The last validation of a training.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Validation {
-    /// Mean cross-entropy of a label; may be infinite or NaN.
+    /// Mean cross-entropy of a label or of an answer; may be infinite or NaN.
     pub loss: f64,
-    /// Share of labels that were right.
-    pub labelwise: f64,
-    /// Share of positions with all labels right.
-    pub exact: f64,
-    /// Share of games with all positions exact.
-    pub trajectory: f64,
-    /// Games it was measured on.
-    pub games: u64,
+    /// Share of labels that were right, in a training on labels.
+    pub labelwise: Option<f64>,
+    /// Share of positions with all labels right, likewise.
+    pub exact: Option<f64>,
+    /// Share of games with all positions exact, likewise.
+    pub trajectory: Option<f64>,
+    /// How much it was measured on: games, or the positions of sequences.
+    pub extent: (u64, &'static str),
 }
 
 /// A training.
@@ -126,12 +126,20 @@ impl Candidate {
 impl Validation {
     fn read(measured: &Map<String, Value>) -> Option<Self> {
         let number = |key: &str| number(measured.get(key)?);
+        let loss = number("loss")?;
+        // A training on sequences.
+        if let Some(positions) = measured.get("positions") {
+            let extent = (positions.as_u64()?, "positions");
+            return Some(Validation { loss, labelwise: None, exact: None, trajectory: None, extent });
+        }
+        let [labelwise, exact, trajectory] = ["labelwise", "exact", "trajectory"].map(number);
+        let extent = (measured.get("games")?.as_u64()?, "games");
         Some(Validation {
-            loss: number("loss")?,
-            labelwise: number("labelwise")?,
-            exact: number("exact")?,
-            trajectory: number("trajectory")?,
-            games: measured.get("games")?.as_u64()?,
+            loss,
+            labelwise: Some(labelwise?),
+            exact: Some(exact?),
+            trajectory: Some(trajectory?),
+            extent,
         })
     }
 }

@@ -41,7 +41,7 @@ pub fn write_candidates(path: &Path, ranking: &Ranking, chosen: Option<&(usize, 
 }
 
 fn line(candidate: &Candidate, rank: Option<usize>, chosen: bool, why: Option<&str>) -> Value {
-    let measured = |of: fn(&Validation) -> f64| candidate.validation.as_ref().map(|found| number(of(found)));
+    let measured = |of: fn(&Validation) -> Option<f64>| candidate.validation.as_ref().and_then(of).map(number);
     json!({
         "rank": rank,
         "chosen": chosen,
@@ -52,7 +52,7 @@ fn line(candidate: &Candidate, rank: Option<usize>, chosen: bool, why: Option<&s
         "status": candidate.status,
         "parameters": object(&candidate.parameters),
         "settings": object(&candidate.settings),
-        "loss": measured(|found| found.loss),
+        "loss": measured(|found| Some(found.loss)),
         "labelwise": measured(|found| found.labelwise),
         "exact": measured(|found| found.exact),
         "trajectory": measured(|found| found.trajectory),

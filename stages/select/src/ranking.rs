@@ -18,7 +18,7 @@ impl Ranking {
     /// Ranks `candidates`; `parameters` are compared in this order.
     ///
     /// # Errors
-    /// They were not all validated on the same number of games: their losses are not to be compared.
+    /// They were not all validated on as much: their losses are not to be compared.
     pub fn of(candidates: Vec<Candidate>, parameters: &[String]) -> Result<Self, Failure> {
         let mut ranking = Ranking { ranked: Vec::new(), excluded: Vec::new() };
         for candidate in candidates {
@@ -27,19 +27,20 @@ impl Ranking {
                 None => ranking.ranked.push(candidate),
             }
         }
-        let games = |candidate: &Candidate| candidate.validation.as_ref().map(|validation| validation.games);
+        let extent = |candidate: &Candidate| candidate.validation.as_ref().map(|validation| validation.extent);
         if let [first, rest @ ..] = &ranking.ranked[..]
-            && let Some(other) = rest.iter().find(|other| games(other) != games(first))
+            && let Some(other) = rest.iter().find(|other| extent(other) != extent(first))
         {
-            let count = |candidate| games(candidate).unwrap_or_default();
+            let [(one, unit), (two, other_unit)] =
+                [first, other].map(|candidate| extent(candidate).unwrap_or_default());
+            let also = if unit == other_unit { String::new() } else { format!(" {other_unit}") };
             return Err(Failure::input(format!(
-                "{} was validated on {} games and {} on {}: their losses cannot be compared",
-                first.label,
-                count(first),
-                other.label,
-                count(other)
+                "{} was validated on {one} {unit} and {} on {two}{also}: their losses cannot be compared",
+                first.label, other.label
             ))
-            .hint("give all trainings of the group the same validation set and `validation_games`"));
+            .hint(
+                "give all trainings of the group the same validation set and `validation_games` or `validation_rows`",
+            ));
         }
         ranking.ranked.sort_by(|a, b| order(a, b, parameters));
         ranking.excluded.sort_by(|(a, _), (b, _)| a.label.cmp(&b.label));
@@ -47,11 +48,14 @@ impl Ranking {
     }
 }
 
-/// The lower loss first; of equal ones the higher exact-state accuracy, labelwise accuracy, share of exact
+/// The lower loss first; of equal ones, in trainings on labels, the higher exact-state accuracy, labelwise accuracy, share of exact
 /// trajectories; then the smaller value of each parameter in turn; then the label.
 fn order(a: &Candidate, b: &Candidate, parameters: &[String]) -> Ordering {
     let (Some(one), Some(other)) = (&a.validation, &b.validation) else { return a.label.cmp(&b.label) };
-    let higher = |of: fn(&Validation) -> f64| of(other).total_cmp(&of(one));
+    let higher = |of: fn(&Validation) -> Option<f64>| match (of(one), of(other)) {
+        (Some(one), Some(other)) => other.total_cmp(&one),
+        _ => Ordering::Equal,
+    };
     let smaller = |name: &String| match (a.parameters.get(name), b.parameters.get(name)) {
         (Some(one), Some(other)) => one.order(other),
         _ => Ordering::Equal,

@@ -170,6 +170,26 @@ fn the_best_checkpoint_is_passed_on_and_not_copied() {
 }
 
 #[test]
+fn trainings_on_sequences_are_ranked_by_their_loss_and_not_with_others() {
+    let on_sequences = |at: &str, loss: f64| {
+        let (label, mut summary) = training(at, loss, 0.0, 0.0);
+        summary["training"]["validation"] = json!({ "loss": loss, "best": 0.25, "positions": 1280 });
+        (label, summary)
+    };
+    let mut trainings = vec![on_sequences("lr=0.001", 2.5), on_sequences("lr=0.003", 1.5)];
+    assert_eq!(ranked(&trainings), ["lr=0.003", "lr=0.001"]);
+    let folder = tempfile::tempdir().unwrap();
+    let best = &candidates(&trial(folder.path(), &trainings).run(&Select).unwrap())[0];
+    assert_eq!(best["loss"], 1.5);
+    assert!(["labelwise", "exact", "trajectory"].iter().all(|name| best[name].is_null()));
+    trainings[1] = training("lr=0.003", 1.5, 0.3, 0.9);
+    assert_eq!(
+        refused(trial(folder.path(), &trainings).run(&Select)),
+        "sweep[lr=0.001] was validated on 1280 positions and sweep[lr=0.003] on 1280 games: their losses cannot be compared"
+    );
+}
+
+#[test]
 fn trainings_that_cannot_be_compared_and_files_that_are_no_summaries_are_refused_in_words() {
     let folder = tempfile::tempdir().unwrap();
     let pair = || [training("lr=0.001", 0.1, 0.3, 0.9), training("lr=0.003", 0.1, 0.3, 0.9)];

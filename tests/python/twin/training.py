@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from .families import logits
+from .families import logits, loss as label_loss
 from .parts import LABELS, PAD, loss_sum, predicted
 
 
@@ -49,11 +49,11 @@ def padded(batch):
     return tokens, None if valid.all() else valid, labels
 
 
-def update(model, adamw, batch, clip, rate):
+def update(model, adamw, batch, clip, rate, loss_of=label_loss):
     """One step on (tokens, valid, labels); its loss and gradient norm, and whether it was applied."""
     tokens, valid, labels = batch
     adamw.zero_grad(set_to_none=True)
-    loss = loss_sum(logits(model, tokens, valid), labels) / (LABELS * len(labels))
+    loss = loss_of(model, tokens, labels, valid)
     loss.backward()
     norm = torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
     applied = bool(torch.isfinite(loss)) and bool(torch.isfinite(norm))

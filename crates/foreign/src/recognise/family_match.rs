@@ -32,7 +32,7 @@ pub enum FamilyMatch {
 }
 
 /// The architecture of `family`, which calls its table of tokens `table`, that fits `candidate` best. Width and
-/// vocabulary are those of the table of tokens, the number of layers is that of the names, and what else shapes depend
+/// vocabulary (unless `hints` have it) are those of the table of tokens, the number of layers is that of the names, and what else shapes depend
 /// on is looked for among their numbers.
 pub fn match_family(
     family: &Family,
@@ -46,17 +46,17 @@ pub fn match_family(
         Ok(architecture) => architecture,
         Err(what) => return not(what),
     };
-    match labels::network(architecture.clone()) {
+    match hints.network(architecture.clone()) {
         Ok(network) if Difference::new(network.architecture(), network.layout(), candidate).is_none() => {
             return FamilyMatch::Exact(architecture);
         }
         // Whatever the options, it is no such model; which ones come nearest is looked for if nothing else fits.
-        Ok(network) if !has_same_names(network.layout(), candidate) => return closest(architecture, candidate),
+        Ok(network) if !has_same_names(network.layout(), candidate) => return closest(architecture, candidate, hints),
         Ok(_) => {}
         Err(error) if family.options.is_empty() => return not(error.to_string()),
         Err(_) => {}
     }
-    closest(searched(family, architecture, candidate, hints), candidate)
+    closest(searched(family, architecture, candidate, hints), candidate, hints)
 }
 
 /// Returns the differences between `candidate` and the nearest model of `family`, with its options searched too.
@@ -68,7 +68,7 @@ pub fn nearest(
     hints: &ImportHints,
 ) -> Option<Difference> {
     let architecture = start(family, table, candidate, contents, hints).ok()?;
-    match closest(searched(family, architecture, candidate, hints), candidate) {
+    match closest(searched(family, architecture, candidate, hints), candidate, hints) {
         FamilyMatch::Exact(_) => None,
         FamilyMatch::Not(difference) => Some(difference),
     }
@@ -100,13 +100,48 @@ fn start(
     {
         options.insert(option.to_owned(), value.clone());
     }
-    Ok(Architecture {
+    let vocabulary = hints.vocabulary.as_ref().map_or(vocabulary, |expected| u64::from(expected.inputs));
+    let architecture = Architecture {
         family: family.name.to_owned(),
         size,
         vocabulary: usize::try_from(vocabulary).unwrap_or(usize::MAX),
         dropout: settings::dropout(contents),
         options,
-    })
+    };
+    Ok(with_named_options(family, architecture, candidate, hints))
+}
+
+/// Sets each option of words to the first word with which most names of parameters are those of the file, since biases and heads
+/// show in names.
+fn with_named_options(
+    family: &Family,
+    mut architecture: Architecture,
+    candidate: &Candidate<'_>,
+    hints: &ImportHints,
+) -> Architecture {
+    let strangers = |architecture: &Architecture| {
+        let network = hints.network(architecture.clone());
+        network.map_or(usize::MAX, |network| names_apart(network.layout(), candidate))
+    };
+    let mut fewest = strangers(&architecture);
+    for option in family.options.iter().filter(|option| !hints.options.contains_key(option.name)) {
+        let OptionValues::Words(words) = option.values else { continue };
+        for word in words {
+            let mut other = architecture.clone();
+            other.options.insert(option.name.to_owned(), (*word).to_owned());
+            let number = strangers(&other);
+            if number < fewest {
+                (fewest, architecture) = (number, other);
+            }
+        }
+    }
+    architecture
+}
+
+/// Counts the names that only the model or only the file has.
+fn names_apart(layout: &Layout, candidate: &Candidate<'_>) -> usize {
+    let known = layout.parameters().iter().filter(|declared| candidate.tensors.contains_key(&declared.name)).count();
+    layout.parameters().len() + candidate.tensors.len() - 2 * known
 }
 
 /// Returns the heads that the settings name, if `hints` does not decide them.
@@ -126,8 +161,8 @@ pub fn contradiction(
     if values.len() == 1 && architecture.options.get(option) == values.first() {
         return None;
     }
-    let network = labels::network(architecture.clone()).ok()?;
-    if shapes_determine(&network, option) {
+    let network = hints.network(architecture.clone()).ok()?;
+    if shapes_determine(&network, option, hints) {
         return None;
     }
     let [value] = &values[..] else {
@@ -135,17 +170,17 @@ pub fn contradiction(
     };
     let mut other = architecture.clone();
     other.options.insert(option.to_owned(), value.clone());
-    let why = labels::network(other).err().map(|error| format!(": {error}"));
+    let why = hints.network(other).err().map(|error| format!(": {error}"));
     Some(format!("declares `{setting}` = {value}, which its tensors cannot have{}", why.unwrap_or_default()))
 }
 
 /// Returns true if the shapes of a model depend on a counting option, so that it follows from them.
-fn shapes_determine(network: &Network, option: &str) -> bool {
+fn shapes_determine(network: &Network, option: &str, hints: &ImportHints) -> bool {
     // Of several values one at least is another than the model's, and can be.
     SOME_COUNTS.iter().any(|value| {
         let mut other = network.architecture().clone();
         other.options.insert(option.to_owned(), value.to_string());
-        labels::network(other).is_ok_and(|other| shapes(other.layout()) != shapes(network.layout()))
+        hints.network(other).is_ok_and(|other| shapes(other.layout()) != shapes(network.layout()))
     })
 }
 
@@ -155,7 +190,7 @@ pub fn assumed_options(family: &Family, network: &Network, hints: &ImportHints) 
     let is_free = |name: &str, value: String| {
         let mut other = architecture.clone();
         other.options.insert(name.to_owned(), value);
-        labels::network(other).is_ok_and(|other| shapes(other.layout()) == shapes(network.layout()))
+        hints.network(other).is_ok_and(|other| shapes(other.layout()) == shapes(network.layout()))
     };
     let mut assumed_options = Vec::new();
     for option in family.options.iter().filter(|option| !hints.options.contains_key(option.name)) {
@@ -168,8 +203,10 @@ pub fn assumed_options(family: &Family, network: &Network, hints: &ImportHints) 
                 }
             }
             OptionValues::Count if taken.is_none() => {
-                if !shapes_determine(network, option.name) {
-                    let default = architecture.size.heads().ok().filter(|_| option.name == HEADS);
+                if !shapes_determine(network, option.name, hints) {
+                    // A GPT below a width of 512 has more heads than other families.
+                    let is_usual = option.name == HEADS && family.name != "gpt";
+                    let default = architecture.size.heads().ok().filter(|_| is_usual);
                     assumed_options
                         .push((option.name, default.map_or("its default".into(), |heads| heads.to_string())));
                 }
@@ -181,8 +218,8 @@ pub fn assumed_options(family: &Family, network: &Network, hints: &ImportHints) 
     assumed_options
 }
 
-fn closest(architecture: Architecture, candidate: &Candidate<'_>) -> FamilyMatch {
-    match labels::network(architecture.clone()) {
+fn closest(architecture: Architecture, candidate: &Candidate<'_>, hints: &ImportHints) -> FamilyMatch {
+    match hints.network(architecture.clone()) {
         Ok(network) => match Difference::new(&architecture, network.layout(), candidate) {
             None => FamilyMatch::Exact(architecture),
             Some(difference) => FamilyMatch::Not(difference),
@@ -197,14 +234,14 @@ fn searched(family: &Family, start: Architecture, candidate: &Candidate<'_>, hin
     let counts: Vec<&str> =
         counts.map(|option| option.name).filter(|name| !hints.options.contains_key(*name)).collect();
     let values = values(candidate);
-    let mut best = (fitting(&start, candidate), start);
+    let mut best = (fitting(&start, candidate, hints), start);
     for _ in 0..=counts.len() {
         let before = best.0;
         for name in &counts {
             for value in &values {
                 let mut other = best.1.clone();
                 other.options.insert((*name).to_owned(), value.to_string());
-                let score = fitting(&other, candidate);
+                let score = fitting(&other, candidate, hints);
                 if score > best.0 {
                     best = (score, other);
                 }
@@ -218,8 +255,8 @@ fn searched(family: &Family, start: Architecture, candidate: &Candidate<'_>, hin
 }
 
 /// Counts the tensors that have the shape that this architecture gives them.
-fn fitting(architecture: &Architecture, candidate: &Candidate<'_>) -> usize {
-    let Ok(network) = labels::network(architecture.clone()) else { return 0 };
+fn fitting(architecture: &Architecture, candidate: &Candidate<'_>, hints: &ImportHints) -> usize {
+    let Ok(network) = hints.network(architecture.clone()) else { return 0 };
     let declared = network.layout().parameters().iter();
     let fits = declared.filter(|declared| {
         let found = candidate.tensors.get(&declared.name).and_then(|(_, tensor)| tensor.as_ref().ok());
@@ -246,9 +283,7 @@ fn values(candidate: &Candidate<'_>) -> BTreeSet<u64> {
 }
 
 fn has_same_names(layout: &Layout, candidate: &Candidate<'_>) -> bool {
-    let declared = layout.parameters();
-    declared.len() == candidate.tensors.len()
-        && declared.iter().all(|declared| candidate.tensors.contains_key(&declared.name))
+    names_apart(layout, candidate) == 0
 }
 
 fn shapes(layout: &Layout) -> BTreeMap<&str, &[usize]> {

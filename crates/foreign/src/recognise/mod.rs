@@ -10,7 +10,8 @@ use std::path::Path;
 
 use cwm_models::families::{FAMILIES, Family};
 use cwm_models::heads::labels;
-use cwm_models::{Architecture, Network, Size};
+use cwm_models::{Architecture, ModelError, Network, Size};
+use cwm_sequences::Vocabulary;
 
 pub use candidates::Candidate;
 use difference::Difference;
@@ -37,6 +38,18 @@ pub struct ImportHints {
     pub key: Option<String>,
     /// True if float64 values that are no float32 are rounded.
     pub round: bool,
+    /// What its numbers stand for, if it answers in sequences; otherwise it predicts the 75 labels.
+    pub vocabulary: Option<Vocabulary>,
+}
+
+impl ImportHints {
+    /// A model with as many outputs as are expected.
+    fn network(&self, architecture: Architecture) -> Result<Network, ModelError> {
+        match &self.vocabulary {
+            Some(vocabulary) => Network::build(architecture, usize::from(vocabulary.targets)),
+            None => labels::network(architecture),
+        }
+    }
 }
 
 /// A model that was recognised.
@@ -100,7 +113,7 @@ pub fn recognise<'c>(
     let plainest = fits.iter().map(|(_, architecture, _)| architecture.options.len()).min();
     fits.retain(|(_, architecture, _)| Some(architecture.options.len()) == plainest);
     let (candidate, architecture, family) = only(path, fits)?;
-    let network = labels::network(architecture).map_err(|error| wrong(format!("holds no model of ours: {error}")))?;
+    let network = hints.network(architecture).map_err(|error| wrong(format!("holds no model of ours: {error}")))?;
     let mut assumed_options = family_match::assumed_options(family, &network, hints);
     assumed_options.extend(settings::unstated_settings(family.name, contents));
     Ok(RecognisedModel { network, candidate: candidate.clone(), assumed_options })

@@ -57,6 +57,9 @@ const EIGENVALUES: [&str; 2] = ["gated_deltanet_allow_neg_eigval", "allow_neg_ei
 /// Fixed settings that the authors' presets change: a file that says nothing may be of either value.
 const PRESET: [&str; 1] = ["slice_scale"];
 
+/// The settings that have the number of heads: the authors', and that of nanoGPT and GPT-2.
+const HEADS_SETTINGS: [&str; 2] = ["n_heads", "n_head"];
+
 /// The option that the settings name.
 pub const HEADS: &str = "heads";
 
@@ -108,12 +111,12 @@ pub fn unstated_settings(family: &str, contents: &FileContents) -> Vec<(&'static
 /// Returns the number of heads in the settings, if the family has such an option.
 pub fn heads(family: &Family, contents: &FileContents) -> Option<HeadsSetting> {
     let option = family.options.iter().find(|option| option.name == HEADS)?;
-    let values = values_of(contents, "n_heads").into_iter().map(|value| match SettingValue::from(value) {
+    let setting = HEADS_SETTINGS.into_iter().find(|name| !values_of(contents, name).is_empty())?;
+    let values = values_of(contents, setting).into_iter().map(|value| match SettingValue::from(value) {
         SettingValue::Number(number) => number.to_string(),
         _ => value.trim().to_owned(),
     });
-    let values: Vec<String> = values.collect();
-    (!values.is_empty()).then_some(HeadsSetting { setting: "n_heads", option: option.name, values })
+    Some(HeadsSetting { setting, option: option.name, values: values.collect() })
 }
 
 /// The dropout that it was trained with.

@@ -3,6 +3,7 @@
 mod archives;
 mod bombs;
 mod files;
+mod gpt;
 mod hostile;
 mod models;
 mod settings;

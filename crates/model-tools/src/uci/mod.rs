@@ -140,9 +140,9 @@ impl Engine {
                 return Ok(UciMove::Null);
             }
         };
-        let is_struck = |played| !searched.is_empty() && !searched.contains(&word(played));
+        let is_excluded = |played| !searched.is_empty() && !searched.contains(&word(played));
         let random = &mut self.random;
-        match self.player.play(self.rules, game, &is_struck, &mut || random.uniform()) {
+        match self.player.play(self.rules, game, &is_excluded, &mut || random.uniform()) {
             Ok(chosen) => {
                 for answer in chosen.illegal {
                     remark(format!("the model's answer `{answer}` is no legal move"))?;

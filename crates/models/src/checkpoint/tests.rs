@@ -47,7 +47,7 @@ fn spoiled(spoil: impl Fn(&Path)) -> String {
     let network = network();
     write(folder.path(), &described(&network), &network.initial_weights(3)).unwrap();
     spoil(folder.path());
-    read(folder.path(), LOGITS).unwrap_err().to_string().replace(&format!("{}/", folder.path().display()), "")
+    labels::read(folder.path()).unwrap_err().to_string().replace(&format!("{}/", folder.path().display()), "")
 }
 
 #[test]
@@ -72,6 +72,10 @@ fn wrong_files_are_distinguished_in_words() {
     assert!(spoiled(replace("\"parameters\": 8", "\"parameters\": 9")).starts_with("model.json: declares 9"));
     assert!(spoiled(replace("d32/l1", "d32/l2")).contains("such a model has"));
     assert!(spoiled(replace("{", "[")).starts_with("model.json: is no description of a model: "));
+    assert_eq!(
+        spoiled(replace("\"seed\": 7", "\"vocabulary\": { \"form\": \"board\" }")),
+        "model.json: is a model that `learn` trained on sequences of the form `board`: it has no labels"
+    );
     assert!(spoiled(weights(b"")).starts_with("model.safetensors: is no safetensors file: "));
     assert!(spoiled(weights(b"\xff\xff\xff\xff\xff\xff\xff\x7f{}")).contains("is no safetensors file: "));
     assert!(spoiled(|folder| std::fs::remove_file(folder.join(WEIGHTS_FILE)).unwrap()).starts_with("cannot read"));

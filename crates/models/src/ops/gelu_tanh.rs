@@ -1,5 +1,8 @@
 //! The Gaussian error linear unit, approximated by tanh (Hendrycks and Gimpel 2016), as GPT-2 has it.
 
+#[cfg(feature = "gpu")]
+mod gpu;
+
 use burn::tensor::Tensor;
 use burn::tensor::activation::sigmoid as burn_sigmoid;
 
@@ -17,7 +20,9 @@ pub fn gelu_tanh(x: Tensor<2>) -> Tensor<2> {
     let shape = x.dims();
     match implementation(&x.device()) {
         Implementation::Cpu => apply([Operand::from(x)], GeluTanh { shape }),
-        _ => decompose(x),
+        #[cfg(feature = "gpu")]
+        Implementation::Gpu => crate::gpu::apply([x.flatten(0, 1)], gpu::GeluTanh).reshape(shape),
+        Implementation::Decomposed => decompose(x),
     }
 }
 
@@ -94,6 +99,13 @@ mod tests {
             }
         }
         assert_finite_differences(random::<2>([4, 10], 1, 1.0), gelu_tanh);
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn a_gpu_agrees_with_the_processor() {
+        let x = random::<1>([1000], 1, 3.0);
+        crate::testing::assert_gpu_agrees([x], 1e-6, |[x]| gelu_tanh(x.reshape([10, 100])).flatten(0, 1));
     }
 
     #[test]

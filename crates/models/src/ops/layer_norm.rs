@@ -1,5 +1,8 @@
 //! Layer normalisation (Ba, Kiros and Hinton 2016).
 
+#[cfg(feature = "gpu")]
+mod gpu;
+
 use burn::tensor::Tensor;
 
 use super::implementation::{Implementation, implementation};
@@ -8,15 +11,27 @@ use super::kernel::{Kernel, Operand, apply};
 /// w ⊙ (x - mean x) / sqrt(variance x + ε) + b over the width: `x` [rows, width], `weight` and `bias`, if any, [width].
 /// The variance is that of all values, divided by their number.
 pub fn layer_norm(x: Tensor<2>, weight: Tensor<1>, bias: Option<Tensor<1>>, epsilon: f32) -> Tensor<2> {
-    if implementation(&x.device()) != Implementation::Cpu {
-        return decompose(x, weight, bias, epsilon);
-    }
     let [rows, width] = x.dims();
-    let norm = LayerNorm { rows, width, epsilon };
-    let (x, weight) = (Operand::from(x), Operand::from(weight));
-    match bias {
-        Some(bias) => apply([x, weight, Operand::from(bias)], norm),
-        None => apply([x, weight], norm),
+    match implementation(&x.device()) {
+        Implementation::Cpu => {
+            let norm = LayerNorm { rows, width, epsilon };
+            let (x, weight) = (Operand::from(x), Operand::from(weight));
+            match bias {
+                Some(bias) => apply([x, weight, Operand::from(bias)], norm),
+                None => apply([x, weight], norm),
+            }
+        }
+        #[cfg(feature = "gpu")]
+        Implementation::Gpu => {
+            let norm = gpu::LayerNorm { rows: crate::gpu::Rows::new(rows, width), epsilon };
+            let x = x.flatten(0, 1);
+            let y = match bias {
+                Some(bias) => crate::gpu::apply([x, weight, bias], norm),
+                None => crate::gpu::apply([x, weight], norm),
+            };
+            y.reshape([rows, width])
+        }
+        Implementation::Decomposed => decompose(x, weight, bias, epsilon),
     }
 }
 
@@ -191,6 +206,25 @@ mod tests {
                     assert!(mean.abs() < 1e-3 && (variance - 1.0).abs() < 1e-3, "{mean} {variance}");
                 }
             }
+        }
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn a_gpu_agrees_with_the_processor() {
+        // As for the RMS norm, whose kernels these resemble.
+        for [rows, width] in [[5, 1], [37, 7], [33, 70], [3, 1030], [0, 16], [16_500, 3]] {
+            let tolerance = if rows > 10_000 { 1e-4 } else { 1e-5 };
+            let x = || random::<1>([rows * width], 1, 0.3) + 2.0;
+            let parameters = || [random::<1>([width], 2, 1.0), random::<1>([width], 3, 1.0)];
+            let [weight, bias] = parameters();
+            crate::testing::assert_gpu_agrees([x(), weight, bias], tolerance, |[x, weight, bias]| {
+                layer_norm(x.reshape([rows, width]), weight, Some(bias), 1e-5).flatten(0, 1)
+            });
+            let [weight, _] = parameters();
+            crate::testing::assert_gpu_agrees([x(), weight], tolerance, |[x, weight]| {
+                layer_norm(x.reshape([rows, width]), weight, None, 1e-5).flatten(0, 1)
+            });
         }
     }
 

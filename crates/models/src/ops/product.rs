@@ -22,10 +22,10 @@ pub(crate) fn product<const D: usize>(a: Tensor<D>, b: Tensor<D>) -> Tensor<D> {
 
 /// a b with operands rounded as `precision` says, in this product and in those of its gradient; the result is f32.
 pub(crate) fn rounded_product<const D: usize>(a: Tensor<D>, b: Tensor<D>, precision: Precision) -> Tensor<D> {
-    let multiply = |a: Tensor<D>, b: Tensor<D>| match precision {
-        Precision::Fp32 => product(a, b),
-        _ => with_rounded_gradient(operand(a, precision).matmul(operand(b, precision)), precision),
-    };
+    if precision == Precision::Fp32 {
+        return product(a, b);
+    }
+    let multiply = |a, b| with_rounded_gradient(operand(a, precision).matmul(operand(b, precision)), precision);
     if is_decomposed(&a.device()) { aligned(a, b, multiply) } else { multiply(a, b) }
 }
 

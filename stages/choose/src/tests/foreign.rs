@@ -1,4 +1,4 @@
-use cwm_choices::{ChoicesWriter, Verdict};
+use cwm_choices::{ChoicesWriter, Correctness};
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn labels_as_answers_are_all_valid_legal_and_best() {
     assert_eq!((chooser.arm().as_str(), chooser.form), ("labels", None));
     assert_eq!(rows.len(), best_texts().len());
     assert!(
-        rows.iter().all(|row| row.free == Verdict { valid: true, legal: true, best: true } && row.forced.is_none())
+        rows.iter().all(|row| row.free == Correctness { valid: true, legal: true, best: true } && row.forced.is_none())
     );
     assert!(rows.iter().enumerate().all(|(record, row)| row.record == record as u64));
     for metric in ["valid", "legal", "best"] {
@@ -49,7 +49,7 @@ fn illegal_answers_are_valid_and_never_legal() {
     assert_eq!(["valid", "legal", "best"].map(|metric| outcome.metrics[metric]), [0.0, 0.0, 0.0]);
 }
 
-/// What a model of ours chose is a file of choices, and as one of another program it has the same verdicts.
+/// What a model of ours chose is a file of choices, and as one of another program it has the same correctness.
 #[test]
 fn what_was_chosen_here_is_read_as_of_another_program() {
     let bench = Bench::new();

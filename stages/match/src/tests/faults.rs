@@ -1,18 +1,10 @@
 //! Parameters and inputs that are refused, and what is part of the key.
 
-use cwm_contract::{Stage, Value, Values};
+use cwm_contract::{Stage, Value};
 use tempfile::tempdir;
 
-use super::{openings, text, trial};
+use super::{openings, text, trial, values};
 use crate::Match;
-
-/// Values as the executor completes them.
-fn values(given: &[(&str, Value)]) -> Values {
-    let mut values: Values =
-        Match.parameters().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?))).collect();
-    values.extend(given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-    values
-}
 
 #[test]
 fn wrong_parameters_are_errors_in_words() {
@@ -31,6 +23,7 @@ fn wrong_parameters_are_errors_in_words() {
         fault(&[("games", Value::Int(3))]),
         "`games` must be even, not 3: each opening is played with both colours"
     );
+    assert_eq!(fault(&[("max_plies", Value::Int(8))]), "`max_plies` must be above `opening_plies: 8`, not 8");
     assert!(fault(&[("temperature", Value::Float(0.0))]).starts_with("`temperature` must be"));
     let message = fault(&[("second", text("level:3"))]);
     assert!(message.starts_with("`engine` must be given for `second: level:3`: "), "{message}");
@@ -72,9 +65,10 @@ fn parameters_without_effect_are_in_no_key() {
 #[test]
 fn fewer_openings_than_pairs_are_an_error_with_both_numbers() {
     let folder = tempdir().unwrap();
+    let openings = openings(folder.path(), 5);
     let run = |games, plies| {
         trial(folder.path(), "random", "random", games)
-            .input("openings", openings(folder.path(), 5))
+            .input("openings", &openings)
             .with("opening_plies", Value::Int(plies))
             .run(&Match)
             .err()

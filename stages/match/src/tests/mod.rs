@@ -10,12 +10,14 @@ mod stockfish;
 use std::path::{Path, PathBuf};
 
 use cwm_chess::sample;
-use cwm_contract::Value;
 use cwm_contract::testing::{Outcome, Trial};
+use cwm_contract::{Stage, Value, Values};
 use cwm_encoding::PlainMove;
 use cwm_matches::{Game, Matches, Players};
 use cwm_policy::replay::replay;
 use shakmaty::{Chess, Position};
+
+use crate::Match;
 
 /// A trial of two players.
 fn trial(folder: &Path, first: &str, second: &str, games: i128) -> Trial {
@@ -27,6 +29,14 @@ fn trial(folder: &Path, first: &str, second: &str, games: i128) -> Trial {
 
 fn text(word: &str) -> Value {
     Value::Text(word.to_owned())
+}
+
+/// Values as the executor completes them.
+fn values(given: &[(&str, Value)]) -> Values {
+    let mut values: Values =
+        Match.parameters().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?))).collect();
+    values.extend(given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+    values
 }
 
 fn games(outcome: &Outcome) -> Vec<Game> {

@@ -3,14 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use cwm_contract::testing::{self, Trial};
-use cwm_contract::{Value, Values};
-use cwm_matches::{End, Game};
-use cwm_player::Form;
+use cwm_contract::{Parameters, Value, Values};
+use cwm_game::GameStream;
+use cwm_matches::End;
+use cwm_models::checkpoint::{self, Description, FORMAT, Status};
+use cwm_models::{Architecture, Network, device};
 use cwm_player::sample::write_checkpoint;
+use cwm_player::{Form, Player};
+use shakmaty::uci::UciMove;
 use tempfile::tempdir;
 
-use super::{bytes, counts, games, openings, players, text, trial};
+use super::{bytes, counts, games, openings, players, text, trial, values};
 use crate::Match;
+use crate::board::Board;
+use crate::config::Config;
+use crate::seat::{Answer, Seat};
 
 fn model(folder: &Path, form: Form, seed: u64) -> PathBuf {
     let path = folder.join(format!("{}-{seed}", form.name()));
@@ -78,43 +85,99 @@ fn a_model_without_a_legal_answer_loses() {
 }
 
 #[test]
-fn a_full_context_is_a_draw_of_its_own_kind() {
+fn illegal_answers_are_counted_and_a_legal_one_is_played() {
     let folder = tempdir().unwrap();
-    // 1,024 characters are about 89 moves of each side.
-    let outcome = masked(folder.path(), Form::Characters, 2).with("max_plies", Value::Int(600)).run(&Match).unwrap();
-    let full: Vec<Game> = games(&outcome).into_iter().filter(|game| game.end == End::Context).collect();
-    for game in &full {
-        assert!((120..240).contains(&game.plies) && game.score == 0.5, "{game:?}");
+    // So hot that all of the 200 likeliest moves are as likely.
+    let outcome = trial(folder.path(), "model", "random", 2)
+        .input("model", model(folder.path(), Form::Board, 1))
+        .with("attempts", Value::Int(1_000))
+        .with("temperature", Value::Float(1e6))
+        .with("max_plies", Value::Int(9))
+        .run(&Match)
+        .unwrap();
+    for game in games(&outcome) {
+        assert_eq!((game.end, game.plies), (End::MaxPlies, 9), "{game:?}");
+        assert!(game.illegal_attempts > 0, "{game:?}");
     }
-    assert!(!full.is_empty(), "{}", counts(&outcome));
 }
 
 #[test]
-fn two_models_play_each_other_and_avoid_repetitions() {
+fn a_full_context_is_a_draw_of_its_own_kind() {
     let folder = tempdir().unwrap();
-    let openings = openings(folder.path(), 10);
-    let run = |repetition: &str| {
-        let folder = folder.path().join(repetition);
-        let outcome = trial(&folder, "model", "other", 8)
-            .input("model", model(&folder, Form::Board, 1))
-            .input("other", model(&folder, Form::Moves, 2))
-            .input("openings", &openings)
-            .with("legality", text("mask"))
-            .with("repetition", text(repetition))
-            .with("max_plies", Value::Int(120))
-            .run(&Match)
-            .unwrap();
-        let named = players(&outcome);
-        assert_eq!(
-            (named.first.arm.as_deref(), named.second.arm.as_deref()),
-            (Some("board/none"), Some("moves/causal"))
-        );
-        assert_eq!(named.repetition.as_deref(), Some(repetition));
-        games(&outcome).iter().filter(|game| game.end == End::Threefold).count()
+    let path = folder.path().join("short");
+    let vocabulary = Form::Moves.vocabulary();
+    let options = [("tied", "true"), ("mask", "causal"), ("positions", "21")];
+    let network = Network::build(
+        Architecture {
+            family: "gpt".to_owned(),
+            size: "d32/l1".parse().unwrap(),
+            vocabulary: usize::from(vocabulary.inputs),
+            dropout: 0.0,
+            options: options.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+        },
+        usize::from(vocabulary.targets),
+    )
+    .unwrap();
+    let description = Description {
+        format: FORMAT,
+        architecture: network.architecture().clone(),
+        parameters: network.layout().total() as u64,
+        status: Status::Finished,
+        training: serde_json::Map::from_iter([("vocabulary".to_owned(), serde_json::json!(vocabulary))]),
     };
-    // Fresh models prefer the same few moves in all positions.
-    assert!(run("allow") > 0);
-    assert_eq!(run("avoid"), 0);
+    checkpoint::write(&path, &description, &network.initial_weights(1)).unwrap();
+    let outcome = trial(folder.path(), "model", "random", 2)
+        .input("model", &path)
+        .with("legality", text("mask"))
+        .run(&Match)
+        .unwrap();
+    for game in games(&outcome) {
+        // START and 20 moves are 21 tokens: with Black's first move the model has no place for the 21st move of the game.
+        let plies = if game.first_white { 22 } else { 21 };
+        assert_eq!((game.end, game.plies, game.score), (End::Context, plies, 0.5), "{game:?}");
+    }
+}
+
+#[test]
+fn two_models_play_each_other() {
+    let folder = tempdir().unwrap();
+    let outcome = trial(folder.path(), "model", "other", 4)
+        .input("model", model(folder.path(), Form::Board, 1))
+        .input("other", model(folder.path(), Form::Moves, 2))
+        .input("openings", openings(folder.path(), 2))
+        .with("legality", text("mask"))
+        .with("max_plies", Value::Int(20))
+        .run(&Match)
+        .unwrap();
+    let named = players(&outcome);
+    assert_eq!((named.first.arm.as_deref(), named.second.arm.as_deref()), (Some("board/none"), Some("moves/causal")));
+    for game in games(&outcome) {
+        let (white, black) = if game.first_white { ("model", "other") } else { ("other", "model") };
+        assert_eq!((game.white.as_str(), game.black.as_str()), (white, black));
+    }
+}
+
+#[test]
+fn a_third_repetition_is_avoided_while_there_is_another_move() {
+    let folder = tempdir().unwrap();
+    let player = Player::open(&model(folder.path(), Form::Board, 1), &device::cpu()).unwrap();
+    let word = |word: &str| word.parse::<UciMove>().unwrap();
+    let mut board = Board::default();
+    for played in ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"].map(word) {
+        board.play(played.to_move(board.position()).unwrap());
+    }
+    let repetition = word("f6g8").to_move(board.position()).unwrap();
+    // So hot that every legal move is as likely.
+    let chosen = |rule: &str| {
+        let given = [("second", text("random")), ("legality", text("mask")), ("repetition", text(rule))];
+        let hot = [("temperature", Value::Float(1e6)), ("games", Value::Int(2))];
+        let config = Config::read(&values(&[&given[..], &hot].concat())).unwrap();
+        let (mut seat, mut random) = (Seat::of_model(&player, &config), GameStream::new("test", "0", 0));
+        let answers = (0..200).map(|_| seat.answer(&board, &mut random, &mut 0).unwrap());
+        answers.filter(|answer| *answer == Answer::Move(repetition)).count()
+    };
+    assert!(chosen("allow") > 0);
+    assert_eq!(chosen("avoid"), 0);
 }
 
 #[test]

@@ -2,12 +2,11 @@
 
 use cwm_game::{DrawRules, Ending, GameState, won_by};
 use cwm_random::Random;
+use cwm_search::{EvaluatedPosition, candidates};
 use shakmaty::{ByColor, Chess, Color, Move, Position};
 
-use super::evaluation::EvaluatedPosition;
 use super::openings::Openings;
 use super::player::{self, Player};
-use super::search;
 
 /// Settings of games between players.
 #[derive(Clone, Copy, Debug)]
@@ -115,7 +114,7 @@ pub fn play(rules: &Rules, openings: &Openings, random: &mut impl Random) -> Eng
                 let player = players[to_move];
                 let depth =
                     if random.below(1_000) < player.lapses { 1 } else { rules.depth + extension(play.position()) };
-                let candidates = search::candidates(&play, &legal, depth, player.margin());
+                let candidates = candidates(&play, &legal, depth, player.margin());
                 heuristics.note(to_move, candidates[0].value);
                 match heuristics.stops(to_move, &player, moves.len(), random) {
                     Some(GameEnd::Agreement) => break (GameEnd::Agreement, "1/2-1/2"),

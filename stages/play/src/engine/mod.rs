@@ -6,11 +6,9 @@
 //! castling in 91 % (88 %), by both sides in 61 % (63 %); a promotion in 8 % (14 %); mate at the end of 16 % (28 %),
 //! time forfeit of 30 % (30 %), a draw in 6 % (4 %); 942 ways to play the first six plies.
 
-mod evaluation;
 mod game;
 mod openings;
 mod player;
-mod search;
 
 pub use game::{EngineGame, GameEnd, Rules, play};
 pub use openings::Openings;

@@ -1,9 +1,8 @@
 //! Choices of a player of a given strength.
 
 use cwm_random::Random;
+use cwm_search::Candidate;
 use shakmaty::{ByColor, Move};
-
-use super::search::Candidate;
 
 /// The lowest rating that players have.
 const WEAKEST: u32 = 700;

@@ -134,7 +134,7 @@ fn what_changes_no_result_is_no_part_of_the_key() {
         values.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         Train.unused_parameters(&values)
     };
-    assert_eq!(idle(&[]), ["checkpoint_every", "shard_games", "workers", "bucket_batches", "checkpoint"]);
+    assert_eq!(idle(&[]), ["checkpoint_every", "bucket_batches", "checkpoint", "shard_games", "workers"]);
     let used = [("order", text("authors")), ("batching", text("bucketed")), ("checkpoint", text("best"))];
     assert_eq!(idle(&used), ["checkpoint_every"]);
     let data = data();

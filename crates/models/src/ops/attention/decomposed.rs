@@ -26,6 +26,8 @@ pub fn decompose(
     let parts = batch * heads;
     // Squares of scores have aligned rows. None sees the steps added.
     let steps = time.next_multiple_of(VECTOR);
+    // A probability of zero does not remove NaN.
+    let qkv = without_padding(qkv, time, &shape.lengths);
     let mut qkv = qkv.reshape([batch, time, 3 * heads * head_width]);
     if steps > time {
         let zeros = Tensor::zeros([batch, steps - time, 3 * heads * head_width], &qkv.device());

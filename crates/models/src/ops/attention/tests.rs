@@ -124,8 +124,20 @@ mod gpu {
     use super::*;
     use crate::testing::assert_gpu_agrees;
 
-    /// Attention of games of these lengths on a GPU and on the processor. Padded steps hold NaN.
+    /// Causal attention of games of these lengths on a GPU and on the processor. Padded steps hold NaN.
     fn agrees(lengths: &[usize], d: usize, layout: Layout, dropout: Option<Dropout>, precision: Precision) {
+        agrees_under(Mask::Causal, lengths, d, layout, dropout, precision);
+    }
+
+    /// The same under a mask.
+    fn agrees_under(
+        mask: Mask,
+        lengths: &[usize],
+        d: usize,
+        layout: Layout,
+        dropout: Option<Dropout>,
+        precision: Precision,
+    ) {
         let games: Vec<Vec<u16>> = lengths.iter().map(|&length| vec![1; length]).collect();
         let tokens = Tokens::padded(games.iter().map(Vec::as_slice), 0);
         let rotation = Rotation::new(layout, tokens.time(), d);
@@ -141,7 +153,7 @@ mod gpu {
         };
         assert_gpu_agrees([qkv], tolerance, |[qkv]| {
             let qkv = qkv.reshape([tokens.rows(), 3 * width]);
-            attention(qkv, Shape::new(&tokens, HEADS, d), &rotation, dropout, precision).flatten(0, 1)
+            attention(qkv, Shape::new(&tokens, HEADS, d).masked(mask), &rotation, dropout, precision).flatten(0, 1)
         });
     }
 
@@ -160,17 +172,8 @@ mod gpu {
         // Nothing turns; and heads that the kernels do not do.
         agrees(&[3, 70, 29], 16, Layout::Still, Some(dropout), Precision::Fp32);
         agrees(&[9, 1, 5], 7, Layout::Still, None, Precision::Fp32);
-    }
-
-    #[test]
-    fn a_gpu_agrees_without_a_mask() {
-        let tokens = batch();
-        let qkv = random::<1>([tokens.rows() * 3 * HEADS * D], 1, 1.0);
-        let still = Rotation::new(Layout::Still, tokens.time(), D);
-        assert_gpu_agrees([qkv], 2e-6, |[qkv]| {
-            let (qkv, shape) = (qkv.reshape([tokens.rows(), 3 * HEADS * D]), Shape::new(&tokens, HEADS, D));
-            attention(qkv, shape.masked(Mask::None), &still, None, Precision::Fp32).flatten(0, 1)
-        });
+        agrees_under(Mask::None, &[70, 33, 1, 64, 65], 8, Layout::Still, Some(dropout), Precision::Fp32);
+        agrees_under(Mask::None, &[130, 2], 32, Layout::Upstream, None, Precision::Fp32);
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod play;
 
 use std::path::{Path, PathBuf};
 
-use cwm_choices::{Choice, ChoicesWriter, Chooser, Verdict};
+use cwm_choices::{Choice, ChoicesWriter, Chooser, Correctness};
 use cwm_contract::testing::Trial;
 use cwm_matches::{End, Game, MatchesWriter, Participant, Players};
 
@@ -47,7 +47,7 @@ fn choice(record: u64) -> Choice {
         forced_text: None,
         forced: None,
         text: "d2d4".into(),
-        free: Verdict { valid: true, legal: true, best: false },
+        free: Correctness { valid: true, legal: true, best: false },
         mask_best: Some(false),
         mask_loss: Some(1.0),
     }
@@ -84,7 +84,7 @@ fn with_choices(folder: &Path) -> Trial {
         best(choice);
         choice.tokens = Some(5);
         choice.mask_best = None;
-        choice.forced = Some(Verdict { best: choice.record % 4 < 2, ..choice.free });
+        choice.forced = Some(Correctness { best: choice.record % 4 < 2, ..choice.free });
     };
     let mut prompt = choices(text);
     prompt.retain(|choice| choice.legal_moves <= 60);

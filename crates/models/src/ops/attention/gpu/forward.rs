@@ -2,7 +2,7 @@
 
 use cubecl::prelude::{Array as Local, *};
 
-use super::tile::{all_rounded, factor_of, load, operand, rounded, sum};
+use super::tile::{all_rounded, factor_of, load, operand, rounded, steps_seen, sum};
 use super::{CHUNK, Form, ROWS};
 
 /// Below all scores, yet finite: infinity less infinity is no number.
@@ -57,7 +57,8 @@ pub fn forward<N: Size>(
         let mut total = 0.0f32;
         let mut scores = Local::<f32>::new(CHUNK);
 
-        let end = usize::min(steps, begin + ROWS);
+        let end = steps_seen(begin + ROWS, steps, form);
+        let seen = steps_seen(i + 1, steps, form);
         let mut start = 0usize;
         while start < end {
             sync_cube();
@@ -65,12 +66,12 @@ pub fn forward<N: Size>(
             load::<N>(qkv, turns, &mut values, 0usize, row + 2 * width, 3 * width, start, steps, false, form);
             sync_cube();
             let mut r = 0usize;
-            while i < steps && r < form.tile && start + r <= i {
+            while i < steps && r < form.tile && start + r < seen {
                 scores_of::<N>(&q, &keys, r, &mut scores, form);
                 let mut top = largest;
                 #[unroll]
                 for c in 0..CHUNK {
-                    if start + r + c <= i && scores[c] > top {
+                    if start + r + c < seen && scores[c] > top {
                         top = scores[c];
                     }
                 }
@@ -87,7 +88,7 @@ pub fn forward<N: Size>(
                 for c in 0..CHUNK {
                     // What later steps hold, even NaN, is not seen.
                     let j = start + r + c;
-                    if j <= i {
+                    if j < seen {
                         let p = f32::exp(scores[c] - largest);
                         total += p;
                         let p = p * factor_of(part, time, i, j, first, second, dropped, kept, form);

@@ -64,7 +64,10 @@ pub fn for_keys_and_values<N: Size>(
             addends = area.runtime();
         }
 
-        let mut start = begin;
+        let mut start = 0usize;
+        if comptime!(form.causal) {
+            start = begin;
+        }
         while start < steps {
             sync_cube();
             load::<N>(qkv, turns, &mut tile, 0usize, row, 3 * width, start, steps, true, form);
@@ -78,7 +81,7 @@ pub fn for_keys_and_values<N: Size>(
             }
             sync_cube();
             let mut r = 0usize;
-            if j > start {
+            if comptime!(form.causal) && j > start {
                 r = (j - start) / PAIRS * PAIRS;
             }
             while j < steps && r < form.tile && start + r < steps {
@@ -108,7 +111,7 @@ pub fn for_keys_and_values<N: Size>(
                 #[unroll]
                 for c in 0..PAIRS {
                     let i = start + r + c;
-                    if i >= j && i < steps {
+                    if (comptime!(!form.causal) || i >= j) && i < steps {
                         let at = 3 * (r + c);
                         let p = f32::exp(sum::<N>(scores[c]) * comptime!(form.scale()) - of_rows[at]) * of_rows[at + 1];
                         let factor = factor_of(part, time, i, j, first, second, dropped, kept, form);

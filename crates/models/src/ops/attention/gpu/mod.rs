@@ -51,6 +51,8 @@ pub struct Attention {
 struct Form {
     heads: usize,
     head_width: usize,
+    /// A step sees those up to its own, or else all.
+    causal: bool,
     /// Vectors of a row of a head.
     vectors: usize,
     /// Keys or queries of a tile.
@@ -73,10 +75,9 @@ impl Form {
     }
 }
 
-/// Returns true if these kernels can do it: they are causal, their channels have partners, and heads need room in shared
-/// memory.
+/// Returns true if these kernels can do it: channels have partners, and heads need room in shared memory.
 pub fn fits(shape: &Shape) -> bool {
-    shape.mask == Mask::Causal && shape.head_width.is_multiple_of(2) && tile(shape.head_width) >= CHUNK
+    shape.head_width.is_multiple_of(2) && tile(shape.head_width) >= CHUNK
 }
 
 /// Rows of a tile: two matrices, and three values a row, fit in shared memory.
@@ -96,6 +97,7 @@ impl Attention {
         Form {
             heads: self.shape.heads,
             head_width,
+            causal: self.shape.mask == Mask::Causal,
             vectors,
             tile: tile(head_width),
             neighbours: self.rotation.layout() == Layout::Upstream,

@@ -2,7 +2,7 @@
 
 use cubecl::prelude::{Array as Local, *};
 
-use super::tile::{factor_of, load, operand, rounded, sum, write};
+use super::tile::{factor_of, load, operand, rounded, steps_seen, sum, write};
 use super::{Form, PAIRS, ROWS};
 
 /// The part of `for_qkv` [batch, time, 3, width] that belongs to queries: a query a thread.
@@ -61,7 +61,8 @@ pub fn for_queries<N: Size>(
             mean = means[part * time + i];
         }
 
-        let end = usize::min(steps, begin + ROWS);
+        let end = steps_seen(begin + ROWS, steps, form);
+        let seen = steps_seen(i + 1, steps, form);
         let mut start = 0usize;
         while start < end {
             sync_cube();
@@ -69,7 +70,7 @@ pub fn for_queries<N: Size>(
             load::<N>(qkv, turns, &mut values, 0usize, row + 2 * width, 3 * width, start, steps, false, form);
             sync_cube();
             let mut r = 0usize;
-            while i < steps && r < form.tile && start + r <= i {
+            while i < steps && r < form.tile && start + r < seen {
                 let mut scores = Local::<Vector<f32, N>>::new(PAIRS);
                 let mut slopes = Local::<Vector<f32, N>>::new(PAIRS);
                 #[unroll]
@@ -88,7 +89,7 @@ pub fn for_queries<N: Size>(
                 #[unroll]
                 for c in 0..PAIRS {
                     let j = start + r + c;
-                    if j <= i {
+                    if j < seen {
                         let p = f32::exp(sum::<N>(scores[c]) * comptime!(form.scale()) - largest) * inverse;
                         let factor = factor_of(part, time, i, j, first, second, dropped, kept, form);
                         let slope = p * (sum::<N>(slopes[c]) * factor - mean) * comptime!(form.scale());

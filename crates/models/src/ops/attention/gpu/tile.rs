@@ -159,3 +159,9 @@ pub fn factor_of(
         1.0f32.runtime()
     }
 }
+
+/// The steps that the last of the first `end` steps sees, of a game's `steps`.
+#[cube]
+pub fn steps_seen(end: usize, steps: usize, #[comptime] form: Form) -> usize {
+    if comptime!(form.causal) { usize::min(end, steps) } else { steps }
+}

@@ -1,6 +1,6 @@
 //! What each arm chooses in the same positions.
 
-use cwm_choices::Verdict;
+use cwm_choices::Correctness;
 use cwm_encoding::PlainMove;
 use cwm_page::{Cell, Column, Row, Table, visible};
 
@@ -49,10 +49,10 @@ fn rows(group: &Group) -> Vec<Vec<Row>> {
         cells.extend(group.members().map(|member| {
             let (text, answer) = &member.measured().answers[place];
             let what = match answer {
-                Verdict { best: true, .. } => " (best)",
-                Verdict { legal: true, .. } => "",
-                Verdict { valid: true, .. } => " (illegal)",
-                Verdict { .. } => " (no move)",
+                Correctness { best: true, .. } => " (best)",
+                Correctness { legal: true, .. } => "",
+                Correctness { valid: true, .. } => " (illegal)",
+                Correctness { .. } => " (no move)",
             };
             Cell::text(visible(text) + what)
         }));

@@ -3,7 +3,7 @@
 use cwm_game::GameState;
 use shakmaty::{Color, Move, MoveList, Position, Role, attacks};
 
-use super::evaluation::{EvaluatedPosition, MATE, improvement, material, reaches_seventh};
+use crate::evaluation::{EvaluatedPosition, MATE, improvement, material, reaches_seventh};
 
 /// Captures are followed so many plies beyond the depth of the search.
 const CAPTURE_PLIES: u32 = 6;

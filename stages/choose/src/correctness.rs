@@ -1,6 +1,6 @@
 //! What an answer is: valid, legal, the best move.
 
-use cwm_choices::Verdict;
+use cwm_choices::Correctness;
 use cwm_encoding::legal;
 use cwm_policy::actions::move_of;
 use cwm_policy::answers::{Notation, Reading, read};
@@ -9,13 +9,13 @@ use shakmaty::san::San;
 
 /// What an answer in this notation is in a position whose best move is `best`. In SAN the best move is the text that names it,
 /// signs of check aside, and not one that names more squares than it needs.
-pub fn verdict(position: &Chess, notation: Notation, answer: &str, best: u16) -> Verdict {
+pub fn correctness(position: &Chess, notation: Notation, answer: &str, best: u16) -> Correctness {
     match read(position, notation, answer) {
-        Reading::Unreadable => Verdict::default(),
-        Reading::Illegal => Verdict { valid: true, ..Verdict::default() },
+        Reading::Unreadable => Correctness::default(),
+        Reading::Illegal => Correctness { valid: true, ..Correctness::default() },
         Reading::Legal(action) => {
             let is_in_san = || san(position, best).is_some_and(|san| answer.trim_end_matches(['+', '#']) == san);
-            Verdict { valid: true, legal: true, best: action == best && (notation == Notation::Uci || is_in_san()) }
+            Correctness { valid: true, legal: true, best: action == best && (notation == Notation::Uci || is_in_san()) }
         }
     }
 }
@@ -43,7 +43,7 @@ mod tests {
         let board = Board::parse("4k3/8/8/8/8/8/8/R3K1N1 w - - 0 1").unwrap();
         let of = |notation, answer: &str, best: &str| {
             let Reading::Legal(best) = read(board.position(), Notation::Uci, best) else { panic!("{best}") };
-            let Verdict { valid, legal, best } = verdict(board.position(), notation, answer, best);
+            let Correctness { valid, legal, best } = correctness(board.position(), notation, answer, best);
             [valid, legal, best]
         };
         assert_eq!(of(Notation::San, "Ra8+", "a1a8"), [true; 3]);

@@ -1,0 +1,119 @@
+//! Positions with best and chosen moves, sequences and matches.
+
+use cwm_choices::{Choice, ChoicesWriter, Chooser, Correctness};
+use cwm_evaluations::{Evaluation, EvaluationsWriter, Line, Score, Source};
+use cwm_matches::{End, Game, MatchesWriter, Participant, Players};
+use cwm_sequences::{NO_LOSS, SHARD_ROWS, Sequence, SequencesWriter, Vocabulary};
+use tempfile::tempdir;
+
+use super::{DETAIL, MOVES, told};
+use crate::ChessInspector;
+use cwm_contract::{Format, Inspector};
+
+const START_FEN: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+#[test]
+fn evaluations_are_reported_with_their_source_and_first_positions() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("evaluations");
+    let source = Source { made_by: "Stock\u{1b}fish".into(), nodes: Some(1_000) };
+    let mut writer = EvaluationsWriter::create(&path, &source).unwrap();
+    for score in [Some(Score::Centipawns(-34)), Some(Score::Mate(-2)), None, Some(Score::Mate(1))] {
+        let lines = vec![Line { score, depth: None, moves: vec![MOVES[0]] }];
+        let (id, fen) = (String::new(), START_FEN.to_owned());
+        writer.push(Evaluation { record: 0, game: None, id, t: None, fen, lines }).unwrap();
+    }
+    writer.finish().unwrap();
+    let expected = "source      Stock\\u{1b}fish, 1,000 nodes a position\npositions   4\nwith mate   2 (50.0 %)\n\n\
+        position 0  FEN\n            best e2e4, -34 centipawns\n\nposition 1  FEN\n            best e2e4, mated in 2\n\n\
+        position 2  FEN\n            best e2e4";
+    assert_eq!(told(Format::EVALUATIONS, &path).unwrap(), expected.replace("FEN", START_FEN));
+    let described = ChessInspector.describe(&Format::EVALUATIONS, &path, DETAIL).unwrap().unwrap();
+    assert_eq!((&described.facts["mates"], &described.facts["examples"][0]["best"]), (&2.into(), &"e2e4".into()));
+    std::fs::write(&path, "x").unwrap();
+    assert!(told(Format::EVALUATIONS, &path).unwrap_err().contains("is not an evaluations file"));
+}
+
+#[test]
+fn choices_are_reported_with_the_means_of_what_they_have() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("choices");
+    let form = Some("prompt".into());
+    let chooser = Chooser { name: "gpt".into(), form, parameters: Some(229_568), ..Chooser::default() };
+    let mut writer = ChoicesWriter::create(&path, &chooser).unwrap();
+    for (legal, loss) in [(true, Some(0.5)), (false, Some(1.0)), (true, None)] {
+        let free = Correctness { valid: true, legal, best: false };
+        let (fen, best, text) = (START_FEN.to_owned(), MOVES[0], "d2d4".to_owned());
+        writer.push(Choice { fen, best, loss, text, free, ..Choice::default() }).unwrap();
+    }
+    writer.finish().unwrap();
+    let text = told(Format::CHOICES, &path).unwrap();
+    let (means, positions) = text.split_once("\n\n").unwrap();
+    assert_eq!(
+        means,
+        "chosen by   form prompt, name gpt, parameters 229,568\npositions   3\nvalid       100.0 %\nlegal       66.7 %\n\
+         best        0.0 %\nloss        0.75 nats a move"
+    );
+    assert!(positions.starts_with(&format!("position 0  {START_FEN}\n            best e2e4, chosen d2d4\n")), "{text}");
+    let described = ChessInspector.describe(&Format::CHOICES, &path, DETAIL).unwrap().unwrap();
+    assert_eq!((&described.facts["means"]["loss"], &described.facts["chooser"]["name"]), (&0.75.into(), &"gpt".into()));
+}
+
+#[test]
+fn sequences_are_reported_in_figures() {
+    let folder = tempdir().unwrap();
+    let vocabulary = Vocabulary { form: "moves".into(), version: 1, inputs: 1969, targets: 1968, longest: 512 };
+    let mut writer = SequencesWriter::create(folder.path(), &vocabulary, SHARD_ROWS).unwrap();
+    writer.push(Sequence { id: "a", tokens: &[1968, 3, 4], targets: &[5, NO_LOSS, 6] }).unwrap();
+    writer.push(Sequence { id: "b", tokens: &[1968], targets: &[7] }).unwrap();
+    writer.finish().unwrap();
+    let text = told(Format::SEQUENCES, folder.path()).unwrap();
+    let expected = "vocabulary  moves (version 1): 1,969 tokens, 1,968 targets, at most 512 tokens a sequence\n\
+        sequences   2\ntokens      4\ntargets     3 (75.0 % of the tokens)\nlength      1 to 3 tokens, mean 2.0\non disk     ";
+    assert!(text.starts_with(expected) && text.ends_with(" in 1 file"), "{text}");
+}
+
+#[test]
+fn matches_are_reported_with_results_ends_and_whole_games() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("matches");
+    let model =
+        |arm: &str, seed| Participant { kind: "model".into(), arm: Some(arm.into()), seed, ..Participant::default() };
+    let (first, second) = (model("board/none", Some(3)), model("moves/causal", None));
+    let players = Players { first, second, legality: None, repetition: None, engine: None };
+    let mut writer = MatchesWriter::create(&path, &players).unwrap();
+    // Fool's mate.
+    let mate = vec![13 | 21 << 6, MOVES[1], 14 | 30 << 6, 59 | 31 << 6];
+    for (score, end, moves) in [(0.0, End::Mate, mate), (0.5, End::Context, vec![]), (0.0, End::Mate, vec![0xffff])] {
+        let names = ["model", "other"].map(str::to_owned);
+        let [white, black] = names;
+        let (opening, result, plies) = (String::new(), "0-1".to_owned(), moves.len() as u32);
+        let game = Game {
+            game: 0,
+            pair: 0,
+            opening,
+            white,
+            black,
+            first_white: true,
+            result,
+            score,
+            plies,
+            end,
+            illegal_attempts: 2,
+            level: None,
+            moves,
+        };
+        writer.push(game).unwrap();
+    }
+    writer.finish().unwrap();
+    let text = told(Format::MATCHES, &path).unwrap();
+    assert!(
+        text.starts_with(
+            "first       model board/none, seed 3\nsecond      model moves/causal\ngames       3\n\
+             first player won 0, drew 1, lost 2\nends        mate 2, context 1\nillegal     6 answers of models\n\n\
+             game 0      model against other, 0-1, mate, 4 plies\n            1. f3 e5 2. g4 Qh4#\n\n"
+        ),
+        "{text}"
+    );
+    assert!(text.ends_with("is no game: token 65535 at ply 1 is not a move"), "{text}");
+}
