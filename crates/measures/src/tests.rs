@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Of games with two positions each, all of them legal and `best` as told.
+/// Of games with two positions each, all of them legal.
 fn choice(record: u64, best: bool) -> Choice {
     Choice {
         record,

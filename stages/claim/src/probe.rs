@@ -42,18 +42,11 @@ fn write(path: &Path, name: &str, nth: u64) -> Result<(), Failure> {
             record,
             game: Some(record / 10),
             t: Some((record % 10) as u32),
-            fen: String::new(),
             legal_moves: 20,
-            best: 0,
-            seen: None,
             loss: Some(if best { 0.5 } else { 3.0 }),
             tokens: Some(1),
-            forced_text: None,
-            forced: None,
-            text: String::new(),
             free: Correctness { valid: true, legal: true, best },
-            mask_best: None,
-            mask_loss: None,
+            ..Choice::default()
         })?;
     }
     writer.finish()

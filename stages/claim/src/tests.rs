@@ -22,15 +22,10 @@ fn write(folder: &Path, name: &str, mask: &str, legal: impl Fn(u64, u32) -> bool
             fen: format!("fen {record}"),
             legal_moves: 30,
             best: 1,
-            seen: None,
             loss: Some(f64::from(t)),
             tokens: Some(1),
-            forced_text: None,
-            forced: None,
-            text: String::new(),
             free,
-            mask_best: None,
-            mask_loss: None,
+            ..Choice::default()
         };
         writer.push(choice).unwrap();
     }

@@ -41,7 +41,7 @@ fn choice(record: u64) -> Choice {
         legal_moves: 20 + (record % 2 * 45) as u16,
         // e2e4
         best: 12 | 28 << 6,
-        seen: Some(record % POSITIONS == 0),
+        seen: Some(record.is_multiple_of(POSITIONS)),
         loss: Some(2.0),
         tokens: Some(1),
         forced_text: None,
@@ -70,8 +70,8 @@ fn write(folder: &Path, name: &str, chooser: &Chooser, choices: &[Choice]) -> Pa
 /// The arms of the miniature: the board is always legal, the moves until ply 40; characters and Llama are the paper's.
 fn with_choices(folder: &Path) -> Trial {
     let best = |choice: &mut Choice| {
-        choice.free.best = choice.record % 4 == 0;
-        choice.mask_best = Some(choice.record % 2 == 0);
+        choice.free.best = choice.record.is_multiple_of(4);
+        choice.mask_best = Some(choice.record.is_multiple_of(2));
         choice.text = if choice.free.best { "e2e4".into() } else { "d2d4".into() };
         choice.loss = Some(if choice.free.best { 0.5 } else { 2.5 });
     };
@@ -93,7 +93,7 @@ fn with_choices(folder: &Path) -> Trial {
         (
             "choices[arm=none,seed=1]",
             chooser("board", "none", 1),
-            choices(|choice| choice.free.best = choice.record % 4 == 0),
+            choices(|choice| choice.free.best = choice.record.is_multiple_of(4)),
         ),
         ("choices[arm=moves,seed=0]", chooser("moves", "causal", 0), choices(moves)),
         ("choices[arm=prompt,seed=0]", chooser("prompt", "causal", 0), prompt),

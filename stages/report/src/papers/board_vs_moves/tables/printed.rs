@@ -53,7 +53,7 @@ fn ours(curve: &Curve) -> Row {
     let steps = curve.train.last().map(|(step, ..)| Cell::count(*step));
     let known = |key: &str| match key {
         "learning_rate" => rate(rates().reduce(f64::max)),
-        "minimum_lr" => rate(rates().last()),
+        "minimum_lr" => rate(rates().next_back()),
         "max_iterations" => steps.clone(),
         _ => None,
     };
