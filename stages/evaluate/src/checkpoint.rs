@@ -8,7 +8,7 @@ use cwm_encoding::VOCABULARY;
 use cwm_models::batch::cut_by_length;
 use cwm_models::checkpoint::Description;
 use cwm_models::device::{self, OpenDevice};
-use cwm_models::heads::labels::{self, LOGITS, MicroBatch, PositionScore, Tally, score};
+use cwm_models::heads::labels::{self, MicroBatch, PositionScore, Tally, score};
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Device, DeviceWeights, Network, families};
 use serde_json::json;
