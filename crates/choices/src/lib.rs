@@ -5,14 +5,43 @@
 
 mod choice;
 mod chooser;
-mod reader;
+mod columns;
+mod rows;
 mod schema;
-mod writer;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::SchemaRef;
+use cwm_table::{Row, TableReader, TableWriter};
 
 pub use choice::{Choice, Correctness};
 pub use chooser::Chooser;
-pub use reader::Choices;
-pub use writer::ChoicesWriter;
+
+/// A file of choices, row by row.
+pub type Choices = TableReader<Choice>;
+
+/// Writes choices in the order in which they come.
+pub type ChoicesWriter = TableWriter<Choice>;
+
+impl Row for Choice {
+    type Description = Chooser;
+
+    const FORMAT: &'static str = "a choices";
+    const KEY: &'static str = "cwm.choices";
+    const HINT: Option<&'static str> =
+        Some("choices of another program first go through the stage `choose`, which compares them with the best moves");
+
+    fn schema() -> SchemaRef {
+        schema::schema()
+    }
+
+    fn columns(rows: &[Self]) -> Vec<ArrayRef> {
+        columns::columns(rows)
+    }
+
+    fn rows(batch: &RecordBatch, _before: u64) -> Result<Vec<Self>, String> {
+        Ok(rows::rows(batch))
+    }
+}
 
 #[cfg(test)]
 mod tests;

@@ -4,9 +4,6 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
-/// The key of the file's metadata under which its [`Chooser`](crate::Chooser) is, as JSON.
-pub const CHOOSER: &str = "cwm.choices";
-
 /// All columns.
 pub fn schema() -> SchemaRef {
     let column = |name, kind| Field::new(name, kind, false);

@@ -68,7 +68,7 @@ proptest! {
         let paths = ["a", "b"].map(|name| folder.path().join(name));
         paths.iter().for_each(|path| write(path, &rows));
         let choices = Choices::open(&paths[0]).unwrap();
-        prop_assert_eq!(choices.chooser(), &chooser());
+        prop_assert_eq!(choices.description(), &chooser());
         prop_assert_eq!(choices.total(), rows.len() as u64);
         prop_assert_eq!(choices.collect::<Result<Vec<_>, _>>().unwrap(), rows);
         prop_assert_eq!(std::fs::read(&paths[0]).unwrap(), std::fs::read(&paths[1]).unwrap());

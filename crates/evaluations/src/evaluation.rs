@@ -31,6 +31,11 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
+    /// Returns true if it has a line, and each line a move.
+    pub(crate) fn is_whole(&self) -> bool {
+        !self.lines.is_empty() && self.lines.iter().all(|line| !line.moves.is_empty())
+    }
+
     /// The best move, packed (see `PlainMove::packed` of cwm-encoding).
     pub fn best(&self) -> u16 {
         self.lines[0].moves[0]

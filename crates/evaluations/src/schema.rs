@@ -4,9 +4,6 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 
-/// The key of the file's metadata under which its [`Source`](crate::Source) is, as JSON.
-pub const SOURCE: &str = "cwm.evaluations";
-
 /// The columns of a line.
 pub fn line_fields() -> Fields {
     Fields::from(vec![

@@ -39,7 +39,7 @@ proptest! {
         let paths = ["a", "b"].map(|name| folder.path().join(name));
         paths.iter().for_each(|path| write(path, &rows));
         let evaluations = Evaluations::open(&paths[0]).unwrap();
-        prop_assert_eq!(evaluations.source(), &source());
+        prop_assert_eq!(evaluations.description(), &source());
         prop_assert_eq!(evaluations.total(), rows.len() as u64);
         prop_assert_eq!(evaluations.collect::<Result<Vec<_>, _>>().unwrap(), rows);
         prop_assert_eq!(std::fs::read(&paths[0]).unwrap(), std::fs::read(&paths[1]).unwrap());

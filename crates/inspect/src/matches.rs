@@ -17,7 +17,7 @@ const LONGEST: usize = 80;
 /// Describes a file of format `matches`.
 pub fn matches(path: &Path, detail: DescribeOptions) -> Result<Description, Failure> {
     let file = Matches::open(path)?;
-    let (players, total) = (file.players().clone(), file.total());
+    let (players, total) = (file.description().clone(), file.total());
     let (mut won, mut drawn, mut lost, mut illegal_attempts) = (0_u64, 0_u64, 0_u64, 0_u64);
     let mut ends: BTreeMap<&str, u64> = BTreeMap::new();
     let (mut examples, mut shown) = (Vec::new(), Vec::new());

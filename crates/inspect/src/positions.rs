@@ -18,7 +18,7 @@ const LONGEST: usize = 100;
 /// Describes a file of format `evaluations`.
 pub fn evaluations(path: &Path, detail: DescribeOptions) -> Result<Description, Failure> {
     let file = Evaluations::open(path)?;
-    let (source, total) = (file.source().clone(), file.total());
+    let (source, total) = (file.description().clone(), file.total());
     let (mut mates, mut examples, mut shown) = (0, Vec::new(), Vec::new());
     for (row, evaluation) in file.enumerate() {
         let evaluation = evaluation?;
@@ -46,7 +46,7 @@ pub fn evaluations(path: &Path, detail: DescribeOptions) -> Result<Description, 
 /// Describes a file of format `choices`.
 pub fn choices(path: &Path, detail: DescribeOptions) -> Result<Description, Failure> {
     let file = Choices::open(path)?;
-    let (chooser, total) = (file.chooser().clone(), file.total());
+    let (chooser, total) = (file.description().clone(), file.total());
     let mut sums = Measure::ALL.map(|measure| (measure, 0.0, 0_u64));
     let (mut examples, mut shown) = (Vec::new(), Vec::new());
     for (row, choice) in file.enumerate() {

@@ -73,7 +73,7 @@ fn what_is_not_known_is_passed_over() {
     assert!(ChessInspector.related_formats(&Format::REPORT).is_empty());
 }
 
-fn told(format: Format, path: &Path) -> Result<String, String> {
+fn described(format: Format, path: &Path) -> Result<String, String> {
     let described = ChessInspector.describe(&format, path, DescribeOptions { examples: 3, cores: 1 });
     described.map(|found| found.unwrap().lines.join("\n")).map_err(|failure| failure.message)
 }
@@ -85,7 +85,7 @@ fn pgn_is_reported_by_its_first_games_plain_or_in_a_folder() {
     let faulty = "[Site \"x\"]\n\n1. e4 Ke4 *\n\n";
     std::fs::write(folder.path().join("a.pgn"), game.repeat(2)).unwrap();
     std::fs::write(folder.path().join("b.pgn"), faulty).unwrap();
-    let text = told(Format::PGN, folder.path()).unwrap();
+    let text = described(Format::PGN, folder.path()).unwrap();
     assert!(text.starts_with("games       3\non disk     "), "{text}");
     assert!(
         text.contains(" in 2 files\n\ngame 0      https://a/b, 0-1, 4 plies\n            1. f3 e5 2. g4 Qh4#\n"),
@@ -94,7 +94,7 @@ fn pgn_is_reported_by_its_first_games_plain_or_in_a_folder() {
     assert!(text.contains("game 2      x, *, 1 ply\n"), "{text}");
     assert!(text.ends_with("is no game: what stands at ply 2 is no legal move"), "{text}");
     std::fs::write(folder.path().join("c.pgn"), [0xfd, b'7', b'z', b'X', b'Z', 0]).unwrap();
-    assert!(told(Format::PGN, folder.path()).unwrap_err().contains("c.pgn: it is compressed with xz"));
+    assert!(described(Format::PGN, folder.path()).unwrap_err().contains("c.pgn: it is compressed with xz"));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_large_pgn_is_not_read_to_its_end() {
     let folder = tempdir().unwrap();
     let file = folder.path().join("large.pgn");
     std::fs::write(&file, "[Site \"x\"]\n\n1. e4 *\n\n".repeat(2_000_000)).unwrap();
-    let text = told(Format::PGN, &file).unwrap();
+    let text = described(Format::PGN, &file).unwrap();
     assert!(text.starts_with("games       more than 1,6") && text.contains("the first 33.6 MB"), "{text}");
 }
 
@@ -117,19 +117,21 @@ fn a_checkpoint_is_reported_by_its_description() {
     weights.extend(header.bytes());
     std::fs::write(folder.path().join("model.safetensors"), &weights).unwrap();
     assert_eq!(
-        told(Format::CHECKPOINT, folder.path()).unwrap(),
+        described(Format::CHECKPOINT, folder.path()).unwrap(),
         "model       slice d16/l1\nparameters  1,234,567\nstatus      finished\nweights     2 tensors in 67 B\n\
          training    lr 0.003, steps 30\nvalidation  exact 0.25"
     );
     assert_eq!(
-        told(Format::SUMMARY, &folder.path().join("model.json")).unwrap(),
+        described(Format::SUMMARY, &folder.path().join("model.json")).unwrap(),
         "model       slice d16/l1\nparameters  1,234,567\nstatus      finished\ntraining    lr 0.003, steps 30\n\
          validation  exact 0.25"
     );
     weights[7] = 9;
     std::fs::write(folder.path().join("model.safetensors"), &weights).unwrap();
     assert!(
-        told(Format::CHECKPOINT, folder.path()).unwrap_err().contains("is not a safetensors file: its header would be")
+        described(Format::CHECKPOINT, folder.path())
+            .unwrap_err()
+            .contains("is not a safetensors file: its header would be")
     );
 }
 
@@ -145,17 +147,17 @@ fn curves_are_reported_by_their_last_lines_and_the_best_one() {
     ];
     std::fs::write(&file, lines.join("\n")).unwrap();
     assert_eq!(
-        told(Format::CURVES, &file).unwrap(),
+        described(Format::CURVES, &file).unwrap(),
         "lines       4\nlast step   loss inf, step 2\nvalidated   exact 0.25, step 2\nbest        exact 0.5, loss 0.12346, step 1"
     );
     let sequences = [r#"{"kind":"validation","step":1,"best":0.5}"#, r#"{"kind":"validation","step":2,"best":0.25}"#];
     std::fs::write(&file, sequences.join("\n")).unwrap();
     assert_eq!(
-        told(Format::CURVES, &file).unwrap(),
+        described(Format::CURVES, &file).unwrap(),
         "lines       2\nvalidated   best 0.25, step 2\nbest        best 0.5, step 1"
     );
     std::fs::write(&file, "{\"kind\":\"train\"}\n[]").unwrap();
-    assert!(told(Format::CURVES, &file).unwrap_err().contains("is not a curves file: line 2: "));
+    assert!(described(Format::CURVES, &file).unwrap_err().contains("is not a curves file: line 2: "));
 }
 
 #[test]
@@ -164,7 +166,7 @@ fn choices_are_reported_with_what_they_were_made_from() {
     let file = folder.path().join("x");
     let tell = |format: Format, text: &str| {
         std::fs::write(&file, text).unwrap();
-        told(format, &file)
+        described(format, &file)
     };
     let choice = r#"{"family":"slice","format":1,"parameters":{"beta2":0.95,"lr":0.001},"size":"d128/l1"}"#;
     assert_eq!(tell(Format::CHOICE, choice).unwrap(), "choice for  slice d128/l1\nparameters  beta2 0.95, lr 0.001");

@@ -4,9 +4,6 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
-/// The key of the file's metadata under which its [`Players`](crate::Players) are, as JSON.
-pub const PLAYERS: &str = "cwm.players";
-
 /// An item of `moves`.
 pub fn move_field() -> Arc<Field> {
     Arc::new(Field::new_list_field(DataType::UInt16, false))

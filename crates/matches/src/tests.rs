@@ -62,7 +62,7 @@ proptest! {
         let paths = ["a", "b"].map(|name| folder.path().join(name));
         paths.iter().for_each(|path| write(path, &games));
         let matches = Matches::open(&paths[0]).unwrap();
-        prop_assert_eq!(matches.players(), &players());
+        prop_assert_eq!(matches.description(), &players());
         prop_assert_eq!(matches.total(), games.len() as u64);
         prop_assert_eq!(matches.collect::<Result<Vec<_>, _>>().unwrap(), games);
         prop_assert_eq!(std::fs::read(&paths[0]).unwrap(), std::fs::read(&paths[1]).unwrap());

@@ -24,7 +24,7 @@ impl Run {
     /// It is no file of choices, or has a record twice.
     pub fn read(input: &GroupInput) -> Result<Self, Failure> {
         let file = Choices::open(&input.path)?;
-        let chooser = file.chooser().clone();
+        let chooser = file.description().clone();
         let mut choices = file.collect::<Result<Vec<_>, _>>()?;
         choices.sort_by_key(|choice| choice.record);
         if let Some([twice, _]) = choices.array_windows().find(|[one, next]| one.record == next.record) {

@@ -159,7 +159,7 @@ fn without_a_program_our_own_engine_finds_the_moves_and_is_named() {
     assert!(matches!(rows[0].lines[0].score, Some(Score::Centipawns(_))), "{:?}", rows[0]);
     // After 1. f3 e5 White does not let Black mate.
     assert_ne!(PlainMove::from_packed(rows[2].best()).unwrap().to_string(), "g2g4");
-    let source = Evaluations::open(&outcome.outputs["evaluations"]).unwrap().source().clone();
+    let source = Evaluations::open(&outcome.outputs["evaluations"]).unwrap().description().clone();
     assert_eq!((source.made_by.as_str(), source.nodes), ("cwm's own engine, depth 3", None));
     assert_eq!(bytes(&outcome), bytes(&run("two", 3).unwrap()));
     assert!(run("three", 7).err().unwrap().message.starts_with("parameter `depth` "));

@@ -6,7 +6,7 @@ use cwm_matches::{End, Game, MatchesWriter, Participant, Players};
 use cwm_sequences::{NO_LOSS, SHARD_ROWS, Sequence, SequencesWriter, Vocabulary};
 use tempfile::tempdir;
 
-use super::{DETAIL, MOVES, told};
+use super::{DETAIL, MOVES, described};
 use crate::ChessInspector;
 use cwm_contract::{Format, Inspector};
 
@@ -27,11 +27,11 @@ fn evaluations_are_reported_with_their_source_and_first_positions() {
     let expected = "source      Stock\\u{1b}fish, 1,000 nodes a position\npositions   4\nwith mate   2 (50.0 %)\n\n\
         position 0  FEN\n            best e2e4, -34 centipawns\n\nposition 1  FEN\n            best e2e4, mated in 2\n\n\
         position 2  FEN\n            best e2e4";
-    assert_eq!(told(Format::EVALUATIONS, &path).unwrap(), expected.replace("FEN", START_FEN));
+    assert_eq!(described(Format::EVALUATIONS, &path).unwrap(), expected.replace("FEN", START_FEN));
     let described = ChessInspector.describe(&Format::EVALUATIONS, &path, DETAIL).unwrap().unwrap();
     assert_eq!((&described.facts["mates"], &described.facts["examples"][0]["best"]), (&2.into(), &"e2e4".into()));
     std::fs::write(&path, "x").unwrap();
-    assert!(told(Format::EVALUATIONS, &path).unwrap_err().contains("is not an evaluations file"));
+    assert!(described(Format::EVALUATIONS, &path).unwrap_err().contains("is not an evaluations file"));
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn choices_are_reported_with_the_means_of_what_they_have() {
         writer.push(Choice { fen, best, loss, text, free, ..Choice::default() }).unwrap();
     }
     writer.finish().unwrap();
-    let text = told(Format::CHOICES, &path).unwrap();
+    let text = described(Format::CHOICES, &path).unwrap();
     let (means, positions) = text.split_once("\n\n").unwrap();
     assert_eq!(
         means,
@@ -67,7 +67,7 @@ fn sequences_are_reported_in_figures() {
     writer.push(Sequence { id: "a", tokens: &[1968, 3, 4], targets: &[5, NO_LOSS, 6] }).unwrap();
     writer.push(Sequence { id: "b", tokens: &[1968], targets: &[7] }).unwrap();
     writer.finish().unwrap();
-    let text = told(Format::SEQUENCES, folder.path()).unwrap();
+    let text = described(Format::SEQUENCES, folder.path()).unwrap();
     let expected = "vocabulary  moves (version 1): 1,969 tokens, 1,968 targets, at most 512 tokens a sequence\n\
         sequences   2\ntokens      4\ntargets     3 (75.0 % of the tokens)\nlength      1 to 3 tokens, mean 2.0\non disk     ";
     assert!(text.starts_with(expected) && text.ends_with(" in 1 file"), "{text}");
@@ -106,7 +106,7 @@ fn matches_are_reported_with_results_ends_and_whole_games() {
         writer.push(game).unwrap();
     }
     writer.finish().unwrap();
-    let text = told(Format::MATCHES, &path).unwrap();
+    let text = described(Format::MATCHES, &path).unwrap();
     assert!(
         text.starts_with(
             "first       model board/none, seed 3\nsecond      model moves/causal\ngames       3\n\

@@ -90,7 +90,7 @@ fn rows(outcome: &Outcome) -> (Chooser, Vec<Choice>) {
 
 fn rows_at(path: &Path) -> (Chooser, Vec<Choice>) {
     let choices = Choices::open(path).unwrap();
-    (choices.chooser().clone(), choices.collect::<Result<_, _>>().unwrap())
+    (choices.description().clone(), choices.collect::<Result<_, _>>().unwrap())
 }
 
 fn counts(outcome: &Outcome) -> String {

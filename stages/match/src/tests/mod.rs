@@ -44,7 +44,7 @@ fn games(outcome: &Outcome) -> Vec<Game> {
 }
 
 fn players(outcome: &Outcome) -> Players {
-    Matches::open(&outcome.outputs["matches"]).unwrap().players().clone()
+    Matches::open(&outcome.outputs["matches"]).unwrap().description().clone()
 }
 
 fn counts(outcome: &Outcome) -> serde_json::Value {

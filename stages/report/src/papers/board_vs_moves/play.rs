@@ -147,7 +147,7 @@ pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<Played>, Failure> {
     let mut all: BTreeMap<(bool, Arm, String, String), Played> = BTreeMap::new();
     for (file, input) in inputs.iter().enumerate() {
         let matches = Matches::open(&input.path)?;
-        let Players { first, second, legality, repetition, engine } = matches.players().clone();
+        let Players { first, second, legality, repetition, engine } = matches.description().clone();
         let arm = Arm::new(first.arm.as_deref().unwrap_or(&first.kind), first.size.as_deref().unwrap_or_default(), "");
         let (legality, repetition) = (legality.unwrap_or_default(), repetition.unwrap_or_default());
         let new =

@@ -1,0 +1,85 @@
+//! Reads a file.
+
+use std::path::{Path, PathBuf};
+
+use arrow_schema::Schema;
+use cwm_contract::Failure;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+
+use crate::Row;
+
+/// A file, row by row.
+pub struct TableReader<R: Row> {
+    path: PathBuf,
+    description: R::Description,
+    total: u64,
+    batches: ParquetRecordBatchReader,
+    rows: std::vec::IntoIter<R>,
+    /// Rows before the next batch.
+    read: u64,
+}
+
+impl<R: Row> TableReader<R> {
+    /// Opens the file at `path`.
+    ///
+    /// # Errors
+    /// It cannot be read, or it is of another format.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
+        let file = fs_err::File::open(path)?;
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file.into_file());
+        let builder = builder.map_err(|error| not_one::<R>(path, error))?;
+        let metadata = builder.metadata().file_metadata();
+        let total = u64::try_from(metadata.num_rows()).map_err(|error| not_one::<R>(path, error))?;
+        let pairs = metadata.key_value_metadata().into_iter().flatten();
+        let description = pairs.into_iter().find(|pair| pair.key == R::KEY).and_then(|pair| pair.value.as_deref());
+        let description = description.ok_or_else(|| {
+            let failure = not_one::<R>(path, format!("its metadata lack `{}`", R::KEY));
+            R::HINT.into_iter().fold(failure, Failure::hint)
+        })?;
+        let description =
+            serde_json::from_str(description).map_err(|error| not_one::<R>(path, format!("`{}`: {error}", R::KEY)))?;
+        let expected = R::schema();
+        if builder.schema().fields() != expected.fields() {
+            let names = |schema: &Schema| schema.fields().iter().map(|field| format!("{field}")).collect::<Vec<_>>();
+            let (found, expected) = (names(builder.schema()).join("; "), names(&expected).join("; "));
+            return Err(not_one::<R>(path, format!("its columns are {found}, not {expected}")));
+        }
+        let batches = builder.build().map_err(|error| not_one::<R>(path, error))?;
+        Ok(TableReader { path: path.to_owned(), description, total, batches, rows: Vec::new().into_iter(), read: 0 })
+    }
+
+    /// What is known of all rows.
+    pub fn description(&self) -> &R::Description {
+        &self.description
+    }
+
+    /// Number of rows in the file.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+}
+
+impl<R: Row> Iterator for TableReader<R> {
+    type Item = Result<R, Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(row) = self.rows.next() {
+                return Some(Ok(row));
+            }
+            let batch = match self.batches.next()? {
+                Ok(batch) => batch,
+                Err(error) => return Some(Err(not_one::<R>(&self.path, error))),
+            };
+            match R::rows(&batch, self.read) {
+                Ok(rows) => self.rows = rows.into_iter(),
+                Err(what) => return Some(Err(not_one::<R>(&self.path, what))),
+            }
+            self.read += batch.num_rows() as u64;
+        }
+    }
+}
+
+fn not_one<R: Row>(path: &Path, what: impl std::fmt::Display) -> Failure {
+    Failure::input(format!("{} is not {} file: {what}", path.display(), R::FORMAT))
+}
