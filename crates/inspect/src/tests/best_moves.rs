@@ -28,8 +28,8 @@ fn evaluations_are_reported_with_their_source_and_first_positions() {
         position 0  FEN\n            best e2e4, -34 centipawns\n\nposition 1  FEN\n            best e2e4, mated in 2\n\n\
         position 2  FEN\n            best e2e4";
     assert_eq!(described(Format::EVALUATIONS, &path).unwrap(), expected.replace("FEN", START_FEN));
-    let described = ChessInspector.describe(&Format::EVALUATIONS, &path, DETAIL).unwrap().unwrap();
-    assert_eq!((&described.facts["mates"], &described.facts["examples"][0]["best"]), (&2.into(), &"e2e4".into()));
+    let description = ChessInspector.describe(&Format::EVALUATIONS, &path, DETAIL).unwrap().unwrap();
+    assert_eq!((&description.facts["mates"], &description.facts["examples"][0]["best"]), (&2.into(), &"e2e4".into()));
     std::fs::write(&path, "x").unwrap();
     assert!(described(Format::EVALUATIONS, &path).unwrap_err().contains("is not an evaluations file"));
 }
@@ -55,8 +55,8 @@ fn choices_are_reported_with_the_means_of_what_they_have() {
          best        0.0 %\nloss        0.75 nats a move"
     );
     assert!(positions.starts_with(&format!("position 0  {START_FEN}\n            best e2e4, chosen d2d4\n")), "{text}");
-    let described = ChessInspector.describe(&Format::CHOICES, &path, DETAIL).unwrap().unwrap();
-    assert_eq!((&described.facts["means"]["loss"], &described.facts["chooser"]["name"]), (&0.75.into(), &"gpt".into()));
+    let description = ChessInspector.describe(&Format::CHOICES, &path, DETAIL).unwrap().unwrap();
+    assert_eq!((&description.facts["means"]["loss"], &description.facts["chooser"]["name"]), (&0.75.into(), &"gpt".into()));
 }
 
 #[test]
