@@ -56,7 +56,10 @@ fn choices_are_reported_with_the_means_of_what_they_have() {
     );
     assert!(positions.starts_with(&format!("position 0  {START_FEN}\n            best e2e4, chosen d2d4\n")), "{text}");
     let description = ChessInspector.describe(&Format::CHOICES, &path, DETAIL).unwrap().unwrap();
-    assert_eq!((&description.facts["means"]["loss"], &description.facts["chooser"]["name"]), (&0.75.into(), &"gpt".into()));
+    assert_eq!(
+        (&description.facts["means"]["loss"], &description.facts["chooser"]["name"]),
+        (&0.75.into(), &"gpt".into())
+    );
 }
 
 #[test]
