@@ -1,7 +1,7 @@
 //! Layer normalisation (Ba, Kiros and Hinton 2016).
 
 #[cfg(feature = "gpu")]
-mod gpu;
+pub(super) mod gpu;
 
 use burn::tensor::Tensor;
 
@@ -23,7 +23,7 @@ pub fn layer_norm(x: Tensor<2>, weight: Tensor<1>, bias: Option<Tensor<1>>, epsi
         }
         #[cfg(feature = "gpu")]
         Implementation::Gpu => {
-            let norm = gpu::LayerNorm { rows: crate::gpu::Rows::new(rows, width), epsilon };
+            let norm = gpu::Norm { rows: crate::gpu::Rows::new(rows, width), epsilon, is_centred: true };
             let x = x.flatten(0, 1);
             let y = match bias {
                 Some(bias) => crate::gpu::apply([x, weight, bias], norm),
@@ -212,7 +212,7 @@ mod tests {
     #[cfg(feature = "gpu")]
     #[test]
     fn a_gpu_agrees_with_the_processor() {
-        // As for the RMS norm, whose kernels these resemble.
+        // As for the RMS norm, which has the same kernels.
         for [rows, width] in [[5, 1], [37, 7], [33, 70], [3, 1030], [0, 16], [16_500, 3]] {
             let tolerance = if rows > 10_000 { 1e-4 } else { 1e-5 };
             let x = || random::<1>([rows * width], 1, 0.3) + 2.0;

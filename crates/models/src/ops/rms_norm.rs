@@ -1,8 +1,5 @@
 //! Root-mean-square normalisation (Zhang and Sennrich 2019).
 
-#[cfg(feature = "gpu")]
-mod gpu;
-
 use burn::tensor::Tensor;
 
 use super::implementation::{Implementation, implementation};
@@ -15,7 +12,8 @@ pub fn rms_norm(x: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
         Implementation::Cpu => apply([Operand::from(x), Operand::from(weight)], RmsNorm { rows, width, epsilon }),
         #[cfg(feature = "gpu")]
         Implementation::Gpu => {
-            let norm = gpu::RmsNorm { rows: crate::gpu::Rows::new(rows, width), epsilon };
+            let rows_of = crate::gpu::Rows::new(rows, width);
+            let norm = super::layer_norm::gpu::Norm { rows: rows_of, epsilon, is_centred: false };
             crate::gpu::apply([x.flatten(0, 1), weight], norm).reshape([rows, width])
         }
         Implementation::Decomposed => decompose(x, weight, epsilon),

@@ -1,18 +1,19 @@
-//! The kernels of [`super::layer_norm`] on a GPU: a few threads a row.
+//! The kernels of [`super::layer_norm`] and of the RMS norm on a GPU: a few threads a row.
 
 use cubecl::prelude::*;
 
 use crate::gpu::{Array, Gpu, Operation, Rows, THREADS, cubes, sum_of_lanes, sum_of_rows};
 use crate::gpu::{sum_over_rows, two_sums_over_rows};
 
-/// w ⊙ (x - mean x) / sqrt(variance x + ε) + b for each row.
+/// w ⊙ (x - mean x) / sqrt(variance x + ε) + b for each row; as if the mean were 0 unless it `is_centred`.
 #[derive(Debug)]
-pub struct LayerNorm {
+pub struct Norm {
     pub rows: Rows,
     pub epsilon: f32,
+    pub is_centred: bool,
 }
 
-impl LayerNorm {
+impl Norm {
     /// The output; and the mean and the inverse deviation of each row.
     fn compute(&self, gpu: &Gpu, x: &Array, weight: &Array, bias: Option<&Array>) -> (Array, Vec<Array>) {
         let Rows { count, width, lanes } = self.rows;
@@ -31,6 +32,7 @@ impl LayerNorm {
             count as u32,
             width,
             lanes,
+            self.is_centred,
             bias.is_some(),
         );
         (y, vec![moments])
@@ -58,6 +60,7 @@ impl LayerNorm {
             cubes_of_sums as u32,
             width,
             lanes,
+            self.is_centred,
             has_bias,
         );
         (for_x, sums, cubes_of_sums)
@@ -65,7 +68,7 @@ impl LayerNorm {
 }
 
 /// Without bias.
-impl Operation<2> for LayerNorm {
+impl Operation<2> for Norm {
     fn forward(&self, gpu: &Gpu, [x, weight]: [&Array; 2], _save: bool) -> (Array, Vec<Array>) {
         self.compute(gpu, x, weight, None)
     }
@@ -84,7 +87,7 @@ impl Operation<2> for LayerNorm {
 }
 
 /// With bias.
-impl Operation<3> for LayerNorm {
+impl Operation<3> for Norm {
     fn forward(&self, gpu: &Gpu, [x, weight, bias]: [&Array; 3], _save: bool) -> (Array, Vec<Array>) {
         self.compute(gpu, x, weight, Some(bias))
     }
@@ -115,6 +118,7 @@ fn forward(
     rows: u32,
     #[comptime] width: usize,
     #[comptime] lanes: usize,
+    #[comptime] is_centred: bool,
     #[comptime] has_bias: bool,
 ) {
     let columns = comptime!(width.div_ceil(lanes));
@@ -122,17 +126,20 @@ fn forward(
     let row = ABSOLUTE_POS / lanes;
     let here = row < rows as usize;
     let mut scratch = Shared::<[f32]>::new_slice(THREADS as usize);
-    let mut sum = 0.0f32;
-    if here {
-        #[unroll]
-        for i in 0..columns {
-            let column = lane + i * lanes;
-            if column < width {
-                sum += x[row * width + column];
+    let mut mean = 0.0f32;
+    if comptime!(is_centred) {
+        let mut sum = 0.0f32;
+        if here {
+            #[unroll]
+            for i in 0..columns {
+                let column = lane + i * lanes;
+                if column < width {
+                    sum += x[row * width + column];
+                }
             }
         }
+        mean = sum_of_lanes(&mut scratch, sum, lanes) / comptime!(width as f32);
     }
-    let mean = sum_of_lanes(&mut scratch, sum, lanes) / comptime!(width as f32);
     let mut squares = 0.0f32;
     if here {
         #[unroll]
@@ -166,8 +173,9 @@ fn forward(
     }
 }
 
-/// With n the normalised row and s = w ⊙ g: dx = r (s - mean s - n mean(s ⊙ n)), r the inverse deviation. Row `cube` of `sums`
-/// has Σ g ⊙ n, and then Σ g if there is a bias, over the rows that the cube had.
+/// With n the normalised row and s = w ⊙ g: dx = r (s - mean s - n mean(s ⊙ n)), r the inverse deviation; without
+/// mean s unless it is centred. Row `cube` of `sums` has Σ g ⊙ n, and then Σ g if there is a bias, over the rows that
+/// the cube had.
 #[cube(launch)]
 #[allow(clippy::too_many_arguments)]
 fn backward(
@@ -182,6 +190,7 @@ fn backward(
     cubes_of_sums: u32,
     #[comptime] width: usize,
     #[comptime] lanes: usize,
+    #[comptime] is_centred: bool,
     #[comptime] has_bias: bool,
 ) {
     let columns = comptime!(width.div_ceil(lanes));
@@ -216,7 +225,11 @@ fn backward(
                 }
             }
         }
-        let shift = sum_of_lanes(&mut scratch, shift, lanes) / comptime!(width as f32);
+        if comptime!(is_centred) {
+            shift = sum_of_lanes(&mut scratch, shift, lanes) / comptime!(width as f32);
+        } else {
+            shift = 0.0f32;
+        }
         let along = sum_of_lanes(&mut scratch, along, lanes) / comptime!(width as f32);
         if here {
             #[unroll]
