@@ -42,6 +42,18 @@ impl Format {
     pub const MATCHES: Format = Format::named("matches");
     /// The move that a model chose in each position (Parquet).
     pub const CHOICES: Format = Format::named("choices");
+    /// Whether each word that a model of moves expects continues a legal move (Parquet).
+    pub const LEGALITY: Format = Format::named("legality");
+    /// Linear probes: matrices that read boards from a model's residual stream (a folder).
+    pub const PROBES: Format = Format::named("probes");
+    /// Sparse autoencoders of a model's residual stream (a folder).
+    pub const AUTOENCODER: Format = Format::named("autoencoder");
+    /// Different sequences of moves that end in the same position (Parquet).
+    pub const TRANSPOSITIONS: Format = Format::named("transpositions");
+    /// What a model expects after its residual stream was edited, one row an edit (Parquet).
+    pub const EDITS: Format = Format::named("edits");
+    /// Numbers measured inside models, one JSON object a line.
+    pub const FINDINGS: Format = Format::named("findings");
     /// Curves that training recorded, one JSON object a line.
     pub const CURVES: Format = Format::named("curves");
     /// Predictions of a model of any program, one row a position (Parquet).
