@@ -8,7 +8,8 @@ parameters! {
     /// The players, their openings, and the rules of their games.
     pub struct Config {
         /// The player whose score the results are: `model` or `other` (the inputs of these names), `random`, an engine at
-        /// a level (`level:3`; `level:0-19` draws the level for each game), or an engine at full strength (`nodes:1000`).
+        /// a level (`level:3`; `level:0-19` draws the level for each game), an engine at full strength (`nodes:1000`), or
+        /// our own engine, that of `play`, so many plies deep (`depth:1`).
         pub first: Kind = Kind::Model,
         /// Its opponent, likewise.
         pub second: Kind,

@@ -18,10 +18,15 @@ pub enum Kind {
     Level(u8, u8),
     /// An engine that searches so many nodes.
     Nodes(u64),
+    /// Our own engine, that of `play`, which looks so many plies ahead before it follows captures.
+    Depth(u32),
 }
 
+/// The largest depth of our own engine.
+const DEEPEST: u32 = 4;
+
 impl Kind {
-    /// True if an engine plays.
+    /// True if a program plays.
     pub fn needs_engine(&self) -> bool {
         matches!(self, Kind::Level(..) | Kind::Nodes(_))
     }
@@ -29,7 +34,8 @@ impl Kind {
     fn parse(text: &str) -> Result<Self, String> {
         let unknown = || {
             format!(
-                "must be `model`, `other`, `random`, `level:L` (L from 0 to {}), `level:A-B` or `nodes:N`, not `{text}`",
+                "must be `model`, `other`, `random`, `level:L` (L from 0 to {}), `level:A-B`, `nodes:N` or `depth:D` (D from 1 \
+                 to {DEEPEST}), not `{text}`",
                 Level::STRONGEST
             )
         };
@@ -55,6 +61,10 @@ impl Kind {
                 0 => Err("must have at least one node, not `nodes:0`".to_owned()),
                 nodes => Ok(Kind::Nodes(nodes)),
             },
+            (_, Some(("depth", depth))) => match number(depth).ok_or_else(unknown)? {
+                depth @ 1..=DEEPEST => Ok(Kind::Depth(depth)),
+                depth => Err(format!("has no depth {depth}: our own engine looks 1 to {DEEPEST} plies ahead")),
+            },
             _ => Err(unknown()),
         }
     }
@@ -74,6 +84,7 @@ impl fmt::Display for Kind {
             Kind::Level(weakest, strongest) if weakest == strongest => write!(f, "level:{weakest}"),
             Kind::Level(weakest, strongest) => write!(f, "level:{weakest}-{strongest}"),
             Kind::Nodes(nodes) => write!(f, "nodes:{nodes}"),
+            Kind::Depth(depth) => write!(f, "depth:{depth}"),
         }
     }
 }
@@ -98,7 +109,8 @@ mod tests {
 
     #[test]
     fn every_kind_has_one_spelling() {
-        for text in ["model", "other", "random", "level:0", "level:19", "level:0-19", "level:3-4", "nodes:1"] {
+        for text in ["model", "other", "random", "level:0", "level:19", "level:0-19", "level:3-4", "nodes:1", "depth:2"]
+        {
             assert_eq!(Kind::parse(text).unwrap().to_string(), text);
         }
         assert_eq!(Kind::parse("level:3-3"), Ok(Kind::Level(3, 3)));
@@ -110,13 +122,25 @@ mod tests {
             ("level:20", "has no level 20: levels are 0 to 19"),
             ("level:5-2", "must have its lower level first: `level:2-5`, not `level:5-2`"),
             ("nodes:0", "must have at least one node, not `nodes:0`"),
+            ("depth:5", "has no depth 5: our own engine looks 1 to 4 plies ahead"),
         ] {
             assert_eq!(Kind::parse(text).unwrap_err(), fault);
         }
-        let expected = "must be `model`, `other`, `random`, `level:L` (L from 0 to 19), `level:A-B` or `nodes:N`, not ";
-        for text in
-            ["stockfish", "", "level", "level:", "level:x", "level:-1", "level:1-", "level:01", "nodes:", "nodes:1k"]
-        {
+        let expected = "must be `model`, `other`, `random`, `level:L` (L from 0 to 19), `level:A-B`, `nodes:N` or `depth:D` \
+                        (D from 1 to 4), not ";
+        for text in [
+            "stockfish",
+            "",
+            "level",
+            "level:",
+            "level:x",
+            "level:-1",
+            "level:1-",
+            "level:01",
+            "nodes:",
+            "nodes:1k",
+            "depth:",
+        ] {
             assert_eq!(Kind::parse(text).unwrap_err(), format!("{expected}`{text}`"));
         }
     }

@@ -48,6 +48,7 @@ fn quick(kind: Kind) -> Kind {
     match kind {
         Kind::Level(weakest, strongest) => Kind::Level(weakest.min(1), strongest.min(2)),
         Kind::Nodes(nodes) => Kind::Nodes(nodes.min(100)),
+        Kind::Depth(depth) => Kind::Depth(depth.min(2)),
         Kind::Model | Kind::Other | Kind::Random => kind,
     }
 }

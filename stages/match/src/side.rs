@@ -6,6 +6,7 @@ use cwm_contract::{Cancellation, Failure};
 use cwm_game::GameStream;
 use cwm_player::{CannotAnswer, PlayRules, Player};
 use cwm_random::Random;
+use cwm_search::candidates;
 use cwm_uci::{Engine, Level, Limit, Question, Score, Settings};
 use shakmaty::{Move, Position};
 
@@ -32,6 +33,8 @@ pub enum Side<'p> {
     Model(Model<'p>),
     /// An engine, and how far it searches.
     Engine(Box<Engine>, Strength),
+    /// Our own engine, and how many plies it looks ahead.
+    Own(u32),
 }
 
 /// A model and its rules.
@@ -71,6 +74,7 @@ impl<'p> Side<'p> {
         };
         match kind {
             Kind::Random => Ok(Side::Random),
+            Kind::Depth(depth) => Ok(Side::Own(depth)),
             Kind::Model | Kind::Other => Err(Failure::input(format!("the input `{kind}` is not given"))),
             Kind::Nodes(nodes) => Ok(Side::Engine(start(1)?, Strength::Full(Limit::nodes(nodes)))),
             Kind::Level(weakest, _) => {
@@ -108,6 +112,11 @@ impl<'p> Side<'p> {
                 Ok(Answer::Move(moves[random.below(moves.len() as u32) as usize]))
             }
             Side::Model(model) => model.answer(board, random, illegal),
+            Side::Own(depth) => {
+                let found = candidates(&board.state, &board.position().legal_moves(), *depth, 0);
+                let best = found.first().ok_or_else(|| Failure::internal("no move is best where one is legal"))?;
+                Ok(Answer::Move(best.chosen))
+            }
             Side::Engine(engine, strength) => {
                 let question = Question::game(&board.words)?;
                 match strength {

@@ -50,7 +50,7 @@ impl<'c> Table<'c> {
         match kind {
             Kind::Model => self.model.as_ref(),
             Kind::Other => self.other.as_ref(),
-            Kind::Random | Kind::Level(..) | Kind::Nodes(_) => None,
+            Kind::Random | Kind::Level(..) | Kind::Nodes(_) | Kind::Depth(_) => None,
         }
     }
 

@@ -136,6 +136,14 @@ fn a_game_depends_on_its_number_and_not_on_how_many_there_are() {
 }
 
 #[test]
+fn our_own_engine_beats_random_moves() {
+    let folder = tempdir().unwrap();
+    let outcome = trial(folder.path(), "depth:1", "random", 20).run(&Match).unwrap();
+    assert!(outcome.metrics["score"] > 0.9, "{:?}", outcome.metrics);
+    assert!(players(&outcome).engine.is_none());
+}
+
+#[test]
 fn a_game_that_is_too_long_is_a_draw() {
     let folder = tempdir().unwrap();
     let trial = trial(folder.path(), "random", "random", 10).with("max_plies", Value::Int(12));
