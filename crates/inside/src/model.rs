@@ -60,8 +60,7 @@ impl Model {
     /// It cannot be read, is of a model that reads neither, or has weights that are not finite.
     pub fn open(checkpoint: &Path, weights_of: WeightsOf, device: &Device) -> Result<Self, Failure> {
         let path = checkpoint.join(DESCRIPTION_FILE);
-        let (task, inputs, outputs) =
-            sizes(&Description::read(&path)?).map_err(|wrong| unusable(&path, &wrong))?;
+        let (task, inputs, outputs) = sizes(&Description::read(&path)?).map_err(|wrong| unusable(&path, &wrong))?;
         let (description, network, weights) = checkpoint::read(checkpoint, outputs)?;
         let found = description.architecture.vocabulary;
         if found != inputs {

@@ -1,7 +1,5 @@
 //! A game as a model reads it.
 
-use cwm_contract::Failure;
-
 use crate::Task;
 
 /// The phase of every token of a state model, which has none.
@@ -60,7 +58,3 @@ impl Reading {
     }
 }
 
-/// The game at place `game` of a dataset, which has the id `id`, as a failure that names it.
-pub(crate) fn in_game(game: usize, id: &str, wrong: &str) -> Failure {
-    Failure::input(format!("game {game} ({id}): {wrong}"))
-}
