@@ -8,6 +8,7 @@
 
 mod batches;
 mod collect;
+pub mod linear_probe;
 mod model;
 mod reading;
 mod rows;
@@ -15,7 +16,7 @@ mod rows;
 pub use batches::Batch;
 pub use collect::{Collection, Wanted, collect};
 pub use model::{Model, Task, WeightsOf};
-pub use reading::{NO_PHASE, Reading};
+pub use reading::Reading;
 pub use rows::{Rows, RowsWriter};
 
 #[cfg(test)]
