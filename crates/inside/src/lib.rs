@@ -1,0 +1,6 @@
+//! What the residual stream of a model holds.
+
+pub mod alignment;
+pub mod autoencoder;
+#[cfg(test)]
+mod golden;
