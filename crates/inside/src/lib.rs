@@ -6,6 +6,8 @@
 //!
 //! This crate must not know pipelines, how a probe or an autoencoder is optimised, or which tables a paper has.
 
+pub mod alignment;
+pub mod autoencoder;
 mod batches;
 mod collect;
 pub mod linear_probe;
@@ -19,6 +21,8 @@ pub use model::{Model, Task, WeightsOf};
 pub use reading::Reading;
 pub use rows::{Rows, RowsWriter};
 
+#[cfg(test)]
+mod golden;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
