@@ -13,6 +13,7 @@ mod collect;
 mod model;
 mod reading;
 mod rows;
+pub mod sample;
 
 pub use batches::Batch;
 pub use collect::{Collection, Wanted, collect};

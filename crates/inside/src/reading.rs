@@ -57,4 +57,3 @@ impl Reading {
         self.plies_before.truncate(length);
     }
 }
-
