@@ -6,8 +6,11 @@
 //!
 //! This crate must not know pipelines, how a probe or an autoencoder is optimised, or which tables a paper has.
 
+pub mod alignment;
+pub mod autoencoder;
 mod batches;
 mod collect;
+pub mod linear_probe;
 mod model;
 mod reading;
 mod rows;
@@ -15,9 +18,11 @@ mod rows;
 pub use batches::Batch;
 pub use collect::{Collection, Wanted, collect};
 pub use model::{Model, Task, WeightsOf};
-pub use reading::{NO_PHASE, Reading};
+pub use reading::Reading;
 pub use rows::{Rows, RowsWriter};
 
+#[cfg(test)]
+mod golden;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

@@ -4,8 +4,10 @@ use std::path::Path;
 
 use cwm_contract::Failure;
 use cwm_models::checkpoint::{self, DESCRIPTION_FILE, Description};
+use cwm_models::parameters::Weights;
 use cwm_models::{Device, DeviceWeights, ForwardPass, Network, Precision};
 use cwm_sequences::Vocabulary;
+use serde_json::json;
 
 /// What a model was trained on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +48,7 @@ pub struct Model {
     task: Task,
     weights_of: WeightsOf,
     description: Description,
+    digest: String,
     network: Network,
     device_weights: DeviceWeights<'static>,
 }
@@ -73,8 +76,9 @@ impl Model {
         if !weights.is_finite() {
             return Err(unusable(&path, "its weights are not all finite"));
         }
+        let digest = digest(&description, &weights);
         let device_weights = DeviceWeights::owned(&weights, device);
-        Ok(Model { task, weights_of, description, network, device_weights })
+        Ok(Model { task, weights_of, description, digest, network, device_weights })
     }
 
     /// The same model, whose matrix products round operands to `precision`; by default they do not.
@@ -105,6 +109,23 @@ impl Model {
         format!("{} {}", architecture.family, architecture.size)
     }
 
+    /// BLAKE3 of its architecture and weights: what was made of one model fits no other.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// The model in files of its linear probes and autoencoders: its training, its architecture and its digest, in one flat object.
+    pub fn json(&self) -> serde_json::Map<String, serde_json::Value> {
+        let mut model = self.description.training.clone();
+        let architecture = &self.description.architecture;
+        model.insert("family".to_owned(), json!(architecture.family));
+        model.insert("size".to_owned(), json!(architecture.size.to_string()));
+        model.insert("options".to_owned(), json!(architecture.options));
+        model.insert("parameters".to_owned(), json!(self.description.parameters));
+        model.insert("digest".to_owned(), json!(self.digest));
+        model
+    }
+
     /// Its network.
     pub fn network(&self) -> &Network {
         &self.network
@@ -128,7 +149,7 @@ impl Model {
     /// A token that fills batches on the right.
     pub(crate) fn padding(&self) -> u32 {
         match self.task {
-            Task::Moves => 0,
+            Task::Moves => u32::from(cwm_policy::inputs::words::PADDING),
             Task::State => u32::from(cwm_encoding::PAD),
         }
     }
@@ -179,6 +200,15 @@ fn sizes(description: &Description) -> Result<(Task, usize, usize), String> {
         ));
     }
     Ok((Task::Moves, usize::from(vocabulary.inputs), usize::from(vocabulary.targets)))
+}
+
+fn digest(description: &Description, weights: &Weights) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(json!(description.architecture).to_string().as_bytes());
+    for values in weights.values().chunks(1 << 14) {
+        hasher.update(&values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>());
+    }
+    hasher.finalize().to_hex().to_string()
 }
 
 fn unusable(path: &Path, wrong: &str) -> Failure {
