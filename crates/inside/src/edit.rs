@@ -158,3 +158,6 @@ fn norm(values: &[f32]) -> f64 {
 fn floats(tensor: Tensor<2>) -> Vec<f32> {
     tensor.into_data().as_slice::<f32>().expect("the stream is f32 and contiguous").to_vec()
 }
+
+#[cfg(test)]
+mod tests;
