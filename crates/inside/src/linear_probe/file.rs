@@ -79,12 +79,11 @@ impl Probes {
         fs_err::create_dir_all(folder)?;
         let mut tensors: Vec<(String, Vec<usize>, &[f32])> = Vec::new();
         for (layer, of) in &self.layers {
-            let mut push = |name: &str, probe| {
-                let LinearProbe { classes, width, weight, .. } = probe;
-                tensors.push((format!("{name}.{layer}"), vec![SQUARES, *classes, *width], weight.as_slice()));
-            };
-            push("weight", &of.probe);
-            of.latent.iter().for_each(|latent| push("latent", latent));
+            let probes = [("weight", Some(&of.probe)), ("latent", of.latent.as_ref())];
+            for (name, probe) in probes.into_iter().filter_map(|(name, probe)| Some((name, probe?))) {
+                let shape = vec![SQUARES, probe.classes, probe.width];
+                tensors.push((format!("{name}.{layer}"), shape, &probe.weight));
+            }
             tensors.push((format!("scale.{layer}"), Vec::new(), std::slice::from_ref(&of.scale)));
         }
         let views = tensors.iter().map(|(name, shape, values)| (name.as_str(), Floats { shape, values }));

@@ -136,9 +136,9 @@ pub fn intervals(games: &[Counts], resamples: u64, seed: u64, workers: &WorkerPo
         let sums = totals(&addends, &times);
         std::array::from_fn::<_, LANES, _>(|lane| Metrics::of(&Counts(sums.map(|sum| sum[lane]))).named())
     });
-    let drawn: Vec<_> = drawn.into_iter().flatten().take(resamples as usize).collect();
+    let drawn: Vec<[(&'static str, f64); 8]> = drawn.into_iter().flatten().take(resamples as usize).collect();
     let names = drawn.first().map(|named| named.map(|(name, _)| name)).unwrap_or_default();
-    let interval = |(place, name)| {
+    let interval = |(place, name): (usize, &'static str)| {
         let mut results: Vec<f64> = drawn.iter().map(|named| named[place].1).collect();
         let (low, high) = confidence_interval(&mut results, 0.95)?;
         Some(Interval { name, low, high })
