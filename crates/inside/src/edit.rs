@@ -62,7 +62,8 @@ impl Model {
         self.by_batch(workers, batch_tokens, games, |batch| {
             let at = |game: usize| &games[batch.places[game]].at;
             let of_game = |game: usize| at(game).iter().map(move |&token| (game, token));
-            let rows: Vec<usize> = (0..batch.places.len()).flat_map(of_game).map(|(game, token)| batch.row(game, token)).collect();
+            let rows: Vec<usize> =
+                (0..batch.places.len()).flat_map(of_game).map(|(game, token)| batch.row(game, token)).collect();
             if rows.is_empty() {
                 return Ok(vec![Vec::new(); batch.places.len()]);
             }
@@ -125,7 +126,8 @@ impl Model {
 pub fn scaled(direction: &[f32], eta: f64, length: f64) -> Option<Vec<f32>> {
     let norm = norm(direction);
     let factor = eta * length / norm;
-    (norm > 0.0 && factor.is_finite()).then(|| direction.iter().map(|value| (f64::from(*value) * factor) as f32).collect())
+    (norm > 0.0 && factor.is_finite())
+        .then(|| direction.iter().map(|value| (f64::from(*value) * factor) as f32).collect())
 }
 
 /// A standard normal number for each channel, equal for equal `of`.

@@ -135,7 +135,15 @@ pub fn read(
                 continue;
             }
             let (position, future) = (position.clone(), future.clone());
-            game.cases.push(Case { game: place, ply: ply as u32, position, future, played: *played, last, future_token });
+            game.cases.push(Case {
+                game: place,
+                ply: ply as u32,
+                position,
+                future,
+                played: *played,
+                last,
+                future_token,
+            });
         }
         if let Some(end) = game.cases.iter().map(|case| case.future_token).max() {
             game.tokens.truncate(end + 1);

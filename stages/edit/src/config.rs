@@ -1,13 +1,15 @@
 //! Parameters of `edit`.
 
 use cwm_contract::{ParameterError, Type, parameters};
-use cwm_models::Precision;
+use cwm_models::{Precision, families};
 
 use crate::study::Study;
 
 parameters! {
     /// Parameters of `edit`.
     pub struct Config {
+        /// The family that the checkpoint must have. If it is given, the result depends on the code of that family only.
+        pub family: Option<String> = None,
         /// What is added to the stream, beside nothing: a `random` vector, the model's own stream six plies later (`patch`), or
         /// the direction of each of the input `probes` (`probe`).
         pub interventions: Vec<String> = ["random", "patch", "probe"].map(str::to_owned).into(),
@@ -56,12 +58,20 @@ impl Config {
         let eta: Vec<String> = self.eta.iter().map(f64::to_string).collect();
         let mut faults: Vec<(&str, String)> = Vec::new();
         let lists = [("interventions", &self.interventions), ("plies", &plies), ("eta", &eta)];
-        faults.extend(lists.into_iter().filter(|(_, values)| is_twice(values)).map(|(name, _)| (name, "has a value twice".into())));
+        faults.extend(
+            lists
+                .into_iter()
+                .filter(|(_, values)| is_twice(values))
+                .map(|(name, _)| (name, "has a value twice".into())),
+        );
         if self.plies.iter().any(|ply| !(1..=65_535).contains(ply)) {
             faults.push(("plies", "must be numbers from 1 to 65,535".into()));
         }
         if self.eta.is_empty() || self.eta.iter().any(|eta| !(eta.is_finite() && *eta > 0.0)) {
             faults.push(("eta", "must be numbers above 0, at least one".into()));
+        }
+        if let Some(Err(error)) = self.family.as_deref().map(families::find) {
+            faults.push(("family", format!("is unknown: {error}")));
         }
         faults.extend(self.studies().err().map(|fault| ("cases", fault)));
         faults.into_iter().map(|(name, fault)| ParameterError::new(name, fault)).collect()

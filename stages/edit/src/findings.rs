@@ -55,7 +55,15 @@ pub fn findings(about: &About, network: &str, rows: &[EditRow], resamples: u64, 
     let (measures, compared): (&[Measure], &[Measure]) =
         if about.task == "moves" { (&MOVES, &MOVES[..2]) } else { (&STATE, &STATE[..1]) };
     let unedited = rows.iter().filter(|row| row.layer.is_none()).filter_map(|row| row.mass_target).collect();
-    let of = Means { about, network, measures, compared, resamples: Resamples::draw(games, resamples, seed), random, unedited };
+    let of = Means {
+        about,
+        network,
+        measures,
+        compared,
+        resamples: Resamples::draw(games, resamples, seed),
+        random,
+        unedited,
+    };
     let mut found = Vec::new();
     for group in &groups {
         found.push(of.finding(group, None));
@@ -114,16 +122,17 @@ struct Means<'a> {
 impl Means<'_> {
     /// Means of a group, of one layer or of all. Without an edit all layers are the same.
     fn finding(&self, group: &Group<'_>, layer: Option<usize>) -> Finding {
-        let is_of = |entry: &&Entry<'_>| {
-            layer.is_none() || group.eta.is_none() || entry.row.layer.map(usize::from) == layer
-        };
+        let is_of =
+            |entry: &&Entry<'_>| layer.is_none() || group.eta.is_none() || entry.row.layer.map(usize::from) == layer;
         let entries: Vec<Entry<'_>> = group.rows.iter().filter(is_of).copied().collect();
         let mut finding = self.named(Kind::Edit, group, layer, entries.len());
         for (name, value) in self.measures {
             let values: Vec<f64> = entries.iter().filter_map(|entry| value(entry.row)).collect();
             finding = self.mean(finding, name, entries.iter().map(|entry| (entry.game, value(entry.row))));
             if !["same_argmax", "square_empty"].contains(name) {
-                finding = deviation(&values).into_iter().fold(finding, |finding, sd| finding.value(&format!("{name}_sd"), sd));
+                finding = deviation(&values)
+                    .into_iter()
+                    .fold(finding, |finding, sd| finding.value(&format!("{name}_sd"), sd));
             }
         }
         if group.eta.is_none() {
@@ -166,7 +175,9 @@ impl Means<'_> {
         values.iter().for_each(|mass| bins[((mass * BINS as f64) as usize).min(BINS - 1)] += 1);
         let finding = self.named(Kind::Density, group, None, values.len()).name("board", board);
         let share = |count: u64| count as f64 / values.len() as f64;
-        bins.iter().enumerate().fold(finding, |finding, (bin, count)| finding.value(&format!("{bin:02}"), share(*count)))
+        bins.iter()
+            .enumerate()
+            .fold(finding, |finding, (bin, count)| finding.value(&format!("{bin:02}"), share(*count)))
     }
 
     fn named(&self, kind: Kind, group: &Group<'_>, layer: Option<usize>, n: usize) -> Finding {

@@ -108,7 +108,9 @@ impl Judge {
 
 /// The place of the largest logit; of equals the first.
 fn argmax(logits: &[f32]) -> usize {
-    (0..logits.len()).rev().fold(logits.len().saturating_sub(1), |best, at| if logits[at] >= logits[best] { at } else { best })
+    (0..logits.len())
+        .rev()
+        .fold(logits.len().saturating_sub(1), |best, at| if logits[at] >= logits[best] { at } else { best })
 }
 
 /// The label of a square: a8 first, h1 last.

@@ -20,6 +20,7 @@ use cwm_contract::{
     Context, Failure, Format, Input, Output, ParameterError, ParameterSpec, Parameters, ProbeContext, ProbeOutput,
     Stage, Values,
 };
+use cwm_models::families;
 
 use config::Config;
 
@@ -61,6 +62,11 @@ impl Stage for EditStage {
 
     fn check(&self, values: &Values) -> Vec<ParameterError> {
         Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+    }
+
+    fn code_parts(&self, values: &Values) -> Option<Vec<String>> {
+        let family = families::find(&Config::read(values).ok()?.family?).ok()?;
+        Some(vec![family.part.to_owned()])
     }
 
     fn uses_devices(&self) -> bool {

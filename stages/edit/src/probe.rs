@@ -1,14 +1,16 @@
 //! The probe: fresh models of both tasks, with made-up linear probes, on the sample's games.
 
+use std::path::Path;
+
 use cwm_chess::sample;
-use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput, Value};
+use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeOutput, Value};
 use cwm_inside::linear_probe::{FORMAT, LayerProbe, LinearProbe, Probes, ProbesDescription, Target};
 use cwm_inside::sample::write_checkpoint;
 use cwm_inside::{Model, Task, WeightsOf};
-use cwm_models::device;
-use std::path::Path;
+use cwm_models::{device, families};
 
 use crate::EditStage;
+use crate::config::Config;
 
 /// Edits made-up models.
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
@@ -21,14 +23,19 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         ("resamples", Value::Int(100)),
         ("cases", Value::List(Vec::new())),
     ]);
+    let wanted = Config::read(context.values()).ok().and_then(|config| config.family);
+    let all = families::FAMILIES.iter().map(|family| family.name);
     let mut probed = ProbeOutput::new();
-    for (name, task, family) in [("moves", Task::Moves, "gpt"), ("state", Task::State, "transformer")] {
-        let (checkpoint, probes) = (context.folder().join(name), context.folder().join(format!("{name}_probes")));
-        write_checkpoint(&checkpoint, task, family, "d16/l2", 7)?;
-        write_probes(&probes, &checkpoint)?;
-        let inputs = [("checkpoint", checkpoint), ("games", games.clone()), ("probes", probes)];
-        let inputs = inputs.map(|(input, path)| (input, Label::stage(input), path));
-        probed.extend(context.run(&EditStage, name, &values, &inputs)?);
+    for family in all.filter(|name| wanted.as_deref().is_none_or(|family| family == *name)) {
+        for (task, name) in [(Task::Moves, "moves"), (Task::State, "state")] {
+            let name = format!("{family}-{name}");
+            let (checkpoint, probes) = (context.folder().join(&name), context.folder().join(format!("{name}-probes")));
+            write_checkpoint(&checkpoint, task, family, "d32/l1", 7)?;
+            write_probes(&probes, &checkpoint)?;
+            let inputs = [("checkpoint", checkpoint), ("games", games.clone()), ("probes", probes)];
+            let inputs = inputs.map(|(input, path)| (input, Label::stage(input), path));
+            probed.extend(context.run(&EditStage, &name, &values, &inputs)?);
+        }
     }
     Ok(probed)
 }
@@ -46,7 +53,6 @@ pub fn write_probes(folder: &Path, checkpoint: &Path) -> Result<(), Failure> {
     let description = ProbesDescription {
         format: FORMAT,
         model: model.json(),
-        digest: model.digest().to_owned(),
         network: "trained".to_owned(),
         width: model.width(),
         layers: layers.clone(),

@@ -32,7 +32,7 @@ pub fn read(inputs: &[GroupInput], model: &Model, layers: &[usize]) -> Result<Ve
         let probes = Probes::read(&input.path)?;
         let about = &probes.description;
         let wrong = |what: String| Failure::input(format!("the linear probes of {} {what}", input.label));
-        if about.digest != model.digest() {
+        if about.model.get("digest").and_then(serde_json::Value::as_str) != Some(model.digest()) {
             let hint = "give `edit` the checkpoint from which they were made, and those of the trained network";
             return Err(wrong(format!("are of another model than the checkpoint, {}", model.name())).hint(hint));
         }

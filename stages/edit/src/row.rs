@@ -105,9 +105,12 @@ impl Row for EditRow {
 
     fn columns(rows: &[Self]) -> Vec<ArrayRef> {
         let small = |of: fn(&Self) -> Option<u8>| -> ArrayRef { Arc::new(rows.iter().map(of).collect::<UInt8Array>()) };
-        let number = |of: fn(&Self) -> Option<f64>| -> ArrayRef { Arc::new(rows.iter().map(of).collect::<Float64Array>()) };
-        let flag = |of: fn(&Self) -> Option<bool>| -> ArrayRef { Arc::new(rows.iter().map(of).collect::<BooleanArray>()) };
-        let counted = |of: fn(&Self) -> u32| -> ArrayRef { Arc::new(UInt32Array::from_iter_values(rows.iter().map(of))) };
+        let number =
+            |of: fn(&Self) -> Option<f64>| -> ArrayRef { Arc::new(rows.iter().map(of).collect::<Float64Array>()) };
+        let flag =
+            |of: fn(&Self) -> Option<bool>| -> ArrayRef { Arc::new(rows.iter().map(of).collect::<BooleanArray>()) };
+        let counted =
+            |of: fn(&Self) -> u32| -> ArrayRef { Arc::new(UInt32Array::from_iter_values(rows.iter().map(of))) };
         vec![
             counted(|row| row.game),
             counted(|row| row.ply),

@@ -51,7 +51,13 @@ pub fn run(context: &Context) -> Result<(), Failure> {
 
 fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
-    let model = Model::open(context.input("checkpoint")?, WeightsOf::Trained, device)?.with_precision(config.precision());
+    let model =
+        Model::open(context.input("checkpoint")?, WeightsOf::Trained, device)?.with_precision(config.precision());
+    let found = &model.description().architecture.family;
+    if let Some(wanted) = config.family.as_ref().filter(|wanted| *wanted != found) {
+        let message = format!("the checkpoint is of family `{found}`, but `family` is `{wanted}`");
+        return Err(Failure::input(message).hint("leave `family` out, or give it the value of the training"));
+    }
     // A GPU has one queue of work, which more threads would not fill faster.
     let workers = &WorkerPool::new(if device::is_cpu(device) { context.cores() } else { 1 })?;
     let sites = &model.checked_sites(&config.layers, "layers")?;
@@ -71,7 +77,8 @@ fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
         context.progress(window.end as u64, Some(total as u64), "games");
     }
     if rows.is_empty() {
-        let counted: Vec<String> = left_out.iter().map(|(reason, number)| format!("{} {number}", reason.name())).collect();
+        let counted: Vec<String> =
+            left_out.iter().map(|(reason, number)| format!("{} {number}", reason.name())).collect();
         let message = format!("no prefix of the games can be edited; left out: {}", counted.join(", "));
         return Err(Failure::input(message).hint("`plies` has the lengths of the prefixes"));
     }
@@ -83,7 +90,9 @@ fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
         seed: config.seed,
         cases: unedited.len() as u64,
         targets_without_moves: unedited.iter().filter(|row| row.target_moves == Some(0)).count() as u64,
-        left_out: Reason::ALL.map(|reason| (reason.name().to_owned(), left_out.get(&reason).copied().unwrap_or(0))).into(),
+        left_out: Reason::ALL
+            .map(|reason| (reason.name().to_owned(), left_out.get(&reason).copied().unwrap_or(0)))
+            .into(),
     };
     context.log(format!("{} cases, left out: {:?}", about.cases, about.left_out));
     let network = model.weights_of().name();
@@ -110,7 +119,8 @@ impl Editor<'_> {
                 }
             }
         }
-        let mut by_case: Vec<Vec<EditRow>> = prepared.iter().map(|one| vec![one.judge.judged(one.row("none"), &one.now.logits)]).collect();
+        let mut by_case: Vec<Vec<EditRow>> =
+            prepared.iter().map(|one| vec![one.judge.judged(one.row("none"), &one.now.logits)]).collect();
         for (place, &site) in self.sites.iter().enumerate() {
             let (mut wanted, mut edits) = (Vec::new(), Vec::new());
             for (number, one) in prepared.iter().enumerate() {
@@ -119,11 +129,10 @@ impl Editor<'_> {
                         match scaled(&direction, eta, one.now.lengths[place]) {
                             Some(vector) => {
                                 edits.push(Edited { tokens: one.tokens, vector });
-                                wanted.push((number, EditRow {
-                                    layer: Some(site as u8),
-                                    eta: Some(eta),
-                                    ..one.row(intervention)
-                                }));
+                                wanted.push((
+                                    number,
+                                    EditRow { layer: Some(site as u8), eta: Some(eta), ..one.row(intervention) },
+                                ));
                             }
                             None => *left_out.entry(Reason::NoDirection).or_default() += 1,
                         }

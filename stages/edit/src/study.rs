@@ -32,7 +32,8 @@ impl Study {
     /// It has another form, an illegal move, an unknown piece, or a square twice; as a phrase.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = |what: String| format!("has the case `{text}`, {what}");
-        let (moves, changes) = text.split_once(':').ok_or_else(|| wrong("without `:` between moves and squares".into()))?;
+        let (moves, changes) =
+            text.split_once(':').ok_or_else(|| wrong("without `:` between moves and squares".into()))?;
         let mut position = Chess::default();
         let mut tokens = vec![START];
         for one in moves.split_whitespace() {
@@ -53,7 +54,8 @@ impl Study {
                 };
                 Some((square, piece))
             });
-            let (square, piece) = parsed.ok_or_else(|| wrong(format!("in which `{change}` is no square with a piece or `.`")))?;
+            let (square, piece) =
+                parsed.ok_or_else(|| wrong(format!("in which `{change}` is no square with a piece or `.`")))?;
             if squares.iter().any(|(known, _)| *known == square) {
                 return Err(wrong(format!("which has {square} twice")));
             }
@@ -90,7 +92,10 @@ pub fn findings(
 ) -> Result<Vec<Finding>, Failure> {
     let studies = config.studies().map_err(Failure::input)?;
     if !studies.is_empty() && model.task() == Task::State {
-        return Err(Failure::input(format!("`cases` are for models of moves, and {} answers with boards", model.name())));
+        return Err(Failure::input(format!(
+            "`cases` are for models of moves, and {} answers with boards",
+            model.name()
+        )));
     }
     let batch_tokens = config.batch_tokens as usize;
     let mut findings = Vec::new();
@@ -112,12 +117,13 @@ pub fn findings(
                     let direction = board_direction(set.probe(site), &changes);
                     let Some(vector) = scaled(&direction, eta, seen.lengths[place]) else { continue };
                     let logits = model.edited(workers, batch_tokens, site, &[Edited { tokens, vector }])?.remove(0);
-                    let finding = Finding::new(Kind::Case, model.name(), model.weights_of().name(), Some(site as u32), 1)
-                        .name("case", &study.text)
-                        .name("intervention", set.name)
-                        .name("eta", eta)
-                        .name("original", board)
-                        .name("edited", study.edited_board());
+                    let finding =
+                        Finding::new(Kind::Case, model.name(), model.weights_of().name(), Some(site as u32), 1)
+                            .name("case", &study.text)
+                            .name("intervention", set.name)
+                            .name("eta", eta)
+                            .name("original", board)
+                            .name("edited", study.edited_board());
                     let squares = Square::ALL.into_iter().flat_map(|square| {
                         [("before", &seen.logits), ("after", &logits)].map(|(when, logits)| {
                             let word = WordSet::from_iter([word_of(square)]);

@@ -32,7 +32,7 @@ fn given(task: Task, family: &str) -> Given {
     Given { folder, checkpoint, games, probes }
 }
 
-fn ints(values: &[i64]) -> Value {
+fn ints(values: &[i128]) -> Value {
     Value::List(values.iter().copied().map(Value::Int).collect())
 }
 
@@ -198,9 +198,10 @@ fn without_linear_probes_there_are_controls_alone_and_the_probe_comes_out_the_sa
     assert_eq!(names, ["none", "patch", "random"]);
     let probed = || {
         let folder = tempdir().unwrap();
-        probe(&EditStage, Values::new(), folder.path()).unwrap().unwrap()
+        let values = Values::from([("family".to_owned(), Value::Text("gpt".to_owned()))]);
+        probe(&EditStage, values, folder.path()).unwrap().unwrap()
     };
-    let names = ["moves/edits", "moves/findings", "state/edits", "state/findings"];
+    let names = ["gpt-moves/edits", "gpt-moves/findings", "gpt-state/edits", "gpt-state/findings"];
     assert_eq!(probed().keys().collect::<Vec<_>>(), names);
     assert_eq!(probed(), probed());
 }
