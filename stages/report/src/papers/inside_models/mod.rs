@@ -58,9 +58,10 @@ fn summary(found: &[Measured]) -> String {
     let mut models: Vec<&str> = found.iter().map(|found| found.finding.model.as_str()).collect();
     models.sort_unstable();
     models.dedup();
+    let plural = if found.len() == 1 { "" } else { "s" };
     format!(
         "What do the layers of a chess model hold of the board, is that board the same whichever way it was reached, and can one write \
-         into it? This page has {} findings about {}.",
+         into it? This page has {} finding{plural} about {}.",
         number::count(found.len() as u64),
         models.join(", ")
     )
