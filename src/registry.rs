@@ -38,6 +38,7 @@ stages! {
     "select": cwm_select::Select,
     "evaluate": cwm_evaluate::Evaluate,
     "linear_probe": cwm_linear_probe::LinearProbe,
+    "edit": cwm_edit::EditStage,
     "match": cwm_match::Match,
     "bins": cwm_bins::Bins,
     "compare": cwm_compare::Compare,

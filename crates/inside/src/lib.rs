@@ -10,6 +10,7 @@ pub mod alignment;
 pub mod autoencoder;
 mod batches;
 mod collect;
+pub mod edit;
 pub mod linear_probe;
 mod model;
 mod reading;

@@ -2,6 +2,9 @@
 //!
 //! Site 0 is the stream after the embedding, site `l` the stream after block `l`, before the final norm.
 
+#[cfg(test)]
+mod invariants;
+
 use std::cell::RefCell;
 
 use burn::tensor::{IndexingUpdateOp, Int, Tensor, TensorData};
