@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use cwm_contract::{Context, Failure, Parameters};
+use cwm_contract::{Context, Failure};
 use cwm_findings::Finding;
 use cwm_inside::linear_probe::{
     FORMAT, LayerProbe, LinearProbe, Majority, Predictions, Probes, ProbesDescription, SQUARES, Target, compose,
