@@ -219,7 +219,7 @@ fn linear_probes_are_reported_with_what_they_read() {
         lines[5..],
         [
             "read        board after, final raw, of stream, phase any",
-            "weights     2 tensors in 36 bytes",
+            "weights     2 tensors in 36 B",
             "training    epochs 15"
         ]
     );

@@ -73,7 +73,7 @@ mod tests {
             testing::probe(&LinearProbe, values, folder.path()).unwrap().unwrap()
         };
         let one = probe(&[("family", "gpt")]);
-        assert_eq!(one.len(), 4, "{:?}", one.keys());
+        assert_eq!(one.len(), 6, "{:?}", one.keys());
         assert!(!one.keys().any(|name| name.ends_with("refused")), "{:?}", one.keys());
         assert_eq!(one, probe(&[("family", "gpt")]));
         assert_ne!(one, probe(&[("family", "gpt"), ("labels", "shuffled")]));

@@ -84,7 +84,11 @@ fn the_same_bytes_come_with_other_cores_and_others_with_other_controls() {
         write_games(&train, &test).unwrap();
         let trial =
             Trial::new(folder.path().join("trial")).with("epochs", Value::Int(1)).with("resamples", Value::Int(9));
-        let trial = trial.cores(cores).with("cut", text("random")).with("max_tokens", Value::Int(60));
+        let trial = trial
+            .cores(cores)
+            .with("cut", text("random"))
+            .with("last", Value::Int(0))
+            .with("max_tokens", Value::Int(60));
         let trial = given.iter().fold(trial, |trial, (name, value)| trial.with(name, value.clone()));
         let inputs = trial.input("checkpoint", checkpoint).input("train", train).input("test", test);
         bytes(&inputs.run(&LinearProbe).unwrap())
