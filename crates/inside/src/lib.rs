@@ -16,12 +16,14 @@ mod model;
 mod reading;
 mod rows;
 pub mod sample;
+mod task;
 
 pub use batches::Batch;
 pub use collect::{Collection, Wanted, collect};
-pub use model::{Model, Task, WeightsOf};
+pub use model::Model;
 pub use reading::Reading;
 pub use rows::{Rows, RowsWriter};
+pub use task::{Task, WeightsOf};
 
 #[cfg(test)]
 mod golden;

@@ -6,39 +6,10 @@ use cwm_contract::Failure;
 use cwm_models::checkpoint::{self, DESCRIPTION_FILE, Description};
 use cwm_models::parameters::Weights;
 use cwm_models::{Device, DeviceWeights, ForwardPass, Network, Precision};
-use cwm_sequences::Vocabulary;
 use serde_json::json;
 
-/// What a model was trained on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Task {
-    /// Words of moves, of which it predicts the next (`learn` on sequences of the form `words`): 72 in, 72 out.
-    Moves,
-    /// Moves, after each of which it predicts the board as 75 labels (`train`).
-    State,
-}
-
-/// The weights that a model computes with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WeightsOf {
-    /// Those of the checkpoint.
-    Trained,
-    /// Initial weights of this seed for the checkpoint's architecture.
-    Untrained {
-        /// Seed of the weights.
-        seed: u64,
-    },
-}
-
-impl WeightsOf {
-    /// `trained` or `untrained`, as findings have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            WeightsOf::Trained => "trained",
-            WeightsOf::Untrained { .. } => "untrained",
-        }
-    }
-}
+use crate::task::sizes;
+use crate::{Task, WeightsOf};
 
 /// A model on a device, ready for passes without gradients.
 ///
@@ -52,9 +23,6 @@ pub struct Model {
     network: Network,
     device_weights: DeviceWeights<'static>,
 }
-
-/// Outputs of a state model.
-const LABEL_LOGITS: usize = cwm_encoding::LOGITS;
 
 impl Model {
     /// Opens a checkpoint of `train`, or of `learn` on sequences of the form `words`, to compute on `device`.
@@ -184,22 +152,6 @@ impl Model {
             None => Ok(sites),
         }
     }
-}
-
-/// The task of a model, and its numbers of inputs and outputs; or what is wrong.
-fn sizes(description: &Description) -> Result<(Task, usize, usize), String> {
-    let Some(vocabulary) = description.training.get("vocabulary") else {
-        return Ok((Task::State, cwm_encoding::VOCABULARY, LABEL_LOGITS));
-    };
-    let vocabulary: Vocabulary =
-        serde_json::from_value(vocabulary.clone()).map_err(|error| format!("its `vocabulary`: {error}"))?;
-    if vocabulary.form != "words" {
-        return Err(format!(
-            "it reads sequences of the form `{}`, not words of moves (`learn` on the form `words`), and is no model of boards (`train`)",
-            vocabulary.form
-        ));
-    }
-    Ok((Task::Moves, usize::from(vocabulary.inputs), usize::from(vocabulary.targets)))
 }
 
 fn digest(description: &Description, weights: &Weights) -> String {

@@ -1,13 +1,16 @@
 //! The stage `linear_probe`: what linear probes read of a board in each layer of a model.
 //!
-//! - `games`: which rows, and their boards. `inputs`: the values that a linear probe reads. `train`: training, and differences.
-//! - `measure`: what they are worth on other games. `findings`: that as findings. `run`: all of it.
+//! - `games`: which rows; `boards`: their boards. `inputs`: the values that a linear probe reads. `train`: training, and differences.
+//! - `measure`: what they are worth on other games. `findings`: that as findings.
+//! - `output`: the folder of linear probes. `run`: all of it.
 
+mod boards;
 mod config;
 mod findings;
 mod games;
 mod inputs;
 mod measure;
+mod output;
 mod probe;
 mod run;
 mod train;

@@ -4,7 +4,7 @@ use cwm_contract::{Context, Failure};
 use cwm_inside::linear_probe::{Counts, LinearProbe, Predictions, SQUARES};
 use cwm_models::worker_pool::WorkerPool;
 
-use crate::games::Boards;
+use crate::boards::Boards;
 use crate::inputs::Inputs;
 
 /// Rows that are read at once.

@@ -1,22 +1,20 @@
 //! The whole stage.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
 use cwm_contract::{Context, Failure};
 use cwm_findings::Finding;
-use cwm_inside::linear_probe::{
-    FORMAT, LayerProbe, LinearProbe, Majority, Predictions, Probes, ProbesDescription, SQUARES, Target, compose,
-};
+use cwm_inside::linear_probe::{LinearProbe, Majority, Predictions, SQUARES, Target, compose};
 use cwm_inside::{Collection, Model, Rows, RowsWriter, autoencoder, collect};
 use cwm_models::device::{self, OpenDevice};
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Device, Precision};
-use serde_json::json;
 
+use crate::boards::Boards;
 use crate::config::Config;
 use crate::findings::Reporter;
-use crate::games::{Boards, Games};
+use crate::games::Games;
 use crate::inputs::{Form, Inputs, root_mean_square};
 use crate::measure::{Measured, measure};
 use crate::train::{Made, differences, train};
@@ -35,20 +33,20 @@ pub fn run(context: &Context) -> Result<(), Failure> {
 }
 
 /// All that the parts of a run share.
-struct Stage<'a> {
-    context: &'a Context,
-    config: &'a Config,
-    model: Model,
+pub struct Stage<'a> {
+    pub context: &'a Context,
+    pub config: &'a Config,
+    pub model: Model,
     workers: WorkerPool,
-    collection: Collection,
-    autoencoder: Option<(autoencoder::Description, &'a Path)>,
+    pub collection: Collection,
+    pub autoencoder: Option<(autoencoder::Description, &'a Path)>,
 }
 
 /// Rows of an input with their boards.
-struct Part {
-    rows: Rows,
+pub struct Part {
+    pub rows: Rows,
     boards: Boards,
-    ids: HashSet<String>,
+    pub ids: HashSet<String>,
 }
 
 impl<'a> Stage<'a> {
@@ -186,65 +184,9 @@ impl<'a> Stage<'a> {
         Reporter { config: self.config, model: &self.model, of: self.of(), workers: &self.workers }
     }
 
-    fn of(&self) -> &'static str {
+    /// `stream` or `latents`.
+    pub fn of(&self) -> &'static str {
         if self.autoencoder.is_some() { "latents" } else { "stream" }
-    }
-
-    fn write(&self, made: Vec<Made>, forms: &[Form], train: &Part) -> Result<(), Failure> {
-        let mut layers = BTreeMap::new();
-        for ((site, made), form) in self.collection.sites.iter().zip(made).zip(forms) {
-            let of_layer = match (form, &self.autoencoder) {
-                (Form::Latents { .. }, Some((description, folder))) => {
-                    let trained = description.open(folder, *site)?;
-                    let latent = made.probe;
-                    let weight = latent.weight().chunks_exact(latent.width());
-                    let decoded = weight.flat_map(|of_latents| trained.direction(of_latents)).collect();
-                    let probe = LinearProbe::new(latent.classes(), self.model.width(), decoded);
-                    LayerProbe { probe, latent: Some(latent), scale: 1.0 }
-                }
-                (Form::Stream(scale), _) => LayerProbe { probe: made.probe, latent: None, scale: *scale },
-                (Form::Latents { .. }, None) => return Err(Failure::internal("latents without an autoencoder")),
-            };
-            layers.insert(*site, of_layer);
-        }
-        let config = self.config;
-        let mut training = serde_json::Map::from_iter([
-            ("games".to_owned(), json!(train.ids.len())),
-            ("rows".to_owned(), json!(train.rows.len())),
-            ("labels".to_owned(), json!(config.labels)),
-            ("last".to_owned(), json!(config.last)),
-            ("cut".to_owned(), json!(config.cut)),
-            ("max_tokens".to_owned(), json!(config.max_tokens)),
-            ("seed".to_owned(), json!(config.seed)),
-        ]);
-        if config.is_trained() {
-            let of_training = [
-                ("epochs", json!(config.epochs)),
-                ("batch_size", json!(config.batch_size)),
-                ("lr", json!(config.lr)),
-                ("beta1", json!(config.beta1)),
-                ("beta2", json!(config.beta2)),
-                ("weight_decay", json!(config.weight_decay)),
-                ("warmup_share", json!(config.warmup_share)),
-            ];
-            training.extend(of_training.map(|(name, value)| (name.to_owned(), value)));
-        }
-        let description = ProbesDescription {
-            format: FORMAT,
-            model: self.model.json(),
-            network: self.model.weights_of().name().to_owned(),
-            width: self.model.width(),
-            layers: self.collection.sites.clone(),
-            last: if config.normed { "normed" } else { "raw" }.to_owned(),
-            of: self.of().to_owned(),
-            target: config.target.clone(),
-            classes: config.target().classes().iter().map(|class| (*class).to_owned()).collect(),
-            method: config.method.clone(),
-            phase: config.phase.clone(),
-            board: config.board.clone(),
-            training,
-        };
-        Probes { description, layers }.write(self.context.output("probes")?)
     }
 }
 
@@ -261,7 +203,7 @@ fn check_autoencoder(description: &autoencoder::Description, model: &Model) -> R
         return Err(Failure::input(message));
     }
     let digest = description.model.get("digest").and_then(serde_json::Value::as_str);
-    if digest.is_some_and(|digest| digest != model.digest()) {
+    if digest != Some(model.digest()) {
         let message = format!("the autoencoder is of another model than the checkpoint, which is {}", model.name());
         return Err(Failure::input(message).hint("autoencoders and checkpoint must be of one training"));
     }

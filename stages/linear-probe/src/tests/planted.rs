@@ -6,8 +6,8 @@ use cwm_inside::{Rows, RowsWriter};
 use cwm_models::parameters::{Init, InitRng};
 use cwm_models::worker_pool::WorkerPool;
 
+use crate::boards::Boards;
 use crate::config::Config;
-use crate::games::Boards;
 use crate::inputs::{Form, Inputs};
 use crate::train::train;
 
