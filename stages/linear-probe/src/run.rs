@@ -34,19 +34,26 @@ pub fn run(context: &Context) -> Result<(), Failure> {
 
 /// All that the parts of a run share.
 pub struct Stage<'a> {
+    /// The executor.
     pub context: &'a Context,
+    /// The parameters.
     pub config: &'a Config,
+    /// The model.
     pub model: Model,
-    workers: WorkerPool,
+    /// What rows are kept; its sites are the layers.
     pub collection: Collection,
+    workers: WorkerPool,
+    /// The autoencoders and their folder, if boards are read from latents.
     pub autoencoder: Option<(autoencoder::Description, &'a Path)>,
 }
 
 /// Rows of an input with their boards.
 pub struct Part {
+    /// The rows of each layer.
     pub rows: Rows,
-    boards: Boards,
+    /// Names of the games that they are of.
     pub ids: HashSet<String>,
+    boards: Boards,
 }
 
 impl<'a> Stage<'a> {
