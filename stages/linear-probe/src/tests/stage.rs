@@ -45,7 +45,7 @@ fn every_layer_gets_a_linear_probe_and_findings() {
         let outcome = run(folder.path(), task, family, &[("composition", Value::Bool(true))]).unwrap();
         let found = findings(&outcome);
         let whole: Vec<&Finding> =
-            found.iter().filter(|it| it.kind == Kind::Probe && it.named("square") == "").collect();
+            found.iter().filter(|it| it.kind == Kind::Probe && it.named("square").is_empty()).collect();
         let layers: Vec<Option<u32>> = whole.iter().map(|finding| finding.layer).collect();
         assert_eq!(layers, [Some(0), Some(1), Some(2), None]);
         assert_eq!(
@@ -60,7 +60,7 @@ fn every_layer_gets_a_linear_probe_and_findings() {
             assert_eq!(finding.get("loss").is_some(), finding.named("method") == "linear");
             // Means of the squares are the whole.
             let of = |it: &&Finding| it.named("method") == finding.named("method") && it.layer == finding.layer;
-            let squares = found.iter().filter(|it| it.kind == Kind::Probe && it.named("square") != "").filter(of);
+            let squares = found.iter().filter(|it| it.kind == Kind::Probe && !it.named("square").is_empty()).filter(of);
             let squares: Vec<f64> = squares.filter_map(|it| it.get("accuracy")).collect();
             assert!(squares.len() == 64 && (squares.iter().sum::<f64>() / 64.0 - accuracy).abs() < 1e-9);
         }
