@@ -37,6 +37,8 @@ stages! {
     "pretrained": cwm_pretrained::Pretrained,
     "select": cwm_select::Select,
     "evaluate": cwm_evaluate::Evaluate,
+    "linear_probe": cwm_linear_probe::LinearProbe,
+    "edit": cwm_edit::EditStage,
     "match": cwm_match::Match,
     "bins": cwm_bins::Bins,
     "compare": cwm_compare::Compare,

@@ -27,6 +27,7 @@ const IS_WHOLE: bool = cfg!(all(
     feature = "pretrained",
     feature = "select",
     feature = "evaluate",
+    feature = "edit",
     feature = "match",
     feature = "bins",
     feature = "compare",

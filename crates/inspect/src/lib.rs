@@ -8,6 +8,7 @@ mod counts;
 mod example;
 mod export;
 mod fen;
+mod findings;
 mod format;
 mod game_stats;
 mod games;
@@ -18,6 +19,7 @@ mod ordered;
 mod pgn;
 mod points;
 mod positions;
+mod probes;
 mod sequences;
 
 #[cfg(test)]
@@ -50,9 +52,11 @@ impl Inspector for ChessInspector {
             "checkpoint" => models::checkpoint(path).map(Some),
             "curves" => models::curves(path).map(Some),
             "summary" => models::summary(path).map(Some),
+            "probes" => probes::probes(path).map(Some),
             "choice" => choices::choice(path).map(Some),
             "candidates" => choices::candidates(path).map(Some),
             "differences" => choices::differences(path).map(Some),
+            "findings" => findings::findings(path).map(Some),
             "counts" => counts::counts(path).map(Some),
             _ => Ok(None),
         }

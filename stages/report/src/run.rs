@@ -36,7 +36,7 @@ impl Stage for Report {
         let chapters: Vec<Chapter> = chapters.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
         if chapters.is_empty() {
             return Err(Failure::input("there is nothing to report").hint(
-                "give it `bins`, `counts`, `curves` or `boards`; `choices` or `matches` of board against moves",
+                "give it `bins`, `counts`, `curves` or `boards`; `choices` or `matches` of board against moves; `findings` of inside models",
             ));
         }
         context.check_cancelled()?;

@@ -2,6 +2,8 @@
 
 pub(crate) mod board_vs_moves;
 pub(crate) mod chess_world_model;
+mod drawing;
+pub(crate) mod inside_models;
 pub(crate) mod json_lines;
 mod training_points;
 
@@ -11,7 +13,8 @@ use cwm_page::Chapter;
 use crate::Config;
 
 /// The papers that a page can carry, in the order of its chapters.
-pub(crate) const PAPERS: [&dyn Paper; 2] = [&chess_world_model::ChessWorldModel, &board_vs_moves::BoardVsMoves];
+pub(crate) const PAPERS: [&dyn Paper; 3] =
+    [&chess_world_model::ChessWorldModel, &board_vs_moves::BoardVsMoves, &inside_models::InsideModels];
 
 /// A paper whose tables and figures can be made of what was run.
 pub(crate) trait Paper {

@@ -8,6 +8,7 @@ mod facts;
 mod figures;
 mod games;
 mod hostile;
+mod inside_models;
 mod latex;
 mod page;
 mod page_table;

@@ -1,5 +1,7 @@
 //! Fixtures of the paper on boards and moves, which nanoGPT in PyTorch computed: logits, loss, gradients, updates.
 
+mod inside_models;
+
 use std::collections::BTreeMap;
 
 use safetensors::SafeTensors;
@@ -79,25 +81,23 @@ struct Fixture<'f> {
     targets: Targets,
     /// Rows that have a target.
     rows: Vec<usize>,
+    /// What names of parameters begin with.
+    prefix: &'static str,
 }
 
 impl<'f> Fixture<'f> {
     fn read(bytes: &'f [u8], padding: u32) -> Self {
         let tensors = SafeTensors::deserialize(bytes).unwrap();
-        let whole = |name: &str| -> Vec<i64> {
-            let data = tensors.tensor(name).unwrap().data().chunks_exact(8);
-            data.map(|bytes| i64::from_le_bytes(bytes.try_into().unwrap())).collect()
-        };
-        let (ids, lengths) = (whole("input.ids"), whole("input.lengths"));
-        let games = ids.chunks_exact(ids.len() / lengths.len()).zip(lengths);
-        let games: Vec<Vec<u16>> =
-            games.map(|(ids, length)| ids[..length as usize].iter().map(|&id| id as u16).collect()).collect();
-        let tokens = Tokens::padded(games.iter().map(Vec::as_slice), padding);
-        let targets: Vec<u16> =
-            whole("input.targets").into_iter().map(|class| u16::try_from(class).unwrap_or(NONE)).collect();
+        let tokens = Tokens::padded(games(&tensors, "input.ids").iter().map(Vec::as_slice), padding);
+        let targets =
+            whole(&tensors, "input.targets").into_iter().map(|class| u16::try_from(class).unwrap_or(NONE)).collect();
+        Fixture::new(tensors, tokens, targets, "transformer.")
+    }
+
+    fn new(tensors: SafeTensors<'f>, tokens: Tokens, targets: Vec<u16>, prefix: &'static str) -> Self {
         assert_eq!(targets.len(), tokens.rows());
         let rows = (0..targets.len()).filter(|&row| targets[row] != NONE).collect();
-        Fixture { tensors, tokens, targets: Targets::new(targets), rows }
+        Fixture { tensors, tokens, targets: Targets::new(targets), rows, prefix }
     }
 
     fn floats(&self, name: &str) -> Vec<f32> {
@@ -105,11 +105,11 @@ impl<'f> Fixture<'f> {
         data.map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect()
     }
 
-    /// nanoGPT's parameters under our names, which lack its first part.
+    /// Its parameters under our names, which lack the prefix.
     fn weights(&self, network: &Network) -> Weights {
         let mut weights = Weights::zeros(network.layout().clone());
         for (index, declared) in network.layout().parameters().iter().enumerate() {
-            let name = format!("param.transformer.{}", declared.name);
+            let name = format!("param.{}{}", self.prefix, declared.name);
             assert_eq!(self.tensors.tensor(&name).unwrap().shape(), declared.shape);
             weights.get_mut(index).copy_from_slice(&self.floats(&name));
         }
@@ -127,6 +127,54 @@ impl<'f> Fixture<'f> {
         sum.add(0, pass.gradient(&loss.share));
         (loss.sum() / self.rows.len() as f64, sum.with(|sum| sum.clone()))
     }
+}
+
+/// A tensor of whole numbers.
+fn whole(tensors: &SafeTensors<'_>, name: &str) -> Vec<i64> {
+    let data = tensors.tensor(name).unwrap().data().chunks_exact(8);
+    data.map(|bytes| i64::from_le_bytes(bytes.try_into().unwrap())).collect()
+}
+
+/// The tokens of each game, without padding.
+fn games(tensors: &SafeTensors<'_>, name: &str) -> Vec<Vec<u16>> {
+    let (ids, lengths) = (whole(tensors, name), whole(tensors, "input.lengths"));
+    let games = ids.chunks_exact(ids.len() / lengths.len()).zip(lengths);
+    games.map(|(ids, length)| ids[..length as usize].iter().map(|&id| id as u16).collect()).collect()
+}
+
+/// AdamW, written down once more in f64.
+struct AdamW {
+    moments: Vec<[f64; 2]>,
+    updates: i32,
+    rate: f64,
+    betas: [f64; 2],
+    decay: f64,
+}
+
+impl AdamW {
+    /// Updates `weights` by this gradient of norm `norm`, which is clipped to 1.
+    fn update(&mut self, weights: &mut Weights, gradient: &Weights, norm: f64) {
+        let decays: Vec<bool> =
+            weights.layout().parameters().iter().flat_map(|declared| vec![declared.decays; declared.len()]).collect();
+        self.moments.resize(decays.len(), [0.0; 2]);
+        self.updates += 1;
+        let clip = (1.0 / (norm + 1e-6)).min(1.0);
+        let corrections = self.betas.map(|beta| 1.0 - beta.powi(self.updates));
+        let values = weights.values_mut().iter_mut().zip(gradient.values()).zip(&mut self.moments).zip(&decays);
+        for (((weight, slope), [first, second]), decays) in values {
+            let slope = f64::from(*slope) * clip;
+            *first = self.betas[0] * *first + (1.0 - self.betas[0]) * slope;
+            *second = self.betas[1] * *second + (1.0 - self.betas[1]) * slope * slope;
+            let kept = f64::from(*weight) * (1.0 - self.rate * if *decays { self.decay } else { 0.0 });
+            let root = (*second / corrections[1]).sqrt() + 1e-8;
+            *weight = (kept - self.rate * *first / corrections[0] / root) as f32;
+        }
+    }
+}
+
+/// The length of an array as a vector.
+fn norm(values: &[f32]) -> f64 {
+    values.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt()
 }
 
 /// The largest distance of `found` from `expected`, as a share of what is allowed.
@@ -190,27 +238,15 @@ fn losses_and_gradients_are_those_of_the_fixtures() {
 fn three_updates_are_those_of_the_fixtures() {
     each_fixture(|entry, fixture, network| {
         let mut weights = fixture.weights(network);
-        let mut moments = vec![[0.0f64; 2]; weights.values().len()];
-        let decays: Vec<bool> =
-            network.layout().parameters().iter().flat_map(|declared| vec![declared.decays; declared.len()]).collect();
+        let mut adamw = AdamW { moments: Vec::new(), updates: 0, rate: 3e-4, betas: [0.9, 0.95], decay: 0.1 };
         for (step, expected) in entry["three_updates"].as_array().unwrap().iter().enumerate() {
             let (loss, gradient) = fixture.gradient(network, &weights);
-            let norm = gradient.values().iter().map(|&slope| f64::from(slope).powi(2)).sum::<f64>().sqrt();
+            let norm = norm(gradient.values());
             for (found, expected) in [loss, norm].into_iter().zip(expected.as_array().unwrap()) {
                 let expected = expected.as_f64().unwrap();
                 assert!((found - expected).abs() <= 1e-5 * expected.max(1.0), "{} {step}: {found}", entry["file"]);
             }
-            let clip = (1.0 / (norm + 1e-6)).min(1.0);
-            let corrections = [0.9f64, 0.95].map(|beta| 1.0 - beta.powi(step as i32 + 1));
-            let values = weights.values_mut().iter_mut().zip(gradient.values()).zip(&mut moments).zip(&decays);
-            for (((weight, slope), [first, second]), decays) in values {
-                let slope = f64::from(*slope) * clip;
-                *first = 0.9 * *first + 0.1 * slope;
-                *second = 0.95 * *second + 0.05 * slope * slope;
-                let kept = f64::from(*weight) * (1.0 - 3e-4 * if *decays { 0.1 } else { 0.0 });
-                let root = (*second / corrections[1]).sqrt() + 1e-8;
-                *weight = (kept - 3e-4 * *first / corrections[0] / root) as f32;
-            }
+            adamw.update(&mut weights, &gradient, norm);
         }
     });
 }

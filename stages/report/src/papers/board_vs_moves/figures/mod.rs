@@ -6,13 +6,14 @@ mod learning;
 mod legal_moves;
 mod levels;
 
+pub(crate) use crate::papers::drawing::{bar, panel, row};
 pub(crate) use by_ply::by_ply;
 pub(crate) use exposure::exposure;
 pub(crate) use learning::{curves, masks};
 pub(crate) use legal_moves::legal_moves;
 pub(crate) use levels::levels;
 
-use cwm_page::{COLOURS, DASHES, Grid, Height, Layer, Panel, PanelRow, Style, Tile};
+use cwm_page::{COLOURS, DASHES, Style};
 
 /// The arms that have a colour of their own in every figure.
 const ARMS: [&str; 5] = ["board/none", "board/causal", "moves/causal", "prompt/causal", "characters/causal"];
@@ -36,19 +37,4 @@ fn styles<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Style> {
         style(name, nth)
     };
     names.map(style).collect()
-}
-
-/// A panel with nothing but its axes and layers.
-fn panel(title: &str, x: cwm_page::Axis, y: cwm_page::Axis, grid: Grid, layers: Vec<Layer>) -> Panel {
-    Panel { title: title.to_owned(), about: None, note: String::new(), x, y, grid, layers }
-}
-
-/// A row of panels.
-fn row(heading: String, pixels: u32, columns: usize, panels: Vec<Panel>) -> PanelRow {
-    PanelRow { heading, key: None, height: Height::Pixels(pixels), columns, panels }
-}
-
-/// A bar.
-fn bar(x: (f64, f64), y: (f64, f64), colour: usize, value: f64, note: String) -> Layer {
-    Layer::Tile(Tile { x, y, colour: Some(colour), strength: 0.7, value: Some(value), note })
 }

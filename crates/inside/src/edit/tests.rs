@@ -1,0 +1,112 @@
+use cwm_encoding::START;
+use cwm_models::checkpoint;
+use cwm_models::device::cpu;
+use tempfile::tempdir;
+
+use super::*;
+use crate::sample::write_checkpoint;
+use crate::{Reading, Task, WeightsOf};
+
+/// Prefixes of some games: tokens of the moves of `e2e4 d7d5 e4d5 g8f6`, cut.
+fn prefixes(task: Task) -> Vec<Vec<u16>> {
+    let game = [START, (12 * 64 + 28) * 5, (51 * 64 + 35) * 5, (28 * 64 + 35) * 5, (62 * 64 + 45) * 5];
+    (2..=game.len()).map(|length| Reading::of(task, &game[..length]).unwrap().tokens).collect()
+}
+
+fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+fn workers() -> WorkerPool {
+    WorkerPool::new(2).unwrap()
+}
+
+#[test]
+fn an_edit_of_length_zero_is_none_bit_for_bit_and_one_of_some_length_is_not() {
+    for (task, family) in [(Task::Moves, "gpt"), (Task::State, "transformer"), (Task::State, "slice")] {
+        let folder = tempdir().unwrap();
+        write_checkpoint(folder.path(), task, family, "d16/l2", 3).unwrap();
+        let model = Model::open(folder.path(), WeightsOf::Trained, &cpu()).unwrap();
+        let direction = random_direction([1, 2, 3, 4], model.width());
+        for prefix in &prefixes(task) {
+            let watched = [Watched { tokens: prefix, at: vec![prefix.len() - 1] }];
+            let seen = model.watch(&workers(), 64, &[0, 1, 2], &watched).unwrap().remove(0).remove(0);
+            for site in 0..3 {
+                let logits = |eta: f64| {
+                    let vector = scaled(&direction, eta, seen.lengths[site]).unwrap();
+                    model.edited(&workers(), 64, site, &[Edited { tokens: prefix, vector }]).unwrap().remove(0)
+                };
+                assert_eq!(bits(&logits(0.0)), bits(&seen.logits), "{family}, site {site}");
+                assert_ne!(bits(&logits(0.5)), bits(&seen.logits), "{family}, site {site}");
+            }
+        }
+    }
+}
+
+#[test]
+fn edits_together_are_edits_alone() {
+    let folder = tempdir().unwrap();
+    write_checkpoint(folder.path(), Task::Moves, "gpt", "d16/l2", 3).unwrap();
+    let model = Model::open(folder.path(), WeightsOf::Trained, &cpu()).unwrap();
+    let prefixes = prefixes(Task::Moves);
+    let edit = |place: usize| Edited {
+        tokens: &prefixes[place % prefixes.len()],
+        vector: random_direction([place as u64; 4], model.width()),
+    };
+    let edits: Vec<Edited<'_>> = (0..12).map(edit).collect();
+    let together = model.edited(&workers(), 64, 1, &edits).unwrap();
+    for (edit, logits) in edits.iter().zip(together) {
+        let alone = model.edited(&workers(), 64, 1, std::slice::from_ref(edit)).unwrap().remove(0);
+        logits.iter().zip(alone).for_each(|(one, two)| assert!((one - two).abs() < 1e-5, "{one} {two}"));
+    }
+}
+
+#[test]
+fn directions_have_their_length_whatever_they_are() {
+    let probe = LinearProbe::initial(13, 24, 5);
+    let [random, probed] = [random_direction([0, 1, 2, 3], 24), board_direction(&probe, &[(52, [1, 0])])];
+    let lengths = [&random, &probed].map(|direction| norm(&scaled(direction, 0.5, 7.25).unwrap()));
+    lengths.iter().for_each(|length| assert!((length - 3.625).abs() < 1e-6, "{length}"));
+    assert_ne!(random, random_direction([0, 1, 3, 2], 24));
+    assert_eq!(random, random_direction([0, 1, 2, 3], 24));
+    assert_eq!(scaled(&[0.0; 24], 0.5, 1.0), None);
+    assert_eq!(scaled(&[f32::NAN; 24], 0.5, 1.0), None);
+}
+
+#[test]
+fn a_board_direction_is_the_new_class_less_the_old_one_without_the_empty_square() {
+    let weight: Vec<f32> = (0..64 * 13 * 2).map(|value| value as f32).collect();
+    let probe = LinearProbe::new(13, 2, weight);
+    let of = |square: usize, class: usize| probe.direction(square, class).to_vec();
+    assert_eq!(board_direction(&probe, &[(3, [1, 0])]), of(3, 1).iter().map(|value| -value).collect::<Vec<_>>());
+    let moved = board_direction(&probe, &[(3, [7, 0]), (11, [0, 7])]);
+    assert_eq!(moved, of(11, 7).iter().zip(of(3, 7)).map(|(new, old)| new - old).collect::<Vec<_>>());
+}
+
+/// A GPT whose stream is its word's row of the table at every site, and whose rows are orthogonal to each other and have no mean.
+#[test]
+fn a_row_of_the_table_at_the_last_site_raises_exactly_its_word() {
+    let folder = tempdir().unwrap();
+    write_checkpoint(folder.path(), Task::Moves, "gpt", "d192/l1", 3).unwrap();
+    let (description, network, mut weights) = checkpoint::read(folder.path(), 72).unwrap();
+    for (index, parameter) in network.layout().parameters().iter().enumerate() {
+        let is_norm = parameter.name.contains("ln_") && parameter.name.ends_with("weight");
+        weights.get_mut(index).fill(if is_norm { 1.0 } else { 0.0 });
+    }
+    let table = network.layout().find("wte.weight").unwrap();
+    for (word, row) in weights.get_mut(table).chunks_exact_mut(192).enumerate() {
+        (row[2 * word], row[2 * word + 1]) = (1.0, -1.0);
+    }
+    let rows: Vec<Vec<f32>> = weights.get(table).chunks_exact(192).map(<[f32]>::to_vec).collect();
+    checkpoint::write(folder.path(), &description, &weights).unwrap();
+    let model = Model::open(folder.path(), WeightsOf::Trained, &cpu()).unwrap();
+    let prefix = prefixes(Task::Moves).remove(0);
+    let watched = [Watched { tokens: &prefix, at: vec![prefix.len() - 1] }];
+    let seen = model.watch(&workers(), 64, &[1], &watched).unwrap().remove(0).remove(0);
+    let word = 20;
+    let vector = scaled(&rows[word], 0.5, seen.lengths[0]).unwrap();
+    let edited = model.edited(&workers(), 64, 1, &[Edited { tokens: &prefix, vector }]).unwrap().remove(0);
+    for (at, (before, after)) in seen.logits.iter().zip(&edited).enumerate() {
+        assert_eq!(after > before, at == word, "word {at}: {before} to {after}");
+    }
+}

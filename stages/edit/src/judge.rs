@@ -1,0 +1,124 @@
+//! The square that is edited, and how an answer is compared with the boards before and after.
+
+use cwm_encoding::{EnPassant, LABELS, classes, first_logit, labels_of};
+use cwm_inside::Task;
+use cwm_policy::inputs::words::square_of;
+use cwm_policy::origins::{LegalWords, WordSet, origins_without};
+use shakmaty::{Piece, Position, Role, Square};
+
+use crate::cases::{Case, Reason};
+use crate::row::EditRow;
+
+/// First label of the castling rights: of the rooks h1, a1, h8, a8.
+const CASTLING: usize = 65;
+
+/// A square with a piece, and the boards with and without it.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    /// The square.
+    pub square: Square,
+    /// What stands there.
+    pub piece: Piece,
+    boards: Boards,
+}
+
+#[derive(Clone, Debug)]
+enum Boards {
+    /// Words that begin a legal move on each board, and the likeliest word without an edit.
+    Moves { original: WordSet, target: WordSet, future: WordSet, argmax: u8 },
+    /// Labels of both boards.
+    State { original: [u8; LABELS], target: [u8; LABELS] },
+}
+
+impl Judge {
+    /// The square of a case: the origin that a model of moves expects by its logits, or that of the move that was played, for a
+    /// model that answers with boards.
+    ///
+    /// # Errors
+    /// Why the case is left out.
+    pub fn of(task: Task, case: &Case, logits: &[f32]) -> Result<Self, Reason> {
+        let argmax = argmax(logits);
+        let square = match task {
+            Task::Moves => square_of(argmax as u16).ok_or(Reason::NoSquare)?,
+            Task::State => case.played,
+        };
+        let piece = case.position.board().piece_at(square).ok_or(Reason::EmptySquare)?;
+        if piece.role == Role::King {
+            return Err(Reason::King);
+        }
+        let boards = match task {
+            Task::Moves => Boards::Moves {
+                original: LegalWords::of(&case.position).origins(),
+                target: origins_without(&case.position, square),
+                future: LegalWords::of(&case.future).origins(),
+                argmax: argmax as u8,
+            },
+            Task::State => {
+                let original = labels_of(&case.position, EnPassant::Always);
+                let mut target = original;
+                target[label_of(square)] = 0;
+                // The piece is of the side to move, so that it is no pawn that may be taken en passant.
+                for (right, rook) in [Square::H1, Square::A1, Square::H8, Square::A8].into_iter().enumerate() {
+                    if rook == square {
+                        target[CASTLING + right] = 0;
+                    }
+                }
+                Boards::State { original, target }
+            }
+        };
+        Ok(Judge { square, piece, boards })
+    }
+
+    /// `row` with what the model expects or answers by its logits.
+    pub fn judged(&self, row: EditRow, logits: &[f32]) -> EditRow {
+        match &self.boards {
+            Boards::Moves { original, target, future, argmax } => {
+                let found = self::argmax(logits) as u8;
+                EditRow {
+                    argmax: Some(found),
+                    same_argmax: Some(found == *argmax),
+                    mass_original: Some(original.mass(logits)),
+                    mass_target: Some(target.mass(logits)),
+                    mass_future: Some(future.mass(logits)),
+                    mass_both: Some(original.and(*target).mass(logits)),
+                    target_moves: Some(target.iter().count() as u8),
+                    ..row
+                }
+            }
+            Boards::State { original, target } => {
+                let read: [u8; LABELS] = std::array::from_fn(|label| {
+                    let first = first_logit(label);
+                    self::argmax(&logits[first..first + classes(label)]) as u8
+                });
+                let right = |board: &[u8; LABELS], counts: &dyn Fn(usize) -> bool| {
+                    (0..LABELS).filter(|&label| counts(label) && read[label] == board[label]).count() as u8
+                };
+                EditRow {
+                    right_target: Some(right(target, &|_| true)),
+                    right_original: Some(right(original, &|_| true)),
+                    right_others: Some(right(original, &|label| original[label] == target[label])),
+                    others: Some(original.iter().zip(target).filter(|(one, two)| one == two).count() as u8),
+                    square_empty: Some(read[label_of(self.square)] == 0),
+                    ..row
+                }
+            }
+        }
+    }
+}
+
+/// The place of the largest logit; of equals the first.
+fn argmax(logits: &[f32]) -> usize {
+    (0..logits.len())
+        .rev()
+        .fold(logits.len().saturating_sub(1), |best, at| if logits[at] >= logits[best] { at } else { best })
+}
+
+/// The label of a square: a8 first, h1 last.
+pub fn label_of(square: Square) -> usize {
+    square.to_usize() ^ 56
+}
+
+/// The class of a piece in `.PNBRQKpnbrqk`.
+pub fn class_of(piece: Piece) -> u8 {
+    piece.role as u8 + if piece.color.is_black() { 6 } else { 0 }
+}

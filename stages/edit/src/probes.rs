@@ -1,0 +1,57 @@
+//! The linear probes whose directions are added.
+
+use cwm_contract::{Failure, GroupInput};
+use cwm_inside::Model;
+use cwm_inside::linear_probe::{LinearProbe, Probes, Target};
+
+/// Linear probes, and what edits by them are called.
+#[derive(Clone, Debug)]
+pub struct NamedProbes {
+    /// `probe`; `sae_probe` and `cd_probe` of an autoencoder's latents.
+    pub name: &'static str,
+    probes: Probes,
+}
+
+impl NamedProbes {
+    /// The linear probe of a layer that [`read`] was asked for.
+    ///
+    /// # Panics
+    /// Of another layer.
+    pub fn probe(&self, layer: usize) -> &LinearProbe {
+        &self.probes.layers[&layer].probe
+    }
+}
+
+/// Reads linear probes of `model` with these layers.
+///
+/// # Errors
+/// They are of another model, target or layers, or two are called the same.
+pub fn read(inputs: &[GroupInput], model: &Model, layers: &[usize]) -> Result<Vec<NamedProbes>, Failure> {
+    let mut sets: Vec<NamedProbes> = Vec::new();
+    for input in inputs {
+        let probes = Probes::read(&input.path)?;
+        let about = &probes.description;
+        let wrong = |what: String| Failure::input(format!("the linear probes of {} {what}", input.label));
+        if about.model.get("digest").and_then(serde_json::Value::as_str) != Some(model.digest()) {
+            let hint = "give `edit` the checkpoint from which they were made, and those of the trained network";
+            return Err(wrong(format!("are of another model than the checkpoint, {}", model.name())).hint(hint));
+        }
+        if about.target != Target::Both.name() {
+            return Err(wrong(format!("have the target `{}`, and edits need `both`", about.target)));
+        }
+        if let Some(layer) = layers.iter().find(|layer| !probes.layers.contains_key(layer)) {
+            let hint = "`layers` names those that are edited";
+            return Err(wrong(format!("have no layer {layer}; they have {:?}", about.layers)).hint(hint));
+        }
+        let name = match (about.of.as_str(), about.method.as_str()) {
+            ("latents", "difference") => "cd_probe",
+            ("latents", _) => "sae_probe",
+            _ => "probe",
+        };
+        if sets.iter().any(|set| set.name == name) {
+            return Err(wrong(format!("are edits called `{name}`, as those of another input")));
+        }
+        sets.push(NamedProbes { name, probes });
+    }
+    Ok(sets)
+}

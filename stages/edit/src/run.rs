@@ -1,0 +1,183 @@
+//! The stage: games a window at a time, one pass without edits, then one for each site.
+
+use cwm_chess::Dataset;
+use cwm_contract::{Context, Failure};
+use cwm_inside::edit::{Edited, Seen, Watched, board_direction, random_direction, scaled};
+use cwm_inside::{Model, Task, WeightsOf};
+use cwm_models::Device;
+use cwm_models::device::{self, OpenDevice};
+use cwm_models::worker_pool::WorkerPool;
+use cwm_table::TableWriter;
+
+use crate::cases::{self, Case, LeftOut, Reason};
+use crate::config::Config;
+use crate::findings::findings;
+use crate::judge::{Judge, class_of, label_of};
+use crate::probes::{self, NamedProbes};
+use crate::row::{About, EditRow};
+use crate::study;
+
+/// Games whose edits are in memory at once.
+const WINDOW: usize = 32;
+
+/// What every window needs.
+struct Editor<'a> {
+    config: &'a Config,
+    model: &'a Model,
+    workers: &'a WorkerPool,
+    sites: &'a [usize],
+    probes: &'a [NamedProbes],
+}
+
+/// A case that is edited, with what the model has at its end and at its future.
+struct Prepared<'a> {
+    case: &'a Case,
+    tokens: &'a [u16],
+    now: Seen,
+    then: Seen,
+    judge: Judge,
+}
+
+/// Runs the stage.
+///
+/// # Errors
+/// An input or a parameter is not what it should be, the disk refuses, or the stage was cancelled.
+pub fn run(context: &Context) -> Result<(), Failure> {
+    let OpenDevice { device, name, note } = device::open(context.resources())?;
+    context.report_device(name);
+    note.into_iter().for_each(|note| context.note(note));
+    device::catch_panics(&device, || edit(context, &device))
+}
+
+fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
+    let config: Config = context.parameters()?;
+    let model =
+        Model::open(context.input("checkpoint")?, WeightsOf::Trained, device)?.with_precision(config.precision());
+    let found = &model.description().architecture.family;
+    if let Some(wanted) = config.family.as_ref().filter(|wanted| *wanted != found) {
+        let message = format!("the checkpoint is of family `{found}`, but `family` is `{wanted}`");
+        return Err(Failure::input(message).hint("leave `family` out, or give it the value of the training"));
+    }
+    // A GPU has one queue of work, which more threads would not fill faster.
+    let workers = &WorkerPool::new(if device::is_cpu(device) { context.cores() } else { 1 })?;
+    let sites = &model.checked_sites(&config.layers, "layers")?;
+    let probes = probes::read(context.group("probes"), &model, sites)?;
+    let studies = study::findings(&model, workers, &config, sites, &probes)?;
+    let dataset = Dataset::open(context.input("games")?)?;
+    let editor = Editor { config: &config, model: &model, workers, sites, probes: &probes };
+
+    let (mut rows, mut left_out) = (Vec::new(), LeftOut::new());
+    let total = config.games.map_or(dataset.len(), |games| dataset.len().min(games as usize));
+    context.activity("editing");
+    for first in (0..total).step_by(WINDOW) {
+        context.check_cancelled()?;
+        let window = first..total.min(first + WINDOW);
+        let games = cases::read(&dataset, window.clone(), &model, &config.plies, &mut left_out)?;
+        editor.edit(&games, &mut left_out, &mut rows)?;
+        context.progress(window.end as u64, Some(total as u64), "games");
+    }
+    if rows.is_empty() {
+        let counted: Vec<String> =
+            left_out.iter().map(|(reason, number)| format!("{} {number}", reason.name())).collect();
+        let message = format!("no prefix of the games can be edited; left out: {}", counted.join(", "));
+        return Err(Failure::input(message).hint("`plies` has the lengths of the prefixes"));
+    }
+    let unedited: Vec<&EditRow> = rows.iter().filter(|row| row.layer.is_none()).collect();
+    let about = About {
+        model: model.name(),
+        task: if model.task() == Task::Moves { "moves" } else { "state" }.to_owned(),
+        layers: sites.clone(),
+        seed: config.seed,
+        cases: unedited.len() as u64,
+        targets_without_moves: unedited.iter().filter(|row| row.target_moves == Some(0)).count() as u64,
+        left_out: Reason::ALL
+            .map(|reason| (reason.name().to_owned(), left_out.get(&reason).copied().unwrap_or(0)))
+            .into(),
+    };
+    context.log(format!("{} cases, left out: {:?}", about.cases, about.left_out));
+    let network = model.weights_of().name();
+    let found = findings(&about, network, &rows, config.resamples, config.seed);
+    let mut table = TableWriter::<EditRow>::create(context.output("edits")?, &about)?;
+    rows.into_iter().try_for_each(|row| table.push(row))?;
+    table.finish()?;
+    cwm_findings::write(context.output("findings")?, found.into_iter().chain(studies))
+}
+
+impl Editor<'_> {
+    /// Adds the rows of these games: of each case that without an edit, then its edits by layer.
+    fn edit(&self, games: &[cases::Game], left_out: &mut LeftOut, rows: &mut Vec<EditRow>) -> Result<(), Failure> {
+        let batch_tokens = self.config.batch_tokens as usize;
+        let watched: Vec<Watched<'_>> = games.iter().map(cases::Game::watched).collect();
+        let seen = self.model.watch(self.workers, batch_tokens, self.sites, &watched)?;
+        let mut prepared = Vec::new();
+        for (game, mut seen) in games.iter().zip(seen) {
+            let futures = seen.split_off(game.cases.len());
+            for ((case, now), then) in game.cases.iter().zip(seen).zip(futures) {
+                match Judge::of(self.model.task(), case, &now.logits) {
+                    Ok(judge) => prepared.push(Prepared { case, tokens: &game.tokens[..=case.last], now, then, judge }),
+                    Err(reason) => *left_out.entry(reason).or_default() += 1,
+                }
+            }
+        }
+        let mut by_case: Vec<Vec<EditRow>> =
+            prepared.iter().map(|one| vec![one.judge.judged(one.row("none"), &one.now.logits)]).collect();
+        for (place, &site) in self.sites.iter().enumerate() {
+            let (mut wanted, mut edits) = (Vec::new(), Vec::new());
+            for (number, one) in prepared.iter().enumerate() {
+                for (intervention, direction) in self.directions(one, place) {
+                    for &eta in &self.config.eta {
+                        match scaled(&direction, eta, one.now.lengths[place]) {
+                            Some(vector) => {
+                                edits.push(Edited { tokens: one.tokens, vector });
+                                wanted.push((
+                                    number,
+                                    EditRow { layer: Some(site as u8), eta: Some(eta), ..one.row(intervention) },
+                                ));
+                            }
+                            None => *left_out.entry(Reason::NoDirection).or_default() += 1,
+                        }
+                    }
+                }
+            }
+            let logits = self.model.edited(self.workers, batch_tokens, site, &edits)?;
+            for ((number, row), logits) in wanted.into_iter().zip(logits) {
+                by_case[number].push(prepared[number].judge.judged(row, &logits));
+            }
+        }
+        rows.extend(by_case.into_iter().flatten());
+        Ok(())
+    }
+
+    /// What is added at the site of this place, by name and not yet of its length.
+    fn directions(&self, one: &Prepared<'_>, place: usize) -> Vec<(&'static str, Vec<f32>)> {
+        let site = self.sites[place];
+        let mut directions = Vec::new();
+        for intervention in &self.config.interventions {
+            match intervention.as_str() {
+                "random" => {
+                    let of = [self.config.seed, one.case.game as u64, u64::from(one.case.ply), site as u64];
+                    directions.push(("random", random_direction(of, self.model.width())));
+                }
+                "patch" => directions.push(("patch", one.then.rows[place].clone())),
+                _ => directions.extend(self.probes.iter().map(|set| {
+                    let change = (label_of(one.judge.square), [class_of(one.judge.piece), 0]);
+                    (set.name, board_direction(set.probe(site), &[change]))
+                })),
+            }
+        }
+        directions
+    }
+}
+
+impl Prepared<'_> {
+    fn row(&self, intervention: &str) -> EditRow {
+        EditRow {
+            game: self.case.game as u32,
+            ply: self.case.ply,
+            square: self.judge.square.to_u32() as u8,
+            piece: class_of(self.judge.piece),
+            intervention: intervention.to_owned(),
+            ..EditRow::default()
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The stage on fresh models and the sample's games.
+
+use std::path::{Path, PathBuf};
+
+use cwm_chess::sample;
+use cwm_contract::testing::{Trial, probe};
+use cwm_contract::{Value, Values};
+use cwm_findings::{Finding, Kind};
+use cwm_inside::Task;
+use cwm_inside::sample::write_checkpoint;
+use cwm_table::TableReader;
+use tempfile::tempdir;
+
+use crate::EditStage;
+use crate::probe::write_probes;
+use crate::row::EditRow;
+use crate::statistics::welch;
+
+struct Given {
+    folder: tempfile::TempDir,
+    checkpoint: PathBuf,
+    games: PathBuf,
+    probes: PathBuf,
+}
+
+fn given(task: Task, family: &str) -> Given {
+    let folder = tempdir().unwrap();
+    let [checkpoint, games, probes] = ["checkpoint", "games", "probes"].map(|name| folder.path().join(name));
+    write_checkpoint(&checkpoint, task, family, "d16/l2", 7).unwrap();
+    write_probes(&probes, &checkpoint).unwrap();
+    sample::write_dataset(&games, &sample::games()).unwrap();
+    Given { folder, checkpoint, games, probes }
+}
+
+fn ints(values: &[i128]) -> Value {
+    Value::List(values.iter().copied().map(Value::Int).collect())
+}
+
+fn floats(values: &[f64]) -> Value {
+    Value::List(values.iter().copied().map(Value::Float).collect())
+}
+
+fn texts(values: &[&str]) -> Value {
+    Value::List(values.iter().map(|text| Value::Text((*text).to_owned())).collect())
+}
+
+impl Given {
+    fn trial(&self, name: &str) -> Trial {
+        Trial::new(self.folder.path().join(name))
+            .with("plies", ints(&[4, 9]))
+            .with("resamples", Value::Int(100))
+            .with("games", Value::Int(6))
+            .input("checkpoint", &self.checkpoint)
+            .input("games", &self.games)
+    }
+
+    fn run(&self, trial: Trial) -> (Vec<EditRow>, Vec<Finding>, crate::row::About) {
+        let outputs = trial.run(&EditStage).unwrap().outputs;
+        let table = TableReader::<EditRow>::open(&outputs["edits"]).unwrap();
+        let about = table.description().clone();
+        (table.map(Result::unwrap).collect(), cwm_findings::read(&outputs["findings"]).unwrap(), about)
+    }
+
+    fn refused(&self, trial: Trial) -> String {
+        trial.run(&EditStage).err().unwrap().message
+    }
+}
+
+fn find<'a>(findings: &'a [Finding], intervention: &str, layer: Option<u32>) -> &'a Finding {
+    let is = |finding: &&Finding| {
+        let is_whole = ["ply", "piece", "square"].iter().all(|name| finding.named(name).is_empty());
+        let is_one = finding.named("intervention") == intervention && finding.layer == layer;
+        finding.kind == Kind::Edit && is_whole && is_one && ["", "0.5"].contains(&finding.named("eta"))
+    };
+    findings.iter().find(is).unwrap()
+}
+
+#[test]
+fn every_case_has_a_row_for_each_layer_intervention_and_eta_and_masses_are_shares() {
+    let given = given(Task::Moves, "gpt");
+    let trial = given.trial("trial").input("probes", &given.probes).with("eta", floats(&[0.5, 2.0]));
+    let (rows, findings, about) = given.run(trial);
+    let unedited = rows.iter().filter(|row| row.layer.is_none()).count();
+    assert_eq!(rows.len(), unedited * (1 + 3 * 3 * 2));
+    let (cases, games) = (about.cases + about.left_out.values().sum::<u64>(), sample::games().len().min(6) as u64);
+    assert_eq!((about.cases, cases), (unedited as u64, 2 * games), "{about:?}");
+    for row in &rows {
+        let masses = [row.mass_original, row.mass_target, row.mass_future, row.mass_both].map(Option::unwrap);
+        masses.iter().for_each(|mass| assert!((0.0..=1.0 + 1e-12).contains(mass), "{row:?}"));
+        assert!(masses[3] <= masses[0].min(masses[1]) && row.right_target.is_none(), "{row:?}");
+        assert!(row.layer.is_some() || (row.intervention == "none" && row.same_argmax == Some(true)), "{row:?}");
+    }
+    let of = |intervention: &str, layer: Option<u8>| -> Vec<f64> {
+        let is = |row: &&EditRow| {
+            let is_eta = row.eta.is_none_or(|eta| eta == 0.5);
+            row.intervention == intervention && is_eta && (layer.is_none() || row.layer == layer)
+        };
+        rows.iter().filter(is).filter_map(|row| row.mass_target).collect()
+    };
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    for (layer, of_row) in [(None, None), (Some(1), Some(1))] {
+        let finding = find(&findings, "probe", layer);
+        let expected = mean(&of("probe", of_row));
+        assert!((finding.get("target").unwrap() - expected).abs() < 1e-12);
+        let over = finding.get("target_over_none").unwrap();
+        assert!((over - (expected - mean(&of("none", None)))).abs() < 1e-12, "{over}");
+        let over = finding.get("target_over_random").unwrap();
+        assert!((over - (expected - mean(&of("random", of_row)))).abs() < 1e-12, "{over}");
+        let (low, high) = finding.interval("target_over_none").unwrap();
+        assert!(low <= high && finding.n == of("probe", of_row).len() as u64);
+    }
+    assert_eq!(find(&findings, "none", None).get("target"), find(&findings, "none", Some(2)).get("target"));
+    let densities: Vec<&Finding> = findings.iter().filter(|finding| finding.kind == Kind::Density).collect();
+    assert_eq!(densities.len(), (1 + 3 * 2) * 3);
+    densities.iter().for_each(|density| assert!((density.values.values().sum::<f64>() - 1.0).abs() < 1e-12));
+}
+
+#[test]
+fn models_that_answer_with_boards_are_judged_by_their_labels() {
+    let given = given(Task::State, "transformer");
+    let (rows, findings, about) = given.run(given.trial("trial").input("probes", &given.probes));
+    assert_eq!((about.task.as_str(), rows.is_empty()), ("state", false));
+    for row in &rows {
+        let (target, original) = (row.right_target.unwrap(), row.right_original.unwrap());
+        let (others, right) = (row.others.unwrap(), row.right_others.unwrap());
+        assert!(target.max(original) <= 75 && right <= others && (72..=74).contains(&others), "{row:?}");
+        // What differs between the boards is right for one of them at most.
+        assert!(target + original <= 75 + right && row.mass_target.is_none(), "{row:?}");
+    }
+    let finding = find(&findings, "probe", Some(0));
+    assert!(finding.get("square_empty").is_some() && finding.get("square_empty_over_random").is_some());
+    assert!(findings.iter().all(|finding| finding.kind == Kind::Edit));
+    let message = given.refused(given.trial("case").with("cases", texts(&["e2e4: e4=."])));
+    assert_eq!(message, "`cases` are for models of moves, and transformer d16/l2 answers with boards");
+}
+
+#[test]
+fn bytes_do_not_depend_on_cores_or_windows_of_tokens() {
+    let given = given(Task::Moves, "gpt");
+    let bytes = |name: &str, cores: usize| {
+        let trial = given.trial(name).input("probes", &given.probes).cores(cores);
+        let outputs = trial.run(&EditStage).unwrap().outputs;
+        ["edits", "findings"].map(|output| std::fs::read(&outputs[output]).unwrap())
+    };
+    assert_eq!(bytes("one", 1), bytes("two", 2));
+}
+
+#[test]
+fn a_single_edit_has_the_probability_of_each_origin_before_and_after() {
+    let given = given(Task::Moves, "gpt");
+    let cases = texts(&["e2e4 d7d5: d5=. d7=p e7=. e5=p"]);
+    let (_, findings, _) = given.run(given.trial("trial").input("probes", &given.probes).with("cases", cases));
+    let cases: Vec<&Finding> = findings.iter().filter(|finding| finding.kind == Kind::Case).collect();
+    assert_eq!((cases.len(), cases[0].values.len()), (3, 128));
+    assert_eq!(cases[0].named("original"), "rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKBNR");
+    assert_eq!(cases[0].named("edited"), "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR");
+    let sum = |when: &str| -> f64 {
+        cases[0].values.iter().filter(|(name, _)| name.starts_with(when)).map(|(_, value)| value).sum()
+    };
+    assert!(sum("before_") < 1.0 && sum("after_") < 1.0 && sum("before_") > 0.0);
+    assert_ne!(cases[0].get("before_e4"), cases[0].get("after_e4"));
+    assert_eq!(cases[0].get("before_e4"), cases[2].get("before_e4"));
+}
+
+#[test]
+fn what_does_not_fit_is_an_error_in_words() {
+    let given = given(Task::Moves, "gpt");
+    let other = self::given(Task::Moves, "transformer");
+    let message = given.refused(given.trial("other").input("probes", &other.probes));
+    assert_eq!(message, "the linear probes of probes are of another model than the checkpoint, gpt d16/l2");
+    let message = given.refused(given.trial("layer").with("layers", ints(&[13])));
+    assert_eq!(message, "`layers` has layer 13, and gpt d16/l2 has layers 0 to 2");
+    let message = given.refused(given.trial("plies").with("plies", ints(&[60_000])));
+    assert!(message.starts_with("no prefix of the games can be edited; left out: too_few_plies 6"), "{message}");
+    let check = |name: &str, value: Value| {
+        let message = given.refused(given.trial("check").with(name, value));
+        message.strip_prefix(&format!("parameter `{name}` ")).unwrap_or(&message).to_owned()
+    };
+    assert_eq!(check("eta", floats(&[0.0])), "must be numbers above 0, at least one");
+    assert_eq!(check("eta", floats(&[f64::NAN])), "must be numbers above 0, at least one");
+    assert_eq!(check("plies", ints(&[4, 70_000])), "must be numbers from 1 to 65,535");
+    assert_eq!(check("plies", ints(&[4, 4])), "has a value twice");
+    assert_eq!(check("cases", texts(&["e2e4"])), "has the case `e2e4`, without `:` between moves and squares");
+    let case = |text: &str| check("cases", texts(&[text])).split_once("`, ").unwrap().1.to_owned();
+    assert_eq!(case("e2e5: e4=."), "in which the move e2e5 is not legal");
+    assert_eq!(case("e2e4: e4=x"), "in which `e4=x` is no square with a piece or `.`");
+    assert_eq!(case("e2e4: e4=. e4=p"), "which has e4 twice");
+    assert_eq!(case("e2e4:"), "which changes no square");
+}
+
+#[test]
+fn without_linear_probes_there_are_controls_alone_and_the_probe_comes_out_the_same_twice() {
+    let given = given(Task::Moves, "gpt");
+    let (rows, ..) = given.run(given.trial("trial"));
+    let mut names: Vec<&str> = rows.iter().map(|row| row.intervention.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names, ["none", "patch", "random"]);
+    let probed = || {
+        let folder = tempdir().unwrap();
+        let values = Values::from([("family".to_owned(), Value::Text("gpt".to_owned()))]);
+        probe(&EditStage, values, folder.path()).unwrap().unwrap()
+    };
+    let names = ["gpt-moves/edits", "gpt-moves/findings", "gpt-state/edits", "gpt-state/findings"];
+    assert_eq!(probed().keys().collect::<Vec<_>>(), names);
+    assert_eq!(probed(), probed());
+}
+
+/// Truth from outside: SciPy's Welch test.
+#[test]
+fn welchs_test_is_scipys() {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let folder = std::env::var_os("CWM_SHARED").map_or_else(beside, PathBuf::from).join("systems/inside-models-golden");
+    if !folder.is_dir() {
+        println!("skipped: no golden data at {}", folder.display());
+        return;
+    }
+    let bytes = std::fs::read(folder.join("alignment.safetensors")).unwrap();
+    let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    let sample = |name: &str| -> Vec<f64> {
+        let tensor = tensors.tensor(name).unwrap();
+        assert_eq!(tensor.dtype(), safetensors::Dtype::F64);
+        tensor.data().as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect()
+    };
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(folder.join("manifest.json")).unwrap()).unwrap();
+    let of_file = |entry: &&serde_json::Value| entry["file"] == "alignment.safetensors";
+    let entry = manifest["fixtures"].as_array().unwrap().iter().find(of_file).unwrap();
+    println!("{}", entry["welch_one_sided"]);
+    let found = welch(&sample("welch.a"), &sample("welch.b")).unwrap();
+    for (name, found) in [("t", found.t), ("df", found.df), ("p", found.p)] {
+        let expected = entry["welch_one_sided"][name].as_f64().unwrap();
+        assert!((found / expected - 1.0).abs() < 1e-6, "{name}: {found} {expected}");
+    }
+    assert_eq!(welch(&[1.0], &[1.0, 2.0]), None);
+    assert_eq!(welch(&[1.0, 1.0], &[1.0, 1.0]), None);
+}

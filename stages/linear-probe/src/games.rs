@@ -1,0 +1,121 @@
+//! Which rows of which games are read.
+
+use std::collections::HashSet;
+
+use cwm_chess::Dataset;
+use cwm_contract::{Context, Failure};
+use cwm_encoding::{EnPassant, LABELS};
+use cwm_inside::{Model, Reading, Task, Wanted};
+
+use crate::boards::Boards;
+use crate::config::{Config, SHORTEST_CUT};
+
+/// The games of an input, and the boards of their rows so far.
+pub struct Games<'a> {
+    context: &'a Context,
+    config: &'a Config,
+    model: &'a Model,
+    input: &'static str,
+    dataset: Dataset,
+    ids: HashSet<String>,
+    /// Games that were left out, being longer than the model reads.
+    pub too_long: u64,
+    /// The board of each row.
+    pub boards: Boards,
+}
+
+impl<'a> Games<'a> {
+    /// Opens an input.
+    ///
+    /// # Errors
+    /// It cannot be read, or the parameters do not fit the model.
+    pub fn open(
+        context: &'a Context,
+        config: &'a Config,
+        model: &'a Model,
+        input: &'static str,
+    ) -> Result<Self, Failure> {
+        if let (Some(most), Some(longest)) = (config.max_tokens, model.longest())
+            && most > longest as u64
+        {
+            let message = format!("`max_tokens` is {most}, and {} reads {longest} tokens at most", model.name());
+            return Err(Failure::input(message));
+        }
+        if config.phase != "any" && model.task() == Task::State {
+            let message =
+                format!("`phase` is {}, and {} reads whole moves, which have no phase", config.phase, model.name());
+            return Err(Failure::input(message));
+        }
+        let dataset = Dataset::open(context.input(input)?)?;
+        let (ids, boards) = (HashSet::new(), Boards::empty());
+        Ok(Games { context, config, model, input, dataset, ids, too_long: 0, boards })
+    }
+
+    /// The games whose rows are read, in order; their boards are put down.
+    pub fn wanted(&mut self, others: Option<&HashSet<String>>) -> impl Iterator<Item = Result<Wanted, Failure>> {
+        let limit = self.config.games.map_or(usize::MAX, |games| usize::try_from(games).unwrap_or(usize::MAX));
+        let games = self.dataset.len().min(limit);
+        (0..games).filter_map(move |game| {
+            self.context.progress(game as u64, Some(games as u64), "games");
+            self.game(game, others).transpose()
+        })
+    }
+
+    /// The names of the games that are read.
+    pub fn ids(&self) -> &HashSet<String> {
+        &self.ids
+    }
+
+    /// The game at a place; `None` if none of its rows is read.
+    fn game(&mut self, game: usize, others: Option<&HashSet<String>>) -> Result<Option<Wanted>, Failure> {
+        let id = self.dataset.get(game)?.map(|game| game.row().id.to_owned()).unwrap_or_default();
+        let Some(tokens) = self.dataset.tokens(game)? else { return Ok(None) };
+        let mut reading = Reading::of(self.model.task(), tokens)
+            .map_err(|wrong| Failure::input(format!("input `{}`, game {game} ({id}): {wrong}", self.input)))?;
+        let too_long = self.model.longest().is_some_and(|longest| reading.len() > longest);
+        if too_long && self.config.max_tokens.is_none() {
+            self.too_long += 1;
+            return Ok(None);
+        }
+        reading.truncate(self.cut(&id, reading.len()));
+        let last = if self.config.last == 0 { usize::MAX } else { self.config.last as usize };
+        let phase = self.config.phase.parse::<u8>().ok();
+        let is_wanted = |token: &usize| phase.is_none() || reading.phases[*token].map(|phase| phase.number()) == phase;
+        let kept: Vec<usize> = (reading.len().saturating_sub(last)..reading.len()).filter(is_wanted).collect();
+        if kept.is_empty() {
+            return Ok(None);
+        }
+        if others.is_some_and(|others| others.contains(&id)) {
+            return Err(Failure::input(format!("game {id} is among the games to train on, and is to be measured on"))
+                .hint("give `test` other games than `train`, such as `split`'s validation"));
+        }
+        let mut labels = vec![0; tokens.len() * LABELS];
+        let labelled = self.dataset.labels_into(game, EnPassant::Always, &mut labels);
+        labelled.map_err(|error| error.failure(self.input))?;
+        let plies = if self.config.board == "before" { &reading.before } else { &reading.after };
+        for &token in &kept {
+            let ply = plies[token];
+            self.boards.push(&labels[ply as usize * LABELS..][..LABELS], ply);
+        }
+        self.boards.end_game();
+        self.ids.insert(id.clone());
+        Ok(Some(Wanted { id, reading, tokens: kept }))
+    }
+
+    /// Number of tokens that are read of a game.
+    fn cut(&self, id: &str, length: usize) -> usize {
+        let most = self.config.max_tokens.or(self.model.longest().map(|longest| longest as u64));
+        let most = most.unwrap_or(length as u64).min(length as u64);
+        if self.config.cut != "random" {
+            return most as usize;
+        }
+        let largest = self.config.max_tokens.unwrap_or(most).max(SHORTEST_CUT);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.config.seed.to_le_bytes()).update(id.as_bytes());
+        let drawn = u64::from_le_bytes(std::array::from_fn(|byte| hasher.finalize().as_bytes()[byte]));
+        // The high bits of a product: no number is favoured by more than one in 2^64 over their count.
+        let choices = largest - SHORTEST_CUT + 1;
+        let drawn = SHORTEST_CUT + ((u128::from(drawn) * u128::from(choices)) >> 64) as u64;
+        drawn.min(most) as usize
+    }
+}

@@ -1,0 +1,56 @@
+//! Findings with the cells that made them.
+
+use cwm_contract::{Failure, GroupInput};
+use cwm_findings::{Finding, Kind};
+use cwm_page::visible;
+
+/// A finding.
+pub(super) struct Measured {
+    /// The label of the pipeline's cell.
+    pub(super) label: String,
+    /// Its texts are safe to show.
+    pub(super) finding: Finding,
+}
+
+/// The findings of all files, in their order.
+///
+/// # Errors
+/// A file is no file of findings.
+pub(super) fn read(inputs: &[GroupInput]) -> Result<Vec<Measured>, Failure> {
+    let mut found = Vec::new();
+    for input in inputs {
+        let label = visible(&input.label.to_string());
+        for mut finding in cwm_findings::read(&input.path)? {
+            finding.model = visible(&finding.model);
+            finding.network = visible(&finding.network);
+            finding.names.values_mut().for_each(|text| *text = visible(text));
+            found.push(Measured { label: label.clone(), finding });
+        }
+    }
+    Ok(found)
+}
+
+/// Those of one kind.
+pub(super) fn of_kind(found: &[Measured], kind: Kind) -> impl Iterator<Item = &Finding> {
+    found.iter().map(|measured| &measured.finding).filter(move |finding| finding.kind == kind)
+}
+
+/// Whether an edit's numbers are over all its cases, not over some plies, pieces or squares.
+pub(super) fn is_over_all(finding: &Finding) -> bool {
+    ["ply", "piece", "square"].iter().all(|part| finding.named(part).is_empty())
+}
+
+/// The different values of `key` in their first order.
+pub(super) fn distinct<'a, K: PartialEq>(
+    findings: impl IntoIterator<Item = &'a Finding>,
+    key: impl Fn(&'a Finding) -> K,
+) -> Vec<K> {
+    let mut keys = Vec::new();
+    for finding in findings {
+        let key = key(finding);
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys
+}
