@@ -6,6 +6,7 @@
 pub mod actions;
 pub mod answers;
 pub mod inputs;
+pub mod origins;
 pub mod replay;
 
 #[cfg(test)]

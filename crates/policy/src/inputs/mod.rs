@@ -5,6 +5,7 @@ pub mod board;
 pub mod characters;
 pub mod moves;
 pub mod prompt;
+pub mod words;
 
 /// The ids of the characters of `text` by their place in `symbols`; the error is the first character that has none.
 fn ids_of(symbols: &str, text: &str) -> Result<Vec<u8>, char> {
