@@ -38,7 +38,7 @@ pub struct ImportedModel {
 /// The file cannot be read, is damaged, or holds no model that fits `hints`, or several.
 pub fn import_model(path: &Path, hints: &ImportHints) -> Result<ImportedModel, ForeignError> {
     let (mut contents, mut source) = ForeignFile::open(path)?.into_parts();
-    remove_tied_heads(&mut contents, &mut source)?;
+    remove_tied_heads(path, &mut contents, &mut source)?;
     let is_turned = turn_matrices(path, &mut contents)?;
     let mut hints = hints.clone();
     let mut turned = None;
