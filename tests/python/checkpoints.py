@@ -1,6 +1,7 @@
 """Files of torch.save, as training programs write them, for the tests of `cwm model import`.
 
     checkpoints.py small DIR            the smallest model in both forms of torch.save (kept in crates/foreign/tests/data)
+    checkpoints.py gpt2 DIR             a GPT-2 of 72 words as `transformers` saves it (kept in crates/foreign/tests/data)
     checkpoints.py wrap WEIGHTS DIR     the weights of a safetensors file in every form and company that we can think of
     checkpoints.py compare A B          whether two safetensors files hold the same bits under the same names
 """
@@ -59,6 +60,37 @@ def small():
     # The same numbers, but one behind the other in another order.
     turned = weights["layers.0.token_mlp.0.weight"]
     weights["layers.0.token_mlp.0.weight"] = torch.stack([turned[:, 0], turned[:, 0]]).t()[:, :1]
+    return weights
+
+
+def gpt2():
+    """A GPT-2 of width 2 with one layer, eight positions and 72 words: matrices [in, out], the mask, the head that is the table."""
+    block = "transformer.h.0."
+    shapes = {
+        "transformer.wte.weight": [72, 2],
+        "transformer.wpe.weight": [8, 2],
+        block + "ln_1.weight": [2],
+        block + "ln_1.bias": [2],
+        block + "attn.c_attn.weight": [2, 6],
+        block + "attn.c_attn.bias": [6],
+        block + "attn.c_proj.weight": [2, 2],
+        block + "attn.c_proj.bias": [2],
+        block + "ln_2.weight": [2],
+        block + "ln_2.bias": [2],
+        block + "mlp.c_fc.weight": [2, 8],
+        block + "mlp.c_fc.bias": [8],
+        block + "mlp.c_proj.weight": [8, 2],
+        block + "mlp.c_proj.bias": [2],
+        "transformer.ln_f.weight": [2],
+        "transformer.ln_f.bias": [2],
+    }
+    weights = collections.OrderedDict()
+    for index, (name, shape) in enumerate(shapes.items()):
+        values = (torch.arange(torch.Size(shape).numel()) * 37 % 64 - 32).to(torch.float32) / (64 * (index + 1))
+        weights[name] = values.reshape(shape)
+    weights[block + "attn.bias"] = torch.ones(8, 8, dtype=torch.uint8).tril().reshape(1, 1, 8, 8)
+    weights[block + "attn.masked_bias"] = torch.tensor(-1e4)
+    weights["lm_head.weight"] = weights["transformer.wte.weight"]
     return weights
 
 
@@ -154,6 +186,8 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["small", folder]:
             write_small(pathlib.Path(folder))
+        case ["gpt2", folder]:
+            torch.save(gpt2(), pathlib.Path(folder) / "gpt2.bin")
         case ["wrap", source, folder]:
             write_wrapped(source, pathlib.Path(folder))
         case ["compare", one, other]:

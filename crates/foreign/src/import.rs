@@ -10,9 +10,13 @@ use serde_json::{Map, Value, json};
 
 use crate::error::ForeignError;
 use crate::file::{ForeignFile, Source};
+use crate::gpt2::turn_matrices;
 use crate::recognise::{Candidate, ImportHints, RecognisedModel, recognise};
 use crate::tensor::Tensor;
 use crate::tied::remove_tied_heads;
+
+/// The option of files whose matrices are [in, out], which no shape shows: only GPT-2 has such files.
+const GELU: (&str, &str) = ("gelu", "tanh");
 
 /// A model that was taken over, and how.
 #[derive(Debug)]
@@ -34,8 +38,15 @@ pub struct ImportedModel {
 /// The file cannot be read, is damaged, or holds no model that fits `hints`, or several.
 pub fn import_model(path: &Path, hints: &ImportHints) -> Result<ImportedModel, ForeignError> {
     let (mut contents, mut source) = ForeignFile::open(path)?.into_parts();
-    remove_tied_heads(&mut contents, &mut source)?;
-    let RecognisedModel { network, candidate, assumed_options } = recognise(path, &contents, hints)?;
+    remove_tied_heads(path, &mut contents, &mut source)?;
+    let is_turned = turn_matrices(path, &mut contents)?;
+    let mut hints = hints.clone();
+    let mut turned = None;
+    if is_turned && !hints.options.contains_key(GELU.0) {
+        hints.options.insert(GELU.0.into(), GELU.1.into());
+        turned = Some(format!("its matrices are [in, out], as those of GPT-2: `{}: {}` was used", GELU.0, GELU.1));
+    }
+    let RecognisedModel { network, candidate, assumed_options } = recognise(path, &contents, &hints)?;
     let layout = network.layout().clone();
     let tensors = found(path, &layout, &candidate, &mut source)?;
     let digest = source.digest()?;
@@ -68,6 +79,7 @@ pub fn import_model(path: &Path, hints: &ImportHints) -> Result<ImportedModel, F
     if !weights.is_finite() {
         notes.push("some values are not finite".into());
     }
+    notes.extend(turned);
     notes.extend(
         assumed_options.iter().map(|(name, value)| format!("the file does not have `{name}`: {value} was used")),
     );

@@ -7,6 +7,7 @@
 mod element;
 mod error;
 mod file;
+mod gpt2;
 mod import;
 mod names;
 mod pickle;

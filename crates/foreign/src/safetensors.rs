@@ -83,9 +83,10 @@ impl Safetensors {
     /// There are none, or the system refuses.
     pub fn read(&self, path: &Path, name: &str, tensor: &Tensor) -> Result<Vec<u8>, ForeignError> {
         let (start, bytes) = self.locate(path, name, tensor)?;
+        let size = tensor.storage.element.bytes().unwrap_or(1);
         let mut elements = vec![0; bytes as usize];
         self.file.read_exact_at(&mut elements, start).map_err(|error| ForeignError::file("read", path, error))?;
-        Ok(elements)
+        Ok(tensor.gather(elements, size as usize))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Heads of language models that are saved beside the table of tokens although they are that table.
 
+use std::path::Path;
+
 use crate::error::ForeignError;
 use crate::file::Source;
 use crate::tensor::Tensor;
@@ -14,14 +16,16 @@ const TABLE: &str = "transformer.wte.weight";
 /// Removes each head that has the values of its table: what is left is a model with a tied head.
 ///
 /// # Errors
-/// A head or a table cannot be read.
-pub fn remove_tied_heads(contents: &mut FileContents, source: &mut Source) -> Result<(), ForeignError> {
+/// A head or a table cannot be read, or a head has other values than its table.
+pub fn remove_tied_heads(path: &Path, contents: &mut FileContents, source: &mut Source) -> Result<(), ForeignError> {
     for group in &mut contents.groups {
-        if let Some((place, head, table)) = head_and_table(group)
-            && is_same(source, head, table)?
-        {
-            _ = group.tensors.remove(place);
+        let Some((place, head, table)) = head_and_table(group) else { continue };
+        if !is_same(source, head, table)? {
+            let (head, table) = (head.0, table.0);
+            let what = format!("holds no model of ours: `{head}` is not the table `{table}`, as in a GPT-2");
+            return Err(ForeignError::content(path, what));
         }
+        _ = group.tensors.remove(place);
     }
     Ok(())
 }

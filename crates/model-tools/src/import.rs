@@ -5,7 +5,6 @@ use std::path::Path;
 use cwm_contract::{Description, Failure, ModelHints};
 use cwm_foreign::{ImportHints, ImportedModel, import_model};
 use cwm_models::checkpoint;
-use cwm_player::Form;
 use serde_json::json;
 
 /// Reads the model in `file` and writes it as a checkpoint into `target`.
@@ -19,8 +18,8 @@ pub fn write(file: &Path, hints: &ModelHints, target: &Path) -> Result<Descripti
 pub fn hints(hints: &ModelHints) -> Result<ImportHints, Failure> {
     let ModelHints { family, size, options, key, round, form } = hints.clone();
     let size = size.map(|size| size.parse()).transpose()?;
-    let form = form.map(|form| Form::named(&form)).transpose().map_err(Failure::input)?;
-    Ok(ImportHints { family, size, options, key, round, vocabulary: form.map(Form::vocabulary) })
+    let vocabulary = form.map(|form| cwm_player::vocabulary(&form)).transpose().map_err(Failure::input)?;
+    Ok(ImportHints { family, size, options, key, round, vocabulary })
 }
 
 fn description(imported: &ImportedModel) -> Description {

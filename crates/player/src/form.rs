@@ -2,7 +2,7 @@
 
 use cwm_policy::actions::{ACTIONS, move_of};
 use cwm_policy::answers::Notation;
-use cwm_policy::inputs::{board, characters, moves, prompt};
+use cwm_policy::inputs::{board, characters, moves, prompt, words};
 use cwm_sequences::Vocabulary;
 
 /// A form of sequences that has an answer (docs/formats.md, "sequences").
@@ -20,6 +20,22 @@ pub enum Form {
 
 /// The version of the forms that are known.
 const VERSION: u32 = 1;
+
+/// The form of move models, which predict words of moves and have no moves as answers.
+const WORDS: &str = "words";
+
+/// What the numbers stand for in the form of this name: one of [`Form::ALL`], or `words`.
+///
+/// # Errors
+/// There is none; the error lists all.
+pub fn vocabulary(name: &str) -> Result<Vocabulary, String> {
+    if name == WORDS {
+        let count = words::VOCABULARY as u16;
+        let longest = words::USUAL_CONTEXT as u32;
+        return Ok(Vocabulary { form: name.to_owned(), version: VERSION, inputs: count, targets: count, longest });
+    }
+    Form::named(name).map(Form::vocabulary).map_err(|error| format!("{error}, {WORDS}"))
+}
 
 impl Form {
     /// All of them.

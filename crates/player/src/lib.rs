@@ -14,7 +14,7 @@ mod rules;
 pub mod sample;
 
 pub use answer::Answer;
-pub use form::Form;
+pub use form::{Form, vocabulary};
 pub use game::GameSoFar;
 pub use play::Attempt;
 pub use player::Player;

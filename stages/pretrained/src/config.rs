@@ -6,7 +6,6 @@ use cwm_contract::{ParameterError, SourceFile, Type, parameters};
 use cwm_foreign::ImportHints;
 use cwm_models::architecture::OptionSpec;
 use cwm_models::{Size, families};
-use cwm_player::Form;
 
 parameters! {
     /// Parameters of `pretrained`.
@@ -22,8 +21,9 @@ parameters! {
         pub options: BTreeMap<String, String> = BTreeMap::new(),
         /// Place of the parameters in the file, such as `model_state_dict`, if several models are in it.
         pub key: Option<String> = None,
-        /// The form of the sequences in which it answers with moves ([sequences](formats.md#sequences)); without one it predicts labels.
-        pub form: Option<String> = None, kind = Type::Optional(Box::new(Type::Choice(&["board", "prompt", "characters", "moves"]))),
+        /// The form of the [sequences](formats.md#sequences) that it reads: with `words` it is a move model, with another form it
+        /// answers with moves; without one it predicts labels.
+        pub form: Option<String> = None, kind = Type::Optional(Box::new(Type::Choice(&["board", "prompt", "characters", "moves", "words"]))),
         /// Round float64 parameters that float32 cannot represent; otherwise they are an error.
         pub round: bool = false,
     }
@@ -59,7 +59,7 @@ impl Config {
             options: self.options.clone(),
             key: self.key.clone(),
             round: self.round,
-            vocabulary: self.form.as_ref().and_then(|form| Form::named(form).ok()).map(Form::vocabulary),
+            vocabulary: self.form.as_ref().and_then(|form| cwm_player::vocabulary(form).ok()),
         }
     }
 }

@@ -25,13 +25,13 @@ fn network(options: &[(&str, &str)]) -> Network {
     Network::build(architecture, usize::from(TOKENS)).unwrap()
 }
 
-fn hints(inputs: u16, targets: u16) -> ImportHints {
+pub fn hints(inputs: u16, targets: u16) -> ImportHints {
     let vocabulary = Vocabulary { form: "letters".into(), version: 1, inputs, targets, longest: 12 };
     ImportHints { vocabulary: Some(vocabulary), ..ImportHints::default() }
 }
 
 /// Names, shapes and bytes of the parameters as nanoGPT names them.
-fn parameters(network: &Network, weights: &Weights) -> Vec<(String, Vec<usize>, Vec<u8>)> {
+pub fn parameters(network: &Network, weights: &Weights) -> Vec<(String, Vec<usize>, Vec<u8>)> {
     let declared = network.layout().parameters().iter().enumerate();
     declared
         .map(|(index, declared)| {
@@ -41,7 +41,7 @@ fn parameters(network: &Network, weights: &Weights) -> Vec<(String, Vec<usize>, 
         .collect()
 }
 
-fn save(path: &Path, parameters: &[(String, Vec<usize>, Vec<u8>)]) {
+pub fn save(path: &Path, parameters: &[(String, Vec<usize>, Vec<u8>)]) {
     let view = |shape: &[usize], bytes| TensorView::new(Dtype::F32, shape.to_vec(), bytes).unwrap();
     let tensors = parameters.iter().map(|(name, shape, bytes)| (name.as_str(), view(shape, bytes)));
     safetensors::serialize_to_file(tensors, None, path).unwrap();

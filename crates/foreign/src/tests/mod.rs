@@ -4,6 +4,7 @@ mod archives;
 mod bombs;
 mod files;
 mod gpt;
+mod gpt2;
 mod hostile;
 mod models;
 mod settings;

@@ -201,28 +201,48 @@ fn listed(manifest: &Value) -> Result<&[Value], &'static str> {
 /// # Errors
 /// There is a manifest that cannot be read, or whose entry is not what it should be.
 pub fn entry(file: &Path) -> Result<FixtureInfo, String> {
-    let path = file.with_file_name(FILE);
     let none = |why_incomplete| Ok(FixtureInfo { entry: None, why_incomplete });
-    match path.try_exists() {
-        Ok(false) => return none("no manifest.json beside it"),
-        Ok(true) => {}
-        Err(error) => return Err(format!("cannot read the manifest beside it, {}: {error}", path.display())),
+    if !is_beside(file)? {
+        return none("no manifest.json beside it");
     }
-    let text = paths::contents(&path).map_err(|failure| format!("has a manifest beside it, but {failure}"))?;
-    let wrong = |what: String| format!("the manifest beside it, {}, is wrong: {what}", path.display());
-    let manifest: Value = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let fixtures = listed(&manifest).map_err(|what| wrong(what.to_owned()))?;
-    let mut named = fixtures.iter().filter(|fixture| fixture["file"].as_str() == Some(&*name));
-    let Some(written) = named.next() else { return none("the manifest.json beside it does not name it") };
-    if named.next().is_some() {
-        return Err(wrong(format!("it has several entries of `{name}`")));
-    }
-    let mut entry = Entry::deserialize(written).map_err(|error| wrong(error.to_string()))?;
+    let Some(written) = written(file)? else { return none("the manifest.json beside it does not name it") };
+    let mut entry = Entry::deserialize(&written).map_err(|error| wrong(file, &error.to_string()))?;
     entry.written_config = written["config"].as_object().cloned().unwrap_or_default();
     if let (Some(trace), Some(written)) = (&mut entry.train_trace, written["train_trace"].as_object()) {
         trace.after = written.clone();
     }
-    entry.unknown = unknown(written);
+    entry.unknown = unknown(&written);
     Ok(FixtureInfo { entry: Some(entry), why_incomplete: "not in its manifest" })
+}
+
+/// The entry for `file` in the manifest beside it, as it is written; `None` if there is no manifest or no such entry.
+///
+/// # Errors
+/// There is a manifest that cannot be read, or that has several such entries.
+pub fn written(file: &Path) -> Result<Option<Value>, String> {
+    if !is_beside(file)? {
+        return Ok(None);
+    }
+    let text = paths::contents(&file.with_file_name(FILE));
+    let text = text.map_err(|failure| format!("has a manifest beside it, but {failure}"))?;
+    let manifest: Value = serde_json::from_slice(&text).map_err(|error| wrong(file, &error.to_string()))?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let fixtures = listed(&manifest).map_err(|what| wrong(file, what))?;
+    let mut named = fixtures.iter().filter(|fixture| fixture["file"].as_str() == Some(&*name));
+    let entry = named.next().cloned();
+    if named.next().is_some() {
+        return Err(wrong(file, &format!("it has several entries of `{name}`")));
+    }
+    Ok(entry)
+}
+
+/// True if a manifest lies beside `file`.
+fn is_beside(file: &Path) -> Result<bool, String> {
+    let path = file.with_file_name(FILE);
+    let exists = path.try_exists();
+    exists.map_err(|error| format!("cannot read the manifest beside it, {}: {error}", path.display()))
+}
+
+fn wrong(file: &Path, what: &str) -> String {
+    format!("the manifest beside it, {}, is wrong: {what}", file.with_file_name(FILE).display())
 }

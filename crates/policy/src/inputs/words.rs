@@ -26,6 +26,9 @@ pub const VOCABULARY: usize = 72;
 /// The piece of each promotion word, from [`FIRST_PROMOTION`] on.
 const PIECES: [Role; 4] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight];
 
+/// Words of the longest sequence of the authors' models, if nothing else is chosen.
+pub const USUAL_CONTEXT: usize = 512;
+
 /// What was just read, by the numbers of the authors' code. What a model answers there is the word after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]

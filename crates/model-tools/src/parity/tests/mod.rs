@@ -3,6 +3,7 @@
 mod contradictory;
 mod files;
 mod golden;
+mod inside_models;
 mod planted;
 mod spoiled;
 
@@ -14,8 +15,13 @@ use crate::ChessModelTools;
 
 /// The golden fixtures, or `None` (with a line that says so) where they are not at hand.
 fn golden() -> Option<PathBuf> {
+    shared("parity")
+}
+
+/// A folder of the golden data, or `None` (with a line that says so) where it is not at hand.
+fn shared(folder: &str) -> Option<PathBuf> {
     let beside = || PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared");
-    let folder = std::env::var_os("CWM_SHARED").map_or_else(beside, PathBuf::from).join("parity");
+    let folder = std::env::var_os("CWM_SHARED").map_or_else(beside, PathBuf::from).join(folder);
     if !folder.is_dir() {
         eprintln!("skipped: no golden data at {} (set CWM_SHARED)", folder.display());
         return None;

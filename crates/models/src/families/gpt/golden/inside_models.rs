@@ -206,9 +206,12 @@ fn five_updates_are_those_of_the_fixtures() {
         for (index, declared) in network.layout().parameters().iter().enumerate() {
             let (name, found, first) = (&declared.name, weights.get(index), first.get(index));
             let (length, product) = (lengths[name], products[name]);
-            assert!((norm(found) - length).abs() <= 1e-6 * length, "{name}: {} and {length}", norm(found));
+            // Biases of keys shift all scores of a query alike: of their gradient there is only rounding, which Adam
+            // makes updates of. PyTorch's own float32 and float64 end 4e-5 apart.
+            let allowed = if name.ends_with("c_attn.bias") { 1e-4 } else { 1e-6 };
+            assert!((norm(found) - length).abs() <= allowed * length, "{name}: {} and {length}", norm(found));
             let dot = found.iter().zip(first).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
-            assert!((dot - product).abs() <= 1e-6 * norm(first) * length, "{name}: {dot} and {product}");
+            assert!((dot - product).abs() <= allowed * norm(first) * length, "{name}: {dot} and {product}");
         }
     });
 }
