@@ -37,6 +37,7 @@ stages! {
     "pretrained": cwm_pretrained::Pretrained,
     "select": cwm_select::Select,
     "evaluate": cwm_evaluate::Evaluate,
+    "linear_probe": cwm_linear_probe::LinearProbe,
     "match": cwm_match::Match,
     "bins": cwm_bins::Bins,
     "compare": cwm_compare::Compare,

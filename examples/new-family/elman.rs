@@ -46,11 +46,16 @@ impl Elman {
 }
 
 impl Backbone for Elman {
-    fn forward(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
-        let mut x = pass.dropout(self.embedding.forward(pass, tokens), self.dropout);
-        for layer in &self.layers {
-            x = x.clone() + pass.dropout(layer.forward(pass, x, tokens), self.dropout);
+    fn blocks(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
+        let x = pass.dropout(self.embedding.forward(pass, tokens), self.dropout);
+        let mut x = pass.stream(0, x);
+        for (i, layer) in self.layers.iter().enumerate() {
+            x = pass.stream(i + 1, x.clone() + pass.dropout(layer.forward(pass, x, tokens), self.dropout));
         }
+        x
+    }
+
+    fn final_norm(&self, pass: &ForwardPass, x: Tensor<2>) -> Tensor<2> {
         self.final_norm.forward(pass, x)
     }
 

@@ -8,6 +8,7 @@ mod counts;
 mod example;
 mod export;
 mod fen;
+mod findings;
 mod format;
 mod game_stats;
 mod games;
@@ -53,6 +54,7 @@ impl Inspector for ChessInspector {
             "choice" => choices::choice(path).map(Some),
             "candidates" => choices::candidates(path).map(Some),
             "differences" => choices::differences(path).map(Some),
+            "findings" => findings::findings(path).map(Some),
             "counts" => counts::counts(path).map(Some),
             _ => Ok(None),
         }

@@ -185,3 +185,20 @@ fn choices_are_reported_with_what_they_were_made_from() {
     );
     assert!(tell(Format::CANDIDATES, "{}\n[").unwrap_err().contains("is not a candidates file: line 2: "));
 }
+
+#[test]
+fn findings_are_reported_a_line_each() {
+    use cwm_findings::{Finding, Kind, write};
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("findings.jsonl");
+    let finding = |layer| {
+        let finding = Finding::new(Kind::Probe, "gpt d64/l4", "trained", Some(layer), 5).name("method", "linear");
+        finding.value("accuracy", 0.75)
+    };
+    write(&file, (0..12).map(finding)).unwrap();
+    let text = described(Format::FINDINGS, &file).unwrap();
+    assert!(text.starts_with("probe       gpt d64/l4 trained, layer 0, method linear: accuracy 0.7500\n"), "{text}");
+    assert!(text.ends_with("and 2 more findings"), "{text}");
+    std::fs::write(&file, "{}\n").unwrap();
+    assert!(described(Format::FINDINGS, &file).unwrap_err().starts_with("line 1 of the findings "));
+}

@@ -27,6 +27,7 @@ pub mod parameters;
 mod parity;
 mod pass;
 mod precision;
+pub mod sites;
 pub mod size;
 pub mod streaming;
 #[cfg(test)]
@@ -40,6 +41,7 @@ pub use error::ModelError;
 pub use network::{Backbone, Network, RecurrentNetwork};
 pub use pass::{DeviceWeights, ForwardPass, Observation};
 pub use precision::Precision;
+pub use sites::{Change, Edit, Sites};
 pub use size::Size;
 pub use streaming::{Recurrence, RecurrentState};
 pub use tokens::Tokens;

@@ -14,10 +14,16 @@ use crate::{Architecture, ForwardPass, ModelError, Size, Tokens, families};
 /// The computation of a family: tokens to hidden states. It holds slots, not values: the same blocks serve training and
 /// testing, on any device, under any head.
 pub trait Backbone: Send + Sync {
-    /// Tokens [batch, time] to the last hidden states [batch * time, width], sequence by sequence. Those at padded steps
-    /// are finite and mean nothing; padding never changes a real step, and a later token never changes an earlier one,
-    /// unless an option says that it shall.
-    fn forward(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2>;
+    /// Tokens [batch, time] to the stream after the last block [batch * time, width], sequence by sequence. Rows of padded
+    /// steps are finite and mean nothing; padding never changes a real step, and a later token never changes an earlier
+    /// one, unless an option says that it shall. It gives the stream to [`ForwardPass::stream`] once after the embedding
+    /// (site 0) and once after each block (sites 1 to the number of layers), and continues with the result.
+    fn blocks(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2>;
+
+    /// The stream after the last block [rows, width] to what the head reads; the stream itself without a final norm.
+    fn final_norm(&self, _pass: &ForwardPass, x: Tensor<2>) -> Tensor<2> {
+        x
+    }
 
     /// The largest number of tokens of a sequence that it can read; `None` if there is no limit.
     fn longest(&self) -> Option<usize> {
@@ -148,12 +154,10 @@ impl Network {
     /// Logits with batch and time as one axis: [batch * time, outputs].
     ///
     /// # Panics
-    /// A sequence is too long: callers check it with [`Network::check_length`].
+    /// A sequence is too long: callers check it with [`Network::check_length`]. Or the pass has a site that this model has
+    /// not: callers check it against [`Network::sites`].
     pub fn flat_logits(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
-        if let Err(error) = self.check_length(tokens.time()) {
-            panic!("{error}");
-        }
-        self.head.forward(pass, self.backbone.forward(pass, tokens))
+        self.logits_from(pass, self.blocks(pass, tokens))
     }
 
     /// The logits of some rows of [`Network::flat_logits`] alone: [rows, outputs].
@@ -161,12 +165,34 @@ impl Network {
     /// # Panics
     /// As [`Network::flat_logits`]; or there is no such row.
     pub fn logits_at(&self, pass: &ForwardPass, tokens: &Tokens, rows: &[usize]) -> Tensor<2> {
+        let rows: Vec<i32> = rows.iter().map(|&row| row as i32).collect();
+        let rows = Tensor::<1, Int>::from_data(TensorData::new(rows.clone(), [rows.len()]), pass.device());
+        let normed = self.final_norm(pass, self.blocks(pass, tokens));
+        self.head.forward(pass, normed.select(0, rows))
+    }
+
+    /// Number of sites of the stream: one after the embedding and one after each block.
+    pub fn sites(&self) -> usize {
+        self.architecture.size.layers + 1
+    }
+
+    /// The model's final norm of any rows of the stream, [rows, width]; the rows themselves where it has none.
+    pub fn final_norm(&self, pass: &ForwardPass, x: Tensor<2>) -> Tensor<2> {
+        self.backbone.final_norm(pass, x)
+    }
+
+    /// The logits [rows, outputs] of rows of the last site, [rows, width].
+    pub fn logits_from(&self, pass: &ForwardPass, x: Tensor<2>) -> Tensor<2> {
+        self.head.forward(pass, self.final_norm(pass, x))
+    }
+
+    fn blocks(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
         if let Err(error) = self.check_length(tokens.time()) {
             panic!("{error}");
         }
-        let rows: Vec<i32> = rows.iter().map(|&row| row as i32).collect();
-        let rows = Tensor::<1, Int>::from_data(TensorData::new(rows.clone(), [rows.len()]), pass.device());
-        self.head.forward(pass, self.backbone.forward(pass, tokens).select(0, rows))
+        let last = pass.last_site();
+        assert!(last < Some(self.sites()), "site {last:?} of {}", self.sites());
+        self.backbone.blocks(pass, tokens)
     }
 }
 

@@ -8,6 +8,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use crate::counter_rng::CounterRng;
 use crate::gradient::{DeviceGradients, MicroGradient, SparseRowGradients};
 use crate::parameters::{Layout, Role, Slot, Weights};
+use crate::sites::{SiteRecorder, Sites};
 use crate::{Precision, Tokens, ops};
 
 /// Weights as tensors on a device, for one or more passes at once.
@@ -117,6 +118,7 @@ pub struct ForwardPass<'w> {
     embedding_rows: RefCell<Vec<EmbeddingRows>>,
     rng: Option<CounterRng>,
     observed: Option<RefCell<Vec<Observation>>>,
+    sites: Option<SiteRecorder>,
 }
 
 struct EmbeddingRows {
@@ -135,6 +137,7 @@ impl<'w> ForwardPass<'w> {
             embedding_rows: RefCell::default(),
             rng: None,
             observed: None,
+            sites: None,
         }
     }
 
@@ -148,12 +151,20 @@ impl<'w> ForwardPass<'w> {
             embedding_rows: RefCell::default(),
             rng,
             observed: None,
+            sites: None,
         }
     }
 
     /// The same pass, keeping what models offer to [`ForwardPass::observe`].
     pub fn observing(mut self) -> Self {
         self.observed = Some(RefCell::default());
+        self
+    }
+
+    /// The same pass, keeping and changing the stream at these sites. Callers check them against
+    /// [`Network::sites`](crate::Network::sites). Edits are for passes without gradients.
+    pub fn with_sites(mut self, sites: Sites) -> Self {
+        self.sites = Some(SiteRecorder::new(sites));
         self
     }
 
@@ -219,6 +230,25 @@ impl<'w> ForwardPass<'w> {
     /// Returns the observed tensors, in order.
     pub fn observed(&self) -> Vec<Observation> {
         self.observed.as_ref().map(|observed| observed.borrow().clone()).unwrap_or_default()
+    }
+
+    /// The stream [batch * time, width] that a family continues with after a site: 0 after its embedding, `l` after its
+    /// block `l`. It is `x` itself, without a copy or an operation, where this pass changes nothing.
+    pub fn stream(&self, site: usize, x: Tensor<2>) -> Tensor<2> {
+        match &self.sites {
+            Some(sites) => sites.visit(site, x),
+            None => x,
+        }
+    }
+
+    /// Returns the kept streams with their sites, in the order of the sites, each [batch * time, width].
+    pub fn kept(&self) -> Vec<(usize, Tensor<2>)> {
+        self.sites.as_ref().map(SiteRecorder::kept).unwrap_or_default()
+    }
+
+    /// The largest site that this pass keeps or changes.
+    pub(crate) fn last_site(&self) -> Option<usize> {
+        self.sites.as_ref().and_then(SiteRecorder::last)
     }
 
     /// Gradients of the sum of `loss` with respect to all parameters.

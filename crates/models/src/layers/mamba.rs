@@ -120,8 +120,9 @@ impl<M: Mixer> MambaStack<M> {
 }
 
 impl<M: Mixer> Backbone for MambaStack<M> {
-    fn forward(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
-        let mut x = pass.dropout(self.embedding.forward(pass, tokens), self.dropout);
+    fn blocks(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
+        let x = pass.dropout(self.embedding.forward(pass, tokens), self.dropout);
+        let mut x = pass.stream(0, x);
         for (index, layer) in self.layers.iter().enumerate() {
             let mixed = layer.mixer.forward(pass, layer.norm.forward(pass, x.clone()), tokens);
             pass.observe(|| format!("layer{index}.mixer"), &mixed);
@@ -130,8 +131,12 @@ impl<M: Mixer> Backbone for MambaStack<M> {
             let gated = swiglu(layer.fc1.forward(pass, layer.norm2.forward(pass, x.clone())), Gate::Second);
             let added = layer.fc2.forward(pass, gated);
             pass.observe(|| format!("layer{index}.mlp"), &added);
-            x = x + added;
+            x = pass.stream(index + 1, x + added);
         }
+        x
+    }
+
+    fn final_norm(&self, pass: &ForwardPass, x: Tensor<2>) -> Tensor<2> {
         let x = self.final_norm.forward(pass, x);
         pass.observe(|| "final_norm".to_owned(), &x);
         x

@@ -5,7 +5,7 @@
 ///
 /// Cephes' polynomial; unlike the standard library's `exp` it has no call and no branch, so loops over it vectorise.
 #[inline(always)]
-pub(crate) fn exp(x: f32) -> f32 {
+pub fn exp(x: f32) -> f32 {
     // Comparisons, not `max` and `min`: those turn NaN into a number.
     let x = if x < -87.3 { -87.3 } else { x };
     let x = if x > 88.0 { 88.0 } else { x };

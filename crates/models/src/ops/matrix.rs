@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// A matrix inside a slice.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Matrix<'a> {
+pub struct Matrix<'a> {
     values: &'a [f32],
     rows: usize,
     columns: usize,
@@ -57,7 +57,7 @@ impl<'a> Matrix<'a> {
 
 /// A matrix inside a slice, to be written.
 #[derive(Debug)]
-pub(crate) struct MatrixMut<'a> {
+pub struct MatrixMut<'a> {
     values: &'a mut [f32],
     rows: usize,
     columns: usize,
@@ -110,7 +110,7 @@ fn fits(values: usize, rows: usize, columns: usize, stride: usize) -> bool {
 ///
 /// # Panics
 /// The shapes do not fit: a mistake in an operation.
-pub(crate) fn multiply(into: MatrixMut<'_>, a: Matrix<'_>, b: Matrix<'_>) {
+pub fn multiply(into: MatrixMut<'_>, a: Matrix<'_>, b: Matrix<'_>) {
     product(into, false, a, b);
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn multiply(into: MatrixMut<'_>, a: Matrix<'_>, b: Matrix<'_>) {
 ///
 /// # Panics
 /// The shapes do not fit: a mistake in an operation.
-pub(crate) fn add_product(into: MatrixMut<'_>, a: Matrix<'_>, b: Matrix<'_>) {
+pub fn add_product(into: MatrixMut<'_>, a: Matrix<'_>, b: Matrix<'_>) {
     product(into, true, a, b);
 }
 

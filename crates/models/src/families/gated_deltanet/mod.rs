@@ -94,11 +94,15 @@ impl GatedDeltaNet {
 }
 
 impl Backbone for GatedDeltaNet {
-    fn forward(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
-        let mut x = self.embeddings.forward(pass, tokens);
+    fn blocks(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
+        let mut x = pass.stream(0, self.embeddings.forward(pass, tokens));
         for (i, block) in self.blocks.iter().enumerate() {
-            x = block.forward(pass, x, tokens, i);
+            x = pass.stream(i + 1, block.forward(pass, x, tokens, i));
         }
+        x
+    }
+
+    fn final_norm(&self, pass: &ForwardPass, x: Tensor<2>) -> Tensor<2> {
         let x = self.norm.forward(pass, x);
         pass.observe(|| "final_norm".to_owned(), &x);
         x

@@ -69,14 +69,19 @@ impl Gpt {
 }
 
 impl Backbone for Gpt {
-    fn forward(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
+    fn blocks(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
         let still = Rotation::new(Layout::Still, tokens.time(), self.settings.head_width);
         let x = self.tokens.forward(pass, tokens) + self.positions.forward(pass, &tokens.positions());
-        let mut x = pass.dropout(x, self.dropout);
+        let x = pass.dropout(x, self.dropout);
         pass.observe(|| "embedding".to_owned(), &x);
+        let mut x = pass.stream(0, x);
         for (i, block) in self.blocks.iter().enumerate() {
-            x = block.forward(pass, x, tokens, &still, i);
+            x = pass.stream(i + 1, block.forward(pass, x, tokens, &still, i));
         }
+        x
+    }
+
+    fn final_norm(&self, pass: &ForwardPass, x: Tensor<2>) -> Tensor<2> {
         let x = self.final_norm.forward(pass, x);
         pass.observe(|| "final_norm".to_owned(), &x);
         x

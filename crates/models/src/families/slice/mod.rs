@@ -83,10 +83,11 @@ impl Slice {
 }
 
 impl Backbone for Slice {
-    fn forward(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
-        let mut x = pass.dropout(self.embedding.forward(pass, tokens), self.dropout);
+    fn blocks(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
+        let x = pass.dropout(self.embedding.forward(pass, tokens), self.dropout);
+        let mut x = pass.stream(0, x);
         for (i, layer) in self.layers.iter().enumerate() {
-            x = layer.forward(pass, x, tokens, i);
+            x = pass.stream(i + 1, layer.forward(pass, x, tokens, i));
         }
         x
     }

@@ -81,12 +81,17 @@ impl Transformer {
 }
 
 impl Backbone for Transformer {
-    fn forward(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
+    fn blocks(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
         let rotation = Rotation::new(self.layout, tokens.time(), self.head_width);
-        let mut x = pass.dropout(self.tok_emb.forward(pass, tokens), self.dropout);
+        let x = pass.dropout(self.tok_emb.forward(pass, tokens), self.dropout);
+        let mut x = pass.stream(0, x);
         for (i, block) in self.blocks.iter().enumerate() {
-            x = block.forward(pass, x, tokens, &rotation, i);
+            x = pass.stream(i + 1, block.forward(pass, x, tokens, &rotation, i));
         }
+        x
+    }
+
+    fn final_norm(&self, pass: &ForwardPass, x: Tensor<2>) -> Tensor<2> {
         let x = self.final_norm.forward(pass, x);
         pass.observe(|| "final_norm".to_owned(), &x);
         x

@@ -1,0 +1,29 @@
+//! The inside of a trained model: what its residual stream holds, site by site, and what reads and changes it.
+//!
+//! [`Model`] opens a checkpoint, trained or with fresh weights; [`Reading`] is a game as the model reads it, with the phase and
+//! the board of each token; [`Model::by_batch`] passes games through the model, a micro-batch at a time; [`collect`] keeps rows
+//! of the stream in a scratch file ([`Rows`]).
+//!
+//! This crate must not know pipelines, how a probe or an autoencoder is optimised, or which tables a paper has.
+
+pub mod alignment;
+pub mod autoencoder;
+mod batches;
+mod collect;
+pub mod linear_probe;
+mod model;
+mod reading;
+mod rows;
+
+pub use batches::Batch;
+pub use collect::{Collection, Wanted, collect};
+pub use model::{Model, Task, WeightsOf};
+pub use reading::Reading;
+pub use rows::{Rows, RowsWriter};
+
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;

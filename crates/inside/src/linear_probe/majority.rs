@@ -1,0 +1,32 @@
+//! The baseline that reads nothing: each square's most frequent class.
+
+use super::SQUARES;
+
+/// How often each square has each class.
+#[derive(Clone, Debug)]
+pub struct Majority {
+    classes: usize,
+    counts: Vec<u64>,
+}
+
+impl Majority {
+    /// Counts the classes of rows, `labels` [rows, 64].
+    pub fn of(classes: usize, labels: &[u8]) -> Self {
+        let mut counts = vec![0; SQUARES * classes];
+        for row in labels.chunks_exact(SQUARES) {
+            for (square, &label) in row.iter().enumerate() {
+                counts[square * classes + usize::from(label)] += 1;
+            }
+        }
+        Majority { classes, counts }
+    }
+
+    /// The most frequent class of each square; of equals the first.
+    pub fn board(&self) -> [u8; SQUARES] {
+        std::array::from_fn(|square| {
+            let counts = &self.counts[square * self.classes..(square + 1) * self.classes];
+            let most = counts.iter().max().copied().unwrap_or(0);
+            counts.iter().position(|count| *count == most).unwrap_or(0) as u8
+        })
+    }
+}

@@ -1,0 +1,216 @@
+//! A checkpoint whose inside is looked at.
+
+use std::path::Path;
+
+use cwm_contract::Failure;
+use cwm_models::checkpoint::{self, DESCRIPTION_FILE, Description};
+use cwm_models::parameters::Weights;
+use cwm_models::{Device, DeviceWeights, ForwardPass, Network, Precision};
+use cwm_sequences::Vocabulary;
+use serde_json::json;
+
+/// What a model was trained on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Words of moves, of which it predicts the next (`learn` on sequences of the form `words`): 72 in, 72 out.
+    Moves,
+    /// Moves, after each of which it predicts the board as 75 labels (`train`).
+    State,
+}
+
+/// The weights that a model computes with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WeightsOf {
+    /// Those of the checkpoint.
+    Trained,
+    /// Initial weights of this seed for the checkpoint's architecture.
+    Untrained {
+        /// Seed of the weights.
+        seed: u64,
+    },
+}
+
+impl WeightsOf {
+    /// `trained` or `untrained`, as findings have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            WeightsOf::Trained => "trained",
+            WeightsOf::Untrained { .. } => "untrained",
+        }
+    }
+}
+
+/// A model on a device, ready for passes without gradients.
+///
+/// On the processor each micro-batch is computed by one thread, so that results have the same bits on any number of cores.
+#[derive(Debug)]
+pub struct Model {
+    task: Task,
+    weights_of: WeightsOf,
+    description: Description,
+    digest: String,
+    network: Network,
+    device_weights: DeviceWeights<'static>,
+}
+
+/// Outputs of a state model.
+const LABEL_LOGITS: usize = cwm_encoding::LOGITS;
+
+impl Model {
+    /// Opens a checkpoint of `train`, or of `learn` on sequences of the form `words`, to compute on `device`.
+    ///
+    /// # Errors
+    /// It cannot be read, is of a model that reads neither, or has weights that are not finite.
+    pub fn open(checkpoint: &Path, weights_of: WeightsOf, device: &Device) -> Result<Self, Failure> {
+        let path = checkpoint.join(DESCRIPTION_FILE);
+        let (task, inputs, outputs) = sizes(&Description::read(&path)?).map_err(|wrong| unusable(&path, &wrong))?;
+        let (description, network, weights) = checkpoint::read(checkpoint, outputs)?;
+        let found = description.architecture.vocabulary;
+        if found != inputs {
+            return Err(unusable(&path, &format!("its network reads {found} tokens, and games have {inputs}")));
+        }
+        let weights = match weights_of {
+            WeightsOf::Trained => weights,
+            WeightsOf::Untrained { seed } => network.initial_weights(seed),
+        };
+        if !weights.is_finite() {
+            return Err(unusable(&path, "its weights are not all finite"));
+        }
+        let digest = digest(&description, &weights);
+        let device_weights = DeviceWeights::owned(&weights, device);
+        Ok(Model { task, weights_of, description, digest, network, device_weights })
+    }
+
+    /// The same model, whose matrix products round operands to `precision`; by default they do not.
+    #[must_use]
+    pub fn with_precision(mut self, precision: Precision) -> Self {
+        self.device_weights = self.device_weights.with_precision(precision);
+        self
+    }
+
+    /// What it was trained on.
+    pub fn task(&self) -> Task {
+        self.task
+    }
+
+    /// The weights that it computes with.
+    pub fn weights_of(&self) -> WeightsOf {
+        self.weights_of
+    }
+
+    /// The checkpoint's description: architecture and training.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// Family and size, such as `gpt d64/l4`: its name in findings.
+    pub fn name(&self) -> String {
+        let architecture = &self.description.architecture;
+        format!("{} {}", architecture.family, architecture.size)
+    }
+
+    /// BLAKE3 of its architecture and weights: what was made of one model fits no other.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// The model in files of its linear probes and autoencoders: its training, its architecture and its digest, in one flat object.
+    pub fn json(&self) -> serde_json::Map<String, serde_json::Value> {
+        let mut model = self.description.training.clone();
+        let architecture = &self.description.architecture;
+        model.insert("family".to_owned(), json!(architecture.family));
+        model.insert("size".to_owned(), json!(architecture.size.to_string()));
+        model.insert("options".to_owned(), json!(architecture.options));
+        model.insert("parameters".to_owned(), json!(self.description.parameters));
+        model.insert("digest".to_owned(), json!(self.digest));
+        model
+    }
+
+    /// Its network.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Channels of its stream.
+    pub fn width(&self) -> usize {
+        self.description.architecture.size.width
+    }
+
+    /// Sites of its stream: 0 after the embedding, then one after each block.
+    pub fn sites(&self) -> usize {
+        self.description.architecture.size.layers + 1
+    }
+
+    /// The largest number of tokens that it reads; `None` if there is no limit.
+    pub fn longest(&self) -> Option<usize> {
+        self.network.longest()
+    }
+
+    /// A token that fills batches on the right.
+    pub(crate) fn padding(&self) -> u32 {
+        match self.task {
+            Task::Moves => u32::from(cwm_policy::inputs::words::PADDING),
+            Task::State => u32::from(cwm_encoding::PAD),
+        }
+    }
+
+    /// A pass without gradients.
+    pub fn pass(&self) -> ForwardPass<'_> {
+        ForwardPass::evaluation(&self.device_weights)
+    }
+
+    /// Sites in ascending order: those that are given, or all if none is.
+    ///
+    /// # Errors
+    /// The model has not such a site, or one is given twice; `parameter` is what people gave them as.
+    pub fn checked_sites(&self, given: &[u64], parameter: &str) -> Result<Vec<usize>, Failure> {
+        if given.is_empty() {
+            return Ok((0..self.sites()).collect());
+        }
+        let mut sites = Vec::new();
+        for &site in given {
+            match usize::try_from(site).ok().filter(|&site| site < self.sites()) {
+                Some(site) => sites.push(site),
+                None => {
+                    let last = self.sites() - 1;
+                    let message = format!("`{parameter}` has layer {site}, and {} has layers 0 to {last}", self.name());
+                    return Err(Failure::input(message));
+                }
+            }
+        }
+        sites.sort_unstable();
+        match sites.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(Failure::input(format!("`{parameter}` has layer {} twice", pair[0]))),
+            None => Ok(sites),
+        }
+    }
+}
+
+/// The task of a model, and its numbers of inputs and outputs; or what is wrong.
+fn sizes(description: &Description) -> Result<(Task, usize, usize), String> {
+    let Some(vocabulary) = description.training.get("vocabulary") else {
+        return Ok((Task::State, cwm_encoding::VOCABULARY, LABEL_LOGITS));
+    };
+    let vocabulary: Vocabulary =
+        serde_json::from_value(vocabulary.clone()).map_err(|error| format!("its `vocabulary`: {error}"))?;
+    if vocabulary.form != "words" {
+        return Err(format!(
+            "it reads sequences of the form `{}`, not words of moves (`learn` on the form `words`), and is no model of boards (`train`)",
+            vocabulary.form
+        ));
+    }
+    Ok((Task::Moves, usize::from(vocabulary.inputs), usize::from(vocabulary.targets)))
+}
+
+fn digest(description: &Description, weights: &Weights) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(json!(description.architecture).to_string().as_bytes());
+    for values in weights.values().chunks(1 << 14) {
+        hasher.update(&values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>());
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+fn unusable(path: &Path, wrong: &str) -> Failure {
+    Failure::input(format!("the inside of the checkpoint {} cannot be looked at: {wrong}", path.display()))
+}

@@ -1,0 +1,83 @@
+//! What was measured, as findings.
+
+use cwm_findings::{Finding, Kind};
+use cwm_inside::Model;
+use cwm_inside::linear_probe::{Composition, Metrics, Target, intervals};
+use cwm_models::worker_pool::WorkerPool;
+
+use crate::config::Config;
+use crate::measure::Measured;
+
+/// Writes findings about one model.
+pub struct Reporter<'a> {
+    /// The parameters.
+    pub config: &'a Config,
+    /// The model.
+    pub model: &'a Model,
+    /// `stream` or `latents`.
+    pub of: &'static str,
+    /// Whose resamples.
+    pub workers: &'a WorkerPool,
+}
+
+impl Reporter<'_> {
+    /// The findings of a linear probe of a layer, or of the majority class: of all squares with intervals, then of each square.
+    pub fn probe(&self, method: &str, layer: Option<u32>, loss: Option<f64>, measured: &Measured) -> Vec<Finding> {
+        let all = measured.all();
+        let intervals = intervals(&measured.games, self.config.resamples, self.config.seed, self.workers);
+        let mut whole = self.named(method, layer, all.rows());
+        for (name, value) in Metrics::of(&all).named() {
+            // Only what is trained has a loss; without a piece on any board nothing is occupied.
+            if value.is_finite() && (name != "loss" || method == "linear") {
+                let interval = intervals.iter().find(|interval| interval.name == name);
+                whole = whole.estimate(name, value, interval.map(|interval| (interval.low, interval.high)));
+            }
+        }
+        if let Some(loss) = loss {
+            whole = whole.value("training_loss", loss);
+        }
+        let of_square = |(square, [right, pieces, hits]): (usize, &[u64; 3])| {
+            let finding = self.named(method, layer, all.rows()).name("square", square_name(square));
+            let finding = finding.value("accuracy", *right as f64 / all.rows() as f64);
+            if *pieces == 0 { finding } else { finding.value("occupied", *hits as f64 / *pieces as f64) }
+        };
+        std::iter::once(whole).chain(measured.squares.iter().enumerate().map(of_square)).collect()
+    }
+
+    /// The findings of how probes of colour and piece add up in a layer; `rows` were trained on.
+    pub fn composition(&self, layer: u32, rows: u64, found: &[Composition]) -> Vec<Finding> {
+        let finding = |composition: &Composition| {
+            let mut finding = self.finding(Kind::Composition, Some(layer), rows);
+            finding = finding.name("colour", Target::Colour.classes()[composition.colour]);
+            finding = finding.name("piece", Target::Piece.classes()[composition.piece]);
+            for (class, cosine) in Target::Both.classes()[1..].iter().zip(composition.cosines) {
+                finding = finding.value(class, cosine);
+            }
+            match composition.own_and_others() {
+                None => finding,
+                Some((own, others)) => finding.value("own", own).value("others", others),
+            }
+        };
+        found.iter().map(finding).collect()
+    }
+
+    fn named(&self, method: &str, layer: Option<u32>, rows: u64) -> Finding {
+        let labels = if self.config.labels == "shuffled" { "shuffled" } else { "true" };
+        self.finding(Kind::Probe, layer, rows)
+            .name("method", method)
+            .name("of", self.of)
+            .name("target", &self.config.target)
+            .name("labels", labels)
+            .name("phase", &self.config.phase)
+            .name("board", &self.config.board)
+    }
+
+    fn finding(&self, kind: Kind, layer: Option<u32>, rows: u64) -> Finding {
+        Finding::new(kind, self.model.name(), self.model.weights_of().name(), layer, rows)
+    }
+}
+
+/// The name of a square by its place in labels: a8 first, h1 last.
+fn square_name(square: usize) -> String {
+    format!("{}{}", char::from(b'a' + (square % 8) as u8), 8 - square / 8)
+}

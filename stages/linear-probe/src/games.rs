@@ -1,0 +1,205 @@
+//! Which rows of which games are read, and the board of each.
+
+use std::collections::HashSet;
+
+use cwm_chess::Dataset;
+use cwm_contract::{Context, Failure};
+use cwm_encoding::{EnPassant, LABELS};
+use cwm_inside::linear_probe::{SQUARES, Target};
+use cwm_inside::{Model, Reading, Task, Wanted};
+use cwm_models::parameters::InitRng;
+
+use crate::config::{Config, SHORTEST_CUT};
+
+/// Place of the label of the side to move: 1 for Black.
+const SIDE: usize = 64;
+
+/// The games of an input, and the boards of their rows so far.
+pub struct Games<'a> {
+    context: &'a Context,
+    config: &'a Config,
+    model: &'a Model,
+    input: &'static str,
+    dataset: Dataset,
+    ids: HashSet<String>,
+    /// Games that were left out, being longer than the model reads.
+    pub too_long: u64,
+    /// The board of each row.
+    pub boards: Boards,
+}
+
+/// Boards of rows, in their order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Boards {
+    /// Labels of their squares, [rows, 64].
+    labels: Vec<u8>,
+    /// True where Black is to move.
+    is_black: Vec<bool>,
+    /// Plies played.
+    plies: Vec<u32>,
+    /// The first row of each game, and the number of rows.
+    starts: Vec<usize>,
+}
+
+impl<'a> Games<'a> {
+    /// Opens an input.
+    ///
+    /// # Errors
+    /// It cannot be read, or the parameters do not fit the model.
+    pub fn open(
+        context: &'a Context,
+        config: &'a Config,
+        model: &'a Model,
+        input: &'static str,
+    ) -> Result<Self, Failure> {
+        if let (Some(most), Some(longest)) = (config.max_tokens, model.longest())
+            && most > longest as u64
+        {
+            let message = format!("`max_tokens` is {most}, and {} reads {longest} tokens at most", model.name());
+            return Err(Failure::input(message));
+        }
+        if config.phase != "any" && model.task() == Task::State {
+            let message = format!("`phase` is {}, and {} reads whole moves, which have no phase", config.phase, model.name());
+            return Err(Failure::input(message));
+        }
+        let dataset = Dataset::open(context.input(input)?)?;
+        let boards = Boards { starts: vec![0], ..Boards::default() };
+        Ok(Games { context, config, model, input, dataset, ids: HashSet::new(), too_long: 0, boards })
+    }
+
+    /// The games whose rows are read, in order; their boards are put down.
+    pub fn wanted(&mut self, others: Option<&HashSet<String>>) -> impl Iterator<Item = Result<Wanted, Failure>> {
+        let limit = self.config.games.map_or(usize::MAX, |games| usize::try_from(games).unwrap_or(usize::MAX));
+        let games = self.dataset.len().min(limit);
+        (0..games).filter_map(move |game| {
+            self.context.progress(game as u64, Some(games as u64), "games");
+            self.game(game, others).transpose()
+        })
+    }
+
+    /// The names of the games that are read.
+    pub fn ids(&self) -> &HashSet<String> {
+        &self.ids
+    }
+
+    /// The game at a place; `None` if none of its rows is read.
+    fn game(&mut self, game: usize, others: Option<&HashSet<String>>) -> Result<Option<Wanted>, Failure> {
+        let id = self.dataset.get(game)?.map(|game| game.row().id.to_owned()).unwrap_or_default();
+        let Some(tokens) = self.dataset.tokens(game)? else { return Ok(None) };
+        let mut reading = Reading::of(self.model.task(), tokens)
+            .map_err(|wrong| Failure::input(format!("input `{}`, game {game} ({id}): {wrong}", self.input)))?;
+        let too_long = self.model.longest().is_some_and(|longest| reading.len() > longest);
+        if too_long && self.config.max_tokens.is_none() {
+            self.too_long += 1;
+            return Ok(None);
+        }
+        reading.truncate(self.cut(&id, reading.len()));
+        let last = if self.config.last == 0 { usize::MAX } else { self.config.last as usize };
+        let phase = self.config.phase.parse::<u8>().ok();
+        let is_wanted = |token: &usize| phase.is_none() || reading.phases[*token].map(|phase| phase.number()) == phase;
+        let kept: Vec<usize> = (reading.len().saturating_sub(last)..reading.len()).filter(is_wanted).collect();
+        if kept.is_empty() {
+            return Ok(None);
+        }
+        if others.is_some_and(|others| others.contains(&id)) {
+            return Err(Failure::input(format!("game {id} is among the games to train on, and is to be measured on"))
+                .hint("give `test` other games than `train`, such as `split`'s validation"));
+        }
+        let mut labels = vec![0; tokens.len() * LABELS];
+        let labelled = self.dataset.labels_into(game, EnPassant::Always, &mut labels);
+        labelled.map_err(|error| error.failure(self.input))?;
+        let plies = if self.config.board == "before" { &reading.before } else { &reading.after };
+        for &token in &kept {
+            let ply = plies[token];
+            self.boards.push(&labels[ply as usize * LABELS..][..LABELS], ply);
+        }
+        self.boards.starts.push(self.boards.len());
+        self.ids.insert(id.clone());
+        Ok(Some(Wanted { id, reading, tokens: kept }))
+    }
+
+    /// Number of tokens that are read of a game.
+    fn cut(&self, id: &str, length: usize) -> usize {
+        let most = self.config.max_tokens.or(self.model.longest().map(|longest| longest as u64));
+        let most = most.unwrap_or(length as u64).min(length as u64);
+        if self.config.cut != "random" {
+            return most as usize;
+        }
+        let largest = self.config.max_tokens.unwrap_or(most).max(SHORTEST_CUT);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.config.seed.to_le_bytes()).update(id.as_bytes());
+        let drawn = u64::from_le_bytes(std::array::from_fn(|byte| hasher.finalize().as_bytes()[byte]));
+        // The high bits of a product: no number is favoured by more than one in 2^64 over their count.
+        let choices = largest - SHORTEST_CUT + 1;
+        let drawn = SHORTEST_CUT + ((u128::from(drawn) * u128::from(choices)) >> 64) as u64;
+        drawn.min(most) as usize
+    }
+}
+
+impl Boards {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.plies.len()
+    }
+
+    /// The rows of each game.
+    pub fn games(&self) -> impl ExactSizeIterator<Item = std::ops::Range<usize>> + '_ {
+        self.starts.windows(2).map(|pair| pair[0]..pair[1])
+    }
+
+    /// The class of each square, [rows, 64].
+    pub fn classes(&self, target: Target) -> Vec<u8> {
+        let rows = self.labels.chunks_exact(SQUARES).zip(&self.is_black);
+        rows.flat_map(|(row, is_black)| row.iter().map(move |label| target.class(*label, *is_black))).collect()
+    }
+
+    fn push(&mut self, labels: &[u8], ply: u32) {
+        self.labels.extend_from_slice(&labels[..SQUARES]);
+        self.is_black.push(labels[SIDE] == 1);
+        self.plies.push(ply);
+    }
+
+    /// Lets boards change places among rows of equal ply.
+    pub fn shuffle(&mut self, seed: u64) {
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.sort_by_key(|&row| self.plies[row]);
+        let mut source = order.clone();
+        let mut random = InitRng::seeded(seed);
+        for rows in source.chunk_by_mut(|one, two| self.plies[*one] == self.plies[*two]) {
+            for place in (1..rows.len()).rev() {
+                rows.swap(place, random.uniform(0.0, (place + 1) as f64) as usize);
+            }
+        }
+        let before = self.clone();
+        for (row, from) in order.into_iter().zip(source) {
+            let of = from * SQUARES..(from + 1) * SQUARES;
+            self.labels[row * SQUARES..(row + 1) * SQUARES].copy_from_slice(&before.labels[of]);
+            self.is_black[row] = before.is_black[from];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boards_change_places_among_equal_plies_alone() {
+        let mut boards = Boards::default();
+        for row in 0..40u8 {
+            let mut labels = [row; LABELS];
+            labels[SIDE] = row % 2;
+            boards.push(&labels, u32::from(row % 2));
+        }
+        let before = boards.clone();
+        boards.shuffle(1);
+        assert_ne!(boards.labels, before.labels);
+        let firsts: Vec<u8> = boards.labels.iter().step_by(SQUARES).copied().collect();
+        for (row, first) in firsts.iter().enumerate() {
+            assert_eq!((first % 2, boards.is_black[row]), (row as u8 % 2, row % 2 == 1));
+        }
+        let mut sorted = firsts;
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..40).collect::<Vec<u8>>());
+    }
+}

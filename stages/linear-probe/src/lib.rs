@@ -1,0 +1,92 @@
+//! The stage `linear_probe`: what linear probes read of a board in each layer of a model.
+//!
+//! - `games`: which rows, and their boards. `inputs`: the values that a linear probe reads. `train`: training, and differences.
+//! - `measure`: what they are worth on other games. `findings`: that as findings. `run`: all of it.
+
+mod config;
+mod findings;
+mod games;
+mod inputs;
+mod measure;
+mod probe;
+mod run;
+mod train;
+
+use cwm_contract::{
+    Context, Failure, Format, Input, Output, ParameterError, ParameterSpec, Parameters, ProbeContext, ProbeOutput,
+    Stage, Values,
+};
+use cwm_models::families;
+
+use config::Config;
+
+/// The stage `linear_probe`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinearProbe;
+
+impl Stage for LinearProbe {
+    fn kind(&self) -> &'static str {
+        "linear_probe"
+    }
+
+    fn description(&self) -> &'static str {
+        "Trains linear probes that read boards from each layer of a model, and measures them on other games."
+    }
+
+    fn inputs(&self) -> Vec<Input> {
+        vec![
+            Input::one("checkpoint", Format::CHECKPOINT, "The model: of `train`, or of `learn` on the form `words`."),
+            Input::one("train", Format::DATASET, "The games to train on."),
+            Input::one("test", Format::DATASET, "The games to measure on; none of them may be among those to train on."),
+            Input::optional(
+                "autoencoder",
+                Format::AUTOENCODER,
+                "Sparse autoencoders of the model: boards are then read from their latents, not from the stream itself.",
+            ),
+        ]
+    }
+
+    fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
+        let config = Config::read(values).ok()?;
+        let wrong = given.contains(&"autoencoder") && config.composition;
+        wrong.then(|| "has an `autoencoder`, and `composition` is of the stream".to_owned())
+    }
+
+    fn outputs(&self) -> Vec<Output> {
+        vec![
+            Output::folder("probes", Format::PROBES, "The linear probe of each layer."),
+            Output::file("findings", Format::FINDINGS, "jsonl", "What they read of the test games, with intervals."),
+        ]
+    }
+
+    fn parameters(&self) -> Vec<ParameterSpec> {
+        Config::specs()
+    }
+
+    fn check(&self, values: &Values) -> Vec<ParameterError> {
+        match Config::read(values) {
+            Ok(config) => config.faults(),
+            Err(fault) => vec![fault],
+        }
+    }
+
+    fn uses_devices(&self) -> bool {
+        true
+    }
+
+    fn code_parts(&self, values: &Values) -> Option<Vec<String>> {
+        let family = families::find(&Config::read(values).ok()?.family?).ok()?;
+        Some(vec![family.part.to_owned()])
+    }
+
+    fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
+        probe::probe(context).map(Some)
+    }
+
+    fn run(&self, context: &Context) -> Result<(), Failure> {
+        run::run(context)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! What linear probes read of test games.
+
+use cwm_contract::{Context, Failure};
+use cwm_inside::linear_probe::{Counts, LinearProbe, Predictions, SQUARES};
+use cwm_models::worker_pool::WorkerPool;
+
+use crate::games::Boards;
+use crate::inputs::Inputs;
+
+/// Rows that are read at once.
+const CHUNK: usize = 1_024;
+
+/// Counts of one linear probe on test games.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    /// Those of each game.
+    pub games: Vec<Counts>,
+    /// Those of each square: rows that are right, with a piece, and with a piece and right.
+    pub squares: Vec<[u64; 3]>,
+}
+
+impl Measured {
+    /// The counts of predictions [rows, 64] of rows with these classes.
+    pub fn of(boards: &Boards, labels: &[u8], predictions: &Predictions) -> Self {
+        let mut squares = vec![[0; 3]; SQUARES];
+        let games = boards.games().map(|rows| {
+            let mut counts = Counts::default();
+            for row in rows {
+                let of = row * SQUARES..(row + 1) * SQUARES;
+                let (labels, predicted) = (&labels[of.clone()], &predictions.classes[of]);
+                counts.add_row(labels, predicted, predictions.losses[row]);
+                for ((square, label), predicted) in squares.iter_mut().zip(labels).zip(predicted) {
+                    let (is_right, is_piece) = (label == predicted, *label != 0);
+                    let counted = [is_right, is_piece, is_right && is_piece];
+                    square.iter_mut().zip(counted).for_each(|(count, counted)| *count += u64::from(counted));
+                }
+            }
+            counts
+        });
+        Measured { games: games.collect(), squares }
+    }
+
+    /// The counts of all games.
+    pub fn all(&self) -> Counts {
+        let mut all = Counts::default();
+        self.games.iter().for_each(|game| all.add(game));
+        all
+    }
+}
+
+/// Reads the boards of test rows with the linear probe of each layer.
+///
+/// # Errors
+/// The stage was cancelled.
+pub fn measure(
+    context: &Context,
+    workers: &WorkerPool,
+    layers: &[(&LinearProbe, Inputs<'_>)],
+    boards: &Boards,
+    labels: &[u8],
+) -> Result<Vec<Measured>, Failure> {
+    let chunks = boards.len().div_ceil(CHUNK);
+    let read = workers.map(layers.len() * chunks, |unit| {
+        context.check_cancelled()?;
+        let (probe, inputs) = &layers[unit / chunks];
+        let first = unit % chunks * CHUNK;
+        let rows = first..(first + CHUNK).min(boards.len());
+        let mut x = Vec::new();
+        inputs.read(rows.clone(), &mut x);
+        Ok(probe.predict(&x, &labels[rows.start * SQUARES..rows.end * SQUARES]))
+    });
+    let read = read.into_iter().collect::<Result<Vec<Predictions>, Failure>>()?;
+    let of_layer = |parts: &[Predictions]| {
+        let mut whole = Predictions::default();
+        for part in parts {
+            whole.classes.extend_from_slice(&part.classes);
+            whole.losses.extend_from_slice(&part.losses);
+        }
+        Measured::of(boards, labels, &whole)
+    };
+    Ok(read.chunks(chunks).map(of_layer).collect())
+}

@@ -1,0 +1,269 @@
+//! The whole stage.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+
+use cwm_contract::{Context, Failure, Parameters};
+use cwm_findings::Finding;
+use cwm_inside::linear_probe::{
+    FORMAT, LayerProbe, LinearProbe, Majority, Predictions, Probes, ProbesDescription, SQUARES, Target, compose,
+};
+use cwm_inside::{Collection, Model, Rows, RowsWriter, autoencoder, collect};
+use cwm_models::device::{self, OpenDevice};
+use cwm_models::worker_pool::WorkerPool;
+use cwm_models::{Device, Precision};
+use serde_json::json;
+
+use crate::config::Config;
+use crate::findings::Reporter;
+use crate::games::{Boards, Games};
+use crate::inputs::{Form, Inputs, root_mean_square};
+use crate::measure::{Measured, measure};
+use crate::train::{Made, differences, train};
+
+/// Runs the stage.
+///
+/// # Errors
+/// An input is not what it should be, the disk refuses, or the stage was cancelled.
+pub fn run(context: &Context) -> Result<(), Failure> {
+    let config: Config = context.parameters()?;
+    let OpenDevice { device, name, note } = device::open(context.resources())?;
+    device::check_precision(&device, config.precision())?;
+    context.report_device(name);
+    note.into_iter().for_each(|note| context.note(note));
+    device::catch_panics(&device, || Stage::open(context, &config, &device)?.run())
+}
+
+/// All that the parts of a run share.
+struct Stage<'a> {
+    context: &'a Context,
+    config: &'a Config,
+    model: Model,
+    workers: WorkerPool,
+    collection: Collection,
+    autoencoder: Option<(autoencoder::Description, &'a Path)>,
+}
+
+/// Rows of an input with their boards.
+struct Part {
+    rows: Rows,
+    boards: Boards,
+    ids: HashSet<String>,
+}
+
+impl<'a> Stage<'a> {
+    fn open(context: &'a Context, config: &'a Config, device: &Device) -> Result<Self, Failure> {
+        let model = Model::open(context.input("checkpoint")?, config.weights_of(), device)?;
+        let model = model.with_precision(config.precision());
+        let found = &model.description().architecture.family;
+        if let Some(wanted) = config.family.as_ref().filter(|wanted| *wanted != found) {
+            let message = format!("the checkpoint is of family `{found}`, but `family` is `{wanted}`");
+            return Err(Failure::input(message).hint("leave `family` out, or give it the value of the training"));
+        }
+        let autoencoder = context.optional_input("autoencoder").map(|folder| {
+            let description = autoencoder::Description::read(folder)?;
+            check_autoencoder(&description, &model)?;
+            Ok::<_, Failure>((description, folder))
+        });
+        let autoencoder = autoencoder.transpose()?;
+        let sites = match &autoencoder {
+            Some((description, _)) if config.layers.is_empty() => description.layers.clone(),
+            _ => model.checked_sites(&config.layers, "layers")?,
+        };
+        let collection = Collection { sites, normed: config.normed, batch_tokens: config.batch_tokens as usize };
+        let workers = WorkerPool::new(context.cores())?;
+        Ok(Stage { context, config, model, workers, collection, autoencoder })
+    }
+
+    fn run(&self) -> Result<(), Failure> {
+        let mut train = self.collect("train", None)?;
+        let test = self.collect("test", Some(&train.ids))?;
+        if self.config.labels == "shuffled" {
+            train.boards.shuffle(self.config.seed);
+        }
+        let forms = self.forms(&train.rows)?;
+        let target = self.config.target();
+        self.context.activity("making linear probes");
+        let made = self.make(&train, &forms, target)?;
+        let mut findings = self.measure(&made, &forms, &train, &test)?;
+        if self.config.composition {
+            findings.extend(self.composition(&made, &train, &forms)?);
+        }
+        cwm_findings::write(self.context.output("findings")?, findings)?;
+        self.write(made, &forms, &train)
+    }
+
+    /// The rows of an input, which must not have a game of `others`.
+    fn collect(&self, input: &'static str, others: Option<&HashSet<String>>) -> Result<Part, Failure> {
+        self.context.activity(format!("reading {input}"));
+        let mut games = Games::open(self.context, self.config, &self.model, input)?;
+        let sites = self.collection.sites.len();
+        let mut writer = RowsWriter::create(self.context.temporary(), input, sites, self.model.width())?;
+        // A GPU has one queue of work, which more threads would not fill faster.
+        let alone = WorkerPool::new(1)?;
+        let workers = if device::is_cpu(self.model.pass().device()) { &self.workers } else { &alone };
+        collect(self.context, &self.model, workers, &self.collection, games.wanted(others), &mut writer)?;
+        if games.too_long > 0 {
+            let longest = self.model.longest().unwrap_or(0);
+            let left_out = games.too_long;
+            self.context.note(format!("input `{input}`: {left_out} games of more than {longest} tokens are left out"));
+        }
+        let rows = writer.finish()?;
+        if rows.is_empty() {
+            let message = format!("no token of the games of input `{input}` is read (`last`, `phase`, `max_tokens`)");
+            return Err(Failure::input(message));
+        }
+        self.context.log(format!("{input}: {} rows of {} games", rows.len(), games.ids().len()));
+        Ok(Part { rows, ids: games.ids().clone(), boards: games.boards })
+    }
+
+    /// How the rows of each layer become what is read.
+    fn forms(&self, train: &Rows) -> Result<Vec<Form>, Failure> {
+        if let Some((description, folder)) = &self.autoencoder {
+            let form = |site: &usize| {
+                let trained = description.open(folder, *site)?;
+                let autoencoder = Box::new(trained.on(&device::cpu(), Precision::Fp32));
+                Ok(Form::Latents { autoencoder, latents: description.latents })
+            };
+            return self.collection.sites.iter().map(form).collect();
+        }
+        let divides = self.config.divides(&self.model.description().architecture.family);
+        let scale = |site| if divides { root_mean_square(train, site) } else { 1.0 };
+        Ok(self.workers.map(self.collection.sites.len(), scale).into_iter().map(Form::Stream).collect())
+    }
+
+    /// A linear probe of each layer.
+    fn make(&self, train: &Part, forms: &[Form], target: Target) -> Result<Vec<Made>, Failure> {
+        let labels = train.boards.classes(target);
+        let classes = target.classes().len();
+        let layers = inputs(&train.rows, forms);
+        if self.config.is_trained() {
+            self::train(self.context, self.config, &self.workers, &layers, &labels, classes)
+        } else {
+            differences(self.context, &self.workers, &layers, &labels, classes)
+        }
+    }
+
+    fn measure(&self, made: &[Made], forms: &[Form], train: &Part, test: &Part) -> Result<Vec<Finding>, Failure> {
+        self.context.activity("measuring");
+        let target = self.config.target();
+        let labels = test.boards.classes(target);
+        let probes: Vec<(&LinearProbe, Inputs<'_>)> =
+            made.iter().map(|made| &made.probe).zip(inputs(&test.rows, forms)).collect();
+        let measured = measure(self.context, &self.workers, &probes, &test.boards, &labels)?;
+        let reporter = self.reporter();
+        let mut findings = Vec::new();
+        let mut best: Option<f64> = None;
+        for ((site, made), measured) in self.collection.sites.iter().zip(made).zip(&measured) {
+            let of_layer = reporter.probe(&self.config.method, Some(*site as u32), made.loss, measured);
+            let occupied = of_layer.first().and_then(|whole| whole.get("occupied"));
+            best = best.into_iter().chain(occupied).reduce(f64::max);
+            findings.extend(of_layer);
+        }
+        if let Some(best) = best {
+            self.context.metric("occupied", best);
+        }
+        let board = Majority::of(target.classes().len(), &train.boards.classes(target)).board();
+        let rows = labels.len() / SQUARES;
+        let majority = Predictions { classes: board.repeat(rows), losses: vec![0.0; rows] };
+        findings.extend(reporter.probe("majority", None, None, &Measured::of(&test.boards, &labels, &majority)));
+        Ok(findings)
+    }
+
+    fn composition(&self, both: &[Made], train: &Part, forms: &[Form]) -> Result<Vec<Finding>, Failure> {
+        self.context.activity("comparing piece and colour");
+        let (colour, piece) = (self.make(train, forms, Target::Colour)?, self.make(train, forms, Target::Piece)?);
+        let reporter = self.reporter();
+        let parts = self.collection.sites.iter().zip(both).zip(colour.iter().zip(&piece));
+        let of_layer = |((site, both), (colour, piece)): ((&usize, &Made), (&Made, &Made))| {
+            let found = compose(&colour.probe, &piece.probe, &both.probe);
+            reporter.composition(*site as u32, train.rows.len() as u64, &found)
+        };
+        Ok(parts.flat_map(of_layer).collect())
+    }
+
+    fn reporter(&self) -> Reporter<'_> {
+        Reporter { config: self.config, model: &self.model, of: self.of(), workers: &self.workers }
+    }
+
+    fn of(&self) -> &'static str {
+        if self.autoencoder.is_some() { "latents" } else { "stream" }
+    }
+
+    fn write(&self, made: Vec<Made>, forms: &[Form], train: &Part) -> Result<(), Failure> {
+        let mut layers = BTreeMap::new();
+        for ((site, made), form) in self.collection.sites.iter().zip(made).zip(forms) {
+            let of_layer = match (form, &self.autoencoder) {
+                (Form::Latents { .. }, Some((description, folder))) => {
+                    let trained = description.open(folder, *site)?;
+                    let latent = made.probe;
+                    let weight = latent.weight().chunks_exact(latent.width());
+                    let decoded = weight.flat_map(|of_latents| trained.direction(of_latents)).collect();
+                    let probe = LinearProbe::new(latent.classes(), self.model.width(), decoded);
+                    LayerProbe { probe, latent: Some(latent), scale: 1.0 }
+                }
+                (Form::Stream(scale), _) => LayerProbe { probe: made.probe, latent: None, scale: *scale },
+                (Form::Latents { .. }, None) => return Err(Failure::internal("latents without an autoencoder")),
+            };
+            layers.insert(*site, of_layer);
+        }
+        let config = self.config;
+        let mut training = serde_json::Map::from_iter([
+            ("games".to_owned(), json!(train.ids.len())),
+            ("rows".to_owned(), json!(train.rows.len())),
+            ("labels".to_owned(), json!(config.labels)),
+            ("last".to_owned(), json!(config.last)),
+            ("cut".to_owned(), json!(config.cut)),
+            ("max_tokens".to_owned(), json!(config.max_tokens)),
+            ("seed".to_owned(), json!(config.seed)),
+        ]);
+        if config.is_trained() {
+            let of_training = [
+                ("epochs", json!(config.epochs)),
+                ("batch_size", json!(config.batch_size)),
+                ("lr", json!(config.lr)),
+                ("beta1", json!(config.beta1)),
+                ("beta2", json!(config.beta2)),
+                ("weight_decay", json!(config.weight_decay)),
+                ("warmup_share", json!(config.warmup_share)),
+            ];
+            training.extend(of_training.map(|(name, value)| (name.to_owned(), value)));
+        }
+        let description = ProbesDescription {
+            format: FORMAT,
+            model: self.model.json(),
+            network: self.model.weights_of().name().to_owned(),
+            width: self.model.width(),
+            layers: self.collection.sites.clone(),
+            last: if config.normed { "normed" } else { "raw" }.to_owned(),
+            of: self.of().to_owned(),
+            target: config.target.clone(),
+            classes: config.target().classes().iter().map(|class| (*class).to_owned()).collect(),
+            method: config.method.clone(),
+            phase: config.phase.clone(),
+            board: config.board.clone(),
+            training,
+        };
+        Probes { description, layers }.write(self.context.output("probes")?)
+    }
+}
+
+/// What is read of each layer.
+fn inputs<'a>(rows: &'a Rows, forms: &'a [Form]) -> Vec<Inputs<'a>> {
+    forms.iter().enumerate().map(|(site, form)| Inputs { rows, site, form }).collect()
+}
+
+/// Refuses autoencoders of another model.
+fn check_autoencoder(description: &autoencoder::Description, model: &Model) -> Result<(), Failure> {
+    let (found, width) = (description.width, model.width());
+    if found != width {
+        let message = format!("the autoencoder is of rows of {found} channels, and {} has {width}", model.name());
+        return Err(Failure::input(message));
+    }
+    let digest = description.model.get("digest").and_then(serde_json::Value::as_str);
+    if digest.is_some_and(|digest| digest != model.digest()) {
+        let message = format!("the autoencoder is of another model than the checkpoint, which is {}", model.name());
+        return Err(Failure::input(message).hint("autoencoders and checkpoint must be of one training"));
+    }
+    Ok(())
+}
