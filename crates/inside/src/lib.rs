@@ -14,6 +14,7 @@ pub mod linear_probe;
 mod model;
 mod reading;
 mod rows;
+pub mod sample;
 
 pub use batches::Batch;
 pub use collect::{Collection, Wanted, collect};

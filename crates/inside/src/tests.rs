@@ -5,7 +5,7 @@ use cwm_encoding::{PlainMove, START};
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Sites, Tokens, device};
 
-use crate::testing::write_checkpoint;
+use crate::sample::write_checkpoint;
 use crate::{Model, Reading, RowsWriter, Task, WeightsOf};
 
 fn readings(task: Task) -> Vec<Reading> {
@@ -19,9 +19,9 @@ fn readings(task: Task) -> Vec<Reading> {
     games.map(reading).collect()
 }
 
-fn open(family: &str, words: bool, weights_of: WeightsOf) -> (tempfile::TempDir, Model) {
+fn open(family: &str, task: Task, weights_of: WeightsOf) -> (tempfile::TempDir, Model) {
     let folder = tempfile::tempdir().unwrap();
-    write_checkpoint(folder.path(), family, "d32/l2", words, 4);
+    write_checkpoint(folder.path(), task, family, "d32/l2", 4).unwrap();
     let model = Model::open(folder.path(), weights_of, &device::cpu()).unwrap();
     (folder, model)
 }
@@ -29,10 +29,8 @@ fn open(family: &str, words: bool, weights_of: WeightsOf) -> (tempfile::TempDir,
 /// Rows of micro-batches are those of each game alone, for any number of workers.
 #[test]
 fn kept_rows_are_those_of_each_game_alone() {
-    for (family, words, task) in
-        [("gpt", true, Task::Moves), ("slice", true, Task::Moves), ("transformer", false, Task::State)]
-    {
-        let (_folder, model) = open(family, words, WeightsOf::Trained);
+    for (family, task) in [("gpt", Task::Moves), ("slice", Task::Moves), ("transformer", Task::State)] {
+        let (_folder, model) = open(family, task, WeightsOf::Trained);
         assert_eq!((model.task(), model.sites(), model.width()), (task, 3, 32));
         let readings = readings(task);
         let kept = |workers, batch_tokens| {
@@ -70,9 +68,9 @@ fn kept_rows_are_those_of_each_game_alone() {
 
 #[test]
 fn untrained_models_have_other_weights_of_the_same_architecture() {
-    let (_one, trained) = open("gpt", true, WeightsOf::Trained);
-    let (_two, same) = open("gpt", true, WeightsOf::Untrained { seed: 4 });
-    let (_three, other) = open("gpt", true, WeightsOf::Untrained { seed: 5 });
+    let (_one, trained) = open("gpt", Task::Moves, WeightsOf::Trained);
+    let (_two, same) = open("gpt", Task::Moves, WeightsOf::Untrained { seed: 4 });
+    let (_three, other) = open("gpt", Task::Moves, WeightsOf::Untrained { seed: 5 });
     assert_eq!(trained.digest(), same.digest());
     assert_ne!(trained.digest(), other.digest());
     assert_eq!((trained.name(), trained.weights_of().name()), ("gpt d32/l2".to_owned(), "trained"));
@@ -85,7 +83,7 @@ fn untrained_models_have_other_weights_of_the_same_architecture() {
 #[test]
 fn other_forms_are_refused_in_words() {
     let folder = tempfile::tempdir().unwrap();
-    write_checkpoint(folder.path(), "gpt", "d32/l2", true, 4);
+    write_checkpoint(folder.path(), Task::Moves, "gpt", "d32/l2", 4).unwrap();
     let file = folder.path().join("model.json");
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(file, text.replace("\"words\"", "\"board\"")).unwrap();
@@ -95,7 +93,7 @@ fn other_forms_are_refused_in_words() {
 
 #[test]
 fn a_game_that_is_too_long_is_refused() {
-    let (_folder, model) = open("gpt", true, WeightsOf::Trained);
+    let (_folder, model) = open("gpt", Task::Moves, WeightsOf::Trained);
     let longest = model.longest().unwrap();
     let workers = WorkerPool::new(1).unwrap();
     let games = [vec![1u16; longest + 1]];

@@ -19,6 +19,7 @@ mod ordered;
 mod pgn;
 mod points;
 mod positions;
+mod probes;
 mod sequences;
 
 #[cfg(test)]
@@ -51,6 +52,7 @@ impl Inspector for ChessInspector {
             "checkpoint" => models::checkpoint(path).map(Some),
             "curves" => models::curves(path).map(Some),
             "summary" => models::summary(path).map(Some),
+            "probes" => probes::probes(path).map(Some),
             "choice" => choices::choice(path).map(Some),
             "candidates" => choices::candidates(path).map(Some),
             "differences" => choices::differences(path).map(Some),

@@ -64,7 +64,7 @@ fn lines(model: &Map<String, Value>, weights: Option<String>) -> Vec<String> {
 }
 
 /// Returns the number of tensors of a safetensors file, by its header, and its size.
-fn tensors(path: &Path) -> Result<(u64, u64), Failure> {
+pub fn tensors(path: &Path) -> Result<(u64, u64), Failure> {
     let wrong = |what: String| Failure::input(format!("{} is not a safetensors file: {what}", path.display()));
     let io = |error| Failure::io("read", path, error);
     let mut file = File::open(path).map_err(io)?;

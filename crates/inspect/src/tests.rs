@@ -202,3 +202,27 @@ fn findings_are_reported_a_line_each() {
     std::fs::write(&file, "{}\n").unwrap();
     assert!(described(Format::FINDINGS, &file).unwrap_err().starts_with("line 1 of the findings "));
 }
+
+#[test]
+fn linear_probes_are_reported_with_what_they_read() {
+    let folder = tempdir().unwrap();
+    let probes = r#"{"format":1,"model":{"family":"gpt","size":"d64/l4"},"network":"trained","layers":[0,4],"target":"both",
+        "method":"linear","of":"stream","phase":"any","board":"after","final":"raw","training":{"epochs":15}}"#;
+    std::fs::write(folder.path().join("probes.json"), probes).unwrap();
+    let header = br#"{"weight.0":{},"scale.0":{}}"#;
+    let bytes = [&(header.len() as u64).to_le_bytes()[..], header].concat();
+    std::fs::write(folder.path().join("probes.safetensors"), bytes).unwrap();
+    let text = described(Format::PROBES, folder.path()).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[..3], ["model       gpt d64/l4", "network     trained", "layers      [0,4]"]);
+    assert_eq!(
+        lines[5..],
+        [
+            "read        board after, final raw, of stream, phase any",
+            "weights     2 tensors in 36 bytes",
+            "training    epochs 15"
+        ]
+    );
+    std::fs::write(folder.path().join("probes.json"), "[]").unwrap();
+    assert!(described(Format::PROBES, folder.path()).is_err());
+}

@@ -2,7 +2,7 @@
 
 use cwm_findings::{Finding, Kind};
 use cwm_inside::Model;
-use cwm_inside::linear_probe::{Composition, Metrics, Target, intervals};
+use cwm_inside::linear_probe::{Composition, Metrics, SQUARES, Target, intervals};
 use cwm_models::worker_pool::WorkerPool;
 
 use crate::config::Config;
@@ -44,10 +44,10 @@ impl Reporter<'_> {
         std::iter::once(whole).chain(measured.squares.iter().enumerate().map(of_square)).collect()
     }
 
-    /// The findings of how probes of colour and piece add up in a layer; `rows` were trained on.
-    pub fn composition(&self, layer: u32, rows: u64, found: &[Composition]) -> Vec<Finding> {
+    /// The findings of how probes of colour and piece add up in a layer.
+    pub fn composition(&self, layer: u32, found: &[Composition]) -> Vec<Finding> {
         let finding = |composition: &Composition| {
-            let mut finding = self.finding(Kind::Composition, Some(layer), rows);
+            let mut finding = self.finding(Kind::Composition, Some(layer), SQUARES as u64);
             finding = finding.name("colour", Target::Colour.classes()[composition.colour]);
             finding = finding.name("piece", Target::Piece.classes()[composition.piece]);
             for (class, cosine) in Target::Both.classes()[1..].iter().zip(composition.cosines) {

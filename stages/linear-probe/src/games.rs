@@ -29,7 +29,7 @@ pub struct Games<'a> {
 }
 
 /// Boards of rows, in their order.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Boards {
     /// Labels of their squares, [rows, 64].
     labels: Vec<u8>,
@@ -59,12 +59,13 @@ impl<'a> Games<'a> {
             return Err(Failure::input(message));
         }
         if config.phase != "any" && model.task() == Task::State {
-            let message = format!("`phase` is {}, and {} reads whole moves, which have no phase", config.phase, model.name());
+            let message =
+                format!("`phase` is {}, and {} reads whole moves, which have no phase", config.phase, model.name());
             return Err(Failure::input(message));
         }
         let dataset = Dataset::open(context.input(input)?)?;
-        let boards = Boards { starts: vec![0], ..Boards::default() };
-        Ok(Games { context, config, model, input, dataset, ids: HashSet::new(), too_long: 0, boards })
+        let (ids, boards) = (HashSet::new(), Boards::empty());
+        Ok(Games { context, config, model, input, dataset, ids, too_long: 0, boards })
     }
 
     /// The games whose rows are read, in order; their boards are put down.
@@ -113,7 +114,7 @@ impl<'a> Games<'a> {
             let ply = plies[token];
             self.boards.push(&labels[ply as usize * LABELS..][..LABELS], ply);
         }
-        self.boards.starts.push(self.boards.len());
+        self.boards.end_game();
         self.ids.insert(id.clone());
         Ok(Some(Wanted { id, reading, tokens: kept }))
     }
@@ -137,6 +138,11 @@ impl<'a> Games<'a> {
 }
 
 impl Boards {
+    /// Without rows.
+    pub fn empty() -> Self {
+        Boards { labels: Vec::new(), is_black: Vec::new(), plies: Vec::new(), starts: vec![0] }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.plies.len()
@@ -153,10 +159,16 @@ impl Boards {
         rows.flat_map(|(row, is_black)| row.iter().map(move |label| target.class(*label, *is_black))).collect()
     }
 
-    fn push(&mut self, labels: &[u8], ply: u32) {
+    /// Adds a row of the current game: the labels of its board, and the plies played on it.
+    pub fn push(&mut self, labels: &[u8], ply: u32) {
         self.labels.extend_from_slice(&labels[..SQUARES]);
         self.is_black.push(labels[SIDE] == 1);
         self.plies.push(ply);
+    }
+
+    /// Ends the current game.
+    pub fn end_game(&mut self) {
+        self.starts.push(self.len());
     }
 
     /// Lets boards change places among rows of equal ply.
@@ -185,7 +197,7 @@ mod tests {
 
     #[test]
     fn boards_change_places_among_equal_plies_alone() {
-        let mut boards = Boards::default();
+        let mut boards = Boards::empty();
         for row in 0..40u8 {
             let mut labels = [row; LABELS];
             labels[SIDE] = row % 2;

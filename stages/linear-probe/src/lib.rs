@@ -37,7 +37,11 @@ impl Stage for LinearProbe {
         vec![
             Input::one("checkpoint", Format::CHECKPOINT, "The model: of `train`, or of `learn` on the form `words`."),
             Input::one("train", Format::DATASET, "The games to train on."),
-            Input::one("test", Format::DATASET, "The games to measure on; none of them may be among those to train on."),
+            Input::one(
+                "test",
+                Format::DATASET,
+                "The games to measure on; none of them may be among those to train on.",
+            ),
             Input::optional(
                 "autoencoder",
                 Format::AUTOENCODER,

@@ -177,7 +177,7 @@ impl<'a> Stage<'a> {
         let parts = self.collection.sites.iter().zip(both).zip(colour.iter().zip(&piece));
         let of_layer = |((site, both), (colour, piece)): ((&usize, &Made), (&Made, &Made))| {
             let found = compose(&colour.probe, &piece.probe, &both.probe);
-            reporter.composition(*site as u32, train.rows.len() as u64, &found)
+            reporter.composition(*site as u32, &found)
         };
         Ok(parts.flat_map(of_layer).collect())
     }

@@ -1,0 +1,6 @@
+//! The stage's own tests: golden values of an independent program, planted rows, whole runs, refusals.
+
+mod golden;
+mod planted;
+mod refusals;
+mod stage;

@@ -58,8 +58,7 @@ pub fn train(
             Ok((sampler.batch(step), config.rate(step, steps)))
         };
         let of_epoch = (steps / config.epochs) as usize;
-        let (part, losses) =
-            train_block(&layers[layer], labels, block, &initial[layer], config.adamw(), steps, step)?;
+        let (part, losses) = train_block(&layers[layer], labels, block, &initial[layer], config.adamw(), steps, step)?;
         Ok::<_, Failure>((part, losses[losses.len() - of_epoch..].iter().sum::<f64>()))
     });
     let mut made: Vec<Made> = initial.into_iter().map(|probe| Made { probe, loss: Some(0.0) }).collect();

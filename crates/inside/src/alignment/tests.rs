@@ -132,8 +132,8 @@ fn pairs_are_of_one_stratum_and_different_classes_and_rows_stay_in_their_strata(
 fn pairs_within_classes_are_parted_by_their_last_moves() {
     let units = Units::new(&[1.0, 0.0, 1.0, 0.0, 0.0, 2.0], 2).unwrap();
     let [shared, other] = by_suffix(&units, &[vec![0, 1, 2]], &["a", "a", "b"]);
-    assert_eq!(shared, Cosines { pairs: 1, mean: Some(1.0) });
-    assert_eq!(other, Cosines { pairs: 2, mean: Some(0.0) });
+    assert_eq!(shared, Cosines { pairs: 1, classes: 1, mean: 1.0 });
+    assert_eq!(other, Cosines { pairs: 2, classes: 1, mean: 0.0 });
     assert_eq!(by_suffix(&units, &[vec![0, 2]], &["a", "a", "b"])[0], Cosines::default());
 }
 

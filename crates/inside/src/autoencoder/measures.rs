@@ -58,6 +58,19 @@ impl ReconstructionSums {
         }
     }
 
+    /// Adds the sums of later rows.
+    pub fn merge(&mut self, later: &ReconstructionSums) {
+        self.rows += later.rows;
+        self.active += later.active;
+        self.size += later.size;
+        self.error += later.error;
+        self.cosine += later.cosine;
+        self.length += later.length;
+        self.squares += later.squares;
+        self.channels.iter_mut().zip(&later.channels).for_each(|(sum, later)| *sum += later);
+        self.fired.iter_mut().zip(&later.fired).for_each(|(fired, later)| *fired |= later);
+    }
+
     fn add_row(&mut self, x: &[f32], y: &[f32]) {
         let (mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0);
         for ((&x, &y), channel) in x.iter().zip(y).zip(&mut self.channels) {

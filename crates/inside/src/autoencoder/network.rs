@@ -35,10 +35,14 @@ pub struct Loss {
     pub active: Tensor<1>,
 }
 
-/// Names and places of the parameters in a layout.
-pub(super) const DECODER: &str = "W_dec";
+/// Places of the parameters in the layout.
+const GATE: usize = 0;
+const DECODER_BIAS: usize = 5;
 
 impl Autoencoder {
+    /// The place of `W_dec` in the layout.
+    pub const DECODER: usize = 4;
+
     /// One for rows of so many channels with so many latents, both at least 1; `None` if that is too large for any machine.
     pub fn new(width: usize, latents: usize) -> Option<Self> {
         let mut declarations = Declarations::default();
@@ -48,7 +52,7 @@ impl Autoencoder {
         let gate_bias = root.declare("b_gate", Declaration::new([latents], zero));
         let magnitude = root.declare("r_mag", Declaration::new([latents], zero));
         let magnitude_bias = root.declare("b_mag", Declaration::new([latents], zero));
-        let decoder = root.declare(DECODER, Declaration::new([width, latents], zero));
+        let decoder = root.declare("W_dec", Declaration::new([width, latents], zero));
         let decoder_bias = root.declare("b_dec", Declaration::new([width], zero));
         let layout = Arc::new(Layout::new(declarations)?);
         Some(Autoencoder { layout, gate, gate_bias, magnitude, magnitude_bias, decoder, decoder_bias })
@@ -61,25 +65,25 @@ impl Autoencoder {
 
     /// Number of channels of a row.
     pub fn width(&self) -> usize {
-        self.layout.parameters()[4].shape[0]
+        self.layout.parameters()[Self::DECODER].shape[0]
     }
 
     /// Number of latents.
     pub fn latents(&self) -> usize {
-        self.layout.parameters()[4].shape[1]
+        self.layout.parameters()[Self::DECODER].shape[1]
     }
 
     /// Weights before training: the decoder's columns are random directions, the gate its transpose, `b_dec` as given, all else 0.
     pub fn initial_weights(&self, seed: u64, decoder_bias: &[f32]) -> Weights {
         let (width, latents) = (self.width(), self.latents());
         let mut weights = Weights::zeros(self.layout.clone());
-        Init::Normal(1.0).fill(weights.get_mut(4), &mut InitRng::seeded(seed));
-        set_unit_columns(weights.get_mut(4), latents);
-        let decoder = weights.get(4).to_vec();
-        for (latent, row) in weights.get_mut(0).chunks_exact_mut(width).enumerate() {
+        Init::Normal(1.0).fill(weights.get_mut(Self::DECODER), &mut InitRng::seeded(seed));
+        set_unit_columns(weights.get_mut(Self::DECODER), latents);
+        let decoder = weights.get(Self::DECODER).to_vec();
+        for (latent, row) in weights.get_mut(GATE).chunks_exact_mut(width).enumerate() {
             row.iter_mut().enumerate().for_each(|(channel, value)| *value = decoder[channel * latents + latent]);
         }
-        weights.get_mut(5).copy_from_slice(decoder_bias);
+        weights.get_mut(DECODER_BIAS).copy_from_slice(decoder_bias);
         weights
     }
 

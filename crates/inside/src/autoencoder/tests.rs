@@ -1,6 +1,6 @@
 use burn::tensor::{Tensor, TensorData};
 use cwm_models::parameters::{InitRng, Weights};
-use cwm_models::{DeviceWeights, ForwardPass, device};
+use cwm_models::{DeviceWeights, ForwardPass, Precision, device};
 
 use super::*;
 use crate::golden::{Golden, assert_close};
@@ -56,12 +56,13 @@ fn outputs_and_measures_equal_the_independent_program() {
     assert_all_close(&values(pi), &golden.floats("output.pi_gate"), 2e-5);
     assert_all_close(&latents, &golden.floats("output.f"), 2e-5);
     assert_all_close(&reconstructed, &golden.floats("output.x_hat"), 2e-5);
-    let mut sums = ReconstructionSums::new(WIDTH, LATENTS);
-    // In two parts, as batches come.
+    let [mut sums, mut rest] = [(); 2].map(|()| ReconstructionSums::new(WIDTH, LATENTS));
+    // In two parts, as games come.
     let cut = |values: &'_ [f32], width: usize| values.len() / width / 3 * width;
     let (at, at_latents) = (cut(&x, WIDTH), cut(&latents, LATENTS));
     sums.add(&x[..at], &reconstructed[..at], &latents[..at_latents]);
-    sums.add(&x[at..], &reconstructed[at..], &latents[at_latents..]);
+    rest.add(&x[at..], &reconstructed[at..], &latents[at_latents..]);
+    sums.merge(&rest);
     let found = sums.measures();
     let expected = |name: &str| golden.manifest["metrics"][name].as_f64().unwrap();
     for (found, name) in [
@@ -184,7 +185,7 @@ fn what_was_written_is_read_and_faults_are_named() {
 #[test]
 fn a_direction_is_what_weights_of_latents_change_in_the_stream() {
     let trained = trained();
-    let on_device = trained.on(&device::cpu());
+    let on_device = trained.on(&device::cpu(), Precision::Fp32);
     let latents: Vec<f32> = (0..LATENTS).map(|latent| (latent % 5) as f32).collect();
     let rows = |latents: Vec<f32>| values(on_device.rows(tensor(&latents, LATENTS, &device::cpu())));
     let difference: Vec<f32> =
@@ -198,12 +199,15 @@ fn the_scale_is_applied_and_undone() {
     let x = random_rows(7, 5);
     let doubled: Vec<f32> = x.iter().map(|value| 2.0 * value).collect();
     let plain = Trained { scale: 1.0, ..trained.clone() };
-    let latents =
-        |trained: &Trained, x: &[f32]| values(trained.on(&device::cpu()).latents(tensor(x, WIDTH, &device::cpu())));
+    let latents = |trained: &Trained, x: &[f32]| {
+        values(trained.on(&device::cpu(), Precision::Fp32).latents(tensor(x, WIDTH, &device::cpu())))
+    };
     let found = latents(&trained, &x);
     assert_eq!(found, latents(&plain, &doubled));
     assert!(found.iter().all(|latent| *latent >= 0.0) && found.iter().any(|latent| *latent > 0.0));
-    let rows = |trained: &Trained| values(trained.on(&device::cpu()).rows(tensor(&found, LATENTS, &device::cpu())));
+    let rows = |trained: &Trained| {
+        values(trained.on(&device::cpu(), Precision::Fp32).rows(tensor(&found, LATENTS, &device::cpu())))
+    };
     let halves: Vec<f32> = rows(&plain).iter().map(|value| value / 2.0).collect();
     assert_eq!(rows(&trained), halves);
 }

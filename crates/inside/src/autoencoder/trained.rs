@@ -2,7 +2,7 @@
 
 use burn::tensor::{Device, Tensor};
 use cwm_models::parameters::Weights;
-use cwm_models::{DeviceWeights, ForwardPass};
+use cwm_models::{DeviceWeights, ForwardPass, Precision};
 
 use super::Autoencoder;
 
@@ -18,33 +18,34 @@ pub struct Trained {
 }
 
 /// The same on a device, for passes over rows as they are in the stream.
-pub struct OnDevice<'t> {
-    autoencoder: &'t Autoencoder,
-    weights: DeviceWeights<'t>,
+#[derive(Debug)]
+pub struct OnDevice {
+    autoencoder: Autoencoder,
+    weights: DeviceWeights<'static>,
     scale: f64,
 }
 
 impl Trained {
     /// The direction in the stream for which weights of latents [latents] stand: W_dec w / scale.
     pub fn direction(&self, of_latents: &[f32]) -> Vec<f32> {
-        let decoder = self.weights.get(4).chunks_exact(of_latents.len());
+        let decoder = self.weights.get(Autoencoder::DECODER).chunks_exact(of_latents.len());
         let product = |row: &[f32]| -> f64 {
             row.iter().zip(of_latents).map(|(weight, latent)| f64::from(*weight) * f64::from(*latent)).sum()
         };
         decoder.map(|row| (product(row) / f64::from(self.scale)) as f32).collect()
     }
 
-    /// Copies it to a device.
-    pub fn on<'t>(&'t self, device: &Device) -> OnDevice<'t> {
+    /// Copies it to a device. Its products round operands to `precision`.
+    pub fn on(&self, device: &Device, precision: Precision) -> OnDevice {
         OnDevice {
-            autoencoder: &self.autoencoder,
-            weights: DeviceWeights::new(&self.weights, device),
+            autoencoder: self.autoencoder.clone(),
+            weights: DeviceWeights::owned(&self.weights, device).with_precision(precision),
             scale: f64::from(self.scale),
         }
     }
 }
 
-impl OnDevice<'_> {
+impl OnDevice {
     /// The latents [rows, latents] of rows of the stream [rows, width].
     pub fn latents(&self, rows: Tensor<2>) -> Tensor<2> {
         let pass = ForwardPass::evaluation(&self.weights);

@@ -1,0 +1,109 @@
+//! The games of an input as the model reads them.
+
+use cwm_chess::Dataset;
+use cwm_contract::{Context, Failure};
+use cwm_inside::{Model, Reading, Task};
+
+/// The games of an input.
+pub struct Games {
+    /// They.
+    pub dataset: Dataset,
+    input: &'static str,
+    task: Task,
+    /// Tokens after which a game is cut.
+    cut: Option<usize>,
+    /// Tokens that the model reads at most.
+    longest: Option<usize>,
+}
+
+/// Games and rows of one pass over an input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Rows: tokens but for each game's first.
+    pub rows: u64,
+    /// Games that are left out, being longer than the model reads.
+    pub too_long: u64,
+}
+
+impl Games {
+    /// Opens an input, whose games are cut after `max_tokens`.
+    ///
+    /// # Errors
+    /// It cannot be read, or the model reads fewer tokens than `max_tokens`.
+    pub fn open(
+        context: &Context,
+        input: &'static str,
+        model: &Model,
+        max_tokens: Option<u64>,
+    ) -> Result<Self, Failure> {
+        let (cut, longest) = (max_tokens.map(|most| most as usize), model.longest());
+        if let (Some(cut), Some(longest)) = (cut, longest)
+            && cut > longest
+        {
+            let message = format!("`max_tokens` is {cut}, and {} reads {longest} tokens at most", model.name());
+            return Err(Failure::input(message));
+        }
+        let dataset = Dataset::open(context.input(input)?)?;
+        Ok(Games { dataset, input, task: model.task(), cut, longest })
+    }
+
+    /// Number of games.
+    pub fn len(&self) -> usize {
+        self.dataset.len()
+    }
+
+    /// Whose game it is, for errors.
+    ///
+    /// # Errors
+    /// The input is damaged.
+    pub fn id(&self, game: usize) -> Result<String, Failure> {
+        Ok(self.dataset.get(game)?.map(|game| game.row().id.to_owned()).unwrap_or_default())
+    }
+
+    /// What the model reads of a game; `None` if that is more than it can.
+    ///
+    /// # Errors
+    /// The input is damaged, or the game is none.
+    pub fn reading(&self, game: usize) -> Result<Option<Reading>, Failure> {
+        let tokens = self.dataset.tokens(game)?.unwrap_or_default();
+        let reading = Reading::of(self.task, tokens);
+        let mut reading = match reading {
+            Ok(reading) => reading,
+            Err(wrong) => {
+                let id = self.id(game)?;
+                return Err(Failure::input(format!("input `{}`, game {game} ({id}): {wrong}", self.input)));
+            }
+        };
+        self.cut.into_iter().for_each(|cut| reading.truncate(cut));
+        Ok(Some(reading).filter(|reading| self.longest.is_none_or(|longest| reading.len() <= longest)))
+    }
+
+    /// Counts rows.
+    ///
+    /// # Errors
+    /// A game is none, the input is damaged, or the stage was cancelled.
+    pub fn count(&self, context: &Context) -> Result<Count, Failure> {
+        let mut count = Count::default();
+        for game in 0..self.len() {
+            context.check_cancelled()?;
+            match self.reading(game)? {
+                Some(reading) => count.rows += reading.len().saturating_sub(1) as u64,
+                None => count.too_long += 1,
+            }
+        }
+        if count.too_long > 0 {
+            context.note(format!(
+                "{} games of `{}` are longer than the model reads, and left out",
+                count.too_long, self.input
+            ));
+        }
+        if count.rows == 0 {
+            let message = format!(
+                "the games of `{}` have no tokens to look at: none has a move that the model reads",
+                self.input
+            );
+            return Err(Failure::input(message).hint("`max_tokens` cuts long games in place of leaving them out"));
+        }
+        Ok(count)
+    }
+}

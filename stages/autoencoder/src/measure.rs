@@ -1,0 +1,224 @@
+//! Measures autoencoders on games that they were not trained on.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use burn::tensor::{Device, Tensor, TensorData};
+use cwm_contract::{Context, Failure};
+use cwm_inside::autoencoder::{Measures, OnDevice, ReconstructionSums, Trained};
+use cwm_inside::{Batch, Model};
+use cwm_models::Precision;
+use cwm_models::sites::{Change, Edit, Sites};
+use cwm_models::worker_pool::WorkerPool;
+
+use crate::games::Games;
+use crate::losses::{LossSum, TestGame};
+
+/// Games in memory at once.
+const CHUNK: usize = 128;
+
+/// What the autoencoder of a site is worth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SiteMeasures {
+    /// How well rows are reconstructed.
+    pub rows: Measures,
+    /// The model's loss with the stream as the autoencoder gives it.
+    pub reconstructed: f64,
+    /// The same with the stream set to 0.
+    pub zero: f64,
+    /// The same with the stream set to its mean row.
+    pub mean: f64,
+}
+
+/// What is measured with.
+pub struct Measurement<'a> {
+    /// Inputs, outputs, services.
+    pub context: &'a Context,
+    /// The model.
+    pub model: &'a Model,
+    /// Where it computes.
+    pub device: &'a Device,
+    /// Threads of the processor.
+    pub workers: &'a WorkerPool,
+    /// Largest number of padded tokens of a pass.
+    pub batch_tokens: usize,
+    /// True if the row of each game's first token is not replaced.
+    pub keep_begin: bool,
+}
+
+/// What one site's stream becomes.
+#[derive(Clone)]
+enum Replacement {
+    Reconstructed(Arc<OnDevice>),
+    /// The same row everywhere.
+    Row(Tensor<1>),
+}
+
+impl Replacement {
+    fn of(&self, x: Tensor<2>) -> Tensor<2> {
+        match self {
+            Replacement::Reconstructed(autoencoder) => autoencoder.rows(autoencoder.latents(x)),
+            Replacement::Row(row) => row.clone().unsqueeze::<2>().repeat_dim(0, x.dims()[0]),
+        }
+    }
+}
+
+impl Measurement<'_> {
+    /// The model's own loss, and the measures of the autoencoder of each of these sites, in their order, on the first games, at
+    /// most so many.
+    ///
+    /// # Errors
+    /// A game is none, none is left, or the stage was cancelled.
+    pub fn run(
+        &self,
+        games: &Games,
+        most: u64,
+        trained: &[(usize, Trained)],
+        precision: Precision,
+    ) -> Result<(f64, Vec<SiteMeasures>), Failure> {
+        let games = self.games(games, most)?;
+        let autoencoders: Vec<(usize, Arc<OnDevice>)> =
+            trained.iter().map(|(site, trained)| (*site, Arc::new(trained.on(self.device, precision)))).collect();
+        self.context.activity("measuring reconstructions");
+        let (loss, sums) = self.plain(&games, &autoencoders, trained)?;
+        self.context.activity("measuring losses");
+        let mut measures = Vec::new();
+        for ((site, autoencoder), sums) in autoencoders.into_iter().zip(sums) {
+            let row = |values: Vec<f32>| {
+                Replacement::Row(Tensor::from_data(TensorData::new(values, [self.model.width()]), self.device))
+            };
+            let replaced = |replacement| Ok::<_, Failure>(self.replaced(&games, site, &replacement)?.mean());
+            measures.push(SiteMeasures {
+                rows: sums.measures(),
+                reconstructed: replaced(Replacement::Reconstructed(autoencoder))?,
+                zero: replaced(row(vec![0.0; self.model.width()]))?,
+                mean: replaced(row(sums.mean_row()))?,
+            });
+        }
+        Ok((loss.mean(), measures))
+    }
+
+    fn games(&self, games: &Games, most: u64) -> Result<Vec<TestGame>, Failure> {
+        let mut found = Vec::new();
+        let mut too_long = 0u64;
+        for game in (0..games.len()).take(most as usize) {
+            self.context.check_cancelled()?;
+            match games.reading(game)? {
+                Some(reading) if reading.len() > 1 => {
+                    found.push(TestGame::new(games, game, self.model.task(), reading)?);
+                }
+                Some(_) => {}
+                None => too_long += 1,
+            }
+        }
+        if too_long > 0 {
+            self.context.note(format!("{too_long} games of `test` are longer than the model reads, and left out"));
+        }
+        if found.is_empty() {
+            return Err(Failure::input("the first games of `test` have no move that the model reads")
+                .hint("`max_tokens` cuts long games in place of leaving them out"));
+        }
+        Ok(found)
+    }
+
+    /// The model as it is: its loss, and how well the rows of each site are reconstructed.
+    fn plain(
+        &self,
+        games: &[TestGame],
+        autoencoders: &[(usize, Arc<OnDevice>)],
+        trained: &[(usize, Trained)],
+    ) -> Result<(LossSum, Vec<ReconstructionSums>), Failure> {
+        let width = self.model.width();
+        let empty = |(_, trained): &(usize, Trained)| ReconstructionSums::new(width, trained.autoencoder.latents());
+        let mut sums: Vec<ReconstructionSums> = trained.iter().map(empty).collect();
+        let mut loss = LossSum::default();
+        for chunk in games.chunks(CHUNK) {
+            let by_game = self.model.by_batch(self.workers, self.batch_tokens, chunk, |batch| {
+                self.context.check_cancelled()?;
+                let keep = autoencoders.iter().map(|(site, _)| *site).collect();
+                let (losses, kept) = self.losses(batch, chunk, Sites { keep, edit: None });
+                let by_site: Vec<_> = autoencoders
+                    .iter()
+                    .zip(kept)
+                    .map(|((_, autoencoder), rows)| {
+                        let latents = autoencoder.latents(rows.clone());
+                        let reconstructed = values(autoencoder.rows(latents.clone()));
+                        (values(rows), reconstructed, values(latents))
+                    })
+                    .collect();
+                let game = |(place, loss): (usize, LossSum)| {
+                    let rows = batch.row(place, 1)..batch.row(place, chunk[batch.places[place]].len());
+                    let sums = trained.iter().zip(&by_site).map(|(trained, (x, y, latents))| {
+                        let mut sums = empty(trained);
+                        let count = trained.1.autoencoder.latents();
+                        sums.add(part(x, &rows, width), part(y, &rows, width), part(latents, &rows, count));
+                        sums
+                    });
+                    (loss, sums.collect::<Vec<_>>())
+                };
+                Ok(losses.into_iter().enumerate().map(game).collect())
+            })?;
+            for (of_game, by_site) in by_game {
+                loss.add(of_game);
+                sums.iter_mut().zip(&by_site).for_each(|(sums, of_game)| sums.merge(of_game));
+            }
+        }
+        Ok((loss, sums))
+    }
+
+    /// The loss of the model whose stream at a site is replaced.
+    fn replaced(&self, games: &[TestGame], site: usize, replacement: &Replacement) -> Result<LossSum, Failure> {
+        let mut loss = LossSum::default();
+        for chunk in games.chunks(CHUNK) {
+            let by_game = self.model.by_batch(self.workers, self.batch_tokens, chunk, |batch| {
+                self.context.check_cancelled()?;
+                let (replacement, mask) = (replacement.clone(), self.mask(batch));
+                let change = move |x: Tensor<2>| {
+                    let y = replacement.of(x.clone());
+                    x.clone() + (y - x) * mask.clone()
+                };
+                let edit = Some(Edit { site, change: Change::Replace(Box::new(change)) });
+                Ok(self.losses(batch, chunk, Sites { keep: Vec::new(), edit }).0)
+            })?;
+            by_game.into_iter().for_each(|of_game| loss.add(of_game));
+        }
+        Ok(loss)
+    }
+
+    /// 1 for each row that is replaced, else 0: [rows, 1].
+    fn mask(&self, batch: &Batch<'_>) -> Tensor<2> {
+        let (games, time) = (batch.places.len(), batch.tokens.time());
+        let of = |row: usize| if self.keep_begin && row.is_multiple_of(time) { 0.0 } else { 1.0 };
+        let mask: Vec<f32> = (0..games * time).map(of).collect();
+        Tensor::from_data(TensorData::new(mask, [games * time, 1]), self.device)
+    }
+
+    /// The loss of each game of a batch, and the kept streams.
+    fn losses(&self, batch: &Batch<'_>, games: &[TestGame], sites: Sites) -> (Vec<LossSum>, Vec<Tensor<2>>) {
+        let answers: Vec<usize> = batch.places.iter().map(|&place| games[place].answers()).collect();
+        let rows: Vec<usize> = answers
+            .iter()
+            .enumerate()
+            .flat_map(|(game, &answers)| (0..answers).map(move |token| batch.row(game, token)))
+            .collect();
+        let (pass, logits) = batch.logits(sites, &rows);
+        let outputs = logits.len() / rows.len().max(1);
+        let mut first = 0;
+        let loss = |(&place, &answers): (&usize, &usize)| {
+            let range = first * outputs..(first + answers) * outputs;
+            first += answers;
+            games[place].loss(&logits[range])
+        };
+        let losses = batch.places.iter().zip(&answers).map(loss).collect();
+        (losses, pass.kept().into_iter().map(|(_, kept)| kept).collect())
+    }
+}
+
+/// These rows of values [rows, width].
+fn part<'v>(values: &'v [f32], rows: &Range<usize>, width: usize) -> &'v [f32] {
+    &values[rows.start * width..rows.end * width]
+}
+
+fn values(tensor: Tensor<2>) -> Vec<f32> {
+    tensor.into_data().as_slice::<f32>().expect("rows are f32 and contiguous").to_vec()
+}

@@ -1,0 +1,35 @@
+//! What is refused, in words.
+
+use cwm_contract::{Failure, Value};
+use cwm_inside::Task;
+
+use super::{inputs, trial};
+use crate::AutoencoderStage;
+
+fn refused(more: &[(&str, Value)]) -> Failure {
+    let (folder, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    inputs(folder.path(), Task::Moves, "gpt");
+    trial(work.path(), folder.path(), more).run(&AutoencoderStage).err().unwrap()
+}
+
+#[test]
+fn layers_lengths_and_rates_that_cannot_be_are_refused() {
+    let list = |layers: &[i128]| Value::List(layers.iter().map(|&layer| Value::Int(layer)).collect());
+    for (name, value, message) in [
+        ("layers", list(&[3]), "`layers` has layer 3, and gpt d16/l2 has layers 0 to 2"),
+        ("layers", list(&[1, 1]), "`layers` has layer 1 twice"),
+        ("max_tokens", Value::Int(600), "`max_tokens` is 600, and gpt d16/l2 reads 512 tokens at most"),
+        ("lr", Value::Float(0.0), "parameter `lr` must be a number above 0"),
+        ("sparsity", Value::Float(f64::NAN), "parameter `sparsity` must be a number of at least 0"),
+        ("beta1", Value::Float(1.0), "parameter `beta1` must be a number from 0 up to, and not, 1"),
+    ] {
+        let failure = refused(&[(name, value)]);
+        assert!(failure.message.contains(message), "{failure}");
+    }
+}
+
+#[test]
+fn a_training_that_diverges_names_layer_and_update() {
+    let failure = refused(&[("lr", Value::Float(1e30)), ("scale", Value::Text("none".into()))]);
+    assert!(failure.message.starts_with("the autoencoder of layer 1 diverged at update "), "{failure}");
+}
