@@ -1,11 +1,13 @@
 //! Parameters of `legality`.
 
-use cwm_contract::{Type, parameters};
-use cwm_models::Precision;
+use cwm_contract::{ParameterError, Type, parameters};
+use cwm_models::{Precision, families};
 
 parameters! {
     /// Which games are read, and how.
     pub struct Config {
+        /// The family that the checkpoint must have. If it is given, the result depends on the code of that family only.
+        pub family: Option<String> = None,
         /// Number of games, the first ones; by default all.
         pub games: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 32 })),
         /// Games of more words are left out and counted, like those that are longer than the model reads.
@@ -28,6 +30,12 @@ parameters! {
 }
 
 impl Config {
+    /// Returns the faults of these values beyond their types.
+    pub fn faults(&self) -> Vec<ParameterError> {
+        let unknown = self.family.as_deref().and_then(|family| families::find(family).err());
+        unknown.map(|error| ParameterError::new("family", format!("is unknown: {error}"))).into_iter().collect()
+    }
+
     /// Returns the type to which operands of matrix products are rounded.
     pub fn precision(&self) -> Precision {
         Precision::named(&self.precision).unwrap_or_default()

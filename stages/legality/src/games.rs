@@ -59,26 +59,28 @@ impl Game {
 /// The games of a dataset that a model can read, in order.
 pub struct Games<'a> {
     dataset: &'a Dataset,
-    /// Largest number of words that is read; longer games are left out.
-    longest: usize,
-    /// Number of words after which games are cut.
+    /// The places of those that are read.
+    places: Vec<u32>,
+    /// Number of words after which they are cut.
     most: usize,
-    next: usize,
-    end: usize,
-    left_out: BTreeMap<String, u64>,
+    /// How many were taken.
+    taken: usize,
+    /// Games that are left out, by the reason.
+    pub left_out: BTreeMap<String, u64>,
 }
 
 impl<'a> Games<'a> {
     /// Those of `dataset`.
     ///
     /// # Errors
-    /// The parameters do not fit the model, or the games are more than the table can count.
+    /// The parameters do not fit the model, the dataset is damaged, or no game of it can be read.
     pub fn new(dataset: &'a Dataset, model: &Model, config: &Config) -> Result<Self, Failure> {
         if u32::try_from(dataset.len()).is_err() {
             let message = format!("{} games are too many: the table counts them in 32 bits", dataset.len());
             return Err(Failure::input(message));
         }
-        let number = |given: Option<u64>| given.map_or(usize::MAX, |number| usize::try_from(number).unwrap_or(usize::MAX));
+        let number =
+            |given: Option<u64>| given.map_or(usize::MAX, |number| usize::try_from(number).unwrap_or(usize::MAX));
         let (longest, most) = (number(config.longest), number(config.max_tokens));
         let readable = model.longest().unwrap_or(usize::MAX);
         if config.max_tokens.is_some() && most > readable {
@@ -86,19 +88,27 @@ impl<'a> Games<'a> {
             return Err(Failure::input(message));
         }
         let longest = if config.max_tokens.is_some() { longest } else { longest.min(readable) };
-        let end = number(config.games).min(dataset.len());
-        let left_out = BTreeMap::from([TOO_LONG, OTHER_RULES].map(|reason| (reason.to_owned(), 0)));
-        Ok(Games { dataset, longest, most, next: 0, end, left_out })
+        let (mut places, mut too_long, mut of_other_rules) = (Vec::new(), 0, 0);
+        for place in 0..number(config.games).min(dataset.len()) {
+            let Some(game) = dataset.get(place)? else { break };
+            match game.row() {
+                row if row.labels.is_some() => of_other_rules += 1,
+                row if length(row.tokens) > longest => too_long += 1,
+                _ => places.push(place as u32),
+            }
+        }
+        if places.is_empty() {
+            let message = format!("no game can be read: {too_long} are too long, {of_other_rules} are of other rules");
+            return Err(Failure::input(message).hint("`max_tokens` cuts games in place of leaving them out"));
+        }
+        let left_out = [("too_long", too_long), ("other_rules", of_other_rules)];
+        let left_out = left_out.map(|(reason, count)| (reason.to_owned(), count)).into();
+        Ok(Games { dataset, places, most, taken: 0, left_out })
     }
 
-    /// Games that were looked at so far, and all.
+    /// Games that were taken so far, and all.
     pub fn progress(&self) -> (u64, u64) {
-        (self.next as u64, self.end as u64)
-    }
-
-    /// Games that were left out so far, by the reason.
-    pub fn left_out(&self) -> &BTreeMap<String, u64> {
-        &self.left_out
+        (self.taken as u64, self.places.len() as u64)
     }
 
     /// The next games, at most so many; none behind the last.
@@ -106,12 +116,10 @@ impl<'a> Games<'a> {
     /// # Errors
     /// The dataset is damaged, or a token of a game is no move.
     pub fn take(&mut self, most: usize) -> Result<Vec<Game>, Failure> {
-        let mut games = Vec::new();
-        while games.len() < most && self.next < self.end {
-            games.extend(self.game(self.next)?);
-            self.next += 1;
-        }
-        Ok(games)
+        let next = self.taken..self.places.len().min(self.taken + most);
+        self.taken = next.end;
+        let game = |&place: &u32| self.game(place).map_err(|wrong| self.failure(place, &wrong));
+        self.places[next].iter().map(game).collect()
     }
 
     /// The error of what is wrong with a game.
@@ -122,37 +130,23 @@ impl<'a> Games<'a> {
         }
     }
 
-    fn game(&mut self, place: usize) -> Result<Option<Game>, Failure> {
-        let number = place as u32;
-        let Some(game) = self.dataset.get(place)? else { return Ok(None) };
-        let row = game.row();
-        if row.labels.is_some() {
-            self.leave_out(OTHER_RULES);
-            return Ok(None);
-        }
-        let moves = moves(row.tokens).map_err(|wrong| self.failure(number, &wrong))?;
+    fn game(&self, number: u32) -> Result<Game, String> {
+        let tokens = self.dataset.tokens(number as usize).map_err(|error| error.to_string())?;
+        let moves = moves(tokens.unwrap_or_default())?;
         let mut words = Words::of(moves.iter().copied());
-        if words.len() > self.longest {
-            self.leave_out(TOO_LONG);
-            return Ok(None);
-        }
         let mut next = words.ids[1..].to_vec();
         next.push(BEGIN);
         next.truncate(self.most);
         words.truncate(self.most);
-        Ok(Some(Game { number, words, next, moves }))
-    }
-
-    fn leave_out(&mut self, reason: &str) {
-        *self.left_out.entry(reason.to_owned()).or_default() += 1;
+        Ok(Game { number, words, next, moves })
     }
 }
 
-/// Games of more words than are read.
-const TOO_LONG: &str = "too_long";
-
-/// Games that are not standard chess from the initial position, of which no replay gives legal moves.
-const OTHER_RULES: &str = "other_rules";
+/// Number of words of a game's tokens, the one that begins it included.
+fn length(tokens: &[u16]) -> usize {
+    let promotes = |token: &&u16| PlainMove::from_token(**token).is_some_and(|plain| plain.promotion.is_some());
+    (2 * tokens.len()).saturating_sub(1) + tokens.iter().filter(promotes).count()
+}
 
 /// The moves of a game's tokens.
 fn moves(tokens: &[u16]) -> Result<Vec<PlainMove>, String> {

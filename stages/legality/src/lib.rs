@@ -20,6 +20,7 @@ use cwm_contract::{
 };
 
 use config::Config;
+use cwm_models::families;
 
 /// The stage `legality`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,7 +37,11 @@ impl Stage for Legality {
 
     fn inputs(&self) -> Vec<Input> {
         vec![
-            Input::one("checkpoint", Format::CHECKPOINT, "A model that `learn` trained on sequences of the form `words`."),
+            Input::one(
+                "checkpoint",
+                Format::CHECKPOINT,
+                "A model that `learn` trained on sequences of the form `words`.",
+            ),
             Input::one("games", Format::DATASET, "The games whose words it reads."),
         ]
     }
@@ -53,11 +58,17 @@ impl Stage for Legality {
     }
 
     fn check(&self, values: &Values) -> Vec<ParameterError> {
-        Config::read(values).err().into_iter().collect()
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
     }
 
     fn uses_devices(&self) -> bool {
         true
+    }
+
+    fn code_parts(&self, values: &Values) -> Option<Vec<String>> {
+        let family = families::find(&Config::read(values).ok()?.family?).ok()?;
+        // The second is the form in which the model reads games, a part of cwm-policy.
+        Some(vec![family.part.to_owned(), "words".to_owned()])
     }
 
     fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {

@@ -29,9 +29,16 @@ pub fn run(context: &Context) -> Result<(), Failure> {
 }
 
 fn measure(context: &Context, config: &Config, device: &Device) -> Result<(), Failure> {
-    let model = Model::open(context.input("checkpoint")?, WeightsOf::Trained, device)?.with_precision(config.precision());
+    let model =
+        Model::open(context.input("checkpoint")?, WeightsOf::Trained, device)?.with_precision(config.precision());
+    let found = &model.description().architecture.family;
+    if let Some(wanted) = config.family.as_ref().filter(|wanted| *wanted != found) {
+        let message = format!("the checkpoint is of family `{found}`, but `family` is `{wanted}`");
+        return Err(Failure::input(message).hint("leave `family` out, or give it the value of the training"));
+    }
     if model.task() == Task::State {
-        let message = format!("{} answers with boards, and `legality` is about models that answer with moves", model.name());
+        let message =
+            format!("{} answers with boards, and `legality` is about models that answer with moves", model.name());
         return Err(Failure::input(message).hint("`evaluate` scores models of boards"));
     }
     // A GPU has one queue of work, which more threads would not fill faster.
@@ -39,9 +46,16 @@ fn measure(context: &Context, config: &Config, device: &Device) -> Result<(), Fa
     let batch_tokens = config.batch_tokens as usize;
     let dataset = Dataset::open(context.input("games")?)?;
     let mut games = Games::new(&dataset, &model, config)?;
-    let (mut rows, mut totals) = (Vec::new(), Totals::default());
+    let of = LegalityOf {
+        model: model.name(),
+        games: games.progress().1,
+        left_out: games.left_out.clone(),
+        max_tokens: config.max_tokens,
+        precision: config.precision.clone(),
+    };
+    let mut writer = LegalityWriter::create(context.output("legality")?, &of)?;
+    let mut totals = Totals::default();
     context.activity("reading games");
-    let mut writer = Rows::create(context, config, &model)?;
     loop {
         context.check_cancelled()?;
         let chunk = games.take(CHUNK)?;
@@ -58,5 +72,37 @@ fn measure(context: &Context, config: &Config, device: &Device) -> Result<(), Fa
         let (done, total) = games.progress();
         context.progress(done, Some(total), "games");
     }
+    writer.finish()?;
+    context.activity("resampling");
+    let findings = totals.findings(&model.name(), config.resamples, config.seed, &workers);
+    cwm_findings::write(context.output("findings")?, findings)?;
+    for name in ["legal", "loss"] {
+        totals.mean(name).into_iter().for_each(|mean| context.metric(name, mean));
+    }
     Ok(())
+}
+
+/// The rows of each game.
+fn scored(
+    context: &Context,
+    model: &Model,
+    workers: &WorkerPool,
+    batch_tokens: usize,
+    games: &Games<'_>,
+    chunk: &[Game],
+) -> Result<Vec<Vec<Legality>>, Failure> {
+    model.by_batch(workers, batch_tokens, chunk, |batch: &Batch<'_>| {
+        context.check_cancelled()?;
+        let words = |place: usize| chunk[place].words.len();
+        let of_game = |(game, &place)| (0..words(place)).map(move |token| batch.row(game, token));
+        let rows: Vec<usize> = batch.places.iter().enumerate().flat_map(of_game).collect();
+        let (_, logits) = batch.logits(Sites::default(), &rows);
+        let mut rest = &logits[..];
+        let score = |&place: &usize| {
+            let (of_game, others) = rest.split_at(words(place) * VOCABULARY);
+            rest = others;
+            score(&chunk[place], of_game).map_err(|wrong| games.failure(chunk[place].number, &wrong))
+        };
+        batch.places.iter().map(score).collect()
+    })
 }

@@ -76,7 +76,8 @@ impl Totals {
             if sums[0] == 0.0 {
                 continue;
             }
-            let addends: Vec<_> = self.games.iter().enumerate().map(|(game, by_group)| (game, by_group[group]).into()).collect();
+            let addends: Vec<_> =
+                self.games.iter().enumerate().map(|(game, by_group)| (game, by_group[group]).into()).collect();
             let drawn = resampled(&addends, self.games.len(), resamples, seed, workers);
             let mut finding = new(&name(group), sums[0]);
             for (name, above, below) in VALUES.into_iter().filter(|(.., below)| sums[*below] > 0.0) {

@@ -59,7 +59,6 @@ impl Phase {
     pub fn number(self) -> u8 {
         self as u8
     }
-
 }
 
 /// A game as words; the lists have one entry a word.
