@@ -12,6 +12,7 @@ mod findings;
 mod format;
 mod game_stats;
 mod games;
+mod inside_rows;
 mod json;
 mod matches;
 mod models;
@@ -47,6 +48,8 @@ impl Inspector for ChessInspector {
             "evaluations" => positions::evaluations(path, detail).map(Some),
             "choices" => positions::choices(path, detail).map(Some),
             "sequences" => sequences::sequences(path).map(Some),
+            "transpositions" => inside_rows::transpositions(path, detail).map(Some),
+            "legality" => inside_rows::legality(path).map(Some),
             "matches" => matches::matches(path, detail).map(Some),
             "pgn" => pgn::pgn(path, detail).map(Some),
             "checkpoint" => models::checkpoint(path).map(Some),

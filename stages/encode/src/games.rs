@@ -9,15 +9,16 @@ use crate::encoded::Encoded;
 use crate::labels::{LabelledGame, Labels};
 use crate::output::Output;
 
-/// Games that are encoded at once, on all cores.
+/// Games that are encoded at once, on all cores, at least.
 const WINDOW: usize = 1 << 10;
 
-/// Encodes all games in order, with their evaluations if the form reads any.
+/// Encodes all games in order, so many `together`, with their evaluations if the form reads any.
 pub fn encode(
     context: &Context,
     threads: &ThreadPool,
     reads_evaluations: bool,
-    encode: fn(&LabelledGame) -> Result<Encoded, String>,
+    together: usize,
+    encode: &(dyn Fn(&[LabelledGame]) -> Result<Vec<Encoded>, Failure> + Sync),
     output: &mut Output,
 ) -> Result<(), Failure> {
     let games = Games::open(context.input("games")?)?;
@@ -26,15 +27,14 @@ pub fn encode(
     let mut rest = games.iter();
     loop {
         context.check_cancelled()?;
-        let window = rest.by_ref().take(WINDOW).map(|game| labels.of(&game?.row()));
+        let window = rest.by_ref().take(together * WINDOW.div_ceil(together)).map(|game| labels.of(&game?.row()));
         let window = window.collect::<Result<Vec<_>, _>>()?;
         if window.is_empty() {
             return labels.finish();
         }
-        let encoded: Vec<_> = threads.install(|| window.par_iter().map(encode).collect());
-        for (game, encoded) in window.iter().zip(encoded) {
-            let place = |wrong: String| Failure::input(format!("game {} ({:?}): {wrong}", game.index, game.id));
-            output.push(encoded.map_err(place)?)?;
+        let encoded: Vec<_> = threads.install(|| window.par_chunks(together).map(encode).collect());
+        for encoded in encoded {
+            encoded?.into_iter().try_for_each(|encoded| output.push(encoded))?;
         }
         done += window.len() as u64;
         context.progress(done, Some(total), "games");

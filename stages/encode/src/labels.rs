@@ -21,6 +21,11 @@ pub struct LabelledGame {
 }
 
 impl LabelledGame {
+    /// The error of what is wrong with the game.
+    pub fn failure(&self, wrong: &str) -> Failure {
+        Failure::input(format!("game {} ({:?}): {wrong}", self.index, self.id))
+    }
+
     /// The evaluation of each position, the first and the last included.
     ///
     /// # Errors

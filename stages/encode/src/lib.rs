@@ -44,7 +44,7 @@ impl Stage for Encode {
             Input::optional(
                 "games",
                 Format::GAMES,
-                "The games: for the forms `characters` and `moves`; others make no use of them.",
+                "The games: for the forms `characters`, `moves` and `words`; others make no use of them.",
             ),
         ]
     }
@@ -71,6 +71,10 @@ impl Stage for Encode {
 
     fn check(&self, values: &Values) -> Vec<ParameterError> {
         Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+    }
+
+    fn unused_parameters(&self, values: &Values) -> Vec<&'static str> {
+        Config::read(values).map_or_else(|_| Vec::new(), |config| config.unused_parameters())
     }
 
     fn needs(&self, _values: &Values) -> Needs {

@@ -3,6 +3,7 @@
 use cwm_contract::{Context, Failure};
 use cwm_sequences::{SHARD_ROWS, Sequence, SequencesWriter};
 
+use crate::config::Config;
 use crate::counts::Counts;
 use crate::encoded::{Encoded, Row};
 use crate::forms::Form;
@@ -18,8 +19,8 @@ impl Output {
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn create(context: &Context, form: &'static Form) -> Result<Self, Failure> {
-        let writer = SequencesWriter::create(context.output("sequences")?, &form.vocabulary(), SHARD_ROWS)?;
+    pub fn create(context: &Context, form: &'static Form, config: &Config) -> Result<Self, Failure> {
+        let writer = SequencesWriter::create(context.output("sequences")?, &form.vocabulary(config), SHARD_ROWS)?;
         Ok(Output { writer, counts: Counts::new(form) })
     }
 

@@ -4,6 +4,7 @@ use cwm_contract::{Context, Failure};
 
 use crate::config::Config;
 use crate::forms::{self, Encoder};
+use crate::labels::LabelledGame;
 use crate::output::Output;
 use crate::{games, positions};
 
@@ -16,13 +17,21 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     }
     let threads = rayon::ThreadPoolBuilder::new().num_threads(context.cores()).build();
     let threads = threads.map_err(|error| Failure::system(format!("cannot start threads: {error}")))?;
-    let mut output = Output::create(context, form)?;
+    let mut output = Output::create(context, form, &config)?;
     context.activity("encoding");
     match form.encoder {
         Encoder::Position(encode) => positions::encode(context, &threads, encode, &mut output)?,
         Encoder::Game(encode) => {
             let reads_evaluations = form.inputs.contains(&"evaluations");
-            games::encode(context, &threads, reads_evaluations, encode, &mut output)?;
+            let encode = |games: &[LabelledGame]| {
+                games.iter().map(|game| encode(game).map_err(|wrong| game.failure(&wrong))).collect()
+            };
+            games::encode(context, &threads, reads_evaluations, 1, &encode, &mut output)?;
+        }
+        Encoder::Games(encode) => {
+            let together = if config.has_blocks() { config.chunk_games } else { 1 };
+            let encode = |games: &[LabelledGame]| encode(games, &config);
+            games::encode(context, &threads, false, together, &encode, &mut output)?;
         }
     }
     output.finish(context)

@@ -2,6 +2,7 @@
 
 use cwm_choices::{Choice, ChoicesWriter, Chooser, Correctness};
 use cwm_evaluations::{Evaluation, EvaluationsWriter, Line, Score, Source};
+use cwm_inside_rows::{Legality, LegalityOf, LegalityWriter, Transposition, TranspositionsOf, TranspositionsWriter};
 use cwm_matches::{End, Game, MatchesWriter, Participant, Players};
 use cwm_sequences::{NO_LOSS, SHARD_ROWS, Sequence, SequencesWriter, Vocabulary};
 use tempfile::tempdir;
@@ -74,6 +75,46 @@ fn sequences_are_reported_in_figures() {
     let expected = "vocabulary  moves (version 1): 1,969 tokens, 1,968 targets, at most 512 tokens a sequence\n\
         sequences   2\ntokens      4\ntargets     3 (75.0 % of the tokens)\nlength      1 to 3 tokens, mean 2.0\non disk     ";
     assert!(text.starts_with(expected) && text.ends_with(" in 1 file"), "{text}");
+}
+
+#[test]
+fn transpositions_and_legality_are_reported_in_figures() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("rows");
+    let of = TranspositionsOf {
+        same: "position".into(),
+        sequences: "prefixes".into(),
+        plies: Some([2, 20]),
+        games: 2_000,
+        different: 30_679,
+        classes: 725,
+        sizes: [(1, 29_045), (2, 603), (11, 1)].into(),
+        ..TranspositionsOf::default()
+    };
+    let mut writer = TranspositionsWriter::create(&path, &of).unwrap();
+    for (game, ply) in [(3, 6), (9, 8)] {
+        writer.push(Transposition { class: 0, key: "8/8/8/8/8/8/8/8 w - -".into(), game, ply }).unwrap();
+    }
+    writer.finish().unwrap();
+    assert_eq!(
+        described(Format::TRANSPOSITIONS, &path).unwrap(),
+        "same        position, prefixes of 2 to 20 plies\ngames       2,000\nsequences   30,679 different ones\n\
+         classes     725, the largest of 11\nwritten     2 sequences\n\nclass 0     8/8/8/8/8/8/8/8 w - -\n            \
+         game 3 after 6 plies, game 9 after 8 plies"
+    );
+    let of = LegalityOf { model: "gpt d64/l4".into(), games: 2, ..LegalityOf::default() };
+    let of = LegalityOf { left_out: [("too_long".to_owned(), 3)].into(), max_tokens: Some(64), ..of };
+    let mut writer = LegalityWriter::create(&path, &of).unwrap();
+    let row = Legality { legal: Some(true), loose: Some(true), mass: Some(0.5), loss: 1.5, ..Legality::default() };
+    writer.push(Legality { right: true, ..row.clone() }).unwrap();
+    writer.push(Legality { legal: Some(false), ..row }).unwrap();
+    writer.push(Legality { loss: 3.0, ..Legality::default() }).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(
+        described(Format::LEGALITY, &path).unwrap(),
+        "model       gpt d64/l4\ngames       2, cut after 64 words\nleft out    too_long 3\nwords       3, of which 1 after the end\n\
+         legal       1 (50.0 %)\nloose       2 (100.0 %)\nright       1 (33.3 %)\nmass        0.5000 on legal words\nloss        2.0000"
+    );
 }
 
 #[test]

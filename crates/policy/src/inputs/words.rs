@@ -59,18 +59,6 @@ impl Phase {
     pub fn number(self) -> u8 {
         self as u8
     }
-
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Phase::WhiteOrigin => "after_white_origin",
-            Phase::WhiteTarget => "after_white_target",
-            Phase::BlackOrigin => "after_black_origin",
-            Phase::BlackTarget => "after_black_target",
-            Phase::Promotion => "after_promotion",
-            Phase::Begin => "after_begin",
-        }
-    }
 }
 
 /// A game as words; the lists have one entry a word.

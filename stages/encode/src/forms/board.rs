@@ -16,7 +16,7 @@ pub const FORM: Form = Form {
     parts: &["board"],
     inputs: &["evaluations"],
     vocabulary: (ACTIONS as u16, ACTIONS as u16),
-    longest: LENGTH + 1,
+    longest: |_| LENGTH + 1,
     reasons: &[],
     encoder: Encoder::Position(encode),
 };

@@ -14,7 +14,7 @@ pub const FORM: Form = Form {
     parts: &["characters"],
     inputs: &["games"],
     vocabulary: (VOCABULARY as u16, VOCABULARY as u16),
-    longest: MOST_CHARACTERS - 1,
+    longest: |_| MOST_CHARACTERS - 1,
     reasons: &[EMPTY, MOVES],
     encoder: Encoder::Game(encode),
 };

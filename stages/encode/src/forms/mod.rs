@@ -3,9 +3,11 @@
 //! A new form is one file beside this one, one `mod` line and one line in [`FORMS`]. Nothing else here names a form: each is
 //! hashed by itself, so that a new one reruns none.
 
+use cwm_contract::Failure;
 use cwm_evaluations::Evaluation;
 use cwm_sequences::Vocabulary;
 
+use crate::config::Config;
 use crate::encoded::Encoded;
 use crate::labels::LabelledGame;
 
@@ -13,6 +15,7 @@ mod board;
 mod characters;
 mod moves;
 mod prompt;
+mod words;
 
 /// A form of sequences.
 #[derive(Debug)]
@@ -28,7 +31,7 @@ pub struct Form {
     /// Number of input tokens, and of targets.
     pub vocabulary: (u16, u16),
     /// Largest number of tokens of a row.
-    pub longest: usize,
+    pub longest: fn(&Config) -> usize,
     /// The reasons for which something is left out.
     pub reasons: &'static [&'static str],
     /// What makes its rows.
@@ -42,10 +45,12 @@ pub enum Encoder {
     Position(fn(&Evaluation) -> Result<Encoded, String>),
     /// A row a game.
     Game(fn(&LabelledGame) -> Result<Encoded, String>),
+    /// Rows of games that are packed together. The error is complete.
+    Games(fn(&[LabelledGame], &Config) -> Result<Vec<Encoded>, Failure>),
 }
 
 /// All forms.
-pub static FORMS: &[Form] = &[board::FORM, prompt::FORM, characters::FORM, moves::FORM];
+pub static FORMS: &[Form] = &[board::FORM, prompt::FORM, characters::FORM, moves::FORM, words::FORM];
 
 /// The form of this name; else says which there are.
 pub fn find(name: &str) -> Result<&'static Form, String> {
@@ -55,9 +60,15 @@ pub fn find(name: &str) -> Result<&'static Form, String> {
 
 impl Form {
     /// What its numbers stand for.
-    pub fn vocabulary(&self) -> Vocabulary {
+    pub fn vocabulary(&self, config: &Config) -> Vocabulary {
         let (inputs, targets) = self.vocabulary;
-        Vocabulary { form: self.name.to_owned(), version: self.version, inputs, targets, longest: self.longest as u32 }
+        Vocabulary {
+            form: self.name.to_owned(),
+            version: self.version,
+            inputs,
+            targets,
+            longest: (self.longest)(config) as u32,
+        }
     }
 
     /// A phrase after the stage's name that tells which input is missing, if one is.

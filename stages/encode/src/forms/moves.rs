@@ -17,7 +17,7 @@ pub const FORM: Form = Form {
     parts: &["moves"],
     inputs: &["games", "evaluations"],
     vocabulary: (VOCABULARY as u16, ACTIONS as u16),
-    longest: CONTEXT,
+    longest: |_| CONTEXT,
     reasons: &[UNLABELLED, POSITIONS],
     encoder: Encoder::Game(encode),
 };

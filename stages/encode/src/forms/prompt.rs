@@ -16,7 +16,7 @@ pub const FORM: Form = Form {
     parts: &["board", "prompt"],
     inputs: &["evaluations"],
     vocabulary: (VOCABULARY as u16, VOCABULARY as u16),
-    longest: CONTEXT,
+    longest: |_| CONTEXT,
     reasons: &[LEGAL_MOVES],
     encoder: Encoder::Position(encode),
 };

@@ -75,7 +75,7 @@ fn an_illegal_game_is_an_error_in_words() {
     let mut game = shuffle(4);
     game[3] = game[0];
     let bench = Bench::new().games(&[shuffle(2), game]).evaluations([]);
-    for form in ["characters", "moves"] {
+    for form in ["characters", "moves", "words"] {
         assert!(bench.refused(form).starts_with("game 1 (\"sample_0001\"): move 4 is not legal"), "{form}");
     }
 }
@@ -98,6 +98,6 @@ fn a_form_without_its_input_or_of_no_name_is_refused() {
     assert_eq!(bench.refused("board"), "encode needs an input `evaluations`, which the form `board` reads");
     assert_eq!(
         bench.refused("boards"),
-        "parameter `form` must be one of board, prompt, characters, moves, not \"boards\""
+        "parameter `form` must be one of board, prompt, characters, moves, words, not \"boards\""
     );
 }

@@ -45,6 +45,7 @@ fn vocabularies_and_names_are_those_of_the_forms() {
     assert_eq!(found("prompt"), ("prompt".into(), 1, 36, 36, 444, "sample_0000:0".into()));
     assert_eq!(found("characters"), ("characters".into(), 1, 32, 32, 1023, "sample_0000".into()));
     assert_eq!(found("moves"), ("moves".into(), 1, 1969, 1968, 512, "sample_0000".into()));
+    assert_eq!(found("words"), ("words".into(), 1, 72, 72, 512, "sample_0000".into()));
 }
 
 #[test]

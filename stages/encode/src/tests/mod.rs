@@ -14,6 +14,7 @@ use crate::forms::FORMS;
 mod faults;
 mod golden;
 mod laws;
+mod words;
 
 /// A folder with inputs.
 struct Bench(TempDir);
@@ -48,7 +49,12 @@ impl Bench {
     }
 
     fn run_on(&self, form: &str, cores: usize) -> Result<Outcome, Failure> {
-        let mut trial = Trial::new(self.path("work")).cores(cores).with("form", Value::Text(form.to_owned()));
+        self.run_with(values(form), cores)
+    }
+
+    fn run_with(&self, values: Values, cores: usize) -> Result<Outcome, Failure> {
+        let trial = Trial::new(self.path("work")).cores(cores);
+        let mut trial = values.into_iter().fold(trial, |trial, (name, value)| trial.with(&name, value));
         for name in ["evaluations", "games"] {
             if self.path(name).exists() {
                 trial = trial.input(name, self.path(name));
@@ -67,7 +73,8 @@ impl Bench {
 }
 
 fn values(form: &str) -> Values {
-    Values::from([("form".to_owned(), Value::Text(form.to_owned()))])
+    let defaults = Encode.parameters().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?)));
+    defaults.chain([("form".to_owned(), Value::Text(form.to_owned()))]).collect()
 }
 
 fn vocabulary(outcome: &Outcome) -> Vocabulary {

@@ -1,0 +1,108 @@
+//! The run of `legality`.
+
+use cwm_chess::Dataset;
+use cwm_contract::{Context, Failure};
+use cwm_inside::{Batch, Model, Task, WeightsOf};
+use cwm_inside_rows::{Legality, LegalityOf, LegalityWriter};
+use cwm_models::device::{self, OpenDevice};
+use cwm_models::worker_pool::WorkerPool;
+use cwm_models::{Device, Sites};
+use cwm_policy::inputs::words::VOCABULARY;
+
+use crate::config::Config;
+use crate::games::{Game, Games};
+use crate::score::score;
+use crate::totals::Totals;
+use crate::whole_moves;
+
+/// Games that are sorted by length together, and whose rows are in memory at once.
+const CHUNK: usize = 1_024;
+
+/// Reads `checkpoint` and `games`, and writes `legality` and `findings`.
+pub fn run(context: &Context) -> Result<(), Failure> {
+    let config: Config = context.parameters()?;
+    let OpenDevice { device, name, note } = device::open(context.resources())?;
+    device::check_precision(&device, config.precision())?;
+    context.report_device(name);
+    note.into_iter().for_each(|note| context.note(note));
+    device::catch_panics(&device, || measure(context, &config, &device))
+}
+
+fn measure(context: &Context, config: &Config, device: &Device) -> Result<(), Failure> {
+    let model =
+        Model::open(context.input("checkpoint")?, WeightsOf::Trained, device)?.with_precision(config.precision());
+    let found = &model.description().architecture.family;
+    if let Some(wanted) = config.family.as_ref().filter(|wanted| *wanted != found) {
+        let message = format!("the checkpoint is of family `{found}`, but `family` is `{wanted}`");
+        return Err(Failure::input(message).hint("leave `family` out, or give it the value of the training"));
+    }
+    if model.task() == Task::State {
+        let message =
+            format!("{} answers with boards, and `legality` is about models that answer with moves", model.name());
+        return Err(Failure::input(message).hint("`evaluate` scores models of boards"));
+    }
+    // A GPU has one queue of work, which more threads would not fill faster.
+    let workers = WorkerPool::new(if device::is_cpu(device) { context.cores() } else { 1 })?;
+    let batch_tokens = config.batch_tokens as usize;
+    let dataset = Dataset::open(context.input("games")?)?;
+    let mut games = Games::new(&dataset, &model, config)?;
+    let of = LegalityOf {
+        model: model.name(),
+        games: games.progress().1,
+        left_out: games.left_out.clone(),
+        max_tokens: config.max_tokens,
+        precision: config.precision.clone(),
+    };
+    let mut writer = LegalityWriter::create(context.output("legality")?, &of)?;
+    let mut totals = Totals::default();
+    context.activity("reading games");
+    loop {
+        context.check_cancelled()?;
+        let chunk = games.take(CHUNK)?;
+        if chunk.is_empty() {
+            break;
+        }
+        let answered = usize::try_from(config.move_games.saturating_sub(totals.games())).unwrap_or(usize::MAX);
+        for rows in scored(context, &model, &workers, batch_tokens, &games, &chunk)? {
+            totals.add(&rows);
+            rows.into_iter().try_for_each(|row| writer.push(row))?;
+        }
+        let answered = &chunk[..answered.min(chunk.len())];
+        totals.add_moves(whole_moves::count(context, &model, &workers, batch_tokens, &games, answered)?);
+        let (done, total) = games.progress();
+        context.progress(done, Some(total), "games");
+    }
+    writer.finish()?;
+    context.activity("resampling");
+    let findings = totals.findings(&model.name(), config.resamples, config.seed, &workers);
+    cwm_findings::write(context.output("findings")?, findings)?;
+    for name in ["legal", "loss"] {
+        totals.mean(name).into_iter().for_each(|mean| context.metric(name, mean));
+    }
+    Ok(())
+}
+
+/// The rows of each game.
+fn scored(
+    context: &Context,
+    model: &Model,
+    workers: &WorkerPool,
+    batch_tokens: usize,
+    games: &Games<'_>,
+    chunk: &[Game],
+) -> Result<Vec<Vec<Legality>>, Failure> {
+    model.by_batch(workers, batch_tokens, chunk, |batch: &Batch<'_>| {
+        context.check_cancelled()?;
+        let words = |place: usize| chunk[place].words.len();
+        let of_game = |(game, &place)| (0..words(place)).map(move |token| batch.row(game, token));
+        let rows: Vec<usize> = batch.places.iter().enumerate().flat_map(of_game).collect();
+        let (_, logits) = batch.logits(Sites::default(), &rows);
+        let mut rest = &logits[..];
+        let score = |&place: &usize| {
+            let (of_game, others) = rest.split_at(words(place) * VOCABULARY);
+            rest = others;
+            score(&chunk[place], of_game).map_err(|wrong| games.failure(chunk[place].number, &wrong))
+        };
+        batch.places.iter().map(score).collect()
+    })
+}
