@@ -18,6 +18,7 @@ use cwm_contract::{
     Context, Failure, Format, Input, Needs, Output, ParameterError, ParameterSpec, Parameters, ProbeContext,
     ProbeOutput, Stage, Values,
 };
+use cwm_models::families;
 
 use config::Config;
 
@@ -76,6 +77,11 @@ impl Stage for AutoencoderStage {
 
     fn uses_devices(&self) -> bool {
         true
+    }
+
+    fn code_parts(&self, values: &Values) -> Option<Vec<String>> {
+        let family = families::find(&Config::read(values).ok()?.family?).ok()?;
+        Some(vec![family.part.to_owned()])
     }
 
     fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {

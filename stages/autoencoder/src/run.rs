@@ -35,6 +35,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
 fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), Failure> {
     let model =
         Model::open(context.input("checkpoint")?, WeightsOf::Trained, device)?.with_precision(config.precision());
+    model.check_family(config.family.as_deref())?;
     let mut sites = model.checked_sites(&config.layers, "layers")?;
     if config.layers.is_empty() {
         sites.retain(|&site| site > 0);
