@@ -67,7 +67,7 @@ pub fn measure(
         let rows = first..(first + CHUNK).min(boards.len());
         let mut x = Vec::new();
         inputs.read(rows.clone(), &mut x);
-        Ok(probe.predict(&x, &labels[rows.start * SQUARES..rows.end * SQUARES]))
+        Ok::<_, Failure>(probe.predict(&x, &labels[rows.start * SQUARES..rows.end * SQUARES]))
     });
     let read = read.into_iter().collect::<Result<Vec<Predictions>, Failure>>()?;
     let of_layer = |parts: &[Predictions]| {

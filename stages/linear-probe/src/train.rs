@@ -55,7 +55,7 @@ pub fn train(
         let step = |step: u64| {
             context.check_cancelled()?;
             context.progress(done.fetch_add(1, Ordering::Relaxed), Some(steps * units.len() as u64), "updates");
-            Ok((sampler.batch(step), config.rate(step, steps)))
+            Ok::<_, Failure>((sampler.batch(step), config.rate(step, steps)))
         };
         let of_epoch = (steps / config.epochs) as usize;
         let (part, losses) = train_block(&layers[layer], labels, block, &initial[layer], config.adamw(), steps, step)?;
@@ -129,7 +129,7 @@ pub fn differences(
             inputs.read(first..first + labels.len() / SQUARES, &mut x);
             sums.add(&x, labels);
         }
-        Ok(Made { probe: sums.probe(), loss: None })
+        Ok::<_, Failure>(Made { probe: sums.probe(), loss: None })
     });
     made.into_iter().collect()
 }

@@ -57,11 +57,11 @@ fn planted_boards_are_read_and_shuffled_ones_are_not() {
     let mut weight = vec![0.0; SQUARES * CLASSES * WIDTH];
     Init::Normal(1.0).fill(&mut weight, &mut random);
     let directions = LinearProbe::new(CLASSES, WIDTH, weight);
-    let (train_rows, mut train_boards) = planted(folder.path(), "train", 3_000, &mut random, &directions);
-    let (test_rows, test_boards) = planted(folder.path(), "test", 500, &mut random, &directions);
+    let (train_rows, mut train_boards) = planted(folder.path(), "train", 2_000, &mut random, &directions);
+    let (test_rows, test_boards) = planted(folder.path(), "test", 300, &mut random, &directions);
     let defaults = Config::specs().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?)));
     let mut config = Config::read(&defaults.collect()).unwrap();
-    (config.lr, config.epochs) = (1e-2, 15);
+    (config.lr, config.epochs) = (1e-2, 10);
     let target = cwm_inside::linear_probe::Target::Colour;
     let form = Form::Stream(8.0);
     let truth = test_boards.classes(target);
