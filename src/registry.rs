@@ -39,6 +39,8 @@ stages! {
     "select": cwm_select::Select,
     "evaluate": cwm_evaluate::Evaluate,
     "linear_probe": cwm_linear_probe::LinearProbe,
+    "autoencoder": cwm_autoencoder::AutoencoderStage,
+    "alignment": cwm_alignment::AlignmentStage,
     "legality": cwm_legality::Legality,
     "match": cwm_match::Match,
     "bins": cwm_bins::Bins,

@@ -38,7 +38,12 @@ impl Stage for AlignmentStage {
     }
 
     fn outputs(&self) -> Vec<Output> {
-        vec![Output::file("findings", Format::FINDINGS, "jsonl", "Statistic, null distribution, p and effect of each layer.")]
+        vec![Output::file(
+            "findings",
+            Format::FINDINGS,
+            "jsonl",
+            "Statistic, null distribution, p and effect of each layer.",
+        )]
     }
 
     fn parameters(&self) -> Vec<ParameterSpec> {

@@ -50,7 +50,8 @@ fn step(file: u16, is_black: bool) -> u16 {
 /// Writes games of six plies, three of which end in each position, of which there are so many, at most 36; those of one position
 /// with other orders of the same moves. Two of the three have the same last moves.
 pub fn write_inputs(games: &Path, transpositions: &Path, classes: u32) -> Result<(), Failure> {
-    let made_by = TranspositionsOf { same: "position".into(), sequences: "prefixes".into(), ..TranspositionsOf::default() };
+    let made_by =
+        TranspositionsOf { same: "position".into(), sequences: "prefixes".into(), ..TranspositionsOf::default() };
     let mut rows = TranspositionsWriter::create(transpositions, &made_by)?;
     let mut writer = DatasetWriter::create(games, SHARD_GAMES)?;
     let mut game = 0;
@@ -58,9 +59,9 @@ pub fn write_inputs(games: &Path, transpositions: &Path, classes: u32) -> Result
         let first = |offset: u16| [0, 1, 2].map(|next| (class as u16 + offset + next) % 8);
         let (white, black) = (first(0), first(class as u16 / 8));
         for order in ORDERS {
-            let moves = order.iter().flat_map(|&next| {
-                [step(white[usize::from(next)], false), step(black[usize::from(next)], true)]
-            });
+            let moves = order
+                .iter()
+                .flat_map(|&next| [step(white[usize::from(next)], false), step(black[usize::from(next)], true)]);
             let tokens: Vec<u16> = std::iter::once(cwm_encoding::START).chain(moves).collect();
             let id = format!("made_{game:04}");
             writer.push(DatasetRow { index: u64::from(game), id: &id, tokens: &tokens, result: "*", labels: None })?;

@@ -28,7 +28,8 @@ fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), 
     let model = model.with_precision(config.precision());
     model.check_family(config.family.as_deref())?;
     if !model.network().is_causal() {
-        let message = format!("{} reads what comes after a position too, so its rows are not of sequences", model.name());
+        let message =
+            format!("{} reads what comes after a position too, so its rows are not of sequences", model.name());
         return Err(Failure::input(message));
     }
     let sites = model.checked_sites(&config.layers, "layers")?;

@@ -16,7 +16,14 @@ use crate::probe::write_inputs;
 const CLASSES: u32 = 30;
 
 fn inputs(folder: &Path, task: Task) {
-    write_checkpoint(&folder.join("checkpoint"), task, if task == Task::Moves { "gpt" } else { "transformer" }, "d16/l2", 7).unwrap();
+    write_checkpoint(
+        &folder.join("checkpoint"),
+        task,
+        if task == Task::Moves { "gpt" } else { "transformer" },
+        "d16/l2",
+        7,
+    )
+    .unwrap();
     write_inputs(&folder.join("games"), &folder.join("transpositions"), CLASSES).unwrap();
 }
 
@@ -50,7 +57,9 @@ fn each_layer_has_a_finding_of_each_population_and_of_suffixes() {
         for finding in of("all").into_iter().chain(of("matched")) {
             let value = |name: &str| finding.get(name).unwrap();
             assert_eq!((finding.n, finding.named("same"), finding.network.as_str()), (30, "position", "trained"));
-            assert!(value("within") <= 1.0 + 1e-9 && (0.01..=1.0).contains(&value("p")) && value("p_holm") >= value("p"));
+            assert!(
+                value("within") <= 1.0 + 1e-9 && (0.01..=1.0).contains(&value("p")) && value("p_holm") >= value("p")
+            );
             assert!((value("statistic") - (value("within") - value("between"))).abs() < 1e-12);
         }
         for finding in of("suffix") {
@@ -78,7 +87,8 @@ fn the_same_comes_of_any_number_of_cores_and_seeds_have_a_say() {
     assert_ne!(findings(folder.path(), &[("seed", Value::Int(1))]), expected);
     let untrained = findings(folder.path(), &[("network", Value::Text("untrained".into()))]);
     assert!(untrained.iter().all(|finding| finding.network == "untrained") && untrained != expected);
-    let normed = findings(folder.path(), &[("normed", Value::Bool(true)), ("layers", Value::List(vec![Value::Int(2)]))]);
+    let normed =
+        findings(folder.path(), &[("normed", Value::Bool(true)), ("layers", Value::List(vec![Value::Int(2)]))]);
     assert!(normed.iter().all(|finding| finding.layer == Some(2)));
     assert_ne!(normed[0].get("within"), expected[2].get("within"));
 }

@@ -159,6 +159,7 @@ fn line(step: u64, rate: f64, sparsity: f64, layers: &[usize], means: &[Means]) 
     line.insert("step".to_owned(), json!(step));
     line.insert("learning_rate".to_owned(), number(rate));
     line.insert("sparsity_weight".to_owned(), number(sparsity));
+    line.insert("loss".to_owned(), number(means.iter().map(|means| means.loss).sum::<f64>() / means.len() as f64));
     for (layer, means) in layers.iter().zip(means) {
         let values = [
             ("loss", means.loss),

@@ -38,7 +38,7 @@ fn normal(count: usize, seed: u64) -> Vec<f32> {
 #[test]
 fn without_sparsity_rows_are_kept() {
     let rows = normal(2000 * WIDTH, 3);
-    let trained = train(256, &rows, (100, 800), 0.0, 1e-2);
+    let trained = train(256, &rows, (64, 2000), 0.0, 3e-2);
     let on_device = trained.on(&device::cpu(), Precision::Fp32);
     let x = Tensor::<2>::from_data(TensorData::new(rows.clone(), [2000, WIDTH]), &device::cpu());
     let latents = on_device.latents(x);
