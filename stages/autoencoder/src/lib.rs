@@ -8,6 +8,7 @@ mod games;
 mod losses;
 mod measure;
 mod probe;
+mod replacement;
 mod reservoir;
 mod run;
 mod state;

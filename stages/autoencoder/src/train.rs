@@ -62,7 +62,11 @@ impl Training<'_> {
             let Progress { block: number, begin, .. } = state.progress;
             context.activity("computing rows");
             let rows = (self.total - number * self.config.block_rows()).min(self.config.block_rows());
-            let block = self.source.block(context, number, begin, rows)?;
+            let block = self.source.block(context, number, begin, rows);
+            if block.is_err() && state.progress.updates > 0 {
+                state.write(folder)?;
+            }
+            let block = block?;
             if state.sites.is_empty() {
                 state.sites = self.initial(&block);
             }
