@@ -40,6 +40,8 @@ stages! {
     "evaluate": cwm_evaluate::Evaluate,
     "linear_probe": cwm_linear_probe::LinearProbe,
     "edit": cwm_edit::EditStage,
+    "autoencoder": cwm_autoencoder::AutoencoderStage,
+    "alignment": cwm_alignment::AlignmentStage,
     "legality": cwm_legality::Legality,
     "match": cwm_match::Match,
     "bins": cwm_bins::Bins,

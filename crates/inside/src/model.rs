@@ -127,6 +127,21 @@ impl Model {
         ForwardPass::evaluation(&self.device_weights)
     }
 
+    /// Refuses a model of another family than `wanted`, where a stage's result rests on the code of that family alone.
+    ///
+    /// # Errors
+    /// It is of another.
+    pub fn check_family(&self, wanted: Option<&str>) -> Result<(), Failure> {
+        let found = &self.description.architecture.family;
+        match wanted {
+            Some(wanted) if wanted != found => {
+                Err(Failure::input(format!("the checkpoint is of family `{found}`, but `family` is `{wanted}`"))
+                    .hint("leave `family` out, or give it the value that the model was trained with"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Sites in ascending order: those that are given, or all if none is.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 //! It reads the files that stages write; no stage reads what it writes, and none uses it, so that it is in no stage's
 //! fingerprint. It must not know of pipelines or the store.
 
+mod autoencoder;
 mod choices;
 mod counts;
 mod example;
@@ -55,6 +56,7 @@ impl Inspector for ChessInspector {
             "checkpoint" => models::checkpoint(path).map(Some),
             "curves" => models::curves(path).map(Some),
             "summary" => models::summary(path).map(Some),
+            "autoencoder" => autoencoder::autoencoder(path).map(Some),
             "probes" => probes::probes(path).map(Some),
             "choice" => choices::choice(path).map(Some),
             "candidates" => choices::candidates(path).map(Some),

@@ -204,6 +204,26 @@ fn findings_are_reported_a_line_each() {
 }
 
 #[test]
+fn autoencoders_are_reported_with_their_layers_and_dead_latents() {
+    let folder = tempdir().unwrap();
+    let autoencoder = r#"{"format":1,"model":{"family":"gpt","size":"d64/l4"},"width":64,"latents":1024,"layers":[1,3],
+        "sites":{"1":{"dead":0},"3":{"dead":17}},"training":{"rows":1000}}"#;
+    std::fs::write(folder.path().join("autoencoder.json"), autoencoder).unwrap();
+    let header = br#"{"W_gate":{},"W_dec":{}}"#;
+    let bytes = [&(header.len() as u64).to_le_bytes()[..], header].concat();
+    for layer in [1, 3] {
+        std::fs::write(folder.path().join(format!("layer-{layer:02}.safetensors")), &bytes).unwrap();
+    }
+    let text = described(Format::AUTOENCODER, folder.path()).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[..4], ["model       gpt d64/l4", "width       64", "latents     1,024", "layers      [1,3]"]);
+    assert_eq!(lines[4..6], ["layer 1     0 dead latents", "layer 3     17 dead latents"]);
+    assert_eq!(lines[6..], ["weights     4 tensors in 64 bytes", "training    rows 1,000"]);
+    std::fs::remove_file(folder.path().join("layer-03.safetensors")).unwrap();
+    assert!(described(Format::AUTOENCODER, folder.path()).is_err());
+}
+
+#[test]
 fn linear_probes_are_reported_with_what_they_read() {
     let folder = tempdir().unwrap();
     let probes = r#"{"format":1,"model":{"family":"gpt","size":"d64/l4"},"network":"trained","layers":[0,4],"target":"both",

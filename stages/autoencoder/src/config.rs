@@ -1,7 +1,7 @@
 //! Parameters of `autoencoder`.
 
 use cwm_contract::{ParameterError, Type, parameters};
-use cwm_models::Precision;
+use cwm_models::{Precision, families};
 use cwm_training::optimiser::AdamWOptions;
 use cwm_training::schedule::{Schedule, Shape};
 
@@ -11,6 +11,8 @@ const MANY: i128 = 1 << 40;
 parameters! {
     /// Parameters of `autoencoder`.
     pub struct Config {
+        /// The family that the checkpoint must have. If it is given, the result depends on the code of that family only.
+        pub family: Option<String> = None,
         /// Sites of the stream, each with an autoencoder of its own: 0 is after the embedding, l after block l. By default all
         /// but 0.
         pub layers: Vec<u64> = Vec::new(),
@@ -63,6 +65,9 @@ impl Config {
     /// The faults of the values.
     pub fn faults(&self) -> Vec<ParameterError> {
         let mut faults = Vec::new();
+        if let Some(Err(error)) = self.family.as_deref().map(families::find) {
+            faults.push(ParameterError::new("family", format!("is unknown: {error}")));
+        }
         let mut check = |name: &str, is_right: bool, wanted: &str| {
             if !is_right {
                 faults.push(ParameterError::new(name, format!("must be {wanted}")));

@@ -8,6 +8,7 @@ mod games;
 mod losses;
 mod measure;
 mod probe;
+mod replacement;
 mod reservoir;
 mod run;
 mod state;
@@ -18,6 +19,7 @@ use cwm_contract::{
     Context, Failure, Format, Input, Needs, Output, ParameterError, ParameterSpec, Parameters, ProbeContext,
     ProbeOutput, Stage, Values,
 };
+use cwm_models::families;
 
 use config::Config;
 
@@ -76,6 +78,11 @@ impl Stage for AutoencoderStage {
 
     fn uses_devices(&self) -> bool {
         true
+    }
+
+    fn code_parts(&self, values: &Values) -> Option<Vec<String>> {
+        let family = families::find(&Config::read(values).ok()?.family?).ok()?;
+        Some(vec![family.part.to_owned()])
     }
 
     fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {

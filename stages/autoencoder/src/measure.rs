@@ -8,11 +8,12 @@ use cwm_contract::{Context, Failure};
 use cwm_inside::autoencoder::{Measures, OnDevice, ReconstructionSums, Trained};
 use cwm_inside::{Batch, Model};
 use cwm_models::Precision;
-use cwm_models::sites::{Change, Edit, Sites};
+use cwm_models::sites::{Edit, Sites};
 use cwm_models::worker_pool::WorkerPool;
 
 use crate::games::Games;
 use crate::losses::{LossSum, TestGame};
+use crate::replacement::Replacement;
 
 /// Games in memory at once.
 const CHUNK: usize = 128;
@@ -44,23 +45,6 @@ pub struct Measurement<'a> {
     pub batch_tokens: usize,
     /// True if the row of each game's first token is not replaced.
     pub keep_begin: bool,
-}
-
-/// What one site's stream becomes.
-#[derive(Clone)]
-enum Replacement {
-    Reconstructed(Arc<OnDevice>),
-    /// The same row everywhere.
-    Row(Tensor<1>),
-}
-
-impl Replacement {
-    fn of(&self, x: Tensor<2>) -> Tensor<2> {
-        match self {
-            Replacement::Reconstructed(autoencoder) => autoencoder.rows(autoencoder.latents(x)),
-            Replacement::Row(row) => row.clone().unsqueeze::<2>().repeat_dim(0, x.dims()[0]),
-        }
-    }
 }
 
 impl Measurement<'_> {
@@ -172,25 +156,13 @@ impl Measurement<'_> {
         for chunk in games.chunks(CHUNK) {
             let by_game = self.model.by_batch(self.workers, self.batch_tokens, chunk, |batch| {
                 self.context.check_cancelled()?;
-                let (replacement, mask) = (replacement.clone(), self.mask(batch));
-                let change = move |x: Tensor<2>| {
-                    let y = replacement.of(x.clone());
-                    x.clone() + (y - x) * mask.clone()
-                };
-                let edit = Some(Edit { site, change: Change::Replace(Box::new(change)) });
+                let change = replacement.change(batch, self.device, self.keep_begin);
+                let edit = Some(Edit { site, change });
                 Ok(self.losses(batch, chunk, Sites { keep: Vec::new(), edit }).0)
             })?;
             by_game.into_iter().for_each(|of_game| loss.add(of_game));
         }
         Ok(loss)
-    }
-
-    /// 1 for each row that is replaced, else 0: [rows, 1].
-    fn mask(&self, batch: &Batch<'_>) -> Tensor<2> {
-        let (games, time) = (batch.places.len(), batch.tokens.time());
-        let of = |row: usize| if self.keep_begin && row.is_multiple_of(time) { 0.0 } else { 1.0 };
-        let mask: Vec<f32> = (0..games * time).map(of).collect();
-        Tensor::from_data(TensorData::new(mask, [games * time, 1]), self.device)
     }
 
     /// The loss of each game of a batch, and the kept streams.

@@ -35,6 +35,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
 fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), Failure> {
     let model =
         Model::open(context.input("checkpoint")?, WeightsOf::Trained, device)?.with_precision(config.precision());
+    model.check_family(config.family.as_deref())?;
     let mut sites = model.checked_sites(&config.layers, "layers")?;
     if config.layers.is_empty() {
         sites.retain(|&site| site > 0);
@@ -67,7 +68,7 @@ fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), 
     let of_sites = sites.iter().copied().zip(dead.iter().map(|&dead| SiteDescription { dead })).collect();
     let counts = [("rows", total), ("updates", training.updates()), ("too_long", count.too_long)];
     let training = training_of(config, &counts);
-    Description::new(model_of(&model), (model.width(), latents), of_sites, training).write(folder)?;
+    Description::new(model.json(), (model.width(), latents), of_sites, training).write(folder)?;
     trained.iter().try_for_each(|(site, trained)| trained.write(folder, *site))?;
     let keep_begin = config.keep_begin;
     let measurement = Measurement { context, model: &model, device, workers: &workers, batch_tokens, keep_begin };
@@ -110,17 +111,6 @@ fn finding(model: &Model, site: usize, (loss, measures): (f64, &SiteMeasures), d
         .value("explained_variance", rows.explained_variance)
         .value("norm_ratio", rows.norm_ratio)
         .value("dead", dead)
-}
-
-/// The model in the description.
-fn model_of(model: &Model) -> Map<String, Value> {
-    let description = model.description();
-    let mut of = description.training.clone();
-    of.insert("family".to_owned(), json!(description.architecture.family));
-    of.insert("size".to_owned(), json!(description.architecture.size.to_string()));
-    of.insert("options".to_owned(), json!(description.architecture.options));
-    of.insert("parameters".to_owned(), json!(description.parameters));
-    of
 }
 
 /// The training in the description: parameters that have a say, and counts.

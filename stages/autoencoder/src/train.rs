@@ -62,7 +62,11 @@ impl Training<'_> {
             let Progress { block: number, begin, .. } = state.progress;
             context.activity("computing rows");
             let rows = (self.total - number * self.config.block_rows()).min(self.config.block_rows());
-            let block = self.source.block(context, number, begin, rows)?;
+            let block = self.source.block(context, number, begin, rows);
+            if block.is_err() && state.progress.updates > 0 {
+                state.write(folder)?;
+            }
+            let block = block?;
             if state.sites.is_empty() {
                 state.sites = self.initial(&block);
             }
@@ -159,6 +163,7 @@ fn line(step: u64, rate: f64, sparsity: f64, layers: &[usize], means: &[Means]) 
     line.insert("step".to_owned(), json!(step));
     line.insert("learning_rate".to_owned(), number(rate));
     line.insert("sparsity_weight".to_owned(), number(sparsity));
+    line.insert("loss".to_owned(), number(means.iter().map(|means| means.loss).sum::<f64>() / means.len() as f64));
     for (layer, means) in layers.iter().zip(means) {
         let values = [
             ("loss", means.loss),

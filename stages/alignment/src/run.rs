@@ -1,0 +1,55 @@
+//! Keeps the rows, and compares them.
+
+use cwm_contract::{Context, Failure};
+use cwm_inside::{Collection, Model, RowsWriter, collect};
+use cwm_models::Device;
+use cwm_models::device::{self, OpenDevice};
+use cwm_models::worker_pool::WorkerPool;
+
+use crate::config::Config;
+use crate::measure::Measurement;
+use crate::members::Members;
+
+/// Runs the stage.
+///
+/// # Errors
+/// An input or parameter is not what it should be, the disk refuses, or the stage was cancelled.
+pub fn run(context: &Context) -> Result<(), Failure> {
+    let config: Config = context.parameters()?;
+    let OpenDevice { device, name, note } = device::open(context.resources())?;
+    device::check_precision(&device, config.precision())?;
+    context.report_device(name);
+    note.into_iter().for_each(|note| context.note(note));
+    device::catch_panics(&device, || on_device(context, &config, &device))
+}
+
+fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), Failure> {
+    let model = Model::open(context.input("checkpoint")?, config.weights_of(), device)?;
+    let model = model.with_precision(config.precision());
+    model.check_family(config.family.as_deref())?;
+    if !model.network().is_causal() {
+        let message =
+            format!("{} reads what comes after a position too, so its rows are not of sequences", model.name());
+        return Err(Failure::input(message));
+    }
+    let sites = model.checked_sites(&config.layers, "layers")?;
+    let mut members = Members::read(context, &model)?;
+    if members.left_out > 0 {
+        let left_out = members.left_out;
+        context.note(format!("{left_out} sequences are longer than the model reads or then alone, and left out"));
+    }
+    // A GPU has one queue of work, which more threads would not fill faster.
+    let workers = WorkerPool::new(if device::is_cpu(device) { context.cores() } else { 1 })?;
+    let collection =
+        Collection { sites: sites.clone(), normed: config.normed, batch_tokens: config.batch_tokens as usize };
+    context.activity("computing rows");
+    let mut writer = RowsWriter::create(context.temporary(), "rows", sites.len(), model.width())?;
+    let games = members.wanted.iter().cloned().map(Ok);
+    collect(context, &model, &workers, &collection, games, &mut writer)?;
+    let rows = writer.finish()?;
+    // What is left of them is their names, for errors.
+    members.wanted.iter_mut().for_each(|game| game.reading = cwm_inside::Reading::default());
+    let workers = WorkerPool::new(context.cores())?;
+    let measurement = Measurement { context, config, model: &model, members: &members, workers: &workers };
+    cwm_findings::write(context.output("findings")?, measurement.run(&sites, &rows)?)
+}
