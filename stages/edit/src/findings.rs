@@ -12,7 +12,7 @@ use crate::statistics::{deviation, welch};
 /// A number of a row, by the name of its mean.
 type Measure = (&'static str, fn(&EditRow) -> Option<f64>);
 
-const MOVES: [Measure; 5] = [
+static MOVES: [Measure; 5] = [
     ("target", |row| row.mass_target),
     ("original", |row| row.mass_original),
     ("future", |row| row.mass_future),
@@ -20,7 +20,7 @@ const MOVES: [Measure; 5] = [
     ("same_argmax", |row| row.same_argmax.map(f64::from)),
 ];
 
-const STATE: [Measure; 4] = [
+static STATE: [Measure; 4] = [
     ("square_empty", |row| row.square_empty.map(f64::from)),
     ("right_target", |row| Some(f64::from(row.right_target?) / 75.0)),
     ("right_original", |row| Some(f64::from(row.right_original?) / 75.0)),

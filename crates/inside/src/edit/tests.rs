@@ -110,3 +110,40 @@ fn a_row_of_the_table_at_the_last_site_raises_exactly_its_word() {
         assert_eq!(after > before, at == word, "word {at}: {before} to {after}");
     }
 }
+
+/// Truth from outside: the edited logits of PyTorch.
+#[test]
+fn golden_edits_have_golden_logits() {
+    let Some(golden) = crate::golden::Golden::open("gpt2-tiny.safetensors") else { return };
+    let folder = tempdir().unwrap();
+    write_checkpoint(folder.path(), Task::Moves, "gpt", "d32/l2", 3).unwrap();
+    let (mut description, ..) = checkpoint::read(folder.path(), 72).unwrap();
+    for (name, value) in [("heads", "2"), ("positions", "48")] {
+        description.architecture.options.insert(name.to_owned(), value.to_owned());
+    }
+    let network = cwm_models::Network::build(description.architecture.clone(), 72).unwrap();
+    let mut weights = network.initial_weights(0);
+    for (index, parameter) in network.layout().parameters().iter().enumerate() {
+        weights.get_mut(index).copy_from_slice(&golden.floats(&format!("param.{}", parameter.name)));
+    }
+    description.parameters = network.layout().total() as u64;
+    checkpoint::write(folder.path(), &description, &weights).unwrap();
+
+    let model = Model::open(folder.path(), WeightsOf::Trained, &cpu()).unwrap();
+    let position = golden.indices("edit.position")[0];
+    let prefix: Vec<u16> = golden.indices("input.tokens")[..=position].iter().map(|&token| token as u16).collect();
+    let watched = [Watched { tokens: &prefix, at: vec![position] }];
+    let seen = model.watch(&workers(), 64, &[0, 1, 2], &watched).unwrap().remove(0).remove(0);
+    let close = |found: &[f32], expected: &[f32]| {
+        found.iter().zip(expected).for_each(|(one, two)| assert!((one - two).abs() <= 5e-5, "{one} {two}"));
+    };
+    let lengths: Vec<f32> = seen.lengths.iter().map(|length| *length as f32).collect();
+    close(&lengths, &golden.floats("edit.scale"));
+    for (site, direction) in golden.floats("edit.vectors").chunks_exact(32).enumerate() {
+        for (eta, name) in [(0.5, "edit.logits_eta_0.5"), (2.0, "edit.logits_eta_2")] {
+            let vector = scaled(direction, eta, seen.lengths[site]).unwrap();
+            let edited = model.edited(&workers(), 64, site, &[Edited { tokens: &prefix, vector }]).unwrap().remove(0);
+            close(&edited, &golden.floats(name)[site * 72..(site + 1) * 72]);
+        }
+    }
+}
