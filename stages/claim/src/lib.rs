@@ -1,4 +1,4 @@
-//! The stage `claim`: what is claimed of arms' choices, and whether it holds on the positions that both arms were asked.
+//! The stage `claim`: what is claimed of arms' choices, or of numbers measured inside models, and whether it holds.
 //!
 //! A claim stands in a stage of its own, so that the report is written whether it holds or not. This crate knows no chess and
 //! no models.
@@ -6,6 +6,7 @@
 mod claim;
 mod config;
 mod finding;
+mod measured;
 mod probe;
 mod run;
 #[cfg(test)]
@@ -28,11 +29,18 @@ impl Stage for Claim {
     }
 
     fn description(&self) -> &'static str {
-        "Checks claims about which models choose better moves; fails if one does not hold with its whole interval."
+        "Checks claims about models' choices, or about what was measured inside them; fails if one does not hold with its whole interval."
     }
 
     fn inputs(&self) -> Vec<Input> {
-        vec![Input::many("choices", Format::CHOICES, "Choices of the models that are claimed about.")]
+        vec![
+            Input::optional_many("choices", Format::CHOICES, "Choices of the models that are claimed about."),
+            Input::optional_many("findings", Format::FINDINGS, "Numbers measured inside models that are claimed about."),
+        ]
+    }
+
+    fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
+        Config::read(values).ok()?.check_inputs(given)
     }
 
     fn outputs(&self) -> Vec<Output> {

@@ -16,6 +16,35 @@ use crate::finding::Finding;
 /// hold; or the file cannot be written.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
+    let (of_choices, of_findings) = config.claims().map_err(Failure::input)?;
+    let mut checked = Vec::new();
+    if !of_choices.is_empty() {
+        checked.extend(check_choices(context, &config, &of_choices)?);
+    }
+    let read = context.group("findings").iter().map(|input| cwm_findings::read(&input.path));
+    let findings = read.collect::<Result<Vec<_>, _>>()?.concat();
+    for claim in &of_findings {
+        checked.push(claim.check(&findings).map_err(|what| Failure::input(format!("`{claim}`: {what}")))?);
+    }
+    checked.iter().for_each(|(_, summary, _)| context.log(summary));
+    let failed: Vec<&str> = checked.iter().filter(|one| !one.0).map(|one| one.1.as_str()).collect();
+    if !failed.is_empty() {
+        let (number, all) = (failed.len(), checked.len());
+        return Err(Failure::input(format!(
+            "{number} of {all} claims do not hold with their whole intervals: {}",
+            failed.join("; ")
+        ))
+        .hint("train longer, ask more positions, or claim less"));
+    }
+    let path = context.output("claims")?;
+    let lines: String = checked.iter().map(|(_, _, json)| format!("{json}\n")).collect();
+    std::fs::write(path, lines).map_err(|error| Failure::io("write", path, error))
+}
+
+/// A claim: whether it holds, what was found as text, and for programs.
+type Checked = (bool, String, serde_json::Value);
+
+fn check_choices(context: &Context, config: &Config, claims: &[Claim]) -> Result<Vec<Checked>, Failure> {
     let runs = context.group("choices").iter().map(Run::read).collect::<Result<Vec<_>, _>>()?;
     let tests: BTreeSet<&str> = runs.iter().map(Run::test).collect();
     if tests.len() > 1 {
@@ -24,24 +53,12 @@ pub fn run(context: &Context) -> Result<(), Failure> {
             .hint("give `claim` those of one of them, such as `choices[test=held_out]`"));
     }
     let arms = by_arm(&runs)?;
-    let mut findings = Vec::new();
-    for claim in config.claims().map_err(Failure::input)? {
+    let checked = claims.iter().map(|claim| {
         context.check_cancelled()?;
-        findings.push(finding(&claim, &arms, &config)?);
-    }
-    findings.iter().for_each(|finding| context.log(finding.summary()));
-    let failed: Vec<String> = findings.iter().filter(|one| !one.holds()).map(Finding::summary).collect();
-    if !failed.is_empty() {
-        let (number, all) = (failed.len(), findings.len());
-        return Err(Failure::input(format!(
-            "{number} of {all} claims do not hold with their whole interval above 0: {}",
-            failed.join("; ")
-        ))
-        .hint("train longer, ask more positions, or claim less"));
-    }
-    let path = context.output("claims")?;
-    let lines: String = findings.iter().map(|finding| format!("{}\n", finding.json())).collect();
-    std::fs::write(path, lines).map_err(|error| Failure::io("write", path, error))
+        let finding = finding(claim, &arms, config)?;
+        Ok((finding.holds(), finding.summary(), finding.json()))
+    });
+    checked.collect()
 }
 
 fn finding(claim: &Claim, arms: &[(Arm, Vec<&Run>)], config: &Config) -> Result<Finding, Failure> {

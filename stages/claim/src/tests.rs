@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 use cwm_choices::{Choice, ChoicesWriter, Chooser, Correctness};
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Failure, Value};
+use cwm_findings::{Finding, Kind};
 
 use crate::Claim;
 
@@ -73,7 +74,7 @@ fn what_does_not_hold_is_an_error_with_both_values_and_the_interval() {
     );
     assert_eq!(
         message,
-        "1 of 2 claims do not hold with their whole interval above 0: `board/none.best > moves/causal.best`: 20.00 % and 20.00 % in 300 \
+        "1 of 2 claims do not hold with their whole intervals: `board/none.best > moves/causal.best`: 20.00 % and 20.00 % in 300 \
          positions of 30 games, a difference of +0.00 points, 95 % interval +0.00 to +0.00"
     );
     let message = refused(
@@ -120,4 +121,58 @@ fn the_probe_has_a_claim_that_holds_and_one_that_does_not() {
     let values = [("expect".to_owned(), Value::List(vec![Value::Text("a.best > b.best".into())]))].into();
     let probed = cwm_contract::testing::probe(&Claim, values, folder.path()).unwrap().unwrap();
     assert_eq!(probed.keys().collect::<Vec<_>>(), ["fails/refused", "holds/claims"]);
+}
+
+fn probe(layer: u32, network: &str, occupied: f64) -> Finding {
+    let interval = Some((occupied - 0.02, occupied + 0.02));
+    Finding::new(Kind::Probe, "gpt d64/l4", network, Some(layer), 100).estimate("occupied", occupied, interval)
+}
+
+/// What of these claims about linear probes does not hold, or is wrong.
+fn of_findings(expect: &[&str]) -> Result<String, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("findings");
+    // A square may be read better than all of them, and a value without a number is none.
+    let square = probe(1, "trained", 0.99).name("square", "a8");
+    let unknown = probe(3, "trained", 0.5).value("occupied", f64::NAN);
+    let layers = [probe(1, "trained", 0.6), probe(2, "trained", 0.7), probe(1, "untrained", 0.62)];
+    cwm_findings::write(&path, layers.into_iter().chain([square, unknown])).unwrap();
+    let expect = expect.iter().map(|claim| Value::Text((*claim).to_owned())).collect();
+    let trial = Trial::new(folder.path().join("trial")).with("expect", Value::List(expect));
+    let outcome = trial.labelled("findings", "probes".parse().unwrap(), path).run(&Claim);
+    outcome.map(|outcome| std::fs::read_to_string(&outcome.outputs["claims"]).unwrap()).map_err(|failure| failure.message)
+}
+
+#[test]
+fn the_largest_number_of_all_layers_counts_with_its_interval() {
+    let holds = [
+        "probe.occupied[network=trained] > probe.occupied[network=untrained] + 0.05",
+        "probe.occupied[network=trained] > 0.67",
+        "probe.occupied[network=trained, square=a8] > 0.9",
+        "probe.occupied[network=untrained] < 0.65",
+    ];
+    let lines = of_findings(&holds).unwrap();
+    let first: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!((lines.lines().count(), &first["left"]["layer"], &first["left"]["value"]), (4, &2.into(), &0.7.into()));
+    assert_eq!((&first["claim"], &first["number"]), (&holds[0].into(), &0.05.into()));
+    for fails in [
+        "probe.occupied[network=trained] > probe.occupied[network=untrained] + 0.09",
+        "probe.occupied[network=trained] > 0.69",
+        "probe.occupied[network=untrained] < 0.63",
+        // The intervals overlap.
+        "probe.occupied[layer=1, network=untrained] > probe.occupied[layer=1, network=trained]",
+    ] {
+        let message = of_findings(&[fails]).unwrap_err();
+        assert!(message.starts_with(&format!("1 of 1 claims do not hold with their whole intervals: `{fails}`: 0.")), "{message}");
+    }
+}
+
+#[test]
+fn claims_about_numbers_that_are_not_there_are_refused() {
+    let absent = of_findings(&["probe.accuracy[layer=1] > 0"]).unwrap_err();
+    assert_eq!(absent, "`probe.accuracy[layer=1] > 0`: there is no `probe.accuracy[layer=1]`");
+    for wrong in ["probe.occupied", "probe.occupied[layer] > 0", "probe. > 0", "probe.occupied > NaN", "probe.a[b=c > 1"] {
+        let message = of_findings(&[wrong]).unwrap_err();
+        assert!(message.contains("which is not of the form KIND.VALUE[NAME=TEXT, ...]"), "{wrong}: {message}");
+    }
 }
