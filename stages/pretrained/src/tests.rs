@@ -80,5 +80,6 @@ fn forms_are_those_of_players_and_need_their_tokens() {
         let (message, inputs) = (with(form.name()), form.vocabulary().inputs);
         assert!(message.contains(&format!("has shape [3, 1] where [{inputs}, 1] is needed")), "{message}");
     }
+    assert!(with("words").contains("has shape [3, 1] where [72, 1] is needed"));
     assert!(with("letters").starts_with("parameter `form` "));
 }
