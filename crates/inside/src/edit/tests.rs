@@ -118,7 +118,7 @@ fn golden_edits_have_golden_logits() {
     let folder = tempdir().unwrap();
     write_checkpoint(folder.path(), Task::Moves, "gpt", "d32/l2", 3).unwrap();
     let (mut description, ..) = checkpoint::read(folder.path(), 72).unwrap();
-    for (name, value) in [("heads", "2"), ("positions", "48")] {
+    for (name, value) in [("bias", "true"), ("heads", "2"), ("positions", "48")] {
         description.architecture.options.insert(name.to_owned(), value.to_owned());
     }
     let network = cwm_models::Network::build(description.architecture.clone(), 72).unwrap();
