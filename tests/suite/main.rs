@@ -26,8 +26,10 @@ mod gpu;
 mod guides;
 mod housekeeping;
 mod identical_cells;
+
 mod import;
 mod init;
+mod inside_models;
 mod inspection;
 mod json;
 mod licences;

@@ -35,7 +35,11 @@ impl Stage for Claim {
     fn inputs(&self) -> Vec<Input> {
         vec![
             Input::optional_many("choices", Format::CHOICES, "Choices of the models that are claimed about."),
-            Input::optional_many("findings", Format::FINDINGS, "Numbers measured inside models that are claimed about."),
+            Input::optional_many(
+                "findings",
+                Format::FINDINGS,
+                "Numbers measured inside models that are claimed about.",
+            ),
         ]
     }
 

@@ -7,7 +7,8 @@ use cwm_findings::{Finding, Kind};
 use serde_json::{Value, json};
 
 /// The form of such a claim.
-const FORM: &str = "KIND.VALUE[NAME=TEXT, ...] > NUMBER, with `<`, or with KIND.VALUE[...] + NUMBER in place of the number";
+const FORM: &str =
+    "KIND.VALUE[NAME=TEXT, ...] > NUMBER, with `<`, or with KIND.VALUE[...] + NUMBER in place of the number";
 
 /// Names of the parts that findings are divided into. A number of a part counts only for a claim that names the part.
 const PARTS: [&str; 3] = ["square", "ply", "piece"];
@@ -88,7 +89,9 @@ impl Term {
                 "layer" => finding.layer.map(|layer| layer.to_string()).as_deref() == Some(text),
                 _ => finding.named(name) == text,
             })
-            && PARTS.iter().all(|part| is_named(part) || finding.named(part).is_empty() || self.kind == Kind::Composition)
+            && PARTS
+                .iter()
+                .all(|part| is_named(part) || finding.named(part).is_empty() || self.kind == Kind::Composition)
     }
 }
 

@@ -140,7 +140,9 @@ fn of_findings(expect: &[&str]) -> Result<String, String> {
     let expect = expect.iter().map(|claim| Value::Text((*claim).to_owned())).collect();
     let trial = Trial::new(folder.path().join("trial")).with("expect", Value::List(expect));
     let outcome = trial.labelled("findings", "probes".parse().unwrap(), path).run(&Claim);
-    outcome.map(|outcome| std::fs::read_to_string(&outcome.outputs["claims"]).unwrap()).map_err(|failure| failure.message)
+    outcome
+        .map(|outcome| std::fs::read_to_string(&outcome.outputs["claims"]).unwrap())
+        .map_err(|failure| failure.message)
 }
 
 #[test]
@@ -163,7 +165,10 @@ fn the_largest_number_of_all_layers_counts_with_its_interval() {
         "probe.occupied[layer=1, network=untrained] > probe.occupied[layer=1, network=trained]",
     ] {
         let message = of_findings(&[fails]).unwrap_err();
-        assert!(message.starts_with(&format!("1 of 1 claims do not hold with their whole intervals: `{fails}`: 0.")), "{message}");
+        assert!(
+            message.starts_with(&format!("1 of 1 claims do not hold with their whole intervals: `{fails}`: 0.")),
+            "{message}"
+        );
     }
 }
 
@@ -171,7 +176,9 @@ fn the_largest_number_of_all_layers_counts_with_its_interval() {
 fn claims_about_numbers_that_are_not_there_are_refused() {
     let absent = of_findings(&["probe.accuracy[layer=1] > 0"]).unwrap_err();
     assert_eq!(absent, "`probe.accuracy[layer=1] > 0`: there is no `probe.accuracy[layer=1]`");
-    for wrong in ["probe.occupied", "probe.occupied[layer] > 0", "probe. > 0", "probe.occupied > NaN", "probe.a[b=c > 1"] {
+    for wrong in
+        ["probe.occupied", "probe.occupied[layer] > 0", "probe. > 0", "probe.occupied > NaN", "probe.a[b=c > 1"]
+    {
         let message = of_findings(&[wrong]).unwrap_err();
         assert!(message.contains("which is not of the form KIND.VALUE[NAME=TEXT, ...]"), "{wrong}: {message}");
     }

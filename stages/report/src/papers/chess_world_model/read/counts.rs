@@ -42,7 +42,14 @@ pub(crate) enum Counts {
         all: Option<TokenSet>,
     },
     /// Counts of stages that only another paper has.
-    #[serde(rename = "bag", alias = "analyse", alias = "encode", alias = "transpositions", alias = "choose", alias = "match")]
+    #[serde(
+        rename = "bag",
+        alias = "analyse",
+        alias = "encode",
+        alias = "transpositions",
+        alias = "choose",
+        alias = "match"
+    )]
     Other {},
 }
 
