@@ -42,6 +42,9 @@ pub struct LegalityOf {
     pub games: u64,
     /// Games that were left out, by the reason.
     pub left_out: std::collections::BTreeMap<String, u64>,
+    /// Games that have the same moves as a training game; none if the training games were not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<u64>,
     /// Words after which games were cut; none if they were not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,

@@ -18,10 +18,11 @@ pub fn transpositions(path: &Path, detail: DescribeOptions) -> Result<Descriptio
     let mut examples: Vec<Vec<Transposition>> = Vec::new();
     for row in file {
         let row = row?;
-        match examples.last_mut() {
-            Some(class) if class[0].class == row.class => class.push(row),
-            _ if examples.len() < detail.examples => examples.push(vec![row]),
-            _ => break,
+        let shown = examples.len();
+        match examples.last_mut().filter(|class| class[0].class == row.class) {
+            Some(class) => class.push(row),
+            None if shown < detail.examples => examples.push(vec![row]),
+            None => break,
         }
     }
     let plies = of.plies.map(|[min, max]| format!(" of {min} to {max} plies")).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Games as words, and which words continue a legal move.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use cwm_chess::Dataset;
 use cwm_contract::Failure;
@@ -109,6 +109,22 @@ impl<'a> Games<'a> {
     /// Games that were taken so far, and all.
     pub fn progress(&self) -> (u64, u64) {
         (self.taken as u64, self.places.len() as u64)
+    }
+
+    /// Number of games whose moves are those of a game of `train`.
+    ///
+    /// # Errors
+    /// A dataset is damaged.
+    pub fn seen_in(&self, train: &Dataset) -> Result<u64, Failure> {
+        let mut unseen: HashMap<&[u16], u64> = HashMap::new();
+        for &place in &self.places {
+            *unseen.entry(self.dataset.tokens(place as usize)?.unwrap_or_default()).or_default() += 1;
+        }
+        let mut seen = 0;
+        for game in 0..train.len() {
+            seen += train.tokens(game)?.and_then(|tokens| unseen.remove(tokens)).unwrap_or_default();
+        }
+        Ok(seen)
     }
 
     /// The next games, at most so many; none behind the last.

@@ -43,6 +43,11 @@ impl Stage for Legality {
                 "A model that `learn` trained on sequences of the form `words`.",
             ),
             Input::one("games", Format::DATASET, "The games whose words it reads."),
+            Input::optional(
+                "train",
+                Format::DATASET,
+                "The games that it was trained on, to count those that it has seen.",
+            ),
         ]
     }
 

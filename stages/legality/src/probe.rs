@@ -35,7 +35,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     for family in all.filter(|name| config.family.as_deref().is_none_or(|family| family == *name)) {
         let checkpoint = context.folder().join(family);
         write_checkpoint(&checkpoint, Task::Moves, family, "d32/l1", 7)?;
-        let inputs = [("checkpoint", checkpoint), ("games", games.clone())];
+        let inputs = [("checkpoint", checkpoint), ("games", games.clone()), ("train", games.clone())];
         let inputs = inputs.map(|(name, path)| (name, Label::stage(name), path));
         probed.extend(context.run(&Legality, family, &values, &inputs)?);
     }

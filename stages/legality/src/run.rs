@@ -46,10 +46,13 @@ fn measure(context: &Context, config: &Config, device: &Device) -> Result<(), Fa
     let batch_tokens = config.batch_tokens as usize;
     let dataset = Dataset::open(context.input("games")?)?;
     let mut games = Games::new(&dataset, &model, config)?;
+    let train = context.optional_input("train").map(Dataset::open).transpose()?;
+    let seen = train.map(|train| games.seen_in(&train)).transpose()?;
     let of = LegalityOf {
         model: model.name(),
         games: games.progress().1,
         left_out: games.left_out.clone(),
+        seen,
         max_tokens: config.max_tokens,
         precision: config.precision.clone(),
     };
@@ -74,7 +77,10 @@ fn measure(context: &Context, config: &Config, device: &Device) -> Result<(), Fa
     }
     writer.finish()?;
     context.activity("resampling");
-    let findings = totals.findings(&model.name(), config.resamples, config.seed, &workers);
+    let mut findings = totals.findings(&model.name(), config.resamples, config.seed, &workers);
+    if let (Some(all), Some(seen)) = (findings.first_mut(), seen) {
+        all.values.insert("seen_games".to_owned(), seen as f64);
+    }
     cwm_findings::write(context.output("findings")?, findings)?;
     for name in ["legal", "loss"] {
         totals.mean(name).into_iter().for_each(|mean| context.metric(name, mean));

@@ -76,7 +76,7 @@ impl Totals {
             if sums[0] == 0.0 {
                 continue;
             }
-            let addends: Vec<_> =
+            let addends: Vec<Addend<7>> =
                 self.games.iter().enumerate().map(|(game, by_group)| (game, by_group[group]).into()).collect();
             let drawn = resampled(&addends, self.games.len(), resamples, seed, workers);
             let mut finding = new(&name(group), sums[0]);

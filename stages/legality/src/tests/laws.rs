@@ -107,6 +107,20 @@ fn a_game_that_is_over_has_no_legal_word_and_one_that_is_cut_goes_on() {
 }
 
 #[test]
+fn games_of_the_training_are_counted() {
+    let games = sample::games();
+    let bench =
+        Bench::new(&[games[4].clone(), games[5].clone(), games[4].clone()]).model(Task::Moves, "gpt", "d32/l1", 1);
+    assert_eq!(read(&bench.run(&[])).0.seen, None);
+    sample::write_dataset(&bench.path("train"), &[games[4].clone(), games[5][..9].to_vec(), games[4].clone()]).unwrap();
+    let trial = Trial::new(bench.path("work")).input("train", bench.path("train"));
+    let trial = trial.input("games", bench.path("games")).input("checkpoint", bench.path("checkpoint"));
+    let outcome = trial.with("move_games", Value::Int(0)).run(&Legality).unwrap();
+    assert_eq!(read(&outcome).0.seen, Some(2));
+    assert_eq!(finding(&outcome, "all").unwrap().get("seen_games"), Some(2.0));
+}
+
+#[test]
 fn bytes_do_not_depend_on_cores() {
     let bench = Bench::new(&sample::games()[1..]).model(Task::Moves, "transformer", "d32/l1", 3);
     let bytes = |cores| {
