@@ -27,6 +27,7 @@ pub struct Edit {
 }
 
 /// How the stream [batch * time, width] changes.
+#[expect(clippy::large_enum_variant, reason = "a pass has one at most")]
 pub enum Change {
     /// Vectors are added to some rows.
     Add {
