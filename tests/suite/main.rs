@@ -26,7 +26,6 @@ mod gpu;
 mod guides;
 mod housekeeping;
 mod identical_cells;
-
 mod import;
 mod init;
 mod inside_models;
