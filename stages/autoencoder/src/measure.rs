@@ -69,7 +69,8 @@ impl Measurement<'_> {
         let mut measures = Vec::new();
         for ((site, autoencoder), sums) in autoencoders.into_iter().zip(sums) {
             let row = |values: Vec<f32>| {
-                Replacement::Row(Tensor::from_data(TensorData::new(values, [self.model.width()]), self.device))
+                let row = Tensor::from_data(TensorData::new(values, [self.model.width()]), self.device);
+                Replacement::Row(Box::new(row))
             };
             let replaced = |replacement| Ok::<_, Failure>(self.replaced(&games, site, &replacement)?.mean());
             measures.push(SiteMeasures {

@@ -13,7 +13,7 @@ pub enum Replacement {
     /// What an autoencoder makes of it.
     Reconstructed(Arc<OnDevice>),
     /// The same row [width] everywhere.
-    Row(Tensor<1>),
+    Row(Box<Tensor<1>>),
 }
 
 impl Replacement {
@@ -33,7 +33,7 @@ impl Replacement {
     fn of(&self, x: Tensor<2>) -> Tensor<2> {
         match self {
             Replacement::Reconstructed(autoencoder) => autoencoder.rows(autoencoder.latents(x)),
-            Replacement::Row(row) => row.clone().unsqueeze::<2>().repeat_dim(0, x.dims()[0]),
+            Replacement::Row(row) => Tensor::clone(row).unsqueeze::<2>().repeat_dim(0, x.dims()[0]),
         }
     }
 }
