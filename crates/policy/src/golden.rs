@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess};
+use shakmaty::{CastlingMode, Chess, Setup};
 
 /// A line of `positions.jsonl`.
 #[derive(Debug, Deserialize)]
@@ -70,8 +70,13 @@ pub struct GoldenLegal {
 }
 
 impl GoldenLegal {
-    pub fn chess(&self) -> Chess {
-        position(&self.fen)
+    pub fn setup(&self) -> Setup {
+        self.fen.parse::<Fen>().unwrap().into_setup()
+    }
+
+    /// `None` where the side to move could take the king.
+    pub fn chess(&self) -> Option<Chess> {
+        self.setup().position(CastlingMode::Standard).ok()
     }
 
     pub fn future(&self) -> Option<Chess> {
