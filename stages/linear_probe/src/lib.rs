@@ -83,7 +83,8 @@ impl Stage for LinearProbe {
 
     fn code_parts(&self, values: &Values) -> Option<Vec<String>> {
         let family = families::find(&Config::read(values).ok()?.family?).ok()?;
-        Some(vec![family.part.to_owned()])
+        // The second is the form in which models of moves read games, a part of cwm-policy.
+        Some(vec![family.part.to_owned(), "words".to_owned()])
     }
 
     fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
