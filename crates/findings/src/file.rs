@@ -5,20 +5,11 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
 use cwm_contract::Failure;
-use serde::Serialize;
 
 use crate::Finding;
 
 /// Version of the format.
 const FORMAT: u32 = 1;
-
-/// A line of a file. `format` comes before the other keys in the alphabet.
-#[derive(Serialize)]
-struct Line {
-    format: u32,
-    #[serde(flatten)]
-    finding: Finding,
-}
 
 /// Writes findings in the order in which they come, one a line.
 ///
@@ -28,8 +19,9 @@ pub fn write(path: &Path, findings: impl IntoIterator<Item = Finding>) -> Result
     let failed = |error| Failure::io("write", path, error);
     let mut file = BufWriter::new(File::create(path).map_err(failed)?);
     for finding in findings {
-        serde_json::to_writer(&mut file, &Line { format: FORMAT, finding }).map_err(|error| failed(error.into()))?;
-        file.write_all(b"\n").map_err(failed)?;
+        let line = serde_json::to_string(&finding).map_err(|error| failed(error.into()))?;
+        // `format` comes before the other keys in the alphabet.
+        writeln!(file, "{{\"format\":{FORMAT},{}", &line[1..]).map_err(failed)?;
     }
     file.flush().map_err(failed)
 }

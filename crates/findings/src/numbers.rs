@@ -3,17 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serializer};
+use serde_json::Value;
 
 /// What stands for the numbers that JSON lacks.
 const TEXTS: [(&str, f64); 3] = [("inf", f64::INFINITY), ("-inf", f64::NEG_INFINITY), ("nan", f64::NAN)];
-
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum Number {
-    Finite(f64),
-    Text(String),
-}
 
 /// Writes a map of numbers.
 ///
@@ -23,9 +17,9 @@ pub fn serialize<S: Serializer>(numbers: &BTreeMap<String, f64>, serializer: S) 
     serializer.collect_map(numbers.iter().map(|(name, value)| (name, number(*value))))
 }
 
-fn number(value: f64) -> Number {
+fn number(value: f64) -> Value {
     let text = TEXTS.iter().find(|(_, other)| value == *other || (value.is_nan() && other.is_nan()));
-    text.map_or(Number::Finite(value), |(text, _)| Number::Text((*text).to_owned()))
+    text.map_or(value.into(), |(text, _)| (*text).into())
 }
 
 /// Reads a map of numbers.
@@ -33,12 +27,13 @@ fn number(value: f64) -> Number {
 /// # Errors
 /// A value is no number and none of the three texts.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, f64>, D::Error> {
-    let value = |(name, number): (String, Number)| match number {
-        Number::Finite(value) => Ok((name, value)),
-        Number::Text(text) => match TEXTS.iter().find(|(known, _)| *known == text) {
-            Some((_, value)) => Ok((name, *value)),
-            None => Err(D::Error::custom(format!("`{name}` is `{text}`, which is no number"))),
-        },
+    let value = |(name, number): (String, Value)| {
+        let text = |text: &str| TEXTS.iter().find(|(known, _)| *known == text).map(|(_, value)| *value);
+        let found = number.as_f64().or_else(|| number.as_str().and_then(text));
+        found.map(|value| (name.clone(), value)).ok_or_else(|| {
+            let shown = number.as_str().map_or_else(|| number.to_string(), str::to_owned);
+            D::Error::custom(format!("`{name}` is `{shown}`, which is no number"))
+        })
     };
-    BTreeMap::<String, Number>::deserialize(deserializer)?.into_iter().map(value).collect()
+    BTreeMap::<String, Value>::deserialize(deserializer)?.into_iter().map(value).collect()
 }

@@ -49,7 +49,6 @@ pub struct Progress {
 #[derive(Serialize, Deserialize)]
 struct Header {
     format: u32,
-    #[serde(flatten)]
     progress: Progress,
     scales: Vec<f32>,
     silent: Vec<Vec<u64>>,

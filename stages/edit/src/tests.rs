@@ -16,20 +16,20 @@ use crate::probe::write_probes;
 use crate::row::EditRow;
 use crate::statistics::welch;
 
-struct Given {
+struct Setup {
     folder: tempfile::TempDir,
     checkpoint: PathBuf,
     games: PathBuf,
     probes: PathBuf,
 }
 
-fn given(task: Task, family: &str) -> Given {
+fn setup(task: Task, family: &str) -> Setup {
     let folder = tempdir().unwrap();
     let [checkpoint, games, probes] = ["checkpoint", "games", "probes"].map(|name| folder.path().join(name));
     write_checkpoint(&checkpoint, task, family, "d16/l2", 7).unwrap();
     write_probes(&probes, &checkpoint).unwrap();
     sample::write_dataset(&games, &sample::games()).unwrap();
-    Given { folder, checkpoint, games, probes }
+    Setup { folder, checkpoint, games, probes }
 }
 
 fn ints(values: &[i128]) -> Value {
@@ -44,7 +44,7 @@ fn texts(values: &[&str]) -> Value {
     Value::List(values.iter().map(|text| Value::Text((*text).to_owned())).collect())
 }
 
-impl Given {
+impl Setup {
     fn trial(&self, name: &str) -> Trial {
         Trial::new(self.folder.path().join(name))
             .with("plies", ints(&[4, 9]))
@@ -77,7 +77,7 @@ fn find<'a>(findings: &'a [Finding], intervention: &str, layer: Option<u32>) -> 
 
 #[test]
 fn every_case_has_a_row_for_each_layer_intervention_and_eta_and_masses_are_shares() {
-    let given = given(Task::Moves, "gpt");
+    let given = setup(Task::Moves, "gpt");
     let trial = given.trial("trial").input("probes", &given.probes).with("eta", floats(&[0.5, 2.0]));
     let (rows, findings, about) = given.run(trial);
     let unedited = rows.iter().filter(|row| row.layer.is_none()).count();
@@ -117,7 +117,7 @@ fn every_case_has_a_row_for_each_layer_intervention_and_eta_and_masses_are_share
 
 #[test]
 fn models_that_answer_with_boards_are_judged_by_their_labels() {
-    let given = given(Task::State, "transformer");
+    let given = setup(Task::State, "transformer");
     let (rows, findings, about) = given.run(given.trial("trial").input("probes", &given.probes));
     assert_eq!((about.task.as_str(), rows.is_empty()), ("state", false));
     for row in &rows {
@@ -136,7 +136,7 @@ fn models_that_answer_with_boards_are_judged_by_their_labels() {
 
 #[test]
 fn bytes_do_not_depend_on_cores_or_windows_of_tokens() {
-    let given = given(Task::Moves, "gpt");
+    let given = setup(Task::Moves, "gpt");
     let bytes = |name: &str, cores: usize| {
         let trial = given.trial(name).input("probes", &given.probes).cores(cores);
         let outputs = trial.run(&EditStage).unwrap().outputs;
@@ -147,7 +147,7 @@ fn bytes_do_not_depend_on_cores_or_windows_of_tokens() {
 
 #[test]
 fn a_single_edit_has_the_probability_of_each_origin_before_and_after() {
-    let given = given(Task::Moves, "gpt");
+    let given = setup(Task::Moves, "gpt");
     let cases = texts(&["e2e4 d7d5: d5=. d7=p e7=. e5=p"]);
     let (_, findings, _) = given.run(given.trial("trial").input("probes", &given.probes).with("cases", cases));
     let cases: Vec<&Finding> = findings.iter().filter(|finding| finding.kind == Kind::Case).collect();
@@ -164,8 +164,8 @@ fn a_single_edit_has_the_probability_of_each_origin_before_and_after() {
 
 #[test]
 fn what_does_not_fit_is_an_error_in_words() {
-    let given = given(Task::Moves, "gpt");
-    let other = self::given(Task::Moves, "transformer");
+    let given = setup(Task::Moves, "gpt");
+    let other = self::setup(Task::Moves, "transformer");
     let message = given.refused(given.trial("other").input("probes", &other.probes));
     assert_eq!(message, "the linear probes of probes are of another model than the checkpoint, gpt d16/l2");
     let message = given.refused(given.trial("layer").with("layers", ints(&[13])));
@@ -190,7 +190,7 @@ fn what_does_not_fit_is_an_error_in_words() {
 
 #[test]
 fn without_linear_probes_there_are_controls_alone_and_the_probe_comes_out_the_same_twice() {
-    let given = given(Task::Moves, "gpt");
+    let given = setup(Task::Moves, "gpt");
     let (rows, ..) = given.run(given.trial("trial"));
     let mut names: Vec<&str> = rows.iter().map(|row| row.intervention.as_str()).collect();
     names.sort_unstable();
