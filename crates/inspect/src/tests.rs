@@ -218,7 +218,7 @@ fn autoencoders_are_reported_with_their_layers_and_dead_latents() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[..4], ["model       gpt d64/l4", "width       64", "latents     1,024", "layers      [1,3]"]);
     assert_eq!(lines[4..6], ["layer 1     0 dead latents", "layer 3     17 dead latents"]);
-    assert_eq!(lines[6..], ["weights     4 tensors in 64 bytes", "training    rows 1,000"]);
+    assert_eq!(lines[6..], ["weights     4 tensors in 64 B", "training    rows 1,000"]);
     std::fs::remove_file(folder.path().join("layer-03.safetensors")).unwrap();
     assert!(described(Format::AUTOENCODER, folder.path()).is_err());
 }
