@@ -82,8 +82,10 @@ pub fn findings(about: &About, network: &str, rows: &[EditRow], resamples: u64, 
     found
 }
 
-/// What identifies an edit apart from its intervention.
-fn key(row: &EditRow) -> (u32, u32, Option<u8>, Option<u64>) {
+/// What identifies an edit apart from its intervention: game, ply, layer and the bits of η.
+type EditKey = (u32, u32, Option<u8>, Option<u64>);
+
+fn key(row: &EditRow) -> EditKey {
     (row.game, row.ply, row.layer, row.eta.map(f64::to_bits))
 }
 
@@ -114,7 +116,7 @@ struct Means<'a> {
     /// Those that are compared with no edit; the first, which an edit raises, also with a random one.
     compared: &'a [Measure],
     resamples: Resamples,
-    random: HashMap<(u32, u32, Option<u8>, Option<u64>), &'a EditRow>,
+    random: HashMap<EditKey, &'a EditRow>,
     /// Mass on the target of each case without an edit.
     unedited: Vec<f64>,
 }

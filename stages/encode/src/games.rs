@@ -12,13 +12,16 @@ use crate::output::Output;
 /// Games that are encoded at once, on all cores, at least.
 const WINDOW: usize = 1 << 10;
 
+/// Makes sequences of some games.
+type EncodeGames<'a> = dyn Fn(&[LabelledGame]) -> Result<Vec<Encoded>, Failure> + Sync + 'a;
+
 /// Encodes all games in order, so many `together`, with their evaluations if the form reads any.
 pub fn encode(
     context: &Context,
     threads: &ThreadPool,
     reads_evaluations: bool,
     together: usize,
-    encode: &(dyn Fn(&[LabelledGame]) -> Result<Vec<Encoded>, Failure> + Sync),
+    encode: &EncodeGames<'_>,
     output: &mut Output,
 ) -> Result<(), Failure> {
     let games = Games::open(context.input("games")?)?;

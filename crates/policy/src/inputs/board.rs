@@ -134,7 +134,7 @@ mod tests {
     fn fen_of(ids: &[u8]) -> String {
         let text: String = ids.iter().map(|&id| SYMBOLS.as_bytes()[usize::from(id)] as char).collect();
         let mut ranks = Vec::new();
-        for rank in text[1..65].as_bytes().chunks(8) {
+        for rank in text.as_bytes()[1..65].chunks(8) {
             let mut out = String::new();
             let mut empty = 0;
             for &c in rank {
