@@ -1,13 +1,11 @@
 //! Kills, failing system calls, full disks and lost power, through the binary (docs/design/killing.md).
 //!
 //! Small by default; the environment asks for more: CWM_KILLS, CWM_KILL_SEED, CWM_KILL_FIRST, CWM_KILL_FACTOR, CWM_KILL_STEP,
-//! CWM_KILL_CUTS, CWM_KILL_STATES, CWM_KILL_BINARY, CWM_ENGINE_KILLS.
+//! CWM_KILL_CUTS, CWM_KILL_STATES, CWM_KILL_BINARY, CWM_STAGE_KILLS.
 
 mod calls;
 mod damage;
 mod dice;
-#[cfg(all(feature = "play", feature = "parse", feature = "analyse", feature = "match"))]
-mod engines;
 mod expected;
 mod full_disk;
 mod instant;
@@ -16,6 +14,8 @@ mod pipelines;
 mod power;
 mod processes;
 mod scene;
+#[cfg(all(feature = "play", feature = "parse", feature = "analyse", feature = "match"))]
+mod stages;
 mod states;
 mod store_truth;
 

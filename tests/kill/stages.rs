@@ -1,7 +1,7 @@
-//! Engines, the stages that ask them, and executors killed at random instants.
+//! Stages that keep what they have done, their engines, and executors killed at random instants.
 //!
-//! An episode is a store in which `analyse` and `match` run, and are killed until a run ends by itself. What comes of it must
-//! be what comes of an undisturbed run, and no engine may outlive its stage.
+//! An episode is a store in which these stages run, and are killed until a run ends by itself. What comes of it must be what
+//! comes of an undisturbed run, and no process may outlive its stage.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use crate::dice::Dice;
 use crate::processes::{self, children, descendants};
 use crate::scene::{Executor, Scene, number};
 
-const FILE: &str = "engines.yaml";
+const FILE: &str = "stages.yaml";
 
 /// Two stages that ask an engine, side by side.
-fn pipeline(engine: &Path) -> String {
+fn engines(engine: &Path) -> String {
     let engine = engine.display();
     format!(
         "cwm: 1
@@ -29,6 +29,36 @@ stages:
 "
     )
 }
+
+/// All stages that look inside a model, and its training.
+#[cfg(all(feature = "learn", feature = "edit", feature = "autoencoder"))]
+const INSIDE: &str = "cwm: 1
+stages:
+  games: { stage: play, with: { policy: engine, games: 300, seed: 5 } }
+  corpus: { stage: parse, from: games, with: { ids: site } }
+  split: { stage: split, from: corpus, with: { buckets: 10000, validation: 2000 } }
+  tokens: { stage: tokenize, from: split }
+  words: { stage: encode, from: { games: split.train }, with: { form: words, max_tokens: 40 } }
+  gpt:
+    stage: learn
+    from: { train: words }
+    with: { size: d16/l2, options: { bias: \"true\", tied: \"true\" }, batch_size: 8, steps: 150, checkpoint_every: 20 }
+  legality: { stage: legality, from: { checkpoint: gpt, games: tokens.validation }, with: { max_tokens: 40 } }
+  transpositions: { stage: transpositions, from: tokens.train, with: { max_plies: 16 } }
+  alignment: { stage: alignment, from: { checkpoint: gpt, games: tokens.train, transpositions: transpositions } }
+  sae:
+    stage: autoencoder
+    from: { checkpoint: gpt, train: tokens.train, test: tokens.validation }
+    with: { tokens: 60000, batch_size: 256, max_tokens: 40, warmup: 5, sparsity_warmup: 10, checkpoint_every: 20 }
+  probes:
+    stage: linear_probe
+    from: { checkpoint: gpt, train: tokens.train, test: tokens.validation }
+    with: { max_tokens: 40, epochs: 10 }
+  edits:
+    stage: edit
+    from: { checkpoint: gpt, games: tokens.validation, probes: probes }
+    with: { plies: [4, 9], eta: [0.5, 1] }
+";
 
 /// Debian's Stockfish; without it, why the test is skipped.
 fn stockfish() -> Option<PathBuf> {
@@ -64,19 +94,28 @@ fn kill(dice: &mut Dice, executor: &Executor) -> Option<&'static str> {
 #[test]
 fn kills_do_not_change_what_engines_answer_and_leave_no_engine() {
     let Some(engine) = stockfish() else { return };
-    let (wanted, seed) = (number("CWM_ENGINE_KILLS", 6), number("CWM_KILL_SEED", 1));
-    let text = pipeline(&engine);
-    let undisturbed = scene(&text);
+    kills_change_nothing(&engines(&engine), &["labels", "matches"]);
+}
+
+#[cfg(all(feature = "learn", feature = "edit", feature = "autoencoder"))]
+#[test]
+fn kills_do_not_change_what_is_found_inside_a_model() {
+    kills_change_nothing(INSIDE, &["legality", "alignment", "sae", "probes", "edits"]);
+}
+
+fn kills_change_nothing(text: &str, stages: &[&str]) {
+    let (wanted, seed) = (number("CWM_STAGE_KILLS", 6), number("CWM_KILL_SEED", 1));
+    let undisturbed = scene(text);
     let began = Instant::now();
     let ended = undisturbed.cwm(&["run", FILE]);
     assert_eq!(ended.code, 0, "{}", ended.words());
     let seconds = began.elapsed().as_secs_f64();
-    let lock = undisturbed.read("engines.lock");
-    assert!(lock.contains("labels") && lock.contains("matches"), "{lock}");
+    let lock = undisturbed.read("stages.lock");
+    assert!(stages.iter().all(|stage| lock.contains(stage)), "{lock}");
 
     let (mut killed, mut episode) = (Vec::new(), 0);
     while (killed.len() as u64) < wanted {
-        let (mut dice, scene, mut runs) = (Dice::new(seed, episode), scene(&text), 0);
+        let (mut dice, scene, mut runs) = (Dice::new(seed, episode), scene(text), 0);
         let at = |runs: u32, what: &str| format!("CWM_KILL_SEED={seed}, episode {episode}, run {runs}: {what}");
         loop {
             runs += 1;
@@ -92,7 +131,7 @@ fn kills_do_not_change_what_engines_answer_and_leave_no_engine() {
                 break;
             }
         }
-        assert_eq!(scene.read("engines.lock"), lock, "{}", at(runs, "other results"));
+        assert_eq!(scene.read("stages.lock"), lock, "{}", at(runs, "other results"));
         episode += 1;
     }
     let count = |name: &str| killed.iter().filter(|what| **what == name).count();
