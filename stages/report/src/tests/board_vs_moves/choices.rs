@@ -116,13 +116,18 @@ fn exposure_is_of_answers_in_several_tokens() {
 }
 
 #[test]
-fn positions_show_what_each_arm_chose() {
+fn positions_show_what_each_arm_of_each_group_chose() {
     let (_folder, report) = report();
     let table = page_table(&report, "board-vs-moves-positions");
     let rows = lines(&table, "8/8/8/8");
-    assert_eq!(rows.len(), 12, "{table}");
-    assert_eq!(rows[0], "| 0 | 8/8/8/8/8/8/8/8 w - - 0 24 | e2e4 | e2e4 (best) | e2e4 (best) | e2e4 (best) |");
-    assert!(rows[11].starts_with("| 60 |") && rows[11].ends_with("| d2d4 | d2d4 (illegal) | d2d4 |"), "{}", rows[11]);
+    assert_eq!(rows.len(), 12 * (3 + 1 + 1), "{table}");
+    assert_eq!(
+        rows[0],
+        "| controlled | held_out | 0 | 8/8/8/8/8/8/8/8 w - - 0 24 | e2e4 | board/none d64/l2 | e2e4 | best |"
+    );
+    assert_eq!(lines(&table, "| illegal |").len(), 6, "{table}");
+    assert_eq!(lines(&table, "| Llama 1.3B |").len(), 12, "{table}");
+    assert_eq!(lines(&table, "characters/causal d64/l2 |").len(), 12, "{table}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The chapter of board against moves, on made-up choices and matches.
 
+mod boards;
 mod choices;
 mod page;
 mod play;
