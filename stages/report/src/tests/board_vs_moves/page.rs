@@ -24,7 +24,7 @@ fn both_papers_stand_on_one_page_and_shared_inputs_alone_are_the_first_papers() 
     let counts = folder.path().join("counts");
     std::fs::write(
         &counts,
-        r#"{"engine":"Stockfish 15.1","games":3,"left_out":{"legal_moves":2},"nodes":1000,"over":1,"positions":9,"stage":"analyse"}"#,
+        r#"{"digest":"00ff","engine":"Stockfish 15.1","games":3,"left_out":{"legal_moves":2},"nodes":1000,"options":{"Use NNUE":"false"},"over":1,"positions":9,"stage":"analyse"}"#,
     )
     .unwrap();
     let both = with_choices(folder.path()).input("bins", &bins).labelled("counts", label("labels"), &counts);
@@ -36,6 +36,9 @@ fn both_papers_stand_on_one_page_and_shared_inputs_alone_are_the_first_papers() 
         table.contains("| labels | analyse | nodes | 1,000 |") && table.contains("| left_out: legal_moves | 2 |"),
         "{table}"
     );
+    for row in ["digest | 00ff |", "engine | Stockfish 15.1 |", "options: Use NNUE | false |"] {
+        assert!(table.contains(row), "{table}");
+    }
     let alone = Trial::new(folder.path().join("alone")).input("bins", &bins);
     let before = read(&run(alone).unwrap(), "tables/table-08.csv");
     assert_eq!(read(&report, "tables/table-08.csv"), before);
