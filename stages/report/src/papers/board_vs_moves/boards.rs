@@ -7,7 +7,6 @@ use cwm_policy::actions::move_of;
 use cwm_policy::answers::{Notation, Reading, read};
 use cwm_policy::inputs::board::Board;
 
-
 use super::groups::Group;
 use super::shown::{Answer, Shown, shown};
 use crate::papers::pieces::{Pieces, pieces};

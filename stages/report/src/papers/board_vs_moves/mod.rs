@@ -1,7 +1,7 @@
 //! "Causal masking on spatial data" (arXiv 2510.27009): is a board or a list of moves the better input for the best move.
 //!
 //! `groups` puts arms on the same positions and keeps the paper's rows apart from the controlled ones, `play` gathers matches,
-//! `curves` and `counts` read what training and data left; `boards` draws the positions that `shown` picks; `tables` and `figures` define what is shown, `facts` are the paper's
+//! `curves` and `counts` read what training and data left, and `training` joins them; `boards` draws the positions that `shown` picks; `tables` and `figures` define what is shown, `facts` are the paper's
 //! numbers.
 
 mod boards;
@@ -15,6 +15,7 @@ mod play;
 mod shown;
 mod summary;
 mod tables;
+mod training;
 
 use cwm_contract::{Context, Failure, Format, Input};
 use cwm_measures::Run;
@@ -81,7 +82,7 @@ impl Paper for BoardVsMoves {
 fn sections(measured: &Measurements, facts: &Facts) -> Result<Vec<Section>, Failure> {
     let Measurements { groups, played, curves, counts } = measured;
     let choices = vec![
-        Block::Table(tables::arms(groups, facts)),
+        Block::Table(tables::arms(groups, counts, facts)),
         Block::Table(tables::differences(groups)),
         Block::Figure(figures::by_ply(groups)),
         Block::Table(tables::by_ply(groups)),
@@ -96,7 +97,7 @@ fn sections(measured: &Measurements, facts: &Facts) -> Result<Vec<Section>, Fail
         Block::Table(tables::ratings(played, facts)),
         Block::Table(tables::table_3(played, facts)),
     ];
-    let learning = vec![Block::Figure(figures::curves(curves)), Block::Table(tables::table_2(curves, facts))];
+    let learning = vec![Block::Figure(figures::curves(curves)), Block::Table(tables::table_2(curves, counts, facts))];
     let data = vec![
         Block::Figure(figures::legal_moves(groups)),
         Block::Table(tables::legal_moves(groups)),

@@ -63,10 +63,8 @@ fn row(played: &Played, opponent: &Opponent, games: &[Against]) -> Row {
     let attempts: u64 = games.iter().map(|game| u64::from(game.illegal_attempts)).sum();
     let mut numbers = counts(results);
     // Resamples of games that all ended alike know no other results.
-    let score = score(games).map(|found| cwm_measures::Estimate {
-        interval: found.interval.filter(|(low, high)| low < high),
-        ..found
-    });
+    let score = score(games)
+        .map(|found| cwm_measures::Estimate { interval: found.interval.filter(|(low, high)| low < high), ..found });
     numbers.push(estimate_cell(score, true, []));
     numbers.extend(
         [(End::Threefold, false), (End::Attempts, true), (End::Context, false)]

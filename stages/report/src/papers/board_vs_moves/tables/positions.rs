@@ -8,7 +8,8 @@ use crate::papers::board_vs_moves::shown::{Answer, Shown, shown};
 
 /// The positions on the boards with every arm's answer.
 pub(crate) fn positions(groups: &[Group]) -> Table {
-    let naming = ["Rows", "Test set", "Ply", "Position (FEN)", "Best move"].map(|name| Column::text(name).naming_rows());
+    let naming =
+        ["Rows", "Test set", "Ply", "Position (FEN)", "Best move"].map(|name| Column::text(name).naming_rows());
     let shared_columns = naming.len();
     let rows = |group: &Group| shown(group).map(|shown| rows(group, shown)).collect::<Vec<_>>();
     Table {
