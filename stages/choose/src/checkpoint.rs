@@ -134,10 +134,7 @@ fn chooser(player: &Player, config: &Config) -> Chooser {
         mask: Some(if player.is_causal() { "causal" } else { "none" }.to_owned()),
         trained_positions: number("rows").filter(|_| matches!(player.form(), Form::Board | Form::Prompt)),
         steps: number("steps"),
-        training: TRAINING
-            .into_iter()
-            .filter_map(|key| Some((key.to_owned(), training.get(key)?.clone())))
-            .collect(),
+        training: TRAINING.into_iter().filter_map(|key| Some((key.to_owned(), training.get(key)?.clone()))).collect(),
         seed: number("seed"),
         precision: Some(config.precision.clone()),
     }
