@@ -1,6 +1,7 @@
 //! Who chose.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// The model that chose the moves of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +27,9 @@ pub struct Chooser {
     /// Steps of its training.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
+    /// What its description has of its training besides, such as `batch_size` and `lr`.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub training: Map<String, Value>,
     /// Seed of its training.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,

@@ -14,6 +14,23 @@ use crate::correctness::correctness;
 use crate::output::Output;
 use crate::positions::{Position, Positions};
 
+/// What choices have of a training's description.
+const TRAINING: [&str; 13] = [
+    "batch_size",
+    "beta2",
+    "clip",
+    "dropout",
+    "horizon",
+    "lr",
+    "lr_floor",
+    "rows",
+    "schedule",
+    "steps_per_epoch",
+    "updates",
+    "warmup",
+    "weight_decay",
+];
+
 /// Positions that are sorted by length together, and whose choices are in memory at once.
 const WINDOW: usize = 1_024;
 
@@ -117,6 +134,7 @@ fn chooser(player: &Player, config: &Config) -> Chooser {
         mask: Some(if player.is_causal() { "causal" } else { "none" }.to_owned()),
         trained_positions: number("rows").filter(|_| matches!(player.form(), Form::Board | Form::Prompt)),
         steps: number("steps"),
+        training: TRAINING.into_iter().filter_map(|key| Some((key.to_owned(), training.get(key)?.clone()))).collect(),
         seed: number("seed"),
         precision: Some(config.precision.clone()),
     }

@@ -122,3 +122,17 @@ fn what_some_form_has_no_room_for_is_left_out_of_all_and_counted() {
         counts(&outcome)
     );
 }
+
+#[test]
+fn hyper_parameters_of_the_training_stand_with_the_choices() {
+    let bench = Bench::new();
+    bench.model(Form::Board);
+    let path = bench.path("checkpoint").join("model.json");
+    let mut description: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    description["training"]["batch_size"] = 32.into();
+    description["training"]["lr"] = 0.003.into();
+    description["training"]["micro_batch_tokens"] = 768.into();
+    std::fs::write(&path, description.to_string()).unwrap();
+    let (chooser, _) = rows(&bench.run());
+    assert_eq!(serde_json::Value::Object(chooser.training), serde_json::json!({"batch_size": 32, "lr": 0.003}));
+}

@@ -5,6 +5,7 @@ pub(crate) mod chess_world_model;
 mod drawing;
 pub(crate) mod inside_models;
 pub(crate) mod json_lines;
+mod pieces;
 mod training_points;
 
 use cwm_contract::{Context, Failure, Input};

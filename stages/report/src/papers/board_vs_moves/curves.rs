@@ -1,5 +1,6 @@
 //! Curves of trainings, and the arm that each trained.
 
+use cwm_choices::Chooser;
 use cwm_contract::{Failure, GroupInput, Label};
 use cwm_measures::{Arm, Run};
 use cwm_page::visible;
@@ -14,6 +15,8 @@ pub(crate) struct Curve {
     pub(crate) label: String,
     /// The arm and the seed, where choices of the model are known.
     pub(crate) arm: Option<(Arm, String)>,
+    /// Who chose with what was trained, where that is known.
+    pub(crate) chooser: Option<Chooser>,
     /// Step, loss and learning rate.
     pub(crate) train: Vec<(u64, f64, Option<f64>)>,
     /// Step, loss and share of best moves.
@@ -66,11 +69,13 @@ pub(crate) fn read(inputs: &[GroupInput], runs: &[Run]) -> Result<Vec<Curve>, Fa
     };
     let mut curves = Vec::new();
     for (label, lines) in json_lines::read::<Line>("curves", inputs)? {
-        let arm = trained(&label).map(|run| {
+        let run = trained(&label);
+        let chooser = run.map(|run| run.chooser.clone());
+        let arm = run.map(|run| {
             let arm = Arm::new(&run.chooser.arm(), run.chooser.size.as_deref().unwrap_or_default(), "");
             (arm, run.seed().unwrap_or_default())
         });
-        let mut curve = Curve { label, arm, train: Vec::new(), validation: Vec::new() };
+        let mut curve = Curve { label, arm, chooser, train: Vec::new(), validation: Vec::new() };
         for line in lines {
             match line {
                 Line::Train { step, loss: Some(loss), learning_rate } => curve.train.push((step, loss, learning_rate)),

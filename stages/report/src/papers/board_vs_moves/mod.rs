@@ -1,9 +1,10 @@
 //! "Causal masking on spatial data" (arXiv 2510.27009): is a board or a list of moves the better input for the best move.
 //!
 //! `groups` puts arms on the same positions and keeps the paper's rows apart from the controlled ones, `play` gathers matches,
-//! `curves` and `counts` read what training and data left; `tables` and `figures` define what is shown, `facts` are the paper's
+//! `curves` and `counts` read what training and data left, and `training` joins them; `boards` draws the positions that `shown` picks; `tables` and `figures` define what is shown, `facts` are the paper's
 //! numbers.
 
+mod boards;
 mod common;
 mod counts;
 mod curves;
@@ -11,8 +12,10 @@ mod facts;
 mod figures;
 mod groups;
 mod play;
+mod shown;
 mod summary;
 mod tables;
+mod training;
 
 use cwm_contract::{Context, Failure, Format, Input};
 use cwm_measures::Run;
@@ -69,17 +72,17 @@ impl Paper for BoardVsMoves {
             warnings: summary::warnings(&measured),
             highlight: None,
             comparison_note: summary::COMPARISON_NOTE.to_owned(),
-            sections: sections(&measured, &Facts::load()),
+            sections: sections(&measured, &Facts::load())?,
             labels,
         }))
     }
 }
 
 /// Every section, whether anything was measured for it or not.
-fn sections(measured: &Measurements, facts: &Facts) -> Vec<Section> {
+fn sections(measured: &Measurements, facts: &Facts) -> Result<Vec<Section>, Failure> {
     let Measurements { groups, played, curves, counts } = measured;
     let choices = vec![
-        Block::Table(tables::arms(groups, facts)),
+        Block::Table(tables::arms(groups, counts, facts)),
         Block::Table(tables::differences(groups)),
         Block::Figure(figures::by_ply(groups)),
         Block::Table(tables::by_ply(groups)),
@@ -94,24 +97,21 @@ fn sections(measured: &Measurements, facts: &Facts) -> Vec<Section> {
         Block::Table(tables::ratings(played, facts)),
         Block::Table(tables::table_3(played, facts)),
     ];
-    let learning = vec![Block::Figure(figures::curves(curves)), Block::Table(tables::table_2(curves, facts))];
+    let learning = vec![Block::Figure(figures::curves(curves)), Block::Table(tables::table_2(curves, counts, facts))];
     let data = vec![
         Block::Figure(figures::legal_moves(groups)),
         Block::Table(tables::legal_moves(groups)),
         Block::Table(tables::data(counts, played)),
     ];
-    vec![
+    let mut positions: Vec<Block> = boards::boards(groups)?.into_iter().map(Block::Widget).collect();
+    positions.push(Block::Table(tables::positions(groups)));
+    Ok(vec![
         Section::new(&id("choices"), "Choosing the best move", "Best moves", choices),
         Section::new(&id("masks"), "With and without a causal mask", "Masks", masks),
         Section::new(&id("exposure"), "Answers of several tokens", "Exposure", answers),
-        Section::new(
-            &id("positions"),
-            "Position by position",
-            "Positions",
-            vec![Block::Table(tables::positions(groups))],
-        ),
+        Section::new(&id("positions"), "Position by position", "Positions", positions),
         Section::new(&id("play"), "Games and ratings", "Play", play),
         Section::new(&id("learning"), "Learning", "Learning", learning),
         Section::new(&id("data"), "Data", "Data", data),
-    ]
+    ])
 }

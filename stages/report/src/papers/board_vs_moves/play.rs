@@ -10,6 +10,9 @@ use cwm_rating::Level;
 
 use crate::papers::board_vs_moves::common::{RESAMPLES, SEED};
 
+/// What tables call the paper's rules.
+pub(crate) const PAPERS_RULES: &str = "the paper's";
+
 /// The games of one arm under the same rules.
 #[derive(Clone, Debug)]
 pub(crate) struct Played {
@@ -102,13 +105,13 @@ impl Opponent {
 impl Played {
     /// The columns of [`Played::head`].
     pub(crate) fn columns() -> Vec<Column> {
-        ["Rows", "Arm", "Size", "Legality", "Repetition"].map(|name| Column::text(name).naming_rows()).into()
+        ["Rules", "Arm", "Size", "Legality", "Repetition"].map(|name| Column::text(name).naming_rows()).into()
     }
 
-    /// The cells that name its rows. The paper samples up to five attempts and lets models repeat positions.
+    /// The cells that name its rows.
     pub(crate) fn head(&self) -> Vec<Cell> {
-        let rows = if self.is_papers() { "the paper's" } else { "controlled" };
-        let words = [rows.to_owned(), visible(&self.arm.name), visible(&self.arm.size)];
+        let rules = if self.is_papers() { PAPERS_RULES } else { "ours" };
+        let words = [rules.to_owned(), visible(&self.arm.name), visible(&self.arm.size)];
         let rules = [visible(&self.legality), visible(&self.repetition)];
         words
             .into_iter()
@@ -117,7 +120,7 @@ impl Played {
             .collect()
     }
 
-    /// Whether it plays by the paper's rules.
+    /// Whether it plays by the paper's rules: models sample up to five attempts at a legal move and may repeat positions.
     pub(crate) fn is_papers(&self) -> bool {
         (self.legality.as_str(), self.repetition.as_str()) == ("attempts", "allow")
     }
@@ -152,7 +155,7 @@ pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<Played>, Failure> {
         let (legality, repetition) = (legality.unwrap_or_default(), repetition.unwrap_or_default());
         let new =
             Played { arm, legality, repetition, labels: Vec::new(), engines: Vec::new(), against: BTreeMap::new() };
-        // Controlled ones come first.
+        // Those by the paper's rules come last.
         let key = (new.is_papers(), new.arm.clone(), new.legality.clone(), new.repetition.clone());
         let played = all.entry(key).or_insert(new);
         let label = visible(&input.label.to_string());

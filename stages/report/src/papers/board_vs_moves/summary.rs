@@ -1,32 +1,32 @@
 //! The first lines of the chapter.
 
+use cwm_page::number::count;
 use cwm_rating::{Rating, likeliest};
 
 use super::Measurements;
 use super::facts::Facts;
-use super::groups::{Kind, members};
+use super::groups::{Group, Kind, Member, members};
 use super::play::{Opponent, Played, Results};
+use super::tables::{MASKS, answers_in_several_tokens};
 
 /// The source of the numbers beside ours.
 pub(crate) const COMPARISON_NOTE: &str = "Beside our numbers stand those of \"Causal Masking on Spatial Data\" (arXiv 2510.27009), as printed, and those of its \
      authors' repository, which are no facts of the paper. The paper's own comparison is not controlled: its models of boards learn \
      ChessBench's labels, the one of movetexts the moves of another corpus, and the masked model has 25 times the parameters and was \
-     pretrained. So its rows and the controlled ones, which have the same games and labels, are kept apart in every table.";
+     pretrained. So its rows and the controlled ones, which have the same games and labels, are kept apart in every table of positions, \
+     and games by the paper's rules and by ours in every table of games.";
+
+/// The step up to which the causal board is level or ahead in the logs of the authors' repository.
+const MASKS_TURN: u64 = 60_000;
 
 /// What was compared, in a sentence or two.
 pub(crate) fn sentence(measured: &Measurements) -> String {
-    let arms: Vec<String> = {
-        let mut names: Vec<String> = members(&measured.groups).map(|member| member.name()).collect();
-        names.extend(measured.played.iter().map(|played| played.arm.full_name()));
-        names.sort();
-        names.dedup();
-        names
-    };
+    let played = measured.played.iter().map(|played| played.arm.full_name());
+    let arms = unique(members(&measured.groups).map(|member| member.name()).chain(played).collect());
     let positions: usize = measured.groups.iter().map(|group| group.compared.asked.len()).sum();
     let games: usize = measured.played.iter().flat_map(|played| played.against.values()).map(Vec::len).sum();
-    let plural = |number: usize, one: &str| {
-        format!("{} {one}{}", cwm_page::number::count(number as u64), if number == 1 { "" } else { "s" })
-    };
+    let plural =
+        |number: usize, one: &str| format!("{} {one}{}", count(number as u64), if number == 1 { "" } else { "s" });
     format!(
         "Is the board or the list of moves the better input for the best move in chess, and what does a causal mask cost? This page \
          compares {}, on {} and in {}.",
@@ -49,13 +49,55 @@ pub(crate) fn warnings(measured: &Measurements) -> Vec<String> {
     let facts = Facts::load();
     let lost: Vec<String> =
         measured.played.iter().filter(|played| is_bound(played, &facts)).map(|played| played.arm.full_name()).collect();
+    let lost = unique(lost);
     if !lost.is_empty() {
         warnings.push(format!(
             "Against rated levels all games of {} were lost, or all won: their ratings are bounds and no estimates.",
             cwm_page::visible(&lost.join(", "))
         ));
     }
+    warnings.extend(limits(&measured.groups, &facts));
     warnings
+}
+
+/// What choices of these arms cannot show, whatever their numbers.
+fn limits(groups: &[Group], facts: &Facts) -> Vec<String> {
+    let mut limits = Vec::new();
+    let has = |name: &str| members(groups).any(|member| member.measured().arm.name == name);
+    let is_small = |member: Member| {
+        let papers = facts.value("nanogpt", "parameters").map(|millions| millions * 1e6);
+        member.measured().chooser.parameters.zip(papers).is_some_and(|(ours, papers)| (ours as f64) < papers)
+    };
+    let is_board = |member: &Member| MASKS.iter().any(|(name, _)| *name == member.measured().arm.name);
+    let turns_later = |member: Member| member.measured().chooser.steps.is_some_and(|steps| steps < MASKS_TURN);
+    if MASKS.iter().all(|(name, _)| has(name)) && members(groups).filter(is_board).all(turns_later) {
+        limits.push(format!(
+            "Which mask is better cannot be shown here: in the logs of the paper's authors the order turns after some {} steps of 2,048 \
+             positions, and these trainings end before.",
+            count(MASKS_TURN)
+        ));
+    }
+    if has("moves/causal") && members(groups).any(|member| is_board(&member)) && members(groups).any(is_small) {
+        limits.push(
+            "Whether the board is better for best moves cannot be shown here: models smaller than the paper's know openings by heart, \
+             which favours a list of moves. Legal answers late in the game show what it loses of the board."
+                .to_owned(),
+        );
+    }
+    if !groups.is_empty() && answers_in_several_tokens(groups).next().is_none() {
+        limits.push(
+            "Exposure bias cannot be shown here: no arm has answers of several tokens, as `prompt` and `characters` have."
+                .to_owned(),
+        );
+    }
+    limits
+}
+
+/// Sorted, each once.
+fn unique(mut names: Vec<String>) -> Vec<String> {
+    names.sort();
+    names.dedup();
+    names
 }
 
 fn is_bound(played: &Played, facts: &Facts) -> bool {

@@ -16,11 +16,11 @@ fn arms_are_measured_on_the_positions_that_all_were_asked_and_the_papers_stand_a
     assert_eq!(
         lines(&table, "| controlled |"),
         [
-            "| controlled | held_out | board/none | d64/l2 | 2 seeds | 229,568 | 252,000 | 7,875 | 160 | 80 | 1.750 [1.750, 1.750] | 100.00 \
+            "| controlled | held_out | board/none | d64/l2 | 2 seeds | 229,568 | 252,000 | 756,000 | 7,875 | 160 | 80 | 1.750 [1.750, 1.750] | 100.00 \
              [100.00, 100.00] | 100.00 [100.00, 100.00] | 50.00 [50.00, 50.00] | 50.00 [50.00, 50.00] |",
-            "| controlled | held_out | moves/causal | d64/l2 | this run | 229,568 | 252,000 | 7,875 | 160 | 80 | 1.500 [1.500, 1.500] | 100.00 \
+            "| controlled | held_out | moves/causal | d64/l2 | this run | 229,568 | 252,000 | 756,000 | 7,875 | 160 | 80 | 1.500 [1.500, 1.500] | 100.00 \
              [100.00, 100.00] | 50.00 [50.00, 50.00] | 25.00 [25.00, 25.00] | 100.00 [100.00, 100.00] |",
-            "| controlled | held_out | prompt/causal | d64/l2 | this run | 229,568 | 252,000 | 7,875 | 80 | 80 | 1.500 [1.500, 1.500] | 100.00 \
+            "| controlled | held_out | prompt/causal | d64/l2 | this run | 229,568 | 252,000 | 756,000 | 7,875 | 80 | 80 | 1.500 [1.500, 1.500] | 100.00 \
              [100.00, 100.00] | 100.00 [100.00, 100.00] | 50.00 [50.00, 50.00] | – |",
         ]
     );
@@ -28,21 +28,22 @@ fn arms_are_measured_on_the_positions_that_all_were_asked_and_the_papers_stand_a
     let papers = if papers.is_empty() { lines(&table, "| the paper's |") } else { papers };
     assert_eq!(papers.len(), 2 + 5, "{table}");
     assert!(
-        papers[0]
-            .starts_with("| the paper's | chessbench | Llama | 1.3B | this run | – | – | – | 160 | 160 | – | 100.00"),
+        papers[0].starts_with(
+            "| the paper's | chessbench | Llama | 1.3B | this run | – | – | – | – | 160 | 160 | – | 100.00"
+        ),
         "{table}"
     );
     assert!(papers[1].starts_with("| the paper's | oracle | characters/causal | d64/l2 | this run |"), "{table}");
     assert_eq!(
         papers[2],
-        "| the paper's | – | board/none | – | paper (not run here) | 50,000,000 | – | 200,000 | – | – | – | nearly 100 | nearly 100 | over 60 | – |"
+        "| the paper's | – | board/none | – | paper (not run here) | 50,000,000 | – | – | 200,000 | – | – | – | nearly 100 | nearly 100 | over 60 | – |"
     );
     assert!(
-        papers[4].contains("| Llama 3.1, prompt | – | paper (not run here) | 1,300,000,000 | – | 200,000 |"),
+        papers[4].contains("| Llama 3.1, prompt | – | paper (not run here) | 1,300,000,000 | – | – | 200,000 |"),
         "{table}"
     );
     assert!(
-        papers[6].ends_with("| authors' repository | – | – | 596,000 | – | – | 1.401 | – | – | 53.49 | – |"),
+        papers[6].ends_with("| authors' repository | – | – | – | 596,000 | – | – | 1.401 | – | – | 53.49 | – |"),
         "{table}"
     );
     assert!(
@@ -116,13 +117,18 @@ fn exposure_is_of_answers_in_several_tokens() {
 }
 
 #[test]
-fn positions_show_what_each_arm_chose() {
+fn positions_show_what_each_arm_of_each_group_chose() {
     let (_folder, report) = report();
     let table = page_table(&report, "board-vs-moves-positions");
     let rows = lines(&table, "8/8/8/8");
-    assert_eq!(rows.len(), 12, "{table}");
-    assert_eq!(rows[0], "| 0 | 8/8/8/8/8/8/8/8 w - - 0 24 | e2e4 | e2e4 (best) | e2e4 (best) | e2e4 (best) |");
-    assert!(rows[11].starts_with("| 60 |") && rows[11].ends_with("| d2d4 | d2d4 (illegal) | d2d4 |"), "{}", rows[11]);
+    assert_eq!(rows.len(), 12 * (3 + 1 + 1), "{table}");
+    assert_eq!(
+        rows[0],
+        "| controlled | held_out | 0 | 8/8/8/8/8/8/8/8 w - - 0 24 | e2e4 | board/none d64/l2 | e2e4 | best |"
+    );
+    assert_eq!(lines(&table, "| illegal |").len(), 6, "{table}");
+    assert_eq!(lines(&table, "| Llama 1.3B |").len(), 12, "{table}");
+    assert_eq!(lines(&table, "characters/causal d64/l2 |").len(), 12, "{table}");
 }
 
 #[test]
@@ -139,16 +145,37 @@ fn the_histogram_counts_legal_moves() {
 }
 
 #[test]
+fn a_list_of_moves_learned_from_its_targets_and_visited_them_in_each_epoch() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trained_positions, training) = (None, training([804, 101, 8, 808]));
+    let chooser = Chooser { trained_positions, training, steps: Some(808), ..chooser("moves", "causal", 0) };
+    let moves = write(folder.path(), "moves", &chooser, &choices(|_| {}));
+    let mut trial = Trial::new(folder.path().join("trial")).labelled("choices", label("choices[arm=moves]"), moves);
+    for (name, rows, targets) in [("encoded[form=moves]", 804, 64_701), ("checked[form=moves]", 92, 7_072)] {
+        let counts = folder.path().join(name);
+        let text = format!(r#"{{"form":"moves","rows":{rows},"stage":"encode","targets":{targets},"tokens":64823}}"#);
+        std::fs::write(&counts, text).unwrap();
+        trial = trial.labelled("counts", label(name), counts);
+    }
+    let table = page_table(&run(trial).unwrap(), "board-vs-moves-arms");
+    assert!(table.contains("| this run | 229,568 | 64,701 | 517,608 | 808 | 160 |"), "{table}");
+}
+
+#[test]
 fn masks_stand_beside_the_repositorys_logs() {
     let folder = tempfile::tempdir().unwrap();
     let curves = folder.path().join("curves");
     let text = concat!(
         "{\"kind\":\"train\",\"step\":10,\"loss\":6.5,\"learning_rate\":0.003,\"gradient_norm\":1}\n",
-        "{\"kind\":\"train\",\"step\":20,\"loss\":6.0,\"learning_rate\":0.0003,\"gradient_norm\":1}\n",
+        "{\"kind\":\"train\",\"step\":20,\"loss\":6.0,\"learning_rate\":0.000300009171336,\"gradient_norm\":1}\n",
         "{\"kind\":\"validation\",\"step\":20,\"loss\":5.75,\"legal\":0.5,\"best\":0.125,\"positions\":160}\n",
     );
     std::fs::write(&curves, text).unwrap();
-    let trial = with_choices(folder.path()).labelled("curves", label("model[arm=none,seed=1]"), &curves);
+    let counts = folder.path().join("counts");
+    std::fs::write(&counts, r#"{"form":"board","rows":84000,"stage":"encode","targets":84000,"tokens":6552000}"#)
+        .unwrap();
+    let trial = with_choices(folder.path()).labelled("counts", label("encoded[form=board]"), &counts);
+    let trial = trial.labelled("curves", label("model[arm=none,seed=1]"), &curves);
     let report = run(trial.labelled("curves", label("model[arm=other]"), &curves)).unwrap();
     let table = page_table(&report, "board-vs-moves-masks");
     assert_eq!(lines(&table, "this run"), ["| controlled | this run, seed 1 | d64/l2 | 20 | 5.750 | 12.50 | – | – |"]);
@@ -156,11 +183,14 @@ fn masks_stand_beside_the_repositorys_logs() {
     assert!(table.contains("| the paper's | authors' repository | – | 12,000 | 2.291 | 33.82 | 2.232 |"), "{table}");
     let table = page_table(&report, "board-vs-moves-table-02");
     assert!(
-        table.contains("| board/none d64/l2, seed 1 | 0.003 | – | – | – | 20 | – | – | – | – | 0.0003 |"),
+        table.contains(
+            "| board/none d64/l2, seed 1 | 0.003 | 32 | 1 | 2,496 | 7,875 | 0.9 | 0.95 | 100 | 7,875 | 0.0003 |"
+        ),
         "{table}"
     );
     assert!(
-        table.contains("| model[arm=other] | 0.003 |") && table.contains("| pythia | 3×10⁻⁴ | 256 | 4* |"),
+        table.contains("| model[arm=other] | 0.003 | – | – | – | 20 | – | – | – | – | 0.0003 |")
+            && table.contains("| pythia | 3×10⁻⁴ | 256 | 4* |"),
         "{table}"
     );
     let svg = read(&report, "figures/board-vs-moves-curves.svg");

@@ -1,5 +1,6 @@
 //! The chapter of board against moves, on made-up choices and matches.
 
+mod boards;
 mod choices;
 mod page;
 mod play;
@@ -27,8 +28,18 @@ fn chooser(form: &str, mask: &str, seed: u64) -> Chooser {
         trained_positions: Some(252_000),
         steps: Some(7_875),
         seed: Some(seed),
-        precision: None,
+        training: training([84_000, 2_625, 32, 7_875]),
+        ..Chooser::default()
     }
+}
+
+/// The description of a training: sequences, steps of an epoch, sequences of a batch, steps.
+fn training([rows, steps_per_epoch, batch_size, horizon]: [u64; 4]) -> serde_json::Map<String, serde_json::Value> {
+    let described = serde_json::json!({
+        "rows": rows, "steps_per_epoch": steps_per_epoch, "batch_size": batch_size, "horizon": horizon, "lr": 0.003, "lr_floor": 0.1,
+        "schedule": "cosine", "warmup": 100, "beta2": 0.95,
+    });
+    described.as_object().unwrap().clone()
 }
 
 /// A choice that is legal, and not the best one.

@@ -11,9 +11,21 @@ fn the_chapter_says_what_was_compared_and_warns_of_one_seed() {
     let page = read(&report, "index.html");
     assert!(page.contains("This page compares 5 players, on 400 positions and in 6 games."), "{page}");
     assert!(!page.contains("was trained with one seed"), "board/none has two");
+    assert!(page.contains("Whether the board is better for best moves cannot be shown here"), "{page}");
+    assert!(!page.contains("Exposure bias cannot") && !page.contains("Which mask is better"), "{page}");
     let one = write(folder.path(), "one", &chooser("board", "none", 0), &choices(|_| {}));
-    let report = run(Trial::new(folder.path().join("one_trial")).input("choices", one)).unwrap();
-    assert!(read(&report, "index.html").contains("Each arm was trained with one seed."));
+    let causal = write(folder.path(), "causal", &chooser("board", "causal", 0), &choices(|_| {}));
+    let trial = Trial::new(folder.path().join("one_trial")).labelled("choices", label("c[mask=none]"), one);
+    let report = run(trial.labelled("choices", label("c[mask=causal]"), causal)).unwrap();
+    let page = read(&report, "index.html");
+    for limit in [
+        "Each arm was trained with one seed.",
+        "Exposure bias cannot be shown here",
+        "Which mask is better cannot be shown here",
+    ] {
+        assert!(page.contains(limit), "{limit}");
+    }
+    assert!(!page.contains("Whether the board is better for best moves"), "{page}");
 }
 
 #[test]
@@ -24,7 +36,7 @@ fn both_papers_stand_on_one_page_and_shared_inputs_alone_are_the_first_papers() 
     let counts = folder.path().join("counts");
     std::fs::write(
         &counts,
-        r#"{"engine":"Stockfish 15.1","games":3,"left_out":{"legal_moves":2},"nodes":1000,"over":1,"positions":9,"stage":"analyse"}"#,
+        r#"{"digest":"00ff","engine":"Stockfish 15.1","games":3,"left_out":{"legal_moves":2},"nodes":1000,"options":{"Use NNUE":"false"},"over":1,"positions":9,"stage":"analyse"}"#,
     )
     .unwrap();
     let both = with_choices(folder.path()).input("bins", &bins).labelled("counts", label("labels"), &counts);
@@ -36,6 +48,9 @@ fn both_papers_stand_on_one_page_and_shared_inputs_alone_are_the_first_papers() 
         table.contains("| labels | analyse | nodes | 1,000 |") && table.contains("| left_out: legal_moves | 2 |"),
         "{table}"
     );
+    for row in ["digest | 00ff |", "engine | Stockfish 15.1 |", "options: Use NNUE | false |"] {
+        assert!(table.contains(row), "{table}");
+    }
     let alone = Trial::new(folder.path().join("alone")).input("bins", &bins);
     let before = read(&run(alone).unwrap(), "tables/table-08.csv");
     assert_eq!(read(&report, "tables/table-08.csv"), before);

@@ -4,9 +4,11 @@ use cwm_measures::Measure;
 use cwm_page::{Cell, Column, PAPER_ONLY, Row, Table};
 
 use crate::papers::board_vs_moves::common::id;
+use crate::papers::board_vs_moves::counts::Counted;
 use crate::papers::board_vs_moves::facts::Facts;
 use crate::papers::board_vs_moves::groups::{Group, Kind, Member, head_columns, members};
 use crate::papers::board_vs_moves::tables::{INTERVALS, REPOSITORY, printed_row};
+use crate::papers::board_vs_moves::training::Training;
 
 const MEASURES: [(Measure, &str); 5] = [
     (Measure::Loss, "Loss a move (nats)"),
@@ -26,18 +28,18 @@ const PRINTED: [(&str, &str, bool); 5] = [
 ];
 
 /// Rates and losses on the positions that all arms of a group were asked, with the paper's below.
-pub(crate) fn arms(groups: &[Group], facts: &Facts) -> Table {
+pub(crate) fn arms(groups: &[Group], counts: &[Counted], facts: &Facts) -> Table {
     let mut columns = head_columns();
     columns.push(Column::text("Source"));
-    let counts = ["Parameters", "Trained positions", "Steps", "Asked", "Positions"].map(Column::number);
-    columns.extend(counts.into_iter().chain(MEASURES.map(|(_, name)| Column::number(name))));
+    let numbers = ["Parameters", "Trained positions", "Visits", "Steps", "Asked", "Positions"].map(Column::number);
+    columns.extend(numbers.into_iter().chain(MEASURES.map(|(_, name)| Column::number(name))));
     let caption = format!(
         "A valid answer is a move, a legal one a move of this position, the best one the label; by mask is the likeliest of the legal \
          moves. All arms of a group (rows and test set) are measured on the positions that each of them was asked. Controlled rows \
          have the same games and labels; the paper's rows do not, so their best moves are of different test sets, as in the paper. \
-         Labels are an engine's at few nodes: it would choose another move in a fourth of the positions if it searched longer. Of a \
-         loss only that of a whole move is comparable between arms. {INTERVALS}{}",
-        unlike(groups)
+         Labels are an engine's at few nodes: it would choose another move in a fourth of the positions if it searched longer. Trained \
+         positions are different ones, of a list of moves its targets; visits are these times the epochs. Of a loss only that of a whole move is comparable between arms. {INTERVALS}{}",
+        unlike(groups, counts)
     );
     Table {
         id: id("arms"),
@@ -45,7 +47,7 @@ pub(crate) fn arms(groups: &[Group], facts: &Facts) -> Table {
         paper: Some("Sections 4.2 and 4.3"),
         caption,
         columns,
-        groups: members(groups).map(|member| vec![ours(member)]).collect(),
+        groups: members(groups).map(|member| vec![ours(member, counts)]).collect(),
         not_run: if groups.is_empty() {
             Vec::new()
         } else {
@@ -56,13 +58,14 @@ pub(crate) fn arms(groups: &[Group], facts: &Facts) -> Table {
     }
 }
 
-fn ours(member: Member) -> Row {
+fn ours(member: Member, counts: &[Counted]) -> Row {
     let measured = member.measured();
     let known = |number: Option<u64>| number.map_or(Cell::none(), Cell::count);
     let mut cells = member.head();
     cells.push(Cell::text(member.source()));
     let chooser = &measured.chooser;
-    cells.extend([chooser.parameters, chooser.trained_positions, chooser.steps].map(known));
+    let training = Training::new(chooser, counts);
+    cells.extend([chooser.parameters, training.positions(), training.visits(), chooser.steps].map(known));
     cells.extend([Cell::count(measured.asked), Cell::count(member.group.compared.asked.len() as u64)]);
     cells.extend(MEASURES.map(|(measure, _)| member.cell(measure, |_| true)));
     Row::ours(cells)
@@ -78,7 +81,7 @@ fn printed_arm((name, row, is_repository): (&str, &str, bool), facts: &Facts) ->
         let (step, loss, best) = last.map_or((Cell::none(), Cell::none(), Cell::none()), |(step, loss, best)| {
             (Cell::count(step), Cell::number(loss, format!("{loss:.3}")), Cell::number(best, format!("{best:.2}")))
         });
-        cells.extend([Cell::none(), Cell::none(), step, Cell::none(), Cell::none(), loss]);
+        cells.extend([Cell::none(), Cell::none(), Cell::none(), step, Cell::none(), Cell::none(), loss]);
         cells.extend([Cell::none(), Cell::none(), best, Cell::none()]);
     } else {
         // Small models are printed once, for both of them.
@@ -90,6 +93,7 @@ fn printed_arm((name, row, is_repository): (&str, &str, bool), facts: &Facts) ->
         cells.extend([
             parameters,
             Cell::none(),
+            Cell::none(),
             facts.value("all", "steps").map_or(Cell::none(), |steps| Cell::count(steps as u64)),
         ]);
         cells.extend([Cell::none(), Cell::none(), Cell::none(), all("valid_and_legal"), all("valid_and_legal")]);
@@ -99,7 +103,7 @@ fn printed_arm((name, row, is_repository): (&str, &str, bool), facts: &Facts) ->
 }
 
 /// How controlled arms differ beyond input and mask, as a sentence with a space before it.
-fn unlike(groups: &[Group]) -> String {
+fn unlike(groups: &[Group], counts: &[Counted]) -> String {
     let controlled = || members(groups).filter(|member| member.group.kind == Kind::Controlled).map(Member::measured);
     let differ = |of: &dyn Fn(&cwm_measures::Measured) -> Option<String>| {
         let mut values: Vec<_> = controlled().map(of).collect();
@@ -111,7 +115,8 @@ fn unlike(groups: &[Group]) -> String {
     let mut found = Vec::new();
     for (words, differs) in [
         ("size", differ(&|arm| arm.chooser.size.clone())),
-        ("number of trained positions", differ(&|arm| number(arm.chooser.trained_positions))),
+        ("number of trained positions", differ(&|arm| number(Training::new(&arm.chooser, counts).positions()))),
+        ("number of visits", differ(&|arm| number(Training::new(&arm.chooser, counts).visits()))),
         ("number of steps", differ(&|arm| number(arm.chooser.steps))),
         ("number of seeds", differ(&|arm| number(Some(arm.labels.len() as u64)))),
     ] {

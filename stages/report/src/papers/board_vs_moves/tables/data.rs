@@ -25,7 +25,8 @@ pub(crate) fn data(counts: &[Counted], played: &[Played]) -> Table {
         title: "Games, positions, and what was left out".into(),
         paper: None,
         caption: "As each stage counted it; reasons stand behind `left_out` and `dropped`. An engine's name does not name its program: the \
-                  digest does. Labels of two engines, or of two numbers of nodes, are never to be read in one table."
+                  digest (BLAKE3) does. Labels of two engines, of one with other options, or of two numbers of nodes, are never to be read in \
+                  one table."
             .into(),
         columns: vec![
             Column::text("Stage").naming_rows(),

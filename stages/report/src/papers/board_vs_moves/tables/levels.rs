@@ -6,8 +6,9 @@ use cwm_rating::{Rating, difference};
 
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::facts::Facts;
-use crate::papers::board_vs_moves::groups::{Kind, estimate_cell};
-use crate::papers::board_vs_moves::play::{Against, Opponent, Played, Results, score};
+use crate::papers::board_vs_moves::groups::estimate_cell;
+use crate::papers::board_vs_moves::play::{Against, Opponent, PAPERS_RULES, Played, Results, score};
+use crate::papers::board_vs_moves::tables::ratings::{Rated, by_likelihood};
 use crate::papers::board_vs_moves::tables::{REPOSITORY, printed_row};
 
 /// The sweeps of the authors' repository: row of the facts, and words.
@@ -36,10 +37,11 @@ pub(crate) fn levels(played: &[Played], facts: &Facts) -> Table {
         title: "Results against each opponent".into(),
         paper: Some("Appendix I"),
         caption: "`level N` is Stockfish's rule of weakened play, drawn from a seed; the engine and its digest stand under Data. The \
-                  paper's rows take up to five sampled attempts at a legal move and may repeat positions; other rules make another \
-                  player. Repetitions are games drawn by the third occurrence of a position; forfeits were lost for want of a legal \
-                  move; in games whose context was full the model could read no further, and they count as drawn. Scores have \
-                  95 % intervals over pairs of games. A `<` is only a bound: all games were lost. Seeds of an arm are taken \
+                  paper's rules are up to five sampled attempts at a legal move, and positions may repeat; ours are all others, and \
+                  make another player. Arms may have learned from other games, as the table of best moves shows. Repetitions are games drawn by the third occurrence of a position; forfeits were lost for want of a legal \
+                  move; in games whose context was full the model could read no further, and they count as drawn. Scores and \
+                  Elo have 95 % intervals over pairs of games, where not all games ended alike. A `<` is only a bound: all games \
+                  were lost. Seeds of an arm are taken \
                   together. An arm that plays White alone has half of chess. Of the repository's two sweeps the one without draws \
                   was re-scored, so it seems, by an engine."
             .into(),
@@ -60,14 +62,19 @@ fn row(played: &Played, opponent: &Opponent, games: &[Against]) -> Row {
     cells.push(Cell::text(opponent.name()));
     let attempts: u64 = games.iter().map(|game| u64::from(game.illegal_attempts)).sum();
     let mut numbers = counts(results);
-    numbers.push(estimate_cell(score(games), true, []));
+    // Resamples of games that all ended alike know no other results.
+    let score = score(games)
+        .map(|found| cwm_measures::Estimate { interval: found.interval.filter(|(low, high)| low < high), ..found });
+    numbers.push(estimate_cell(score, true, []));
     numbers.extend(
         [(End::Threefold, false), (End::Attempts, true), (End::Context, false)]
             .map(|(end, lost)| Cell::count(ends(end, lost))),
     );
     numbers
         .push(number::mean(attempts, games.len() as u64).map_or(Cell::none(), |(mean, text)| Cell::number(mean, text)));
-    numbers.push(elo(difference(&results.at(0.0)).ok()));
+    // The rating against an opponent of 0.
+    let rated: Vec<Rated> = games.iter().map(|game| (0.0, game)).collect();
+    numbers.push(by_likelihood(&rated));
     cells.extend(numbers.into_iter().map(|cell| cell.with_sources(&played.labels)));
     Row::ours(cells)
 }
@@ -93,7 +100,7 @@ fn repository(facts: &Facts) -> Vec<Vec<Row>> {
     let rows = SWEEPS.into_iter().flat_map(|(sweep, words)| {
         facts.sweep(sweep).into_iter().enumerate().map(move |(level, [wins, draws, losses])| {
             let results = Results { wins, draws, losses };
-            let head = [Kind::Papers.words(), REPOSITORY, "", words, ""];
+            let head = [PAPERS_RULES, REPOSITORY, "", words, ""];
             let head = head.map(|word| if word.is_empty() { Cell::none() } else { Cell::text(word) });
             let mut cells: Vec<Cell> = head.into_iter().chain([Cell::text(format!("level {level}"))]).collect();
             cells.extend(counts(results));

@@ -3,10 +3,12 @@
 use cwm_page::{Cell, Column, Row, Table, number};
 
 use crate::papers::board_vs_moves::common::id;
+use crate::papers::board_vs_moves::counts::Counted;
 use crate::papers::board_vs_moves::curves::Curve;
 use crate::papers::board_vs_moves::facts::Facts;
 use crate::papers::board_vs_moves::play::{Opponent, Played};
 use crate::papers::board_vs_moves::tables::printed_row;
+use crate::papers::board_vs_moves::training::Training;
 
 /// The paper's hyper-parameters: name in the facts, and heading.
 const SETTINGS: [(&str, &str); 10] = [
@@ -22,11 +24,14 @@ const SETTINGS: [(&str, &str); 10] = [
     ("minimum_lr", "Lowest learning rate"),
 ];
 
-/// Table 2: hyper-parameters of the paper's pretrained models; of ours what the curves have.
-pub(crate) fn table_2(curves: &[Curve], facts: &Facts) -> Table {
+/// Decay of AdamW's first moment, which is no parameter of ours.
+const BETA1: f64 = 0.9;
+
+/// Table 2: hyper-parameters of the paper's pretrained models; ours as choices of the model have them, else as the curves do.
+pub(crate) fn table_2(curves: &[Curve], counts: &[Counted], facts: &Facts) -> Table {
     let mut columns = vec![Column::text("Model").naming_rows()];
     columns.extend(SETTINGS.map(|(key, heading)| Column::number(heading).with_key(key)));
-    let ours = curves.iter().filter(|curve| !curve.train.is_empty()).map(|curve| vec![ours(curve)]);
+    let ours = curves.iter().filter(|curve| !curve.train.is_empty()).map(|curve| vec![ours(curve, counts)]);
     let groups: Vec<Vec<Row>> = ours.collect();
     let papers = |model: &'static str| {
         let cells = SETTINGS.map(|(key, _)| facts.cell(model, key, 1.0));
@@ -36,8 +41,9 @@ pub(crate) fn table_2(curves: &[Curve], facts: &Facts) -> Table {
         id: id("table-02"),
         title: "Hyper-parameters".into(),
         paper: Some("Table 2, Appendix D.3"),
-        caption: "Of the paper's two pretrained models as printed, its `4*` included; of ours what their curves recorded: the highest and \
-                  the last learning rate, and the last step. The pipeline has all others. The paper has none of its nanoGPTs."
+        caption: "Of the paper's two pretrained models as printed, its `4*` included; of ours as the trained model's description has it. Our \
+                  batches are one update each, so none is accumulated; tokens a batch are a mean. Where the report has no choices of \
+                  the model, rates and steps are those of its curves. The paper has none of its nanoGPTs."
             .into(),
         columns,
         not_run: if groups.is_empty() { Vec::new() } else { ["llama", "pythia"].map(papers).into() },
@@ -47,18 +53,33 @@ pub(crate) fn table_2(curves: &[Curve], facts: &Facts) -> Table {
     }
 }
 
-fn ours(curve: &Curve) -> Row {
+fn ours(curve: &Curve, counts: &[Counted]) -> Row {
+    let training = curve.chooser.as_ref().map(|chooser| Training::new(chooser, counts));
+    let number = |key: &str| training.and_then(|training| training.number(key));
     let rates = || curve.train.iter().filter_map(|(_, _, rate)| *rate);
-    let rate = |rate: Option<f64>| rate.map(|rate| Cell::number(rate, number::setting(rate)));
-    let steps = curve.train.last().map(|(step, ..)| Cell::count(*step));
+    let setting = |value: f64| Cell::number(value, number::setting(value));
+    let count = |value: f64| Cell::count(value.round() as u64);
+    let last = curve.train.iter().chain(&curve.validation).map(|(step, ..)| *step).max();
     let known = |key: &str| match key {
-        "learning_rate" => rate(rates().reduce(f64::max)),
-        "minimum_lr" => rate(rates().next_back()),
-        "max_iterations" => steps.clone(),
+        "learning_rate" => number("lr").or_else(|| rates().reduce(f64::max)).map(rate),
+        "minimum_lr" => training.and_then(Training::lowest_rate).or_else(|| rates().next_back()).map(rate),
+        "batch_size" => number("batch_size").map(count),
+        "gradient_accumulation_steps" => number("batch_size").map(|_| Cell::count(1)),
+        "token_batch_size" => training.and_then(Training::batch_tokens).map(count),
+        "max_iterations" => curve.chooser.as_ref().and_then(|chooser| chooser.steps).or(last).map(Cell::count),
+        "beta1" => number("beta2").map(|_| setting(BETA1)),
+        "beta2" => number("beta2").map(setting),
+        "warmup_iterations" => number("warmup").map(count),
+        "lr_decay_iterations" => training.and_then(Training::horizon).map(count),
         _ => None,
     };
     let numbers = SETTINGS.map(|(key, _)| known(key).map_or(Cell::none(), |cell| cell.with_sources([&curve.label])));
     Row::ours(std::iter::once(Cell::text(curve.name(true))).chain(numbers).collect())
+}
+
+/// A learning rate with three digits: curves have more of the last one than it was meant to have.
+fn rate(rate: f64) -> Cell {
+    Cell::number(rate, number::setting(format!("{rate:.2e}").parse().unwrap_or(rate)))
 }
 
 /// Table 3: the ratings that levels are given, and how often each was played here.

@@ -8,8 +8,7 @@ use cwm_rating::{Level, PAPERS_DRAW, in_turn, interval, likeliest};
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::common::{RESAMPLES, SEED};
 use crate::papers::board_vs_moves::facts::Facts;
-use crate::papers::board_vs_moves::groups::Kind;
-use crate::papers::board_vs_moves::play::{Against, Opponent, Played, Results};
+use crate::papers::board_vs_moves::play::{Against, Opponent, PAPERS_RULES, Played, Results};
 use crate::papers::board_vs_moves::tables::levels::{SWEEPS, elo};
 use crate::papers::board_vs_moves::tables::{REPOSITORY, printed_row};
 
@@ -25,7 +24,7 @@ const PRINTED: [(&str, &str, &str); 7] = [
 ];
 
 /// A game against an opponent of known rating.
-type Rated<'a> = (f64, &'a Against);
+pub(super) type Rated<'a> = (f64, &'a Against);
 
 /// Ratings of each arm from its games against levels.
 pub(crate) fn ratings(played: &[Played], facts: &Facts) -> Table {
@@ -108,7 +107,7 @@ fn by_papers_rule(levels: &[Level]) -> [Cell; 2] {
 }
 
 /// By maximum likelihood, with the interval over pairs.
-fn by_likelihood(games: &[Rated]) -> Cell {
+pub(super) fn by_likelihood(games: &[Rated]) -> Cell {
     let level = |(rating, game): &Rated| Results::of([*game]).at(*rating);
     let levels: Vec<Level> = games.iter().map(level).collect();
     let mut pairs: BTreeMap<(usize, u64), Vec<Level>> = BTreeMap::new();
@@ -122,7 +121,8 @@ fn by_likelihood(games: &[Rated]) -> Cell {
 
 fn with_interval(cell: Cell, pairs: &[Vec<Level>]) -> Cell {
     let Ok(found) = interval(pairs, RESAMPLES, SEED, cwm_measures::CONFIDENCE) else { return cell };
-    let known = cell.value.and(found.low.zip(found.high));
+    // Resamples of games that all ended alike know no other results.
+    let known = cell.value.and(found.low.zip(found.high)).filter(|(low, high)| low < high);
     cell.with_interval(known.map(|(low, high)| Interval {
         low,
         high,
@@ -147,7 +147,7 @@ fn repository((sweep, words): (&str, &str), facts: &Facts) -> Option<Vec<Row>> {
     };
     let pairs: Vec<Vec<Level>> = levels.iter().flat_map(games).collect();
     let mut cells =
-        vec![Cell::text(Kind::Papers.words()), Cell::text(REPOSITORY), Cell::none(), Cell::text(words), Cell::none()];
+        vec![Cell::text(PAPERS_RULES), Cell::text(REPOSITORY), Cell::none(), Cell::text(words), Cell::none()];
     cells.extend([Cell::count(pairs.len() as u64), Cell::count(levels.len() as u64)]);
     cells.extend(by_papers_rule(&levels));
     cells.push(with_interval(elo(likeliest(&levels).ok()), &pairs));
@@ -156,7 +156,7 @@ fn repository((sweep, words): (&str, &str), facts: &Facts) -> Option<Vec<Row>> {
 }
 
 fn papers((words, row, column): (&str, &str, &str), facts: &Facts) -> Row {
-    let mut cells = vec![Cell::text(Kind::Papers.words()), Cell::text(words), Cell::none(), Cell::text(PAPER_ONLY)];
+    let mut cells = vec![Cell::text(PAPERS_RULES), Cell::text(words), Cell::none(), Cell::text(PAPER_ONLY)];
     cells.extend(std::iter::repeat_n(Cell::none(), 3));
     cells.push(facts.cell(row, column, 1.0));
     cells.extend(std::iter::repeat_n(Cell::none(), 4));

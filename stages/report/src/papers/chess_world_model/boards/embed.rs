@@ -123,8 +123,14 @@ pub(crate) fn embed(boards: &[BelievedGame], limit: u64) -> Result<Option<Widget
     let html = View { json, shown: sentence, left_out }
         .render()
         .map_err(|error| Failure::internal(format!("cannot draw the boards: {error}")))?;
-    let script =
-        concat!(include_str!("pieces.js"), include_str!("data.js"), include_str!("board.js"), include_str!("view.js"));
+    let script = concat!(
+        "const PIECES = ",
+        include_str!("../../pieces.json"),
+        ";\n",
+        include_str!("data.js"),
+        include_str!("board.js"),
+        include_str!("view.js")
+    );
     Ok(Some(Widget { html, style: include_str!("boards.css"), script }))
 }
 

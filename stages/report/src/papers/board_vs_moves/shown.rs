@@ -1,0 +1,68 @@
+//! The few positions of each group that are shown one by one.
+
+use cwm_choices::Correctness;
+use cwm_encoding::PlainMove;
+use cwm_measures::Asked;
+use cwm_page::visible;
+
+use super::groups::Group;
+
+/// Positions of a group.
+const SHOWN: usize = 12;
+
+/// A position, and what the arms of its group chose.
+#[derive(Clone, Copy)]
+pub(crate) struct Shown<'a> {
+    group: &'a Group,
+    place: usize,
+}
+
+/// What one arm chose.
+pub(crate) struct Answer<'a> {
+    /// The arm with its size.
+    pub(crate) arm: String,
+    /// As the arm wrote it.
+    pub(crate) text: &'a str,
+    pub(crate) is: Correctness,
+}
+
+/// Positions of a group at equal distances when sorted by ply, so that nobody selected them.
+pub(crate) fn shown(group: &Group) -> impl Iterator<Item = Shown<'_>> {
+    let asked = &group.compared.asked;
+    let mut places: Vec<usize> = (0..asked.len()).collect();
+    places.sort_by_key(|place| (asked[*place].t, asked[*place].record));
+    let shown = SHOWN.min(places.len());
+    (0..shown).map(move |nth| Shown { group, place: places[(2 * nth + 1) * places.len() / (2 * shown)] })
+}
+
+impl<'a> Shown<'a> {
+    /// The position.
+    pub(crate) fn asked(self) -> &'a Asked {
+        &self.group.compared.asked[self.place]
+    }
+
+    /// The best move; nothing where its number is none.
+    pub(crate) fn best(self) -> Option<String> {
+        PlainMove::from_packed(self.asked().best).map(|best| best.to_string())
+    }
+
+    /// The answers of the first seed of each arm, in the order of tables.
+    pub(crate) fn answers(self) -> impl Iterator<Item = Answer<'a>> {
+        self.group.members().map(move |member| {
+            let (text, is) = &member.measured().answers[self.place];
+            Answer { arm: visible(&member.name()), text, is: *is }
+        })
+    }
+}
+
+impl Answer<'_> {
+    /// What it is, in a word.
+    pub(crate) fn word(&self) -> &'static str {
+        match self.is {
+            Correctness { best: true, .. } => "best",
+            Correctness { legal: true, .. } => "legal",
+            Correctness { valid: true, .. } => "illegal",
+            Correctness { .. } => "no move",
+        }
+    }
+}

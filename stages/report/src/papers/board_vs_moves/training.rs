@@ -1,0 +1,74 @@
+//! How the model of an arm was trained: as its choices have it, and what `encode` counted of its sequences.
+
+use cwm_choices::Chooser;
+use serde_json::Value;
+
+use super::counts::Counted;
+
+/// What is known of a training.
+#[derive(Clone, Copy)]
+pub(crate) struct Training<'a> {
+    chooser: &'a Chooser,
+    /// Targets and tokens of its sequences.
+    encoded: Option<(u64, u64)>,
+}
+
+impl<'a> Training<'a> {
+    /// Of this model. Its sequences are those of the stages `encode` with its form and as many rows, if all of these counted
+    /// the same.
+    pub(crate) fn new(chooser: &'a Chooser, counts: &[Counted]) -> Self {
+        let form = chooser.form.as_deref();
+        let rows = chooser.training.get("rows").and_then(Value::as_u64);
+        let mut found: Vec<(u64, u64)> = Vec::new();
+        for counted in counts.chunk_by(|one, next| one.label == next.label) {
+            let get = |what: &str| counted.iter().find(|counted| counted.what == what).map(|counted| &counted.value);
+            let number = |what: &str| get(what).and_then(Value::as_u64);
+            let is_its = counted[0].stage == "encode" && get("form").and_then(Value::as_str) == form;
+            if is_its && rows.is_some() && number("rows") == rows {
+                found.extend(number("targets").zip(number("tokens")));
+            }
+        }
+        found.dedup();
+        let encoded = if let [one] = found[..] { Some(one) } else { None };
+        Training { chooser, encoded }
+    }
+
+    /// A number of the training's description.
+    pub(crate) fn number(self, key: &str) -> Option<f64> {
+        self.chooser.training.get(key).and_then(Value::as_f64)
+    }
+
+    /// Different positions that it learned from; of a list of moves each target is one.
+    pub(crate) fn positions(self) -> Option<u64> {
+        let targets = self.encoded.map(|(targets, _)| targets);
+        self.chooser.trained_positions.or(targets.filter(|_| self.chooser.form.as_deref() == Some("moves")))
+    }
+
+    /// The same times the epochs.
+    pub(crate) fn visits(self) -> Option<u64> {
+        let epochs = self.chooser.steps? as f64 / self.number("steps_per_epoch")?;
+        Some((self.positions()? as f64 * epochs).round() as u64)
+    }
+
+    /// Tokens of a batch, on average.
+    pub(crate) fn batch_tokens(self) -> Option<f64> {
+        let (_, tokens) = self.encoded?;
+        Some(self.number("batch_size")? * tokens as f64 / self.number("rows")?)
+    }
+
+    /// The last learning rate: the floor, if the schedule arrives there.
+    pub(crate) fn lowest_rate(self) -> Option<f64> {
+        let arrives = self.number("horizon")? <= self.chooser.steps? as f64;
+        let falls = self.falls() && arrives;
+        Some(self.number("lr")? * self.number("lr_floor")?).filter(|_| falls)
+    }
+
+    /// Updates until the floor.
+    pub(crate) fn horizon(self) -> Option<f64> {
+        self.number("horizon").filter(|_| self.falls())
+    }
+
+    fn falls(self) -> bool {
+        self.chooser.training.get("schedule").and_then(Value::as_str).is_some_and(|schedule| schedule != "constant")
+    }
+}
