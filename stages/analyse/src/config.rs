@@ -15,7 +15,8 @@ parameters! {
         pub depth: u32 = 2, kind = Type::Integer { min: 1, max: 4 },
         /// Nodes that the engine searches in each position.
         pub nodes: u64 = 1_000,
-        /// More options of the engine by name. Threads, hash table and number of lines are fixed.
+        /// More options of the engine by name. Threads, hash table and number of lines are fixed; options by which answers depend on
+        /// chance or time, and those whose values are files, are refused.
         pub options: BTreeMap<String, String> = BTreeMap::new(),
         /// The side whose moves are asked for.
         pub side: String = "both".into(), kind = Type::Choice(&["both", "white", "black"]),

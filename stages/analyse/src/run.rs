@@ -32,11 +32,11 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let start = || Evaluator::start(&config, context);
     // Its name stands in the output; and if it cannot be used, no other is started.
     let first = start()?;
-    let source = first.source(&config);
+    let source = first.source(&config)?;
     evaluate(&blocks, total, &source, first, &start)?;
     context.activity("writing");
     write(&blocks, &source)?;
-    let counts: BTreeMap<&str, Value> = BTreeMap::from([
+    let mut counts: BTreeMap<&str, Value> = BTreeMap::from([
         ("stage", json!("analyse")),
         ("engine", json!(source.made_by)),
         ("nodes", json!(source.nodes)),
@@ -44,6 +44,8 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         ("positions", json!(total)),
         ("over", json!(over)),
     ]);
+    counts.extend(source.digest.as_ref().map(|digest| ("digest", json!(digest))));
+    counts.extend((!source.options.is_empty()).then(|| ("options", json!(source.options))));
     fs_err::write(context.output("counts")?, format!("{}\n", json!(counts)))?;
     context.metric("positions", total as f64);
     Ok(())

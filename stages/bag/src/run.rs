@@ -19,7 +19,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let threads = rayon::ThreadPoolBuilder::new().num_threads(context.cores()).build();
     let threads = threads.map_err(|error| Failure::system(format!("cannot start threads: {error}")))?;
-    let source = Source { made_by: "chessbench".to_owned(), nodes: None };
+    let source = Source { made_by: "chessbench".to_owned(), ..Source::default() };
     let mut output = Output {
         limit: config.limit.unwrap_or(u64::MAX),
         fail: config.on_error == "fail",

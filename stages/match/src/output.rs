@@ -26,10 +26,7 @@ const ZSTD_LEVEL: i32 = 9;
 /// The engine's program cannot be read.
 pub fn players(config: &Config, table: &Table<'_>, sides: &[Side<'_>; 2]) -> Result<Players, Failure> {
     let engine = match (&config.engine, sides.iter().find_map(Side::engine_name)) {
-        (Some(program), Some(name)) => {
-            let digest = blake3::hash(&fs_err::read(&program.0)?).to_hex().to_string();
-            Some(EngineName { name: name.to_owned(), digest })
-        }
+        (Some(program), Some(name)) => Some(EngineName { name: name.to_owned(), digest: cwm_uci::digest(&program.0)? }),
         _ => None,
     };
     let of_models = |rule: &String| config.has_model().then(|| rule.clone());

@@ -111,6 +111,15 @@ pub fn check_program(program: &Path) -> Result<(), Failure> {
     }
 }
 
+/// The BLAKE3 of a program, in hexadecimal.
+///
+/// # Errors
+/// It cannot be read.
+pub fn digest(program: &Path) -> Result<String, Failure> {
+    let bytes = std::fs::read(program).map_err(|error| Failure::io("read", program, error))?;
+    Ok(blake3::hash(&bytes).to_hex().to_string())
+}
+
 impl Process {
     /// Starts a program in a process group of its own.
     ///
