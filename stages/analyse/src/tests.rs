@@ -130,6 +130,9 @@ fn what_is_no_engine_is_an_error_in_words() {
     let folder = tempdir().unwrap();
     let failure = trial(folder.path(), Path::new("/usr/games/no-such-engine"), 1, 2).run(&Analyse).err().unwrap();
     assert!(failure.message.contains("/usr/games/no-such-engine"), "{}", failure.message);
+    let failure = trial(folder.path(), folder.path(), 1, 2).run(&Analyse).err().unwrap();
+    assert!(failure.message.starts_with("parameter `engine` cannot be used: "), "{}", failure.message);
+    assert!(failure.hint.unwrap().contains("apt-get install stockfish"));
     let failure = trial(folder.path(), Path::new("/bin/true"), 1, 2).run(&Analyse).err().unwrap();
     assert!(failure.message.contains("uciok"), "{}", failure.message);
     for name in ["Threads", "Skill Level", "EvalFile"] {
