@@ -38,7 +38,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
             let window = first..file.count().min(first + WINDOW);
             let check = |index| match file.record(index) {
                 Some(record) => record::read(record),
-                None => Err((Reason::Length, "its end lies before its beginning, or beyond all records".to_owned())),
+                None => Err((Reason::Length, "it is not in the file".to_owned())),
             };
             let read: Vec<_> = threads.install(|| window.clone().into_par_iter().map(check).collect());
             for (index, record) in window.clone().zip(read) {
