@@ -92,9 +92,18 @@ fn fewer_openings_than_pairs_are_an_error_with_both_numbers() {
             .run(&Match)
             .err()
             .unwrap()
-            .message
     };
-    assert_eq!(run(20, 8), "`games: 20` needs 10 openings, and 5 of the 5 games in `openings` can be one of 8 plies");
+    let failure = run(20, 8);
+    assert_eq!(
+        failure.message,
+        "`games: 20` needs 10 openings, and 5 of the 5 games in `openings` are longer than `opening_plies: 8`"
+    );
+    assert_eq!(failure.hint.unwrap(), "lower `games` to 10, shorten `opening_plies`, or give more games");
     // They have 30 plies.
-    assert_eq!(run(2, 40), "`games: 2` needs 1 openings, and 0 of the 5 games in `openings` can be one of 40 plies");
+    let failure = run(2, 40);
+    assert_eq!(
+        failure.message,
+        "`games: 2` needs 1 openings, and 0 of the 5 games in `openings` are longer than `opening_plies: 40`"
+    );
+    assert_eq!(failure.hint.unwrap(), "shorten `opening_plies`, or give more games");
 }
