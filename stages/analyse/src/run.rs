@@ -28,6 +28,11 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         total += positions.asked.len() as u64;
         over += positions.over;
     }
+    if total == 0 {
+        let message =
+            format!("no position of {count} games is asked about; in {over} of those chosen the game has ended");
+        return Err(Failure::input(message).hint("lower `from_ply`, or give more or longer games"));
+    }
     context.activity("asking the engine");
     let start = || Evaluator::start(&config, context);
     // Its name stands in the output; and if it cannot be used, no other is started.

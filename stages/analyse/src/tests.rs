@@ -126,6 +126,16 @@ fn sides_plies_and_a_limit_choose_positions() {
 }
 
 #[test]
+fn nothing_to_ask_is_an_error_in_words() {
+    let folder = tempdir().unwrap();
+    sample::write_games(&folder.path().join("games"), &[sample::games()[0][..4].to_vec()]).unwrap();
+    let trial = Trial::new(folder.path().join("work")).input("games", folder.path().join("games"));
+    let failure = trial.with("from_ply", Value::Int(5)).run(&Analyse).err().unwrap();
+    assert!(failure.message.starts_with("no position of 1 games is asked about"), "{}", failure.message);
+    assert!(failure.hint.unwrap().contains("`from_ply`"));
+}
+
+#[test]
 fn what_is_no_engine_is_an_error_in_words() {
     let folder = tempdir().unwrap();
     let failure = trial(folder.path(), Path::new("/usr/games/no-such-engine"), 1, 2).run(&Analyse).err().unwrap();
