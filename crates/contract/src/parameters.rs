@@ -160,12 +160,20 @@ pub struct ParameterError {
     pub parameter: String,
     /// The problem, as a phrase that fits after `parameter x`: "must be …".
     pub message: String,
+    /// What to do, if it is known.
+    pub hint: Option<String>,
 }
 
 impl ParameterError {
     /// A fault of the parameter named `parameter`.
     pub fn new(parameter: impl Into<String>, message: impl Into<String>) -> Self {
-        ParameterError { parameter: parameter.into(), message: message.into() }
+        ParameterError { parameter: parameter.into(), message: message.into(), hint: None }
+    }
+
+    /// The same with a hint, if there is one.
+    #[must_use]
+    pub fn maybe_hint(self, hint: Option<String>) -> Self {
+        ParameterError { hint, ..self }
     }
 }
 

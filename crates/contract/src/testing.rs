@@ -169,7 +169,10 @@ fn complete(stage: &dyn Stage, mut given: Values) -> Result<Values, Failure> {
         values.insert(spec.name.to_owned(), value);
     }
     match stage.check(&values).into_iter().next() {
-        Some(fault) => Err(Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message))),
+        Some(fault) => {
+            let failure = Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message));
+            Err(fault.hint.into_iter().fold(failure, Failure::hint))
+        }
         None => Ok(values),
     }
 }

@@ -6,7 +6,12 @@ use tempfile::tempdir;
 use super::*;
 
 fn source() -> Source {
-    Source { made_by: "Stockfish 15.1".to_owned(), nodes: Some(1000) }
+    Source {
+        made_by: "Stockfish 15.1".to_owned(),
+        nodes: Some(1000),
+        digest: Some("7f".to_owned()),
+        options: [("Use NNUE".to_owned(), "false".to_owned())].into(),
+    }
 }
 
 fn write(path: &Path, rows: &[Evaluation]) {
@@ -61,6 +66,14 @@ fn many_rows_go_through_several_batches() {
     let rows: Vec<_> = (0..20_000).map(row).collect();
     write(&path, &rows);
     assert_eq!(Evaluations::open(&path).unwrap().collect::<Result<Vec<_>, _>>().unwrap(), rows);
+}
+
+#[test]
+fn descriptions_of_the_first_versions_are_read() {
+    for text in [r#"{"made_by":"Stockfish 15.1","nodes":1000}"#, r#"{"made_by":"chessbench"}"#] {
+        let source: Source = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&source).unwrap(), text);
+    }
 }
 
 #[test]

@@ -33,11 +33,16 @@ pub fn evaluations(path: &Path, detail: DescribeOptions) -> Result<Description, 
         }
     }
     let nodes = source.nodes.map(|nodes| format!(", {} nodes a position", with_separators(nodes))).unwrap_or_default();
-    let mut lines = vec![
-        line("source", format!("{}{nodes}", escape_controls(&source.made_by, LONGEST))),
-        line("positions", with_separators(total)),
-        line("with mate", format!("{} ({})", with_separators(mates), percent(mates, total))),
-    ];
+    let mut lines = vec![line("source", format!("{}{nodes}", escape_controls(&source.made_by, LONGEST)))];
+    lines.extend(
+        source.digest.as_ref().map(|digest| line("program", format!("BLAKE3 {}", escape_controls(digest, LONGEST)))),
+    );
+    if !source.options.is_empty() {
+        let options: Vec<_> = source.options.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        lines.push(line("options", escape_controls(&options.join(", "), LONGEST)));
+    }
+    lines.push(line("positions", with_separators(total)));
+    lines.push(line("with mate", format!("{} ({})", with_separators(mates), percent(mates, total))));
     lines.append(&mut shown);
     let facts = json!({ "source": source, "positions": total, "mates": mates, "examples": examples });
     Ok(Description { lines, facts })

@@ -3,6 +3,7 @@
 //! Files are written and read a batch at a time, so that memory does not grow with them; equal rows are equal bytes. The crates of
 //! formats have tests. This crate must not know what rows mean.
 
+mod difference;
 mod reader;
 mod writer;
 

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use arrow_schema::Schema;
 use cwm_contract::Failure;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
 use crate::Row;
+use crate::difference::difference;
 
 /// A file, row by row.
 pub struct TableReader<R: Row> {
@@ -38,11 +38,8 @@ impl<R: Row> TableReader<R> {
         })?;
         let description =
             serde_json::from_str(description).map_err(|error| not_one::<R>(path, format!("`{}`: {error}", R::KEY)))?;
-        let expected = R::schema();
-        if builder.schema().fields() != expected.fields() {
-            let names = |schema: &Schema| schema.fields().iter().map(|field| format!("{field}")).collect::<Vec<_>>();
-            let (found, expected) = (names(builder.schema()).join("; "), names(&expected).join("; "));
-            return Err(not_one::<R>(path, format!("its columns are {found}, not {expected}")));
+        if let Some(what) = difference(builder.schema().fields(), R::schema().fields(), "") {
+            return Err(not_one::<R>(path, what).hint("docs/formats.md lists the columns"));
         }
         let batches = builder.build().map_err(|error| not_one::<R>(path, error))?;
         Ok(TableReader { path: path.to_owned(), description, total, batches, rows: Vec::new().into_iter(), read: 0 })

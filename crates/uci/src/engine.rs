@@ -45,7 +45,7 @@ impl Engine {
     }
 
     pub(crate) fn start_within(program: &Path, settings: Settings, time: Duration) -> Result<Self, Failure> {
-        settings.check()?;
+        settings.check_lines()?;
         check_program(program)?;
         let process = Process::start(program).map_err(|error| {
             Failure::input(format!("the engine {} cannot be started: {error}", program.display()))

@@ -24,6 +24,6 @@ pub use cwm_evaluations::Score;
 pub use engine::Engine;
 pub use levels::{KNOWN_ENGINES, KnownEngine, Level};
 pub use options::Settings;
-pub use process::check_program;
+pub use process::{check_program, digest};
 pub use question::Question;
 pub use search::{Answer, Bound, Limit, Line};

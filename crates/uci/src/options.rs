@@ -24,24 +24,49 @@ impl Default for Settings {
     }
 }
 
-/// Options that are no user's: they would make answers depend on time, or are set by other words.
-const RESERVED: [&str; 5] = ["Threads", "Hash", "MultiPV", "Ponder", "UCI_Chess960"];
+/// Options with fixed values.
+const FIXED: [&str; 4] = ["Threads", "Hash", "MultiPV", "Ponder"];
+
+/// Options by which answers depend on chance or time, or which change the rules of chess.
+const UNREPEATABLE: [&str; 8] = [
+    "Skill Level",
+    "UCI_LimitStrength",
+    "UCI_Elo",
+    "nodestime",
+    "Slow Mover",
+    "Move Overhead",
+    "Clear Hash",
+    "UCI_Chess960",
+];
+
+/// Parts of the names of options whose values are files. A file is not part of a key by its name.
+const FILES: [&str; 3] = ["file", "path", "book"];
 
 impl Settings {
-    /// Checks all that can be checked without the engine.
+    /// Checks all that can be checked without the engine, for options that a user chose: those that make answers depend on more
+    /// than the position, the program and a key are refused.
     ///
     /// # Errors
-    /// An option is reserved, or has a line end in it.
+    /// An option is refused, or has a line end in it.
     pub fn check(&self) -> Result<(), Failure> {
-        for (name, value) in &self.options {
-            if let Some(reserved) = RESERVED.iter().find(|reserved| reserved.eq_ignore_ascii_case(name.trim())) {
-                return Err(Failure::input(format!("`{reserved}` is not among the options that may be set")));
-            }
-            if name.trim().is_empty() || format!("{name}{value}").contains(char::is_control) {
-                return Err(Failure::input(format!("{name:?}: {value:?} is no option of an engine")));
-            }
+        self.check_lines()?;
+        let refused =
+            |(name, _): (&String, &String)| Some(format!("option `{}` {}", name.trim(), refusal(name.trim())?));
+        self.options.iter().find_map(refused).map_or(Ok(()), |refused| Err(Failure::input(refused)))
+    }
+
+    /// Checks that each option is one line.
+    ///
+    /// # Errors
+    /// One has a line end in it, or no name.
+    pub(crate) fn check_lines(&self) -> Result<(), Failure> {
+        let is_wrong = |(name, value): &(&String, &String)| {
+            name.trim().is_empty() || format!("{name}{value}").contains(char::is_control)
+        };
+        match self.options.iter().find(is_wrong) {
+            Some((name, value)) => Err(Failure::input(format!("{name:?}: {value:?} is no option of an engine"))),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// The options to set, in order: name, value, and whether an engine without the option is refused.
@@ -52,6 +77,21 @@ impl Settings {
             ("MultiPV", self.lines.to_string(), self.lines > 1),
         ];
         own.into_iter().chain(self.options.iter().map(|(name, value)| (name.trim(), value.clone(), true)))
+    }
+}
+
+/// Why a user cannot set an option of this name, if so.
+fn refusal(name: &str) -> Option<&'static str> {
+    let is_among = |names: &[&str]| names.iter().any(|other| other.eq_ignore_ascii_case(name));
+    let lower = name.to_ascii_lowercase();
+    if is_among(&FIXED) {
+        Some("has a fixed value")
+    } else if is_among(&UNREPEATABLE) {
+        Some("is refused: answers would depend on chance or time, or be those of other rules")
+    } else if FILES.iter().any(|part| lower.contains(part)) {
+        Some("is refused: its value is a file, whose content would not be part of the key")
+    } else {
+        None
     }
 }
 
@@ -112,9 +152,17 @@ mod tests {
             let options = [(name.to_owned(), value.to_owned())].into();
             Settings { options, ..Settings::default() }.check()
         };
-        assert!(check("Skill Level", "3").is_ok());
-        let failure = check("threads", "4").unwrap_err();
-        assert_eq!(failure.message, "`Threads` is not among the options that may be set");
+        assert!(check("Use NNUE", "false").is_ok() && check("Contempt", "0").is_ok());
+        assert_eq!(check("threads", "4").unwrap_err().message, "option `threads` has a fixed value");
+        for name in UNREPEATABLE {
+            let message = check(&name.to_uppercase(), "3").unwrap_err().message;
+            assert!(message.contains("depend on chance or time"), "{message}");
+        }
+        for name in ["SyzygyPath", "EvalFile", "EvalFileSmall", "Book File", "OwnBook", "Debug Log File", "WeightsFile"]
+        {
+            let message = check(name, "x").unwrap_err().message;
+            assert!(message.starts_with(&format!("option `{name}` is refused: its value is a file")), "{message}");
+        }
         for (name, value) in [("", "1"), ("A", "1\nquit"), ("A\nquit", "1")] {
             assert!(check(name, value).is_err(), "{name:?} {value:?}");
         }

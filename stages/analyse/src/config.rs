@@ -3,19 +3,20 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::{ParameterError, SourceFile, Type, parameters};
-use cwm_uci::Settings;
+use cwm_uci::{Settings, check_program};
 
 parameters! {
     /// The engine, its limit, and the positions that it is asked about.
     pub struct Config {
-        /// A program that speaks UCI, such as /usr/games/stockfish. Its bytes are part of the key. Without one, our own engine finds
-        /// the moves, that of `play`, which is weaker.
+        /// A program that speaks UCI, such as /usr/games/stockfish (`apt-get install stockfish`). Its bytes are part of the key.
+        /// Without one, our own engine finds the moves, that of `play`, which is weaker.
         pub engine: Option<SourceFile> = None,
         /// Plies that our own engine looks ahead before it follows captures, in place of `nodes`.
         pub depth: u32 = 2, kind = Type::Integer { min: 1, max: 4 },
         /// Nodes that the engine searches in each position.
         pub nodes: u64 = 1_000,
-        /// More options of the engine by name. Threads, hash table and number of lines are fixed.
+        /// More options of the engine by name. Threads, hash table and number of lines are fixed; options by which answers depend on
+        /// chance or time, and those whose values are files, are refused.
         pub options: BTreeMap<String, String> = BTreeMap::new(),
         /// The side whose moves are asked for.
         pub side: String = "both".into(), kind = Type::Choice(&["both", "white", "black"]),
@@ -43,6 +44,14 @@ impl Config {
         }
         if self.engine.is_none() && !self.options.is_empty() {
             errors.push(ParameterError::new("options", "need an `engine`"));
+        }
+        // Whether it is there is checked where it is about to be read.
+        if let Some(engine) = &self.engine
+            && let Some(Err(failure)) = engine.0.exists().then(|| check_program(&engine.0))
+        {
+            errors.push(
+                ParameterError::new("engine", format!("cannot be used: {}", failure.message)).maybe_hint(failure.hint),
+            );
         }
         let settings = Settings { options: self.options.clone(), ..Settings::default() };
         if let Err(failure) = settings.check() {

@@ -5,7 +5,7 @@ use cwm_encoding::PlainMove;
 use cwm_evaluations::{Line, Score, Source};
 use cwm_game::GameState;
 use cwm_search::{MATE, candidates};
-use cwm_uci::{Answer, Engine, Limit, Question, Settings};
+use cwm_uci::{Answer, Engine, Limit, Question, Settings, digest};
 use shakmaty::Position;
 
 use crate::config::Config;
@@ -34,11 +34,21 @@ impl Evaluator {
     }
 
     /// What the evaluations are made by.
-    pub fn source(&self, config: &Config) -> Source {
-        match self {
-            Evaluator::Program(program) => Source { made_by: program.0.name().to_owned(), nodes: Some(config.nodes) },
-            Evaluator::Own(depth) => Source { made_by: format!("cwm's own engine, depth {depth}"), nodes: None },
-        }
+    ///
+    /// # Errors
+    /// The program cannot be read.
+    pub fn source(&self, config: &Config) -> Result<Source, Failure> {
+        Ok(match self {
+            Evaluator::Program(program) => Source {
+                made_by: program.0.name().to_owned(),
+                nodes: Some(config.nodes),
+                digest: config.engine.as_ref().map(|program| digest(&program.0)).transpose()?,
+                options: config.options.clone(),
+            },
+            Evaluator::Own(depth) => {
+                Source { made_by: format!("cwm's own engine, depth {depth}"), ..Source::default() }
+            }
+        })
     }
 
     /// The best move of a position, with what follows it.

@@ -28,15 +28,20 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         total += positions.asked.len() as u64;
         over += positions.over;
     }
+    if total == 0 {
+        let message =
+            format!("no position of {count} games is asked about; in {over} of those chosen the game has ended");
+        return Err(Failure::input(message).hint("lower `from_ply`, or give more or longer games"));
+    }
     context.activity("asking the engine");
     let start = || Evaluator::start(&config, context);
     // Its name stands in the output; and if it cannot be used, no other is started.
     let first = start()?;
-    let source = first.source(&config);
+    let source = first.source(&config)?;
     evaluate(&blocks, total, &source, first, &start)?;
     context.activity("writing");
     write(&blocks, &source)?;
-    let counts: BTreeMap<&str, Value> = BTreeMap::from([
+    let mut counts: BTreeMap<&str, Value> = BTreeMap::from([
         ("stage", json!("analyse")),
         ("engine", json!(source.made_by)),
         ("nodes", json!(source.nodes)),
@@ -44,6 +49,8 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         ("positions", json!(total)),
         ("over", json!(over)),
     ]);
+    counts.extend(source.digest.as_ref().map(|digest| ("digest", json!(digest))));
+    counts.extend((!source.options.is_empty()).then(|| ("options", json!(source.options))));
     fs_err::write(context.output("counts")?, format!("{}\n", json!(counts)))?;
     context.metric("positions", total as f64);
     Ok(())

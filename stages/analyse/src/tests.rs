@@ -63,6 +63,21 @@ fn every_position_has_a_legal_move_and_its_place() {
 }
 
 #[test]
+fn the_program_and_its_options_stand_with_the_evaluations() {
+    let Some(engine) = stockfish() else { return };
+    let folder = tempdir().unwrap();
+    let options = Value::Map([("UCI_AnalyseMode".to_owned(), Value::Text("true".into()))].into());
+    let outcome = trial(folder.path(), &engine, 1, 2).with("options", options).run(&Analyse).unwrap();
+    let source = Evaluations::open(&outcome.outputs["evaluations"]).unwrap().description().clone();
+    assert_eq!(source.digest, Some(cwm_uci::digest(&engine).unwrap()));
+    assert_eq!(source.options["UCI_AnalyseMode"], "true");
+    let counts: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&outcome.outputs["counts"]).unwrap()).unwrap();
+    assert_eq!(counts["digest"], *source.digest.as_ref().unwrap());
+    assert_eq!(counts["options"]["UCI_AnalyseMode"], "true");
+}
+
+#[test]
 fn cores_and_interruptions_change_nothing() {
     let Some(engine) = stockfish() else { return };
     let folder = tempdir().unwrap();
@@ -111,15 +126,32 @@ fn sides_plies_and_a_limit_choose_positions() {
 }
 
 #[test]
+fn nothing_to_ask_is_an_error_in_words() {
+    let folder = tempdir().unwrap();
+    sample::write_games(&folder.path().join("games"), &[sample::games()[0][..4].to_vec()]).unwrap();
+    let trial = Trial::new(folder.path().join("work")).input("games", folder.path().join("games"));
+    let failure = trial.with("from_ply", Value::Int(5)).run(&Analyse).err().unwrap();
+    assert!(failure.message.starts_with("no position of 1 games is asked about"), "{}", failure.message);
+    assert!(failure.hint.unwrap().contains("`from_ply`"));
+}
+
+#[test]
 fn what_is_no_engine_is_an_error_in_words() {
     let folder = tempdir().unwrap();
     let failure = trial(folder.path(), Path::new("/usr/games/no-such-engine"), 1, 2).run(&Analyse).err().unwrap();
     assert!(failure.message.contains("/usr/games/no-such-engine"), "{}", failure.message);
+    let failure = trial(folder.path(), folder.path(), 1, 2).run(&Analyse).err().unwrap();
+    assert!(failure.message.starts_with("parameter `engine` cannot be used: "), "{}", failure.message);
+    assert!(failure.hint.unwrap().contains("apt-get install stockfish"));
     let failure = trial(folder.path(), Path::new("/bin/true"), 1, 2).run(&Analyse).err().unwrap();
     assert!(failure.message.contains("uciok"), "{}", failure.message);
-    let options = Value::Map([("Threads".to_owned(), Value::Text("4".into()))].into());
-    let failure = trial(folder.path(), Path::new("/bin/true"), 1, 2).with("options", options).run(&Analyse);
-    assert!(failure.err().unwrap().message.contains("`Threads`"));
+    for name in ["Threads", "Skill Level", "EvalFile"] {
+        let options = Value::Map([(name.to_owned(), Value::Text("4".into()))].into());
+        let failure = trial(folder.path(), Path::new("/bin/true"), 1, 2).with("options", options).run(&Analyse);
+        assert!(
+            failure.err().unwrap().message.contains(&format!("parameter `options` cannot be used: option `{name}` "))
+        );
+    }
     let cancelled = Cancellation::default();
     cancelled.cancel();
     let failure = trial(folder.path(), Path::new("/bin/true"), 1, 2).run_until(&Analyse, cancelled).err().unwrap();

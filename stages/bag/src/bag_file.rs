@@ -43,7 +43,16 @@ impl BagFile {
             return Err(not_a_bag("its list of records has a broken entry; it may be cut"));
         }
         let count = (map.len() - list) / ENTRY;
-        Ok(BagFile { map, list, count })
+        let bag = BagFile { map, list, count };
+        let mut before = 0;
+        for index in 0..count {
+            match bag.end(index) {
+                Some(end) if end >= before => before = end,
+                Some(_) => return Err(not_a_bag(&format!("the list of ends is out of order at record {}", index + 1))),
+                None => return Err(not_a_bag(&format!("the end of record {} lies beyond all records", index + 1))),
+            }
+        }
+        Ok(bag)
     }
 
     /// Number of records.
@@ -51,14 +60,16 @@ impl BagFile {
         self.count
     }
 
-    /// The bytes of a record below [`BagFile::count`]; `None` if its end lies before its beginning, or beyond all records.
+    /// The bytes of a record; `None` from [`BagFile::count`] on.
     pub fn record(&self, index: usize) -> Option<&[u8]> {
         let begin = if index == 0 { 0 } else { self.end(index - 1)? };
-        let end = self.end(index)?;
-        (begin <= end && end <= self.list).then(|| &self.map[begin..end])
+        self.map.get(begin..self.end(index)?)
     }
 
     fn end(&self, index: usize) -> Option<usize> {
+        if index >= self.count {
+            return None;
+        }
         usize::try_from(entry(&self.map, self.list + index * ENTRY)).ok().filter(|&end| end <= self.list)
     }
 }

@@ -71,10 +71,12 @@ pub fn read(record: &[u8]) -> Result<(&str, u16), Fault> {
 }
 
 fn plain_move(text: &str) -> Option<PlainMove> {
-    match text.parse::<UciMove>().ok()? {
-        UciMove::Normal { from, to, promotion } => Some(PlainMove { from, to, promotion }),
-        UciMove::Put { .. } | UciMove::Null => None,
-    }
+    let plain = match text.parse::<UciMove>().ok()? {
+        UciMove::Normal { from, to, promotion } => PlainMove { from, to, promotion },
+        UciMove::Put { .. } | UciMove::Null => return None,
+    };
+    // The parser takes `a7a8Q` as well, which is no UCI.
+    (plain.to_string() == text).then_some(plain)
 }
 
 /// A number in groups of seven bits, the lowest first, and what follows it.

@@ -19,7 +19,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let threads = rayon::ThreadPoolBuilder::new().num_threads(context.cores()).build();
     let threads = threads.map_err(|error| Failure::system(format!("cannot start threads: {error}")))?;
-    let source = Source { made_by: "chessbench".to_owned(), nodes: None };
+    let source = Source { made_by: "chessbench".to_owned(), ..Source::default() };
     let mut output = Output {
         limit: config.limit.unwrap_or(u64::MAX),
         fail: config.on_error == "fail",
@@ -38,7 +38,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
             let window = first..file.count().min(first + WINDOW);
             let check = |index| match file.record(index) {
                 Some(record) => record::read(record),
-                None => Err((Reason::Length, "its end lies before its beginning, or beyond all records".to_owned())),
+                None => Err((Reason::Length, "it is not in the file".to_owned())),
             };
             let read: Vec<_> = threads.install(|| window.clone().into_par_iter().map(check).collect());
             for (index, record) in window.clone().zip(read) {

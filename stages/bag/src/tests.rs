@@ -26,7 +26,7 @@ fn golden(name: &str) -> Option<PathBuf> {
 }
 
 fn trial(folder: &Path, bag: &Path) -> Trial {
-    Trial::new(folder.join("work")).input("bag", bag.to_owned())
+    Trial::new(folder.join("work")).input("bag", bag)
 }
 
 fn rows(path: &Path) -> Vec<Evaluation> {
@@ -59,7 +59,7 @@ fn each_damaged_golden_file_is_an_error_in_words() {
         ("bad-short.bag", "it has fewer than 8 bytes"),
         ("bad-cut.bag", "may be cut"),
         ("bad-index.bag", "beyond"),
-        ("bad-order.bag", "record "),
+        ("bad-order.bag", "the list of ends is out of order at record 9"),
         ("bad-utf8.bag", "is not UTF-8"),
         ("bad-varint.bag", "its FEN would have"),
         ("bad-fen.bag", "not a FEN"),
@@ -71,6 +71,31 @@ fn each_damaged_golden_file_is_an_error_in_words() {
         let failure = trial(folder.path(), &bag).run(&Bag).err().unwrap_or_else(|| panic!("{name} was accepted"));
         assert!(failure.message.contains(words), "{name}: {}", failure.message);
         assert!(failure.hint.is_some(), "{name}");
+    }
+}
+
+#[test]
+fn a_promotion_in_upper_case_is_not_uci() {
+    let fen = "1n5k/P7/8/8/8/8/7p/K5N1 w - - 0 1";
+    assert!(crate::record::read(&record(fen, "a7a8q")).is_ok());
+    assert_eq!(crate::record::read(&record(fen, "a7a8Q")).unwrap_err().0.name(), "notation");
+}
+
+#[test]
+fn a_damaged_list_of_ends_is_an_error_even_if_faulty_records_are_left_out() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("bag");
+    let bytes = file(&[record(START, "e2e4"), record(START, "d2d4"), record(START, "g1f3")]);
+    let first = bytes.len() - 3 * 8;
+    for (end, words) in [
+        (u64::MAX, "the end of record 1 lies beyond all records"),
+        (130, "the list of ends is out of order at record 2"),
+    ] {
+        let mut damaged = bytes.clone();
+        damaged[first..first + 8].copy_from_slice(&end.to_le_bytes());
+        std::fs::write(&path, damaged).unwrap();
+        let failure = trial(folder.path(), &path).with("on_error", Value::Text("drop".into())).run(&Bag).err().unwrap();
+        assert!(failure.message.ends_with(words), "{}", failure.message);
     }
 }
 

@@ -75,7 +75,7 @@ pub fn evaluations_of(index: u64, game: &[PlainMove], stride: usize) -> Result<V
 
 /// Writes evaluations, numbered from 0.
 pub fn write_evaluations(path: &Path, rows: &[Evaluation]) -> Result<(), Failure> {
-    let mut writer = EvaluationsWriter::create(path, &Source { made_by: "sample".to_owned(), nodes: None })?;
+    let mut writer = EvaluationsWriter::create(path, &Source { made_by: "sample".to_owned(), ..Source::default() })?;
     for (record, row) in (0..).zip(rows) {
         writer.push(Evaluation { record, ..row.clone() })?;
     }

@@ -9,7 +9,8 @@ use std::path::Path;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt16Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_cast::{CastOptions, cast_with_options};
+use arrow_cast::cast;
+use arrow_cast::display::array_value_to_string;
 use arrow_schema::{DataType, Schema};
 use cwm_contract::Failure;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -94,7 +95,8 @@ fn check_columns(schema: &Schema) -> Result<(), Failure> {
             _ => kind.is_floating(),
         };
         if !fits {
-            let message = format!("the column `{name}` of the choices must hold {wanted}, not {kind}");
+            let found = if kind.is_nested() { "lists or records".to_owned() } else { kind.to_string() };
+            let message = format!("the column `{name}` of the choices must hold {wanted}, not {found}");
             return Err(Failure::input(message));
         }
     }
@@ -103,13 +105,21 @@ fn check_columns(schema: &Schema) -> Result<(), Failure> {
 
 /// The rows of a batch, the first of which is row `first` of the file, with their records.
 fn choices(batch: &RecordBatch, first: u64) -> Result<Vec<(u64, ForeignChoice)>, Failure> {
-    let column = |name: &str, kind: DataType| match batch.column_by_name(name) {
-        None => Ok(None),
-        Some(column) => {
-            // A number beyond the type is an error, and not null.
-            let options = CastOptions { safe: false, ..CastOptions::default() };
-            let cast = cast_with_options(column, &kind, &options);
-            cast.map(Some).map_err(|error| Failure::input(format!("the column `{name}` of the choices: {error}")))
+    let column = |name: &str, kind: DataType| {
+        let Some(column) = batch.column_by_name(name) else { return Ok(None) };
+        let cast = cast(column, &kind);
+        let cast = cast.map_err(|error| Failure::input(format!("the column `{name}` of the choices: {error}")))?;
+        // A number beyond the type has become null.
+        match (0..column.len()).find(|&row| column.is_valid(row) && cast.is_null(row)) {
+            Some(row) => {
+                let value = array_value_to_string(column, row).unwrap_or_default();
+                let most = if kind == DataType::UInt16 { " to 65,535" } else { "" };
+                Err(Failure::input(format!(
+                    "row {} of the choices has the `{name}` {value}, which is no whole number from 0{most}",
+                    first + row as u64
+                )))
+            }
+            None => Ok(Some(cast)),
         }
     };
     let (record, text) = (column("record", DataType::UInt64)?, column("text", DataType::Utf8)?);
@@ -118,13 +128,25 @@ fn choices(batch: &RecordBatch, first: u64) -> Result<Vec<(u64, ForeignChoice)>,
     let is_there =
         |column: &Option<ArrayRef>, row: usize| column.as_ref().filter(|column| column.is_valid(row)).cloned();
     let words = |column: &Option<ArrayRef>, row| Some(is_there(column, row)?.as_string::<i32>().value(row).to_owned());
+    let loss_of = |row: usize| {
+        let found = is_there(&loss, row).map(|loss| loss.as_primitive::<Float64Type>().value(row));
+        match found.filter(|loss| !loss.is_finite() || *loss < 0.0) {
+            Some(wrong) => {
+                let row = first + row as u64;
+                let message = format!("row {row} of the choices has the `loss` {wrong}, which is no number from 0");
+                Err(Failure::input(message)
+                    .hint("-ln of the probability of the right answer; null where it is not known"))
+            }
+            None => Ok(found),
+        }
+    };
     let of_row = |row: usize| {
         let lacks = |name: &str| Failure::input(format!("row {} of the choices has no `{name}`", first + row as u64));
         let record = is_there(&record, row).ok_or_else(|| lacks("record"))?.as_primitive::<UInt64Type>().value(row);
         let choice = ForeignChoice {
             text: words(&text, row).ok_or_else(|| lacks("text"))?,
             forced_text: words(&forced, row),
-            loss: is_there(&loss, row).map(|loss| loss.as_primitive::<Float64Type>().value(row)),
+            loss: loss_of(row)?,
             tokens: is_there(&tokens, row).map(|tokens| tokens.as_primitive::<UInt16Type>().value(row)),
         };
         Ok((record, choice))

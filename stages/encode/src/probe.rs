@@ -15,7 +15,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let mut played = sample::games();
     played.push(shuffle(600));
     sample::write_games(&games, &played)?;
-    let source = Source { made_by: "probe".to_owned(), nodes: None };
+    let source = Source { made_by: "probe".to_owned(), ..Source::default() };
     let mut writer = EvaluationsWriter::create(&evaluations, &source)?;
     let mut record = 0;
     for (index, game) in played.iter().enumerate() {

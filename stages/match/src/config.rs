@@ -1,6 +1,7 @@
 //! Parameters of `match`.
 
 use cwm_contract::{ParameterError, SourceFile, Type, parameters};
+use cwm_uci::check_program;
 
 use crate::kind::Kind;
 
@@ -13,7 +14,8 @@ parameters! {
         pub first: Kind = Kind::Model,
         /// Its opponent, likewise.
         pub second: Kind,
-        /// The program that plays `level` and `nodes`, such as /usr/games/stockfish. Its bytes are part of the key.
+        /// The program that plays `level` and `nodes`, such as /usr/games/stockfish (`apt-get install stockfish`); `depth:1`, our own
+        /// engine, needs none. Its bytes are part of the key.
         pub engine: Option<SourceFile> = None,
         /// Number of games.
         pub games: u64, kind = Type::Integer { min: 2, max: 100_000_000 },
@@ -54,12 +56,23 @@ impl Config {
         if self.temperature.is_some_and(|temperature| !temperature.is_finite() || temperature <= 0.0) {
             errors.push(ParameterError::new("temperature", "must be a number above 0"));
         }
-        if let (None, Some((name, kind))) = (&self.engine, self.find(Kind::needs_engine)) {
-            let message = format!(
-                "must be given for `{name}: {kind}`: a program that speaks UCI, such as /usr/games/stockfish (apt-get \
-                 install stockfish)"
-            );
-            errors.push(ParameterError::new("engine", message));
+        match (self.find(Kind::needs_engine), &self.engine) {
+            (Some((name, kind)), None) => {
+                let message = format!(
+                    "must be given for `{name}: {kind}`: a program that speaks UCI, such as /usr/games/stockfish (apt-get \
+                     install stockfish)"
+                );
+                let hint = format!("without such a program, our own engine plays: `{name}: depth:1`");
+                errors.push(ParameterError::new("engine", message).maybe_hint(Some(hint)));
+            }
+            // Whether it is there is checked where it is about to be read.
+            (Some(_), Some(engine)) if engine.0.exists() => {
+                if let Err(failure) = check_program(&engine.0) {
+                    let message = format!("cannot be used: {}", failure.message);
+                    errors.push(ParameterError::new("engine", message).maybe_hint(failure.hint));
+                }
+            }
+            _ => {}
         }
         errors
     }

@@ -52,11 +52,14 @@ impl Openings {
         let pairs = config.pairs();
         if (openings.len() as u64) < pairs {
             let (found, wanted) = (openings.len(), config.games);
+            let most = if config.has_both_colours() { 2 * found } else { found };
+            let fewer = if most > 0 { format!("lower `games` to {most}, ") } else { String::new() };
             return Err(Failure::input(format!(
-                "`games: {wanted}` needs {pairs} openings, and {found} of the {} games in `openings` can be one of {plies} plies",
+                "`games: {wanted}` needs {pairs} openings, and {found} of the {} games in `openings` are longer than \
+                 `opening_plies: {plies}`",
                 games.len()
             ))
-            .hint("give more games, play fewer, or shorten `opening_plies`"));
+            .hint(format!("{fewer}shorten `opening_plies`, or give more games")));
         }
         GameStream::new("match openings", &config.seed.to_string(), 0).shuffle(&mut openings);
         openings.truncate(pairs as usize);

@@ -26,10 +26,7 @@ const ZSTD_LEVEL: i32 = 9;
 /// The engine's program cannot be read.
 pub fn players(config: &Config, table: &Table<'_>, sides: &[Side<'_>; 2]) -> Result<Players, Failure> {
     let engine = match (&config.engine, sides.iter().find_map(Side::engine_name)) {
-        (Some(program), Some(name)) => {
-            let digest = blake3::hash(&fs_err::read(&program.0)?).to_hex().to_string();
-            Some(EngineName { name: name.to_owned(), digest })
-        }
+        (Some(program), Some(name)) => Some(EngineName { name: name.to_owned(), digest: cwm_uci::digest(&program.0)? }),
         _ => None,
     };
     let of_models = |rule: &String| config.has_model().then(|| rule.clone());
@@ -63,6 +60,21 @@ fn arm(player: &Player) -> String {
     format!("{}/{}", player.form().name(), if player.is_causal() { "causal" } else { "none" })
 }
 
+/// What makes the games of a match others than those of the same number in another match: the players, with all that is known of
+/// the training of models, and the rules. The number of games is no part of it.
+pub fn identity(config: &Config, table: &Table<'_>, players: &Players) -> Value {
+    let models = [config.first, config.second].map(|kind| table.model(kind).map(Player::description));
+    let Config { colours, opening_plies, attempts, temperature, max_plies, seed, .. } = config;
+    json!([players, models, colours, opening_plies, attempts, temperature, max_plies, seed])
+}
+
+/// The `Site` of a game: unique, since ids are made of it. `identity` is that of the match.
+fn site(config: &Config, identity: &Value, game: &Game) -> String {
+    let digest = blake3::hash(json!([identity, game.opening]).to_string().as_bytes()).to_hex();
+    let Config { first, second, seed, .. } = config;
+    format!("cwm_match_{first}_{second}_{seed}_{}_{:06}", &digest[..8], game.game)
+}
+
 /// What is counted of the games.
 #[derive(Default)]
 struct Counts {
@@ -94,13 +106,19 @@ impl Counts {
 ///
 /// # Errors
 /// The disk refuses.
-pub fn write(context: &Context, config: &Config, players: &Players, journal: &Journal) -> Result<(), Failure> {
+pub fn write(
+    context: &Context,
+    config: &Config,
+    players: &Players,
+    identity: &Value,
+    journal: &Journal,
+) -> Result<(), Failure> {
     let mut counts = Counts { ends: End::ALL.map(|end| (end.word(), 0)).into(), ..Counts::default() };
     let mut matches = MatchesWriter::create(context.output("matches")?, players)?;
     let mut pgn = zstd::Encoder::new(fs_err::File::create(context.output("games")?)?, ZSTD_LEVEL)?;
     pgn.include_checksum(true)?;
     journal.for_each(|game| {
-        pgn.write_all(text(config, &game)?.as_bytes())?;
+        pgn.write_all(text(site(config, identity, &game), &game)?.as_bytes())?;
         counts.add(&game);
         matches.push(game)
     })?;
@@ -127,7 +145,7 @@ pub fn write(context: &Context, config: &Config, players: &Players, journal: &Jo
 }
 
 /// A game as PGN.
-fn text(config: &Config, game: &Game) -> Result<String, Failure> {
+fn text(site: String, game: &Game) -> Result<String, Failure> {
     let mut moves: Vec<Move> = Vec::with_capacity(game.moves.len());
     let replayed = replay(&game.moves, |_, _, played| {
         moves.extend(played);
@@ -137,10 +155,9 @@ fn text(config: &Config, game: &Game) -> Result<String, Failure> {
         Failure::system(format!("game {} as it was kept: {fault}", game.game))
             .hint("the disk lost data: remove the work folder of this run, and run again")
     })?;
-    let (first, second, seed) = (config.first, config.second, config.seed);
     let headers = Headers {
         event: "cwm match",
-        site: format!("cwm_match_{first}_{second}_{seed}_{:06}", game.game),
+        site,
         white: (game.white.clone(), None),
         black: (game.black.clone(), None),
         result: &game.result,

@@ -19,11 +19,12 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     // The engine's name stands in the output; and if it cannot be used, no other is started.
     let sides = table.sides()?;
     let players = output::players(&config, &table, &sides)?;
+    let identity = output::identity(&config, &table, &players);
     let journal = Journal::open(context.checkpoint_dir(), config.games)?;
     context.activity("playing");
     play(context, &table, &journal, config.games, sides)?;
     context.activity("writing");
-    output::write(context, &config, &players, &journal)
+    output::write(context, &config, &players, &identity, &journal)
 }
 
 /// Plays the games that are not finished, on all cores.

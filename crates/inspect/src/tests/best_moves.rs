@@ -17,7 +17,12 @@ const START_FEN: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 
 fn evaluations_are_reported_with_their_source_and_first_positions() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("evaluations");
-    let source = Source { made_by: "Stock\u{1b}fish".into(), nodes: Some(1_000) };
+    let source = Source {
+        made_by: "Stock\u{1b}fish".into(),
+        nodes: Some(1_000),
+        digest: Some("7f".into()),
+        options: [("Use NNUE".to_owned(), "false".to_owned())].into(),
+    };
     let mut writer = EvaluationsWriter::create(&path, &source).unwrap();
     for score in [Some(Score::Centipawns(-34)), Some(Score::Mate(-2)), None, Some(Score::Mate(1))] {
         let lines = vec![Line { score, depth: None, moves: vec![MOVES[0]] }];
@@ -25,7 +30,7 @@ fn evaluations_are_reported_with_their_source_and_first_positions() {
         writer.push(Evaluation { record: 0, game: None, id, t: None, fen, lines }).unwrap();
     }
     writer.finish().unwrap();
-    let expected = "source      Stock\\u{1b}fish, 1,000 nodes a position\npositions   4\nwith mate   2 (50.0 %)\n\n\
+    let expected = "source      Stock\\u{1b}fish, 1,000 nodes a position\nprogram     BLAKE3 7f\noptions     Use NNUE = false\npositions   4\nwith mate   2 (50.0 %)\n\n\
         position 0  FEN\n            best e2e4, -34 centipawns\n\nposition 1  FEN\n            best e2e4, mated in 2\n\n\
         position 2  FEN\n            best e2e4";
     assert_eq!(described(Format::EVALUATIONS, &path).unwrap(), expected.replace("FEN", START_FEN));

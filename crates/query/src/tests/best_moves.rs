@@ -12,7 +12,7 @@ use super::{artifact, json};
 fn evaluations_are_a_table_whose_lines_can_be_asked() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("0c1f");
-    let mut writer = EvaluationsWriter::create(&path, &Source { made_by: "x".into(), nodes: None }).unwrap();
+    let mut writer = EvaluationsWriter::create(&path, &Source { made_by: "x".into(), ..Source::default() }).unwrap();
     let lines = vec![Line { score: Some(Score::Mate(3)), depth: Some(4), moves: vec![7, 8] }];
     writer.push(Evaluation { record: 5, game: None, id: String::new(), t: None, fen: "f".into(), lines }).unwrap();
     writer.finish().unwrap();

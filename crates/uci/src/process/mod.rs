@@ -92,6 +92,9 @@ impl Patience<'_> {
     }
 }
 
+/// How a user gets an engine.
+const INSTALL: &str = "apt-get install stockfish: Debian's is /usr/games/stockfish";
+
 /// Checks that a program can be started: a file that may be executed.
 ///
 /// # Errors
@@ -99,16 +102,23 @@ impl Patience<'_> {
 pub fn check_program(program: &Path) -> Result<(), Failure> {
     let wrong = |what: &str| Failure::input(format!("the engine {} {what}", program.display()));
     match std::fs::metadata(program) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            Err(wrong("is not there").hint("apt-get install stockfish: Debian's is /usr/games/stockfish"))
-        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(wrong("is not there").hint(INSTALL)),
         Err(error) => Err(wrong(&format!("cannot be read: {error}"))),
-        Ok(found) if found.is_dir() => Err(wrong("is a folder").hint("name the program in it")),
+        Ok(found) if found.is_dir() => Err(wrong("is a folder").hint(format!("name the program in it, or {INSTALL}"))),
         Ok(found) if found.permissions().mode() & 0o111 == 0 => {
-            Err(wrong("is not executable").hint(format!("chmod +x {}", program.display())))
+            Err(wrong("is not executable").hint(format!("chmod +x {}, or {INSTALL}", program.display())))
         }
         Ok(_) => Ok(()),
     }
+}
+
+/// The BLAKE3 of a program, in hexadecimal.
+///
+/// # Errors
+/// It cannot be read.
+pub fn digest(program: &Path) -> Result<String, Failure> {
+    let bytes = std::fs::read(program).map_err(|error| Failure::io("read", program, error))?;
+    Ok(blake3::hash(&bytes).to_hex().to_string())
 }
 
 impl Process {

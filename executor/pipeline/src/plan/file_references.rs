@@ -3,19 +3,21 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use cwm_contract::{Type, Values};
+use cwm_contract::{ParameterSpec, Type, Values};
 
-use super::parameters::each_path;
+use super::parameters::{each_path, first_sentence};
 use super::{Body, Origin, Plan};
 use cwm_core::files::{is_device, is_stream, path_of_descriptor};
 use cwm_core::{Diagnostic, Diagnostics, Place};
 
 /// A file from outside, where a plan names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileReference {
     pub place: Place,
     /// The place of the path itself, which may be a variable, an axis or `--set`.
     pub value_place: Place,
+    /// What the parameter is that names it, in words; nothing if none does.
+    pub meaning: Option<String>,
     /// True if it may be a pipe, which a run reads into the store first: not a secret, which must not lie there, nor a
     /// dependency, which has a name.
     pub may_be_piped: bool,
@@ -25,27 +27,31 @@ impl Plan {
     /// Returns every file from outside that these cells name as an input, a parameter or a dependency, with its place.
     pub fn external_files(&self, cells: &[usize]) -> BTreeMap<PathBuf, FileReference> {
         let mut files = BTreeMap::new();
-        let mut add = |path: PathBuf, place: Place, value_place: Place, may_be_piped: bool| {
-            let reference = files.entry(path).or_insert(FileReference { place, value_place, may_be_piped });
-            reference.may_be_piped &= may_be_piped;
+        let mut add = |path: PathBuf, reference: FileReference| {
+            let may_be_piped = reference.may_be_piped;
+            files.entry(path).or_insert(reference).may_be_piped &= may_be_piped;
         };
+        let at = |place| FileReference { place, value_place: place, meaning: None, may_be_piped: true };
         for cell in cells.iter().filter_map(|&cell| self.cells.get(cell)) {
             for source in cell.inputs.iter().flat_map(|input| &input.sources) {
                 if let Origin::File(path) = &source.from {
-                    add(path.clone(), source.place, source.place, true);
+                    add(path.clone(), at(source.place));
                 }
             }
             if let Body::Command(command) = &cell.body {
-                command.deps.iter().for_each(|name| add(self.folder.join(name), cell.place, cell.place, false));
+                let dependency = || FileReference { may_be_piped: false, ..at(cell.place) };
+                command.deps.iter().for_each(|name| add(self.folder.join(name), dependency()));
             }
-            each_parameter_path(&cell.body, &mut cell.values.clone(), |name, kind, path| {
+            each_parameter_path(&cell.body, &mut cell.values.clone(), |spec, kind, path| {
                 // A folder's files are listed when the key is made, which says what is wrong with them.
                 if folder_endings(kind, path).is_none() {
                     let (place, value_place) = cell
                         .given
-                        .get(name)
+                        .get(spec.name)
                         .map_or((cell.place, cell.place), |written| (written.place, written.value_place));
-                    add(path.as_str().into(), place, value_place, !matches!(kind, Type::Secret { .. }));
+                    let meaning = Some(format!("`{}` is: {}", spec.name, first_sentence(&spec.doc)));
+                    let may_be_piped = !matches!(kind, Type::Secret { .. });
+                    add(path.as_str().into(), FileReference { place, value_place, meaning, may_be_piped });
                 }
             });
         }
@@ -66,14 +72,16 @@ impl Plan {
     /// Returns the problems of [`Plan::external_files`] that do not exist or cannot be used, before any cell runs.
     pub fn missing_files(&self, cells: &[usize]) -> Diagnostics {
         let mut problems = Diagnostics::new(self.sources.clone());
-        for (path, FileReference { place, value_place, may_be_piped }) in self.external_files(cells) {
+        for (path, FileReference { place, value_place, meaning, may_be_piped }) in self.external_files(cells) {
             let shown = path.display();
             let problem = match std::fs::metadata(&path) {
                 Err(error) => {
                     let paths_of_set = "paths in `--set` are relative to the current folder; `ls` lists it";
-                    let is_missing = error.kind() == std::io::ErrorKind::NotFound;
-                    let hint = (is_missing && value_place.is_set()).then(|| paths_of_set.to_owned());
-                    Diagnostic::at(place, format!("cannot read {shown}: {error}")).maybe_hint(hint)
+                    let paths_of_set = value_place.is_set().then(|| paths_of_set.to_owned());
+                    let hints: Vec<String> = paths_of_set.into_iter().chain(meaning).collect();
+                    let has_hint = error.kind() == std::io::ErrorKind::NotFound && !hints.is_empty();
+                    Diagnostic::at(place, format!("cannot read {shown}: {error}"))
+                        .maybe_hint(has_hint.then(|| hints.join("; ")))
                 }
                 Ok(found) if found.is_dir() => {
                     Diagnostic::at(place, format!("cannot read {shown} as a file: it is a folder"))
@@ -143,12 +151,12 @@ impl Plan {
     }
 }
 
-/// Visits each path in the parameters of a cell: the name of the parameter, its type and the path.
-fn each_parameter_path(body: &Body, values: &mut Values, mut visit: impl FnMut(&str, &Type, &mut String)) {
+/// Visits each path in the parameters of a cell: the parameter, the type of the path and the path.
+fn each_parameter_path(body: &Body, values: &mut Values, mut visit: impl FnMut(&ParameterSpec, &Type, &mut String)) {
     let Body::Stage(stage) = body else { return };
     for spec in stage.parameters() {
         if let Some(value) = values.get_mut(spec.name) {
-            each_path(&spec.kind, None, value, &mut |kind, _, path| visit(spec.name, kind, path));
+            each_path(&spec.kind, None, value, &mut |kind, _, path| visit(&spec, kind, path));
         }
     }
 }

@@ -84,14 +84,15 @@ impl Planner<'_> {
             Some((spec.name.to_owned(), self.problems.ok(value)?))
         };
         let values: Values = all(specs.iter().map(value)).filter(|_| is_right)?.into_iter().collect();
-        for ParameterError { parameter, message } in stage.check(&values) {
+        for ParameterError { parameter, message, hint } in stage.check(&values) {
             is_right = false;
             let message = format!("parameter `{parameter}` {message}");
             self.problems.push(match (find(&parameter), values.get(&parameter)) {
-                (Some(node), _) => node.problem(message),
-                (None, None) => Diagnostic::at(name.place, message),
+                (Some(node), _) => node.problem(message).maybe_hint(hint),
+                (None, None) => Diagnostic::at(name.place, message).maybe_hint(hint),
                 (None, Some(value)) => {
-                    Diagnostic::at(name.place, message).hint(format!("it is not given here; its default is {value}"))
+                    let default = format!("it is not given here; its default is {value}");
+                    Diagnostic::at(name.place, message).hint(hint.unwrap_or(default))
                 }
             });
         }
@@ -136,7 +137,8 @@ fn value(
     })
 }
 
-fn first_sentence(doc: &str) -> String {
+/// The first sentence of a parameter's documentation.
+pub fn first_sentence(doc: &str) -> String {
     let doc = doc.split_whitespace().collect::<Vec<_>>().join(" ");
     doc.split_once(". ").map_or(doc.as_str(), |(first, _)| first).trim_end_matches('.').to_owned()
 }

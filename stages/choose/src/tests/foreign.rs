@@ -1,4 +1,8 @@
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use cwm_choices::{ChoicesWriter, Correctness};
+use parquet::arrow::ArrowWriter;
 
 use super::*;
 
@@ -101,6 +105,28 @@ fn rows_too_few_too_many_or_doubled_are_errors() {
     assert_eq!(rows(&bench.run_with(1, &[named("x"), ("limit", Value::Int(2))]).unwrap()).1.len(), 2);
     bench.choices(all);
     assert_eq!(rows(&bench.run_with(1, &[named("x"), ("limit", Value::Int(2))]).unwrap()).1.len(), 2);
+}
+
+#[test]
+fn losses_and_records_that_cannot_be_are_errors_with_their_row() {
+    let bench = Bench::new();
+    let all: Vec<Choice> = (0..).zip(best_texts()).map(|(record, text)| row(record, text)).collect();
+    for (loss, shown) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (-0.5, "-0.5")] {
+        let mut rows = all.clone();
+        rows[2].loss = Some(loss);
+        bench.choices(rows);
+        let message = bench.failure(&[named("x")]).message;
+        assert_eq!(message, format!("row 2 of the choices has the `loss` {shown}, which is no number from 0"));
+    }
+    let columns: [(&str, ArrayRef); 2] =
+        [("record", Arc::new(Int64Array::from(vec![0, -1]))), ("text", Arc::new(StringArray::from(vec!["e2e4"; 2])))];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let file = std::fs::File::create(bench.path("choices")).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let message = bench.failure(&[named("x")]).message;
+    assert_eq!(message, "row 1 of the choices has the `record` -1, which is no whole number from 0");
 }
 
 #[test]

@@ -39,7 +39,7 @@ impl Bench {
 
     /// With these evaluations, numbered from 0.
     fn evaluations(self, rows: impl IntoIterator<Item = Evaluation>) -> Self {
-        let source = Source { made_by: "test".to_owned(), nodes: None };
+        let source = Source { made_by: "test".to_owned(), ..Source::default() };
         let mut writer = EvaluationsWriter::create(&self.path("evaluations"), &source).unwrap();
         for (record, row) in (0..).zip(rows) {
             writer.push(Evaluation { record, ..row }).unwrap();

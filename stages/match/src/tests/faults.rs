@@ -28,8 +28,27 @@ fn wrong_parameters_are_errors_in_words() {
     let message = fault(&[("second", text("level:3"))]);
     assert!(message.starts_with("`engine` must be given for `second: level:3`: "), "{message}");
     assert!(message.contains("apt-get install stockfish"), "{message}");
+    let hint = Match.check(&values(&[("second", text("level:3")), ("games", Value::Int(2))]))[0].hint.clone();
+    assert!(hint.unwrap().ends_with("`second: depth:1`"));
     let odd = [("second", text("random")), ("games", Value::Int(3)), ("colours", text("first_white"))];
     assert!(Match.check(&values(&odd)).is_empty());
+}
+
+#[test]
+fn an_engine_that_cannot_be_started_is_an_error_before_anything_runs() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let faults = |path: &std::path::Path, second: &str| {
+        let engine = ("engine", text(&path.display().to_string()));
+        Match.check(&values(&[("second", text(second)), ("games", Value::Int(2)), engine]))
+    };
+    for (path, what) in [(folder.path(), "is a folder"), (&file, "is not executable")] {
+        let fault = faults(path, "level:0").remove(0);
+        assert!(fault.parameter == "engine" && fault.message.ends_with(what), "{fault:?}");
+        assert!(fault.hint.unwrap().contains("apt-get install stockfish"));
+        assert!(faults(path, "depth:1").is_empty());
+    }
 }
 
 #[test]
@@ -73,9 +92,18 @@ fn fewer_openings_than_pairs_are_an_error_with_both_numbers() {
             .run(&Match)
             .err()
             .unwrap()
-            .message
     };
-    assert_eq!(run(20, 8), "`games: 20` needs 10 openings, and 5 of the 5 games in `openings` can be one of 8 plies");
+    let failure = run(20, 8);
+    assert_eq!(
+        failure.message,
+        "`games: 20` needs 10 openings, and 5 of the 5 games in `openings` are longer than `opening_plies: 8`"
+    );
+    assert_eq!(failure.hint.unwrap(), "lower `games` to 10, shorten `opening_plies`, or give more games");
     // They have 30 plies.
-    assert_eq!(run(2, 40), "`games: 2` needs 1 openings, and 0 of the 5 games in `openings` can be one of 40 plies");
+    let failure = run(2, 40);
+    assert_eq!(
+        failure.message,
+        "`games: 2` needs 1 openings, and 0 of the 5 games in `openings` are longer than `opening_plies: 40`"
+    );
+    assert_eq!(failure.hint.unwrap(), "shorten `opening_plies`, or give more games");
 }

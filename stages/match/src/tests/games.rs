@@ -159,10 +159,37 @@ fn the_games_are_read_as_pgn() {
     let file = std::fs::File::open(&outcome.outputs["games"]).unwrap();
     let text = String::from_utf8(zstd::decode_all(file).unwrap()).unwrap();
     assert_eq!(text.matches("[Event \"cwm match\"]").count(), 4);
+    let sites = sites(&outcome);
+    assert_eq!(sites.len(), 4);
     for (number, game) in games(&outcome).iter().enumerate() {
-        assert!(text.contains(&format!("[Site \"cwm_match_random_random_3_{number:06}\"]")), "{text}");
+        assert!(sites[number].starts_with("cwm_match_random_random_3_"), "{text}");
+        assert!(sites[number].ends_with(&format!("_{number:06}")), "{text}");
         assert!(text.contains(&format!(" {}\n\n", game.result)));
     }
+}
+
+#[test]
+fn games_of_other_matches_have_other_sites() {
+    let folder = tempdir().unwrap();
+    let run = |name: &str, games, max_plies, openings: Option<&std::path::Path>| {
+        let trial =
+            trial(&folder.path().join(name), "random", "random", games).with("max_plies", Value::Int(max_plies));
+        let trial = openings.into_iter().fold(trial, |trial, path| trial.input("openings", path));
+        sites(&trial.run(&Match).unwrap())
+    };
+    let given = openings(folder.path(), 1);
+    let one = run("one", 2, 20, None);
+    assert_eq!(one, run("more", 4, 20, None)[..2]);
+    for other in [run("longer", 2, 30, None), run("opened", 2, 20, Some(&given))] {
+        assert!(other.iter().all(|site| !one.contains(site)), "{other:?} {one:?}");
+    }
+}
+
+/// The `Site` of each game.
+fn sites(outcome: &cwm_contract::testing::Outcome) -> Vec<String> {
+    let file = std::fs::File::open(&outcome.outputs["games"]).unwrap();
+    let text = String::from_utf8(zstd::decode_all(file).unwrap()).unwrap();
+    text.lines().filter_map(|line| Some(line.strip_prefix("[Site \"")?.strip_suffix("\"]")?.to_owned())).collect()
 }
 
 #[test]
