@@ -210,7 +210,24 @@ mod tests {
     #[test]
     fn what_a_linear_probe_reads_stands_between_prediction_and_truth() {
         let drawn = draw(&PositionPrediction { probed: Some(probed()), ..tracked() }, false);
-        insta::assert_snapshot!(drawn);
+        insta::assert_snapshot!(drawn, @"
+        ply 3  2. Nf3 (g1f3)  73 of 75 right, layer 4: 63 of 64 squares
+          predicted                 layer 4                   true
+        8  . . . . . . . .        8  . . . . . . . .        8  . . . . . . . .
+        7  . . . . . . . .        7  . . . . . . . .        7  . . . . . . . .
+        6  . . . . . . . .        6  . . . . . . . .        6  . . . . . . . .
+        5  . . . . . . . .        5  . . . . . . . .        5  . . . . . . . .
+        4  . . . .*P . . .        4  . . . . . . . .        4  . . . . . . . .
+        3  . . . . . . . .        3  . . . . . . . .        3  . . . . . . . .
+        2  . . . . . . . .        2  . . . . . . . .        2  . . . . . . . .
+        1  . . . . . . . .        1  . . . . . . .*R        1  . . . . . . . .
+           a b c d e f g h           a b c d e f g h           a b c d e f g h
+          to move    white                                    to move    white
+          castling  *KQ                                       castling   -
+        wrong: e4 P (0.75) for . (0.25)
+        least sure of e4: P (0.75)
+
+        ");
     }
 
     #[test]
@@ -220,14 +237,36 @@ mod tests {
             san: san.map(str::to_owned),
             probability,
         };
-        let moves = vec![next("b8c6", Some("Nc6"), 0.5), next("e5e4", None, 0.25), next("d7d8q", None, 0.125)];
+        let moves = vec![next("b8c6", Some("Nc6"), 0.5), next("e5e4", None, 0.25), next("d7d8q", None, 0.0625)];
         let mut tracked = PositionPrediction { head: HeadPrediction::Moves(moves), ..tracked() };
         let plain = draw(&tracked, false);
-        insta::assert_snapshot!(plain);
+        insta::assert_snapshot!(plain, @"
+        ply 3  2. Nf3 (g1f3)
+           Nc6 (b8c6)      0.50
+          *e5e4            0.25  not legal
+          *d7d8q           0.06  not legal
+
+        ");
         assert!(draw(&tracked, true).contains("\u{1b}["));
         tracked.probed = Some(probed());
         let drawn = draw(&tracked, false);
-        insta::assert_snapshot!(drawn);
+        insta::assert_snapshot!(drawn, @"
+        ply 3  2. Nf3 (g1f3)  layer 4: 63 of 64 squares
+           Nc6 (b8c6)      0.50
+          *e5e4            0.25  not legal
+          *d7d8q           0.06  not legal
+          layer 4                   true
+        8  . . . . . . . .        8  . . . . . . . .
+        7  . . . . . . . .        7  . . . . . . . .
+        6  . . . . . . . .        6  . . . . . . . .
+        5  . . . . . . . .        5  . . . . . . . .
+        4  . . . . . . . .        4  . . . . . . . .
+        3  . . . . . . . .        3  . . . . . . . .
+        2  . . . . . . . .        2  . . . . . . . .
+        1  . . . . . . .*R        1  . . . . . . . .
+           a b c d e f g h           a b c d e f g h
+
+        ");
         tracked.head = HeadPrediction::Moves(Vec::new());
         assert!(draw(&tracked, false).contains("\n   the game is over\n"));
     }
