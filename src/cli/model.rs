@@ -17,7 +17,8 @@ pub enum ModelCommand {
     Import(ImportArguments),
     /// Compare predicted and true boards
     ///
-    /// Follows a game: prints the board that the model predicts next to the true one, ply by ply.
+    /// Follows a game: prints the board that the model predicts next to the true one, ply by ply. Of a model of words it prints the
+    /// three likeliest next moves.
     Track(TrackArguments),
     /// Compare models with reference outputs
     ///
@@ -60,6 +61,12 @@ pub struct TrackArguments {
     /// The number of the game in the PGN
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub game: u64,
+    /// Print the board that linear probes of the model read, too: a stage with linear probes, or their folder
+    #[arg(long, value_name = "STAGE|DIR", add = complete(stages))]
+    pub probes: Option<String>,
+    /// The layer that is read [default: the last that has a linear probe]
+    #[arg(long, value_name = "L", requires = "probes")]
+    pub layer: Option<u64>,
     /// Print only the numbers of positions and labels that were right, and the first error
     #[arg(long)]
     pub summary: bool,

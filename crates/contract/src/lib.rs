@@ -41,8 +41,8 @@ pub use inspector::{CurvePoint, DescribeOptions, Description, ExportFormat, Expo
 pub use label::Label;
 pub use model_tools::ModelTools;
 pub use models::{
-    LabelError, LabelPrediction, LeastConfident, ModelHints, MoveNotation, PositionPrediction, PositionView,
-    StateField, TrackRequest, UciRequest,
+    BoardPrediction, HeadPrediction, LabelError, LabelPrediction, LeastConfident, ModelHints, MoveNotation,
+    MovePrediction, PositionPrediction, PositionView, ProbedBoard, StateField, TrackRequest, UciRequest,
 };
 pub use parameters::{
     Bytes, OneOrMany, Parameter, ParameterError, ParameterSpec, Parameters, Secret, SourceFile, SourceLocation, Type,

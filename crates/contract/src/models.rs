@@ -31,6 +31,10 @@ pub struct TrackRequest {
     pub hints: ModelHints,
     /// The number of the game among several, from 1.
     pub game: u64,
+    /// A folder of linear probes (format `probes`) of the model.
+    pub probes: Option<PathBuf>,
+    /// The layer whose linear probe reads the board; by default the last that has one.
+    pub layer: Option<u64>,
 }
 
 /// A request to play as a chess engine.
@@ -51,10 +55,28 @@ pub struct PositionPrediction {
     pub ply: u64,
     /// The move that led to it; none to the first.
     pub last_move: Option<MoveNotation>,
-    /// The prediction of the model.
-    pub predicted: PositionView,
     /// The true position.
     pub truth: PositionView,
+    /// What the model's head predicts there.
+    pub head: HeadPrediction,
+    /// The board that a linear probe reads in the model; none without linear probes.
+    pub probed: Option<ProbedBoard>,
+}
+
+/// What a model's head predicts of a position.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HeadPrediction {
+    /// The position itself.
+    Board(BoardPrediction),
+    /// The likeliest next moves, the likeliest first; none where the game is over.
+    Moves(Vec<MovePrediction>),
+}
+
+/// The position as a model's head predicts it, label by label.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoardPrediction {
+    /// The prediction.
+    pub predicted: PositionView,
     /// Number of labels that are right.
     pub correct: u32,
     /// Number of labels.
@@ -65,6 +87,28 @@ pub struct PositionPrediction {
     pub joint_probability: f64,
     /// The label with the lowest probability.
     pub least_confident: LeastConfident,
+}
+
+/// A next move that a model predicts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MovePrediction {
+    /// `g1f3`.
+    pub uci: String,
+    /// `Nf3`; none if the move is not legal.
+    pub san: Option<String>,
+    /// The product of the probabilities of its words, from 0 to 1.
+    pub probability: f64,
+}
+
+/// The board that a linear probe reads in a layer of a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProbedBoard {
+    /// The layer: 0 is after the embedding, l after block l.
+    pub layer: u64,
+    /// The board, without other fields of a position; its `fen` has the placement of pieces alone.
+    pub board: PositionView,
+    /// Number of squares that are right, of 64.
+    pub correct: u32,
 }
 
 /// A move, in the notations of people and of programs.

@@ -1,4 +1,4 @@
-//! Finds the model that a command names.
+//! Finds the model that a command names, and its linear probes.
 
 use std::path::{Path, PathBuf};
 
@@ -12,51 +12,95 @@ use cwm_pipeline::plan::{Cell, Plan, StagePlan};
 /// The most stages that a hint lists.
 const MAX_STAGES: usize = 8;
 
+/// What a command takes from a stage or a folder.
+struct Wanted {
+    format: Format,
+    /// The file by which its folder is known.
+    file: &'static str,
+    /// Its name, without and with an article.
+    names: (&'static str, &'static str),
+    /// What else a command takes, if no stage has it.
+    instead: &'static str,
+}
+
+const CHECKPOINT: Wanted = Wanted {
+    format: Format::CHECKPOINT,
+    file: "model.json",
+    names: ("checkpoint", "a checkpoint"),
+    instead: "no stage of this pipeline has one: name a checkpoint's folder, or a file that `cwm model import` takes",
+};
+
+const PROBES: Wanted = Wanted {
+    format: Format::PROBES,
+    file: "probes.json",
+    names: ("linear probes", "linear probes"),
+    instead: "no stage of this pipeline has any: name their folder",
+};
+
 /// Returns the path of a model: the checkpoint or file that is named, or a stage's checkpoint in the store. `command` is what
 /// hints repeat.
 ///
 /// # Errors
 /// There is no such checkpoint.
 pub fn path(store: Option<&Path>, name: &str, pipeline: &PipelineArguments, command: &str) -> Result<PathBuf, Error> {
+    if Path::new(name).is_file() {
+        return Ok(name.into());
+    }
+    find(store, name, pipeline, command, &CHECKPOINT)
+}
+
+/// Returns the path of linear probes: the folder that is named, or that of a stage in the store. `command` is what hints repeat.
+///
+/// # Errors
+/// There are no such linear probes.
+pub fn probes(store: Option<&Path>, name: &str, pipeline: &PipelineArguments, command: &str) -> Result<PathBuf, Error> {
+    find(store, name, pipeline, command, &PROBES)
+}
+
+fn find(
+    store: Option<&Path>,
+    name: &str,
+    pipeline: &PipelineArguments,
+    command: &str,
+    wanted: &Wanted,
+) -> Result<PathBuf, Error> {
     let path = Path::new(name);
-    if path.is_file() || path.join("model.json").is_file() {
+    let plain = wanted.names.0;
+    if path.join(wanted.file).is_file() {
         return Ok(path.to_owned());
     }
     if path.is_dir() && name.contains('/') {
-        return Err(Error::usage(format!("{} is no checkpoint: it has no model.json", path.display())));
+        return Err(Error::usage(format!("{} is no {plain}: it has no {}", path.display(), wanted.file)));
     }
     let workspace = Workspace::open_skipping_damaged(store, pipeline)?;
     let plan = &workspace.plan;
+    let hint = || with_output(plan, command, wanted);
     if let Ok(cells) = plan.select(name)
-        && !cells.iter().any(|&cell| has_checkpoint(&plan.cells[cell]))
+        && !cells.iter().any(|&cell| has_output(&plan.cells[cell], wanted))
     {
-        let message = format!("{name} has no checkpoint among its outputs");
-        return Err(Error::usage(message).hint(with_checkpoints(plan, command)));
+        return Err(Error::usage(format!("{name} has no {plain} among its outputs")).hint(hint()));
     }
-    let outputs = plan.select_outputs(name, Some(&Format::CHECKPOINT))?;
+    let outputs = plan.select_outputs(name, Some(&wanted.format))?;
     let (index, port) = workspace.single_output(name, outputs)?;
     let (output, path) = workspace.stored_output(name, index, &port)?;
-    if output.format != Format::CHECKPOINT {
-        let message = format!("{name} is of format {}, and no checkpoint", output.format);
-        return Err(Error::usage(message).hint(with_checkpoints(plan, command)));
+    if output.format != wanted.format {
+        let message = format!("{name} is of format {}, and no {plain}", output.format);
+        return Err(Error::usage(message).hint(hint()));
     }
     Ok(path)
 }
 
-fn has_checkpoint(cell: &Cell) -> bool {
-    cell.outputs.iter().any(|output| output.format == Format::CHECKPOINT)
+fn has_output(cell: &Cell, wanted: &Wanted) -> bool {
+    cell.outputs.iter().any(|output| output.format == wanted.format)
 }
 
-/// Returns the hint that lists the stages with checkpoints, with a command for the first.
-fn with_checkpoints(plan: &Plan, command: &str) -> String {
-    let first_cell = |stage: &StagePlan| stage.cells.iter().copied().find(|&cell| has_checkpoint(&plan.cells[cell]));
+/// Returns the hint that lists the stages with what is wanted, with a command for the first.
+fn with_output(plan: &Plan, command: &str, wanted: &Wanted) -> String {
+    let has_one = |&cell: &usize| has_output(&plan.cells[cell], wanted);
+    let first_cell = |stage: &StagePlan| stage.cells.iter().copied().find(has_one);
     let cells: Vec<usize> = plan.stages.iter().filter_map(first_cell).collect();
-    let Some(&first) = cells.first() else {
-        let hint =
-            "no stage of this pipeline has one: name a checkpoint's folder, or a file that `cwm model import` takes";
-        return hint.to_owned();
-    };
+    let Some(&first) = cells.first() else { return wanted.instead.to_owned() };
     let stages = list_some(cells.iter().map(|&cell| &plan.cells[cell].label.stage), MAX_STAGES);
     let first = shell_quote(&plan.cells[first].label.to_string());
-    format!("stages with a checkpoint: {stages}; `{command} {first}` takes the first")
+    format!("stages with {}: {stages}; `{command} {first}` takes the first", wanted.names.1)
 }

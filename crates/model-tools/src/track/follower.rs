@@ -54,13 +54,7 @@ impl<'m> Follower<'m> {
                 next.iter().try_for_each(|&token| report(&model.step(weights, memory, token.into())))
             }
             Follower::Whole { network, device_weights, tokens } => {
-                if tokens.len() + next.len() > LONGEST_PREFIX {
-                    return Err(Failure::input(format!(
-                        "this model reads the whole game at every turn, and one of more than {} plies is too long for that",
-                        LONGEST_PREFIX - 1
-                    ))
-                    .hint("the recurrent families follow games of any length"));
-                }
+                check_prefix(tokens.len() + next.len())?;
                 if next.is_empty() {
                     return Ok(());
                 }
@@ -75,4 +69,19 @@ impl<'m> Follower<'m> {
             }
         }
     }
+}
+
+/// Refuses so many tokens for a model that reads the whole game at every turn.
+///
+/// # Errors
+/// They are too many.
+pub fn check_prefix(tokens: usize) -> Result<(), Failure> {
+    if tokens <= LONGEST_PREFIX {
+        return Ok(());
+    }
+    Err(Failure::input(format!(
+        "this model reads the whole game at every turn, and one of more than {} plies is too long for that",
+        LONGEST_PREFIX - 1
+    ))
+    .hint("the recurrent families follow games of any length"))
 }

@@ -1,9 +1,17 @@
-//! A game followed with a model: what it believes of the position after each ply, beside what is true.
+//! A game followed with a model: what its head predicts after each ply, and what a linear probe reads in it, beside what is true.
+//!
+//! A model of boards (`boards`) predicts the position; a model of words (`words`) the next move.
 
+mod board_reader;
+mod boards;
 mod follower;
+mod game;
+mod inside;
+mod likeliest;
 mod moves;
 mod prediction;
 mod word_reader;
+mod words;
 
 #[cfg(test)]
 mod tests;
@@ -11,17 +19,11 @@ mod tests;
 use std::io::BufRead;
 use std::path::Path;
 
-use cwm_contract::{Failure, ModelHints, MoveNotation, PositionPrediction, TrackRequest};
-use cwm_encoding::{EnPassant, PlainMove, START, VOCABULARY, labels_of};
-use cwm_foreign::import_model;
-use cwm_models::heads::labels;
-use cwm_models::parameters::Weights;
-use cwm_models::{Network, device};
-use shakmaty::san::SanPlus;
-use shakmaty::{Chess, Color, Move, Position};
+use cwm_contract::{Failure, ModelHints, PositionPrediction, TrackRequest};
+use cwm_inside::Task;
 
-use follower::Follower;
-use moves::Moves;
+use board_reader::BoardReader;
+use inside::Inside;
 
 /// Follows the game in `text`, line by line; each position is reported as soon as it is computed, which models with a
 /// memory do move by move.
@@ -30,49 +32,25 @@ pub fn track(
     text: &mut dyn BufRead,
     report: &mut dyn FnMut(PositionPrediction) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let (network, weights) = model(&request.model, request)?;
-    let vocabulary = network.architecture().vocabulary;
-    if vocabulary < VOCABULARY {
-        return Err(Failure::input(format!(
-            "{} knows {vocabulary} tokens, but the moves of chess are {VOCABULARY}",
-            request.model.display()
-        )));
+    let is_checkpoint = request.model.is_dir();
+    if is_checkpoint {
+        refuse_hints(&request.model, &request.hints)?;
     }
-    let device = device::cpu();
-    let mut follower = Follower::new(&network, &weights, &device);
-    let mut moves = Moves::new(text, request.game)?;
-    let mut position = Chess::default();
-    let mut ply = 0;
-    follower.read(&[START], &mut |logits| {
-        report(prediction::predict(ply, None, logits, &labels_of(&position, EnPassant::Always)))
-    })?;
-    // What is legal before the word that is not is reported before that is.
-    while let Some(group) = moves.next_group(&position)? {
-        let tokens: Vec<u16> = group.played.iter().map(|&played| PlainMove::from(played).token()).collect();
-        let mut played = group.played.iter();
-        follower.read(&tokens, &mut |logits| {
-            let played = *played.next().ok_or_else(|| Failure::internal("logits of no move"))?;
-            let notation = notation(&position, played);
-            position.play_unchecked(played);
-            ply += 1;
-            report(prediction::predict(ply, Some(notation), logits, &labels_of(&position, EnPassant::Always)))
-        })?;
-        if let Some(failure) = group.failure {
-            return Err(failure);
-        }
+    let reads_words = is_checkpoint && inside::reads_sequences(&request.model)?;
+    if request.probes.is_none() && !reads_words {
+        return boards::follow(request, None, text, report);
     }
-    Ok(())
-}
-
-/// A checkpoint's folder, or the file of another program.
-fn model(path: &Path, request: &TrackRequest) -> Result<(Network, Weights), Failure> {
-    if path.is_dir() {
-        refuse_hints(path, &request.hints)?;
-        let (_, network, weights) = labels::read(path)?;
-        return Ok((network, weights));
+    if !is_checkpoint {
+        let what = format!("{} is a file of weights, and linear probes are of a checkpoint", request.model.display());
+        return Err(Failure::input(what).hint("`cwm model import` makes a checkpoint of it"));
     }
-    let imported = import_model(path, &crate::import::hints(&request.hints)?)?;
-    Ok((imported.network, imported.weights))
+    let inside = Inside::open(&request.model)?;
+    let reader = request.probes.as_deref().map(|folder| BoardReader::open(folder, request.layer, &inside));
+    let reader = reader.transpose()?;
+    match inside.model.task() {
+        Task::State => boards::follow(request, reader.as_ref(), text, report),
+        Task::Moves => words::follow(&inside, request.game, reader.as_ref(), text, report),
+    }
 }
 
 /// A checkpoint describes itself. Hints to another model would be ignored silently.
@@ -91,13 +69,4 @@ fn refuse_hints(path: &Path, hints: &ModelHints) -> Result<(), Failure> {
     let what = format!("{} is a checkpoint, of which {} can say nothing", path.display(), given.join(", "));
     Err(Failure::input(what)
         .hint("leave it out: a checkpoint says itself what it is; only files of other programs may not"))
-}
-
-fn notation(position: &Chess, played: Move) -> MoveNotation {
-    let dots = if position.turn() == Color::White { "." } else { "..." };
-    MoveNotation {
-        number: format!("{}{dots}", position.fullmoves()),
-        san: SanPlus::from_move(position.clone(), played).to_string(),
-        uci: PlainMove::from(played).to_string(),
-    }
 }

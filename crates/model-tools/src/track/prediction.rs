@@ -1,7 +1,7 @@
 //! Predictions of a position from a model's logits, label by label.
 
 use cwm_contract::{
-    LabelError, LabelPrediction, LeastConfident, MoveNotation, PositionPrediction, PositionView, StateField,
+    BoardPrediction, LabelError, LabelPrediction, LeastConfident, PositionView, ProbedBoard, StateField,
 };
 use cwm_encoding::LABELS;
 use cwm_inspect::fen;
@@ -28,9 +28,9 @@ const NAMES: [&str; LABELS - SQUARES] = [
 ];
 
 /// Compares the prediction of `logits` [1878] with the labels of the position.
-pub fn predict(ply: u64, played: Option<MoveNotation>, logits: &[f32], truth: &[u8; LABELS]) -> PositionPrediction {
+pub fn predict(logits: &[f32], truth: &[u8; LABELS]) -> BoardPrediction {
     let distributions: Vec<(u8, Vec<f64>)> =
-        SPANS.iter().map(|&(start, classes)| read(&logits[start..start + classes])).collect();
+        SPANS.iter().map(|&(start, classes)| distribution(&logits[start..start + classes])).collect();
     let mut predicted = [0; LABELS];
     for (label, (class, _)) in predicted.iter_mut().zip(&distributions) {
         *label = *class;
@@ -53,11 +53,8 @@ pub fn predict(ply: u64, played: Option<MoveNotation>, logits: &[f32], truth: &[
     let wrong: Vec<LabelError> = wrong.collect();
     let least =
         (0..LABELS).min_by(|&a, &b| probability(a, predicted[a]).total_cmp(&probability(b, predicted[b]))).unwrap_or(0);
-    PositionPrediction {
-        ply,
-        last_move: played,
+    BoardPrediction {
         predicted: view(&predicted, is_wrong),
-        truth: view(truth, |_| false),
         correct: (LABELS - wrong.len()) as u32,
         labels: LABELS as u32,
         errors: wrong,
@@ -73,7 +70,7 @@ pub fn predict(ply: u64, played: Option<MoveNotation>, logits: &[f32], truth: &[
 }
 
 /// The class with the largest logit, the first of equals, and the share that each class has of the belief.
-fn read(logits: &[f32]) -> (u8, Vec<f64>) {
+pub fn distribution(logits: &[f32]) -> (u8, Vec<f64>) {
     let mut best = 0;
     for (class, &logit) in logits.iter().enumerate() {
         if logit > logits[best] {
@@ -84,6 +81,23 @@ fn read(logits: &[f32]) -> (u8, Vec<f64>) {
     let weights: Vec<f64> = logits.iter().map(|&logit| (f64::from(logit) - largest).exp()).collect();
     let sum: f64 = weights.iter().sum();
     (best as u8, weights.into_iter().map(|weight| weight / sum).collect())
+}
+
+/// The true position.
+pub fn truth(labels: &[u8; LABELS]) -> PositionView {
+    view(labels, |_| false)
+}
+
+/// The board that a linear probe reads, given as the labels of its squares [64], beside the labels of the position.
+pub fn probed(layer: usize, board: &[u8], truth: &[u8; LABELS]) -> ProbedBoard {
+    let mut labels = [0; LABELS];
+    labels[..SQUARES].copy_from_slice(board);
+    let mut seen = view(&labels, |label| labels[label] != truth[label]);
+    // It reads nothing else.
+    seen.state.clear();
+    seen.fen.truncate(seen.fen.find(' ').unwrap_or(seen.fen.len()));
+    let correct = seen.squares.iter().filter(|(_, wrong)| !wrong).count() as u32;
+    ProbedBoard { layer: layer as u64, board: seen, correct }
 }
 
 fn view(labels: &[u8; LABELS], is_wrong: impl Fn(usize) -> bool) -> PositionView {
@@ -157,7 +171,7 @@ mod tests {
             logits in prop::collection::vec(prop_oneof![9 => -4f32..4.0, 1 => Just(f32::NAN)], LOGITS),
         ) {
             let truth = labels_of(&Chess::default(), EnPassant::Always);
-            let tracked = predict(0, None, &logits, &truth);
+            let tracked = predict(&logits, &truth);
             prop_assert_eq!(tracked.correct, PositionScore::new(&logits, &truth).correct());
             prop_assert_eq!(tracked.correct as usize + tracked.errors.len(), LABELS);
             let marked = tracked.predicted.squares.iter().filter(|(_, wrong)| *wrong).count();

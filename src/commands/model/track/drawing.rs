@@ -1,45 +1,94 @@
-//! Two boards side by side, as text.
+//! Boards side by side, and next moves, as text.
 
-use cwm_contract::{LabelPrediction, PositionPrediction, PositionView};
+use cwm_contract::{
+    BoardPrediction, HeadPrediction, LabelPrediction, MovePrediction, PositionPrediction, PositionView, StateField,
+};
 use owo_colors::{OwoColorize, Style};
 
 use cwm_core::list_some;
 
-/// The width of the left board, of the model.
+/// The width of a board that has another on its right.
 const WIDTH: usize = 26;
 /// The number of wrong labels that are listed; the board has the others.
 const MAX_ERRORS: usize = 8;
 /// A label with a lower probability than this has a line.
 const LOW_PROBABILITY: f64 = 0.9;
 
-/// Draws the position that the model predicts beside the true one. Errors have a `*` before them, and are red with `colour`.
+/// Draws what the model predicts, and what a linear probe reads in it, beside the true position. Errors have a `*` before them,
+/// and are red with `colour`.
 pub fn draw(position: &PositionPrediction, colour: bool) -> String {
     let mut text = heading(position);
-    text += &format!("{:<WIDTH$}{}\n", "  predicted", "  true");
-    for rank in 0..8 {
-        text += &line(&rank_of(&position.predicted, rank), &rank_of(&position.truth, rank), colour);
+    let mut boards = Vec::new();
+    match &position.head {
+        HeadPrediction::Board(board) => boards.push(("predicted".to_owned(), &board.predicted)),
+        HeadPrediction::Moves(moves) => text += &next_moves(moves, colour),
     }
-    let files = "   a b c d e f g h";
-    text += &format!("{files:<WIDTH$}{files}\n");
-    for (predicted, truth) in position.predicted.state.iter().zip(&position.truth.state) {
-        let cell = |item: &cwm_contract::StateField| {
-            let mark = if item.wrong { "*" } else { " " };
-            vec![(format!("  {:<10}", item.name), false), (format!("{mark}{}", item.value), item.wrong)]
-        };
-        text += &line(&cell(predicted), &cell(truth), colour);
+    boards.extend(position.probed.as_ref().map(|probed| (format!("layer {}", probed.layer), &probed.board)));
+    if !boards.is_empty() {
+        boards.push(("true".to_owned(), &position.truth));
+        text += &side_by_side(&boards, colour);
     }
-    text += &remarks(position);
+    if let HeadPrediction::Board(board) = &position.head {
+        text += &state(board, &position.truth, position.probed.is_some(), colour);
+        text += &remarks(board);
+    }
     // An empty line before the next position.
     text + "\n"
 }
 
-/// `ply 3  2. Nf3 (g1f3)  74 of 75 right`.
+/// `ply 3  2. Nf3 (g1f3)  74 of 75 right`, and with linear probes `, layer 4: 63 of 64 squares`.
 fn heading(position: &PositionPrediction) -> String {
     let played = match &position.last_move {
         None => "start".to_owned(),
         Some(played) => format!("{} {} ({})", played.number, played.san, played.uci),
     };
-    format!("ply {}  {played}  {} of {} right\n", position.ply, position.correct, position.labels)
+    let right = match &position.head {
+        HeadPrediction::Board(board) => Some(format!("{} of {} right", board.correct, board.labels)),
+        HeadPrediction::Moves(_) => None,
+    };
+    let probed =
+        position.probed.as_ref().map(|probed| format!("layer {}: {} of 64 squares", probed.layer, probed.correct));
+    let right: Vec<String> = right.into_iter().chain(probed).collect();
+    format!("{}\n", format!("ply {}  {played}  {}", position.ply, right.join(", ")).trim_end())
+}
+
+/// The likeliest moves; one that is not legal is an error.
+fn next_moves(moves: &[MovePrediction], colour: bool) -> String {
+    if moves.is_empty() {
+        return "   the game is over\n".to_owned();
+    }
+    let of = moves.iter().map(|next| {
+        let (name, mark, rest) = match &next.san {
+            Some(san) => (format!("{san} ({})", next.uci), " ", ""),
+            None => (next.uci.clone(), "*", "  not legal"),
+        };
+        let name = paint(&format!("{mark}{name:<16}"), next.san.is_none() && colour);
+        format!("  {name}{:.2}{rest}\n", next.probability)
+    });
+    of.collect()
+}
+
+/// Boards with their names above them.
+fn side_by_side(boards: &[(String, &PositionView)], colour: bool) -> String {
+    let plain = |text: String| vec![(text, false)];
+    let mut text = line(boards.iter().map(|(name, _)| plain(format!("  {name}"))), colour);
+    for rank in 0..8 {
+        text += &line(boards.iter().map(|(_, board)| rank_of(board, rank)), colour);
+    }
+    text + &line(boards.iter().map(|_| plain("   a b c d e f g h".to_owned())), colour)
+}
+
+/// The other fields of the predicted position and of the true one, below their boards; a probed board between them has none.
+fn state(board: &BoardPrediction, truth: &PositionView, is_probed: bool, colour: bool) -> String {
+    let lines = board.predicted.state.iter().zip(&truth.state).map(|(predicted, truth)| {
+        let cell = |item: &StateField| {
+            let mark = if item.wrong { "*" } else { " " };
+            vec![(format!("  {:<10}", item.name), false), (format!("{mark}{}", item.value), item.wrong)]
+        };
+        let between = is_probed.then(Pieces::new);
+        line([cell(predicted)].into_iter().chain(between).chain([cell(truth)]), colour)
+    });
+    lines.collect()
 }
 
 /// Pieces of text, each with true if it is wrong.
@@ -52,12 +101,15 @@ fn rank_of(board: &PositionView, rank: usize) -> Pieces {
     pieces
 }
 
-fn line(predicted: &Pieces, truth: &Pieces, colour: bool) -> String {
-    let width: usize = predicted.iter().map(|(piece, _)| piece.chars().count()).sum();
-    let painted =
-        |pieces: &Pieces| pieces.iter().map(|(piece, wrong)| paint(piece, *wrong && colour)).collect::<String>();
-    let line = format!("{}{}{}", painted(predicted), " ".repeat(WIDTH.saturating_sub(width).max(1)), painted(truth));
-    format!("{}\n", line.trim_end())
+/// A line of several boards. Each but the last is as wide as [`WIDTH`], and at least a blank wider than its text.
+fn line(boards: impl IntoIterator<Item = Pieces>, colour: bool) -> String {
+    let mut text = String::new();
+    for pieces in boards {
+        let width: usize = pieces.iter().map(|(piece, _)| piece.chars().count()).sum();
+        text.extend(pieces.iter().map(|(piece, wrong)| paint(piece, *wrong && colour)));
+        text += &" ".repeat(WIDTH.saturating_sub(width).max(1));
+    }
+    format!("{}\n", text.trim_end())
 }
 
 fn paint(piece: &str, red: bool) -> String {
@@ -65,7 +117,7 @@ fn paint(piece: &str, red: bool) -> String {
 }
 
 /// Lists the wrong labels, and the one that the model is least sure of.
-fn remarks(position: &PositionPrediction) -> String {
+fn remarks(position: &BoardPrediction) -> String {
     let mut text = String::new();
     if !position.errors.is_empty() {
         let errors = position.errors.iter();
@@ -89,7 +141,7 @@ fn value_and_probability(prediction: &LabelPrediction) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cwm_contract::{LabelError, LeastConfident, MoveNotation, StateField};
+    use cwm_contract::{LabelError, LeastConfident, MoveNotation, ProbedBoard};
 
     use super::*;
 
@@ -106,18 +158,28 @@ mod tests {
         PositionPrediction {
             ply: 3,
             last_move: Some(MoveNotation { number: "2.".into(), san: "Nf3".into(), uci: "g1f3".into() }),
-            predicted: seen(true),
             truth: seen(false),
-            correct: 73,
-            labels: 75,
-            errors: vec![LabelError {
-                label: "e4".into(),
-                predicted: prediction("P", 0.75),
-                truth: prediction(".", 0.25),
-            }],
-            joint_probability: 0.5,
-            least_confident: LeastConfident { label: "e4".into(), prediction: prediction("P", 0.75) },
+            head: HeadPrediction::Board(BoardPrediction {
+                predicted: seen(true),
+                correct: 73,
+                labels: 75,
+                errors: vec![LabelError {
+                    label: "e4".into(),
+                    predicted: prediction("P", 0.75),
+                    truth: prediction(".", 0.25),
+                }],
+                joint_probability: 0.5,
+                least_confident: LeastConfident { label: "e4".into(), prediction: prediction("P", 0.75) },
+            }),
+            probed: None,
         }
+    }
+
+    fn probed() -> ProbedBoard {
+        let mut squares = vec![(".".to_owned(), false); 64];
+        squares[63] = ("R".to_owned(), true);
+        let board = PositionView { fen: "8/8/8/8/8/8/8/7R".into(), squares, state: Vec::new() };
+        ProbedBoard { layer: 4, board, correct: 63 }
     }
 
     #[test]
@@ -135,10 +197,77 @@ mod tests {
 
     #[test]
     fn probabilities_that_are_no_numbers_are_shown_as_low() {
-        let mut tracked = tracked();
-        tracked.least_confident.prediction.probability = f64::NAN;
-        assert!(draw(&tracked, false).ends_with("least sure of e4: P (NaN)\n\n"));
-        tracked.least_confident.prediction.probability = 0.95;
-        assert!(!draw(&tracked, false).contains("least sure"));
+        let with = |probability| {
+            let mut tracked = tracked();
+            let HeadPrediction::Board(board) = &mut tracked.head else { panic!("a board") };
+            board.least_confident.prediction.probability = probability;
+            draw(&tracked, false)
+        };
+        assert!(with(f64::NAN).ends_with("least sure of e4: P (NaN)\n\n"));
+        assert!(!with(0.95).contains("least sure"));
+    }
+
+    #[test]
+    fn what_a_linear_probe_reads_stands_between_prediction_and_truth() {
+        let drawn = draw(&PositionPrediction { probed: Some(probed()), ..tracked() }, false);
+        insta::assert_snapshot!(drawn, @"
+        ply 3  2. Nf3 (g1f3)  73 of 75 right, layer 4: 63 of 64 squares
+          predicted                 layer 4                   true
+        8  . . . . . . . .        8  . . . . . . . .        8  . . . . . . . .
+        7  . . . . . . . .        7  . . . . . . . .        7  . . . . . . . .
+        6  . . . . . . . .        6  . . . . . . . .        6  . . . . . . . .
+        5  . . . . . . . .        5  . . . . . . . .        5  . . . . . . . .
+        4  . . . .*P . . .        4  . . . . . . . .        4  . . . . . . . .
+        3  . . . . . . . .        3  . . . . . . . .        3  . . . . . . . .
+        2  . . . . . . . .        2  . . . . . . . .        2  . . . . . . . .
+        1  . . . . . . . .        1  . . . . . . .*R        1  . . . . . . . .
+           a b c d e f g h           a b c d e f g h           a b c d e f g h
+          to move    white                                    to move    white
+          castling  *KQ                                       castling   -
+        wrong: e4 P (0.75) for . (0.25)
+        least sure of e4: P (0.75)
+
+        ");
+    }
+
+    #[test]
+    fn next_moves_are_marked_where_they_are_not_legal() {
+        let next = |uci: &str, san: Option<&str>, probability| MovePrediction {
+            uci: uci.into(),
+            san: san.map(str::to_owned),
+            probability,
+        };
+        let moves = vec![next("b8c6", Some("Nc6"), 0.5), next("e5e4", None, 0.25), next("d7d8q", None, 0.0625)];
+        let mut tracked = PositionPrediction { head: HeadPrediction::Moves(moves), ..tracked() };
+        let plain = draw(&tracked, false);
+        insta::assert_snapshot!(plain, @"
+        ply 3  2. Nf3 (g1f3)
+           Nc6 (b8c6)      0.50
+          *e5e4            0.25  not legal
+          *d7d8q           0.06  not legal
+
+        ");
+        assert!(draw(&tracked, true).contains("\u{1b}["));
+        tracked.probed = Some(probed());
+        let drawn = draw(&tracked, false);
+        insta::assert_snapshot!(drawn, @"
+        ply 3  2. Nf3 (g1f3)  layer 4: 63 of 64 squares
+           Nc6 (b8c6)      0.50
+          *e5e4            0.25  not legal
+          *d7d8q           0.06  not legal
+          layer 4                   true
+        8  . . . . . . . .        8  . . . . . . . .
+        7  . . . . . . . .        7  . . . . . . . .
+        6  . . . . . . . .        6  . . . . . . . .
+        5  . . . . . . . .        5  . . . . . . . .
+        4  . . . . . . . .        4  . . . . . . . .
+        3  . . . . . . . .        3  . . . . . . . .
+        2  . . . . . . . .        2  . . . . . . . .
+        1  . . . . . . .*R        1  . . . . . . . .
+           a b c d e f g h           a b c d e f g h
+
+        ");
+        tracked.head = HeadPrediction::Moves(Vec::new());
+        assert!(draw(&tracked, false).contains("\n   the game is over\n"));
     }
 }

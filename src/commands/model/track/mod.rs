@@ -1,4 +1,4 @@
-//! `cwm model track`: follows a game with a model and prints the board that it predicts, ply by ply.
+//! `cwm model track`: follows a game with a model and prints what it predicts, ply by ply.
 
 mod drawing;
 mod summary;
@@ -13,7 +13,7 @@ use crate::cli::TrackArguments;
 use crate::commands::model::checkpoint;
 use crate::output::{has_colour, is_json, print, print_json_line};
 use crate::registry::require_model_tools;
-use cwm_core::Error;
+use cwm_core::{Error, shell_quote};
 
 use summary::Summary;
 
@@ -23,10 +23,18 @@ use summary::Summary;
 /// There is no such model or game, or a move is not legal; or this build cannot do it. What came before was printed.
 pub fn run(store: Option<&Path>, arguments: &TrackArguments) -> Result<(), Error> {
     let model_tools = require_model_tools()?;
+    let pipeline = &arguments.pipeline;
+    let model = checkpoint::path(store, &arguments.checkpoint, pipeline, "cwm model track")?;
+    let probes = arguments.probes.as_ref().map(|name| {
+        let command = format!("cwm model track {} --probes", shell_quote(&arguments.checkpoint));
+        checkpoint::probes(store, name, pipeline, &command)
+    });
     let request = TrackRequest {
-        model: checkpoint::path(store, &arguments.checkpoint, &arguments.pipeline, "cwm model track")?,
+        model,
         hints: arguments.hints.hints(),
         game: arguments.game,
+        probes: probes.transpose()?,
+        layer: arguments.layer,
     };
     let mut text = moves(arguments)?;
     let colour = has_colour(&stdout());

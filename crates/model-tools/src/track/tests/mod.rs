@@ -1,12 +1,14 @@
 //! Games followed with models.
 
 mod following;
+mod probed;
+mod words;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
-use cwm_contract::{Failure, ModelHints, PositionPrediction, TrackRequest};
+use cwm_contract::{BoardPrediction, Failure, HeadPrediction, ModelHints, PositionPrediction, TrackRequest};
 use cwm_encoding::{EnPassant, PlainMove, START, VOCABULARY, labels_of, replay_into};
 use cwm_models::checkpoint::{self, Description, FORMAT, Status};
 use cwm_models::families::FAMILIES;
@@ -51,6 +53,12 @@ fn stubborn(folder: &Path) {
     written(folder, &network, &weights);
 }
 
+/// What the head predicts of the position.
+fn board(tracked: &PositionPrediction) -> &BoardPrediction {
+    let HeadPrediction::Board(board) = &tracked.head else { panic!("{:?} is no board", tracked.head) };
+    board
+}
+
 /// Tracks a game; returns its predictions, and the error that ended it.
 fn told(model: &Path, game: u64, text: &mut dyn BufRead) -> (Vec<PositionPrediction>, Result<(), Failure>) {
     let mut all = Vec::new();
@@ -74,20 +82,23 @@ fn positions_are_reported_with_what_is_wrong_of_each() {
     ended.unwrap();
     assert_eq!(all.iter().map(|tracked| tracked.ply).collect::<Vec<_>>(), [0, 1, 2, 3]);
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-    assert!(all.iter().all(|tracked| tracked.predicted.fen == start));
-    assert_eq!((all[0].correct, all[0].errors.len()), (75, 0));
+    assert!(all.iter().all(|tracked| board(tracked).predicted.fen == start));
+    assert_eq!((board(&all[0]).correct, board(&all[0]).errors.len()), (75, 0));
     assert_eq!(all[1].truth.fen, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1");
-    let wrong: Vec<String> = all[1]
+    let wrong: Vec<String> = board(&all[1])
         .errors
         .iter()
         .map(|wrong| format!("{} {} {}", wrong.label, wrong.predicted.value, wrong.truth.value))
         .collect();
     assert_eq!(wrong, ["e4 . P", "e2 P .", "side to move white black", "en passant file - e", "en passant rank - 3"]);
-    let marked: Vec<&str> = all[1].predicted.state.iter().filter(|item| item.wrong).map(|item| item.name).collect();
+    let marked: Vec<&str> =
+        board(&all[1]).predicted.state.iter().filter(|item| item.wrong).map(|item| item.name).collect();
     assert_eq!(marked, ["to move", "en passant"]);
     let played = all[3].last_move.clone().unwrap();
     assert_eq!((played.number.as_str(), played.san.as_str(), played.uci.as_str()), ("2.", "Nf3", "g1f3"));
-    assert!(all[1].errors.iter().all(|wrong| wrong.predicted.probability > 0.9 && wrong.truth.probability < 0.1));
+    assert!(
+        board(&all[1]).errors.iter().all(|wrong| wrong.predicted.probability > 0.9 && wrong.truth.probability < 0.1)
+    );
 }
 
 #[test]
@@ -238,7 +249,7 @@ fn every_family_believes_what_its_evaluation_counts() {
         let label = |_: usize, room: &mut [u8]| replay_into(&tokens, EnPassant::Always, room);
         let batch = MicroBatch::labelled(&[&tokens], &[0], label).unwrap();
         let scores = score(&network, &DeviceWeights::new(&weights, &device::cpu()), &batch);
-        let found: Vec<u32> = all.iter().map(|tracked| tracked.correct).collect();
+        let found: Vec<u32> = all.iter().map(|tracked| board(tracked).correct).collect();
         let expected: Vec<u32> = scores[0].iter().map(|score| score.correct()).collect();
         assert_eq!(found, expected, "{}", family.name);
         assert_eq!(found.len(), 15);
@@ -256,7 +267,7 @@ fn what_is_reported_of_a_checkpoint_that_says_it_itself_is_refused() {
         (ModelHints { size: text(), key: text(), ..ModelHints::default() }, "--size, --key"),
         (ModelHints { options, round: true, ..ModelHints::default() }, "--option, --round"),
     ] {
-        let request = TrackRequest { model: folder.path().to_owned(), hints, game: 1 };
+        let request = TrackRequest { model: folder.path().to_owned(), hints, game: 1, ..TrackRequest::default() };
         let failure = track(&request, &mut "e4".as_bytes(), &mut |_| panic!("it is followed")).unwrap_err();
         let expected = format!("{} is a checkpoint, of which {named} can say nothing", folder.path().display());
         assert_eq!((failure.message, failure.hint.is_some()), (expected, true));
