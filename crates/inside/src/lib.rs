@@ -16,6 +16,7 @@ mod model;
 mod reading;
 mod rows;
 pub mod sample;
+pub mod statistics;
 mod task;
 
 pub use batches::Batch;

@@ -1,11 +1,10 @@
 //! Positions and games that an independent program encoded, for tests.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Deserialize;
 use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, Setup};
+use shakmaty::{CastlingMode, Chess};
 
 /// A line of `positions.jsonl`.
 #[derive(Debug, Deserialize)]
@@ -54,47 +53,6 @@ pub struct GoldenWords {
     pub board_before: Vec<u32>,
 }
 
-/// A line of `legal.jsonl` of inside models: the words of legal moves.
-#[derive(Debug, Deserialize)]
-pub struct GoldenLegal {
-    pub fen: String,
-    pub origins: Vec<u16>,
-    /// By origin.
-    pub targets: BTreeMap<String, Vec<u16>>,
-    /// By "origin target".
-    pub promotions: BTreeMap<String, Vec<u16>>,
-    /// The word of a square, the piece on it, and the origins when it is gone.
-    pub without: Vec<(u16, String, Vec<u16>)>,
-    /// The position six plies on.
-    pub future_fen: Option<String>,
-}
-
-impl GoldenLegal {
-    pub fn setup(&self) -> Setup {
-        self.fen.parse::<Fen>().unwrap().into_setup()
-    }
-
-    /// `None` where the side to move could take the king.
-    pub fn chess(&self) -> Option<Chess> {
-        self.setup().position(CastlingMode::Standard).ok()
-    }
-
-    pub fn future(&self) -> Option<Chess> {
-        self.future_fen.as_deref().map(position)
-    }
-}
-
-/// An entry of `mass.json`, with its row of `mass.safetensors`.
-#[derive(Debug, Deserialize)]
-pub struct GoldenMass {
-    pub original: f64,
-    /// A word, and the mass without the piece on its square.
-    pub without: Vec<(u16, f64)>,
-    pub future: Option<f64>,
-    #[serde(skip)]
-    pub logits: Vec<f32>,
-}
-
 fn position(fen: &str) -> Chess {
     fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap()
 }
@@ -131,22 +89,4 @@ pub fn texts() -> Vec<GoldenText> {
 
 pub fn word_games() -> Vec<GoldenWords> {
     lines("inside-models", "tokens.jsonl")
-}
-
-pub fn legal_words() -> Vec<GoldenLegal> {
-    lines("inside-models", "legal.jsonl")
-}
-
-pub fn masses() -> Vec<GoldenMass> {
-    let Some(text) = read_of("inside-models", "mass.json") else { return Vec::new() };
-    let mut masses: Vec<GoldenMass> = serde_json::from_slice(&text).unwrap();
-    let bytes = read_of("inside-models", "mass.safetensors").unwrap();
-    let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
-    let logits = file.tensor("logits").unwrap();
-    assert_eq!(logits.shape(), [masses.len(), 72]);
-    let rows = logits.data().chunks_exact(72 * 4);
-    for (mass, row) in masses.iter_mut().zip(rows) {
-        mass.logits = row.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-    }
-    masses
 }

@@ -2,7 +2,7 @@
 
 use cwm_encoding::PlainMove;
 use shakmaty::attacks::{attacks, pawn_attacks};
-use shakmaty::{Bitboard, Board, Chess, Color, Piece, Position, Rank, Role, Square};
+use shakmaty::{Bitboard, Board, Chess, Color, Piece, Position, Rank, Role, Setup, Square};
 
 use crate::inputs::words::{FIRST_PROMOTION, FIRST_SQUARE, VOCABULARY, promotion_word, square_of, word_of};
 
@@ -128,6 +128,11 @@ impl BareBoard {
         BareBoard { board, turn, en_passant: position.maybe_ep_square() }
     }
 
+    /// The board of a FEN, whether or not it is a position: the side to move may take the king.
+    pub fn of_setup(setup: &Setup) -> Self {
+        BareBoard { board: setup.board.clone(), turn: setup.turn, en_passant: setup.ep_square }
+    }
+
     /// The same without the piece on `square`, with the same side to move. A pawn that is gone is taken en passant by none.
     #[must_use]
     pub fn without(mut self, square: Square) -> Self {
@@ -146,7 +151,7 @@ impl BareBoard {
     }
 
     /// The squares to which the piece on `from` goes and leaves its king safe, castling left out.
-    fn targets(&self, from: Square) -> Bitboard {
+    pub fn targets(&self, from: Square) -> Bitboard {
         let Some(piece) = self.board.piece_at(from) else { return Bitboard::EMPTY };
         let targets = targets(&self.board, from, piece, self.en_passant);
         match self.board.king_of(self.turn) {
@@ -186,6 +191,7 @@ fn targets(board: &Board, from: Square, piece: Piece, en_passant: Option<Square>
     pawn_attacks(piece.color, from) & taken | single.into_iter().chain(double).collect::<Bitboard>()
 }
 
+// Golden positions and masses: `cwm model parity` compares them, and its tests (crates/model-tools).
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -193,80 +199,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::golden;
 
     fn words(set: WordSet) -> Vec<u16> {
         set.iter().collect()
-    }
-
-    /// The board of a golden position.
-    fn bare(golden: &golden::GoldenLegal) -> BareBoard {
-        let setup = golden.setup();
-        BareBoard { board: setup.board, turn: setup.turn, en_passant: setup.ep_square }
-    }
-
-    #[test]
-    fn golden_positions_have_golden_words_whole_and_without_a_piece() {
-        let positions = golden::legal_words();
-        let (mut without, mut unreachable) = (0, Vec::new());
-        for golden in &positions {
-            let board = bare(golden);
-            assert_eq!(words(board.origins()), golden.origins, "{}", golden.fen);
-            for (word, piece, origins) in &golden.without {
-                let square = square_of(*word).unwrap();
-                let found = board.clone().without(square).origins();
-                assert_eq!(words(found), *origins, "{} without {piece}{square}", golden.fen);
-                without += 1;
-            }
-            assert_eq!(golden.targets.len(), golden.origins.len());
-            let Some(position) = golden.chess() else {
-                unreachable.push(golden.fen.as_str());
-                for (origin, targets) in &golden.targets {
-                    let found = WordSet::of_squares(board.targets(square_of(origin.parse().unwrap()).unwrap()));
-                    assert_eq!(&words(found), targets, "{} from {origin}", golden.fen);
-                }
-                continue;
-            };
-            let legal = LegalWords::of(&position);
-            assert_eq!(words(legal.origins()), golden.origins, "{}", golden.fen);
-            assert_eq!(legal.is_empty(), golden.origins.is_empty());
-            for (origin, targets) in &golden.targets {
-                let origin: u16 = origin.parse().unwrap();
-                assert_eq!(&words(legal.after(&[origin])), targets, "{} from {origin}", golden.fen);
-                for &target in targets {
-                    let expected = golden.promotions.get(&format!("{origin} {target}")).cloned().unwrap_or_default();
-                    assert_eq!(words(legal.after(&[origin, target])), expected, "{} {origin} {target}", golden.fen);
-                }
-            }
-            assert!(golden.without.iter().all(|&(word, ..)| {
-                let square = square_of(word).unwrap();
-                origins_without(&position, square) == board.clone().without(square).origins()
-            }));
-        }
-        if !positions.is_empty() {
-            assert_eq!((positions.len(), without > 2_000), (211, true), "{without}");
-            // The side to move could take the king: no game has such a position.
-            assert_eq!(unreachable, ["k7/1P6/8/8/8/8/8/K7 w - - 0 1"]);
-        }
-    }
-
-    #[test]
-    fn golden_logits_have_golden_masses() {
-        let masses = golden::masses();
-        assert_eq!(masses.len(), golden::legal_words().len());
-        for (row, (position, golden)) in golden::legal_words().iter().zip(masses).enumerate() {
-            let close =
-                |found: f64, expected: f64| assert!((found - expected).abs() < 1e-9, "row {row}: {found} {expected}");
-            let board = bare(position);
-            close(board.origins().mass(&golden.logits), golden.original);
-            assert_eq!(golden.without.len(), position.without.len());
-            for (word, mass) in &golden.without {
-                close(board.clone().without(square_of(*word).unwrap()).origins().mass(&golden.logits), *mass);
-            }
-            if let (Some(future), Some(mass)) = (position.future(), golden.future) {
-                close(LegalWords::of(&future).origins().mass(&golden.logits), mass);
-            }
-        }
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use cwm_findings::{Finding, Kind};
+use cwm_inside::statistics::{deviation, welch};
 use cwm_measures::Resamples;
 use shakmaty::Square;
 
 use crate::row::{About, EditRow};
-use crate::statistics::{deviation, welch};
 
 /// A number of a row, by the name of its mean.
 type Measure = (&'static str, fn(&EditRow) -> Option<f64>);

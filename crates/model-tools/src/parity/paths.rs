@@ -41,6 +41,10 @@ pub fn contents(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(unread)
 }
 
+/// Files in a folder of fixtures that are none: masses belong to `mass.safetensors`, and the others hold what stages make of games
+/// that the folder does not have.
+const NO_FIXTURES: [&str; 4] = [manifest::FILE, "mass.json", "blocks.json", "transpositions.json"];
+
 fn is_manifest(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == manifest::FILE)
 }
@@ -51,7 +55,8 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
         let is_known = path.extension().is_some_and(|ending| ending == "safetensors" || ending == "json");
-        if is_known && !is_manifest(&path) && path.is_file() {
+        let is_fixture = !path.file_name().is_some_and(|name| NO_FIXTURES.iter().any(|other| name == *other));
+        if is_known && is_fixture && path.is_file() {
             files.push(path);
         }
     }

@@ -36,3 +36,15 @@ fn variance(values: &[f64]) -> Option<f64> {
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (values.len() > 1).then(|| squares / (values.len() as f64 - 1.0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Samples of SciPy's test: `cwm model parity` compares them, and its tests (crates/model-tools).
+    #[test]
+    fn of_too_few_values_and_of_equal_ones_there_is_no_test() {
+        assert_eq!(welch(&[1.0], &[1.0, 2.0]), None);
+        assert_eq!(welch(&[1.0, 1.0], &[1.0, 1.0]), None);
+    }
+}
