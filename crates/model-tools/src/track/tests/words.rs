@@ -6,8 +6,8 @@ use cwm_contract::{HeadPrediction, MovePrediction, PositionPrediction};
 use cwm_inside::sample::write_checkpoint;
 use cwm_inside::{Model, Task, WeightsOf};
 use cwm_models::checkpoint::{self, Description};
-use cwm_models::device;
 use cwm_models::parameters::Weights;
+use cwm_models::{Network, device};
 use cwm_policy::inputs::words::{FIRST_PROMOTION, FIRST_SQUARE, VOCABULARY, word_of};
 
 use super::of;
@@ -26,8 +26,10 @@ fn moves(tracked: &PositionPrediction) -> &[MovePrediction] {
 /// before the first move alone.
 fn indifferent(folder: &Path, favoured: &[(u16, f32)]) {
     write_checkpoint(folder, Task::Moves, "gpt", "d32/l1", 1).unwrap();
-    let description = Description::read(&folder.join("model.json")).unwrap();
-    let (_, network, _) = checkpoint::read(folder, VOCABULARY).unwrap();
+    let mut description = Description::read(&folder.join("model.json")).unwrap();
+    description.architecture.options.insert("bias".to_owned(), "true".to_owned());
+    let network = Network::build(description.architecture.clone(), VOCABULARY).unwrap();
+    description.parameters = network.layout().total() as u64;
     let mut weights = Weights::zeros(network.layout().clone());
     let table = weights.get_mut(network.layout().find("wte.weight").unwrap());
     table[usize::from(cwm_policy::inputs::words::BEGIN) * WIDTH] = 1.0;
@@ -70,7 +72,7 @@ fn a_promotion_has_the_word_of_its_piece() {
     indifferent(folder.path(), &[(word("b7"), 1e3), (word("a8"), 900.0), (FIRST_PROMOTION + 3, 1e6)]);
     let (all, ended) = of(folder.path(), "a4 b5 axb5 a6 bxa6 Bb7 axb7 Nc6");
     ended.unwrap();
-    let unit = (1e3 / (69.0 + 1e3 + 900.0 + 1e6)).powi(2);
+    let unit = (1e3_f64 / (69.0 + 1e3 + 900.0 + 1e6)).powi(2);
     assert_eq!(
         table(moves(&all[8]), unit),
         [("b7b7", None, 1_000), ("a8b7", None, 900), ("b7a8n", Some("bxa8=N"), 898)]
