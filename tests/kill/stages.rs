@@ -120,8 +120,8 @@ fn kills_change_nothing(text: &str, stages: &[&str]) {
         loop {
             runs += 1;
             let mut executor = scene.start(runs as usize, &["run", FILE]);
-            // Later runs have less to do.
-            std::thread::sleep(Duration::from_secs_f64(seconds * dice.below(1_000) as f64 / 1_000.0 / f64::from(runs)));
+            // Later runs have less to do, so that one of them ends before it is killed.
+            std::thread::sleep(Duration::from_secs_f64(seconds * dice.below(1_000) as f64 / 1_000.0));
             killed.extend(executor.runs().then(|| kill(&mut dice, &executor)).flatten());
             let ended = executor.end();
             scene.no_strays().unwrap_or_else(|left| panic!("{}", at(runs, &left)));
