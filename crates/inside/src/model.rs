@@ -4,6 +4,7 @@ use std::path::Path;
 
 use cwm_contract::Failure;
 use cwm_models::checkpoint::{self, DESCRIPTION_FILE, Description};
+use cwm_models::device;
 use cwm_models::parameters::Weights;
 use cwm_models::{Device, DeviceWeights, ForwardPass, Network, Precision};
 use serde_json::json;
@@ -50,10 +51,13 @@ impl Model {
     }
 
     /// The same model, whose matrix products round operands to `precision`; by default they do not.
-    #[must_use]
-    pub fn with_precision(mut self, precision: Precision) -> Self {
+    ///
+    /// # Errors
+    /// Its device cannot compute in that precision.
+    pub fn with_precision(mut self, precision: Precision) -> Result<Self, Failure> {
+        device::check_precision(self.pass().device(), precision)?;
         self.device_weights = self.device_weights.with_precision(precision);
-        self
+        Ok(self)
     }
 
     /// What it was trained on.

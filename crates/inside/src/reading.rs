@@ -1,5 +1,6 @@
 //! A game as a model reads it.
 
+use cwm_contract::Failure;
 use cwm_encoding::{PlainMove, START};
 use cwm_policy::inputs::words::{Phase, Words};
 
@@ -16,6 +17,12 @@ pub struct Reading {
     pub after: Vec<u32>,
     /// Plies before the move that each token belongs to.
     pub before: Vec<u32>,
+}
+
+/// The failure for a game that a stage trains on and would measure on.
+pub fn game_of_both(id: &str) -> Failure {
+    Failure::input(format!("game {id} is among the games to train on, and is to be measured on"))
+        .hint("give `test` other games than `train`, such as `split`'s validation")
 }
 
 impl Reading {

@@ -8,8 +8,9 @@ mod panic;
 mod wgpu;
 
 use burn::tensor::{DType, Device};
-use cwm_contract::{DeviceChoice, DeviceInfo, Resources};
+use cwm_contract::{Context, DeviceChoice, DeviceInfo, Failure, Resources};
 
+use crate::worker_pool::WorkerPool;
 use crate::{ModelError, Precision};
 
 /// A device that was looked at and can be used.
@@ -86,6 +87,26 @@ pub fn list() -> Vec<DeviceInfo> {
         }
     }
     devices
+}
+
+/// Does a stage's `work` on the device that its context grants, which is reported.
+///
+/// # Errors
+/// That device cannot be used; or as [`catch_panics`].
+pub fn run(context: &Context, work: impl FnOnce(&Device) -> Result<(), Failure>) -> Result<(), Failure> {
+    let OpenDevice { device, name, note } = open(context.resources())?;
+    context.report_device(name);
+    note.into_iter().for_each(|note| context.note(note));
+    catch_panics(&device, || work(&device))
+}
+
+/// The threads of a stage that computes on `device`: one for each core that it has. A GPU has one queue of work, which more
+/// threads would not fill faster.
+///
+/// # Errors
+/// As [`WorkerPool::new`].
+pub fn workers(context: &Context, device: &Device) -> Result<WorkerPool, ModelError> {
+    WorkerPool::new(if is_cpu(device) { context.cores() } else { 1 })
 }
 
 /// Does `work` on `device`; a panic of a GPU's libraries becomes an error.

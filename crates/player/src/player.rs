@@ -4,6 +4,7 @@ use std::path::Path;
 
 use cwm_contract::Failure;
 use cwm_models::checkpoint::{self, DESCRIPTION_FILE, Description};
+use cwm_models::device;
 use cwm_models::worker_pool::on_one_thread;
 use cwm_models::{Device, DeviceWeights, ForwardPass, Network, Precision, Tokens};
 use cwm_sequences::Vocabulary;
@@ -47,10 +48,13 @@ impl Player {
     }
 
     /// The same player, whose matrix products round operands to `precision`; by default they do not.
-    #[must_use]
-    pub fn with_precision(mut self, precision: Precision) -> Self {
+    ///
+    /// # Errors
+    /// Its device cannot compute in that precision.
+    pub fn with_precision(mut self, precision: Precision) -> Result<Self, Failure> {
+        device::check_precision(ForwardPass::evaluation(&self.device_weights).device(), precision)?;
         self.device_weights = self.device_weights.with_precision(precision);
-        self
+        Ok(self)
     }
 
     /// The form in which it reads and answers.

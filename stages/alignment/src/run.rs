@@ -3,7 +3,7 @@
 use cwm_contract::{Context, Failure};
 use cwm_inside::{Collection, Model, RowsWriter, collect};
 use cwm_models::Device;
-use cwm_models::device::{self, OpenDevice};
+use cwm_models::device;
 use cwm_models::worker_pool::WorkerPool;
 
 use crate::config::Config;
@@ -16,16 +16,12 @@ use crate::members::Members;
 /// An input or parameter is not what it should be, the disk refuses, or the stage was cancelled.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
-    let OpenDevice { device, name, note } = device::open(context.resources())?;
-    device::check_precision(&device, config.precision())?;
-    context.report_device(name);
-    note.into_iter().for_each(|note| context.note(note));
-    device::catch_panics(&device, || on_device(context, &config, &device))
+    device::run(context, |device| on_device(context, &config, device))
 }
 
 fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), Failure> {
     let model = Model::open(context.input("checkpoint")?, config.weights_of(), device)?;
-    let model = model.with_precision(config.precision());
+    let model = model.with_precision(config.precision())?;
     model.check_family(config.family.as_deref())?;
     if !model.network().is_causal() {
         let message =
@@ -38,8 +34,7 @@ fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), 
         let left_out = members.left_out;
         context.note(format!("{left_out} sequences are longer than the model reads or then alone, and left out"));
     }
-    // A GPU has one queue of work, which more threads would not fill faster.
-    let workers = WorkerPool::new(if device::is_cpu(device) { context.cores() } else { 1 })?;
+    let workers = device::workers(context, device)?;
     let collection =
         Collection { sites: sites.clone(), normed: config.normed, batch_tokens: config.batch_tokens as usize };
     context.activity("computing rows");

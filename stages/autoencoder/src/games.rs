@@ -1,12 +1,14 @@
 //! The games of an input as the model reads them.
 
+use std::collections::HashSet;
+
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
-use cwm_inside::{Model, Reading, Task};
+use cwm_inside::{Model, Reading, Task, game_of_both};
 
 /// The games of an input.
 pub struct Games {
-    /// They.
+    /// The games, uncut.
     pub dataset: Dataset,
     input: &'static str,
     task: Task,
@@ -45,6 +47,19 @@ impl Games {
         }
         let dataset = Dataset::open(context.input(input)?)?;
         Ok(Games { dataset, input, task: model.task(), cut, longest })
+    }
+
+    /// Refuses games to train on that are among the first `count` of these, which are measured on.
+    ///
+    /// # Errors
+    /// There is one; or an input is damaged.
+    pub fn check_apart(&self, train: &Games, count: u64) -> Result<(), Failure> {
+        let measured = (0..self.len()).take(count as usize).map(|game| self.id(game));
+        let measured: HashSet<String> = measured.collect::<Result<_, _>>()?;
+        (0..train.len()).try_for_each(|game| match train.id(game)? {
+            id if measured.contains(&id) => Err(game_of_both(&id)),
+            _ => Ok(()),
+        })
     }
 
     /// Number of games.

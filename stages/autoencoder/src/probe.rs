@@ -16,10 +16,8 @@ const TOKENS: u64 = 40;
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
-    let games = sample::games();
     let [train, test] = ["train", "test"].map(|name| context.folder().join(name));
-    sample::write_dataset(&train, &games)?;
-    sample::write_dataset(&test, games.iter().rev().take(3))?;
+    sample::write_train_and_test(&train, &test)?;
     let values = context.values_with([
         ("layers", Value::List(Vec::new())),
         ("ratio", context.at_most("ratio", 2)),

@@ -7,8 +7,7 @@ use cwm_findings::{Finding, Kind};
 use cwm_inside::autoencoder::{Autoencoder, Description, SiteDescription, Trained};
 use cwm_inside::{Collection, Model, WeightsOf};
 use cwm_models::Device;
-use cwm_models::device::{self, OpenDevice};
-use cwm_models::worker_pool::WorkerPool;
+use cwm_models::device;
 use serde_json::{Map, Value, json};
 
 use crate::config::Config;
@@ -25,16 +24,12 @@ use crate::trainer::Trainer;
 /// An input or parameter is not what it should be, the disk refuses, or the stage was cancelled.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
-    let OpenDevice { device, name, note } = device::open(context.resources())?;
-    device::check_precision(&device, config.precision())?;
-    context.report_device(name);
-    note.into_iter().for_each(|note| context.note(note));
-    device::catch_panics(&device, || on_device(context, &config, &device))
+    device::run(context, |device| on_device(context, &config, device))
 }
 
 fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), Failure> {
     let model =
-        Model::open(context.input("checkpoint")?, WeightsOf::Trained, device)?.with_precision(config.precision());
+        Model::open(context.input("checkpoint")?, WeightsOf::Trained, device)?.with_precision(config.precision())?;
     model.check_family(config.family.as_deref())?;
     let mut sites = model.checked_sites(&config.layers, "layers")?;
     if config.layers.is_empty() {
@@ -43,10 +38,10 @@ fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), 
     let latents = model.width() * config.ratio as usize;
     let autoencoder = Autoencoder::new(model.width(), latents)
         .ok_or_else(|| Failure::input(format!("{latents} latents are too many for any machine: lower `ratio`")))?;
-    // A GPU has one queue of work, which more threads would not fill faster.
-    let workers = WorkerPool::new(if device::is_cpu(device) { context.cores() } else { 1 })?;
+    let workers = device::workers(context, device)?;
     let games = Games::open(context, "train", &model, config.max_tokens)?;
     let test = Games::open(context, "test", &model, config.max_tokens)?;
+    test.check_apart(&games, config.test_games)?;
     let count = games.count(context)?;
     let batch_tokens = config.batch_tokens as usize;
     let collection = Collection { sites: sites.clone(), normed: false, batch_tokens };

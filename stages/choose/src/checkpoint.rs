@@ -5,7 +5,7 @@ use cwm_contract::{Context, Failure};
 use cwm_models::Device;
 use cwm_models::batch::cut_by_length;
 use cwm_models::checkpoint::Description;
-use cwm_models::device::{self, OpenDevice};
+use cwm_models::device;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_player::{Answer, Form, Player, Question};
 
@@ -42,16 +42,12 @@ pub fn run(context: &Context, config: &Config) -> Result<(), Failure> {
     if let Some(problem) = config.problem_with(false) {
         return Err(Failure::input(format!("choose {problem}")));
     }
-    let OpenDevice { device, name, note } = device::open(context.resources())?;
-    context.report_device(name);
-    note.into_iter().for_each(|note| context.note(note));
-    device::catch_panics(&device, || choose(context, config, &device))
+    device::run(context, |device| choose(context, config, device))
 }
 
 fn choose(context: &Context, config: &Config, device: &Device) -> Result<(), Failure> {
-    let player = Player::open(context.input("checkpoint")?, device)?.with_precision(config.precision());
-    // A GPU has one queue of work, which more threads would not fill faster.
-    let workers = WorkerPool::new(if device::is_cpu(device) { context.cores() } else { 1 })?;
+    let player = Player::open(context.input("checkpoint")?, device)?.with_precision(config.precision())?;
+    let workers = device::workers(context, device)?;
     let mut positions = Positions::open(context, config)?;
     let mut output = Output::create(context, &chooser(&player, config))?;
     context.activity("choosing");

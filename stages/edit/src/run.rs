@@ -5,7 +5,7 @@ use cwm_contract::{Context, Failure};
 use cwm_inside::edit::{Edited, Seen, Watched, board_direction, random_direction, scaled};
 use cwm_inside::{Model, Task, WeightsOf};
 use cwm_models::Device;
-use cwm_models::device::{self, OpenDevice};
+use cwm_models::device;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_table::TableWriter;
 
@@ -43,23 +43,15 @@ struct Prepared<'a> {
 /// # Errors
 /// An input or a parameter is not what it should be, the disk refuses, or the stage was cancelled.
 pub fn run(context: &Context) -> Result<(), Failure> {
-    let OpenDevice { device, name, note } = device::open(context.resources())?;
-    context.report_device(name);
-    note.into_iter().for_each(|note| context.note(note));
-    device::catch_panics(&device, || edit(context, &device))
+    device::run(context, |device| edit(context, device))
 }
 
 fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let model =
-        Model::open(context.input("checkpoint")?, WeightsOf::Trained, device)?.with_precision(config.precision());
-    let found = &model.description().architecture.family;
-    if let Some(wanted) = config.family.as_ref().filter(|wanted| *wanted != found) {
-        let message = format!("the checkpoint is of family `{found}`, but `family` is `{wanted}`");
-        return Err(Failure::input(message).hint("leave `family` out, or give it the value of the training"));
-    }
-    // A GPU has one queue of work, which more threads would not fill faster.
-    let workers = &WorkerPool::new(if device::is_cpu(device) { context.cores() } else { 1 })?;
+        Model::open(context.input("checkpoint")?, WeightsOf::Trained, device)?.with_precision(config.precision())?;
+    model.check_family(config.family.as_deref())?;
+    let workers = &device::workers(context, device)?;
     let sites = &model.checked_sites(&config.layers, "layers")?;
     let probes = probes::read(context.group("probes"), &model, sites)?;
     let studies = study::findings(&model, workers, &config, sites, &probes)?;

@@ -7,7 +7,7 @@ use cwm_contract::{Context, Failure};
 use cwm_encoding::VOCABULARY;
 use cwm_models::batch::cut_by_length;
 use cwm_models::checkpoint::Description;
-use cwm_models::device::{self, OpenDevice};
+use cwm_models::device;
 use cwm_models::heads::labels::{self, MicroBatch, PositionScore, Tally, score};
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Device, DeviceWeights, Network, families};
@@ -28,11 +28,7 @@ pub fn run(context: &Context, config: &Config) -> Result<(), Failure> {
     if let Some(parameter) = config.of_predictions() {
         return Err(Failure::input(format!("`{parameter}` belongs to predictions; a checkpoint has its own")));
     }
-    let OpenDevice { device, name, note } = device::open(context.resources())?;
-    device::check_precision(&device, config.precision())?;
-    context.report_device(name);
-    note.into_iter().for_each(|note| context.note(note));
-    device::catch_panics(&device, || evaluate(context, config, &device))
+    device::run(context, |device| evaluate(context, config, device))
 }
 
 fn evaluate(context: &Context, config: &Config, device: &Device) -> Result<(), Failure> {
@@ -42,8 +38,8 @@ fn evaluate(context: &Context, config: &Config, device: &Device) -> Result<(), F
     let network = with_options(network, &config.options)?;
     description.architecture = network.architecture().clone();
     let dataset = games(context)?;
-    // A GPU has one queue of work, which more threads would not fill faster.
-    let workers = WorkerPool::new(if device::is_cpu(device) { context.cores() } else { 1 })?;
+    let workers = device::workers(context, device)?;
+    device::check_precision(device, config.precision())?;
     let device_weights = DeviceWeights::new(&weights, device).with_precision(config.precision());
     let evaluation = Evaluation {
         context,

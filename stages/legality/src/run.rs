@@ -4,7 +4,7 @@ use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
 use cwm_inside::{Batch, Model, Task, WeightsOf};
 use cwm_inside_rows::{Legality, LegalityOf, LegalityWriter};
-use cwm_models::device::{self, OpenDevice};
+use cwm_models::device;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Device, Sites};
 use cwm_policy::inputs::words::VOCABULARY;
@@ -21,28 +21,19 @@ const CHUNK: usize = 1_024;
 /// Reads `checkpoint` and `games`, and writes `legality` and `findings`.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
-    let OpenDevice { device, name, note } = device::open(context.resources())?;
-    device::check_precision(&device, config.precision())?;
-    context.report_device(name);
-    note.into_iter().for_each(|note| context.note(note));
-    device::catch_panics(&device, || measure(context, &config, &device))
+    device::run(context, |device| measure(context, &config, device))
 }
 
 fn measure(context: &Context, config: &Config, device: &Device) -> Result<(), Failure> {
     let model =
-        Model::open(context.input("checkpoint")?, WeightsOf::Trained, device)?.with_precision(config.precision());
-    let found = &model.description().architecture.family;
-    if let Some(wanted) = config.family.as_ref().filter(|wanted| *wanted != found) {
-        let message = format!("the checkpoint is of family `{found}`, but `family` is `{wanted}`");
-        return Err(Failure::input(message).hint("leave `family` out, or give it the value of the training"));
-    }
+        Model::open(context.input("checkpoint")?, WeightsOf::Trained, device)?.with_precision(config.precision())?;
+    model.check_family(config.family.as_deref())?;
     if model.task() == Task::State {
         let message =
             format!("{} answers with boards, and `legality` is about models that answer with moves", model.name());
         return Err(Failure::input(message).hint("`evaluate` scores models of boards"));
     }
-    // A GPU has one queue of work, which more threads would not fill faster.
-    let workers = WorkerPool::new(if device::is_cpu(device) { context.cores() } else { 1 })?;
+    let workers = device::workers(context, device)?;
     let batch_tokens = config.batch_tokens as usize;
     let dataset = Dataset::open(context.input("games")?)?;
     let mut games = Games::new(&dataset, &model, config)?;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
 use cwm_encoding::{EnPassant, LABELS};
-use cwm_inside::{Model, Reading, Task, Wanted};
+use cwm_inside::{Model, Reading, Task, Wanted, game_of_both};
 
 use crate::boards::Boards;
 use crate::config::{Config, SHORTEST_CUT};
@@ -86,8 +86,7 @@ impl<'a> Games<'a> {
             return Ok(None);
         }
         if others.is_some_and(|others| others.contains(&id)) {
-            return Err(Failure::input(format!("game {id} is among the games to train on, and is to be measured on"))
-                .hint("give `test` other games than `train`, such as `split`'s validation"));
+            return Err(game_of_both(&id));
         }
         let mut labels = vec![0; tokens.len() * LABELS];
         let labelled = self.dataset.labels_into(game, EnPassant::Always, &mut labels);

@@ -1,10 +1,7 @@
 //! The probe: fresh models of both tasks, whose boards are read from the stream.
 
-use std::path::Path;
-
-use cwm_chess::{DatasetRow, DatasetWriter, sample};
+use cwm_chess::sample;
 use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeOutput};
-use cwm_encoding::{PlainMove, START};
 use cwm_inside::Task;
 use cwm_inside::sample::write_checkpoint;
 use cwm_models::families;
@@ -20,7 +17,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
     let [train, test] = ["train", "test"].map(|name| context.folder().join(name));
-    write_games(&train, &test)?;
+    sample::write_train_and_test(&train, &test)?;
     let mut probed = ProbeOutput::new();
     let all = families::FAMILIES.iter().map(|family| family.name);
     for family in all.filter(|name| config.family.as_deref().is_none_or(|family| family == *name)) {
@@ -41,21 +38,6 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         }
     }
     Ok(probed)
-}
-
-/// Writes some games of the sample to train on, and others to measure on.
-pub fn write_games(train: &Path, test: &Path) -> Result<(), Failure> {
-    let games: Vec<Vec<PlainMove>> = sample::games();
-    for (folder, of_train) in [(train, true), (test, false)] {
-        let mut writer = DatasetWriter::create(folder, cwm_chess::SHARD_GAMES)?;
-        for (index, game) in games.iter().enumerate().filter(|(index, _)| (index % 3 != 2) == of_train) {
-            let tokens: Vec<u16> = std::iter::once(START).chain(game.iter().map(|one| one.token())).collect();
-            let id = format!("sample_{index:04}");
-            writer.push(DatasetRow { index: index as u64, id: &id, tokens: &tokens, result: "*", labels: None })?;
-        }
-        writer.finish()?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use cwm_contract::{Context, Failure};
 use cwm_findings::Finding;
 use cwm_inside::linear_probe::{LinearProbe, Majority, Predictions, SQUARES, Target, compose};
 use cwm_inside::{Collection, Model, Rows, RowsWriter, autoencoder, collect};
-use cwm_models::device::{self, OpenDevice};
+use cwm_models::device;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Device, Precision};
 
@@ -25,11 +25,7 @@ use crate::train::{Made, differences, train};
 /// An input is not what it should be, the disk refuses, or the stage was cancelled.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
-    let OpenDevice { device, name, note } = device::open(context.resources())?;
-    device::check_precision(&device, config.precision())?;
-    context.report_device(name);
-    note.into_iter().for_each(|note| context.note(note));
-    device::catch_panics(&device, || Stage::open(context, &config, &device)?.run())
+    device::run(context, |device| Stage::open(context, &config, device)?.run())
 }
 
 /// All that the parts of a run share.
@@ -59,12 +55,8 @@ pub struct Part {
 impl<'a> Stage<'a> {
     fn open(context: &'a Context, config: &'a Config, device: &Device) -> Result<Self, Failure> {
         let model = Model::open(context.input("checkpoint")?, config.weights_of(), device)?;
-        let model = model.with_precision(config.precision());
-        let found = &model.description().architecture.family;
-        if let Some(wanted) = config.family.as_ref().filter(|wanted| *wanted != found) {
-            let message = format!("the checkpoint is of family `{found}`, but `family` is `{wanted}`");
-            return Err(Failure::input(message).hint("leave `family` out, or give it the value of the training"));
-        }
+        let model = model.with_precision(config.precision())?;
+        model.check_family(config.family.as_deref())?;
         let autoencoder = context.optional_input("autoencoder").map(|folder| {
             let description = autoencoder::Description::read(folder)?;
             check_autoencoder(&description, &model)?;
@@ -104,10 +96,8 @@ impl<'a> Stage<'a> {
         let mut games = Games::open(self.context, self.config, &self.model, input)?;
         let sites = self.collection.sites.len();
         let mut writer = RowsWriter::create(self.context.temporary(), input, sites, self.model.width())?;
-        // A GPU has one queue of work, which more threads would not fill faster.
-        let alone = WorkerPool::new(1)?;
-        let workers = if device::is_cpu(self.model.pass().device()) { &self.workers } else { &alone };
-        collect(self.context, &self.model, workers, &self.collection, games.wanted(others), &mut writer)?;
+        let workers = device::workers(self.context, self.model.pass().device())?;
+        collect(self.context, &self.model, &workers, &self.collection, games.wanted(others), &mut writer)?;
         if games.too_long > 0 {
             let longest = self.model.longest().unwrap_or(0);
             let left_out = games.too_long;

@@ -3,9 +3,8 @@
 use cwm_contract::{Context, Failure};
 use cwm_models::Device;
 use cwm_models::checkpoint::{Description, FORMAT, Status, write};
-use cwm_models::device::{self, OpenDevice};
+use cwm_models::device;
 use cwm_models::heads::labels;
-use cwm_models::worker_pool::WorkerPool;
 use cwm_training::curves::CurvesPrefix;
 use cwm_training::order::Sampler;
 use cwm_training::warm_start::{self, Recipe};
@@ -22,10 +21,7 @@ use crate::validation::LabelValidation;
 /// # Errors
 /// An input is not what it should be, the disk refuses, or the stage was cancelled; then a checkpoint was written.
 pub fn run(context: &Context) -> Result<(), Failure> {
-    let OpenDevice { device, name, note } = device::open(context.resources())?;
-    context.report_device(name);
-    note.into_iter().for_each(|note| context.note(note));
-    device::catch_panics(&device, || train(context, &device))
+    device::run(context, |device| train(context, device))
 }
 
 fn train(context: &Context, device: &Device) -> Result<(), Failure> {
@@ -34,8 +30,7 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
     let config = &resolved.config;
     let hyper = &config.hyper;
     let task = LabelTask(labels::network(config.architecture()?)?);
-    // A GPU has one queue of work, which more threads would not fill faster.
-    let workers = WorkerPool::new(if device::is_cpu(device) { context.cores() } else { 1 })?;
+    let workers = device::workers(context, device)?;
     let mut games = Games::open("train", context.input("train")?, config.games, config)?.of_at_most(task.0.longest());
     let validation = match context.optional_input("validation") {
         Some(path) => {

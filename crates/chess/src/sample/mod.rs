@@ -40,6 +40,23 @@ pub fn write_dataset<'g>(folder: &Path, games: impl IntoIterator<Item = &'g Vec<
     writer.finish()
 }
 
+/// Writes the games of [`games`] as two datasets that have no game in common, two of three to `train` and the third to `test`.
+///
+/// # Errors
+/// The disk refuses.
+pub fn write_train_and_test(train: &Path, test: &Path) -> Result<(), ShardError> {
+    for (folder, of_train) in [(train, true), (test, false)] {
+        let mut writer = DatasetWriter::create(folder, crate::SHARD_GAMES)?;
+        for (index, game) in games().iter().enumerate().filter(|(index, _)| (index % 3 != 2) == of_train) {
+            let tokens: Vec<u16> = std::iter::once(START).chain(game.iter().map(|one| one.token())).collect();
+            let id = format!("sample_{index:04}");
+            writer.push(DatasetRow { index: index as u64, id: &id, tokens: &tokens, result: "*", labels: None })?;
+        }
+        writer.finish()?;
+    }
+    Ok(())
+}
+
 /// Writes `games` at `folder` as what `parse` makes of them.
 ///
 /// # Errors

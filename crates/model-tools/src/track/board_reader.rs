@@ -74,8 +74,9 @@ fn check_reading(of: &ProbesDescription) -> Result<(), (String, String)> {
         let hint = format!("here they must have `{name}: {wanted}`");
         Err((format!("were made with `{name}: {found}`"), hint))
     };
-    // The file has no biases, without which differences of means read nothing.
+    // The file has no biases, without which differences of means read nothing, and no autoencoder, which latents need.
     for (name, found, wanted) in [
+        ("of", &of.of, "stream"),
         ("target", &of.target, Target::Both.name()),
         ("method", &of.method, "linear"),
         ("phase", &of.phase, "any"),

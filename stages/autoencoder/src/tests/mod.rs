@@ -15,10 +15,8 @@ use cwm_inside::sample::write_checkpoint;
 
 /// Writes a model and games.
 fn inputs(folder: &Path, task: Task, family: &str) {
-    let games = sample::games();
     write_checkpoint(&folder.join("checkpoint"), task, family, "d16/l2", 7).unwrap();
-    sample::write_dataset(&folder.join("train"), &games).unwrap();
-    sample::write_dataset(&folder.join("test"), games.iter().take(3)).unwrap();
+    sample::write_train_and_test(&folder.join("train"), &folder.join("test")).unwrap();
 }
 
 /// A short training in `work` on inputs in `folder`.

@@ -58,7 +58,7 @@ fn a_planted_dictionary_is_found() {
         let length = row.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
         let direction: Vec<f64> = row.iter().map(|value| f64::from(*value) / length).collect();
         let cosine = |other: &Vec<f64>| other.iter().zip(&direction).map(|(a, b)| a * b).sum::<f64>();
-        // Of two that are nearly the same neither could be told from their sum.
+        // Two that are nearly the same could not be distinguished from their sum.
         if directions.len() < DIRECTIONS && directions.iter().all(|other| cosine(other).abs() < 0.6) {
             directions.push(direction);
         }

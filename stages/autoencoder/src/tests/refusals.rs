@@ -33,3 +33,12 @@ fn a_training_that_diverges_names_layer_and_update() {
     let failure = refused(&[("lr", Value::Float(1e30)), ("scale", Value::Text("none".into()))]);
     assert!(failure.message.starts_with("the autoencoder of layer 1 diverged at update "), "{failure}");
 }
+
+#[test]
+fn a_game_to_train_on_is_not_measured_on() {
+    let (folder, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    inputs(folder.path(), Task::Moves, "gpt");
+    let trial = trial(work.path(), folder.path(), &[]).input("test", folder.path().join("train"));
+    let failure = trial.run(&AutoencoderStage).err().unwrap();
+    assert!(failure.message.ends_with("is among the games to train on, and is to be measured on"), "{failure}");
+}

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use cwm_chess::sample;
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Failure, Value};
 use cwm_inside::autoencoder::{Autoencoder, Description, SiteDescription, Trained};
@@ -12,7 +13,6 @@ use cwm_inside::{Model, Task, WeightsOf};
 use cwm_models::device;
 
 use crate::LinearProbe;
-use crate::probe::write_games;
 
 const LATENTS: usize = 48;
 
@@ -40,7 +40,7 @@ fn directions_of_latents_are_decoded() {
     let folder = tempfile::tempdir().unwrap();
     let [checkpoint, train, test] = ["checkpoint", "train", "test"].map(|name| folder.path().join(name));
     write_checkpoint(&checkpoint, Task::Moves, "gpt", "d32/l2", 4).unwrap();
-    write_games(&train, &test).unwrap();
+    sample::write_train_and_test(&train, &test).unwrap();
     let model = Model::open(&checkpoint, WeightsOf::Trained, &device::cpu()).unwrap();
     let trained = write_autoencoder(&folder.path().join("autoencoder"), 32, model.digest());
     for method in ["linear", "difference"] {
@@ -65,7 +65,7 @@ fn autoencoders_of_other_models_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let [checkpoint, train, test] = ["checkpoint", "train", "test"].map(|name| folder.path().join(name));
     write_checkpoint(&checkpoint, Task::Moves, "gpt", "d32/l2", 4).unwrap();
-    write_games(&train, &test).unwrap();
+    sample::write_train_and_test(&train, &test).unwrap();
     let message = |width, digest: &str| {
         write_autoencoder(&folder.path().join("autoencoder"), width, digest);
         run(folder.path(), "linear").err().unwrap().message

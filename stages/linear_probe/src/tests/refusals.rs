@@ -1,5 +1,6 @@
 //! What is refused, in words.
 
+use cwm_chess::sample;
 use cwm_contract::{Parameters, Stage, Value};
 use cwm_inside::Task;
 use cwm_inside::sample::write_checkpoint;
@@ -7,7 +8,6 @@ use cwm_inside::sample::write_checkpoint;
 use super::stage::run;
 use crate::LinearProbe;
 use crate::config::Config;
-use crate::probe::write_games;
 
 fn message(task: Task, given: &[(&str, Value)]) -> String {
     let folder = tempfile::tempdir().unwrap();
@@ -45,7 +45,7 @@ fn a_game_to_train_on_is_not_measured_on() {
     let folder = tempfile::tempdir().unwrap();
     let [checkpoint, train, test] = ["checkpoint", "train", "test"].map(|name| folder.path().join(name));
     write_checkpoint(&checkpoint, Task::Moves, "gpt", "d32/l1", 4).unwrap();
-    write_games(&train, &test).unwrap();
+    sample::write_train_and_test(&train, &test).unwrap();
     let trial = cwm_contract::testing::Trial::new(folder.path().join("trial")).with("epochs", Value::Int(1));
     let failure = trial
         .input("checkpoint", checkpoint)

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use cwm_chess::sample;
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Failure, Value};
 use cwm_findings::{Finding, Kind};
@@ -10,13 +11,12 @@ use cwm_inside::linear_probe::Probes;
 use cwm_inside::sample::write_checkpoint;
 
 use crate::LinearProbe;
-use crate::probe::write_games;
 
 /// A run on a fresh model of this family, in a folder of its own.
 pub fn run(folder: &Path, task: Task, family: &str, given: &[(&str, Value)]) -> Result<Outcome, Failure> {
     let [checkpoint, train, test] = ["checkpoint", "train", "test"].map(|name| folder.join(name));
     write_checkpoint(&checkpoint, task, family, "d32/l2", 4)?;
-    write_games(&train, &test)?;
+    sample::write_train_and_test(&train, &test)?;
     let trial = Trial::new(folder.join("trial")).with("epochs", Value::Int(2)).with("resamples", Value::Int(16));
     let trial = trial.with("max_tokens", Value::Int(60)).with("last", Value::Int(0));
     let trial = given.iter().fold(trial, |trial, (name, value)| trial.with(name, value.clone()));
@@ -81,7 +81,7 @@ fn the_same_bytes_come_with_other_cores_and_others_with_other_controls() {
         let folder = tempfile::tempdir().unwrap();
         let [checkpoint, train, test] = ["checkpoint", "train", "test"].map(|name| folder.path().join(name));
         write_checkpoint(&checkpoint, Task::Moves, "gpt", "d32/l1", 4).unwrap();
-        write_games(&train, &test).unwrap();
+        sample::write_train_and_test(&train, &test).unwrap();
         let trial =
             Trial::new(folder.path().join("trial")).with("epochs", Value::Int(1)).with("resamples", Value::Int(9));
         let trial = trial
