@@ -79,7 +79,7 @@ fn scene(text: &str) -> Scene {
     scene
 }
 
-/// Kills the executor, one of its stages or one of their engines; false if there is none.
+/// Kills the executor, one of its stages or one of their engines; returns which, or nothing if it had ended by itself.
 fn kill(dice: &mut Dice, executor: &Executor) -> Option<&'static str> {
     let stages = children(executor.pid());
     let engines: Vec<u32> = stages.iter().flat_map(|stage| descendants(*stage)).collect();

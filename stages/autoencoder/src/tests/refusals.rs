@@ -38,7 +38,9 @@ fn a_training_that_diverges_names_layer_and_update() {
 fn a_game_to_train_on_is_not_measured_on() {
     let (folder, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     inputs(folder.path(), Task::Moves, "gpt");
-    let trial = trial(work.path(), folder.path(), &[]).input("test", folder.path().join("train"));
-    let failure = trial.run(&AutoencoderStage).err().unwrap();
+    let test = folder.path().join("test");
+    std::fs::remove_dir_all(&test).unwrap();
+    std::os::unix::fs::symlink(folder.path().join("train"), &test).unwrap();
+    let failure = trial(work.path(), folder.path(), &[]).run(&AutoencoderStage).err().unwrap();
     assert!(failure.message.ends_with("is among the games to train on, and is to be measured on"), "{failure}");
 }

@@ -52,8 +52,8 @@ fn it_writes_an_autoencoder_and_a_finding_for_each_layer_but_0() {
     assert_eq!(findings.iter().map(|finding| finding.layer).collect::<Vec<_>>(), [Some(1), Some(2)]);
     for finding in &findings {
         let value = |name: &str| finding.get(name).unwrap();
-        // Three games, cut after 60 words, without the first of each.
-        assert_eq!((finding.n, finding.model.as_str(), finding.named("ratio")), (3 * 59, "gpt d16/l2", "4"));
+        // A game that is cut after 60 words and one of 20 plies, without the first word of each.
+        assert_eq!((finding.n, finding.model.as_str(), finding.named("ratio")), (59 + 41, "gpt d16/l2", "4"));
         assert!((3.0..6.0).contains(&value("ce")) && value("l0") > 0.0 && value("l0") <= 64.0, "{finding:?}");
         assert!((-1.0..=1.0).contains(&value("cosine")) && value("explained_variance") < 1.0 && value("dead") <= 1.0);
     }
@@ -129,7 +129,7 @@ fn a_damaged_checkpoint_is_not_gone_on_with() {
 }
 
 #[test]
-fn so_much_sparsity_leaves_no_latent() {
+fn so_much_sparsity_leaves_next_to_no_latent() {
     let folder = tempfile::tempdir().unwrap();
     inputs(folder.path(), Task::Moves, "gpt");
     let more = [
@@ -144,8 +144,8 @@ fn so_much_sparsity_leaves_no_latent() {
     let outcome = trial(work.path(), folder.path(), &more).run(&AutoencoderStage).unwrap();
     let finding = findings(&outcome).remove(0);
     let value = |name: &str| finding.get(name).unwrap();
-    assert_eq!((value("l0"), value("l1")), (0.0, 0.0));
-    assert!(value("dead") > 0.9, "{finding:?}");
+    // Of 64; rows of games that it was not trained on may still reach one.
+    assert!(value("l0") < 0.5 && value("dead") > 0.9, "{finding:?}");
 }
 
 #[test]

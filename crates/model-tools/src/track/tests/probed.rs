@@ -129,8 +129,6 @@ fn linear_probes_that_do_not_fit_are_refused_in_words() {
         "name those of the trained network (`network: trained`)",
     );
     let difference = refused(None, |of| of.method = "difference".to_owned());
-    let latents = refused(None, |of| of.of = "latents".to_owned());
-    is(latents, "were made with `of: latents`", "here they must have `of: stream`");
     is(difference, "were made with `method: difference`", "here they must have `method: linear`");
     let mine = refused(None, |of| of.target = "mine".to_owned());
     is(mine, "were made with `target: mine`", "here they must have `target: both`");
