@@ -6,14 +6,15 @@
 //! installed. The last table is in seconds by the clock, with more and more cores. Machines are noisy: compare figures of
 //! one run, not runs.
 
+mod clock;
 mod peers;
 mod scaling;
 
 use std::fs::File;
 use std::hint::black_box;
-use std::io::{self, BufReader, Cursor, Read, Write};
+use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 
 use cwm_chess::pgn::{Block, Blocks, Meter, PgnSource};
@@ -24,6 +25,8 @@ use cwm_encoding::{EnPassant, LABELS, replay_into};
 use cwm_parse::Parse;
 use cwm_play::Play;
 use cwm_tokenize::Tokenize;
+
+use self::clock::{children, cpu, output_of};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -232,19 +235,6 @@ fn outside(sample: &Path, text: &[u8], parse: f64) {
     }
 }
 
-/// Bytes that a program wrote, which was given `input`; `None` if it is not there or failed.
-fn output_of(command: &mut Command, input: &[u8]) -> Option<usize> {
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-    let mut stdin = child.stdin.take()?;
-    let mut stdout = child.stdout.take()?;
-    let written = std::thread::scope(|scope| {
-        // A program that reads nothing closes the pipe.
-        scope.spawn(move || _ = stdin.write_all(input));
-        io::copy(&mut stdout, &mut io::sink())
-    });
-    (child.wait().ok()?.success()).then_some(written.ok()? as usize)
-}
-
 fn run(stage: &dyn Stage, folder: &Path, input: &str, path: &Path, parameters: &[(&str, Value)]) -> Outcome {
     let trial = Trial::new(folder).input(input, path).cores(1);
     let trial = parameters.iter().fold(trial, |trial, (name, value)| trial.with(name, value.clone()));
@@ -269,29 +259,4 @@ fn games_of(folder: &Path) -> f64 {
 
 fn least(mut work: impl FnMut()) -> f64 {
     (0..REPEATS).map(|_| cpu(&mut work)).fold(f64::INFINITY, f64::min)
-}
-
-/// CPU seconds of this process that `work` takes.
-fn cpu(work: impl FnOnce()) -> f64 {
-    let before = used(libc::RUSAGE_SELF);
-    work();
-    used(libc::RUSAGE_SELF) - before
-}
-
-/// CPU seconds of the processes that `work` starts and awaits.
-fn children<T>(work: impl FnOnce() -> T) -> (T, f64) {
-    let before = used(libc::RUSAGE_CHILDREN);
-    let done = work();
-    (done, used(libc::RUSAGE_CHILDREN) - before)
-}
-
-fn used(who: libc::c_int) -> f64 {
-    // SAFETY: all bytes zero is a valid `rusage`, and the call writes to nothing else.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        assert_eq!(libc::getrusage(who, &raw mut usage), 0);
-        usage
-    };
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }

@@ -6,8 +6,10 @@
 //! a second by the clock. Machines are noisy: compare figures of one run, not runs.
 //!
 //! `-- slice mamba2` measures these families alone, `--size d256/l2` another size, `--threads 4` so many threads. `--boards`
-//! measures the step of `learn` on 32 boards of 78 tokens, without a mask and with one target each.
+//! measures the step of `learn` on 32 boards of 78 tokens, without a mask and with one target each; `--words` on 32 games of
+//! 140 words, each with the next as its target.
 
+mod clock;
 mod peer;
 mod step;
 
@@ -15,8 +17,9 @@ use std::time::Instant;
 
 use cwm_models::families::FAMILIES;
 
+use self::clock::used;
 use self::peer::Peer;
-use self::step::Trainer;
+use self::step::{Kind, Trainer};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -42,11 +45,15 @@ fn main() {
         None => vec![1],
     };
     let given = |name: &str| arguments.iter().any(|argument| argument == name);
-    let boards = given("--boards");
-    // Other families know no boards in PyTorch.
-    let wanted = |name: &str| if boards { name == "gpt" } else { given(name) };
+    let kind = match (given("--boards"), given("--words")) {
+        (true, _) => Kind::Boards,
+        (_, true) => Kind::Words,
+        _ => Kind::Games,
+    };
+    // Other families have neither in PyTorch.
+    let wanted = |name: &str| if kind == Kind::Games { given(name) } else { name == "gpt" };
     let some = FAMILIES.iter().any(|family| wanted(family.name));
-    let tokens = if boards { step::BOARD } else { step::TOKENS };
+    let tokens = kind.tokens();
     let python = peer::python();
     let mut version = None;
     for threads in threads {
@@ -57,9 +64,16 @@ fn main() {
         );
         for family in FAMILIES.iter().filter(|family| !some || wanted(family.name)) {
             let folder = tempfile::tempdir().expect("a folder");
-            let mut ours = Trainer::new(family.name, &size, threads, boards);
+            let mut ours = Trainer::new(family.name, &size, threads, kind);
             ours.write(folder.path());
-            let start = |python| Peer::start(python, folder.path(), [family.name, &size], threads, boards);
+            let threads = threads.to_string();
+            let more = match kind {
+                Kind::Games => "games",
+                Kind::Boards => "boards",
+                Kind::Words => "words",
+            };
+            let arguments = [family.name, &size, &threads, more];
+            let start = |python| Peer::start(python, "pytorch.py", folder.path(), &arguments);
             let mut peer = python.as_ref().map(start);
             if let Some(peer) = &mut peer {
                 agree(family.name, ours.loss_and_norm(), peer.ask("loss"));
@@ -103,16 +117,4 @@ fn row(family: &str, tokens: usize, [cpu, their_cpu, clock, their_clock]: [f64; 
         number(their_clock),
         ratio(clock, their_clock)
     );
-}
-
-/// CPU seconds of this process so far.
-fn used() -> f64 {
-    // SAFETY: all bytes zero is a valid `rusage`, and the call writes to nothing else.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        assert_eq!(libc::getrusage(libc::RUSAGE_SELF, &raw mut usage), 0);
-        usage
-    };
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }

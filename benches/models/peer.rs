@@ -32,14 +32,13 @@ pub fn python() -> Option<OsString> {
 }
 
 impl Peer {
-    /// Starts it on the weights and the batch in `folder`.
-    pub fn start(python: &OsString, folder: &Path, [family, size]: [&str; 2], threads: usize, boards: bool) -> Self {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("pytorch.py");
+    /// Starts a script of this folder on what is in `folder`.
+    pub fn start(python: &OsString, script: &str, folder: &Path, arguments: &[&str]) -> Self {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);
         let mut child = Command::new(python)
             .arg("-B")
             .args([script.as_path(), folder])
-            .args([family, size, &threads.to_string()])
-            .args(boards.then_some("boards"))
+            .args(arguments)
             // The C library's allocator gives memory back to the system and fetches it anew, step after step, unless
             // told not to; ours does not.
             .env("MALLOC_MMAP_THRESHOLD_", KEPT)

@@ -1,6 +1,6 @@
 """Training steps in PyTorch, with the weights and the batch that `models.rs` left in a folder.
 
-    python pytorch.py FOLDER FAMILY SIZE THREADS [boards]
+    python pytorch.py FOLDER FAMILY SIZE THREADS games|boards|words
 
 It says its version, then answers commands, a line each: `loss` with the batch's loss and gradient norm without dropout,
 `steps N` with the seconds by the clock and of all processors that N steps take, with dropout where the family has it.
@@ -11,18 +11,34 @@ import sys
 import time
 
 import torch
+import torch.nn.functional as F
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/python"))
 from twin import families, files, training
 
 
-def main(folder, family, size, threads, boards=None):
+# Numbers of tokens and outputs, and what else makes the model.
+SEQUENCES = {
+    "boards": (1968, {"outputs": 1968, "positions": 78, "causal": False}),
+    "words": (72, {"outputs": 72, "positions": 140}),
+}
+
+
+def sequence_loss(model, tokens, targets, valid=None):
+    """Mean cross-entropy of the targets [batch, time]; those of -100 do not count."""
+    wanted = targets != -100
+    hidden = model.hidden(tokens)
+    return F.cross_entropy(model.output_head(hidden[wanted]), targets[wanted])
+
+
+def main(folder, family, size, threads, kind):
     torch.set_num_threads(int(threads))
-    if boards:
-        model = families.build(family, size, 1968, outputs=1968, positions=78, causal=False)
-    else:
+    if kind == "games":
         model = families.build(family, size, dropout=0.1)
-    loss_of = families.answer_loss if boards else families.loss
+    else:
+        vocabulary, more = SEQUENCES[kind]
+        model = families.build(family, size, vocabulary, **more)
+    loss_of = families.loss if kind == "games" else sequence_loss
     model.load_state_dict(files.tensors(os.path.join(folder, "model.safetensors")))
     given = files.tensors(os.path.join(folder, "batch.safetensors"))
     batch = given["tokens"], None, given["labels"].long()

@@ -17,15 +17,44 @@ use safetensors::tensor::{Dtype, TensorView};
 
 /// Games of the batch.
 pub const GAMES: usize = 32;
-/// Tokens of each.
-pub const TOKENS: usize = 80;
-/// Tokens of a board.
-pub const BOARD: usize = 78;
 const VOCABULARY: usize = 20_482;
 /// Tokens and answers of boards.
 const ACTIONS: usize = 1_968;
+/// Words of moves, and that which begins a game.
+const WORDS: usize = 72;
 /// `train`'s default `micro_batch_tokens`.
 const MICRO_BATCH_TOKENS: usize = 768;
+
+/// What a sequence of the batch is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A game with all labels after each move, as `train` reads it.
+    Games,
+    /// A board with one answer, as `learn` reads it.
+    Boards,
+    /// Words of a game, each with the next as its target, as `learn` reads them.
+    Words,
+}
+
+impl Kind {
+    /// Tokens of a sequence.
+    pub fn tokens(self) -> usize {
+        match self {
+            Kind::Games => 80,
+            Kind::Boards => 78,
+            Kind::Words => 140,
+        }
+    }
+
+    /// Numbers of tokens and of outputs, and the options of the family.
+    fn model(self) -> (usize, usize, &'static [(&'static str, &'static str)]) {
+        match self {
+            Kind::Games => (VOCABULARY, labels::LOGITS, &[]),
+            Kind::Boards => (ACTIONS, ACTIONS, &[("mask", "none"), ("positions", "78")]),
+            Kind::Words => (WORDS, WORDS, &[("positions", "140")]),
+        }
+    }
+}
 
 /// A model, its optimiser and one batch.
 pub struct Trainer {
@@ -38,21 +67,33 @@ pub struct Trainer {
     steps: u64,
 }
 
-/// Micro-batches of games with all labels, or of boards with one answer.
+/// Micro-batches of games with all labels, or of sequences with targets.
 enum Batch {
     Games(Vec<MicroBatch>),
-    Boards(Vec<choice::MicroBatch>),
+    Sequences(Kind, Vec<choice::MicroBatch>),
 }
 
-/// Tokens of a board, and its answer.
-fn board(number: usize) -> (Vec<u16>, u16) {
-    ((0..BOARD).map(|t| ((number * 7 + t * 5) % 31) as u16).collect(), (number * 61 % ACTIONS) as u16)
+/// Tokens of a board or of a game's words, and their targets.
+fn sequence(kind: Kind, number: usize) -> (Vec<u16>, Vec<u16>) {
+    let modulus = if kind == Kind::Boards { 31 } else { WORDS };
+    let tokens: Vec<u16> = (0..kind.tokens()).map(|t| ((number * 7 + t * (t + 5)) % modulus) as u16).collect();
+    let mut targets = vec![NONE; tokens.len()];
+    match kind {
+        Kind::Words => targets[..tokens.len() - 1].copy_from_slice(&tokens[1..]),
+        _ => targets[tokens.len() - 1] = (number * 61 % ACTIONS) as u16,
+    }
+    (tokens, targets)
+}
+
+/// Number of targets of the batch.
+fn targets(kind: Kind) -> usize {
+    if kind == Kind::Words { GAMES * (kind.tokens() - 1) } else { GAMES }
 }
 
 /// Moves that no game has, but as many different ones.
 fn games() -> Vec<Vec<u16>> {
     let token = |game: usize, t: usize| ((game * 7_919 + t * 104_729) % 20_480) as u16;
-    (0..GAMES).map(|game| (0..TOKENS).map(|t| token(game, t)).collect()).collect()
+    (0..GAMES).map(|game| (0..Kind::Games.tokens()).map(|t| token(game, t)).collect()).collect()
 }
 
 /// Any class that label `label` has.
@@ -74,36 +115,34 @@ fn game_batch() -> Vec<MicroBatch> {
         let Ok(batch) = MicroBatch::labelled(&games, chosen, label);
         batch
     };
-    cut_by_length(&[TOKENS; GAMES], MICRO_BATCH_TOKENS).iter().map(labelled).collect()
+    cut_by_length(&[Kind::Games.tokens(); GAMES], MICRO_BATCH_TOKENS).iter().map(labelled).collect()
 }
 
-/// All boards, as `learn` cuts them.
-fn board_batch() -> Vec<choice::MicroBatch> {
-    let boards = (0..GAMES).map(|number| {
-        let (tokens, answer) = board(number);
-        let mut targets = vec![NONE; BOARD];
-        targets[BOARD - 1] = answer;
-        (tokens, targets)
-    });
-    let boards: Vec<(Vec<u16>, Vec<u16>)> = boards.collect();
-    let boards: Vec<(&[u16], &[u16])> = boards.iter().map(|(tokens, targets)| (&tokens[..], &targets[..])).collect();
-    let cuts = cut_by_length(&[BOARD; GAMES], MICRO_BATCH_TOKENS);
-    cuts.iter().map(|chosen| choice::MicroBatch::new(&boards, chosen, ACTIONS as u32 - 1)).collect()
+/// All sequences, as `learn` cuts them.
+fn sequence_batch(kind: Kind) -> Vec<choice::MicroBatch> {
+    let sequences: Vec<(Vec<u16>, Vec<u16>)> = (0..GAMES).map(|number| sequence(kind, number)).collect();
+    let sequences: Vec<(&[u16], &[u16])> =
+        sequences.iter().map(|(tokens, targets)| (&tokens[..], &targets[..])).collect();
+    let cuts = cut_by_length(&[kind.tokens(); GAMES], MICRO_BATCH_TOKENS);
+    cuts.iter().map(|chosen| choice::MicroBatch::new(&sequences, chosen, kind.model().0 as u32 - 1)).collect()
 }
 
 impl Trainer {
-    /// At its beginning, on games or on boards.
-    pub fn new(family: &str, size: &str, threads: usize, boards: bool) -> Self {
-        let options = if boards { vec![("mask", "none"), ("positions", "78")] } else { Vec::new() };
+    /// At its beginning.
+    pub fn new(family: &str, size: &str, threads: usize, kind: Kind) -> Self {
+        let (vocabulary, outputs, options) = kind.model();
         let architecture = Architecture {
             family: family.to_owned(),
             size: size.parse().expect("a size such as d128/l1"),
-            vocabulary: if boards { ACTIONS } else { VOCABULARY },
-            dropout: if boards { 0.0 } else { 0.1 },
-            options: options.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            vocabulary,
+            dropout: if kind == Kind::Games { 0.1 } else { 0.0 },
+            options: options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         };
-        let network = Network::build(architecture, if boards { ACTIONS } else { labels::LOGITS }).expect("a model");
-        let batch = if boards { Batch::Boards(board_batch()) } else { Batch::Games(game_batch()) };
+        let network = Network::build(architecture, outputs).expect("a model");
+        let batch = match kind {
+            Kind::Games => Batch::Games(game_batch()),
+            Kind::Boards | Kind::Words => Batch::Sequences(kind, sequence_batch(kind)),
+        };
         let options = AdamWOptions { beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weight_decay: 0.01 };
         Trainer {
             weights: network.initial_weights(1),
@@ -119,22 +158,25 @@ impl Trainer {
     /// Leaves weights and batch for another program.
     pub fn write(&self, folder: &Path) {
         write_weights(&folder.join("model.safetensors"), &self.weights).expect("room");
+        // Targets that there are none of are -100, as PyTorch has them.
+        let number = |number: u16| if number == NONE { -100 } else { i64::from(number) };
         let bytes = |numbers: &mut dyn Iterator<Item = u16>| -> Vec<u8> {
-            numbers.flat_map(|number| i64::from(number).to_le_bytes()).collect()
+            numbers.flat_map(|one| number(one).to_le_bytes()).collect()
         };
         let view = |kind, shape, bytes| TensorView::new(kind, shape, bytes).expect("as many bytes");
         let (tokens, labels, shape, labels_shape, kind);
         match self.batch {
             Batch::Games(_) => {
-                let places = (0..GAMES).flat_map(|game| (0..TOKENS).map(move |t| (game, t)));
+                let length = Kind::Games.tokens();
+                let places = (0..GAMES).flat_map(|game| (0..length).map(move |t| (game, t)));
                 tokens = bytes(&mut games().concat().into_iter());
                 labels = places.flat_map(|(game, t)| (0..LABELS).map(move |label| class(game, t, label))).collect();
-                (shape, labels_shape, kind) = (vec![GAMES, TOKENS], vec![GAMES * TOKENS, LABELS], Dtype::U8);
+                (shape, labels_shape, kind) = (vec![GAMES, length], vec![GAMES * length, LABELS], Dtype::U8);
             }
-            Batch::Boards(_) => {
-                tokens = bytes(&mut (0..GAMES).flat_map(|number| board(number).0));
-                labels = bytes(&mut (0..GAMES).map(|number| board(number).1));
-                (shape, labels_shape, kind) = (vec![GAMES, BOARD], vec![GAMES], Dtype::I64);
+            Batch::Sequences(of, _) => {
+                tokens = bytes(&mut (0..GAMES).flat_map(|number| sequence(of, number).0));
+                labels = bytes(&mut (0..GAMES).flat_map(|number| sequence(of, number).1));
+                (shape, labels_shape, kind) = (vec![GAMES, of.tokens()], vec![GAMES, of.tokens()], Dtype::I64);
             }
         }
         let tensors = [("tokens", view(Dtype::I64, shape, &tokens)), ("labels", view(kind, labels_shape, &labels))];
@@ -145,8 +187,8 @@ impl Trainer {
     fn backward(&self, with_dropout: bool) -> f64 {
         let device_weights = DeviceWeights::new(&self.weights, &device::cpu());
         let (count, denominator) = match &self.batch {
-            Batch::Games(games) => (games.len(), denominator(GAMES * TOKENS)),
-            Batch::Boards(boards) => (boards.len(), GAMES as f64),
+            Batch::Games(games) => (games.len(), denominator(GAMES * Kind::Games.tokens())),
+            Batch::Sequences(kind, sequences) => (sequences.len(), targets(*kind) as f64),
         };
         let sums = self.workers.map(count, |index| {
             let rng = with_dropout.then(|| CounterRng::new(1, self.steps, index as u64));
@@ -161,12 +203,13 @@ impl Trainer {
     fn loss(&self, pass: &ForwardPass, index: usize) -> Loss {
         match &self.batch {
             Batch::Games(games) => {
-                let games = &games[index];
-                labels::loss(self.network.flat_logits(pass, &games.tokens), &games.targets, GAMES * TOKENS)
+                let (games, positions) = (&games[index], GAMES * Kind::Games.tokens());
+                labels::loss(self.network.flat_logits(pass, &games.tokens), &games.targets, positions)
             }
-            Batch::Boards(boards) => {
-                let boards = &boards[index];
-                choice::loss(self.network.logits_at(pass, &boards.tokens, &boards.rows), &boards.targets, GAMES)
+            Batch::Sequences(kind, sequences) => {
+                let sequences = &sequences[index];
+                let logits = self.network.logits_at(pass, &sequences.tokens, &sequences.rows);
+                choice::loss(logits, &sequences.targets, targets(*kind))
             }
         }
     }

@@ -2,8 +2,6 @@
 
 from functools import partial
 
-import torch.nn.functional as F
-
 from .gated_deltanet import GatedDeltaNet
 from .gpt import Gpt
 from .mamba import Mamba
@@ -39,8 +37,3 @@ def logits(model, tokens, valid=None):
 def loss(model, tokens, labels, valid=None):
     """Mean cross-entropy of a label, `labels` being those of the rows of `logits`."""
     return loss_sum(logits(model, tokens, valid), labels) / (LABELS * len(labels))
-
-
-def answer_loss(model, tokens, answers, valid=None):
-    """Mean cross-entropy of the answers [batch], given at the last place of each sequence."""
-    return F.cross_entropy(model.output_head(model.hidden(tokens)[:, -1]), answers)
