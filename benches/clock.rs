@@ -17,7 +17,7 @@ pub fn children<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (done, used(libc::RUSAGE_CHILDREN) - before)
 }
 
-fn used(who: libc::c_int) -> f64 {
+pub fn used(who: libc::c_int) -> f64 {
     // SAFETY: all bytes zero is a valid `rusage`, and the call writes to nothing else.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();

@@ -28,7 +28,7 @@ def classes(lines):
         board = chess.Board()
         for ply, move in enumerate(line.split(), 1):
             board.push_uci(move)
-            found[board._transposition_key()].append((game, ply))
+            found[board.epd()].append((game, ply))
     return found
 
 

@@ -69,7 +69,12 @@ fn row(what: &str, ours: f64, peer: Option<f64>) {
 }
 
 fn run(stage: &dyn Stage, folder: &Path, (input, path): (&str, &Path), given: &[(&str, Value)]) -> Outcome {
-    let trial = Trial::new(folder.join("work")).input(input, path).cores(1);
+    // A stage continues from what it finds in its folder.
+    let work = folder.join("work");
+    if work.exists() {
+        std::fs::remove_dir_all(&work).expect("the last run's folder");
+    }
+    let trial = Trial::new(work).input(input, path).cores(1);
     let trial = given.iter().fold(trial, |trial, (name, value)| trial.with(*name, value.clone()));
     trial.run(stage).expect("the stage runs")
 }
@@ -134,7 +139,8 @@ fn positions(games: &Path, count: usize) -> Vec<(String, PlainMove)> {
         let mut position = Chess::default();
         for one in moves.iter().filter_map(|packed| PlainMove::from_packed(*packed)) {
             found.push((Fen::from_position(&position, EnPassantMode::Legal).to_string(), one));
-            position = position.play(cwm_encoding::legal(&position, one).expect("a legal move")).expect("a legal move");
+            let played = cwm_encoding::legal(&position, one).expect("a legal move");
+            position.play_unchecked(played);
             if found.len() == count {
                 return found;
             }
@@ -186,7 +192,9 @@ fn engine(folder: &Path, games: &Path) {
         ("limit", Value::Int(ENGINE_GAMES)),
     ];
     let outcome = run(&Analyse, folder, ("games", games), &given);
-    let evaluations = kept(&outcome, "evaluations", &folder.join("work"));
+    let analysed = folder.join("analysed");
+    std::fs::create_dir(&analysed).expect("a folder");
+    let evaluations = kept(&outcome, "evaluations", &analysed);
     let fens: Vec<String> =
         Evaluations::open(&evaluations).expect("evaluations").map(|row| row.expect("a row").fen).collect();
     let both = |work: &mut dyn FnMut()| {

@@ -21,7 +21,7 @@ pub fn parse_file(file: &Path, cores: usize) {
     let outcome = Trial::new(folder.path()).input("pgn", file).cores(cores).run(&Parse);
     let seconds = start.elapsed().as_secs_f64();
     let outcome = outcome.unwrap_or_else(|failure| panic!("{failure}"));
-    println!("{seconds} {} {} {}", crate::used(libc::RUSAGE_SELF), most_memory(), outcome.metrics["games_kept"]);
+    println!("{seconds} {} {} {}", crate::clock::used(libc::RUSAGE_SELF), most_memory(), outcome.metrics["games_kept"]);
 }
 
 /// Kilobytes that this process held at most; 0 where the system does not say. (What `getrusage` says begins with the

@@ -1,8 +1,10 @@
 //! From columns to evaluations.
 
+use std::ops::Range;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, UInt16Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, Int32Array, ListArray, RecordBatch, UInt32Array};
 
 use crate::{Evaluation, Line, Score};
 
@@ -14,6 +16,7 @@ pub fn rows(batch: &RecordBatch, before: u64) -> Result<Vec<Evaluation>, String>
     let t = batch.column(3).as_primitive::<UInt32Type>();
     let fen = batch.column(4).as_string::<i32>();
     let lines = batch.column(5).as_list::<i32>();
+    let all = Lines::of(lines.values().as_ref());
     let row = |row: usize| {
         let evaluation = Evaluation {
             record: record.value(row),
@@ -21,7 +24,7 @@ pub fn rows(batch: &RecordBatch, before: u64) -> Result<Vec<Evaluation>, String>
             id: id.value(row).to_owned(),
             t: t.is_valid(row).then(|| t.value(row)),
             fen: fen.value(row).to_owned(),
-            lines: lines_of(lines.value(row).as_ref()),
+            lines: places(lines, row).map(|line| all.line(line)).collect(),
         };
         if evaluation.is_whole() {
             Ok(evaluation)
@@ -32,20 +35,44 @@ pub fn rows(batch: &RecordBatch, before: u64) -> Result<Vec<Evaluation>, String>
     (0..batch.num_rows()).map(row).collect()
 }
 
-fn lines_of(lines: &dyn Array) -> Vec<Line> {
-    let lines = lines.as_struct();
-    let centipawns = lines.column(0).as_primitive::<Int32Type>();
-    let mate = lines.column(1).as_primitive::<Int32Type>();
-    let depth = lines.column(2).as_primitive::<UInt32Type>();
-    let moves = lines.column(3).as_list::<i32>();
-    let line = |line: usize| Line {
-        score: if mate.is_valid(line) {
-            Some(Score::Mate(mate.value(line)))
-        } else {
-            centipawns.is_valid(line).then(|| Score::Centipawns(centipawns.value(line)))
-        },
-        depth: depth.is_valid(line).then(|| depth.value(line)),
-        moves: moves.value(line).as_primitive::<UInt16Type>().values().to_vec(),
-    };
-    (0..lines.len()).map(line).collect()
+/// Where the items of a row of a list are.
+fn places(list: &ListArray, row: usize) -> Range<usize> {
+    let offsets = list.value_offsets();
+    offsets[row] as usize..offsets[row + 1] as usize
+}
+
+/// The lines of all rows.
+struct Lines<'a> {
+    centipawns: &'a Int32Array,
+    mate: &'a Int32Array,
+    depth: &'a UInt32Array,
+    moves: &'a ListArray,
+    all_moves: &'a [u16],
+}
+
+impl<'a> Lines<'a> {
+    fn of(lines: &'a dyn Array) -> Self {
+        let lines = lines.as_struct();
+        let moves = lines.column(3).as_list::<i32>();
+        Lines {
+            centipawns: lines.column(0).as_primitive::<Int32Type>(),
+            mate: lines.column(1).as_primitive::<Int32Type>(),
+            depth: lines.column(2).as_primitive::<UInt32Type>(),
+            moves,
+            all_moves: moves.values().as_primitive::<UInt16Type>().values(),
+        }
+    }
+
+    fn line(&self, line: usize) -> Line {
+        let Lines { centipawns, mate, depth, .. } = self;
+        Line {
+            score: if mate.is_valid(line) {
+                Some(Score::Mate(mate.value(line)))
+            } else {
+                centipawns.is_valid(line).then(|| Score::Centipawns(centipawns.value(line)))
+            },
+            depth: depth.is_valid(line).then(|| depth.value(line)),
+            moves: self.all_moves[places(self.moves, line)].to_vec(),
+        }
+    }
 }

@@ -63,10 +63,11 @@ pub fn read(record: &[u8]) -> Result<(&str, u16), Fault> {
     let board = Board::parse(fen).map_err(|error| (Reason::Fen, format!("{fen:?}: {error}")))?;
     let plain = plain_move(best).ok_or_else(|| (Reason::Notation, format!("{best:?} is not a move in UCI")))?;
     let position = board.position();
-    if position.legal_moves().is_empty() {
-        return Err((Reason::IllegalMove, format!("the game has ended in {fen:?}, so that {best} is not legal")));
-    }
-    legal(position, plain).ok_or_else(|| (Reason::IllegalMove, format!("{best} is not legal in {fen:?}")))?;
+    let illegal = || match position.legal_moves().is_empty() {
+        true => format!("the game has ended in {fen:?}, so that {best} is not legal"),
+        false => format!("{best} is not legal in {fen:?}"),
+    };
+    legal(position, plain).ok_or_else(|| (Reason::IllegalMove, illegal()))?;
     Ok((fen, plain.packed()))
 }
 
@@ -76,7 +77,7 @@ fn plain_move(text: &str) -> Option<PlainMove> {
         UciMove::Put { .. } | UciMove::Null => return None,
     };
     // The parser takes `a7a8Q` as well, which is no UCI.
-    (plain.to_string() == text).then_some(plain)
+    (!text.contains(char::is_uppercase)).then_some(plain)
 }
 
 /// A number in groups of seven bits, the lowest first, and what follows it.

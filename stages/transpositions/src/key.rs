@@ -4,12 +4,13 @@ use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode, Position};
 
 /// The first 128 bits of a BLAKE3 digest: small enough for ten million sequences, and no two differ by chance alone.
-pub type Digest = [u8; 16];
+/// A number, since numbers compare fast; they sort as their bytes do.
+pub type Digest = u128;
 
 /// The digest of a sequence one move longer than that of `digest`.
 pub fn longer(digest: Digest, token: u16) -> Digest {
     let mut bytes = [0; 18];
-    bytes[..16].copy_from_slice(&digest);
+    bytes[..16].copy_from_slice(&digest.to_be_bytes());
     bytes[16..].copy_from_slice(&token.to_le_bytes());
     first(&bytes)
 }
@@ -39,7 +40,7 @@ pub fn text(position: &Chess, is_placement: bool) -> String {
 }
 
 fn first(bytes: &[u8]) -> Digest {
-    let mut digest = Digest::default();
+    let mut digest = [0; 16];
     digest.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
-    digest
+    Digest::from_be_bytes(digest)
 }

@@ -4,7 +4,7 @@
 //! move, three each. What is shorter is filled with `.` on the right.
 
 use shakmaty::fen::{Fen, ParseFenError};
-use shakmaty::{CastlingMode, Chess, EnPassantMode, PositionError, Rank, Square};
+use shakmaty::{CastlingMode, Chess, EnPassantMode, PositionError, Square};
 use thiserror::Error;
 
 /// The characters by id: digits, then letters of squares, pieces, castling and sides, then the filler.
@@ -13,7 +13,14 @@ pub const SYMBOLS: &str = "0123456789abcdefghpnrkqPBNRQKw.";
 /// Characters of a position.
 pub const LENGTH: usize = 77;
 
-const FILLER: char = '.';
+const FILLER: u8 = b'.';
+
+/// Where the parts begin.
+const SQUARES: usize = 1;
+const CASTLING: usize = SQUARES + 64;
+const EN_PASSANT: usize = CASTLING + 4;
+const HALFMOVES: usize = EN_PASSANT + 2;
+const FULLMOVES: usize = HALFMOVES + 3;
 
 /// A FEN that has no such form.
 #[derive(Debug, Error)]
@@ -83,44 +90,53 @@ impl Board {
 
     /// The 77 characters.
     pub fn text(&self) -> String {
-        let setup = self.fen.as_setup();
-        let mut text = String::with_capacity(LENGTH);
-        text.push(setup.turn.char());
-        for rank in Rank::ALL.into_iter().rev() {
-            for file in shakmaty::File::ALL {
-                let piece = setup.board.piece_at(Square::from_coords(file, rank));
-                text.push(piece.map_or(FILLER, |piece| piece.char()));
-            }
-        }
-        for (rook, letter) in [(Square::H1, 'K'), (Square::A1, 'Q'), (Square::H8, 'k'), (Square::A8, 'q')] {
-            if setup.castling_rights.contains(rook) {
-                text.push(letter);
-            }
-        }
-        fill(&mut text, 1 + 64 + 4);
-        if let Some(square) = setup.ep_square {
-            text += &square.to_string();
-        }
-        fill(&mut text, 1 + 64 + 4 + 2);
-        text += &setup.halfmoves.to_string();
-        fill(&mut text, 1 + 64 + 4 + 2 + 3);
-        text += &setup.fullmoves.to_string();
-        fill(&mut text, LENGTH);
-        text
+        self.characters().into_iter().map(char::from).collect()
     }
 
     /// The ids of the characters.
     pub fn ids(&self) -> [u8; LENGTH] {
-        let ids = super::ids_of(SYMBOLS, &self.text()).expect("the text has no other characters");
-        ids.try_into().expect("the text has 77 characters")
+        self.characters().map(|character| IDS[usize::from(character)])
+    }
+
+    fn characters(&self) -> [u8; LENGTH] {
+        let setup = self.fen.as_setup();
+        let mut text = [FILLER; LENGTH];
+        text[0] = setup.turn.char() as u8;
+        for (square, piece) in setup.board.iter() {
+            text[SQUARES + usize::from(square.flip_vertical())] = piece.char() as u8;
+        }
+        let castling = [(Square::H1, b'K'), (Square::A1, b'Q'), (Square::H8, b'k'), (Square::A8, b'q')];
+        let has = castling.into_iter().filter(|(rook, _)| setup.castling_rights.contains(*rook));
+        text[CASTLING..EN_PASSANT].iter_mut().zip(has).for_each(|(place, (_, letter))| *place = letter);
+        if let Some(square) = setup.ep_square {
+            text[EN_PASSANT] = square.file().char() as u8;
+            text[EN_PASSANT + 1] = square.rank().char() as u8;
+        }
+        write_number(&mut text[HALFMOVES..FULLMOVES], setup.halfmoves);
+        write_number(&mut text[FULLMOVES..], u32::from(setup.fullmoves));
+        text
     }
 }
 
-fn fill(text: &mut String, length: usize) {
-    while text.len() < length {
-        text.push(FILLER);
+/// Writes a number of at most three digits.
+fn write_number(text: &mut [u8], number: u32) {
+    let digits = 1 + usize::from(number > 9) + usize::from(number > 99);
+    let mut rest = number;
+    for place in text[..digits].iter_mut().rev() {
+        *place = b'0' + (rest % 10) as u8;
+        rest /= 10;
     }
 }
+
+/// The id of each character of [`SYMBOLS`] by its ASCII code.
+const IDS: [u8; 128] = {
+    let (mut ids, symbols, mut id) = ([0; 128], SYMBOLS.as_bytes(), 0);
+    while id < symbols.len() {
+        ids[symbols[id] as usize] = id as u8;
+        id += 1;
+    }
+    ids
+};
 
 #[cfg(test)]
 mod tests {
