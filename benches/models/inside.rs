@@ -19,6 +19,7 @@ use cwm_inside::sample::write_checkpoint;
 use cwm_linear_probe::LinearProbe;
 use cwm_models::tokens::Tokens;
 use cwm_models::{Architecture, DeviceWeights, ForwardPass, Network, Sites, device};
+use cwm_parse::Parse;
 use cwm_play::Play;
 use cwm_tokenize::Tokenize;
 
@@ -45,9 +46,9 @@ fn main() {
     let python = peer::python();
     let folder = tempfile::tempdir().expect("a folder");
     write_checkpoint(&folder.path().join("checkpoint"), Task::Moves, "gpt", "d128/l4", 1).expect("room");
-    for (name, seed) in [("train", 0), ("test", 1)] {
-        dataset(folder.path(), name, seed);
-    }
+    // Of another kind, so that no game has the id of another.
+    dataset(folder.path(), "train", "uniform", GAMES);
+    dataset(folder.path(), "test", "engine", 4);
     let start = |python| Peer::start(python, "inside.py", folder.path(), &[&THREADS.to_string()]);
     let mut peer = python.as_ref().map(start);
     probes(folder.path(), peer.as_mut());
@@ -103,13 +104,15 @@ fn keeping() {
     row("pass that keeps all sites, beside none: CPU ms", all[1] * 1e3, none[1] * 1e3, all[1] / none[1]);
 }
 
-/// Random games as a dataset.
-fn dataset(folder: &Path, name: &str, seed: i128) {
+/// Games of `play` as a dataset.
+fn dataset(folder: &Path, name: &str, policy: &str, games: i128) {
     let work = |step: &str| folder.join(format!("{step}-{name}"));
-    let trial = Trial::new(work("play")).with("policy", Value::Text("uniform".into())).with("games", Value::Int(GAMES));
-    let played = trial.with("seed", Value::Int(seed)).run(&Play).expect("games");
+    let trial = Trial::new(work("play")).with("policy", Value::Text(policy.into())).with("games", Value::Int(games));
+    let played = trial.run(&Play).expect("games");
+    let parse = Trial::new(work("parse")).with("ids", Value::Text("site".into()));
+    let parsed = parse.input("pgn", &played.outputs["pgn"]).run(&Parse).expect("games");
     let tokens =
-        Trial::new(work("tokenize")).input("games", &played.outputs["games"]).run(&Tokenize).expect("a dataset");
+        Trial::new(work("tokenize")).input("games", &parsed.outputs["games"]).run(&Tokenize).expect("a dataset");
     std::fs::rename(&tokens.outputs["dataset"], folder.join(name)).expect("a new name");
 }
 
