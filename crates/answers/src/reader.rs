@@ -62,7 +62,8 @@ impl AnswersReader {
     /// The values of a column of ours.
     fn column(&self, batch: &RecordBatch, field: &Arc<Field>) -> Result<ArrayRef, Failure> {
         let name = field.name();
-        let Some(column) = batch.column_by_name(name) else {
+        let given = batch.column_by_name(name).filter(|column| *column.data_type() != DataType::Null);
+        let Some(column) = given else {
             return Ok(new_null_array(field.data_type(), batch.num_rows()));
         };
         let values = cast(column, field.data_type());
