@@ -26,9 +26,13 @@ fn is_uci(word: &str) -> bool {
         && matches!(promotion, [] | [b'q' | b'r' | b'b' | b'n'])
 }
 
-/// The only legal move that SAN writes so. The sign of a capture may be missing, and castling may be written with zeros.
+/// The only legal move that SAN writes so. The sign of a capture may be missing, a hyphen may stand between
+/// squares, and castling may be written with zeros.
 fn san(word: &str, position: &Position) -> Option<Move> {
-    let word = word.trim_end_matches(['+', '#', '!', '?']).replace('0', "O");
+    let mut word = word.trim_end_matches(['+', '#', '!', '?']).replace('0', "O");
+    if !word.starts_with('O') {
+        word.retain(|character| character != '-');
+    }
     let san = San::from_ascii(word.as_bytes()).ok()?;
     let captures = match san {
         San::Normal { role, file, rank, capture: false, to, promotion } if role != Role::Pawn || file.is_some() => {
