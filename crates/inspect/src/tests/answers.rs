@@ -51,7 +51,7 @@ fn answers_are_reported_with_their_run_and_how_they_ended() {
     writer.finish().unwrap();
     assert_eq!(
         described(Format::ANSWERS, &path),
-        "run         name=x\nitems       4, 3 asked, 2 answered\nfinish      failed 1, not_asked 1, stop 2\n\
+        "run         name x\nitems       4, 3 asked, 2 answered\nfinish      failed 1, not_asked 1, stop 2\n\
          tokens      3,002 of completions, 1501.0 an answer\n\nt_0         FINAL\\u{1b} ANSWER: a"
     );
 }
