@@ -101,8 +101,8 @@ impl Level {
     pub fn of_rating(rating: i64) -> Level {
         match rating {
             ..=999 => Level::Beginner,
-            ..=1499 => Level::Intermediate,
-            ..=1999 => Level::Advanced,
+            1_000..=1_499 => Level::Intermediate,
+            1_500..=1_999 => Level::Advanced,
             _ => Level::Expert,
         }
     }
