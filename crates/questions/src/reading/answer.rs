@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::form::Form;
 use crate::reading::fen::fen;
 use crate::reading::markup::{bare, bare_word};
 use crate::reading::moves::moves;
 use crate::reading::pieces::{arrangement, checkers};
 use crate::reading::white_space::is_space;
-use crate::task::Form;
 use crate::truth::Position;
 
 /// What an answer consists of, each part in one spelling: equal answers are equal sets.

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::*;
-use crate::task::Form;
+use crate::form::Form;
 use crate::truth::Position;
 
 const FORMS: [Form; 11] = [
