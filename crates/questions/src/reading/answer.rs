@@ -66,7 +66,7 @@ fn lines(form: Form, text: &str) -> Option<Answer> {
 
 fn line(form: Form, line: &str) -> Option<String> {
     let (first, others) = line.split_once('>')?;
-    let separator = if form == Form::ForkLines { '-' } else { '>' };
+    let separator = if form == Form::ForkLines { "-" } else { ">" };
     let mut squares = others.split(separator).map(square).collect::<Option<Vec<_>>>()?;
     match form {
         // Both ends of a battery, and anything that a fork attacks, may come first.
@@ -79,7 +79,7 @@ fn line(form: Form, line: &str) -> Option<String> {
             if form == Form::ForkLines {
                 squares.sort_unstable();
             }
-            Some(format!("{}>{}", square(first)?, squares.join(">")))
+            Some(format!("{}>{}", square(first)?, squares.join(separator)))
         }
     }
 }

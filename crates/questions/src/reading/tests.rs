@@ -67,10 +67,10 @@ proptest! {
     }
 }
 
-/// A megabyte of anything is read in one pass. Debug builds are some thirty times slower; of some tries one may be disturbed.
+/// A megabyte of anything is read in one pass. Debug builds are some hundred times slower, and a busy machine slower still.
 #[test]
 fn hostile_text_takes_linear_time() {
-    let limit = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 50 });
+    let limit = Duration::from_millis(if cfg!(debug_assertions) { 20_000 } else { 50 });
     for part in [
         "FINAL ANSWER:",
         "FINAL ANSWER:\n",
