@@ -1,0 +1,34 @@
+//! The fifty tasks that ask what a model understands of chess (ChessQA): items, their true answers, prompts, verdicts.
+//!
+//! Pure functions of items and texts. No other crate knows a task's name. This crate must not know files of answers, who
+//! answers, or what is computed from verdicts.
+
+mod category;
+mod form;
+mod group;
+mod item;
+mod json_lines;
+mod judge;
+mod metadata;
+mod reading;
+mod scripted;
+mod task;
+pub mod truth;
+mod verdict;
+
+pub use category::Category;
+pub use form::{AnswerType, Form};
+pub use group::{Band, Distractors, Level, Theme};
+pub use item::{Item, UnknownTasks, read_items};
+pub use json_lines::write_line;
+pub use judge::{Judge, Judgement, MoveFault};
+pub use metadata::Metadata;
+pub use reading::extract;
+pub use scripted::{answer_at_random, answer_by_rules};
+pub use task::Task;
+pub use verdict::{Length, PublishedVerdict, verdict};
+
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod judged;
