@@ -3,9 +3,11 @@
 //! Pure functions of items and texts. No other crate knows a task's name. This crate must not know files of answers, who
 //! answers, or what is computed from verdicts.
 
+pub mod build;
 mod item;
 mod json_lines;
 mod metadata;
+pub mod prompt;
 mod scripted;
 mod task;
 pub mod truth;
