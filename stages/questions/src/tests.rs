@@ -130,7 +130,7 @@ fn the_published_wording_is_taken_over() {
     let inputs: [(&str, &Path); 2] = [("puzzles", &puzzles), ("wording", &motifs)];
     let found = items(&run(&folder, &inputs, &values).unwrap());
     assert!(found.iter().any(|item| item.question.contains("Identify all forks")));
-    let refused = run(&folder, &inputs, &values[1..]).unwrap_err();
+    let refused = run(&folder, &inputs, &values[1..]).err().unwrap();
     assert_eq!(refused.message, "the wording has no item of the task structural_piece_arrangement");
 }
 
@@ -141,7 +141,7 @@ fn what_cannot_be_built_is_refused() {
     let row = "a,6k1/5ppp/7r/8/8/8/5PPP/3R2K1 b - - 0 1,h6a6 d1d8,900,80,95,mateIn1";
     std::fs::write(&puzzles, format!("PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,Themes\n{row}\n")).unwrap();
     let refused =
-        |inputs: &[(&str, &Path)], values: &[(&str, Value)]| run(&folder, inputs, values).unwrap_err().message;
+        |inputs: &[(&str, &Path)], values: &[(&str, Value)]| run(&folder, inputs, values).err().unwrap().message;
     let named = [("tasks", tasks(&["short_tactics_theme_mateIn1"]))];
     let message = refused(&[("puzzles", &puzzles)], &named);
     assert_eq!(message, "short_tactics_theme_mateIn1 has 1 of 25 items: `puzzles` has no more for it");
