@@ -4,6 +4,9 @@
 //! answers, or what is computed from verdicts.
 
 pub mod build;
+mod category;
+mod form;
+mod group;
 mod item;
 mod json_lines;
 mod metadata;
@@ -12,11 +15,14 @@ mod scripted;
 mod task;
 pub mod truth;
 
+pub use category::Category;
+pub use form::{AnswerType, Form};
+pub use group::{Band, Distractors, Level, Theme};
 pub use item::{Item, UnknownTasks, read_items};
 pub use json_lines::write_line;
 pub use metadata::Metadata;
 pub use scripted::{answer_at_random, answer_by_rules};
-pub use task::{AnswerType, Band, Category, Distractors, Form, Level, Task, Theme};
+pub use task::Task;
 
 #[cfg(test)]
 mod golden;

@@ -77,7 +77,8 @@ fn puzzles_games_and_evaluations_give_the_tasks_that_they_allow() {
     assert!(found.is_sorted_by_key(|item| item.task().unwrap().category()));
     // Of six games some have 30 plies and more, and each serves one task.
     let counted = categories.map(|category| of_category(&found, category));
-    assert_eq!((counted[1], counted[3]), (120, 100));
+    // Four of its positions have a double check.
+    assert_eq!((counted[1], counted[3]), (5 * 20 + 4, 100));
     assert!((161..166).contains(&counted[0]), "{counted:?}");
     // No puzzle of that file has the themes advancedPawn, queensideAttack and zugzwang.
     assert_eq!(counted[2], 4 * 20 + 17 * 6);
@@ -207,7 +208,7 @@ fn the_probe_gives_items_of_most_tasks() {
         tasks.dedup();
         tasks.sort_unstable();
         tasks.dedup();
-        assert!(tasks.len() >= 25, "{tasks:?}");
+        assert!(tasks.len() >= 28, "{tasks:?}");
         assert!(probed.contains_key("puzzles/items"), "{:?}", probed.keys());
     }
 }
