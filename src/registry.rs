@@ -42,6 +42,7 @@ stages! {
     "edit": cwm_edit::EditStage,
     "autoencoder": cwm_autoencoder::AutoencoderStage,
     "alignment": cwm_alignment::AlignmentStage,
+    "comments": cwm_comments::Comments,
     "legality": cwm_legality::Legality,
     "match": cwm_match::Match,
     "bins": cwm_bins::Bins,

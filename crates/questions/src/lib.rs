@@ -3,11 +3,13 @@
 //! Pure functions of items and texts. No other crate knows a task's name. This crate must not know files of answers, who
 //! answers, or what is computed from verdicts.
 
+mod comment;
 mod item;
 mod json_lines;
 mod metadata;
 mod task;
 
+pub use comment::{Comment, Phase, read_comments};
 pub use item::{Item, UnknownTasks, read_items};
 pub use json_lines::write_line;
 pub use metadata::Metadata;

@@ -1,0 +1,23 @@
+//! The probe: comments on the sample's games by rules, and those of an annotated game.
+
+use cwm_chess::sample;
+use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput};
+
+use crate::Comments;
+
+/// With a comment that is kept for each reason, and one that is left out.
+const ANNOTATED: &str = "[White \"Marble, Ada\"]\n[Black \"Quill, Tom\"]\n\n1. e4 {Marble takes the centre, [%clk 0:01] as 1. e4 does.} e5 \
+    {Quill answers with counterplay $1 in the centre.} (1... c5 {An open variation.}) 2. Nf3 {Attack!} Nc6 *\n";
+
+/// Runs `comments` as its parameters have it. A model is not asked: what rules do shows the rest.
+pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
+    let games = context.folder().join("games");
+    sample::write_games(&games, &sample::games())?;
+    let values = context.values_with([("keywords", cwm_contract::Value::Null), ("clean", cwm_contract::Value::Text("rules".into()))]);
+    let mut output = context.run(&Comments, "games", &values, &[("games", Label::stage("corpus"), games)])?;
+    let pgn = context.folder().join("annotated.pgn");
+    fs_err::write(&pgn, ANNOTATED)?;
+    let read = context.run(&Comments, "pgn", &values, &[("pgn", Label::stage("pgn"), pgn)])?;
+    output.extend(read);
+    Ok(output)
+}
