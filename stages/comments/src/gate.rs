@@ -18,11 +18,7 @@ impl Gate {
     ///
     /// The file of keywords cannot be read.
     pub fn of(config: &Config) -> Result<Self, Failure> {
-        Ok(Gate {
-            keywords: Keywords::of(config)?,
-            min_words: config.min_words,
-            min_characters: config.min_characters,
-        })
+        Ok(Gate { keywords: Keywords::of(config)?, min_words: config.min_words, min_characters: config.min_characters })
     }
 
     /// The phrases of a comment as it was written.
@@ -45,6 +41,6 @@ impl Gate {
 }
 
 /// Words: of letters, digits and apostrophes.
-fn count_words(text: &str) -> u64 {
+pub(crate) fn count_words(text: &str) -> u64 {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '\'')).filter(|word| !word.is_empty()).count() as u64
 }

@@ -53,7 +53,8 @@ impl Keywords {
     fn new<'t>(phrases: impl Iterator<Item = &'t str>) -> Self {
         let mut seen = HashSet::new();
         let phrases = phrases.map(str::trim).map(|text| Phrase { text: text.to_owned(), words: words(text) });
-        let mut phrases: Vec<_> = phrases.filter(|phrase| phrase.words != " " && seen.insert(phrase.words.clone())).collect();
+        let mut phrases: Vec<_> =
+            phrases.filter(|phrase| phrase.words != " " && seen.insert(phrase.words.clone())).collect();
         phrases.sort_by_key(|phrase| std::cmp::Reverse(phrase.text.chars().count()));
         Keywords(phrases)
     }

@@ -10,7 +10,9 @@ impl Names {
         let (of_white, of_black) = (forms(white), forms(black));
         let mut names: Vec<_> = [(&of_white, &of_black, "White"), (&of_black, &of_white, "Black")]
             .into_iter()
-            .flat_map(|(own, other, side)| own.iter().filter(|&name| !other.contains(name)).map(move |name| (name.clone(), side)))
+            .flat_map(|(own, other, side)| {
+                own.iter().filter(|&name| !other.contains(name)).map(move |name| (name.clone(), side))
+            })
             .collect();
         names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
         Names(names)
@@ -77,7 +79,8 @@ pub fn has_other_name(text: &str) -> bool {
         if is_capitalised && !begins && !NOBODY.iter().any(|&name| stem == name || is_plural(name)) {
             return true;
         }
-        begins = word.trim_end_matches(['"', '\'', ')', '”', '’']).ends_with(['.', '!', '?', '…', ':']) || bare.is_empty() && begins;
+        begins = word.trim_end_matches(['"', '\'', ')', '”', '’']).ends_with(['.', '!', '?', '…', ':'])
+            || bare.is_empty() && begins;
     }
     false
 }

@@ -94,7 +94,8 @@ fn is_passed(board: &Board, square: Square, color: Color) -> bool {
     let files = [-1, 0, 1].into_iter().filter_map(|by| square.file().offset(by)).map(Bitboard::from_file);
     let ahead = |rank: Rank| color.fold_wb(rank > square.rank(), rank < square.rank());
     let ranks = Rank::ALL.into_iter().filter(|&rank| ahead(rank)).map(Bitboard::from_rank);
-    let before = files.fold(Bitboard::EMPTY, |all, file| all | file) & ranks.fold(Bitboard::EMPTY, |all, rank| all | rank);
+    let before =
+        files.fold(Bitboard::EMPTY, |all, file| all | file) & ranks.fold(Bitboard::EMPTY, |all, rank| all | rank);
     (board.pawns() & board.by_color(!color) & before).is_empty()
 }
 
