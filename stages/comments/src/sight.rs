@@ -1,6 +1,7 @@
 //! What rules see of a move.
 
-use cwm_questions::{Keys, Position as Truths, Task, on_position};
+use cwm_questions::Task;
+use cwm_questions::truth::{Keys, Position as Truths, on_position};
 use shakmaty::{Bitboard, Board, CastlingSide, Chess, Color, Move, Position, Rank, Role, Square};
 
 use crate::written::piece;
