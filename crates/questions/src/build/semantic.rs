@@ -78,6 +78,7 @@ impl Source<'_> {
         draws.shuffle(&mut options);
         let letter = ('A'..).zip(&options).find(|(_, text)| **text == comment.cleaned).map(|(letter, _)| letter);
         let mut item = blank(task, comment.fen_before.clone());
+        item.task_id = format!("{task}_{gold:04}");
         item.correct_answer.extend(letter);
         let metadata = &mut item.metadata;
         metadata.insert("variant", variant(kind));
