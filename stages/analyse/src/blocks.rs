@@ -81,7 +81,7 @@ impl Blocks<'_> {
                 let found = evaluator.find(&question).map_err(located)?;
                 if let Some(margin) = self.margin {
                     let analysed = analysed(&question, &found)?;
-                    if let Some(before) = last.filter(|_| t > 0) {
+                    if let Some(before) = last {
                         let analyse = |position: &Chess| answered(evaluator, position);
                         let played = played_at(&before, game.moves, t - 1)?;
                         let puzzle = find(&before, played, &analysed, margin as i32, analyse).map_err(located)?;
