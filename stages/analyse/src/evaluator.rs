@@ -18,8 +18,8 @@ const NODES_A_PLY: f64 = 30.0;
 
 /// One of them, ready for questions.
 pub enum Evaluator {
-    /// A program, and the limit of each search.
-    Program(Box<(Engine, Limit)>),
+    /// A program, and the nodes of each search.
+    Program(Box<(Engine, u64)>),
     /// Our own engine.
     Own {
         /// Plies that it looks ahead before it follows captures.
@@ -50,7 +50,7 @@ impl Evaluator {
         let lines = if config.puzzles { 2 } else { 1 };
         let (options, cancellation) = (config.options.clone(), context.cancellation().clone());
         let engine = Engine::start(&program.0, Settings { lines, options, cancellation, ..Settings::default() })?;
-        Ok(Evaluator::Program(Box::new((engine, Limit::nodes(config.nodes)))))
+        Ok(Evaluator::Program(Box::new((engine, config.nodes))))
     }
 
     /// What the evaluations are made by.
@@ -78,19 +78,20 @@ impl Evaluator {
     pub fn find(&mut self, question: &Question) -> Result<Found, Failure> {
         match self {
             Evaluator::Program(program) => {
-                let (engine, limit) = &mut **program;
-                engine.ask(question, limit).map(found)
+                let (engine, nodes) = &mut **program;
+                engine.ask(question, &Limit::nodes(*nodes)).map(|answer| found(answer, *nodes))
             }
             Evaluator::Own { depth, finds_puzzles } => own(question, *depth, *finds_puzzles),
         }
     }
 }
 
-/// The label of a position, and the first line of another move: with two lines there is one.
-fn found(answer: Answer) -> Found {
+/// The label of a position, and the first line of another move: with two lines there is one. An engine that reported another move
+/// last held to its own only when the `nodes` of the search were spent.
+fn found(answer: Answer, nodes: u64) -> Found {
     let other = answer.lines.iter().find(|line| line.moves.first().is_some_and(|first| *first != answer.best));
     let other = other.map(|line| Line { score: Some(line.score), depth: Some(line.depth), moves: packed(line.moves.clone()) });
-    let effort = answer.held_since.unwrap_or(0) as f64;
+    let effort = answer.held_since.unwrap_or(nodes) as f64;
     Found { lines: std::iter::once(line(answer)).chain(other).collect(), effort }
 }
 

@@ -3,7 +3,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use cwm_chess::sample;
-use cwm_contract::Value;
+use cwm_contract::{Stage, Value, Values};
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_encoding::PlainMove;
 use cwm_evaluations::{Evaluations, Score};
@@ -14,6 +14,7 @@ use shakmaty::{CastlingMode, Chess, Move, Position};
 use super::find::{Analysed, find};
 use super::themes::themes;
 use crate::Analyse;
+use crate::tests::stockfish::stockfish;
 
 fn position(fen: &str) -> Chess {
     fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap()
@@ -119,6 +120,49 @@ fn our_own_engine_finds_the_scholars_mate() {
     }
     let none = run(folder.path(), &games, &[]);
     assert_eq!(text(&none, "puzzles"), super::HEADER);
+}
+
+#[test]
+fn results_from_before_puzzles_keep_their_keys() {
+    let with = |others: &[(&str, Value)]| {
+        let defaults = Analyse.parameters().into_iter().map(|spec| (spec.name.to_owned(), spec.default.unwrap_or_default()));
+        let mut values: Values = defaults.collect();
+        values.extend(others.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        let unused = Analyse.unused_parameters(&values);
+        let errors: Vec<_> = Analyse.check(&values).into_iter().map(|error| error.parameter).collect();
+        (["puzzles", "margin", "every"].map(|name| unused.contains(&name)), errors)
+    };
+    assert_eq!(with(&[]), ([true, true, true], vec![]));
+    assert_eq!(with(&[("every", Value::Int(2))]), ([true, true, false], vec![]));
+    assert_eq!(with(&[("puzzles", Value::Bool(true))]), ([false, false, true], vec![]));
+    let errors = with(&[("puzzles", Value::Bool(true)), ("side", Value::Text("white".into())), ("every", Value::Int(0))]).1;
+    assert_eq!(errors, ["every", "puzzles"]);
+}
+
+#[test]
+fn a_programs_puzzles_do_not_depend_on_cores_and_interruptions() {
+    let Some(engine) = stockfish() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let games: Vec<_> = sample::games().iter().cycle().take(20).map(|game| game[..20].to_vec()).collect();
+    let run = |cores| {
+        sample::write_games(&folder.path().join("games"), &games).unwrap();
+        let trial = Trial::new(folder.path().join("work")).input("games", folder.path().join("games")).cores(cores);
+        let trial = trial.with("engine", Value::Text(engine.display().to_string())).with("nodes", Value::Int(500));
+        let outcome = trial.with("puzzles", Value::Bool(true)).run(&Analyse).unwrap();
+        let _ = std::fs::remove_dir_all(folder.path().join("games"));
+        text(&outcome, "puzzles")
+    };
+    let one = run(1);
+    assert!(one.lines().count() > 3, "{one}");
+    let kept = folder.path().join("work/keep");
+    std::fs::rename(kept.join("block-0000001.parquet"), kept.join("block-0000001.open")).unwrap();
+    assert_eq!(run(2), one);
+    for line in one.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let mut position = position(fields[1]);
+        let moves = played(&mut position, fields[2]);
+        assert!([2, 4].contains(&moves.len()) && (400..=2_800).contains(&fields[3].parse::<i32>().unwrap()), "{line}");
+    }
 }
 
 /// Whether the side to move mates in so many of its moves, by full search.
