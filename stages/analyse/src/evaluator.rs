@@ -90,7 +90,8 @@ impl Evaluator {
 /// last held to its own only when the `nodes` of the search were spent.
 fn found(answer: Answer, nodes: u64) -> Found {
     let other = answer.lines.iter().find(|line| line.moves.first().is_some_and(|first| *first != answer.best));
-    let other = other.map(|line| Line { score: Some(line.score), depth: Some(line.depth), moves: packed(line.moves.clone()) });
+    let other =
+        other.map(|line| Line { score: Some(line.score), depth: Some(line.depth), moves: packed(line.moves.clone()) });
     let effort = answer.held_since.unwrap_or(nodes) as f64;
     Found { lines: std::iter::once(line(answer)).chain(other).collect(), effort }
 }
@@ -116,7 +117,8 @@ fn own(question: &Question, depth: u32, finds_puzzles: bool) -> Result<Found, Fa
     let best = |depth, margin| candidates(&game, &moves, depth, margin);
     let (count, margin) = if finds_puzzles { (2, 2 * MATE) } else { (1, 0) };
     let candidates = best(depth, margin);
-    let first = candidates.first().ok_or_else(|| Failure::internal(format!("no move is best in `{}`", question.fen())))?;
+    let first =
+        candidates.first().ok_or_else(|| Failure::internal(format!("no move is best in `{}`", question.fen())))?;
     let lines = candidates.iter().take(count).map(|candidate| Line {
         score: Some(score(candidate.value)),
         depth: Some(depth),

@@ -40,7 +40,12 @@ impl Stage for Analyse {
     fn outputs(&self) -> Vec<Output> {
         vec![
             Output::file("evaluations", Format::EVALUATIONS, "parquet", "The positions in the order of the games."),
-            Output::file("puzzles", Format::PUZZLES, "csv", "The puzzles that were found; none without `puzzles: true`."),
+            Output::file(
+                "puzzles",
+                Format::PUZZLES,
+                "csv",
+                "The puzzles that were found; none without `puzzles: true`.",
+            ),
             Output::file("counts", Format::COUNTS, "json", "How many positions were evaluated, and left out for what."),
         ]
     }

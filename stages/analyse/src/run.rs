@@ -21,7 +21,13 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let games = Games::open(context.input("games")?)?;
     let count = config.limit.map_or(games.len(), |limit| games.len().min(usize::try_from(limit).unwrap_or(usize::MAX)));
-    let blocks = Blocks { context, games: &games, count, selection: Selection::of(&config), margin: config.puzzles.then_some(config.margin) };
+    let blocks = Blocks {
+        context,
+        games: &games,
+        count,
+        selection: Selection::of(&config),
+        margin: config.puzzles.then_some(config.margin),
+    };
     context.activity("counting positions");
     let (mut total, mut over) = (0, 0);
     for game in games.iter().take(count) {

@@ -73,7 +73,8 @@ pub fn find(
     if let Some(reply) = analyse(&position)?.and_then(|lines| lines.best()).map(|(reply, _)| reply) {
         position.play_unchecked(reply);
         let last = analyse(&position)?;
-        let second = last.as_ref().and_then(|lines| lines.mate().or_else(|| lines.only(margin).map(|(second, _)| second)));
+        let second =
+            last.as_ref().and_then(|lines| lines.mate().or_else(|| lines.only(margin).map(|(second, _)| second)));
         if let (Some(lines), Some(second)) = (last, second) {
             solution.extend([reply, second]);
             effort = effort.max(lines.effort);

@@ -3,8 +3,8 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use cwm_chess::sample;
-use cwm_contract::{Stage, Value, Values};
 use cwm_contract::testing::{Outcome, Trial};
+use cwm_contract::{Stage, Value, Values};
 use cwm_encoding::PlainMove;
 use cwm_evaluations::{Evaluations, Score};
 use shakmaty::fen::Fen;
@@ -55,7 +55,11 @@ fn rules_see_themes() {
 /// Analysed positions by hand: the values of the best and the second move.
 fn analysed(position: &Chess, moves: &str, values: &[Score]) -> Analysed {
     let first = moves.split(' ').map(|word| word.parse::<UciMove>().unwrap().to_move(position).unwrap());
-    Analysed { position: position.clone(), moves: first.zip(values.iter().map(|value| Some(*value))).collect(), effort: 4_000.0 }
+    Analysed {
+        position: position.clone(),
+        moves: first.zip(values.iter().map(|value| Some(*value))).collect(),
+        effort: 4_000.0,
+    }
 }
 
 #[test]
@@ -110,7 +114,10 @@ fn our_own_engine_finds_the_scholars_mate() {
     let mate: Vec<_> = lines.iter().filter(|line| line.contains(",g8f6 h5f7,")).collect();
     assert_eq!(mate.len(), 1, "{puzzles}");
     assert!(mate[0].contains("/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 3 3,"), "{puzzles}");
-    assert!(mate[0].contains(",0,100,0,hangingPiece mateIn1,proxy,") || mate[0].contains(",0,100,0,mateIn1,proxy,"), "{puzzles}");
+    assert!(
+        mate[0].contains(",0,100,0,hangingPiece mateIn1,proxy,") || mate[0].contains(",0,100,0,mateIn1,proxy,"),
+        "{puzzles}"
+    );
     let rows: Vec<_> = Evaluations::open(&outcome.outputs["evaluations"]).unwrap().map(Result::unwrap).collect();
     assert_eq!(rows.iter().map(|row| row.t.unwrap()).collect::<Vec<_>>(), [0, 3, 6, 0, 3, 6]);
     assert!(rows.iter().all(|row| row.lines.len() == 2));
@@ -125,7 +132,8 @@ fn our_own_engine_finds_the_scholars_mate() {
 #[test]
 fn results_from_before_puzzles_keep_their_keys() {
     let with = |others: &[(&str, Value)]| {
-        let defaults = Analyse.parameters().into_iter().map(|spec| (spec.name.to_owned(), spec.default.unwrap_or_default()));
+        let defaults =
+            Analyse.parameters().into_iter().map(|spec| (spec.name.to_owned(), spec.default.unwrap_or_default()));
         let mut values: Values = defaults.collect();
         values.extend(others.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         let unused = Analyse.unused_parameters(&values);
@@ -135,7 +143,8 @@ fn results_from_before_puzzles_keep_their_keys() {
     assert_eq!(with(&[]), ([true, true, true], vec![]));
     assert_eq!(with(&[("every", Value::Int(2))]), ([true, true, false], vec![]));
     assert_eq!(with(&[("puzzles", Value::Bool(true))]), ([false, false, true], vec![]));
-    let errors = with(&[("puzzles", Value::Bool(true)), ("side", Value::Text("white".into())), ("every", Value::Int(0))]).1;
+    let errors =
+        with(&[("puzzles", Value::Bool(true)), ("side", Value::Text("white".into())), ("every", Value::Int(0))]).1;
     assert_eq!(errors, ["every", "puzzles"]);
 }
 

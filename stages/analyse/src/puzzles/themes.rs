@@ -37,7 +37,12 @@ pub fn themes(start: &Chess, solution: &[Move]) -> Vec<&'static str> {
         ("pin", any(|step| looks_through(step, |_, _, back| back == Role::King))),
         ("promotion", any(|step| step.played.is_promotion())),
         ("sacrifice", sacrifices(solution)),
-        ("skewer", any(|step| looks_through(step, |own, front, back| worth(front) > worth(back) && worth(front) > worth(own)))),
+        (
+            "skewer",
+            any(|step| {
+                looks_through(step, |own, front, back| worth(front) > worth(back).max(worth(own)) && back != Role::Pawn)
+            }),
+        ),
         ("smotheredMate", mates && is_smothered_mate(&position)),
     ];
     rules.into_iter().filter(|(_, holds)| *holds).map(|(theme, _)| theme).collect()
@@ -68,7 +73,9 @@ fn is_back_rank_mate(mated: &Chess) -> bool {
     let mut closed = before.map(|square| {
         board.by_color(color).contains(square) && board.attacks_to(square, !color, board.occupied()).is_empty()
     });
-    king.rank() == back && closed.all(|is_closed| is_closed) && mated.checkers().into_iter().any(|checker| checker.rank() == back)
+    king.rank() == back
+        && closed.all(|is_closed| is_closed)
+        && mated.checkers().into_iter().any(|checker| checker.rank() == back)
 }
 
 /// A knight mates, and the king's own pieces stand on all squares around it.

@@ -32,10 +32,10 @@ fn rules_see_what_a_move_does() {
     assert!(matches!(facts[1], Fact::Capture { piece: "queen", taken: "pawn", .. }));
     let castling = seen("4k3/8/8/8/8/8/8/R3K3 w Q - 0 1", "e1c1");
     assert_eq!(castling[0], Fact::Castling { side: "White", wing: "queenside", to: square("c1") });
-    let fork = seen("2q1k3/8/8/8/5N2/8/8/4K3 w - - 0 1", "f4d6");
-    assert!(fork.is_empty() || fork[0] != Fact::Check { king: square("e8"), side: "White" });
-    let fork = seen("2q1k3/8/8/3N4/8/8/8/4K3 w - - 0 1", "d5c7");
+    let fork = seen("4k3/3q4/8/3N4/8/8/8/4K3 w - - 0 1", "d5f6");
     assert_eq!(fork[0], Fact::Check { king: square("e8"), side: "White" });
+    let (first, second) = ("queen on d7".to_owned(), "king on e8".to_owned());
+    assert_eq!(fork[1], Fact::Fork { piece: "knight", to: square("f6"), first, second });
     let pin = seen("4k3/3n4/8/8/8/8/4B3/4K3 w - - 0 1", "e2b5");
     let expected = Fact::Pin { pinned: "knight on d7".into(), by: "bishop on b5".into() };
     assert_eq!(pin, [expected]);
