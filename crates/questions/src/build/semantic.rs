@@ -10,7 +10,7 @@ use super::draft::blank;
 use super::lexical::Lexical;
 use crate::comment::Comment;
 use crate::item::Item;
-use crate::task::{Distractors, Task};
+use crate::{Distractors, Task};
 
 /// Options of an item: the true one and the others.
 const OPTIONS: usize = 4;

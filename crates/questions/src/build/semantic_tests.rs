@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::semantic;
 use crate::comment::{Comment, Phase};
 use crate::item::Item;
-use crate::task::{Distractors, Task};
+use crate::{Distractors, Task};
 use crate::truth::{Keys, key};
 
 fn comment(text: &str, piece: &str, move_number: u32, keywords: &[&str]) -> Comment {
