@@ -3,6 +3,7 @@
 //! Pure functions of items and texts. No other crate knows a task's name. This crate must not know files of answers, who
 //! answers, or what is computed from verdicts.
 
+pub mod build;
 mod category;
 mod comment;
 mod form;
@@ -11,6 +12,7 @@ mod item;
 mod json_lines;
 mod judge;
 mod metadata;
+pub mod prompt;
 mod reading;
 mod scripted;
 mod task;

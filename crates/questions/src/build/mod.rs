@@ -25,6 +25,4 @@ pub use tactics::Tactics;
 pub use tracking::StateTracking;
 
 #[cfg(test)]
-mod semantic_tests;
-#[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 
-use super::semantic;
+use crate::build::semantic;
 use crate::comment::{Comment, Phase};
 use crate::item::Item;
 use crate::{Distractors, Task};

@@ -1,0 +1,3 @@
+mod evaluations;
+mod selection;
+mod semantic;
