@@ -20,7 +20,8 @@ pub fn read(
     context.activity("reading comments");
     let text = Text::open(path)?;
     let comments = read_comments(text.reader, &path.display().to_string())?;
-    let vectors = context.optional_input("embeddings").map(|path| embeddings::read(path, comments.len())).transpose()?;
+    let vectors =
+        context.optional_input("embeddings").map(|path| embeddings::read(path, comments.len())).transpose()?;
     let mut counts = SourceCounts::new([]);
     comments.iter().for_each(|_| counts.count_read());
     Ok((semantic(&comments, vectors.as_deref(), seed, wanted)?, counts))

@@ -1,9 +1,9 @@
 //! Parameters of `questions`.
 
 use cwm_contract::{ParameterError, Type, parameters};
-use cwm_questions::{Distractors, Task};
 use cwm_questions::build::Order;
 use cwm_questions::truth::Keys;
+use cwm_questions::{Distractors, Task};
 use globset::{Glob, GlobMatcher};
 
 parameters! {

@@ -32,7 +32,8 @@ pub fn semantic(
 ) -> Result<Vec<Item>, Failure> {
     let texts: HashSet<&str> = comments.iter().map(|comment| comment.cleaned.as_str()).collect();
     if texts.len() < OPTIONS {
-        let message = format!("Semantic items have {OPTIONS} options, and there are {} different comments", texts.len());
+        let message =
+            format!("Semantic items have {OPTIONS} options, and there are {} different comments", texts.len());
         return Err(Failure::input(message).hint("give more annotated games, or leave the tasks out with `tasks`"));
     }
     if let Some(vectors) = embeddings.filter(|vectors| vectors.len() != comments.len()) {
@@ -113,7 +114,9 @@ impl Source<'_> {
                 };
                 descending(&vectors.iter().map(near).collect::<Vec<f64>>())
             }),
-            Distractors::Lexical => self.lexical.as_ref().map_or_else(Vec::new, |lexical| descending(&lexical.scores(&own.cleaned))),
+            Distractors::Lexical => {
+                self.lexical.as_ref().map_or_else(Vec::new, |lexical| descending(&lexical.scores(&own.cleaned)))
+            }
         }
     }
 

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use crate::build::semantic;
 use crate::comment::{Comment, Phase};
 use crate::item::Item;
-use crate::{Distractors, Task};
 use crate::truth::{Keys, key};
+use crate::{Distractors, Task};
 
 fn comment(text: &str, piece: &str, move_number: u32, keywords: &[&str]) -> Comment {
     Comment {
@@ -59,7 +59,8 @@ fn options_are_what_the_task_says() {
     for (at, item) in of_kind(&items, Distractors::PieceStage).enumerate() {
         assert!(options(item).iter().all(|text| find(text).piece == comments[at].piece), "{item:?}");
     }
-    let different = |kind| of_kind(&items, kind).any(|item| options(item).iter().any(|text| find(text).piece == "rook"));
+    let different =
+        |kind| of_kind(&items, kind).any(|item| options(item).iter().any(|text| find(text).piece == "rook"));
     assert!(different(Distractors::EasyRandom) && different(Distractors::Lexical));
     // The same word and the same piece: what stands on another square is nearest.
     let near = of_kind(&items, Distractors::Lexical).next().unwrap();
@@ -72,7 +73,8 @@ fn options_are_what_the_task_says() {
 fn items_of_a_task_do_not_depend_on_other_tasks() {
     let comments = comments();
     let all = semantic(&comments, None, 7, |_| 24).unwrap();
-    let one = semantic(&comments, None, 7, |task| if task == Task::Semantic(Distractors::Keyword) { 5 } else { 0 }).unwrap();
+    let one =
+        semantic(&comments, None, 7, |task| if task == Task::Semantic(Distractors::Keyword) { 5 } else { 0 }).unwrap();
     assert!(of_kind(&all, Distractors::Keyword).take(5).eq(one.iter()));
     let other = semantic(&comments, None, 8, |_| 24).unwrap();
     assert!(all != other);
