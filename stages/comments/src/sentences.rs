@@ -12,19 +12,13 @@ const SENTENCES: usize = 2;
 /// A comment on a move that is legal in `before`, of the first things that rules see of it; none if they see nothing.
 pub fn sentence(before: &Chess, played: Move, draws: &mut GameStream) -> Option<String> {
     let facts = facts(before, played);
-    let sentences: Vec<String> = facts.iter().take(SENTENCES).map(|fact| draws.pick(wordings(fact))).collect();
+    let sentences: Vec<String> = facts.iter().take(SENTENCES).map(|fact| pick(wordings(fact), draws)).collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-trait Pick {
-    fn pick(&mut self, of: Vec<String>) -> String;
-}
-
-impl Pick for GameStream {
-    fn pick(&mut self, mut of: Vec<String>) -> String {
-        let at = self.below(of.len() as u32) as usize;
-        of.swap_remove(at)
-    }
+fn pick(mut sentences: Vec<String>, draws: &mut GameStream) -> String {
+    let at = draws.below(sentences.len() as u32) as usize;
+    sentences.swap_remove(at)
 }
 
 /// The ways in which a fact is put into words. Each has a phrase of the keywords that are built in.
