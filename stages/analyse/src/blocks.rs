@@ -149,7 +149,7 @@ fn answered(evaluator: &mut Evaluator, position: &Chess) -> Result<Option<Analys
 
 fn analysed(question: &Question, found: &Found) -> Result<Analysed, Failure> {
     let position = question.chess().clone();
-    let moves = found.lines.iter().map(|line| Ok((unpacked(&position, line.moves[0])?, line.score)));
+    let moves = found.lines.iter().map(|line| unpacked(&position, line.moves[0]).map(|played| (played, line.score)));
     Ok(Analysed { moves: moves.collect::<Result<_, Failure>>()?, effort: found.effort, position })
 }
 

@@ -6,17 +6,19 @@ use shakmaty::san::SanPlus;
 pub fn without_marks(comment: &str) -> String {
     let text = without_glyphs(&without_commands(comment));
     let tokens: Vec<&str> = text.split_whitespace().collect();
-    let mut kept = Vec::new();
+    let (mut kept, mut opened) = (Vec::new(), String::new());
     for (at, token) in tokens.iter().enumerate() {
-        let (opening, rest) = token.split_at(token.find(|c: char| c.is_alphanumeric()).unwrap_or(0));
-        match after_move_number(rest) {
-            // `24...` before its move, which is the next word.
+        let (opening, rest) = token.split_at(token.find(char::is_alphanumeric).unwrap_or(0));
+        let word = match after_move_number(rest) {
+            // `(24...` before its move, which is the next word.
             Some("") if tokens.get(at + 1).is_some_and(|next| is_move(next)) => {
-                kept.extend((!opening.is_empty()).then(|| opening.to_owned()));
+                opened.push_str(opening);
+                continue;
             }
-            Some(word) if is_move(word) => kept.push(format!("{opening}{word}")),
-            _ => kept.push((*token).to_owned()),
-        }
+            Some(word) if is_move(word) => word,
+            _ => rest,
+        };
+        kept.push(format!("{}{opening}{word}", std::mem::take(&mut opened)));
     }
     kept.join(" ")
 }

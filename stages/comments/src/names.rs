@@ -11,7 +11,7 @@ impl Names {
         let mut names: Vec<_> = [(&of_white, &of_black, "White"), (&of_black, &of_white, "Black")]
             .into_iter()
             .flat_map(|(own, other, side)| {
-                own.iter().filter(|&name| !other.contains(name)).map(move |name| (name.clone(), side))
+                own.iter().filter(move |&name| !other.contains(name)).map(move |name| (name.clone(), side))
             })
             .collect();
         names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));

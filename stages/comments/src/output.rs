@@ -142,7 +142,7 @@ impl<'c> CommentsOutput<'c> {
             comment: written.comment.clone(),
             keywords,
             cleaned,
-            cleaned_by: self.answers.as_ref().map_or("rules", |answers| &answers.model).to_owned(),
+            cleaned_by: self.answers.as_ref().map_or("rules", |answers| answers.model.as_str()).to_owned(),
         };
         writeln!(self.comments, "{}", json_line(&comment)?)?;
         self.kept += 1;

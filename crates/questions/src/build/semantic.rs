@@ -110,7 +110,7 @@ impl Source<'_> {
             }
             Distractors::Embedding => self.embeddings.map_or_else(Vec::new, |vectors| {
                 let near = |other: &Vec<f32>| {
-                    vectors[gold].iter().zip(other).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+                    vectors[gold].iter().zip(other).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>()
                 };
                 descending(&vectors.iter().map(near).collect::<Vec<f64>>())
             }),
