@@ -2,9 +2,9 @@
 
 use cwm_contract::Failure;
 
+use crate::form::Form;
 use crate::item::Item;
 use crate::reading::{Answer, extract, final_answer, is_none, read_answer};
-use crate::task::Form;
 use crate::truth::{Keys, Position, key};
 use crate::verdict::{Length, Verdict, verdict};
 

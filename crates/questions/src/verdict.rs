@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use crate::form::AnswerType;
 use crate::reading::strip;
-use crate::task::AnswerType;
 
 /// Share of the allowed tokens from which an answer counts as cut.
 const CUT: f64 = 0.98;
