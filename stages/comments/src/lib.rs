@@ -21,8 +21,7 @@ mod sight;
 mod written;
 
 use cwm_contract::{
-    Context, Failure, Format, Input, Needs, Output, ParameterError, ParameterSpec, Parameters, ProbeContext,
-    ProbeOutput, Stage, Values,
+    Context, Failure, Format, Input, Needs, Output, ParameterSpec, Parameters, ProbeContext, ProbeOutput, Stage, Values,
 };
 
 use config::Config;

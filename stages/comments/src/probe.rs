@@ -7,7 +7,7 @@ use crate::Comments;
 
 /// With a comment that is kept for each reason, and one that is left out.
 const ANNOTATED: &str = "[White \"Marble, Ada\"]\n[Black \"Quill, Tom\"]\n\n1. e4 {Marble takes the centre, [%clk 0:01] as 1. e4 does.} e5 \
-    {Quill has counterplay $1 here.} (1... c5 {An open variation.}) 2. Nf3 {Attack!} Nc6 {A plan for all.} 3. Bb5 {The opening of Lopez.} *\n";
+    {Quill has counterplay $1 here.} (1... c5 {An open variation.}) 2. Nf3 {Attack!} Nc6 {A plan for all.} 3. Bb5 {This is the opening of Lopez.} *\n";
 
 /// Runs `comments` as its parameters have it. A model is not asked: what rules do shows the rest.
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
