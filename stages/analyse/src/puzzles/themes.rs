@@ -1,7 +1,7 @@
 //! What rules see of a puzzle's solution, by Lichess's names of themes.
 
 use shakmaty::attacks::{aligned, king_attacks};
-use shakmaty::{Board, Chess, Color, Move, Position, Rank, Role, Square};
+use shakmaty::{Chess, Move, Position, Rank, Role, Square};
 
 /// A move of the solver's.
 struct Step {
