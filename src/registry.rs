@@ -28,6 +28,7 @@ stages! {
     "import": cwm_import::Import,
     "bag": cwm_bag::Bag,
     "analyse": cwm_analyse::Analyse,
+    "comments": cwm_comments::Comments,
     "encode": cwm_encode::Encode,
     "transpositions": cwm_transpositions::Transpositions,
     "choose": cwm_choose::Choose,

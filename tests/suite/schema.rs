@@ -18,6 +18,7 @@ const IS_WHOLE: bool = cfg!(all(
     feature = "import",
     feature = "bag",
     feature = "analyse",
+    feature = "comments",
     feature = "encode",
     feature = "transpositions",
     feature = "choose",

@@ -58,6 +58,8 @@ impl Format {
     pub const PUZZLES: Format = Format::named("puzzles");
     /// Comments on moves of games, one JSON object a line.
     pub const COMMENTS: Format = Format::named("comments");
+    /// Embeddings of comments, one row a comment (Parquet).
+    pub const EMBEDDINGS: Format = Format::named("embeddings");
     /// Questions about positions with their true answers, one JSON object a line.
     pub const ITEMS: Format = Format::named("items");
     /// What a model or player answered to items, one row an item (Parquet).

@@ -5,20 +5,22 @@
 
 pub mod build;
 mod category;
+mod comment;
 mod form;
 mod group;
 mod item;
 mod json_lines;
 mod judge;
 mod metadata;
-mod reading;
 pub mod prompt;
+mod reading;
 mod scripted;
 mod task;
 pub mod truth;
 mod verdict;
 
 pub use category::Category;
+pub use comment::{Comment, Phase, read_comments};
 pub use form::{AnswerType, Form};
 pub use group::{Band, Distractors, Level, Theme};
 pub use item::{Item, UnknownTasks, read_items};

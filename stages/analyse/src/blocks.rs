@@ -1,15 +1,18 @@
-//! Blocks of games, each evaluated by one engine and kept in a file, so that an interruption loses the open ones alone.
+//! Blocks of games, each evaluated by one engine and kept in files, so that an interruption loses the open ones alone.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use cwm_chess::Games;
 use cwm_contract::{Context, Failure};
+use cwm_encoding::{PlainMove, legal};
 use cwm_evaluations::{Evaluation, Evaluations, EvaluationsWriter, Source};
 use cwm_uci::Question;
+use shakmaty::{Chess, Move, Position};
 
-use crate::evaluator::Evaluator;
+use crate::evaluator::{Evaluator, Found};
 use crate::positions::Selection;
+use crate::puzzles::{Analysed, find};
 
 /// Games of a block: some seconds of work.
 const GAMES: usize = 16;
@@ -24,6 +27,8 @@ pub struct Blocks<'a> {
     pub count: usize,
     /// The positions that are asked about.
     pub selection: Selection,
+    /// Centipawns that decide about puzzles, if they are looked for.
+    pub margin: Option<u32>,
 }
 
 impl Blocks<'_> {
@@ -60,35 +65,103 @@ impl Blocks<'_> {
         let path = self.path(block);
         let open = path.with_extension("open");
         let mut writer = EvaluationsWriter::create(&open, source)?;
+        let mut puzzles = String::new();
         for index in self.games_of(block) {
             let game = self.games.get(index)?;
             let game = game.ok_or_else(|| Failure::internal(format!("there is no game {index}")))?;
             let game = game.row();
+            let mut last: Option<Analysed> = None;
             for (t, position) in self.selection.of_game(&game)?.asked {
                 self.context.check_cancelled()?;
                 let question = Question::position(&position)?;
-                let line = evaluator.line(&question).map_err(|failure| {
+                let located = |failure: Failure| {
                     let message = format!("game {} ({:?}), ply {t}: {}", game.index, game.id, failure.message);
                     Failure { message, ..failure }
-                })?;
-                writer.push(Evaluation {
-                    record: 0,
-                    game: Some(game.index),
-                    id: game.id.to_owned(),
-                    t: Some(t),
-                    fen: question.fen(),
-                    lines: vec![line],
-                })?;
+                };
+                let found = evaluator.find(&question).map_err(located)?;
+                if let Some(margin) = self.margin {
+                    let analysed = analysed(&question, &found)?;
+                    if let Some(before) = last {
+                        let analyse = |position: &Chess| answered(evaluator, position);
+                        let played = played_at(&before, game.moves, t - 1)?;
+                        let puzzle = find(&before, played, &analysed, margin as i32, analyse).map_err(located)?;
+                        puzzles.extend(puzzle.map(|puzzle| puzzle.row()));
+                    }
+                    last = Some(analysed);
+                }
+                if self.selection.is_written(t) {
+                    writer.push(Evaluation {
+                        record: 0,
+                        game: Some(game.index),
+                        id: game.id.to_owned(),
+                        t: Some(t),
+                        fen: question.fen(),
+                        lines: found.lines,
+                    })?;
+                }
                 asked();
             }
         }
         writer.finish()?;
+        if self.margin.is_some() {
+            // Before the block's file gets its name, which marks both as finished.
+            let open = path.with_extension("open-csv");
+            fs_err::write(&open, puzzles)?;
+            keep(&open, &path.with_extension("csv"))?;
+        }
         keep(&open, &path)
+    }
+
+    /// The number of positions of a block that are asked about.
+    ///
+    /// # Errors
+    /// A game cannot be read.
+    pub fn asked(&self, block: usize) -> Result<u64, Failure> {
+        let mut asked = 0;
+        for index in self.games_of(block) {
+            let game = self.games.get(index)?.ok_or_else(|| Failure::internal(format!("there is no game {index}")))?;
+            asked += self.selection.of_game(&game.row())?.asked.len() as u64;
+        }
+        Ok(asked)
+    }
+
+    /// The rows of the puzzles of a block that is finished.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn puzzles(&self, block: usize) -> Result<String, Failure> {
+        Ok(fs_err::read_to_string(self.path(block).with_extension("csv"))?)
     }
 
     fn path(&self, block: usize) -> PathBuf {
         self.context.checkpoint_dir().join(format!("block-{block:07}.parquet"))
     }
+}
+
+/// What an engine finds in a position; nothing where the game is over.
+fn answered(evaluator: &mut Evaluator, position: &Chess) -> Result<Option<Analysed>, Failure> {
+    if position.legal_moves().is_empty() {
+        return Ok(None);
+    }
+    let question = Question::position(position)?;
+    analysed(&question, &evaluator.find(&question)?).map(Some)
+}
+
+fn analysed(question: &Question, found: &Found) -> Result<Analysed, Failure> {
+    let position = question.chess().clone();
+    let moves = found.lines.iter().map(|line| unpacked(&position, line.moves[0]).map(|played| (played, line.score)));
+    Ok(Analysed { moves: moves.collect::<Result<_, Failure>>()?, effort: found.effort, position })
+}
+
+/// The move of the game that leads on from a position of it.
+fn played_at(before: &Analysed, moves: &[u16], ply: u32) -> Result<Move, Failure> {
+    unpacked(&before.position, moves[ply as usize])
+}
+
+/// A move that is known to be legal.
+fn unpacked(position: &Chess, packed: u16) -> Result<Move, Failure> {
+    let played = PlainMove::from_packed(packed).and_then(|plain| legal(position, plain));
+    played.ok_or_else(|| Failure::internal(format!("an illegal move: {packed}")))
 }
 
 /// Gives a file its final name once its bytes are on the disk.

@@ -20,6 +20,13 @@ parameters! {
         pub options: BTreeMap<String, String> = BTreeMap::new(),
         /// The side whose moves are asked for.
         pub side: String = "both".into(), kind = Type::Choice(&["both", "white", "black"]),
+        /// Find puzzles as well: positions in which one move alone keeps an advantage that a mistake gave. Every position is then evaluated
+        /// with two lines.
+        pub puzzles: bool = false,
+        /// Centipawns that the mistake before a puzzle gives away, that its solution is ahead, and by which it is better than any other move.
+        pub margin: u32 = 200, kind = Type::Integer { min: 1, max: 10_000 },
+        /// Plies from one position that is written to the next.
+        pub every: u64 = 1,
         /// Plies at the beginning of each game that are left out.
         pub from_ply: u64 = 0,
         /// Evaluate the first so many games.
@@ -30,7 +37,15 @@ parameters! {
 impl Config {
     /// Parameters without effect with these values.
     pub fn unused_parameters(&self) -> Vec<&'static str> {
-        if self.engine.is_some() { vec!["depth"] } else { vec!["nodes", "options"] }
+        let mut unused = if self.engine.is_some() { vec!["depth"] } else { vec!["nodes", "options"] };
+        // Results from before these parameters existed keep their keys.
+        if !self.puzzles {
+            unused.extend(["puzzles", "margin"]);
+        }
+        if self.every == 1 {
+            unused.push("every");
+        }
+        unused
     }
 
     /// Returns the faults of these values beyond their types.
@@ -38,6 +53,12 @@ impl Config {
         let mut errors = Vec::new();
         if self.nodes == 0 {
             errors.push(ParameterError::new("nodes", "must be at least 1"));
+        }
+        if self.every == 0 {
+            errors.push(ParameterError::new("every", "must be at least 1"));
+        }
+        if self.puzzles && self.side != "both" {
+            errors.push(ParameterError::new("puzzles", "need the positions of both sides: `side: both`"));
         }
         if self.limit == Some(0) {
             errors.push(ParameterError::new("limit", "must be at least 1"));

@@ -8,6 +8,7 @@ mod config;
 mod evaluator;
 mod positions;
 mod probe;
+mod puzzles;
 mod run;
 
 use std::collections::BTreeMap;
@@ -29,7 +30,7 @@ impl Stage for Analyse {
     }
 
     fn description(&self) -> &'static str {
-        "Asks an engine for the best move of every position of games."
+        "Asks an engine for the best move of every position of games, and finds puzzles in them."
     }
 
     fn inputs(&self) -> Vec<Input> {
@@ -39,6 +40,12 @@ impl Stage for Analyse {
     fn outputs(&self) -> Vec<Output> {
         vec![
             Output::file("evaluations", Format::EVALUATIONS, "parquet", "The positions in the order of the games."),
+            Output::file(
+                "puzzles",
+                Format::PUZZLES,
+                "csv",
+                "The puzzles that were found; none without `puzzles: true`.",
+            ),
             Output::file("counts", Format::COUNTS, "json", "How many positions were evaluated, and left out for what."),
         ]
     }

@@ -12,6 +12,9 @@ use crate::config::Config;
 pub struct Selection {
     side: Option<Color>,
     from_ply: u64,
+    every: u64,
+    /// Whether positions that are not written are asked about too.
+    is_whole: bool,
 }
 
 /// The positions of a game that are asked about, each with the plies before it, and how many were not for want of a legal
@@ -32,7 +35,12 @@ impl Selection {
             "black" => Some(Color::Black),
             _ => None,
         };
-        Selection { side, from_ply: config.from_ply }
+        Selection { side, from_ply: config.from_ply, every: config.every, is_whole: config.puzzles }
+    }
+
+    /// Whether the evaluation of a position is written, which has so many plies before it.
+    pub fn is_written(self, ply: u32) -> bool {
+        u64::from(ply).checked_sub(self.from_ply).is_some_and(|plies| plies % self.every == 0)
     }
 
     /// The positions of a game, the first and the last included.
@@ -43,7 +51,9 @@ impl Selection {
         let mut found = GamePositions::default();
         let mut position = Chess::default();
         for ply in 0..=game.moves.len() {
-            let is_asked = self.side.is_none_or(|side| position.turn() == side) && ply as u64 >= self.from_ply;
+            let is_asked = self.side.is_none_or(|side| position.turn() == side)
+                && ply as u64 >= self.from_ply
+                && (self.is_whole || self.is_written(ply as u32));
             if is_asked && position.legal_moves().is_empty() {
                 found.over += 1;
             } else if is_asked {

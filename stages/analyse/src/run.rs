@@ -1,6 +1,7 @@
 //! The run of `analyse`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::io::{BufWriter, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -13,13 +14,20 @@ use crate::blocks::Blocks;
 use crate::config::Config;
 use crate::evaluator::Evaluator;
 use crate::positions::Selection;
+use crate::puzzles;
 
 /// Reads `games` and writes `evaluations` and `counts`.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let games = Games::open(context.input("games")?)?;
     let count = config.limit.map_or(games.len(), |limit| games.len().min(usize::try_from(limit).unwrap_or(usize::MAX)));
-    let blocks = Blocks { context, games: &games, count, selection: Selection::of(&config) };
+    let blocks = Blocks {
+        context,
+        games: &games,
+        count,
+        selection: Selection::of(&config),
+        margin: config.puzzles.then_some(config.margin),
+    };
     context.activity("counting positions");
     let (mut total, mut over) = (0, 0);
     for game in games.iter().take(count) {
@@ -40,19 +48,21 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let source = first.source(&config)?;
     evaluate(&blocks, total, &source, first, &start)?;
     context.activity("writing");
-    write(&blocks, &source)?;
+    let written = write(&blocks, &source)?;
+    let puzzles = write_puzzles(&blocks)?;
     let mut counts: BTreeMap<&str, Value> = BTreeMap::from([
         ("stage", json!("analyse")),
         ("engine", json!(source.made_by)),
         ("nodes", json!(source.nodes)),
         ("games", json!(count)),
-        ("positions", json!(total)),
+        ("positions", json!(written)),
         ("over", json!(over)),
     ]);
     counts.extend(source.digest.as_ref().map(|digest| ("digest", json!(digest))));
     counts.extend((!source.options.is_empty()).then(|| ("options", json!(source.options))));
+    counts.extend(config.puzzles.then(|| ("puzzles", json!(puzzles))));
     fs_err::write(context.output("counts")?, format!("{}\n", json!(counts)))?;
-    context.metric("positions", total as f64);
+    context.metric("positions", written as f64);
     Ok(())
 }
 
@@ -80,7 +90,7 @@ fn evaluate(
                 return Ok(());
             }
             match blocks.finished(block)? {
-                Some(rows) => report(rows.total()),
+                Some(_) => report(blocks.asked(block)?),
                 None => blocks.evaluate(block, &mut evaluator, source, &|| report(1))?,
             }
         }
@@ -100,8 +110,8 @@ fn evaluate(
     failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).map_or(Ok(()), Err)
 }
 
-/// Writes the rows of all blocks, in order and numbered.
-fn write(blocks: &Blocks<'_>, source: &Source) -> Result<(), Failure> {
+/// Writes the rows of all blocks, in order and numbered. Returns their number.
+fn write(blocks: &Blocks<'_>, source: &Source) -> Result<u64, Failure> {
     let mut writer = EvaluationsWriter::create(blocks.context.output("evaluations")?, source)?;
     let mut record = 0;
     for block in 0..blocks.len() {
@@ -114,5 +124,23 @@ fn write(blocks: &Blocks<'_>, source: &Source) -> Result<(), Failure> {
             writer.push(row)?;
         }
     }
-    writer.finish()
+    writer.finish()?;
+    Ok(record)
+}
+
+/// Writes the puzzles of all blocks, in order, each once. Returns their number.
+fn write_puzzles(blocks: &Blocks<'_>) -> Result<usize, Failure> {
+    let mut out = BufWriter::new(fs_err::File::create(blocks.context.output("puzzles")?)?);
+    out.write_all(puzzles::HEADER.as_bytes())?;
+    let mut seen = HashSet::new();
+    for block in (0..blocks.len()).filter(|_| blocks.margin.is_some()) {
+        for row in blocks.puzzles(block)?.lines() {
+            // Games that begin alike have the same puzzles.
+            if seen.insert(row.to_owned()) {
+                writeln!(out, "{row}")?;
+            }
+        }
+    }
+    out.flush()?;
+    Ok(seen.len())
 }

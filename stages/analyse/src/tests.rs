@@ -12,7 +12,7 @@ use crate::Analyse;
 use stockfish::stockfish;
 
 #[path = "../../../crates/uci/src/tests/stockfish.rs"]
-mod stockfish;
+pub(crate) mod stockfish;
 
 /// A trial on so many games of so many plies.
 fn trial(folder: &Path, engine: &Path, games: usize, plies: usize) -> Trial {

@@ -1,9 +1,9 @@
 //! Parameters of `questions`.
 
 use cwm_contract::{ParameterError, Type, parameters};
-use cwm_questions::Task;
 use cwm_questions::build::Order;
 use cwm_questions::truth::Keys;
+use cwm_questions::{Distractors, Task};
 use globset::{Glob, GlobMatcher};
 
 parameters! {
@@ -89,6 +89,7 @@ impl Config {
             Task::StateTrackingShort | Task::StateTrackingMid | Task::StateTrackingLong => "games",
             Task::Rating(_) | Task::Theme(_) => "puzzles",
             Task::Judgement(_) => "evaluations",
+            Task::Semantic(Distractors::Embedding) => "embeddings",
             Task::Semantic(_) => "comments",
             _ if self.positions == "games" => "games",
             _ => "puzzles",

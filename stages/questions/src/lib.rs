@@ -1,10 +1,12 @@
 //! The stage `questions`: builds the items of the tasks that its inputs allow.
 //!
-//! - `puzzles`, `games`, `evaluations`: rows of an input, offered to the tasks. `wording`: how the tasks are worded.
+//! - `puzzles`, `games`, `evaluations`: rows of an input, offered to the tasks. `comments`, `embeddings`: what Semantic is made of.
 //! - `counts`: what was read, left out and found. Which rows become items, and the items, are the work of `cwm-questions`.
 
+mod comments;
 mod config;
 mod counts;
+mod embeddings;
 mod evaluations;
 mod files;
 mod games;
@@ -25,7 +27,7 @@ use config::Config;
 pub struct Questions;
 
 /// The inputs that rows are from.
-const SOURCES: [&str; 3] = ["puzzles", "games", "evaluations"];
+const SOURCES: [&str; 4] = ["puzzles", "games", "evaluations", "comments"];
 
 impl Stage for Questions {
     fn kind(&self) -> &'static str {
@@ -33,7 +35,7 @@ impl Stage for Questions {
     }
 
     fn description(&self) -> &'static str {
-        "Builds questions about chess with their true answers: from puzzles, games and evaluated positions."
+        "Builds questions about chess with their true answers: from puzzles, games, evaluated positions and comments."
     }
 
     fn inputs(&self) -> Vec<Input> {
@@ -49,6 +51,12 @@ impl Stage for Questions {
                 Format::EVALUATIONS,
                 "Evaluated positions, for Position Judgement: of `analyse`, or Lichess's JSON lines.",
             ),
+            Input::optional("comments", Format::COMMENTS, "Comments on moves, for Semantic."),
+            Input::optional(
+                "embeddings",
+                Format::EMBEDDINGS,
+                "A vector for each comment: for `semantic_embedding`, in place of `semantic_lexical`.",
+            ),
             Input::optional_many(
                 "wording",
                 Format::ITEMS,
@@ -58,6 +66,9 @@ impl Stage for Questions {
     }
 
     fn check_inputs(&self, given: &[&str]) -> Option<String> {
+        if given.contains(&"embeddings") && !given.contains(&"comments") {
+            return Some("has embeddings of no comments: it needs an input `comments`".into());
+        }
         let has_source = SOURCES.iter().any(|source| given.contains(source));
         (!has_source).then(|| format!("has no source: it needs an input {}", SOURCES.join(", or ")))
     }

@@ -3,6 +3,7 @@
 use cwm_chess::sample;
 use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput};
 use cwm_encoding::legal;
+use serde_json::json;
 use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode, Position};
 
@@ -43,14 +44,15 @@ null
 
 /// Builds items from made-up inputs: with all of them, and from puzzles alone.
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
-    let [puzzles, games, evaluations] =
-        ["puzzles.csv", "games", "evaluations.jsonl"].map(|name| context.folder().join(name));
+    let [puzzles, games, evaluations, talk] =
+        ["puzzles.csv", "games", "evaluations.jsonl", "comments.jsonl"].map(|name| context.folder().join(name));
+    fs_err::write(&talk, comments())?;
     fs_err::write(&puzzles, format!("{PUZZLES}{}own09,4k3/8/8/8\n", puzzles_of_games()))?;
     fs_err::write(&evaluations, EVALUATIONS)?;
     sample::write_games(&games, &sample::games())?;
     let values = context
         .values_with([("per_task", context.at_most("per_task", 2)), ("per_theme", context.at_most("per_theme", 2))]);
-    let inputs = [("puzzles", puzzles), ("games", games), ("evaluations", evaluations)]
+    let inputs = [("puzzles", puzzles), ("games", games), ("evaluations", evaluations), ("comments", talk)]
         .map(|(name, path)| (name, Label::stage(name), path));
     let mut output = context.run(&Questions, "all", &values, &inputs)?;
     output.extend(context.run(&Questions, "puzzles", &values, &inputs[..1])?);
@@ -74,4 +76,19 @@ fn puzzles_of_games() -> String {
         }
     }
     rows
+}
+
+/// Six comments with phrases in common.
+pub(crate) fn comments() -> String {
+    let comment = |at: usize| {
+        let (piece, phrase) = (["rook", "knight"][at % 2], ["check", "fork", "pin"][at % 3]);
+        let text = format!("A {phrase} by the {piece} in the position {at}.");
+        let line = json!({
+            "game": 1, "ply": 2 * at + 1, "move_uci": "e2e4", "mover": "white", "piece": piece, "move_number": at + 1,
+            "phase": "opening", "fen_before": "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "fen_after": "4k3/8/8/8/4P3/8/8/4K3 b - - 0 1",
+            "comment": text, "keywords": [phrase], "cleaned": text, "cleaned_by": "rules",
+        });
+        format!("{line}\n")
+    };
+    (0..6).map(comment).collect()
 }

@@ -6,19 +6,22 @@ use std::io::{BufWriter, Write};
 use cwm_contract::{Context, Failure};
 use cwm_questions::build::{Judgement, Positions, StateTracking, Tactics};
 use cwm_questions::prompt::Wording;
-use cwm_questions::{Band, Item, Task, UnknownTasks, read_items, write_line};
+use cwm_questions::{Band, Category, Distractors, Item, Task, UnknownTasks, read_items, write_line};
 
 use crate::config::{Config, Wanted};
 use crate::counts::{self, SourceCounts};
 use crate::files::Text;
-use crate::{evaluations, games, puzzles};
+use crate::{comments, evaluations, games, puzzles};
 
 /// Reads the sources and writes `items` and `counts`.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let wanted = config.wanted().map_err(|fault| Failure::input(format!("`{}` {}", fault.parameter, fault.message)))?;
     let wording = wording(context, &config)?;
-    let is_given = |task| wanted.has(task) && context.optional_input(config.source(task)).is_some();
+    let given = |input| context.optional_input(input).is_some();
+    // Without embeddings, words decide which comments are near.
+    let lexical = Task::Semantic(Distractors::Lexical);
+    let is_given = |task| wanted.has(task) && given(config.source(task)) && !(task == lexical && given("embeddings"));
     if let Some(task) = Task::all().find(|&task| is_given(task) && !wording.has(task)) {
         return Err(Failure::input(format!("the wording has no item of the task {task}"))
             .hint("give the wording of all tasks that are built, or leave this one out with `tasks`"));
@@ -66,6 +69,7 @@ fn build(
     let (order, seed, keys) = (config.order(), config.seed, config.keys());
     let wanted = |task| if is_given(task) { config.items_of(task) } else { 0 };
     let positions = |source| (config.positions == source).then(|| Positions::new(order, seed, keys, wanted));
+    let is_semantic = |task: Task| task.category() == Category::Semantic && wanted(task) > 0;
     let (mut items, mut sources) = (Vec::new(), BTreeMap::new());
     let mut add = |source, (found, counts): (Vec<Item>, SourceCounts)| {
         items.extend(found);
@@ -85,6 +89,9 @@ fn build(
         if !bands.is_empty() {
             add("evaluations", evaluations::read(context, path, judgement, config.first, &bands)?);
         }
+    }
+    if let Some(path) = context.optional_input("comments").filter(|_| Task::all().any(is_semantic)) {
+        add("comments", comments::read(context, path, seed, wanted)?);
     }
     Ok((items, sources))
 }
@@ -107,7 +114,7 @@ fn check(context: &Context, config: &Config, wanted: &Wanted, tasks: &[(Task, us
         }
     }
     if tasks.iter().all(|(_, found)| *found == 0) {
-        return Err(Failure::input("no item could be built").hint("give more puzzles, games or evaluations"));
+        return Err(Failure::input("no item could be built").hint("give more puzzles, games, evaluations or comments"));
     }
     Ok(())
 }

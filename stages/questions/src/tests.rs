@@ -1,3 +1,5 @@
+mod comments;
+
 use std::path::{Path, PathBuf};
 
 use cwm_chess::sample;

@@ -1,14 +1,17 @@
-//! Items from puzzles, games and evaluations: rows are read one after another, and each task takes what it needs of them.
+//! Items from puzzles, games, evaluations and comments: rows are read one after another, and each task takes what it needs of them.
 //!
 //! - `puzzles`, `evaluations`: readers of rows. `picker`: which rows become items of which task.
 //! - `positions`, `tracking`, `tactics`, `judgement`: the item that a task makes of a row.
+//! - `semantic`: the items about comments. `lexical`: how near comments are by their words.
 
 mod draft;
 mod evaluations;
 mod judgement;
+mod lexical;
 mod picker;
 mod positions;
 mod puzzles;
+mod semantic;
 mod tactics;
 mod tracking;
 
@@ -17,6 +20,7 @@ pub use judgement::Judgement;
 pub use picker::{Order, Picker, TaskCount};
 pub use positions::{Origin, Positions};
 pub use puzzles::{Puzzle, PuzzleFault, PuzzleReader};
+pub use semantic::semantic;
 pub use tactics::Tactics;
 pub use tracking::StateTracking;
 

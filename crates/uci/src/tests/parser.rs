@@ -99,6 +99,24 @@ fn words() -> impl Strategy<Value = String> {
     prop::collection::vec(word, 0..30).prop_map(|words| words.join(" "))
 }
 
+#[test]
+fn the_nodes_are_those_at_which_the_move_was_first_the_best() {
+    let held = |best: &str| {
+        let best = format!("bestmove {best}");
+        let lines = [
+            "info depth 1 nodes 20 score cp 30 pv d2d4",
+            "info depth 2 nodes 40 score cp 20 pv e2e4",
+            "info depth 3 nodes 60 multipv 1 score cp 20 pv d2d4 d7d5",
+            "info depth 3 nodes 70 multipv 2 score cp 10 pv e2e4",
+            "info depth 4 nodes 90 multipv 1 score cp 20 pv d2d4",
+            "info depth 4 nodes 91 multipv 2 score cp 20 pv e2e4",
+            best.as_str(),
+        ];
+        answer(&Chess::default(), &lines).unwrap().held_since
+    };
+    assert_eq!([held("d2d4"), held("e2e4")], [Some(60), None]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 

@@ -1,0 +1,192 @@
+//! What the stage writes: the kept comments, the items about them, and the account.
+
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
+
+use cwm_contract::{Context, Failure};
+use cwm_questions::{Comment, Phase, write_line};
+use fs_err::File;
+use serde_json::{Value, json};
+
+use crate::annotated::{self, AnnotatedGame};
+use crate::by_model::{ModelAnswers, items};
+use crate::clean::without_marks;
+use crate::config::Config;
+use crate::gate::Gate;
+use crate::names::{Names, has_other_name};
+use crate::written::{Written, piece, side};
+
+/// Reasons for which comments are left out.
+const REASONS: [&str; 6] = ["few_words", "no_keyword", "short", "other_name", "judged_unfit", "no_answer"];
+
+/// The outputs under way.
+pub struct CommentsOutput<'c> {
+    context: &'c Context,
+    gate: Gate,
+    drops_names: bool,
+    answers: Option<ModelAnswers>,
+    comments: BufWriter<File>,
+    items: BufWriter<File>,
+    games: u64,
+    found: u64,
+    /// Comments that a model is asked about.
+    asked: u64,
+    kept: u64,
+    games_left_out: BTreeMap<&'static str, u64>,
+    left_out: BTreeMap<&'static str, u64>,
+}
+
+impl<'c> CommentsOutput<'c> {
+    /// Makes the files.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be made, or the keywords cannot be read.
+    pub fn create(context: &'c Context, config: &Config, answers: Option<ModelAnswers>) -> Result<Self, Failure> {
+        let file = |name| Ok::<_, Failure>(BufWriter::new(File::create(context.output(name)?)?));
+        Ok(CommentsOutput {
+            context,
+            gate: Gate::of(config)?,
+            drops_names: config.names == "drop",
+            answers,
+            comments: file("comments")?,
+            items: file("items")?,
+            games: 0,
+            found: 0,
+            asked: 0,
+            kept: 0,
+            games_left_out: annotated::REASONS.map(|reason| (reason, 0)).into(),
+            left_out: REASONS.map(|reason| (reason, 0)).into(),
+        })
+    }
+
+    /// Games that were read, left out or not.
+    pub fn games(&self) -> u64 {
+        self.games
+    }
+
+    /// Counts a game that is left out.
+    pub fn leave_out_game(&mut self, reason: &'static str) {
+        self.games += 1;
+        *self.games_left_out.entry(reason).or_default() += 1;
+    }
+
+    /// Takes the comments of the next game, which people wrote.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written, or an answer is not there.
+    pub fn take_annotated(&mut self, game: &AnnotatedGame) -> Result<(), Failure> {
+        self.games += 1;
+        let names = Names::of(&game.white, &game.black);
+        for written in &game.comments {
+            let Some(keywords) = self.pass(written) else { continue };
+            let by_rules = names.replaced_in(&without_marks(&written.comment));
+            for item in items(self.asked, game, written, &by_rules) {
+                write_line(&mut self.items, &item)?;
+            }
+            let cleaned = match &self.answers {
+                Some(answers) => answers.cleaned(self.asked)?.map(str::to_owned),
+                None if self.drops_names && has_other_name(&by_rules) => Err("other_name"),
+                None => Ok(by_rules),
+            };
+            self.asked += 1;
+            match cleaned {
+                Ok(cleaned) => self.keep(written, keywords, cleaned)?,
+                Err(reason) => self.leave_out(reason),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the comments of the next game, which rules wrote: they are clean.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written.
+    pub fn take_written(&mut self, comments: Vec<Written>) -> Result<(), Failure> {
+        self.games += 1;
+        for written in comments {
+            if let Some(keywords) = self.pass(&written) {
+                self.keep(&written, keywords, written.comment.clone())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The keywords of a comment, if it has what a comment must have.
+    fn pass(&mut self, written: &Written) -> Option<Vec<String>> {
+        self.found += 1;
+        self.gate.keywords(&written.comment).map_err(|reason| self.leave_out(reason)).ok()
+    }
+
+    fn leave_out(&mut self, reason: &'static str) {
+        *self.left_out.entry(reason).or_default() += 1;
+    }
+
+    fn keep(&mut self, written: &Written, keywords: Vec<String>, cleaned: String) -> Result<(), Failure> {
+        if !self.gate.is_long(&cleaned) {
+            self.leave_out("short");
+            return Ok(());
+        }
+        let comment = Comment {
+            game: self.games,
+            ply: written.ply,
+            move_uci: written.move_uci.clone(),
+            mover: side(written.mover).to_owned(),
+            piece: piece(written.piece).to_owned(),
+            move_number: written.move_number,
+            phase: Phase::of_move(written.move_number),
+            fen_before: written.fen_before.clone(),
+            fen_after: written.fen_after.clone(),
+            comment: written.comment.clone(),
+            keywords,
+            cleaned,
+            cleaned_by: self.answers.as_ref().map_or("rules", |answers| answers.model.as_str()).to_owned(),
+        };
+        writeln!(self.comments, "{}", json_line(&comment)?)?;
+        self.kept += 1;
+        Ok(())
+    }
+
+    /// Ends the files and writes the account.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written, or no comment is kept.
+    pub fn finish(mut self) -> Result<(), Failure> {
+        let (games, found) = (self.games, self.found);
+        let reasons = |left_out: &BTreeMap<&str, u64>| {
+            let counts = left_out.iter().filter(|(_, count)| **count > 0);
+            counts.map(|(reason, count)| format!("{reason}: {count}")).collect::<Vec<_>>().join(", ")
+        };
+        for (what, left_out) in [("games", &self.games_left_out), ("comments", &self.left_out)] {
+            let reasons = reasons(left_out);
+            if !reasons.is_empty() {
+                self.context.log(format!("left out {what}: {reasons}"));
+            }
+        }
+        if self.kept == 0 {
+            let all = [reasons(&self.games_left_out), reasons(&self.left_out)].join(" ");
+            let message = format!("none of {found} comments on the moves of {games} games is kept ({})", all.trim());
+            return Err(Failure::input(message).hint("give annotated games, or other `keywords`"));
+        }
+        self.comments.flush()?;
+        self.items.flush()?;
+        let counts: BTreeMap<&str, Value> = BTreeMap::from([
+            ("stage", json!("comments")),
+            ("games", json!(games)),
+            ("games_left_out", json!(self.games_left_out)),
+            ("comments", json!(found)),
+            ("left_out", json!(self.left_out)),
+            ("kept", json!(self.kept)),
+        ]);
+        fs_err::write(self.context.output("counts")?, format!("{}\n", json!(counts)))?;
+        self.context.metric("comments", self.kept as f64);
+        Ok(())
+    }
+}
+
+fn json_line(comment: &Comment) -> Result<String, Failure> {
+    serde_json::to_string(comment).map_err(|error| Failure::internal(format!("a comment cannot be written: {error}")))
+}
