@@ -54,6 +54,18 @@ impl Format {
     pub const EDITS: Format = Format::named("edits");
     /// Numbers measured inside models, one JSON object a line.
     pub const FINDINGS: Format = Format::named("findings");
+    /// Chess puzzles with their solutions, in Lichess's columns (CSV).
+    pub const PUZZLES: Format = Format::named("puzzles");
+    /// Comments on moves of games, one JSON object a line.
+    pub const COMMENTS: Format = Format::named("comments");
+    /// Questions about positions with their true answers, one JSON object a line.
+    pub const ITEMS: Format = Format::named("items");
+    /// What a model or player answered to items, one row an item (Parquet).
+    pub const ANSWERS: Format = Format::named("answers");
+    /// Verdicts on answers, one row a run and item (Parquet).
+    pub const GRADES: Format = Format::named("grades");
+    /// Sums and shares of verdicts (a folder of Parquet files).
+    pub const TALLIES: Format = Format::named("tallies");
     /// Curves that training recorded, one JSON object a line.
     pub const CURVES: Format = Format::named("curves");
     /// Predictions of a model of any program, one row a position (Parquet).

@@ -1,0 +1,87 @@
+//! Golden data of tests: published items, and files that an independent program made.
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use serde::de::DeserializeOwned;
+
+use crate::item::{Item, UnknownTasks, read_items};
+use crate::{Task, write_line};
+
+/// The text of a golden file, decompressed; none, with a note, if it is not there.
+pub(crate) fn text(name: &str) -> Option<String> {
+    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
+        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
+    });
+    let path = shared.join("systems/questions-golden").join(name);
+    let Ok(file) = std::fs::File::open(&path) else {
+        println!("skipped: {} is not there (CWM_SHARED names the folder that holds systems/)", path.display());
+        return None;
+    };
+    let mut text = String::new();
+    match name.ends_with(".zst") {
+        true => zstd::Decoder::new(file).unwrap().read_to_string(&mut text),
+        false => { file }.read_to_string(&mut text),
+    }
+    .unwrap();
+    Some(text)
+}
+
+/// The lines of a golden file, each read as JSON.
+pub(crate) fn lines<T: DeserializeOwned>(name: &str) -> Option<Vec<T>> {
+    let text = text(name)?;
+    Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+const PUBLISHED: [&str; 4] = ["structural", "motifs", "short_tactics", "position_judgement"];
+
+/// The 3,100 published items.
+pub(crate) fn published() -> Option<Vec<Item>> {
+    let mut items = Vec::new();
+    for category in PUBLISHED {
+        let name = format!("published/{category}.jsonl.zst");
+        items.extend(read_items(text(&name)?.as_bytes(), &name, UnknownTasks::Fail).unwrap());
+    }
+    assert_eq!(items.len(), 3_100);
+    Some(items)
+}
+
+#[test]
+fn published_items_are_read_and_written_byte_for_byte() {
+    for category in PUBLISHED {
+        let name = format!("published/{category}.jsonl.zst");
+        let Some(text) = text(&name) else { return };
+        let mut written = Vec::new();
+        for item in read_items(text.as_bytes(), &name, UnknownTasks::Fail).unwrap() {
+            let task = item.task().unwrap();
+            assert_eq!(task.category().name(), item.task_category);
+            assert_eq!(task.answer_type(), item.answer_type);
+            write_line(&mut written, &item).unwrap();
+        }
+        assert!(written == text.as_bytes(), "{name} differs");
+    }
+}
+
+#[test]
+fn there_are_fifty_tasks_with_names_of_their_own() {
+    assert_eq!(Task::published().count(), 50);
+    for task in Task::all() {
+        assert_eq!(Task::of_name(task.name()), Some(task));
+    }
+}
+
+#[test]
+fn bad_lines_are_located() {
+    let item = |id: &str, task: &str| {
+        format!(
+            r#"{{"task_id":"{id}","task_type":"{task}","task_category":"Motifs","input":"","question":"","format_examples":[],"correct_answer":"","answer_type":"multi","metadata":{{}}}}"#
+        )
+    };
+    let failure = |text: String| read_items(text.as_bytes(), "items", UnknownTasks::Fail).unwrap_err().message;
+    let good = item("a", "motifs_pin");
+    assert_eq!(failure(format!("{good}\n\n{good}\n")), "items, line 3: a second item a");
+    assert_eq!(failure(item("a", "motifs_x")), r#"items, line 1: a: the task "motifs_x" is not known"#);
+    assert!(read_items(item("a", "motifs_x").as_bytes(), "items", UnknownTasks::Keep).is_ok());
+    let failure = failure(good.replace(r#""correct_answer":"","#, ""));
+    assert!(failure.starts_with("items, line 1: a: not an item: missing field `correct_answer`"), "{failure}");
+}

@@ -1,0 +1,86 @@
+//! An item: a position, a question about it, and its true answer; files of items, one JSON object a line.
+
+use std::collections::HashSet;
+use std::io::BufRead;
+
+use cwm_contract::Failure;
+use serde::{Deserialize, Serialize};
+
+use crate::metadata::Metadata;
+use crate::task::{AnswerType, Task};
+
+/// An item as it stands in a file; keys in this order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Item {
+    /// The name of the task, `_`, four digits.
+    pub task_id: String,
+    /// The name of the task ([`Task::of_name`]).
+    pub task_type: String,
+    /// The name of the category.
+    pub task_category: String,
+    /// A FEN; of state tracking `FEN | move move …`; of Position Judgement a FEN of four fields.
+    pub input: String,
+    /// What is asked, with placeholders for the context and the example of the answer's form.
+    pub question: String,
+    /// The examples of the answer's form.
+    pub format_examples: Vec<String>,
+    /// The key.
+    pub correct_answer: String,
+    /// Whether the key is one text or a list.
+    pub answer_type: AnswerType,
+    /// What else is known.
+    pub metadata: Metadata,
+}
+
+impl Item {
+    /// The item's task, if it is one of the known.
+    pub fn task(&self) -> Option<Task> {
+        Task::of_name(&self.task_type)
+    }
+}
+
+/// What to do with an item of a task that is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnknownTasks {
+    /// Fail.
+    Fail,
+    /// Keep it: its key and its answer type are enough for a verdict.
+    Keep,
+}
+
+/// Reads the items of `file` (its name in messages). Blank lines are skipped.
+///
+/// # Errors
+///
+/// The line and what is wrong there: no item, a second item of the same `task_id`, a task that is not known.
+pub fn read_items(reader: impl BufRead, file: &str, unknown: UnknownTasks) -> Result<Vec<Item>, Failure> {
+    let mut items: Vec<Item> = Vec::new();
+    let mut seen = HashSet::new();
+    for (at, line) in reader.lines().enumerate() {
+        let place = format!("{file}, line {}", at + 1);
+        let line = line.map_err(|error| Failure::input(format!("{place}: cannot be read: {error}")))?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let item = read_item(&line, unknown).map_err(|wrong| Failure::input(format!("{place}: {wrong}")))?;
+        if !seen.insert(item.task_id.clone()) {
+            return Err(Failure::input(format!("{place}: a second item {}", item.task_id)));
+        }
+        items.push(item);
+    }
+    Ok(items)
+}
+
+fn read_item(line: &str, unknown: UnknownTasks) -> Result<Item, String> {
+    let item: Item = serde_json::from_str(line).map_err(|error| {
+        // Of an item that has a name, the name is what people look for.
+        let named = serde_json::from_str::<serde_json::Value>(line).ok();
+        let name = named.as_ref().and_then(|item| item.get("task_id")?.as_str()).map(|name| format!("{name}: "));
+        format!("{}not an item: {error}", name.unwrap_or_default())
+    })?;
+    if item.task().is_none() && unknown == UnknownTasks::Fail {
+        return Err(format!("{}: the task {:?} is not known", item.task_id, item.task_type));
+    }
+    Ok(item)
+}

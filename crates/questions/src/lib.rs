@@ -1,0 +1,17 @@
+//! The fifty tasks that ask what a model understands of chess (ChessQA): items, their true answers, prompts, verdicts.
+//!
+//! Pure functions of items and texts. No other crate knows a task's name. This crate must not know files of answers, who
+//! answers, or what is computed from verdicts.
+
+mod item;
+mod json_lines;
+mod metadata;
+mod task;
+
+pub use item::{Item, UnknownTasks, read_items};
+pub use json_lines::write_line;
+pub use metadata::Metadata;
+pub use task::{AnswerType, Band, Category, Distractors, Form, Level, Task, Theme};
+
+#[cfg(test)]
+mod golden;
