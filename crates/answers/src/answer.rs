@@ -1,0 +1,47 @@
+//! What was answered to an item.
+
+use crate::Run;
+use crate::row::row;
+
+/// [`Answer::finish`] of a question that got no answer; `fault` has the reason.
+pub const FAILED: &str = "failed";
+
+/// [`Answer::finish`] of an item that the player is not asked, as one that needs what the item lacks. It counts nowhere.
+pub const NOT_ASKED: &str = "not_asked";
+
+row! {
+    /// The answer to an item. Programs that are not ours must give `task_id` and `response` alone.
+    Answer, "an answers", "cwm.run", Run {
+        /// The item's id.
+        task_id: String,
+        /// The first 16 bytes of the BLAKE3 of what was asked.
+        request: Option<[u8; 16]>,
+        /// The visible text; none if there is no answer.
+        response: Option<String>,
+        /// The reasoning, where the server sends it apart.
+        reasoning: Option<String>,
+        /// Why the text ends: `stop`, `length`, [`FAILED`], [`NOT_ASKED`], or another word of the server's.
+        finish: Option<String>,
+        /// Tokens of the prompt.
+        prompt_tokens: Option<u64>,
+        /// Tokens of the completion, its reasoning included.
+        completion_tokens: Option<u64>,
+        /// Tokens of the reasoning.
+        reasoning_tokens: Option<u64>,
+        /// All tokens, by the server's own count.
+        total_tokens: Option<u64>,
+        /// Dollars, by the server's own count.
+        cost: Option<f64>,
+        /// Requests that were sent.
+        attempts: Option<u64>,
+        /// Why there is no answer.
+        fault: Option<String>,
+    }
+}
+
+impl Answer {
+    /// Returns true if the player was asked.
+    pub fn is_asked(&self) -> bool {
+        self.finish.as_deref() != Some(NOT_ASKED)
+    }
+}

@@ -1,0 +1,32 @@
+//! The formats `answers`, `grades` and `tallies`: what models answered to items, what each answer is, and sums of that.
+//!
+//! Parquet; `docs/formats.md` has the columns. Files of answers and grades are written and read a batch at a time. This crate
+//! must not know tasks, how answers are judged, or who is asked.
+
+mod answer;
+mod cell;
+mod grade;
+mod reader;
+mod row;
+mod run;
+mod tallies;
+mod tally;
+
+pub use answer::{Answer, FAILED, NOT_ASKED};
+pub use grade::Grade;
+pub use reader::AnswersReader;
+pub use run::{Graded, Run};
+pub use tallies::Tallies;
+pub use tally::{ItemCount, PairTally, Tally};
+
+/// Writes answers in the order in which they come.
+pub type AnswersWriter = cwm_table::TableWriter<Answer>;
+
+/// A file of grades, row by row.
+pub type Grades = cwm_table::TableReader<Grade>;
+
+/// Writes grades in the order in which they come.
+pub type GradesWriter = cwm_table::TableWriter<Grade>;
+
+#[cfg(test)]
+mod tests;
