@@ -47,6 +47,7 @@ stages! {
     "bins": cwm_bins::Bins,
     "compare": cwm_compare::Compare,
     "claim": cwm_claim::Claim,
+    "answer": cwm_answer::Answer,
     "report": cwm_report::Report,
 }
 

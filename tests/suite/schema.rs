@@ -36,6 +36,7 @@ const IS_WHOLE: bool = cfg!(all(
     feature = "bins",
     feature = "compare",
     feature = "claim",
+    feature = "answer",
     feature = "report"
 ));
 
