@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::{ParameterError, SourceFile, Type, Value, parameters};
+use cwm_questions::truth::Keys;
 use cwm_questions::{PromptContext, Variant};
 use cwm_uci::check_program;
 
@@ -53,6 +54,9 @@ parameters! {
         /// What a question does to the stage that has no answer after all attempts, or is too long for the model: `fail` ends it
         /// and keeps the other answers, `count` writes an empty answer with its `fault`.
         pub on_error: String = "fail".into(), kind = Type::Choice(&["fail", "count"]),
+        /// The keys that `rules` and `engine` compute of Structural tasks and Motifs: those of the `published` items, or the `sound`
+        /// ones of items that were built so.
+        pub keys: String = "published".into(), kind = Type::Choice(&["published", "sound"]),
         /// A program that speaks UCI, of the player `engine`, such as /usr/games/stockfish (`apt-get install stockfish`). Its bytes
         /// are part of the key. Without one, our own engine answers, which is weaker.
         pub engine: Option<SourceFile> = None,
@@ -102,6 +106,9 @@ impl Config {
         }
         if self.player != "random" {
             unused.push("seed");
+        }
+        if !matches!(&*self.player, "rules" | "engine") {
+            unused.push("keys");
         }
         match (&*self.player, &self.engine) {
             ("engine", Some(_)) => unused.push("depth"),
@@ -166,6 +173,11 @@ impl Config {
     /// True if a model behind a server answers.
     pub fn is_server(&self) -> bool {
         self.player == "server"
+    }
+
+    /// The keys that rules compute.
+    pub fn keys(&self) -> Keys {
+        if self.keys == "sound" { Keys::Sound } else { Keys::Published }
     }
 
     /// The variant of the prompts.

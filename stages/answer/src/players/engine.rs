@@ -2,13 +2,13 @@
 
 use cwm_contract::{Context, Failure, FailureKind};
 use cwm_game::GameState;
+use cwm_questions::truth::{chess_of_fen, grid, nearest};
 use cwm_questions::{Form, Item};
 use cwm_search::candidates;
 use cwm_uci::{Limit, Question, Score, Settings};
-use shakmaty::{Chess, Move, Position};
+use shakmaty::{CastlingMode, Chess, Move, Position};
 
-use super::tactics::{position, uci};
-use super::{judgement, rules};
+use super::by_rules;
 use crate::config::Config;
 
 /// A program that speaks UCI, or our own engine.
@@ -41,28 +41,27 @@ impl<'c> Engine<'c> {
     ///
     /// # Errors
     /// The input is no position, or the program failed twice.
-    pub fn answer(&mut self, item: &Item) -> Result<Option<String>, Failure> {
+    pub fn answer(&mut self, item: &Item) -> Result<String, Failure> {
         let form = item.task().map(|task| task.form());
         if !matches!(form, Some(Form::Move | Form::Centipawns)) {
-            return rules::answer(item);
+            return by_rules(item, self.config.keys());
         }
         let position = position(item)?;
         // Nobody is asked about the end of a game.
         if position.legal_moves().is_empty() {
-            return rules::answer(item);
+            return by_rules(item, self.config.keys());
         }
-        let named = |failure: Failure| {
-            let message = format!("{}: {}", item.task_id, failure.message);
-            Failure { message, ..failure }
-        };
+        let named = |failure: Failure| located(item, failure);
         let (best, score) = self.evaluate(&position).map_err(named)?;
-        Ok(Some(match form {
-            Some(Form::Move) => uci(best),
-            _ => {
-                let score = score.map_or_else(|| judgement::material(&position), |score| centipawns(score, &position));
-                judgement::nearest(item, score)
+        match (form, score) {
+            (Some(Form::Move), _) => Ok(best.to_uci(CastlingMode::Standard).to_string()),
+            (_, Some(score)) => {
+                let options = grid(item).map_err(|wrong| named(Failure::input(wrong)))?;
+                Ok(nearest(&options, centipawns(score, &position)).map(|option| option.to_string()).unwrap_or_default())
             }
-        }))
+            // After few nodes a program may have no score.
+            (_, None) => by_rules(item, self.config.keys()),
+        }
     }
 
     /// The best move, and the value for the side to move.
@@ -87,6 +86,19 @@ impl<'c> Engine<'c> {
         let answer = program.ask(&Question::position(position)?, &Limit::nodes(self.config.nodes))?;
         Ok((answer.best, answer.exact.map(|line| line.score)))
     }
+}
+
+/// The position of an item.
+///
+/// # Errors
+/// The input is none.
+pub fn position(item: &Item) -> Result<Chess, Failure> {
+    let found = chess_of_fen(&item.input).map_err(|wrong| located(item, Failure::input(wrong)))?;
+    Ok(found.0)
+}
+
+fn located(item: &Item, failure: Failure) -> Failure {
+    Failure { message: format!("{}: {}", item.task_id, failure.message), ..failure }
 }
 
 /// A score from White's side; mates are worth more than all else.

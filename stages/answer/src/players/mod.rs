@@ -1,18 +1,15 @@
 //! Players that need no server.
 
 mod engine;
-mod judgement;
-mod random;
-mod rules;
 mod semantic;
-mod tactics;
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use cwm_answers::NOT_ASKED;
 use cwm_contract::{Context, Failure};
-use cwm_questions::Item;
+use cwm_questions::truth::Keys;
+use cwm_questions::{Category, Item, answer_at_random, answer_by_rules};
 
 use crate::config::Config;
 use crate::entry::Entry;
@@ -26,8 +23,8 @@ pub enum Player<'c> {
     Oracle,
     /// Draws.
     Random(u64),
-    /// Computes what rules can.
-    Rules,
+    /// Computes what rules can: these keys, and guesses elsewhere.
+    Rules(Keys),
     /// As `Rules`, with an engine's moves and evaluations.
     Engine(&'c Config),
 }
@@ -41,7 +38,7 @@ impl<'c> Player<'c> {
         match config.player.as_str() {
             "oracle" => Ok(Player::Oracle),
             "random" => Ok(Player::Random(config.seed)),
-            "rules" => Ok(Player::Rules),
+            "rules" => Ok(Player::Rules(config.keys())),
             "engine" => Ok(Player::Engine(config)),
             other => Err(Failure::internal(format!("`{other}` is no player of these"))),
         }
@@ -55,16 +52,16 @@ impl<'c> Player<'c> {
         Ok(match self {
             Player::Oracle => "oracle".to_owned(),
             Player::Random(seed) => format!("random {seed}"),
-            Player::Rules => "rules".to_owned(),
+            Player::Rules(keys) => format!("rules {keys:?}"),
             Player::Engine(config) => match &config.engine {
-                Some(program) => format!("engine {} {}", cwm_uci::digest(&program.0)?, config.nodes),
-                None => format!("engine {}", config.depth),
+                Some(program) => format!("engine {:?} {} {}", config.keys(), cwm_uci::digest(&program.0)?, config.nodes),
+                None => format!("engine {:?} {}", config.keys(), config.depth),
             },
         })
     }
 }
 
-/// Answers the items without an answer, on all cores. An answer depends on the item, its number and the player alone.
+/// Answers the items without an answer, on all cores. An answer depends on the item and the player alone.
 ///
 /// # Errors
 /// An engine fails, the disk refuses, or the stage was cancelled.
@@ -89,9 +86,12 @@ pub fn answer(
             let (item, question) = (&items[index], &questions[index]);
             let text = match (player, &mut engine) {
                 (Player::Oracle, _) => Some(item.correct_answer.clone()),
-                (Player::Random(seed), _) => random::answer(item, *seed, index as u64)?,
-                (_, Some(engine)) => engine.answer(item)?,
-                (_, None) => rules::answer(item)?,
+                // Of a task that is not known, the key alone is.
+                _ if item.task().is_none() => None,
+                (Player::Random(seed), _) => Some(answer_at_random(item, *seed)?),
+                (Player::Rules(keys), _) => Some(by_rules(item, *keys)?),
+                (Player::Engine(_), Some(engine)) => Some(engine.answer(item)?),
+                (Player::Engine(_), None) => return Err(Failure::internal("no engine was started")),
             };
             let entry = Entry { task_id: item.task_id.clone(), request: question.request, ..Entry::default() };
             journal.push(index, &with_text(entry, text))?;
@@ -112,6 +112,17 @@ pub fn answer(
         }
     });
     failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}
+
+/// The answer of rules, with a guess where no rule decides.
+///
+/// # Errors
+/// The input is no position, or lacks what the task needs.
+fn by_rules(item: &Item, keys: Keys) -> Result<String, Failure> {
+    match item.task().map(|task| task.category()) {
+        Some(Category::Semantic) => semantic::best_letter(item),
+        _ => answer_by_rules(item, keys),
+    }
 }
 
 /// The answer in the terminal line; without one, the item was not asked.

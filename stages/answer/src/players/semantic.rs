@@ -1,31 +1,16 @@
 //! The comment that fits a move best by the names in it.
 
-use cwm_contract::Failure;
 use cwm_questions::Item;
 use serde_json::Value;
 use shakmaty::{Position, Role};
 
-use super::tactics::position;
+use super::engine::position;
+use cwm_contract::Failure;
 
-/// The options of an item: their letters and texts.
+/// The letter of the option that names most of the move's squares, piece and side; of equals the first. Empty without options.
 ///
 /// # Errors
-/// The item has none.
-pub fn options(item: &Item) -> Result<Vec<(String, String)>, Failure> {
-    let texts: Option<Vec<&str>> = match item.metadata.get("options") {
-        Some(Value::Array(list)) => list.iter().map(Value::as_str).collect(),
-        Some(Value::Object(map)) => map.values().map(Value::as_str).collect(),
-        _ => None,
-    };
-    let texts = texts.filter(|texts| !texts.is_empty());
-    let texts = texts.ok_or_else(|| Failure::input(format!("{}: `metadata.options` lists no texts", item.task_id)))?;
-    Ok(('A'..).zip(texts).map(|(letter, text)| (letter.to_string(), text.to_owned())).collect())
-}
-
-/// The letter of the option that names most of the move's squares, piece and side; of equals the first.
-///
-/// # Errors
-/// The item has no options, or its input is no position.
+/// The input is no position.
 pub fn best_letter(item: &Item) -> Result<String, Failure> {
     let position = position(item)?;
     let played = item.metadata.text("move_uci").unwrap_or_default();
@@ -39,9 +24,10 @@ pub fn best_letter(item: &Item) -> Result<String, Failure> {
         // `Nf3` and `exd5` name squares too.
         names.iter().filter(|name| words.iter().any(|word| word.ends_with(**name))).count()
     };
-    let options = options(item)?;
-    let best = options.iter().rev().max_by_key(|(_, text)| count(text));
-    Ok(best.map(|(letter, _)| letter.clone()).unwrap_or_default())
+    let options = item.metadata.get("options").and_then(Value::as_array);
+    let options = options.into_iter().flatten().filter_map(Value::as_str);
+    let best = ('A'..='Z').zip(options).max_by_key(|(letter, text)| (count(text), std::cmp::Reverse(*letter)));
+    Ok(best.map(|(letter, _)| letter.to_string()).unwrap_or_default())
 }
 
 fn name(role: Role) -> &'static str {
