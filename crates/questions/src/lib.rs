@@ -8,6 +8,7 @@ mod json_lines;
 mod metadata;
 mod scripted;
 mod task;
+pub mod prompt;
 pub mod truth;
 
 pub use item::{Item, UnknownTasks, read_items};

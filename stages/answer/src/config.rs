@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::{ParameterError, SourceFile, Type, Value, parameters};
+use cwm_questions::prompt::{PromptContext, Variant};
 use cwm_questions::truth::Keys;
-use cwm_questions::{PromptContext, Variant};
 use cwm_uci::check_program;
 
 parameters! {

@@ -34,6 +34,9 @@ pub fn item(task: Task) -> Item {
     metadata.insert("target_square", "c4");
     metadata.insert("piece", "White Bishop");
     metadata.insert("move_uci", "c4f7");
+    if task.form() == Form::Centipawns {
+        metadata.insert("options", json!([-400, -200, 0, 200, 400]));
+    }
     if task.form() == Form::Letter {
         metadata.insert("options", json!(["White's bishop takes on f7", "A quiet move", "Black castles", "The end"]));
     }

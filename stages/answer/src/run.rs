@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::io::BufReader;
 
 use cwm_contract::{Context, Failure};
-use cwm_questions::{Item, UnknownTasks, prompt, read_items};
+use cwm_questions::prompt::prompt;
+use cwm_questions::{Item, UnknownTasks, read_items};
 use cwm_web::Settings;
 
 use crate::config::Config;

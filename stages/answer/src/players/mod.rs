@@ -54,7 +54,9 @@ impl<'c> Player<'c> {
             Player::Random(seed) => format!("random {seed}"),
             Player::Rules(keys) => format!("rules {keys:?}"),
             Player::Engine(config) => match &config.engine {
-                Some(program) => format!("engine {:?} {} {}", config.keys(), cwm_uci::digest(&program.0)?, config.nodes),
+                Some(program) => {
+                    format!("engine {:?} {} {}", config.keys(), cwm_uci::digest(&program.0)?, config.nodes)
+                }
                 None => format!("engine {:?} {}", config.keys(), config.depth),
             },
         })

@@ -1,8 +1,8 @@
 //! Asks all questions that have no answer, over many connections at once.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cwm_contract::{Cancellation, Context, Failure};
@@ -43,9 +43,9 @@ pub fn ask(
         return Ok(Vec::new());
     }
     let mut done = (questions.len() - open.len()) as u64;
-    check_budget(config, journal, open.len() as u64).map_err(|failure| with_hint(failure, done))?;
+    check_budget(config, journal.spent(), open.len() as u64).map_err(|failure| with_hint(failure, done))?;
     let (total, connections) = (questions.len() as u64, (config.connections as usize).min(open.len()));
-    let shared = Arc::new(share(config, settings, requests, open)?);
+    let shared = Arc::new(share(config, settings, requests, open, journal.spent())?);
     context.activity("looking at the server");
     let model = config.model.as_deref().unwrap_or_default();
     models::check(context, &shared.connection, model, &config.key_variable)?;
@@ -57,7 +57,7 @@ pub fn ask(
         // They end with their receiver, also where a server keeps them waiting.
         std::thread::Builder::new().spawn(move || work(&shared, &sender))?;
     }
-    drop((sender, shared));
+    drop(sender);
     let (mut failure, mut unanswered) = (None, Vec::new());
     loop {
         context.check_cancelled()?;
@@ -66,9 +66,8 @@ pub fn ask(
                 journal.push(index, &entry)?;
                 done += 1;
                 context.progress(done, Some(total), "questions");
-                let checked = check_cost(config, &entry).and_then(|()| check_budget(config, journal, total - done));
-                if let Err(spent) = checked {
-                    failure.get_or_insert(spent);
+                if let Err(unknown) = check_cost(config, &entry) {
+                    failure.get_or_insert(unknown);
                     ending.0.cancel();
                 }
             }
@@ -87,6 +86,7 @@ pub fn ask(
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
+    let failure = failure.or_else(|| check_budget(config, shared.spent(), total - done).err());
     match failure {
         Some(failure) => Err(with_hint(failure, total - journal.unanswered().len() as u64)),
         None => Ok(unanswered),
@@ -98,6 +98,7 @@ fn share(
     settings: &Settings,
     requests: Requests,
     questions: Vec<(usize, Question)>,
+    spent: f64,
 ) -> Result<Shared, Failure> {
     let timeout = Duration::from_secs(config.timeout);
     let settings = Settings {
@@ -125,6 +126,8 @@ fn share(
         attempts: config.attempts as u32,
         counts_faults: config.on_error == "count",
         prices: Prices::of_parameter(&config.prices),
+        budget: config.budget,
+        spent: Mutex::new(spent),
         settings,
         key_variable: config.key_variable.clone(),
         ending: Cancellation::default(),
@@ -151,9 +154,9 @@ fn check_cost(config: &Config, entry: &Entry) -> Result<(), Failure> {
         .hint("give `prices`, or leave `budget` out"))
 }
 
-fn check_budget(config: &Config, journal: &Journal, left: u64) -> Result<(), Failure> {
+fn check_budget(config: &Config, spent: f64, left: u64) -> Result<(), Failure> {
     match config.budget {
-        Some(budget) if left > 0 && journal.spent() >= budget => {
+        Some(budget) if left > 0 && spent >= budget => {
             Err(Failure::input(format!("the budget of ${budget} is spent; {left} questions are left"))
                 .hint("raise `budget`"))
         }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use cwm_contract::{Cancellation, Failure};
@@ -37,12 +38,27 @@ pub struct Shared {
     pub counts_faults: bool,
     /// What tokens cost.
     pub prices: Option<Prices>,
+    /// Dollars after which no question is taken.
+    pub budget: Option<f64>,
+    /// Dollars that all answers cost so far.
+    pub spent: Mutex<f64>,
     /// Waits before attempts.
     pub settings: Settings,
     /// The variable of the key, for hints.
     pub key_variable: String,
     /// Set when no further request is to be sent. Answers that are under way still come.
     pub ending: Cancellation,
+}
+
+impl Shared {
+    /// Dollars that all answers cost so far.
+    pub fn spent(&self) -> f64 {
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_budget_spent(&self) -> bool {
+        self.budget.is_some_and(|budget| self.spent() >= budget)
+    }
 }
 
 /// A message of a connection.
@@ -59,9 +75,16 @@ pub enum Message {
 
 /// Works until no question is left, or nobody listens any more.
 pub fn work(shared: &Shared, sender: &SyncSender<Message>) {
-    while !shared.ending.is_cancelled() {
+    while !shared.ending.is_cancelled() && !shared.is_budget_spent() {
         let Some((index, question)) = shared.questions.get(shared.next.fetch_add(1, Ordering::Relaxed)) else { return };
         let Some(message) = answer(shared, *index, question, sender) else { return };
+        match &message {
+            Message::Answer(_, entry) | Message::Unanswered(_, entry, _) => {
+                *shared.spent.lock().unwrap_or_else(PoisonError::into_inner) += entry.spent;
+            }
+            Message::Failed(_) => shared.ending.cancel(),
+            Message::Note(_) => {}
+        }
         if sender.send(message).is_err() {
             return;
         }

@@ -99,7 +99,10 @@ fn bad_items_and_bad_parameters_are_errors_in_words() {
     let tactics = item(Task::of_name("short_tactics_rating_expert").unwrap());
     let broken = [Item { input: "8/8 w - -".into(), ..tactics.clone() }];
     let failure = fails(run(folder.path(), "rules", &broken, 1));
-    assert!(failure.message.starts_with("short_tactics_rating_expert_0000: ") && failure.message.contains("8/8 w - -"), "{failure}");
+    assert!(
+        failure.message.starts_with("short_tactics_rating_expert_0000: ") && failure.message.contains("8/8 w - -"),
+        "{failure}"
+    );
     let failure = fails(run(folder.path(), "rules", &[tactics.clone(), tactics], 1));
     assert!(failure.message.contains("line 2"), "{failure}");
     let failure = fails(run(folder.path(), "rules", &[], 1));
