@@ -3,6 +3,9 @@
 //! Pure functions of items and texts. No other crate knows a task's name. This crate must not know files of answers, who
 //! answers, or what is computed from verdicts.
 
+mod category;
+mod form;
+mod group;
 mod item;
 mod json_lines;
 mod metadata;
@@ -11,11 +14,14 @@ mod task;
 pub mod prompt;
 pub mod truth;
 
+pub use category::Category;
+pub use form::{AnswerType, Form};
+pub use group::{Band, Distractors, Level, Theme};
 pub use item::{Item, UnknownTasks, read_items};
 pub use json_lines::write_line;
 pub use metadata::Metadata;
 pub use scripted::{answer_at_random, answer_by_rules};
-pub use task::{AnswerType, Band, Category, Distractors, Form, Level, Task, Theme};
+pub use task::Task;
 
 #[cfg(test)]
 mod golden;

@@ -1,6 +1,6 @@
 //! An answer as it is kept until all are there.
 
-use cwm_answers::Answer;
+use cwm_answers::{Answer, NOT_ASKED};
 use serde::{Deserialize, Serialize};
 
 use crate::question::Digest;
@@ -69,10 +69,12 @@ impl Entry {
 
     /// The row of `answers`.
     pub fn into_answer(self) -> Answer {
+        let is_answered = self.fault.is_none() && self.finish.as_deref() != Some(NOT_ASKED);
+        let response = is_answered.then_some(self.response);
         Answer {
             task_id: self.task_id,
             request: Some(self.request),
-            response: self.fault.is_none().then_some(self.response),
+            response,
             reasoning: self.reasoning,
             finish: self.finish,
             prompt_tokens: self.usage.prompt_tokens,

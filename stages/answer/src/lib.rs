@@ -39,6 +39,11 @@ impl Stage for Answer {
     fn inputs(&self) -> Vec<Input> {
         vec![
             Input::list("items", Format::ITEMS, "The items to ask about."),
+            Input::optional(
+                "predictions",
+                Format::PREDICTIONS,
+                "What a world model predicts of the items' games, for the player `believed`.",
+            ),
             Input::optional_many(
                 "known",
                 Format::ANSWERS,
@@ -83,7 +88,7 @@ impl Stage for Answer {
     }
 
     fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
-        probe::probe(context).map(Some)
+        probe::probe(context)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

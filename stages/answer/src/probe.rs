@@ -12,11 +12,14 @@ use crate::server;
 const FEN: &str = "r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/2N2N2/PPPP1PPP/R1BQK2R w KQkq - 6 5";
 
 /// Runs it.
-pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
+pub fn probe(context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
     let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
     if config.is_server() {
-        return server::probe(&config);
+        return server::probe(&config).map(Some);
+    }
+    if config.player == "believed" {
+        return Ok(None);
     }
     let path = context.folder().join("items.jsonl");
     let mut file = fs_err::File::create(&path)?;
@@ -25,7 +28,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     }
     let values =
         context.values_with([("nodes", context.at_most("nodes", 100)), ("depth", context.at_most("depth", 2))]);
-    context.run(&Answer, "run", &values, &[("items", Label::stage("items"), path)])
+    context.run(&Answer, "run", &values, &[("items", Label::stage("items"), path)]).map(Some)
 }
 
 /// An item of the task.

@@ -36,7 +36,7 @@ pub fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
         context.metric("known", taken as f64);
         output::write(context, &config, &journal, unanswered)
     } else {
-        let player = Player::new(&config)?;
+        let player = Player::new(context, &config, &items)?;
         let identity = player.identity()?;
         let questions: Vec<Question> = items
             .iter()

@@ -1,5 +1,6 @@
 //! Players that need no server.
 
+mod beliefs;
 mod engine;
 mod semantic;
 
@@ -15,6 +16,7 @@ use crate::config::Config;
 use crate::entry::Entry;
 use crate::journal::Journal;
 use crate::question::Question;
+use beliefs::Beliefs;
 use engine::Engine;
 
 /// Who answers.
@@ -27,19 +29,22 @@ pub enum Player<'c> {
     Rules(Keys),
     /// As `Rules`, with an engine's moves and evaluations.
     Engine(&'c Config),
+    /// As `Rules`, on the boards that a world model believes in.
+    Believed(Beliefs),
 }
 
 impl<'c> Player<'c> {
-    /// By the parameters.
+    /// By the parameters; it is to answer these items.
     ///
     /// # Errors
-    /// It is none of these.
-    pub fn new(config: &'c Config) -> Result<Self, Failure> {
+    /// The predictions cannot be read.
+    pub fn new(context: &Context, config: &'c Config, items: &[Item]) -> Result<Self, Failure> {
         match config.player.as_str() {
             "oracle" => Ok(Player::Oracle),
             "random" => Ok(Player::Random(config.seed)),
             "rules" => Ok(Player::Rules(config.keys())),
             "engine" => Ok(Player::Engine(config)),
+            "believed" => Beliefs::read(context.input("predictions")?, items).map(Player::Believed),
             other => Err(Failure::internal(format!("`{other}` is no player of these"))),
         }
     }
@@ -53,6 +58,7 @@ impl<'c> Player<'c> {
             Player::Oracle => "oracle".to_owned(),
             Player::Random(seed) => format!("random {seed}"),
             Player::Rules(keys) => format!("rules {keys:?}"),
+            Player::Believed(_) => "believed".to_owned(),
             Player::Engine(config) => match &config.engine {
                 Some(program) => {
                     format!("engine {:?} {} {}", config.keys(), cwm_uci::digest(&program.0)?, config.nodes)
@@ -87,12 +93,13 @@ pub fn answer(
             context.check_cancelled()?;
             let (item, question) = (&items[index], &questions[index]);
             let text = match (player, &mut engine) {
-                (Player::Oracle, _) => Some(item.correct_answer.clone()),
+                (Player::Oracle, _) => Some(terminal_line(&item.correct_answer)),
                 // Of a task that is not known, the key alone is.
                 _ if item.task().is_none() => None,
-                (Player::Random(seed), _) => Some(answer_at_random(item, *seed)?),
-                (Player::Rules(keys), _) => Some(by_rules(item, *keys)?),
-                (Player::Engine(_), Some(engine)) => Some(engine.answer(item)?),
+                (Player::Random(seed), _) => Some(terminal_line(&answer_at_random(item, *seed)?)),
+                (Player::Rules(keys), _) => Some(terminal_line(&by_rules(item, *keys)?)),
+                (Player::Believed(beliefs), _) => beliefs.answer(item)?,
+                (Player::Engine(_), Some(engine)) => Some(terminal_line(&engine.answer(item)?)),
                 (Player::Engine(_), None) => return Err(Failure::internal("no engine was started")),
             };
             let entry = Entry { task_id: item.task_id.clone(), request: question.request, ..Entry::default() };
@@ -127,9 +134,13 @@ fn by_rules(item: &Item, keys: Keys) -> Result<String, Failure> {
     }
 }
 
-/// The answer in the terminal line; without one, the item was not asked.
+/// An answer as prompts want it.
+fn terminal_line(answer: &str) -> String {
+    format!("FINAL ANSWER: {answer}")
+}
+
+/// The entry with its response; without one, the item was not asked.
 fn with_text(entry: Entry, text: Option<String>) -> Entry {
     let finish = if text.is_some() { "stop" } else { NOT_ASKED };
-    let response = text.map(|text| format!("FINAL ANSWER: {text}")).unwrap_or_default();
-    Entry { response, finish: Some(finish.to_owned()), ..entry }
+    Entry { response: text.unwrap_or_default(), finish: Some(finish.to_owned()), ..entry }
 }
