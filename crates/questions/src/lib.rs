@@ -3,15 +3,16 @@
 //! Pure functions of items and texts. No other crate knows a task's name. This crate must not know files of answers, who
 //! answers, or what is computed from verdicts.
 
+pub mod build;
 mod category;
 mod form;
 mod group;
 mod item;
 mod json_lines;
 mod metadata;
+pub mod prompt;
 mod scripted;
 mod task;
-pub mod prompt;
 pub mod truth;
 
 pub use category::Category;
