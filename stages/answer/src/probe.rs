@@ -1,6 +1,7 @@
 //! The probe: the player answers an item of every form; of a server, what would be sent and what would be read.
 
 use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeOutput};
+use cwm_questions::prompt::prompt;
 use cwm_questions::{AnswerType, Form, Item, Metadata, Task, write_line};
 use serde_json::json;
 
@@ -16,7 +17,9 @@ pub fn probe(context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
     let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
     if config.is_server() {
-        return server::probe(&config).map(Some);
+        let prompts: Result<Vec<String>, Failure> =
+            Task::published().map(|task| prompt(&item(task), config.variant())).collect();
+        return server::probe(&config, &prompts?).map(Some);
     }
     if config.player == "believed" {
         return Ok(None);

@@ -6,7 +6,7 @@ use super::draft::{blank, finish};
 use super::evaluations::{EvaluatedPosition, SeenPositions, SkipReason};
 use super::picker::{Order, Picker, TaskCount};
 use crate::item::Item;
-use crate::task::{Band, Task};
+use crate::{Band, Task};
 use crate::truth::{Keys, Position};
 
 /// The values among which an answer chooses, one in the middle of each band.

@@ -6,7 +6,7 @@ use super::draft::{blank, finish};
 use super::picker::{Order, Picker, TaskCount};
 use super::puzzles::Puzzle;
 use crate::item::Item;
-use crate::task::{Level, Task, Theme};
+use crate::{Level, Task, Theme};
 use crate::truth::{Keys, Position};
 
 /// The largest deviation of a rating.

@@ -1,7 +1,7 @@
 //! Our own wording.
 
 use super::wording::Template;
-use crate::task::{Form, Task};
+use crate::{Form, Task};
 use crate::truth::Keys;
 
 /// The question of a task.

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cwm_contract::{Cancellation, Context, Failure};
 use cwm_web::{Settings, agent};
@@ -19,6 +19,9 @@ use crate::config::Config;
 use crate::entry::Entry;
 use crate::journal::Journal;
 use crate::question::Question;
+
+/// Between two notes on attempts; the others are in the log.
+const NOTE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The most bytes of an answer for each token, and as many more for whatever else comes.
 const BYTES_A_TOKEN: u64 = 32;
@@ -59,6 +62,14 @@ pub fn ask(
     }
     drop(sender);
     let (mut failure, mut unanswered) = (None, Vec::new());
+    let mut noted: Option<Instant> = None;
+    let mut note = |words: String| {
+        if noted.is_some_and(|at| at.elapsed() < NOTE_INTERVAL) {
+            return context.log(words);
+        }
+        noted = Some(Instant::now());
+        context.note(words);
+    };
     loop {
         context.check_cancelled()?;
         match messages.recv_timeout(Duration::from_millis(100)) {
@@ -72,7 +83,7 @@ pub fn ask(
                 }
             }
             Ok(Message::Unanswered(index, entry, words)) => {
-                context.note(words);
+                note(words);
                 unanswered.push((index, *entry));
                 done += 1;
                 context.progress(done, Some(total), "questions");
@@ -81,7 +92,7 @@ pub fn ask(
                 failure.get_or_insert(found);
                 ending.0.cancel();
             }
-            Ok(Message::Note(words)) => context.note(words),
+            Ok(Message::Note(words)) => note(words),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }

@@ -24,14 +24,14 @@ const RESPONSES: [&str; 5] = [
     "{\"choices\":[]}",
 ];
 
-/// The bytes of the requests for some prompts, and what is read of some responses.
+/// The bytes of the requests for these prompts, and what is read of some responses.
 ///
 /// # Errors
 /// A value of `extra` cannot be sent.
-pub fn probe(config: &Config) -> Result<ProbeOutput, Failure> {
+pub fn probe(config: &Config, prompts: &[String]) -> Result<ProbeOutput, Failure> {
     let requests = Requests::new(config)?;
     let mut probed = ProbeOutput::new();
-    for (number, prompt) in ["What is legal?", "♞ \"e4\"\n"].into_iter().enumerate() {
+    for (number, prompt) in prompts.iter().enumerate() {
         let text = format!("{:?} {}", requests.digest(prompt), requests.body(prompt));
         probed.insert(format!("run/request-{number}"), text.into_bytes());
     }

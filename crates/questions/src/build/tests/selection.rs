@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::build::{Order, Origin, Positions, Puzzle, PuzzleFault, PuzzleReader, Tactics};
 use crate::golden;
 use crate::item::Item;
-use crate::task::{Category, Task};
+use crate::{Category, Task};
 use crate::truth::Keys;
 
 /// A row of golden `selection.jsonl`.
