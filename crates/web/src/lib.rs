@@ -16,4 +16,4 @@ pub use error::{FetchError, classify, retry_after};
 pub use proxy::Variables;
 pub use settings::Settings;
 pub use ureq;
-pub use wait::pause;
+pub use wait::{in_background, pause};

@@ -1,11 +1,11 @@
 //! The comment that fits a move best by the names in it.
 
+use cwm_contract::Failure;
 use cwm_questions::Item;
 use serde_json::Value;
 use shakmaty::{Position, Role};
 
 use super::engine::position;
-use cwm_contract::Failure;
 
 /// The letter of the option that names most of the move's squares, piece and side; of equals the first. Empty without options.
 ///

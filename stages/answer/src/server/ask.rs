@@ -121,13 +121,13 @@ fn share(
         ..settings.clone()
     };
     let url = config.url.trim_end_matches('/').to_owned();
-    let connection = Connection {
+    let connection = Arc::new(Connection {
         agent: agent(&settings, &url)?,
         url,
         key: ServerKey::of_environment(&config.key_variable)?,
         longest: usize::try_from(config.max_tokens * BYTES_A_TOKEN + MORE_BYTES).unwrap_or(usize::MAX),
         timeout,
-    };
+    });
     Ok(Shared {
         questions,
         next: AtomicUsize::new(0),

@@ -1,6 +1,9 @@
 //! Looks at the server before anything is paid.
 
+use std::sync::Arc;
+
 use cwm_contract::{Context, Failure};
+use cwm_web::in_background;
 use serde_json::Value;
 
 use super::attempt::{Connection, located};
@@ -13,8 +16,9 @@ const MOST_NAMED: usize = 10;
 ///
 /// # Errors
 /// It cannot, does not, or lists other models.
-pub fn check(context: &Context, connection: &Connection, model: &str, key_variable: &str) -> Result<(), Failure> {
-    match connection.models() {
+pub fn check(context: &Context, connection: &Arc<Connection>, model: &str, key_variable: &str) -> Result<(), Failure> {
+    let asked = connection.clone();
+    match in_background(context.cancellation(), move || asked.models())? {
         Ok(list) => check_list(context, connection, &list, model),
         // Of a refusal only one of the key concerns questions too.
         Err(Fault::Fatal(failure)) if is_of_key(&failure) => {

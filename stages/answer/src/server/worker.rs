@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cwm_contract::{Cancellation, Failure};
@@ -29,7 +29,7 @@ pub struct Shared {
     /// How they are sent.
     pub requests: Requests,
     /// Where they are sent.
-    pub connection: Connection,
+    pub connection: Arc<Connection>,
     /// When they are sent.
     pub gate: Gate,
     /// Attempts at each.

@@ -40,7 +40,10 @@ fn silence_endless_white_space_and_endless_answers_have_an_end() {
     check(|request| right(request).cut(250).stalling());
     check(|_| Response { repeats: true, ..plain("200 OK", "    \n") });
     check(|_| Response { repeats: true, ..plain("200 OK", ": wait\n\n") });
-    check(|_| Response { head: String::new(), stalls: true, ..plain("", "") });
+    check(|_| {
+        std::thread::sleep(Duration::from_secs(36_000));
+        plain("", "")
+    });
     let endless = format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n", "x".repeat(50_000));
     check(move |_| Response { repeats: true, ..plain("200 OK", &endless) });
     check(|_| Response { repeats: true, ..plain("200 OK", "data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx") });

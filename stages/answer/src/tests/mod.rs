@@ -1,5 +1,6 @@
 //! The stage as a whole, with scripted players, and with a server that misbehaves.
 
+mod believed;
 mod faults;
 mod kills;
 mod players;
@@ -12,7 +13,7 @@ use std::time::Duration;
 use cwm_answers::{Answer as Row, AnswersReader, Run};
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Context, Event, Failure, Input, Output, ParameterError, ParameterSpec, Stage, Value, Values};
-use cwm_questions::{Task, write_line};
+use cwm_questions::{Item, Task, write_line};
 use cwm_web::{Settings, Variables};
 
 use crate::Answer;
@@ -57,17 +58,21 @@ fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
+fn write_items(path: &Path, items: &[Item]) {
+    let mut lines = Vec::new();
+    items.iter().for_each(|item| write_line(&mut lines, item).unwrap());
+    std::fs::write(path, lines).unwrap();
+}
+
 /// A file of so many items, each with a question of its own.
 fn items(folder: &Path, count: usize) -> PathBuf {
     let path = folder.join(format!("items-{count}.jsonl"));
-    let mut lines = Vec::new();
-    for number in 0..count {
-        let mut one = item(Task::LegalMoveAll);
-        one.task_id = format!("structural_legal_move_all_{number:04}");
-        one.question = format!("Question [{number}]: FORMAT_EXAMPLE_PLACEHOLDER");
-        write_line(&mut lines, &one).unwrap();
-    }
-    std::fs::write(&path, lines).unwrap();
+    let item = |number| Item {
+        task_id: format!("structural_legal_move_all_{number:04}"),
+        question: format!("Question [{number}]: FORMAT_EXAMPLE_PLACEHOLDER"),
+        ..item(Task::LegalMoveAll)
+    };
+    write_items(&path, &(0..count).map(item).collect::<Vec<_>>());
     path
 }
 

@@ -80,3 +80,28 @@ fn an_interruption_at_any_answer_loses_no_answer() {
     // What was open at a cancellation may be asked again: at most the connections of each run.
     assert!(questions(&server).len() <= 20 + 4 * runs, "{} of {runs}", questions(&server).len());
 }
+
+#[test]
+fn a_request_to_stop_ends_every_wait() {
+    let silent = || {
+        std::thread::sleep(Duration::from_secs(36_000));
+        plain("200 OK", "")
+    };
+    let at_models = Server::start(move |_, _| silent());
+    let at_questions = server(move |_, _| silent());
+    let waiting = server(|_, _| empty("503 Service Unavailable\r\nRetry-After: 3000"));
+    for server in [at_models, at_questions, waiting] {
+        let folder = tempfile::tempdir().unwrap();
+        let cancellation = Cancellation::default();
+        let flag = cancellation.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(500));
+            flag.cancel();
+        });
+        let begun = std::time::Instant::now();
+        let failure = fails(trial(folder.path(), 3, &server.base).run_until(&Impatient, cancellation));
+        assert_eq!(failure.kind, FailureKind::Cancelled);
+        // The shortest of the limits is 600 s.
+        assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
+    }
+}
