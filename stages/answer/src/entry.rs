@@ -19,7 +19,6 @@ pub struct Entry {
     /// Why the text ends: `stop`, `length`, `failed`, or another word of the server.
     pub finish: Option<String>,
     /// What the server counted.
-    #[serde(flatten)]
     pub usage: Usage,
     /// Requests that it took; 0 if none was sent.
     pub attempts: u32,

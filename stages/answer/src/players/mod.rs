@@ -30,7 +30,7 @@ pub enum Player<'c> {
     /// As `Rules`, with an engine's moves and evaluations.
     Engine(&'c Config),
     /// As `Rules`, on the boards that a world model believes in.
-    Believed(Beliefs),
+    WorldModel(Beliefs),
 }
 
 impl<'c> Player<'c> {
@@ -44,7 +44,7 @@ impl<'c> Player<'c> {
             "random" => Ok(Player::Random(config.seed)),
             "rules" => Ok(Player::Rules(config.keys())),
             "engine" => Ok(Player::Engine(config)),
-            "believed" => Beliefs::read(context.input("predictions")?, items).map(Player::Believed),
+            "believed" => Beliefs::read(context.input("predictions")?, items).map(Player::WorldModel),
             other => Err(Failure::internal(format!("`{other}` is no player of these"))),
         }
     }
@@ -58,7 +58,7 @@ impl<'c> Player<'c> {
             Player::Oracle => "oracle".to_owned(),
             Player::Random(seed) => format!("random {seed}"),
             Player::Rules(keys) => format!("rules {keys:?}"),
-            Player::Believed(_) => "believed".to_owned(),
+            Player::WorldModel(_) => "believed".to_owned(),
             Player::Engine(config) => match &config.engine {
                 Some(program) => {
                     format!("engine {:?} {} {}", config.keys(), cwm_uci::digest(&program.0)?, config.nodes)
@@ -98,7 +98,7 @@ pub fn answer(
                 _ if item.task().is_none() => None,
                 (Player::Random(seed), _) => Some(terminal_line(&answer_at_random(item, *seed)?)),
                 (Player::Rules(keys), _) => Some(terminal_line(&by_rules(item, *keys)?)),
-                (Player::Believed(beliefs), _) => beliefs.answer(item)?,
+                (Player::WorldModel(beliefs), _) => beliefs.answer(item)?,
                 (Player::Engine(_), Some(engine)) => Some(terminal_line(&engine.answer(item)?)),
                 (Player::Engine(_), None) => return Err(Failure::internal("no engine was started")),
             };
