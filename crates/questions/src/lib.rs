@@ -9,20 +9,28 @@ mod form;
 mod group;
 mod item;
 mod json_lines;
+mod judge;
 mod metadata;
 pub mod prompt;
+mod reading;
 mod scripted;
 mod task;
 pub mod truth;
+mod verdict;
 
 pub use category::Category;
 pub use form::{AnswerType, Form};
 pub use group::{Band, Distractors, Level, Theme};
 pub use item::{Item, UnknownTasks, read_items};
 pub use json_lines::write_line;
+pub use judge::{Judge, Judgement, MoveFault};
 pub use metadata::Metadata;
+pub use reading::extract;
 pub use scripted::{answer_at_random, answer_by_rules};
 pub use task::Task;
+pub use verdict::{Length, Verdict, verdict};
 
 #[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod judged;
