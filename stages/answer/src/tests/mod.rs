@@ -2,6 +2,7 @@
 
 mod believed;
 mod faults;
+mod golden;
 mod kills;
 mod players;
 mod resume;
