@@ -49,6 +49,7 @@ stages! {
     "bins": cwm_bins::Bins,
     "compare": cwm_compare::Compare,
     "claim": cwm_claim::Claim,
+    "answer": cwm_answer::Answer,
     "grade": cwm_grade::Grade,
     "report": cwm_report::Report,
 }

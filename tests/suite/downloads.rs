@@ -1,8 +1,6 @@
 //! What is fetched from the network: keys by sums, pins, months, lists, beginnings. Pipes are next door.
 
-// Shared with the stage's own tests, which use all of it.
-#[allow(dead_code)]
-#[path = "../../stages/download/src/fault_server.rs"]
+#[path = "../../crates/web/src/fault_server.rs"]
 mod fault_server;
 mod interruption;
 mod pins;

@@ -1,6 +1,7 @@
 //! End to end, through the binary: one test binary, one file a subject.
 
 mod accept;
+mod answers;
 mod attempts;
 mod benchmark;
 mod board_vs_moves;

@@ -38,6 +38,7 @@ const IS_WHOLE: bool = cfg!(all(
     feature = "bins",
     feature = "compare",
     feature = "claim",
+    feature = "answer",
     feature = "grade",
     feature = "report"
 ));

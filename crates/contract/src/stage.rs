@@ -79,6 +79,12 @@ pub trait Stage: Send + Sync {
         None
     }
 
+    /// Returns false if a second run with these parameters may give other bytes, as of a stage that asks a service outside. Its
+    /// result is recorded, and `cwm run --check` leaves it out.
+    fn is_repeatable(&self, _values: &Values) -> bool {
+        true
+    }
+
     /// Runs a miniature of its own computation with these parameters, which shows whether a change of code changes the
     /// result (`docs/design/accept.md`); `None` if there is none. Best is its own [`Stage::run`] on a miniature input, by
     /// [`ProbeContext::run`], since that covers all of its code.

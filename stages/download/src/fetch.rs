@@ -1,7 +1,8 @@
 //! Fetching from a URL: retries after each error from the byte it had reached, until no more bytes come.
 
 use cwm_contract::{Context, Failure, FetchRequest};
-use ureq::Agent;
+use cwm_web::ureq::Agent;
+use cwm_web::{FetchError, Settings};
 
 use crate::checksum::Checksum;
 use crate::expectation::Expectation;
@@ -9,8 +10,7 @@ use crate::partial::PartialFile;
 use crate::reply::{BodyEnd, Reply};
 use crate::retry_budget::RetryBudget;
 use crate::run::DownloadPaths;
-use crate::settings::Settings;
-use crate::transfer::{FetchError, Request, Transfer, TransferEvent};
+use crate::transfer::{Request, Transfer, TransferEvent};
 
 /// Fetches to its place; the sum and the number of bytes.
 ///
@@ -23,9 +23,10 @@ pub fn fetch(
     fetch: &FetchRequest,
     expected: Option<&Expectation>,
     settings: &Settings,
+    checkpoint: u64,
     place: &DownloadPaths,
 ) -> Result<(Checksum, u64), Failure> {
-    let mut partial = PartialFile::open(context, place, fetch, expected.is_some(), settings.checkpoint)?;
+    let mut partial = PartialFile::open(context, place, fetch, expected.is_some(), checkpoint)?;
     let mut has_restarted = false;
     loop {
         complete(context, agent, fetch, expected.is_some(), settings, &mut partial)?;

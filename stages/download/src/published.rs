@@ -1,14 +1,14 @@
 //! Sums that a site publishes beside its files.
 
 use cwm_contract::{Context, Failure};
-use ureq::Agent;
+use cwm_web::ureq::Agent;
+use cwm_web::{FetchError, Settings};
 
 use crate::checksum::Checksum;
 use crate::config::Published;
 use crate::reply::Reply;
 use crate::retry_budget::RetryBudget;
-use crate::settings::Settings;
-use crate::transfer::{FetchError, Request, Transfer, TransferEvent};
+use crate::transfer::{Request, Transfer, TransferEvent};
 
 /// A list is not longer than this; that of Lichess has 100 bytes a month.
 const LONGEST: usize = 4 << 20;

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use ureq::Body;
-use ureq::http::{HeaderMap, Response};
+use cwm_web::retry_after;
+use cwm_web::ureq::Body;
+use cwm_web::ureq::http::{HeaderMap, Response};
 
 /// The meaning of a response for the download.
 #[derive(Debug, PartialEq, Eq)]
@@ -75,8 +76,7 @@ pub fn read(response: &Response<Body>) -> Reply {
         },
         416 => Reply::Outdated,
         408 | 425 | 429 | 500..=599 => {
-            let after = text(headers, "retry-after").and_then(|seconds| seconds.trim().parse().ok());
-            Reply::Later { status: format!("the server answers {status}"), after: after.map(Duration::from_secs) }
+            Reply::Later { status: format!("the server answers {status}"), after: retry_after(headers) }
         }
         _ => Reply::Refused(format!("the server answers {status}")),
     }

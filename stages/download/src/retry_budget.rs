@@ -1,10 +1,9 @@
 //! The retry policy of a download: number of attempts and backoff.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cwm_contract::{Context, Failure};
-
-use crate::settings::Settings;
+use cwm_web::{Settings, pause};
 
 /// Counts attempts in a row that gave nothing new, and ends the download when there are too many.
 pub struct RetryBudget<'a> {
@@ -46,18 +45,6 @@ impl<'a> RetryBudget<'a> {
         let wait = self.settings.backoff(self.fruitless, after);
         let next = format!("next try in {:.0} s", wait.as_secs_f64());
         self.context.note(format!("{what}: {reason}, after {have} bytes; {next}"));
-        self.pause(wait)
-    }
-
-    /// Sleeps, but not when cancelled.
-    fn pause(&self, wait: Duration) -> Result<(), Failure> {
-        let end = Instant::now() + wait;
-        loop {
-            self.context.check_cancelled()?;
-            match end.checked_duration_since(Instant::now()) {
-                Some(left) if !left.is_zero() => std::thread::sleep(left.min(Duration::from_millis(100))),
-                _ => return Ok(()),
-            }
-        }
+        pause(self.context.cancellation(), wait)
     }
 }

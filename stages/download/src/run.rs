@@ -7,11 +7,10 @@ use cwm_contract::{
     Context, ExternalSource, Failure, FetchRequest, FetchResult, Format, Input, Origin, Output, ParameterError,
     ParameterSpec, Parameters, Stage, Values, Work,
 };
+use cwm_web::{Settings, agent};
 
-use crate::agent::agent;
 use crate::config::{self, Config, SourceItem, Sources};
 use crate::expectation::Expectation;
-use crate::settings::Settings;
 use crate::{fetch, local, published};
 
 /// The stage `download`: gets files of games from URLs, or refers to one that is here.
@@ -65,12 +64,15 @@ impl Stage for Download {
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {
-        run(context, &Settings::default())
+        run(context, &Settings::default(), CHECKPOINT_BYTES)
     }
 }
 
-/// Runs the stage with the limits of `settings`.
-pub(crate) fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
+/// Number of bytes after which a file is synced to the disk.
+const CHECKPOINT_BYTES: u64 = 16 << 20;
+
+/// Runs the stage with the limits of `settings`, and syncs a file after each `checkpoint` bytes.
+pub(crate) fn run(context: &Context, settings: &Settings, checkpoint: u64) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let wanted = config
         .sources()
@@ -97,7 +99,7 @@ pub(crate) fn run(context: &Context, settings: &Settings) -> Result<(), Failure>
         }
         let place =
             DownloadPaths { file: files.join(item.name(number)), stamp: stamps.join(format!("{number:05}.json")) };
-        total += copy_or_fetch(context, settings, item, &place)?;
+        total += copy_or_fetch(context, settings, checkpoint, item, &place)?;
     }
     context.metric("bytes", total as f64);
     match &wanted {
@@ -126,6 +128,7 @@ fn described(item: &SourceItem) -> String {
 fn copy_or_fetch(
     context: &Context,
     settings: &Settings,
+    checkpoint: u64,
     item: &SourceItem,
     place: &DownloadPaths,
 ) -> Result<u64, Failure> {
@@ -147,7 +150,7 @@ fn copy_or_fetch(
             expected = Some(Expectation { sum, reason, hint: hint.into() });
         }
     }
-    let (sum, bytes) = fetch::fetch(context, &agent, fetch, expected.as_ref(), settings, place)?;
+    let (sum, bytes) = fetch::fetch(context, &agent, fetch, expected.as_ref(), settings, checkpoint, place)?;
     context.progress(bytes, Some(bytes), "bytes");
     context.log(format!("{fetch}: {bytes} bytes with SHA-256 {sum}"));
     context.report_fetched(FetchResult { fetch: fetch.clone(), sha256: sum.to_string(), bytes });

@@ -6,7 +6,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
 use cwm_contract::{Context, Failure};
-use ureq::Agent;
+use cwm_web::ureq::Agent;
+use cwm_web::{FetchError, classify};
 
 use crate::reply::{self, Reply};
 
@@ -38,21 +39,6 @@ pub enum TransferEvent {
     End,
     /// It went wrong.
     Failed(FetchError),
-}
-
-/// An error that ended an attempt before the file was whole.
-#[derive(Debug)]
-pub enum FetchError {
-    /// It may go better next time, not before the server's own time if it named one.
-    Transient(String, Option<Duration>),
-    /// It never will.
-    Permanent(Failure),
-}
-
-impl From<Failure> for FetchError {
-    fn from(failure: Failure) -> Self {
-        FetchError::Permanent(failure)
-    }
 }
 
 /// A request under way. Dropped, it is given up: its thread ends at its next piece or at a time limit of the agent.
@@ -122,24 +108,4 @@ fn perform(agent: &Agent, request: &Request, sender: &SyncSender<TransferEvent>)
             return Ok(());
         }
     }
-}
-
-/// Checks whether it is worth another try.
-fn classify(url: &str, error: ureq::Error) -> FetchError {
-    let message = format!("{url}: {error}");
-    match error {
-        ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::TooManyRedirects => {
-            Failure::input(message).hint("look whether the URL is right").into()
-        }
-        ureq::Error::Tls(_) | ureq::Error::Pem(_) | ureq::Error::Rustls(_) => certificate(message),
-        // So rustls hands on what it thinks of a certificate.
-        ureq::Error::Io(ref inner) if inner.kind() == std::io::ErrorKind::InvalidData => certificate(message),
-        other => FetchError::Transient(other.to_string(), None),
-    }
-}
-
-fn certificate(message: String) -> FetchError {
-    Failure::system(message)
-        .hint("if a proxy here signs with a certificate of its own, name its file in SSL_CERT_FILE")
-        .into()
 }

@@ -20,8 +20,7 @@ use shakmaty::Square;
 pub use believed::{believed_answer, believed_position};
 pub use judgement::nearest;
 pub use notes::{Note, note};
-pub use position::Position;
-pub(crate) use position::chess_of_fen;
+pub use position::{Position, chess_of_fen};
 pub use structural::piece_name;
 pub use tracking::{EnPassant, fen_after};
 
@@ -114,7 +113,11 @@ fn after_moves(item: &Item, en_passant: EnPassant) -> Result<String, String> {
 }
 
 /// The options of a Position Judgement item.
-pub(crate) fn grid(item: &Item) -> Result<Vec<i64>, String> {
+///
+/// # Errors
+///
+/// Its metadata lists none.
+pub fn grid(item: &Item) -> Result<Vec<i64>, String> {
     let options = item.metadata.get("options").and_then(Value::as_array);
     let options = options.and_then(|options| options.iter().map(Value::as_i64).collect::<Option<Vec<_>>>());
     options

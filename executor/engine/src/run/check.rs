@@ -27,6 +27,15 @@ impl Engine<'_> {
             self.records[index] = Some(record);
             return Ok(Decision::Hit(key));
         }
+        let cell = inputs.cell(index);
+        if cell.stage().is_some_and(|stage| !stage.is_repeatable(&cell.values)) {
+            let label = self.label(index);
+            self.sinks.warn(format!(
+                "{label}: its result is recorded, and a second run may give another, so it is not checked"
+            ));
+            self.records[index] = Some(record);
+            return Ok(Decision::Hit(key));
+        }
         self.require_inputs(index)?;
         let outputs = record.output_digests();
         self.records[index] = Some(record);

@@ -41,7 +41,7 @@ fn while_it_waits_for_the_next_try() {
 
 #[test]
 fn while_the_server_says_nothing() {
-    is_stopped(|_, _| Answer { head: String::new(), body: Vec::new(), stalls: true });
+    is_stopped(|_, _| Answer { head: String::new(), body: Vec::new(), stalls: true, repeats: false });
 }
 
 #[test]

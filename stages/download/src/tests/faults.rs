@@ -41,7 +41,7 @@ fn a_stalled_connection_is_given_up_and_continued() {
 fn a_server_that_never_answers_is_tried_again() {
     let impatient = Settings { response: Duration::from_millis(300), ..settings() };
     let requests = check(impatient, |number, request| match number {
-        0 => Answer { head: String::new(), body: Vec::new(), stalls: true },
+        0 => Answer { head: String::new(), body: Vec::new(), stalls: true, repeats: false },
         _ => serve(&file(), TAG, request),
     });
     assert_eq!(requests.len(), 2);
@@ -259,14 +259,19 @@ fn chunks_tell_their_own_end_and_a_bare_close_does_not() {
         let mut body = format!("{:x}\r\n", file().len()).into_bytes();
         body.extend(file());
         body.extend(b"\r\n0\r\n\r\n");
-        Answer { head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n".into(), body, stalls: false }
+        Answer { head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n".into(), body, stalls: false, repeats: false }
     };
     check(settings(), chunked);
     check(settings(), move |number, request| {
         let answer = chunked(number, request);
         if number == 0 { answer.cut(60_000) } else { answer }
     });
-    let open = |_: usize, _: &Request| Answer { head: "HTTP/1.1 200 OK\r\n".into(), body: file(), stalls: false };
+    let open = |_: usize, _: &Request| Answer {
+        head: "HTTP/1.1 200 OK\r\n".into(),
+        body: file(),
+        stalls: false,
+        repeats: false,
+    };
     check(settings(), open);
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(open);

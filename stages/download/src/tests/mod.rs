@@ -14,13 +14,12 @@ use cwm_contract::{
     Context, Event, ExternalSource, Failure, FetchRequest, FetchResult, Input, Output, ParameterError, ParameterSpec,
     Stage, Value, Values,
 };
+use cwm_web::{Settings, Variables};
 use sha2::{Digest, Sha256};
 
 use crate::Download;
 use crate::checksum::Checksum;
 use crate::fault_server::{Answer, Request, Server};
-use crate::proxy::Variables;
-use crate::settings::Settings;
 
 const TAG: &str = "\"v1\"";
 
@@ -50,7 +49,7 @@ impl Stage for Impatient {
         Download.external_sources(values)
     }
     fn run(&self, context: &Context) -> Result<(), Failure> {
-        crate::run::run(context, &self.0)
+        crate::run::run(context, &self.0, 10_000)
     }
 }
 
@@ -62,7 +61,6 @@ fn settings() -> Settings {
         read: Duration::from_secs(60),
         first_wait: Duration::from_millis(1),
         longest_wait: Duration::from_millis(4),
-        checkpoint: 10_000,
         proxies: Variables::new(),
         ..Settings::default()
     }

@@ -1,7 +1,8 @@
-//! A server for tests that answers as configured, right or wrong. The end-to-end tests of the workspace use this file
-//! too.
+//! A server for tests that answers as configured, right or wrong. Tests of stages and of the workspace include this file.
 
-use std::io::{BufRead, BufReader, Write};
+#![allow(dead_code, reason = "each of these tests uses a part of it")]
+
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
@@ -19,6 +20,10 @@ pub struct Request {
     pub ranged: bool,
     /// The file that the range belongs to.
     pub if_range: Option<String>,
+    /// The header `Authorization`.
+    pub authorization: Option<String>,
+    /// What the client sent after the head.
+    pub body: String,
 }
 
 /// A response of the server.
@@ -29,11 +34,18 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// True if the connection stays open, with nothing more coming.
     pub stalls: bool,
+    /// True if the body is sent again and again, until the client hangs up.
+    pub repeats: bool,
 }
 
 /// An answer with no body.
 pub fn empty(status: &str) -> Answer {
-    Answer { head: format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n"), body: Vec::new(), stalls: false }
+    Answer {
+        head: format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n"),
+        body: Vec::new(),
+        stalls: false,
+        repeats: false,
+    }
 }
 
 /// The right answer for a file with the given `ETag`: the part if one is wanted and the tag is the same or was not
@@ -51,7 +63,7 @@ pub fn serve(file: &[u8], tag: &str, request: &Request) -> Answer {
         ("200 OK".to_owned(), file)
     };
     let head = format!("HTTP/1.1 {status}\r\nETag: {tag}\r\nContent-Length: {}\r\n", body.len());
-    Answer { head, body: body.to_vec(), stalls: false }
+    Answer { head, body: body.to_vec(), stalls: false, repeats: false }
 }
 
 impl Answer {
@@ -129,35 +141,47 @@ fn converse(mut stream: TcpStream, answer: &dyn Fn(usize, &Request) -> Answer, l
     let answer = answer(number, &request);
     // A client that has had enough hangs up: that is its right.
     let _ = stream.write_all(format!("{}Connection: close\r\n\r\n", answer.head).as_bytes());
-    for piece in answer.body.chunks(1 << 16) {
-        if stream.write_all(piece).is_err() {
-            return;
+    loop {
+        for piece in answer.body.chunks(1 << 16) {
+            if stream.write_all(piece).is_err() {
+                return;
+            }
+            log.lock().expect("no panic").served += piece.len();
         }
-        log.lock().expect("no panic").served += piece.len();
+        if !answer.repeats {
+            break;
+        }
     }
     if answer.stalls {
         // Until the client has had enough.
-        let _ = std::io::Read::read(&mut stream, &mut [0]);
+        let _ = stream.read(&mut [0]);
     }
 }
 
 fn read(stream: &TcpStream) -> Option<Request> {
-    let mut lines = BufReader::new(stream).lines();
+    let mut reader = BufReader::new(stream);
+    let mut lines = reader.by_ref().lines();
     let first = lines.next()?.ok()?;
     let mut request = Request { path: first.split(' ').nth(1)?.to_owned(), ..Request::default() };
-    for line in lines {
-        let line = line.ok()?;
-        match line.split_once(": ") {
-            _ if line.is_empty() => return Some(request),
-            Some((name, value)) if name.eq_ignore_ascii_case("range") => {
+    let mut length = 0;
+    loop {
+        let line = lines.next()?.ok()?;
+        let Some((name, value)) = line.split_once(": ") else { break };
+        match name.to_ascii_lowercase().as_str() {
+            "range" => {
                 let (start, last) = value.strip_prefix("bytes=")?.split_once('-')?;
                 (request.ranged, request.start, request.last) = (true, start.parse().ok()?, last.parse().ok());
             }
-            Some((name, value)) if name.eq_ignore_ascii_case("if-range") => request.if_range = Some(value.to_owned()),
+            "if-range" => request.if_range = Some(value.to_owned()),
+            "authorization" => request.authorization = Some(value.to_owned()),
+            "content-length" => length = value.parse().ok()?,
             _ => {}
         }
     }
-    None
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    request.body = String::from_utf8(body).ok()?;
+    Some(request)
 }
 
 /// Starts a proxy that opens tunnels: where it is, and the first line of each request as it comes.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::proxy::{self, Variables};
 
-/// Limits of time and effort. They decide whether a download succeeds, never what it yields.
+/// Limits of time and effort. They decide whether a request succeeds, never what it yields.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// For connecting, names and TLS included.
@@ -17,10 +17,12 @@ pub struct Settings {
     pub first_wait: Duration,
     /// Longest wait before a try, also where the server requires a longer one.
     pub longest_wait: Duration,
-    /// Number of attempts in a row without new bytes after which it fails.
+    /// Number of attempts in a row without success after which it fails.
     pub tries: u32,
-    /// Number of bytes after which the file is synced to the disk.
-    pub checkpoint: u64,
+    /// Number of connections that stay open for further requests.
+    pub connections: usize,
+    /// Number of redirects that are followed; with 0 a redirect is the response.
+    pub redirects: u32,
     /// The variables of the environment that name proxies.
     pub proxies: Variables,
 }
@@ -34,14 +36,15 @@ impl Default for Settings {
             first_wait: Duration::from_secs(1),
             longest_wait: Duration::from_secs(60),
             tries: 6,
-            checkpoint: 16 << 20,
+            connections: 3,
+            redirects: 10,
             proxies: proxy::variables(),
         }
     }
 }
 
 impl Settings {
-    /// Returns the wait after `fruitless` attempts in a row without new bytes; at least the time that the server
+    /// Returns the wait after `fruitless` attempts in a row without success; at least the time that the server
     /// requires, within reason.
     pub fn backoff(&self, fruitless: u32, requested: Option<Duration>) -> Duration {
         let own = self.first_wait.saturating_mul(1 << fruitless.min(16));

@@ -1,0 +1,211 @@
+//! Parameters of `answer`.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::{ParameterError, SourceFile, Type, Value, parameters};
+use cwm_questions::prompt::{PromptContext, Variant};
+use cwm_questions::truth::Keys;
+use cwm_uci::check_program;
+
+parameters! {
+    /// Who answers, how a model is asked, and how the server is treated.
+    pub struct Config {
+        /// Who answers: a model behind a `server`; the `oracle`, which gives the key; `random`, a legal move, an option, or an
+        /// empty list; `rules`, which computes what rules can and else takes the best capture or counts material; `engine`, as
+        /// `rules`, but with an engine's moves and evaluations; `believed`, the rules on the boards that a world model believes in.
+        pub player: String = "server".into(),
+            kind = Type::Choice(&["server", "oracle", "random", "rules", "engine", "believed"]),
+        /// The model, as the server names it.
+        pub model: Option<String> = None,
+        /// The name of this run in tables. Without it, that of the model or the player.
+        pub name: Option<String> = None,
+        /// The server's API, up to and without `/chat/completions`: of OpenAI, OpenRouter, vLLM, llama.cpp, Ollama and others.
+        pub url: String = "http://127.0.0.1:8080/v1".into(),
+        /// The name of the environment variable that holds the server's key. If it is not set, no key is sent.
+        pub key_variable: String = "OPENAI_API_KEY".into(),
+        /// What a prompt gives beside the position: nothing, the pieces, or the pieces and all legal moves (that of the release).
+        pub context: String = "none".into(), kind = Type::Choice(&["none", "pieces", "pieces_moves"]),
+        /// Which of the two examples of an answer's form a prompt has.
+        pub examples: u64 = 1, kind = Type::Integer { min: 1, max: 2 },
+        /// The most tokens of an answer.
+        pub max_tokens: u64 = 8_192, kind = Type::Integer { min: 1, max: 10_000_000 },
+        /// The name of `max_tokens` in the request: some models of OpenAI want the second.
+        pub max_tokens_field: String = "max_tokens".into(), kind = Type::Choice(&["max_tokens", "max_completion_tokens"]),
+        /// Temperature of sampling. Without it, none is sent, and the server's default holds.
+        pub temperature: Option<f64> = None,
+        /// The effort that is sent as `reasoning_effort`; `none` sends nothing. Servers with another switch take it by `extra`.
+        pub reasoning: String = "none".into(), kind = Type::Choice(&["none", "low", "medium", "high"]),
+        /// More fields of the request, such as `{ reasoning: { effort: medium }, usage: { include: true } }` of OpenRouter or
+        /// `{ chat_template_kwargs: { enable_thinking: true } }` of vLLM.
+        pub extra: BTreeMap<String, Value> = BTreeMap::new(),
+        /// Questions that are open at the same time.
+        pub connections: u64 = 4, kind = Type::Integer { min: 1, max: 1_024 },
+        /// The most requests a minute, attempts included.
+        pub requests_per_minute: Option<u64> = None,
+        /// Attempts at a question, the first included.
+        pub attempts: u64 = 6, kind = Type::Integer { min: 1, max: 100 },
+        /// Seconds without a byte of content after which an attempt has failed.
+        pub timeout: u64 = 600, kind = Type::Integer { min: 1, max: 86_400 },
+        /// Dollars after which no further question is asked. Those that are open are still paid. What each answer cost is what
+        /// the server reports, otherwise its tokens by `prices`.
+        pub budget: Option<f64> = None,
+        /// Dollars per million tokens: `{ input: 0.25, output: 2 }`. For `budget` alone.
+        pub prices: BTreeMap<String, f64> = BTreeMap::new(),
+        /// What a question does to the stage that has no answer after all attempts, or is too long for the model: `fail` ends it
+        /// and keeps the other answers, `count` writes an empty answer with its `fault`.
+        pub on_error: String = "fail".into(), kind = Type::Choice(&["fail", "count"]),
+        /// The keys that `rules` and `engine` compute of Structural tasks and Motifs: those of the `published` items, or the `sound`
+        /// ones of items that were built so.
+        pub keys: String = "published".into(), kind = Type::Choice(&["published", "sound"]),
+        /// A program that speaks UCI, of the player `engine`, such as /usr/games/stockfish (`apt-get install stockfish`). Its bytes
+        /// are part of the key. Without one, our own engine answers, which is weaker.
+        pub engine: Option<SourceFile> = None,
+        /// Nodes that the program searches in each position.
+        pub nodes: u64 = 200_000, kind = Type::Integer { min: 1, max: 1_000_000_000_000 },
+        /// Plies that our own engine looks ahead before it follows captures, in place of `nodes`.
+        pub depth: u32 = 3, kind = Type::Integer { min: 1, max: 4 },
+        /// Seed of the player `random`.
+        pub seed: u64 = 0,
+    }
+}
+
+/// Parameters that a server's answers do not depend on.
+const OF_TRANSPORT: [&str; 9] = [
+    "url",
+    "key_variable",
+    "connections",
+    "requests_per_minute",
+    "attempts",
+    "timeout",
+    "budget",
+    "prices",
+    "on_error",
+];
+
+/// Parameters of the requests to a server.
+const OF_REQUESTS: [&str; 6] = ["model", "max_tokens", "max_tokens_field", "temperature", "reasoning", "extra"];
+
+/// Fields of a request that `extra` must leave alone.
+const OWN_FIELDS: [&str; 8] = [
+    "model",
+    "messages",
+    "stream",
+    "stream_options",
+    "max_tokens",
+    "max_completion_tokens",
+    "temperature",
+    "reasoning_effort",
+];
+
+impl Config {
+    /// The parameters that have no effect, or no effect on the answers, with these values.
+    pub fn unused_parameters(&self) -> Vec<&'static str> {
+        let mut unused = OF_TRANSPORT.to_vec();
+        if !self.is_server() {
+            unused.extend(OF_REQUESTS);
+        }
+        if self.player != "random" {
+            unused.push("seed");
+        }
+        if !matches!(&*self.player, "rules" | "engine") {
+            unused.push("keys");
+        }
+        match (&*self.player, &self.engine) {
+            ("engine", Some(_)) => unused.push("depth"),
+            ("engine", None) => unused.push("nodes"),
+            _ => unused.extend(["engine", "nodes", "depth"]),
+        }
+        unused
+    }
+
+    /// Returns the faults of these values beyond their types.
+    pub fn validate(&self) -> Vec<ParameterError> {
+        let mut errors = Vec::new();
+        let mut check = |is_right: bool, parameter: &str, message: &str| {
+            if !is_right {
+                errors.push(ParameterError::new(parameter, message));
+            }
+        };
+        let is_positive = |number: f64| number.is_finite() && number > 0.0;
+        if self.is_server() {
+            let is_named = self.model.as_ref().is_some_and(|model| !model.trim().is_empty());
+            check(is_named, "model", "must be given for `player: server`: the model's name on the server");
+            if let Err(wrong) = check_url(&self.url) {
+                check(false, "url", wrong);
+            }
+        }
+        check(self.requests_per_minute != Some(0), "requests_per_minute", "must be at least 1");
+        check(self.budget.is_none_or(is_positive), "budget", "must be dollars above 0");
+        let temperature = self.temperature.is_none_or(|temperature| temperature.is_finite() && temperature >= 0.0);
+        check(temperature, "temperature", "must be a number of at least 0");
+        let has_prices = self.prices.is_empty() || self.prices.keys().eq(["input", "output"]);
+        check(has_prices, "prices", "must have `input` and `output`, in dollars per million tokens, and nothing else");
+        let are_prices = self.prices.values().all(|price| price.is_finite() && *price >= 0.0);
+        check(are_prices, "prices", "must be dollars of at least 0");
+        for field in OWN_FIELDS.iter().filter(|field| self.extra.contains_key(**field)) {
+            let message = format!("must not have `{field}`, which other parameters set");
+            errors.push(ParameterError::new("extra", message));
+        }
+        // Whether it is there is checked where it is about to be read.
+        if let Some(engine) = self.engine.as_ref().filter(|engine| self.player == "engine" && engine.0.exists())
+            && let Err(failure) = check_program(&engine.0)
+        {
+            let message = format!("cannot be used: {}", failure.message);
+            errors.push(ParameterError::new("engine", message).maybe_hint(failure.hint));
+        }
+        errors
+    }
+
+    /// Checks the inputs that the player needs.
+    pub fn check_inputs(&self, given: &[&str]) -> Option<String> {
+        match (&*self.player, given.contains(&"predictions"), given.contains(&"known")) {
+            ("believed", false, _) => Some("needs the input `predictions` for `player: believed`".to_owned()),
+            (player, true, _) if player != "believed" => {
+                Some(format!("has the input `predictions`, which `player: {player}` does not read"))
+            }
+            (player, _, true) if player != "server" => {
+                Some(format!("has the input `known`, which `player: {player}` does not read"))
+            }
+            _ => None,
+        }
+    }
+
+    /// True if a model behind a server answers.
+    pub fn is_server(&self) -> bool {
+        self.player == "server"
+    }
+
+    /// The keys that rules compute.
+    pub fn keys(&self) -> Keys {
+        if self.keys == "sound" { Keys::Sound } else { Keys::Published }
+    }
+
+    /// The variant of the prompts.
+    pub fn variant(&self) -> Variant {
+        let context = match self.context.as_str() {
+            "pieces" => PromptContext::Pieces,
+            "pieces_moves" => PromptContext::PiecesMoves,
+            _ => PromptContext::None,
+        };
+        Variant { context, second_example: self.examples == 2 }
+    }
+
+    /// What tables call this run.
+    pub fn run_name(&self) -> &str {
+        let model = self.model.as_deref().filter(|_| self.is_server());
+        self.name.as_deref().or(model).unwrap_or(&self.player)
+    }
+}
+
+/// Checks the URL of a server; it is written into work folders, so it holds no secret.
+fn check_url(url: &str) -> Result<(), &'static str> {
+    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    let rest = rest.ok_or("must begin with http:// or https://")?;
+    if rest.split('/').next().is_none_or(|host| host.is_empty() || host.contains('@')) {
+        return Err("must name a host, without a user name or password");
+    }
+    if url.contains(['?', '#']) || url.contains(char::is_whitespace) {
+        return Err("must have no query, no fragment and no white space");
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! An answer as it is kept until all are there.
+
+use cwm_answers::{Answer, NOT_ASKED};
+use serde::{Deserialize, Serialize};
+
+use crate::question::Digest;
+
+/// The answer to one question.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The item.
+    pub task_id: String,
+    /// The digest of what was asked.
+    pub request: Digest,
+    /// The visible text.
+    pub response: String,
+    /// The reasoning, if the server sent it apart.
+    pub reasoning: Option<String>,
+    /// Why the text ends: `stop`, `length`, `failed`, or another word of the server.
+    pub finish: Option<String>,
+    /// What the server counted.
+    pub usage: Usage,
+    /// Requests that it took; 0 if none was sent.
+    pub attempts: u32,
+    /// Why there is no answer.
+    pub fault: Option<String>,
+    /// The model as the server names it in its response.
+    pub served: Option<String>,
+    /// Dollars that all attempts cost, as far as that is known.
+    pub spent: f64,
+}
+
+/// What the server counted of one answer; nothing where it did not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of the prompt.
+    pub prompt_tokens: Option<u64>,
+    /// Tokens of the answer, reasoning included.
+    pub completion_tokens: Option<u64>,
+    /// Tokens of the reasoning.
+    pub reasoning_tokens: Option<u64>,
+    /// All tokens.
+    pub total_tokens: Option<u64>,
+    /// Dollars.
+    pub cost: Option<f64>,
+}
+
+impl Entry {
+    /// The answer of an earlier run, or of another program, as the answer to this question.
+    pub fn of_known(known: Answer, request: Digest) -> Self {
+        Entry {
+            task_id: known.task_id,
+            request,
+            response: known.response.unwrap_or_default(),
+            reasoning: known.reasoning,
+            finish: known.finish,
+            usage: Usage {
+                prompt_tokens: known.prompt_tokens,
+                completion_tokens: known.completion_tokens,
+                reasoning_tokens: known.reasoning_tokens,
+                total_tokens: known.total_tokens,
+                cost: known.cost,
+            },
+            attempts: known.attempts.unwrap_or_default() as u32,
+            ..Entry::default()
+        }
+    }
+
+    /// The row of `answers`.
+    pub fn into_answer(self) -> Answer {
+        let is_answered = self.fault.is_none() && self.finish.as_deref() != Some(NOT_ASKED);
+        let response = is_answered.then_some(self.response);
+        Answer {
+            task_id: self.task_id,
+            request: Some(self.request),
+            response,
+            reasoning: self.reasoning,
+            finish: self.finish,
+            prompt_tokens: self.usage.prompt_tokens,
+            completion_tokens: self.usage.completion_tokens,
+            reasoning_tokens: self.usage.reasoning_tokens,
+            total_tokens: self.usage.total_tokens,
+            cost: self.usage.cost,
+            attempts: Some(self.attempts.into()),
+            fault: self.fault,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Answers of earlier runs that need not be asked for again.
+
+use std::collections::HashMap;
+
+use cwm_answers::AnswersReader;
+use cwm_contract::{Context, Failure};
+
+use crate::entry::Entry;
+use crate::journal::Journal;
+use crate::question::{Digest, Question};
+
+/// Takes over the answers of the input `known` whose requests are those of open questions; of several the first. Returns how many.
+///
+/// # Errors
+/// A file cannot be read, or the disk refuses.
+pub fn take(context: &Context, questions: &[Question], journal: &Journal) -> Result<usize, Failure> {
+    let mut open: HashMap<Digest, Vec<usize>> = HashMap::new();
+    for index in journal.unanswered() {
+        open.entry(questions[index].request).or_default().push(index);
+    }
+    let mut taken = 0;
+    for input in context.group("known") {
+        for answer in AnswersReader::open(&input.path)? {
+            let answer = answer?;
+            let Some(request) = answer.request.filter(|_| answer.response.is_some() && answer.fault.is_none()) else {
+                continue;
+            };
+            for index in open.remove(&request).unwrap_or_default() {
+                let task_id = questions[index].task_id.clone();
+                journal.push(index, &Entry { task_id, ..Entry::of_known(answer.clone(), request) })?;
+                taken += 1;
+            }
+        }
+    }
+    if !context.group("known").is_empty() {
+        context.log(format!("{taken} of {} answers are known", questions.len()));
+    }
+    Ok(taken)
+}

@@ -1,0 +1,68 @@
+//! What `answer` writes.
+
+use std::collections::BTreeMap;
+
+use cwm_answers::{AnswersWriter, Run};
+use cwm_contract::{Context, Failure};
+
+use crate::config::Config;
+use crate::entry::Entry;
+use crate::journal::Journal;
+
+/// Writes the answers in the order of the items: those of the journal, and of the others `unanswered`.
+///
+/// # Errors
+/// An item has neither, or the disk refuses.
+pub fn write(
+    context: &Context,
+    config: &Config,
+    journal: &Journal,
+    unanswered: Vec<(usize, Entry)>,
+) -> Result<(), Failure> {
+    context.activity("writing");
+    let mut served = None;
+    journal.for_each(|_, entry| {
+        served = served.take().or_else(|| entry?.served);
+        Ok(())
+    })?;
+    let mut writer = AnswersWriter::create(context.output("answers")?, &run(config, served))?;
+    let mut unanswered: BTreeMap<usize, Entry> = unanswered.into_iter().collect();
+    let (mut attempts, mut cost, mut faults) = (0, 0.0, 0);
+    journal.for_each(|index, entry| {
+        let entry = entry.or_else(|| unanswered.remove(&index));
+        let entry = entry.ok_or_else(|| Failure::internal(format!("question {index} was not asked")))?;
+        attempts += u64::from(entry.attempts);
+        cost += entry.spent;
+        faults += u64::from(entry.fault.is_some());
+        writer.push(entry.into_answer())
+    })?;
+    writer.finish()?;
+    if config.is_server() {
+        context.metric("requests", attempts as f64);
+        context.metric("cost", cost);
+        context.metric("faults", faults as f64);
+    }
+    Ok(())
+}
+
+/// Who answered, and how.
+fn run(config: &Config, served_model: Option<String>) -> Run {
+    let run = Run {
+        name: config.run_name().to_owned(),
+        player: Some(config.player.clone()),
+        context: Some(config.context.clone()),
+        examples: Some(config.examples),
+        ..Run::default()
+    };
+    if !config.is_server() {
+        return run;
+    }
+    Run {
+        model: config.model.clone(),
+        served_model,
+        max_tokens: Some(config.max_tokens),
+        temperature: config.temperature,
+        reasoning: Some(config.reasoning.clone()),
+        ..run
+    }
+}

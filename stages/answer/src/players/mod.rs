@@ -1,0 +1,146 @@
+//! Players that need no server.
+
+mod beliefs;
+mod engine;
+mod semantic;
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use cwm_answers::NOT_ASKED;
+use cwm_contract::{Context, Failure};
+use cwm_questions::truth::Keys;
+use cwm_questions::{Category, Item, answer_at_random, answer_by_rules};
+
+use crate::config::Config;
+use crate::entry::Entry;
+use crate::journal::Journal;
+use crate::question::Question;
+use beliefs::Beliefs;
+use engine::Engine;
+
+/// Who answers.
+pub enum Player<'c> {
+    /// Gives the key.
+    Oracle,
+    /// Draws.
+    Random(u64),
+    /// Computes what rules can: these keys, and guesses elsewhere.
+    Rules(Keys),
+    /// As `Rules`, with an engine's moves and evaluations.
+    Engine(&'c Config),
+    /// As `Rules`, on the boards that a world model believes in.
+    WorldModel(Beliefs),
+}
+
+impl<'c> Player<'c> {
+    /// By the parameters; it is to answer these items.
+    ///
+    /// # Errors
+    /// The predictions cannot be read.
+    pub fn new(context: &Context, config: &'c Config, items: &[Item]) -> Result<Self, Failure> {
+        match config.player.as_str() {
+            "oracle" => Ok(Player::Oracle),
+            "random" => Ok(Player::Random(config.seed)),
+            "rules" => Ok(Player::Rules(config.keys())),
+            "engine" => Ok(Player::Engine(config)),
+            "believed" => Beliefs::read(context.input("predictions")?, items).map(Player::WorldModel),
+            other => Err(Failure::internal(format!("`{other}` is no player of these"))),
+        }
+    }
+
+    /// All that its answers depend on beside the item.
+    ///
+    /// # Errors
+    /// The engine's program cannot be read.
+    pub fn identity(&self) -> Result<String, Failure> {
+        Ok(match self {
+            Player::Oracle => "oracle".to_owned(),
+            Player::Random(seed) => format!("random {seed}"),
+            Player::Rules(keys) => format!("rules {keys:?}"),
+            Player::WorldModel(_) => "believed".to_owned(),
+            Player::Engine(config) => match &config.engine {
+                Some(program) => {
+                    format!("engine {:?} {} {}", config.keys(), cwm_uci::digest(&program.0)?, config.nodes)
+                }
+                None => format!("engine {:?} {}", config.keys(), config.depth),
+            },
+        })
+    }
+}
+
+/// Answers the items without an answer, on all cores. An answer depends on the item and the player alone.
+///
+/// # Errors
+/// An engine fails, the disk refuses, or the stage was cancelled.
+pub fn answer(
+    context: &Context,
+    player: &Player<'_>,
+    items: &[Item],
+    questions: &[Question],
+    journal: &Journal,
+) -> Result<(), Failure> {
+    context.activity("answering");
+    let open = journal.unanswered();
+    let total = items.len() as u64;
+    let (next, done, failed) = (AtomicUsize::new(0), AtomicU64::new(total - open.len() as u64), Mutex::new(None));
+    let work = || {
+        let mut engine = match player {
+            Player::Engine(config) => Some(Engine::start(config, context)?),
+            _ => None,
+        };
+        while let Some(&index) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
+            context.check_cancelled()?;
+            let (item, question) = (&items[index], &questions[index]);
+            let text = match (player, &mut engine) {
+                (Player::Oracle, _) => Some(terminal_line(&item.correct_answer)),
+                // Of a task that is not known, the key alone is.
+                _ if item.task().is_none() => None,
+                (Player::Random(seed), _) => Some(terminal_line(&answer_at_random(item, *seed)?)),
+                (Player::Rules(keys), _) => Some(terminal_line(&by_rules(item, *keys)?)),
+                (Player::WorldModel(beliefs), _) => beliefs.answer(item)?,
+                (Player::Engine(_), Some(engine)) => Some(terminal_line(&engine.answer(item)?)),
+                (Player::Engine(_), None) => return Err(Failure::internal("no engine was started")),
+            };
+            let entry = Entry { task_id: item.task_id.clone(), request: question.request, ..Entry::default() };
+            journal.push(index, &with_text(entry, text))?;
+            context.progress(done.fetch_add(1, Ordering::Relaxed) + 1, Some(total), "questions");
+        }
+        Ok(())
+    };
+    let workers = context.cores().min(open.len());
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                if let Err(failure) = work() {
+                    // The others finish their items.
+                    next.store(open.len(), Ordering::Relaxed);
+                    failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+                }
+            });
+        }
+    });
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}
+
+/// The answer of rules, with a guess where no rule decides.
+///
+/// # Errors
+/// The input is no position, or lacks what the task needs.
+fn by_rules(item: &Item, keys: Keys) -> Result<String, Failure> {
+    match item.task().map(|task| task.category()) {
+        Some(Category::Semantic) => semantic::best_letter(item),
+        _ => answer_by_rules(item, keys),
+    }
+}
+
+/// An answer as prompts want it.
+fn terminal_line(answer: &str) -> String {
+    format!("FINAL ANSWER: {answer}")
+}
+
+/// The entry with its response; without one, the item was not asked.
+fn with_text(entry: Entry, text: Option<String>) -> Entry {
+    let finish = if text.is_some() { "stop" } else { NOT_ASKED };
+    Entry { response: text.unwrap_or_default(), finish: Some(finish.to_owned()), ..entry }
+}

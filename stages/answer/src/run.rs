@@ -1,0 +1,73 @@
+//! The run of `answer`.
+
+use std::collections::HashSet;
+use std::io::BufReader;
+
+use cwm_contract::{Context, Failure};
+use cwm_questions::prompt::prompt;
+use cwm_questions::{Item, UnknownTasks, read_items};
+use cwm_web::Settings;
+
+use crate::config::Config;
+use crate::journal::Journal;
+use crate::players::{self, Player};
+use crate::question::{Question, digest};
+use crate::server::{self, Requests};
+use crate::{known, output};
+
+/// Asks all items, and writes `answers`. `settings` are the waits between attempts.
+pub fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
+    let config: Config = context.parameters()?;
+    let items = items(context)?;
+    if config.is_server() {
+        let requests = Requests::new(&config)?;
+        let questions: Vec<Question> = items
+            .iter()
+            .map(|item| {
+                let prompt = prompt(item, config.variant())?;
+                Ok(Question { task_id: item.task_id.clone(), request: requests.digest(&prompt), prompt })
+            })
+            .collect::<Result<_, Failure>>()?;
+        let journal = Journal::open(context.checkpoint_dir(), &questions)?;
+        let taken = known::take(context, &questions, &journal)?;
+        let asked = journal.unanswered().len();
+        let unanswered = server::ask(context, &config, settings, requests, &questions, &journal)?;
+        context.metric("asked", asked as f64);
+        context.metric("known", taken as f64);
+        output::write(context, &config, &journal, unanswered)
+    } else {
+        let player = Player::new(context, &config, &items)?;
+        let identity = player.identity()?;
+        let questions: Vec<Question> = items
+            .iter()
+            .map(|item| Question {
+                task_id: item.task_id.clone(),
+                prompt: String::new(),
+                request: digest(&format!("{identity} {item:?}")),
+            })
+            .collect();
+        let journal = Journal::open(context.checkpoint_dir(), &questions)?;
+        players::answer(context, &player, &items, &questions, &journal)?;
+        output::write(context, &config, &journal, Vec::new())
+    }
+}
+
+/// The items of all files, in order.
+fn items(context: &Context) -> Result<Vec<Item>, Failure> {
+    let (mut items, mut seen) = (Vec::new(), HashSet::new());
+    for input in context.group("items") {
+        let name = input.label.to_string();
+        let reader = BufReader::new(fs_err::File::open(&input.path)?);
+        for item in read_items(reader, &name, UnknownTasks::Keep)? {
+            if !seen.insert(item.task_id.clone()) {
+                let message = format!("{name}: the item {} stands in another file too", item.task_id);
+                return Err(Failure::input(message));
+            }
+            items.push(item);
+        }
+    }
+    if items.is_empty() {
+        return Err(Failure::input("there is no item to ask about"));
+    }
+    Ok(items)
+}

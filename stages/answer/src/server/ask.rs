@@ -1,0 +1,186 @@
+//! Asks all questions that have no answer, over many connections at once.
+
+use std::sync::atomic::AtomicUsize;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use cwm_contract::{Cancellation, Context, Failure};
+use cwm_web::{Settings, agent};
+
+use super::attempt::Connection;
+use super::gate::Gate;
+use super::key::ServerKey;
+use super::models;
+use super::request::Requests;
+use super::spending::Prices;
+use super::worker::{Message, Shared, work};
+use crate::config::Config;
+use crate::entry::Entry;
+use crate::journal::Journal;
+use crate::question::Question;
+
+/// Between two notes on attempts; the others are in the log.
+const NOTE_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The most bytes of an answer for each token, and as many more for whatever else comes.
+const BYTES_A_TOKEN: u64 = 32;
+const MORE_BYTES: u64 = 1 << 20;
+
+/// Asks the questions without an answer in `journal`, which keeps each answer as it comes. Returns, by number, those that stay without
+/// one because faults are counted.
+///
+/// # Errors
+/// The server refuses, a question has no answer after all attempts, the budget is spent, the disk refuses, or the stage was cancelled.
+pub fn ask(
+    context: &Context,
+    config: &Config,
+    settings: &Settings,
+    requests: Requests,
+    questions: &[Question],
+    journal: &Journal,
+) -> Result<Vec<(usize, Entry)>, Failure> {
+    let open: Vec<(usize, Question)> =
+        journal.unanswered().into_iter().map(|index| (index, questions[index].clone())).collect();
+    if open.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut done = (questions.len() - open.len()) as u64;
+    check_budget(config, journal.spent(), open.len() as u64).map_err(|failure| with_hint(failure, done))?;
+    let (total, connections) = (questions.len() as u64, (config.connections as usize).min(open.len()));
+    let shared = Arc::new(share(config, settings, requests, open, journal.spent())?);
+    context.activity("looking at the server");
+    let model = config.model.as_deref().unwrap_or_default();
+    models::check(context, &shared.connection, model, &config.key_variable)?;
+    context.activity("asking");
+    let ending = Ending(shared.ending.clone());
+    let (sender, messages) = sync_channel(connections);
+    for _ in 0..connections {
+        let (shared, sender) = (shared.clone(), sender.clone());
+        // They end with their receiver, also where a server keeps them waiting.
+        std::thread::Builder::new().spawn(move || work(&shared, &sender))?;
+    }
+    drop(sender);
+    let (mut failure, mut unanswered) = (None, Vec::new());
+    let mut noted: Option<Instant> = None;
+    let mut note = |words: String| {
+        if noted.is_some_and(|at| at.elapsed() < NOTE_INTERVAL) {
+            return context.log(words);
+        }
+        noted = Some(Instant::now());
+        context.note(words);
+    };
+    loop {
+        context.check_cancelled()?;
+        match messages.recv_timeout(Duration::from_millis(100)) {
+            Ok(Message::Answer(index, entry)) => {
+                journal.push(index, &entry)?;
+                done += 1;
+                context.progress(done, Some(total), "questions");
+                if let Err(unknown) = check_cost(config, &entry) {
+                    failure.get_or_insert(unknown);
+                    ending.0.cancel();
+                }
+            }
+            Ok(Message::Unanswered(index, entry, words)) => {
+                note(words);
+                unanswered.push((index, *entry));
+                done += 1;
+                context.progress(done, Some(total), "questions");
+            }
+            Ok(Message::Failed(found)) => {
+                failure.get_or_insert(found);
+                ending.0.cancel();
+            }
+            Ok(Message::Note(words)) => note(words),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    let failure = failure.or_else(|| check_budget(config, shared.spent(), total - done).err());
+    match failure {
+        Some(failure) => Err(with_hint(failure, total - journal.unanswered().len() as u64)),
+        None => Ok(unanswered),
+    }
+}
+
+fn share(
+    config: &Config,
+    settings: &Settings,
+    requests: Requests,
+    questions: Vec<(usize, Question)>,
+    spent: f64,
+) -> Result<Shared, Failure> {
+    let timeout = Duration::from_secs(config.timeout);
+    let settings = Settings {
+        response: timeout,
+        read: timeout,
+        connections: config.connections as usize,
+        // A request that is redirected would lose its body or its key.
+        redirects: 0,
+        ..settings.clone()
+    };
+    let url = config.url.trim_end_matches('/').to_owned();
+    let connection = Arc::new(Connection {
+        agent: agent(&settings, &url)?,
+        url,
+        key: ServerKey::of_environment(&config.key_variable)?,
+        longest: usize::try_from(config.max_tokens * BYTES_A_TOKEN + MORE_BYTES).unwrap_or(usize::MAX),
+        timeout,
+    });
+    Ok(Shared {
+        questions,
+        next: AtomicUsize::new(0),
+        requests,
+        connection,
+        gate: Gate::new(config.requests_per_minute),
+        attempts: config.attempts as u32,
+        counts_faults: config.on_error == "count",
+        prices: Prices::of_parameter(&config.prices),
+        budget: config.budget,
+        spent: Mutex::new(spent),
+        settings,
+        key_variable: config.key_variable.clone(),
+        ending: Cancellation::default(),
+    })
+}
+
+/// Ends all connections when dropped.
+struct Ending(Cancellation);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// Fails if there is a budget, and nothing by which this answer counts.
+fn check_cost(config: &Config, entry: &Entry) -> Result<(), Failure> {
+    let is_known = super::spending::of_answer(&entry.usage, Prices::of_parameter(&config.prices)).is_some();
+    if config.budget.is_none() || is_known {
+        return Ok(());
+    }
+    let missing = if config.prices.is_empty() { "no cost" } else { "no cost and no tokens" };
+    Err(Failure::input(format!("the server reports {missing}, so the `budget` cannot be kept"))
+        .hint("give `prices`, or leave `budget` out"))
+}
+
+fn check_budget(config: &Config, spent: f64, left: u64) -> Result<(), Failure> {
+    match config.budget {
+        Some(budget) if left > 0 && spent >= budget => {
+            Err(Failure::input(format!("the budget of ${budget} is spent; {left} questions are left"))
+                .hint("raise `budget`"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The failure with a hint at what is kept.
+fn with_hint(failure: Failure, kept: u64) -> Failure {
+    if kept == 0 {
+        return failure;
+    }
+    let kept = format!("the {kept} answers so far are kept: a further run asks for the others alone");
+    let hint = failure.hint.as_ref().map_or(kept.clone(), |hint| format!("{hint}; {kept}"));
+    failure.hint(hint)
+}

@@ -1,0 +1,146 @@
+//! One request for an answer.
+
+use std::io::{BufRead, BufReader, Read};
+use std::time::Duration;
+
+use cwm_contract::Failure;
+use cwm_web::ureq::Agent;
+use cwm_web::ureq::http::Response;
+use cwm_web::ureq::{self, Body};
+use cwm_web::{FetchError, classify, retry_after};
+
+use super::fault::{Again, Fault};
+use super::key::ServerKey;
+use super::lines::Lines;
+use super::refusal;
+use super::reply::Reply;
+
+/// The most bytes that are read of a refusal.
+const LONGEST_REFUSAL: u64 = 64 << 10;
+
+/// What all requests share.
+pub struct Connection {
+    /// The HTTP client.
+    pub agent: Agent,
+    /// The URL of the API.
+    pub url: String,
+    /// Its key.
+    pub key: ServerKey,
+    /// The most bytes of an answer.
+    pub longest: usize,
+    /// The longest time without content.
+    pub timeout: Duration,
+}
+
+impl Connection {
+    /// Sends a request, and reads the answer.
+    ///
+    /// # Errors
+    /// There is no answer.
+    pub fn attempt(&self, body: &str) -> Result<Reply, Fault> {
+        let url = format!("{}/chat/completions", self.url);
+        let mut request = self.agent.post(&url).header("Content-Type", "application/json");
+        if let Some(value) = self.key.header() {
+            request = request.header("Authorization", value);
+        }
+        let mut response = request.send(body).map_err(|error| unreachable(&url, error))?;
+        if response.status().as_u16() != 200 {
+            return Err(refused(&mut response));
+        }
+        let reader = BufReader::new(response.body_mut().as_reader());
+        read(&mut Lines::new(reader, self.longest, self.timeout), self.longest, &self.key)
+    }
+
+    /// Reads the models that the server lists.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    pub fn models(&self) -> Result<Vec<u8>, Fault> {
+        let url = format!("{}/models", self.url);
+        let mut request = self.agent.get(&url);
+        if let Some(value) = self.key.header() {
+            request = request.header("Authorization", value);
+        }
+        let mut response = request.call().map_err(|error| unreachable(&url, error))?;
+        if response.status().as_u16() != 200 {
+            return Err(refused(&mut response));
+        }
+        Lines::new(BufReader::new(response.body_mut().as_reader()), self.longest, self.timeout).rest()
+    }
+}
+
+/// Reads an answer of at most `longest` bytes: server-sent events, or one object where the server does not stream.
+///
+/// # Errors
+/// It is none, or has no end.
+pub fn read(lines: &mut Lines<impl BufRead>, longest: usize, key: &ServerKey) -> Result<Reply, Fault> {
+    let mut reply = Reply::default();
+    match lines.first()? {
+        Some(b'{') => {
+            reply.take(&lines.rest()?)?;
+        }
+        Some(b'<') => {
+            let message = "the server sent a page of HTML and no answer: look whether `url` is that of the API";
+            return Err(Fault::again("unreadable", message));
+        }
+        _ => match read_events(lines, longest, &mut reply) {
+            // All of the text is there: what is missing are counts at most.
+            Err(Fault::Again(_)) if reply.is_whole() => {}
+            done => done.map_err(|fault| fault.with_tokens(reply.pieces))?,
+        },
+    }
+    let mut reply = reply.check()?;
+    reply.content = key.redact(reply.content);
+    reply.reasoning = reply.reasoning.map(|text| key.redact(text));
+    Ok(reply)
+}
+
+fn read_events(lines: &mut Lines<impl BufRead>, longest: usize, reply: &mut Reply) -> Result<(), Fault> {
+    while let Some(line) = lines.next_line()? {
+        // Other lines are comments, which keep the connection open, and names of events.
+        let Some(data) = line.strip_prefix(b"data:") else { continue };
+        match data.trim_ascii() {
+            b"" => {}
+            // To the end, so that the connection can be used again.
+            b"[DONE]" => return lines.first().map(drop),
+            json => {
+                if reply.take(json)? {
+                    lines.mark_content();
+                }
+            }
+        }
+        if reply.length() > longest {
+            return Err(Fault::again("too_large", format!("the answer is longer than {longest} bytes")));
+        }
+    }
+    if reply.is_whole() { Ok(()) } else { Err(Fault::again("cut", "the response ended before the answer did")) }
+}
+
+fn unreachable(url: &str, error: ureq::Error) -> Fault {
+    if matches!(error, ureq::Error::Timeout(_)) {
+        return Fault::again("silent", format!("{url}: {error}"));
+    }
+    match classify(url, error) {
+        FetchError::Permanent(failure) => Fault::Fatal(failure),
+        FetchError::Transient(words, after) => {
+            let words = format!("{url}: {words}");
+            Fault::Again(Again { fault: "unreachable", words, after, is_shared: true, tokens: 0 })
+        }
+    }
+}
+
+fn refused(response: &mut Response<Body>) -> Fault {
+    let (status, after) = (response.status(), retry_after(response.headers()));
+    let location = response.headers().get("location").and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let mut body = Vec::new();
+    // The status counts; words that do not come are missing in the message.
+    let _ = response.body_mut().as_reader().take(LONGEST_REFUSAL).read_to_end(&mut body);
+    refusal::of_status(&status.to_string(), status.as_u16(), location.as_deref(), after, &body)
+}
+
+/// A failure with the URL before it, without the key.
+pub fn located(connection: &Connection, failure: Failure) -> Failure {
+    let message = connection.key.redact(failure.message);
+    let message = if message.contains(&connection.url) { message } else { format!("{}: {message}", connection.url) };
+    Failure { message, ..failure }
+}

@@ -1,0 +1,56 @@
+//! The server's key: read from the environment, sent, and written nowhere.
+
+use cwm_contract::Failure;
+
+/// What stands in place of the key in texts of the server.
+const REPLACEMENT: &str = "(key)";
+
+/// Shorter ones are no secrets, such as `none` or `EMPTY`.
+const SHORTEST_SECRET: usize = 12;
+
+/// A key, or none.
+#[derive(Clone)]
+pub struct ServerKey(Option<String>);
+
+impl ServerKey {
+    /// As the environment variable `variable` has it.
+    ///
+    /// # Errors
+    /// It holds characters that no header may have.
+    pub fn of_environment(variable: &str) -> Result<Self, Failure> {
+        let value = std::env::var_os(variable).unwrap_or_default();
+        let value = value.to_str().map(str::trim).filter(|value| value.bytes().all(|byte| byte.is_ascii_graphic()));
+        match value {
+            Some("") => Ok(ServerKey(None)),
+            Some(key) => Ok(ServerKey(Some(key.to_owned()))),
+            None => Err(Failure::input(format!(
+                "the environment variable {variable} holds no key: a key is ASCII without spaces"
+            ))),
+        }
+    }
+
+    /// No key.
+    pub fn none() -> Self {
+        ServerKey(None)
+    }
+
+    /// True if there is one.
+    pub fn is_set(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The header `Authorization`.
+    pub fn header(&self) -> Option<String> {
+        self.0.as_ref().map(|key| format!("Bearer {key}"))
+    }
+
+    /// A text of the server without the key.
+    pub fn redact(&self, text: String) -> String {
+        match &self.0 {
+            Some(key) if key.len() >= SHORTEST_SECRET && text.contains(key.as_str()) => {
+                text.replace(key.as_str(), REPLACEMENT)
+            }
+            _ => text,
+        }
+    }
+}

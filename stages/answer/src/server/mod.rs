@@ -1,0 +1,22 @@
+//! A model behind a server of the OpenAI kind.
+
+mod ask;
+mod attempt;
+mod fault;
+mod gate;
+mod key;
+mod lines;
+mod models;
+mod refusal;
+mod reply;
+mod request;
+mod sample;
+mod spending;
+mod worker;
+
+#[cfg(test)]
+mod tests;
+
+pub use ask::ask;
+pub use request::Requests;
+pub use sample::probe;

@@ -1,0 +1,76 @@
+//! Looks at the server before anything is paid.
+
+use std::sync::Arc;
+
+use cwm_contract::{Context, Failure};
+use cwm_web::in_background;
+use serde_json::Value;
+
+use super::attempt::{Connection, located};
+use super::fault::Fault;
+
+/// The most models that a message names.
+const MOST_NAMED: usize = 10;
+
+/// Checks that the server can be reached, takes the key, and has the model.
+///
+/// # Errors
+/// It cannot, does not, or lists other models.
+pub fn check(context: &Context, connection: &Arc<Connection>, model: &str, key_variable: &str) -> Result<(), Failure> {
+    let asked = connection.clone();
+    match in_background(context.cancellation(), move || asked.models())? {
+        Ok(list) => check_list(context, connection, &list, model),
+        // Of a refusal only one of the key concerns questions too.
+        Err(Fault::Fatal(failure)) if is_of_key(&failure) => {
+            Err(with_key_hint(connection, located(connection, failure), key_variable))
+        }
+        Err(Fault::Again(again)) if again.fault == "unreachable" || again.fault == "silent" => {
+            let failure = Failure::system(again.words).hint("start the server, or give its address as `url`");
+            Err(located(connection, failure))
+        }
+        Err(Fault::Fatal(failure)) if failure.kind == cwm_contract::FailureKind::System => {
+            Err(located(connection, failure))
+        }
+        Err(_) => {
+            context.note(format!("{} does not list its models, so `{model}` is not looked for", connection.url));
+            Ok(())
+        }
+    }
+}
+
+/// A failure because of the key, with advice on it.
+pub fn with_key_hint(connection: &Connection, failure: Failure, key_variable: &str) -> Failure {
+    if !is_of_key(&failure) {
+        return failure;
+    }
+    failure.hint(match connection.key.is_set() {
+        true => format!("the key is the content of the environment variable {key_variable} (parameter `key_variable`)"),
+        false => format!("no key was sent: set the environment variable {key_variable} (parameter `key_variable`)"),
+    })
+}
+
+fn is_of_key(failure: &Failure) -> bool {
+    ["the server answers 401", "the server answers 403"].iter().any(|words| failure.message.contains(words))
+}
+
+fn check_list(context: &Context, connection: &Connection, list: &[u8], model: &str) -> Result<(), Failure> {
+    let list: Option<Value> = serde_json::from_slice(list).ok();
+    let models = list.as_ref().and_then(|list| list.get("data")?.as_array());
+    let ids: Vec<&str> = models.into_iter().flatten().filter_map(|model| model.get("id")?.as_str()).collect();
+    if ids.is_empty() {
+        context.note(format!("{} lists no models, so `{model}` is not looked for", connection.url));
+        return Ok(());
+    }
+    // Ollama lists `qwen3:latest` for `qwen3`; OpenRouter takes `model:variant` and lists `model`.
+    let names = [model.to_owned(), format!("{model}:latest"), model.split(':').next().unwrap_or_default().to_owned()];
+    if ids.iter().any(|id| names.iter().any(|name| name == id)) {
+        return Ok(());
+    }
+    let mut named = ids[..ids.len().min(MOST_NAMED)].join(", ");
+    if ids.len() > MOST_NAMED {
+        named += &format!(" and {} more", ids.len() - MOST_NAMED);
+    }
+    let failure = Failure::input(format!("the server has no model `{model}`"))
+        .hint(format!("it has {}", super::refusal::words_of(&named)));
+    Err(located(connection, failure))
+}

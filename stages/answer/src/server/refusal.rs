@@ -1,0 +1,98 @@
+//! What a server refuses, and in which words.
+
+use std::time::Duration;
+
+use cwm_contract::{Failure, escape_characters, is_hidden};
+use serde_json::Value;
+
+use super::fault::{Again, Fault};
+
+/// The most characters of a server's words in a message.
+const LONGEST_WORDS: usize = 300;
+
+/// The fault of a response with another status than 200.
+pub fn of_status(status: &str, code: u16, location: Option<&str>, after: Option<Duration>, body: &[u8]) -> Fault {
+    let text = String::from_utf8_lossy(body);
+    let object: Option<Value> = serde_json::from_str(&text).ok();
+    let error = object.as_ref().map(|object| object.get("error").unwrap_or(object));
+    let words = error.and_then(message).map_or_else(|| words_of(&text), |message| words_of(&message));
+    let sentence = match words.as_str() {
+        "" => format!("the server answers {status}"),
+        words => format!("the server answers {status}: {words}"),
+    };
+    if (300..400).contains(&code) {
+        let target = location.map(words_of).unwrap_or_default();
+        return Fault::Fatal(
+            Failure::input(format!("the server redirects to `{target}`")).hint("give the API's own address as `url`"),
+        );
+    }
+    let kind = error.map(kind).unwrap_or_default();
+    if code == 400 && is_too_long(&kind, &words) {
+        return Fault::TooLong(Failure::input(sentence));
+    }
+    let is_used_up = code == 429 && (kind == "insufficient_quota" || (after.is_none() && words.contains("quota")));
+    if is_transient(code) && !is_used_up {
+        let fault = if code == 429 { "rate_limit" } else { "server_error" };
+        return Fault::Again(Again { fault, words: sentence, after, is_shared: true, tokens: 0 });
+    }
+    let failure = Failure::input(sentence);
+    Fault::Fatal(match code {
+        404 => failure.hint("look whether `url` is that of the API (most end in /v1) and whether it has this `model`"),
+        _ => failure,
+    })
+}
+
+/// The fault of an error that comes as a response of status 200 or in a stream; `json` is all of the object.
+pub fn of_object(error: &Value, json: &[u8]) -> Fault {
+    let code = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+    match code.filter(|code| (400..600).contains(code)) {
+        Some(code) => of_status(&format!("error {code}"), code, None, None, json),
+        None => {
+            let words = message(error).map(|message| words_of(&message)).unwrap_or_default();
+            if is_too_long(&kind(error), &words) {
+                return Fault::TooLong(Failure::input(format!("the server reports an error: {words}")));
+            }
+            Fault::again("server_error", format!("the server reports an error: {words}"))
+        }
+    }
+}
+
+/// A server's words in one line that a terminal shows harmlessly.
+pub fn words_of(text: &str) -> String {
+    let line: Vec<&str> = text.split_whitespace().take(LONGEST_WORDS).collect();
+    let line = line.join(" ");
+    let mut short: String = line.chars().take(LONGEST_WORDS).collect();
+    if short.len() < line.len() {
+        short.push('…');
+    }
+    escape_characters(&short, is_hidden)
+}
+
+fn is_transient(code: u16) -> bool {
+    matches!(code, 408 | 409 | 425 | 429 | 500..=599)
+}
+
+fn is_too_long(kind: &str, words: &str) -> bool {
+    let words = words.to_lowercase();
+    kind == "context_length_exceeded"
+        || (words.contains("context")
+            && ["length", "window", "too long", "exceed"].iter().any(|word| words.contains(word)))
+}
+
+/// The message of an error.
+fn message(error: &Value) -> Option<String> {
+    match error {
+        Value::String(text) => Some(text.clone()),
+        _ => ["message", "detail"].iter().find_map(|name| error.get(name)).map(|found| match found {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }),
+    }
+}
+
+/// The kind of an error, if the server names one.
+fn kind(error: &Value) -> String {
+    let named = ["code", "type"].iter().filter_map(|name| error.get(name)?.as_str());
+    let known = ["insufficient_quota", "context_length_exceeded"];
+    named.filter(|name| known.contains(name)).map(str::to_owned).next().unwrap_or_default()
+}

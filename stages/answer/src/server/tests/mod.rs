@@ -1,0 +1,150 @@
+//! Responses, piece by piece.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::attempt::read;
+use super::fault::{Again, Fault};
+use super::key::ServerKey;
+use super::lines::Lines;
+use super::refusal::{of_status, words_of};
+use super::reply::Reply;
+
+const LONGEST: usize = 2_000;
+
+fn read_all(response: &str) -> Result<Reply, Fault> {
+    read(&mut Lines::new(response.as_bytes(), LONGEST, Duration::from_secs(3_600)), LONGEST, &ServerKey::none())
+}
+
+#[track_caller]
+fn again(result: Result<Reply, Fault>) -> Again {
+    match result {
+        Err(Fault::Again(again)) => again,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn chunk(delta: &str, finish: &str) -> String {
+    format!("data: {{\"choices\":[{{\"delta\":{delta},\"finish_reason\":{finish}}}]}}\n\n")
+}
+
+#[test]
+fn a_stream_is_put_together() {
+    let usage = "data: {\"choices\":[],\"model\":\"m-1\",\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":3,\"total_tokens\":10,\
+                 \"cost\":0.25,\"completion_tokens_details\":{\"reasoning_tokens\":2}}}\n\n";
+    let text = [
+        ": OPENROUTER PROCESSING\n\n".to_owned(),
+        chunk("{\"role\":\"assistant\",\"content\":null}", "null"),
+        chunk("{\"reasoning_content\":\"I \"}", "null"),
+        chunk("{\"reasoning\":\"see\",\"reasoning_details\":[{\"type\":\"t\",\"text\":\"see\"}]}", "null"),
+        chunk("{\"reasoning_details\":[{\"text\":\".\"},{\"text\":\"!\"}]}", "null"),
+        chunk("{\"content\":\"FINAL \"}", "null"),
+        chunk("{\"content\":[{\"type\":\"text\",\"text\":\"ANSWER: ♞\"}]}", "null").replace('\n', "\r\n"),
+        chunk("{}", "\"stop\""),
+        usage.to_owned(),
+        "event: done\ndata: [DONE]\n\n".to_owned(),
+    ];
+    let reply = read_all(&text.concat()).unwrap();
+    assert_eq!(reply.content, "FINAL ANSWER: ♞");
+    assert_eq!(reply.reasoning.as_deref(), Some("I see.!"));
+    assert_eq!((reply.finish.as_deref(), reply.served.as_deref()), (Some("stop"), Some("m-1")));
+    let usage = reply.usage;
+    assert_eq!((usage.prompt_tokens, usage.completion_tokens, usage.reasoning_tokens), (Some(7), Some(3), Some(2)));
+    assert_eq!((usage.total_tokens, usage.cost, reply.has_bad_usage), (Some(10), Some(0.25), false));
+}
+
+#[test]
+fn an_answer_that_is_whole_needs_no_usage_and_no_end() {
+    let text = chunk("{\"content\":\"x\"}", "null") + &chunk("{}", "\"length\"");
+    assert_eq!(read_all(&text).unwrap().finish.as_deref(), Some("length"));
+    // Without a reason, but with an end.
+    assert_eq!(read_all(&(chunk("{\"content\":\"x\"}", "null") + "data: [DONE]\n")).unwrap().content, "x");
+}
+
+#[test]
+fn what_is_not_whole_is_asked_again_and_counted() {
+    let begun = again(read_all(&chunk("{\"content\":\"x\"}", "null").repeat(3)));
+    assert_eq!((begun.fault, begun.tokens, begun.is_shared), ("cut", 3, false));
+    assert_eq!(again(read_all("")).fault, "cut");
+    assert_eq!(again(read_all("data: {\"choices\"\n")).fault, "unreadable");
+    assert_eq!(again(read_all("<html><body>Welcome</body>")).fault, "unreadable");
+    assert_eq!(again(read_all("{\"choices\":[]}")).fault, "no_content");
+    assert_eq!(again(read_all("{\"object\":\"list\"}")).fault, "no_content");
+    let null = "{\"choices\":[{\"message\":{\"content\":null},\"finish_reason\":\"stop\"}]}";
+    assert_eq!(again(read_all(null)).fault, "no_content");
+    // A model that thought until its tokens were used up has answered nothing.
+    assert_eq!(read_all(&null.replace("stop", "length")).unwrap().content, "");
+    let long = chunk(&format!("{{\"content\":\"{}\"}}", "x".repeat(500)), "null");
+    assert_eq!(again(read_all(&long.repeat(5))).fault, "too_large");
+    assert_eq!(again(read_all(&format!("data: {}", "x".repeat(3_000)))).fault, "too_large");
+}
+
+#[test]
+fn one_object_is_understood_too() {
+    let whole = "\n {\"model\":\"m\",\"choices\":[{\"message\":{\"content\":\"a\\ud83db\\ud83d\\ude00\\\\ud83d\"},\"finish_reason\":\"stop\"}],\
+                 \"usage\":{\"prompt_tokens\":-1,\"completion_tokens\":2,\"cost\":-3}}\n";
+    let reply = read_all(whole).unwrap();
+    // Half of a pair is replaced, a pair and an escaped backslash stay.
+    assert_eq!(reply.content, "a\u{fffd}b😀\\ud83d");
+    assert_eq!((reply.usage.prompt_tokens, reply.usage.cost, reply.has_bad_usage), (None, None, true));
+}
+
+#[test]
+fn an_error_within_a_response_is_one() {
+    assert_eq!(
+        again(read_all("{\"error\":{\"message\":\"overloaded\"}}")).words,
+        "the server reports an error: overloaded"
+    );
+    assert_eq!(again(read_all("data: {\"error\":\"boom\"}\n")).fault, "server_error");
+    let coded = again(read_all("{\"error\":{\"message\":\"slow down\",\"code\":429}}"));
+    assert_eq!((coded.fault, coded.is_shared), ("rate_limit", true));
+    let fatal = read_all("{\"error\":{\"message\":\"no credits\",\"code\":402}}");
+    assert!(matches!(fatal, Err(Fault::Fatal(failure)) if failure.message.contains("no credits")));
+}
+
+#[test]
+fn statuses_are_told_apart() {
+    let of = |code: u16, after: Option<u64>, body: &str| {
+        of_status(&code.to_string(), code, None, after.map(Duration::from_secs), body.as_bytes())
+    };
+    for code in [408, 409, 425, 429, 500, 502, 503, 529] {
+        assert!(matches!(of(code, None, ""), Fault::Again(again) if again.is_shared), "{code}");
+    }
+    for code in [400, 401, 402, 403, 404, 413, 418, 422] {
+        assert!(matches!(of(code, None, "no"), Fault::Fatal(_)), "{code}");
+    }
+    let used_up = "{\"error\":{\"message\":\"You exceeded your current quota\",\"code\":\"insufficient_quota\"}}";
+    assert!(matches!(of(429, Some(1), used_up), Fault::Fatal(_)));
+    let per_minute = "{\"error\":{\"message\":\"You exceeded your current quota: requests per minute\"}}";
+    assert!(matches!(of(429, Some(7), per_minute), Fault::Again(again) if again.after == Some(Duration::from_secs(7))));
+    assert!(matches!(of(400, None, "{\"error\":{\"message\":\"maximum context length is 8192\"}}"), Fault::TooLong(_)));
+    let redirect = of_status("302 Found", 302, Some("http://elsewhere/"), None, b"");
+    assert!(
+        matches!(redirect, Fault::Fatal(failure) if failure.message == "the server redirects to `http://elsewhere/`")
+    );
+}
+
+#[test]
+fn words_are_short_and_harmless() {
+    assert_eq!(words_of(" a\n\tb\u{1b}[31m"), "a b\\u{1b}[31m");
+    assert!(words_of(&"x".repeat(10_000)).chars().count() <= 301);
+}
+
+proptest! {
+    #[test]
+    fn no_response_is_a_panic(pieces in prop::collection::vec("(data: ?|\\{|\\}|\\[|\\]|\"|:|,|choices|delta|content|\\\\u[dD][89a-f][0-9a-f]{2}|\\\\|\n|é|[a-z ]{0,4}|null|error|usage){0,30}", 0..4)) {
+        let _ = read_all(&pieces.concat());
+        let _ = read_all(&format!("{{\"choices\":[{{\"delta\":{{\"content\":\"{}\"}}}}]}}", pieces.concat()));
+    }
+
+    #[test]
+    fn cuts_between_pieces_change_nothing(text in "[a-zA-Z♞\\\\\" ]{1,40}", cuts in prop::collection::vec(0_usize..40, 0..5)) {
+        let mut cuts: Vec<usize> = cuts.into_iter().filter(|cut| text.is_char_boundary(*cut)).collect();
+        cuts.extend([0, text.len()]);
+        cuts.sort_unstable();
+        let pieces = cuts.windows(2).map(|pair| chunk(&serde_json::json!({ "content": &text[pair[0]..pair[1]] }).to_string(), "null"));
+        let reply = read_all(&(pieces.collect::<String>() + &chunk("{}", "\"stop\""))).unwrap();
+        prop_assert_eq!(reply.content, text);
+    }
+}

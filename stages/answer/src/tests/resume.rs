@@ -1,0 +1,107 @@
+//! Nothing is asked twice: after interruptions, and of earlier answers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cwm_contract::{Cancellation, FailureKind, Label};
+
+use super::*;
+
+#[test]
+fn a_finished_run_asks_nothing_and_looks_at_no_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(|_, request| right(request));
+    let run = || trial(folder.path(), 5, &server.base).run(&Impatient).unwrap();
+    let first = std::fs::read(&run().outputs["answers"]).unwrap();
+    let requests = server.requests().len();
+    assert_eq!(std::fs::read(&run().outputs["answers"]).unwrap(), first);
+    assert_eq!(server.requests().len(), requests);
+}
+
+#[test]
+fn known_answers_are_taken_and_only_new_questions_are_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(|_, request| right(request));
+    let known = trial(folder.path(), 6, &server.base).run(&Impatient).unwrap().outputs["answers"].clone();
+    let copy = folder.path().join("known.parquet");
+    std::fs::rename(known, &copy).unwrap();
+    std::fs::remove_dir_all(folder.path().join("work")).unwrap();
+    let run = |count: usize, model: &str| {
+        let trial = trial(folder.path(), count, &server.base).labelled("known", Label::stage("before"), &copy);
+        let outcome = trial.with("model", text(model)).run(&Impatient).unwrap();
+        check_right(&outcome, count);
+        std::fs::remove_dir_all(folder.path().join("work")).unwrap();
+        outcome.metrics["known"]
+    };
+    assert_eq!(run(9, "m"), 6.0);
+    let mut new: Vec<usize> = questions(&server)[6..].iter().map(asked).collect();
+    new.sort_unstable();
+    assert_eq!(new, [6, 7, 8]);
+    // Another model is another request.
+    assert_eq!(run(4, "other"), 0.0);
+    assert_eq!(questions(&server).len(), 13);
+}
+
+#[test]
+fn an_interruption_at_any_answer_loses_no_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let stop_at = Arc::new(AtomicUsize::new(0));
+    let cancellations = Arc::new(std::sync::Mutex::new(Cancellation::default()));
+    let (limit, flag) = (stop_at.clone(), cancellations.clone());
+    let server = server(move |number, request| {
+        if number >= limit.load(Ordering::SeqCst) {
+            flag.lock().unwrap().cancel();
+        }
+        right(request)
+    });
+    let mut runs = 0;
+    loop {
+        let cancellation = Cancellation::default();
+        *cancellations.lock().unwrap() = cancellation.clone();
+        stop_at.fetch_add(3, Ordering::SeqCst);
+        runs += 1;
+        match trial(folder.path(), 20, &server.base).run_until(&Impatient, cancellation) {
+            Ok(outcome) => {
+                check_right(&outcome, 20);
+                break;
+            }
+            Err(failure) => assert_eq!(failure.kind, FailureKind::Cancelled),
+        }
+        // The journal may end anywhere in its last line.
+        let journal = folder.path().join("work/keep/answers.jsonl");
+        if runs % 2 == 0
+            && let Ok(mut bytes) = std::fs::read(&journal)
+        {
+            bytes.extend(b"{\"task_id\":\"structural_le");
+            std::fs::write(&journal, bytes).unwrap();
+        }
+    }
+    assert!(runs > 2, "{runs}");
+    // What was open at a cancellation may be asked again: at most the connections of each run.
+    assert!(questions(&server).len() <= 20 + 4 * runs, "{} of {runs}", questions(&server).len());
+}
+
+#[test]
+fn a_request_to_stop_ends_every_wait() {
+    let silent = || {
+        std::thread::sleep(Duration::from_secs(36_000));
+        plain("200 OK", "")
+    };
+    let at_models = Server::start(move |_, _| silent());
+    let at_questions = server(move |_, _| silent());
+    let waiting = server(|_, _| empty("503 Service Unavailable\r\nRetry-After: 3000"));
+    for server in [at_models, at_questions, waiting] {
+        let folder = tempfile::tempdir().unwrap();
+        let cancellation = Cancellation::default();
+        let flag = cancellation.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(500));
+            flag.cancel();
+        });
+        let begun = std::time::Instant::now();
+        let failure = fails(trial(folder.path(), 3, &server.base).run_until(&Impatient, cancellation));
+        assert_eq!(failure.kind, FailureKind::Cancelled);
+        // The shortest of the limits is 600 s.
+        assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
+    }
+}
