@@ -31,6 +31,7 @@ stages! {
     "encode": cwm_encode::Encode,
     "transpositions": cwm_transpositions::Transpositions,
     "choose": cwm_choose::Choose,
+    "questions": cwm_questions_stage::Questions,
     "split": cwm_split::Split,
     "tokenize": cwm_tokenize::Tokenize,
     "train": cwm_train::Train,

@@ -21,6 +21,7 @@ const IS_WHOLE: bool = cfg!(all(
     feature = "encode",
     feature = "transpositions",
     feature = "choose",
+    feature = "questions",
     feature = "split",
     feature = "tokenize",
     feature = "train",

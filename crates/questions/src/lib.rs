@@ -6,11 +6,14 @@
 mod item;
 mod json_lines;
 mod metadata;
+mod scripted;
 mod task;
+pub mod truth;
 
 pub use item::{Item, UnknownTasks, read_items};
 pub use json_lines::write_line;
 pub use metadata::Metadata;
+pub use scripted::{answer_at_random, answer_by_rules};
 pub use task::{AnswerType, Band, Category, Distractors, Form, Level, Task, Theme};
 
 #[cfg(test)]

@@ -1,0 +1,33 @@
+//! Items before their questions.
+
+use cwm_contract::Failure;
+
+use crate::item::Item;
+use crate::metadata::Metadata;
+use crate::task::Task;
+use crate::truth::{Keys, key};
+
+/// An item of a task about `input`, without number, question and key.
+pub fn blank(task: Task, input: String) -> Item {
+    Item {
+        task_id: task.name().to_owned(),
+        task_type: task.name().to_owned(),
+        task_category: task.category().name().to_owned(),
+        input,
+        question: String::new(),
+        format_examples: Vec::new(),
+        correct_answer: String::new(),
+        answer_type: task.answer_type(),
+        metadata: Metadata::default(),
+    }
+}
+
+/// The same with its key, and the number of answers in metadata `count`; none where the key would be empty.
+pub fn finish(mut item: Item, keys: Keys, count: Option<&str>) -> Result<Option<Item>, Failure> {
+    let Some(answer) = key(&item, keys)?.filter(|answer| !answer.is_empty()) else { return Ok(None) };
+    if let Some(count) = count {
+        item.metadata.insert(count, answer.split(", ").count());
+    }
+    item.correct_answer = answer;
+    Ok(Some(item))
+}

@@ -1,0 +1,197 @@
+//! Lichess's evaluations: one JSON object a line.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::io::{BufRead, ErrorKind};
+
+use cwm_contract::Failure;
+use md5::{Digest, Md5};
+use serde::Deserialize;
+
+/// The longest line that is read.
+const LONGEST: usize = 16 << 20;
+
+/// An evaluated position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EvaluatedPosition {
+    /// Its first four FEN fields.
+    pub fen: String,
+    /// Centipawns from White's side.
+    pub centipawns: i64,
+    /// The depth that was searched.
+    pub depth: Option<i64>,
+    /// Thousands of nodes that were searched.
+    pub knodes: Option<i64>,
+    /// The best line, UCI.
+    pub line: String,
+}
+
+impl EvaluatedPosition {
+    /// The name of the position: 16 hexadecimal digits.
+    pub fn id(&self) -> String {
+        Md5::digest(&self.fen)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// Why a line is skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SkipReason {
+    /// It is no JSON object with a FEN.
+    Unreadable,
+    /// It is longer than 16 MiB.
+    TooLong,
+    /// Nothing is evaluated, or without a value.
+    NothingEvaluated,
+    /// The best line mates.
+    Mate,
+    /// The position was there before.
+    Seen,
+    /// The value lies in no band.
+    NoBand,
+    /// The FEN is no position of a game.
+    Fen,
+}
+
+impl SkipReason {
+    /// All, in the order in which they are looked for.
+    pub const ALL: [SkipReason; 7] = [
+        SkipReason::TooLong,
+        SkipReason::Unreadable,
+        SkipReason::NothingEvaluated,
+        SkipReason::Mate,
+        SkipReason::Seen,
+        SkipReason::NoBand,
+        SkipReason::Fen,
+    ];
+
+    /// The name in counts.
+    pub fn name(self) -> &'static str {
+        match self {
+            SkipReason::Unreadable => "unreadable",
+            SkipReason::TooLong => "too_long",
+            SkipReason::NothingEvaluated => "nothing_evaluated",
+            SkipReason::Mate => "mate",
+            SkipReason::Fen => "fen",
+            SkipReason::Seen => "seen",
+            SkipReason::NoBand => "no_band",
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Line<'l> {
+    #[serde(borrow)]
+    fen: Cow<'l, str>,
+    #[serde(borrow, default)]
+    evals: Option<Vec<Search<'l>>>,
+}
+
+#[derive(Deserialize)]
+struct Search<'l> {
+    #[serde(default)]
+    depth: Option<i64>,
+    #[serde(default)]
+    knodes: Option<i64>,
+    #[serde(borrow, default)]
+    pvs: Option<Vec<Variation<'l>>>,
+}
+
+#[derive(Deserialize)]
+struct Variation<'l> {
+    #[serde(default)]
+    cp: Option<i64>,
+    #[serde(default)]
+    mate: Option<i64>,
+    #[serde(borrow, default)]
+    line: Option<Cow<'l, str>>,
+}
+
+/// Reads evaluations line by line.
+pub struct EvaluationReader<R> {
+    input: R,
+    file: String,
+    line: Vec<u8>,
+    is_cut: bool,
+}
+
+impl<R: BufRead> EvaluationReader<R> {
+    /// Reads `file` (its name in messages).
+    pub fn new(input: R, file: &str) -> Self {
+        EvaluationReader { input, file: file.to_owned(), line: Vec::new(), is_cut: false }
+    }
+
+    /// Whether its compressed data ended too early, as those of a file of which only the first bytes were fetched.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// What the next line has, or why it is skipped; none after the last.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read on.
+    pub fn next(&mut self) -> Result<Option<Result<EvaluatedPosition, SkipReason>>, Failure> {
+        let mut length = 0;
+        self.line.clear();
+        loop {
+            let available = match self.input.fill_buf() {
+                Ok(available) => available,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                    self.is_cut = true;
+                    return Ok(None);
+                }
+                Err(error) => return Err(Failure::input(format!("{}: cannot be read on: {error}", self.file))),
+            };
+            let end = memchr::memchr(b'\n', available);
+            let taken = end.map_or(available.len(), |end| end + 1);
+            if taken == 0 && length == 0 {
+                return Ok(None);
+            }
+            length += taken;
+            if length <= LONGEST {
+                self.line.extend_from_slice(&available[..taken]);
+            }
+            self.input.consume(taken);
+            if end.is_some() || taken == 0 {
+                return Ok(Some(if length > LONGEST { Err(SkipReason::TooLong) } else { evaluated(&self.line) }));
+            }
+        }
+    }
+}
+
+fn evaluated(line: &[u8]) -> Result<EvaluatedPosition, SkipReason> {
+    let Line { fen, evals } = serde_json::from_slice(line).map_err(|_| SkipReason::Unreadable)?;
+    // `max_by_key` takes the last of equals.
+    let deepest = evals.into_iter().flatten().rev().max_by_key(|search| search.depth);
+    let Some(Search { depth, knodes, pvs }) = deepest else { return Err(SkipReason::NothingEvaluated) };
+    let best = pvs.into_iter().flatten().next().ok_or(SkipReason::NothingEvaluated)?;
+    match best {
+        Variation { mate: Some(_), .. } => Err(SkipReason::Mate),
+        Variation { cp: None, .. } => Err(SkipReason::NothingEvaluated),
+        Variation { cp: Some(centipawns), line, .. } => {
+            let fen = four_fields(&fen).ok_or(SkipReason::Fen)?;
+            Ok(EvaluatedPosition { fen, centipawns, depth, knodes, line: line.unwrap_or_default().into_owned() })
+        }
+    }
+}
+
+/// The first four fields of a FEN, with a space between them; none if it has fewer.
+pub fn four_fields(fen: &str) -> Option<String> {
+    let fields: Vec<&str> = fen.split_ascii_whitespace().take(4).collect();
+    (fields.len() == 4).then(|| fields.join(" "))
+}
+
+/// Positions that were read.
+#[derive(Debug, Default)]
+pub(super) struct SeenPositions(HashSet<[u8; 8]>);
+
+impl SeenPositions {
+    /// Adds a position; false if it was there.
+    pub fn insert(&mut self, position: &EvaluatedPosition) -> bool {
+        let digest = Md5::digest(&position.fen);
+        let mut short = [0; 8];
+        short.copy_from_slice(&digest[..8]);
+        self.0.insert(short)
+    }
+}

@@ -1,0 +1,97 @@
+//! Items of Position Judgement.
+
+use cwm_contract::Failure;
+
+use super::draft::{blank, finish};
+use super::evaluations::{EvaluatedPosition, SeenPositions, SkipReason};
+use super::picker::{Order, Picker, TaskCount};
+use crate::item::Item;
+use crate::task::{Band, Task};
+use crate::truth::{Keys, Position};
+
+/// The values among which an answer chooses, one in the middle of each band.
+const GRID: [i64; 5] = [-400, -200, 0, 200, 400];
+
+/// How far a band reaches to both sides.
+const HALF_BAND: i64 = 50;
+
+/// Chooses the items of Position Judgement.
+pub struct Judgement {
+    keys: Keys,
+    picker: Picker,
+    seen: SeenPositions,
+    /// Positions of each band that were offered.
+    found: [u64; 5],
+    impossible_rights: u64,
+}
+
+/// The band of a value, ends included.
+pub fn band_of(centipawns: i64) -> Option<Band> {
+    let at = GRID.iter().position(|middle| (centipawns - middle).abs() <= HALF_BAND)?;
+    Band::ALL.get(at).copied()
+}
+
+impl Judgement {
+    /// `wanted` is the number of items of each task.
+    pub fn new(order: Order, seed: i128, keys: Keys, wanted: impl Fn(Task) -> usize) -> Self {
+        let tasks = Band::ALL.map(Task::Judgement).map(|task| TaskCount { task, wanted: wanted(task), weight: 1 });
+        Judgement {
+            keys,
+            picker: Picker::new(order, seed, &tasks),
+            seen: SeenPositions::default(),
+            found: [0; 5],
+            impossible_rights: 0,
+        }
+    }
+
+    /// Whether no more positions are needed.
+    pub fn is_full(&self) -> bool {
+        self.picker.is_full()
+    }
+
+    /// Offers a position. Returns why it is skipped, if it is.
+    ///
+    /// # Errors
+    ///
+    /// A mistake of ours: a key cannot be computed of an item that was made here.
+    pub fn offer(&mut self, position: &EvaluatedPosition) -> Result<Option<SkipReason>, Failure> {
+        if !self.seen.insert(position) {
+            return Ok(Some(SkipReason::Seen));
+        }
+        let Some(band) = band_of(position.centipawns) else { return Ok(Some(SkipReason::NoBand)) };
+        let Ok(checked) = Position::of_fen(&position.fen) else { return Ok(Some(SkipReason::Fen)) };
+        self.impossible_rights += u64::from(checked.has_impossible_right());
+        self.found[band as usize] += 1;
+        let make = |task, _: &mut _| make(task, band, position, self.keys);
+        self.picker.offer(&position.id(), &[Task::Judgement(band)], make)?;
+        Ok(None)
+    }
+
+    /// The number of positions whose FEN has a castling right that cannot be. It stays in the FEN.
+    pub fn impossible_rights(&self) -> u64 {
+        self.impossible_rights
+    }
+
+    /// The number of positions in each band.
+    pub fn found(&self) -> impl Iterator<Item = (Band, u64)> {
+        Band::ALL.into_iter().zip(self.found)
+    }
+
+    /// The items, without their questions, band after band.
+    pub fn finish(self) -> Vec<Item> {
+        self.picker.finish(true)
+    }
+}
+
+fn make(task: Task, band: Band, position: &EvaluatedPosition, keys: Keys) -> Result<Option<Item>, Failure> {
+    let mut item = blank(task, position.fen.clone());
+    let metadata = &mut item.metadata;
+    metadata.insert("position_id", position.id());
+    metadata.insert("actual_evaluation", position.centipawns);
+    metadata.insert("depth", position.depth);
+    metadata.insert("knodes", position.knodes);
+    metadata.insert("best_line", position.line.as_str());
+    metadata.insert("category", band.name());
+    metadata.insert("options", GRID.to_vec());
+    finish(item, keys, None)
+}

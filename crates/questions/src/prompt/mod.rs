@@ -1,0 +1,61 @@
+//! Prompts: an item's question with its two placeholders filled.
+
+mod context;
+mod own;
+mod slots;
+mod wording;
+
+use cwm_contract::Failure;
+
+use crate::item::Item;
+
+pub use wording::Wording;
+
+/// Stands in a question where the context is inserted.
+pub const CONTEXT: &str = "CONTEXT_PLACEHOLDER";
+
+/// Stands in a question where the example of the answer's form is inserted.
+pub const EXAMPLE: &str = "FORMAT_EXAMPLE_PLACEHOLDER";
+
+/// What is inserted into a question about the position.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PromptContext {
+    /// Nothing.
+    #[default]
+    None,
+    /// Which pieces stand where.
+    Pieces,
+    /// Which pieces stand where, and all legal moves: what the release inserts.
+    PiecesMoves,
+}
+
+/// A variant of the prompts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Variant {
+    /// What is inserted about the position.
+    pub context: PromptContext,
+    /// Whether the second of the two examples of the answer's form is shown, and not the first.
+    pub second_example: bool,
+}
+
+/// The prompt of an item. Questions without a place for the context get none.
+///
+/// # Errors
+///
+/// The item lacks the example, or its input is no position although the context needs one.
+pub fn prompt(item: &Item, variant: Variant) -> Result<String, Failure> {
+    let wrong = |what: String| Failure::input(format!("item {}: {what}", item.task_id));
+    let example = usize::from(variant.second_example);
+    let example = item.format_examples.get(example).ok_or_else(|| {
+        wrong(format!("it has {} examples of the answer's form, and needs two", item.format_examples.len()))
+    })?;
+    let mut question = item.question.clone();
+    if question.contains(CONTEXT) {
+        let inserted = context::context(item, variant.context).map_err(wrong)?;
+        question = question.replace(CONTEXT, &inserted);
+    }
+    Ok(question.replace(EXAMPLE, example))
+}
+
+#[cfg(test)]
+mod tests;

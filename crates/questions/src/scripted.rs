@@ -1,0 +1,56 @@
+//! Players that need no model: what they answer to an item.
+
+use cwm_contract::Failure;
+use serde_json::Value;
+
+use crate::truth::{self, Keys, Position, rules};
+use crate::{Form, Item, Task};
+
+/// The answer of rules: Structural tasks and Motifs exactly; mate in one, else the best exchange; material on the grid. Empty where
+/// no rule decides (Semantic).
+///
+/// # Errors
+///
+/// The item's task is not known, or its input is no position.
+pub fn answer_by_rules(item: &Item, keys: Keys) -> Result<String, Failure> {
+    let fault = |wrong| truth::fault(item, wrong);
+    let answer = match item.task() {
+        Some(Task::Rating(_) | Task::Theme(_)) => rules::best_move(&item.input).map_err(fault)?,
+        Some(Task::Judgement(_)) => {
+            let material = rules::material(&item.input).map_err(fault)?;
+            truth::nearest(&truth::grid(item).map_err(fault)?, material).map(|option| option.to_string())
+        }
+        Some(Task::Semantic(_)) => None,
+        _ => truth::key(item, keys)?,
+    };
+    Ok(answer.unwrap_or_default())
+}
+
+/// An answer by chance, the same for equal `seed` and `task_id`: a legal move, an option, a letter; empty for all other forms.
+///
+/// # Errors
+///
+/// The item's task is not known, or its input is no position.
+pub fn answer_at_random(item: &Item, seed: u64) -> Result<String, Failure> {
+    let fault = |wrong| truth::fault(item, wrong);
+    let task = item.task().ok_or_else(|| truth::unknown_task(item))?;
+    let choices = match task.form() {
+        Form::Move => {
+            let position = Position::of_fen(&item.input).map_err(fault)?;
+            let moves = truth::on_position(Task::LegalMoveAll, &position, None, Keys::Sound).unwrap_or_default();
+            moves.split(", ").map(str::to_owned).collect()
+        }
+        Form::Centipawns => truth::grid(item).map_err(fault)?.iter().map(i64::to_string).collect(),
+        Form::Letter => {
+            let options = item.metadata.get("options").and_then(Value::as_array).map_or(4, Vec::len);
+            (b'A'..=b'Z').take(options).map(|letter| char::from(letter).to_string()).collect()
+        }
+        _ => vec![String::new()],
+    };
+    let mut hasher = blake3::Hasher::new_derive_key("cwm-questions 1 one random number for each item");
+    hasher.update(&seed.to_le_bytes()).update(item.task_id.as_bytes());
+    let mut number = [0; 8];
+    number.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+    let at = u128::from(u64::from_le_bytes(number)) * choices.len() as u128 >> 64;
+    Ok(choices.into_iter().nth(at as usize).unwrap_or_default())
+}

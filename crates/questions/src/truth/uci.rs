@@ -1,0 +1,72 @@
+//! Moves and squares as text, in the order of texts.
+
+use cwm_encoding::PlainMove;
+use shakmaty::{Bitboard, Move, Square};
+
+/// A move as UCI writes it, padded with zeros: ordered as text.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Uci([u8; 5]);
+
+impl Uci {
+    /// The move with its promotion letter.
+    pub(crate) fn of(played: Move) -> Uci {
+        let plain = PlainMove::from(played);
+        let mut uci = Uci::between(plain);
+        uci.0[4] = plain.promotion.map_or(0, |role| role.char() as u8);
+        uci
+    }
+
+    /// The move without its promotion letter.
+    pub(crate) fn without_promotion(played: Move) -> Uci {
+        Uci::between(PlainMove::from(played))
+    }
+
+    fn between(plain: PlainMove) -> Uci {
+        let [a, b] = letters(plain.from);
+        let [c, d] = letters(plain.to);
+        Uci([a, b, c, d, 0])
+    }
+}
+
+fn letters(square: Square) -> [u8; 2] {
+    [square.file().char() as u8, square.rank().char() as u8]
+}
+
+/// The moves, sorted and each once, with a comma and a space between them.
+pub(crate) fn moves_text(mut moves: Vec<Uci>) -> String {
+    moves.sort_unstable();
+    moves.dedup();
+    let mut text = String::with_capacity(moves.len() * 7);
+    for Uci(letters) in moves {
+        separate(&mut text, ", ");
+        text.extend(letters.into_iter().filter(|letter| *letter != 0).map(char::from));
+    }
+    text
+}
+
+/// The squares in the order of their names, with `separator` between them.
+pub(crate) fn push_squares(text: &mut String, squares: Bitboard, separator: &str) {
+    for (at, square) in by_name(squares).enumerate() {
+        if at > 0 {
+            text.push_str(separator);
+        }
+        push_square(text, square);
+    }
+}
+
+/// The squares in the order of their names: a1, a2, … h8.
+pub(crate) fn by_name(squares: Bitboard) -> impl Iterator<Item = Square> {
+    squares.flip_diagonal().into_iter().map(Square::flip_diagonal)
+}
+
+/// Appends the name of a square.
+pub(crate) fn push_square(text: &mut String, square: Square) {
+    text.extend(letters(square).map(char::from));
+}
+
+/// Appends `separator` if there is something before it.
+pub(crate) fn separate(text: &mut String, separator: &str) {
+    if !text.is_empty() {
+        text.push_str(separator);
+    }
+}

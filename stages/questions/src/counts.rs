@@ -1,0 +1,75 @@
+//! What was read, left out and found.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::{Context, Failure};
+use cwm_questions::{Item, Task};
+use serde_json::{Value, json};
+
+/// Faulty rows of an input that are named in the log.
+const LOGGED: u64 = 20;
+
+/// Rows of one input.
+#[derive(Debug, Default)]
+pub struct SourceCounts {
+    read: u64,
+    left_out: BTreeMap<&'static str, u64>,
+    /// Rows that are not left out, whose FEN has a castling right that cannot be.
+    pub impossible_rights: u64,
+}
+
+impl SourceCounts {
+    /// With each reason at 0.
+    pub fn new(reasons: impl IntoIterator<Item = &'static str>) -> Self {
+        SourceCounts { left_out: reasons.into_iter().map(|reason| (reason, 0)).collect(), ..SourceCounts::default() }
+    }
+
+    /// Counts a row.
+    pub fn count_read(&mut self) {
+        self.read += 1;
+    }
+
+    /// Counts a row that is left out.
+    pub fn count_left_out(&mut self, reason: &'static str) {
+        *self.left_out.entry(reason).or_default() += 1;
+    }
+
+    /// The same, and names the first such rows in the log.
+    pub fn log_left_out(&mut self, reason: &'static str, place: &str, context: &Context) {
+        self.count_left_out(reason);
+        match self.left_out.values().sum::<u64>() {
+            ..LOGGED => context.log(format!("{place} is left out: {reason}")),
+            LOGGED => context.log(format!("{place} is left out: {reason}; further ones are only counted")),
+            _ => {}
+        }
+    }
+
+    /// Rows that were read.
+    pub fn read(&self) -> u64 {
+        self.read
+    }
+
+    fn json(&self) -> Value {
+        json!({ "read": self.read, "left_out": self.left_out, "impossible_rights": self.impossible_rights })
+    }
+}
+
+/// Writes the counts: of sources, and of tasks, those with no item included.
+pub fn write(
+    context: &Context,
+    sources: &BTreeMap<&'static str, SourceCounts>,
+    tasks: &[(Task, usize)],
+    items: &[Item],
+) -> Result<(), Failure> {
+    for (name, SourceCounts { impossible_rights, .. }) in sources {
+        if *impossible_rights > 0 {
+            context
+                .note(format!("{name}: {impossible_rights} FENs have a castling right that cannot be: it is dropped"));
+        }
+    }
+    let sources: BTreeMap<&str, Value> = sources.iter().map(|(name, counts)| (*name, counts.json())).collect();
+    let tasks: BTreeMap<&str, usize> = tasks.iter().map(|(task, found)| (task.name(), *found)).collect();
+    let counts = json!({ "stage": "questions", "items": items.len(), "sources": sources, "tasks": tasks });
+    fs_err::write(context.output("counts")?, format!("{counts}\n"))?;
+    Ok(())
+}

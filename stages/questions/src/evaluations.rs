@@ -1,0 +1,134 @@
+//! Items from evaluated positions: those of `analyse` (Parquet), or Lichess's JSON lines.
+
+use std::io::BufRead;
+use std::path::Path;
+
+use cwm_contract::{Context, Failure};
+use cwm_encoding::PlainMove;
+use cwm_evaluations::{Evaluation, Evaluations, Line, Score};
+use cwm_questions::build::{EvaluatedPosition, EvaluationReader, Judgement, SkipReason, four_fields};
+use cwm_questions::{Band, Item};
+
+use crate::counts::SourceCounts;
+use crate::files::Text;
+
+/// With what a Parquet file begins.
+const PARQUET: &[u8] = b"PAR1";
+
+/// Lines between looks whether the stage is cancelled.
+const STRIDE: u64 = 1 << 10;
+
+/// Positions that are read until no task needs more, or `first` with a value were read.
+struct Reading<'a> {
+    context: &'a Context,
+    judgement: Judgement,
+    counts: SourceCounts,
+    left: u64,
+}
+
+/// Reads evaluations. `wanted` are the bands that must have an item.
+///
+/// # Errors
+///
+/// A wanted band stays empty, or the file cannot be read.
+pub fn read(
+    context: &Context,
+    path: &Path,
+    judgement: Judgement,
+    first: Option<u64>,
+    wanted: &[Band],
+) -> Result<(Vec<Item>, SourceCounts), Failure> {
+    context.activity("reading evaluations");
+    let counts = SourceCounts::new(SkipReason::ALL.map(SkipReason::name));
+    let mut reading = Reading { context, judgement, counts, left: first.unwrap_or(u64::MAX) };
+    let mut text = Text::open(path)?;
+    let start = text.reader.fill_buf().map_err(|error| Failure::io("read", path, error))?;
+    if start.starts_with(PARQUET) {
+        reading.rows(path)?
+    } else {
+        reading.lines(path, text)?
+    }
+    let Reading { judgement, mut counts, .. } = reading;
+    counts.impossible_rights = judgement.impossible_rights();
+    let found: Vec<(Band, u64)> = judgement.found().collect();
+    if let Some((empty, _)) = found.iter().find(|(band, found)| *found == 0 && wanted.contains(band)) {
+        let found: Vec<String> = found.iter().map(|(band, found)| format!("{} {found}", band.name())).collect();
+        let message = format!(
+            "{}: no position is evaluated as `{}`; of {} there are: {}",
+            path.display(),
+            empty.name(),
+            counts.read(),
+            found.join(", ")
+        );
+        return Err(
+            Failure::input(message).hint("give more evaluations, raise `first`, or leave the task out with `tasks`")
+        );
+    }
+    Ok((judgement.finish(), counts))
+}
+
+impl Reading<'_> {
+    /// Takes a row. Returns whether more are needed.
+    fn take(&mut self, row: Result<EvaluatedPosition, SkipReason>) -> Result<bool, Failure> {
+        self.counts.count_read();
+        let skipped = match row {
+            Ok(position) => {
+                self.left -= 1;
+                self.judgement.offer(&position)?
+            }
+            Err(reason) => Some(reason),
+        };
+        if let Some(reason) = skipped {
+            self.counts.count_left_out(reason.name());
+        }
+        if self.counts.read() % STRIDE == 0 {
+            self.context.check_cancelled()?;
+        }
+        Ok(self.left > 0 && !self.judgement.is_full())
+    }
+
+    fn lines(&mut self, path: &Path, text: Text) -> Result<(), Failure> {
+        let mut reader = EvaluationReader::new(text.reader, &path.display().to_string());
+        while let Some(row) = reader.next()? {
+            self.context.progress(text.meter.consumed(), text.size, "bytes");
+            if !self.take(row)? {
+                break;
+            }
+        }
+        if reader.is_cut() {
+            self.context.note(format!("{} is cut: it was read until there", path.display()));
+        }
+        Ok(())
+    }
+
+    fn rows(&mut self, path: &Path) -> Result<(), Failure> {
+        let evaluations = Evaluations::open(path)?;
+        let (total, nodes) = (evaluations.total(), evaluations.description().nodes);
+        for row in evaluations {
+            self.context.progress(self.counts.read(), Some(total), "positions");
+            if !self.take(evaluated(&row?, nodes))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn evaluated(row: &Evaluation, nodes: Option<u64>) -> Result<EvaluatedPosition, SkipReason> {
+    let Line { score, depth, moves } = row.lines.first().ok_or(SkipReason::NothingEvaluated)?;
+    let of_mover = match score {
+        None => return Err(SkipReason::NothingEvaluated),
+        Some(Score::Mate(_)) => return Err(SkipReason::Mate),
+        Some(Score::Centipawns(value)) => i64::from(*value),
+    };
+    let fen = four_fields(&row.fen).ok_or(SkipReason::Fen)?;
+    let black = fen.split(' ').nth(1) == Some("b");
+    let line = moves.iter().filter_map(|&packed| PlainMove::from_packed(packed)).map(|plain| plain.to_string());
+    Ok(EvaluatedPosition {
+        fen,
+        centipawns: if black { -of_mover } else { of_mover },
+        depth: depth.map(i64::from),
+        knodes: nodes.map(|nodes| (nodes / 1_000) as i64),
+        line: line.collect::<Vec<_>>().join(" "),
+    })
+}

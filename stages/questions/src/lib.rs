@@ -1,0 +1,101 @@
+//! The stage `questions`: builds the items of the tasks that its inputs allow.
+//!
+//! - `puzzles`, `games`, `evaluations`: rows of an input, offered to the tasks. `wording`: how the tasks are worded.
+//! - `counts`: what was read, left out and found. Which rows become items, and the items, are the work of `cwm-questions`.
+
+mod config;
+mod counts;
+mod evaluations;
+mod files;
+mod games;
+mod probe;
+mod puzzles;
+mod run;
+
+use cwm_contract::{
+    Context, Failure, Format, Input, Needs, Output, ParameterError, ParameterSpec, Parameters, ProbeContext,
+    ProbeOutput, Stage, Values,
+};
+use cwm_questions::Task;
+
+use config::Config;
+
+/// The stage `questions`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Questions;
+
+/// The inputs that rows are from.
+const SOURCES: [&str; 3] = ["puzzles", "games", "evaluations"];
+
+impl Stage for Questions {
+    fn kind(&self) -> &'static str {
+        "questions"
+    }
+
+    fn description(&self) -> &'static str {
+        "Builds questions about chess with their true answers: from puzzles, games and evaluated positions."
+    }
+
+    fn inputs(&self) -> Vec<Input> {
+        vec![
+            Input::optional("puzzles", Format::PUZZLES, "Puzzles, for Short Tactics, Structural and Motifs."),
+            Input::optional(
+                "games",
+                Format::GAMES,
+                "Games, for state tracking, and with `positions: games` for the rest of Structural and Motifs.",
+            ),
+            Input::optional(
+                "evaluations",
+                Format::EVALUATIONS,
+                "Evaluated positions, for Position Judgement: of `analyse`, or Lichess's JSON lines.",
+            ),
+            Input::optional_many(
+                "wording",
+                Format::ITEMS,
+                "Items whose questions say how each task is worded, such as the published ones; our own wording without them.",
+            ),
+        ]
+    }
+
+    fn check_inputs(&self, given: &[&str]) -> Option<String> {
+        let has_source = SOURCES.iter().any(|source| given.contains(source));
+        (!has_source).then(|| format!("has no source: it needs an input {}", SOURCES.join(", or ")))
+    }
+
+    fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
+        let config = Config::read(values).ok()?;
+        let wanted = config.wanted().ok()?;
+        let missing = Task::all().find(|&task| wanted.names(task) && !given.contains(&config.source(task)))?;
+        Some(format!("is to build {missing}, and needs an input `{}` for it", config.source(missing)))
+    }
+
+    fn outputs(&self) -> Vec<Output> {
+        vec![
+            Output::file("items", Format::ITEMS, "jsonl", "The items, by category and task."),
+            Output::file("counts", Format::COUNTS, "json", "How much was read, left out for what, and found."),
+        ]
+    }
+
+    fn parameters(&self) -> Vec<ParameterSpec> {
+        Config::specs()
+    }
+
+    fn check(&self, values: &Values) -> Vec<ParameterError> {
+        Config::read(values).and_then(|config| config.wanted().map(|_| ())).err().into_iter().collect()
+    }
+
+    fn needs(&self, _values: &Values) -> Needs {
+        Needs { cpu: Some(1), gpu: 0.0, memory: 256 << 20 }
+    }
+
+    fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
+        probe::probe(context).map(Some)
+    }
+
+    fn run(&self, context: &Context) -> Result<(), Failure> {
+        run::run(context)
+    }
+}
+
+#[cfg(test)]
+mod tests;

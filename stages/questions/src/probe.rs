@@ -1,0 +1,53 @@
+//! The probe: a few puzzles, games and evaluations of every kind, with few items a task.
+
+use cwm_chess::sample;
+use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput};
+
+use crate::Questions;
+
+/// Positions of our own with two moves that mate, win a piece or promote, and faulty rows.
+const PUZZLES: &str = "\
+PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,Themes
+own01,6k1/5ppp/7r/8/8/8/5PPP/3R2K1 b - - 0 1,h6a6 d1d8,900,80,95,backRankMate mateIn1
+own02,6k1/5ppp/7r/8/8/8/5PPP/3R2K1 b - - 0 1,h6b6 d1d8,1200,80,95,mateIn1 backRankMate
+own03,6k1/5ppp/7r/8/8/8/5PPP/3R2K1 b - - 0 1,h6d6 d1d6,1700,80,95,hangingPiece
+own04,8/P5k1/8/8/8/8/6K1/8 b - - 0 1,g7f6 a7a8q,2100,80,95,promotion advancedPawn
+own05,4k3/8/8/3q4/8/2N5/8/4K2R b K - 0 1,d5d4 h1h8,1000,80,95,skewer fork
+own06,4k3/4r3/8/8/8/4B3/4R3/4K3 w - - 0 1,e3g5 e7e2 e1e2,1100,80,95,pin discoveredAttack
+own07,4k3/8/8/8/4N3/8/4R3/4K3 b - - 0 1,e8d8 e2d2,1300,101,95,doubleCheck
+own08,r3k3/8/8/8/8/8/8/4K2R w KQkq - 0 1,h1h8 e8d7,1400,80,89,fork
+own09,8/8/8/8/8/8/8/8 w - - 0 1,h1h8 e8d7,1400,80,95,fork
+own10,4k3/8/8/8/8/8/8/4K2R w K - 0 1,h1h9 e8d7,1400,80,95,fork
+own11,4k3/8/8/8/8/8/8/4K2R w K - 0 1,h1h8,1400,80,95,fork
+own12,4k3/8/8/8
+";
+
+/// An evaluation of each band, one of none, and faulty lines.
+const EVALUATIONS: &str = r#"{"fen":"4k3/8/8/8/8/8/4r3/K7 w - -","evals":[{"depth":9,"knodes":5,"pvs":[{"cp":-420,"line":"a1b1"}]}]}
+{"fen":"4k3/8/8/8/8/8/4n3/K7 w - -","evals":[{"depth":9,"pvs":[{"cp":-220,"line":"a1b2"}]}]}
+{"fen":"4k3/8/8/8/8/8/8/K7 w - -","evals":[{"depth":9,"pvs":[{"cp":0}]},{"depth":12,"pvs":[{"cp":-9}]},{"depth":12,"pvs":[]}]}
+{"fen":"4k3/8/8/8/8/8/4N3/K7 b - -","evals":[{"depth":9,"pvs":[{"cp":180,"line":"e8e7"}]}]}
+{"fen":"4k3/8/8/8/8/8/4Q3/K7 b - -","evals":[{"depth":9,"pvs":[{"cp":450,"line":"e8f7"}]}]}
+{"fen":"4k3/8/8/8/8/8/4N3/K7 b - - 3 4","evals":[{"depth":9,"pvs":[{"cp":180}]}]}
+{"fen":"4k3/8/8/8/8/8/3NN3/K7 b - -","evals":[{"depth":9,"pvs":[{"cp":700}]}]}
+{"fen":"4k3/8/8/8/8/8/3QQ3/K7 b - -","evals":[{"depth":9,"pvs":[{"mate":4}]}]}
+{"fen":"4k3/8/8/8/8/8/8/8 b - -","evals":[{"depth":9,"pvs":[{"cp":1}]}]}
+{"fen":"4k3/8/8/8/8/8/3QQ3/K7 b - -"}
+null
+"#;
+
+/// Builds items from made-up inputs: with all of them, and from puzzles alone.
+pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
+    let [puzzles, games, evaluations] =
+        ["puzzles.csv", "games", "evaluations.jsonl"].map(|name| context.folder().join(name));
+    fs_err::write(&puzzles, PUZZLES)?;
+    fs_err::write(&evaluations, EVALUATIONS)?;
+    sample::write_games(&games, &sample::games())?;
+    let values = context
+        .values_with([("per_task", context.at_most("per_task", 2)), ("per_theme", context.at_most("per_theme", 2))]);
+    let inputs = [("puzzles", puzzles), ("games", games), ("evaluations", evaluations)]
+        .map(|(name, path)| (name, Label::stage(name), path));
+    let mut output = context.run(&Questions, "all", &values, &inputs)?;
+    output.extend(context.run(&Questions, "puzzles", &values, &inputs[..1])?);
+    Ok(output)
+}

@@ -1,0 +1,113 @@
+//! The run of `questions`.
+
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
+
+use cwm_contract::{Context, Failure};
+use cwm_questions::build::{Judgement, Positions, StateTracking, Tactics};
+use cwm_questions::prompt::Wording;
+use cwm_questions::{Band, Item, Task, UnknownTasks, read_items, write_line};
+
+use crate::config::{Config, Wanted};
+use crate::counts::{self, SourceCounts};
+use crate::files::Text;
+use crate::{evaluations, games, puzzles};
+
+/// Reads the sources and writes `items` and `counts`.
+pub fn run(context: &Context) -> Result<(), Failure> {
+    let config: Config = context.parameters()?;
+    let wanted = config.wanted().map_err(|fault| Failure::input(format!("`{}` {}", fault.parameter, fault.message)))?;
+    let wording = wording(context, &config)?;
+    let is_given = |task| wanted.has(task) && context.optional_input(config.source(task)).is_some();
+    if let Some(task) = Task::all().find(|&task| is_given(task) && !wording.has(task)) {
+        return Err(Failure::input(format!("the wording has no item of the task {task}"))
+            .hint("give the wording of all tasks that are built, or leave this one out with `tasks`"));
+    }
+    let (mut items, sources) = build(context, &config, &is_given)?;
+    items.sort_by_key(|item| item.task().map(Task::category));
+    for item in &mut items {
+        wording.ask(item)?;
+    }
+    let tasks: Vec<(Task, usize)> = Task::all()
+        .filter(|&task| is_given(task))
+        .map(|task| (task, items.iter().filter(|item| item.task() == Some(task)).count()))
+        .collect();
+    check(context, &config, &wanted, &tasks)?;
+    let mut out = BufWriter::new(fs_err::File::create(context.output("items")?)?);
+    for item in &items {
+        write_line(&mut out, item)?;
+    }
+    out.flush()?;
+    counts::write(context, &sources, &tasks, &items)?;
+    context.metric("items", items.len() as f64);
+    Ok(())
+}
+
+/// How the tasks are worded: as given, else by us.
+fn wording(context: &Context, config: &Config) -> Result<Wording, Failure> {
+    let given = context.group("wording");
+    if given.is_empty() {
+        return Ok(Wording::own(config.keys()));
+    }
+    let mut items = Vec::new();
+    for input in given {
+        let text = Text::open(&input.path)?;
+        items.extend(read_items(text.reader, &input.path.display().to_string(), UnknownTasks::Fail)?);
+    }
+    Wording::of_items(&items)
+}
+
+/// Builds items of all sources, without their questions.
+fn build(
+    context: &Context,
+    config: &Config,
+    is_given: &dyn Fn(Task) -> bool,
+) -> Result<(Vec<Item>, BTreeMap<&'static str, SourceCounts>), Failure> {
+    let (order, seed, keys) = (config.order(), config.seed, config.keys());
+    let wanted = |task| if is_given(task) { config.items_of(task) } else { 0 };
+    let positions = |source| (config.positions == source).then(|| Positions::new(order, seed, keys, wanted));
+    let (mut items, mut sources) = (Vec::new(), BTreeMap::new());
+    let mut add = |source, (found, counts): (Vec<Item>, SourceCounts)| {
+        items.extend(found);
+        sources.insert(source, counts);
+    };
+    if let Some(path) = context.optional_input("puzzles") {
+        let tactics = Tactics::new(order, seed, wanted);
+        add("puzzles", puzzles::read(context, path, positions("puzzles"), tactics)?);
+    }
+    if let Some(folder) = context.optional_input("games") {
+        let tracking = StateTracking::new(order, seed, keys, wanted);
+        add("games", games::read(context, folder, positions("games"), tracking)?);
+    }
+    if let Some(path) = context.optional_input("evaluations") {
+        let judgement = Judgement::new(order, seed, keys, wanted);
+        let bands: Vec<Band> = Band::ALL.into_iter().filter(|&band| is_given(Task::Judgement(band))).collect();
+        if !bands.is_empty() {
+            add("evaluations", evaluations::read(context, path, judgement, config.first, &bands)?);
+        }
+    }
+    Ok((items, sources))
+}
+
+/// Notes tasks that have fewer items than wanted.
+///
+/// # Errors
+///
+/// One of them is named, or none has an item.
+fn check(context: &Context, config: &Config, wanted: &Wanted, tasks: &[(Task, usize)]) -> Result<(), Failure> {
+    for &(task, found) in tasks {
+        let most = config.items_of(task);
+        let message = format!("{task} has {found} of {most} items");
+        if found < most && wanted.names(task) {
+            return Err(Failure::input(format!("{message}: `{}` has no more for it", config.source(task)))
+                .hint("give more, or lower `per_task` or `per_theme`"));
+        }
+        if found < most {
+            context.note(message);
+        }
+    }
+    if tasks.iter().all(|(_, found)| *found == 0) {
+        return Err(Failure::input("no item could be built").hint("give more puzzles, games or evaluations"));
+    }
+    Ok(())
+}
