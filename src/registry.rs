@@ -48,6 +48,7 @@ stages! {
     "bins": cwm_bins::Bins,
     "compare": cwm_compare::Compare,
     "claim": cwm_claim::Claim,
+    "grade": cwm_grade::Grade,
     "report": cwm_report::Report,
 }
 

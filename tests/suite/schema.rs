@@ -37,6 +37,7 @@ const IS_WHOLE: bool = cfg!(all(
     feature = "bins",
     feature = "compare",
     feature = "claim",
+    feature = "grade",
     feature = "report"
 ));
 

@@ -3,6 +3,7 @@
 //! It reads the files that stages write; no stage reads what it writes, and none uses it, so that it is in no stage's
 //! fingerprint. It must not know of pipelines or the store.
 
+mod answers;
 mod autoencoder;
 mod choices;
 mod counts;
@@ -52,6 +53,10 @@ impl Inspector for ChessInspector {
             "transpositions" => inside_rows::transpositions(path, detail).map(Some),
             "legality" => inside_rows::legality(path).map(Some),
             "matches" => matches::matches(path, detail).map(Some),
+            "items" => answers::items(path, detail).map(Some),
+            "answers" => answers::answers(path, detail).map(Some),
+            "grades" => answers::grades(path).map(Some),
+            "tallies" => answers::tallies(path).map(Some),
             "pgn" => pgn::pgn(path, detail).map(Some),
             "checkpoint" => models::checkpoint(path).map(Some),
             "curves" => models::curves(path).map(Some),

@@ -5,16 +5,24 @@
 
 mod item;
 mod json_lines;
+mod judge;
 mod metadata;
+mod reading;
 mod scripted;
 mod task;
 pub mod truth;
+mod verdict;
 
 pub use item::{Item, UnknownTasks, read_items};
 pub use json_lines::write_line;
+pub use judge::{Judge, Judgement, MoveFault};
 pub use metadata::Metadata;
+pub use reading::extract;
 pub use scripted::{answer_at_random, answer_by_rules};
 pub use task::{AnswerType, Band, Category, Distractors, Form, Level, Task, Theme};
+pub use verdict::{Length, Verdict, verdict};
 
 #[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod judged;

@@ -1,0 +1,22 @@
+//! What a model's text answers.
+//!
+//! - `extraction`: the text of the answer by the published rule, to the letter.
+//! - `final_answer`, `markup`: the same as a person finds it, without what surrounds it.
+//! - `answer`: what that text means, by the form that was asked for. `moves`, `pieces`, `fen`: the forms with rules of their own.
+
+mod answer;
+mod extraction;
+mod fen;
+mod final_answer;
+mod markup;
+mod moves;
+mod pieces;
+mod white_space;
+
+pub use answer::{Answer, is_none, read_answer};
+pub use extraction::extract;
+pub use final_answer::final_answer;
+pub(crate) use white_space::strip;
+
+#[cfg(test)]
+mod tests;

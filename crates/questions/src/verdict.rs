@@ -1,0 +1,86 @@
+//! The published verdict on an answer.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::reading::strip;
+use crate::task::AnswerType;
+
+/// Share of the allowed tokens from which an answer counts as cut.
+const CUT: f64 = 0.98;
+
+/// What an answer is, by the published rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The key.
+    Correct,
+    /// As many tokens as allowed, whatever the answer.
+    MaxTokenReached,
+    /// No answer is found.
+    FormatError,
+    /// Not the key.
+    WrongAnswer,
+    /// A list with all entries of the key, and false ones.
+    MultiExtraItems,
+    /// A list with entries of the key alone, but not all.
+    MultiMissingItems,
+    /// A list with false entries that lacks some of the key.
+    MultiFalseItems,
+}
+
+impl Verdict {
+    /// The published name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Correct => "correct",
+            Verdict::MaxTokenReached => "max_token_reached",
+            Verdict::FormatError => "format_error",
+            Verdict::WrongAnswer => "wrong_answer",
+            Verdict::MultiExtraItems => "multi_extra_items",
+            Verdict::MultiMissingItems => "multi_missing_items",
+            Verdict::MultiFalseItems => "multi_false_items",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How long an answer is, as far as it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Length {
+    /// Tokens of the completion.
+    pub completion_tokens: Option<u64>,
+    /// Tokens that were allowed.
+    pub max_tokens: Option<u64>,
+}
+
+impl Length {
+    fn is_cut(self) -> bool {
+        let lengths = self.completion_tokens.zip(self.max_tokens);
+        lengths.is_some_and(|(tokens, allowed)| tokens as f64 >= allowed as f64 * CUT)
+    }
+}
+
+/// The verdict on the extracted text of an answer.
+pub fn verdict(extracted: Option<&str>, key: &str, answer_type: AnswerType, length: Length) -> Verdict {
+    let lower = |text: &str| strip(&text.to_lowercase()).to_owned();
+    let Some(extracted) = extracted.filter(|_| !length.is_cut()) else {
+        return if length.is_cut() { Verdict::MaxTokenReached } else { Verdict::FormatError };
+    };
+    if answer_type == AnswerType::Single {
+        return if lower(extracted) == lower(key) { Verdict::Correct } else { Verdict::WrongAnswer };
+    }
+    let entries =
+        |text: &str| -> BTreeSet<String> { text.split(',').map(lower).filter(|entry| !entry.is_empty()).collect() };
+    let (extracted, key) = (entries(extracted), entries(key));
+    match (extracted.is_subset(&key), key.is_subset(&extracted)) {
+        (true, true) => Verdict::Correct,
+        (false, true) => Verdict::MultiExtraItems,
+        (true, false) => Verdict::MultiMissingItems,
+        (false, false) => Verdict::MultiFalseItems,
+    }
+}

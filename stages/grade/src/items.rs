@@ -1,0 +1,96 @@
+//! The items, and their tasks.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::BufReader;
+
+use cwm_contract::{Context, Failure};
+use cwm_questions::{Item, UnknownTasks, read_items, write_line};
+use sha2::{Digest, Sha256};
+
+/// All items, in the order of the files.
+pub struct Items {
+    /// The items.
+    pub all: Vec<Item>,
+    /// Their tasks, in the order in which they come.
+    pub tasks: Vec<Task>,
+    places: HashMap<String, usize>,
+}
+
+/// A task, and its items.
+#[derive(Debug, PartialEq)]
+pub struct Task {
+    /// Its name.
+    pub name: String,
+    /// Its category.
+    pub category: String,
+    /// The places of its items among all.
+    pub places: Vec<usize>,
+}
+
+impl Items {
+    /// Reads the input `items`.
+    ///
+    /// # Errors
+    /// A line is no item, or its task is not known and such items are not kept; an item is there twice; there are none.
+    pub fn read(context: &Context, unknown: UnknownTasks) -> Result<Self, Failure> {
+        let mut all = Vec::new();
+        let (mut places, mut first_files) = (HashMap::new(), Vec::new());
+        for input in context.group("items") {
+            let name = input.label.to_string();
+            let file = BufReader::new(fs_err::File::open(&input.path)?);
+            for item in read_items(file, &name, unknown)? {
+                if let Some(first) = places.insert(item.task_id.clone(), all.len()) {
+                    let (id, first): (_, &String) = (&item.task_id, &first_files[first]);
+                    return Err(Failure::input(format!("{name}: the item {id} is in {first} too")));
+                }
+                all.push(item);
+                first_files.push(name.clone());
+            }
+        }
+        if all.is_empty() {
+            return Err(Failure::input("there are no items to grade"));
+        }
+        let tasks = tasks(&all);
+        Ok(Items { all, tasks, places })
+    }
+
+    /// The place of an item.
+    pub fn place(&self, task_id: &str) -> Option<usize> {
+        self.places.get(task_id).copied()
+    }
+
+    /// The categories, in the order in which they come.
+    pub fn categories(&self) -> Vec<&str> {
+        let mut seen = HashSet::new();
+        self.tasks.iter().map(|task| task.category.as_str()).filter(|category| seen.insert(*category)).collect()
+    }
+
+    /// For each category the SHA-256 of the lines of its items.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn digests(&self) -> Result<BTreeMap<String, String>, Failure> {
+        let mut digests: BTreeMap<&str, Sha256> = BTreeMap::new();
+        for item in &self.all {
+            let mut line = Vec::new();
+            write_line(&mut line, item)?;
+            digests.entry(&item.task_category).or_default().update(&line);
+        }
+        let hex = |digest: Sha256| digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(digests.into_iter().map(|(category, digest)| (category.to_owned(), hex(digest))).collect())
+    }
+}
+
+fn tasks(items: &[Item]) -> Vec<Task> {
+    let mut tasks: Vec<Task> = Vec::new();
+    let mut known: HashMap<&str, usize> = HashMap::new();
+    for (place, item) in items.iter().enumerate() {
+        let at = *known.entry(&item.task_type).or_insert_with(|| {
+            let (name, category) = (item.task_type.clone(), item.task_category.clone());
+            tasks.push(Task { name, category, places: Vec::new() });
+            tasks.len() - 1
+        });
+        tasks[at].places.push(place);
+    }
+    tasks
+}

@@ -1,0 +1,75 @@
+//! The stage `grade`: what the answers of all runs are, and what they come to.
+//!
+//! - `items`: the items, and their tasks. `answers`: the answers of a run, each judged. `cost`: what an answer cost.
+//! - `resamples`: accuracies of tasks whose items are drawn anew. `counts`: sums of a run. `tallies`: both together.
+//!
+//! What is true and how an answer is read is the business of `cwm-questions`. This crate must not know who was asked, or how.
+
+mod answers;
+mod config;
+mod cost;
+mod counts;
+mod items;
+mod output;
+mod probe;
+mod resamples;
+mod run;
+mod tallies;
+
+use cwm_contract::{
+    Context, Failure, Format, Input, Output, ParameterError, ParameterSpec, Parameters, ProbeContext, ProbeOutput,
+    Stage, Values,
+};
+
+use config::Config;
+
+/// The stage `grade`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Grade;
+
+impl Stage for Grade {
+    fn kind(&self) -> &'static str {
+        "grade"
+    }
+
+    fn description(&self) -> &'static str {
+        "Judges the answers of models to items, and sums up what each run is worth, with bootstrap intervals."
+    }
+
+    fn inputs(&self) -> Vec<Input> {
+        vec![
+            Input::list("items", Format::ITEMS, "The items: a file, or several."),
+            Input::many("answers", Format::ANSWERS, "The answers of each run to all items, of any program."),
+        ]
+    }
+
+    fn outputs(&self) -> Vec<Output> {
+        vec![
+            Output::file("grades", Format::GRADES, "parquet", "One row for each run and item."),
+            Output::folder(
+                "tallies",
+                Format::TALLIES,
+                "Sums of each run overall, by category and by task; every two runs compared; the tasks.",
+            ),
+        ]
+    }
+
+    fn parameters(&self) -> Vec<ParameterSpec> {
+        Config::specs()
+    }
+
+    fn check(&self, values: &Values) -> Vec<ParameterError> {
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+    }
+
+    fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
+        probe::probe(context).map(Some)
+    }
+
+    fn run(&self, context: &Context) -> Result<(), Failure> {
+        run::run(context)
+    }
+}
+
+#[cfg(test)]
+mod tests;

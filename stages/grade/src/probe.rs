@@ -1,0 +1,92 @@
+//! The probe: answers of two made-up runs to an item of each form.
+
+use std::path::Path;
+
+use cwm_answers::{Answer, AnswersWriter, NOT_ASKED, Run};
+use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput, Value};
+
+use crate::Grade;
+
+const FEN: &str = "r3k2r/1P6/8/8/2b5/8/4R3/4K2R b Kkq - 0 1";
+
+/// Task, category, metadata, key, and answers to it.
+const ITEMS: [(&str, &str, &str, &str, [&str; 2]); 11] = [
+    (
+        "structural_piece_arrangement",
+        "Structural",
+        "{}",
+        "White King: ['e1']",
+        ["White King: [e1]", "White King: ['e1']"],
+    ),
+    ("structural_check_detection", "Structural", "{}", "White Rook at e2", ["white rook on e2", "none"]),
+    ("structural_legal_move_all", "Structural", "{}", "e8d7", ["Kd7, e8d7", "e8d7, e8d8"]),
+    ("structural_control_squares", "Structural", r#"{"target_square": "e2"}"#, "e3, e4", ["e3; e4", "e3"]),
+    ("motifs_skewer", "Motifs", "{}", "h1>h8>e8", ["h1 -> h8 -> e8", "h1>h8>e8"]),
+    ("motifs_fork", "Motifs", "{}", "c4>b7-e2", ["c4>e2-b7", "c4>b7-e2"]),
+    ("motifs_battery", "Motifs", "{}", "a1>h1", ["h1>a1", "a1>h1"]),
+    ("short_tactics_theme_fork", "Short Tactics", r#"{"pv": "e3e2 c4e2"}"#, "c4e2", ["Bxe2", "e8e7"]),
+    (
+        "position_judgement_losing",
+        "Position Judgement",
+        r#"{"actual_evaluation": -390, "options": [-400, 0, 400]}"#,
+        "-400",
+        ["-400 cp", "0"],
+    ),
+    ("semantic_keyword", "Semantic", r#"{"options": ["a", "b"]}"#, "B", ["(B)", "B"]),
+    ("structural_state_tracking_short", "Structural", "{}", "", ["8/8/8/8/8/8/8/8 w - - 0 1", "?"]),
+];
+
+/// Runs the stage on them.
+///
+/// # Errors
+/// The disk refuses.
+pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
+    let items = context.folder().join("items.jsonl");
+    fs_err::write(
+        &items,
+        ITEMS.map(|(task, category, metadata, key, _)| line(task, category, metadata, key)).concat(),
+    )?;
+    let mut inputs = vec![("items", Label::stage("items"), items)];
+    for (name, which) in [("free", 0), ("exact", 1)] {
+        let path = context.folder().join(name);
+        write(&path, name, which)?;
+        inputs.push(("answers", Label::stage(name), path));
+    }
+    // The given prices are of other runs.
+    let prices = [("input", 1.0), ("output", 2.0)].map(|(name, price)| (name.to_owned(), Value::Float(price)));
+    let prices = Value::Map([("exact".to_owned(), Value::Map(prices.into()))].into());
+    let values = context.values_with([("prices", prices), ("resamples", context.at_most("resamples", 100))]);
+    context.run(&Grade, "grades", &values, &inputs)
+}
+
+fn line(task: &str, category: &str, metadata: &str, key: &str) -> String {
+    let multi = ["check_", "legal_move", "control", "motifs"].iter().any(|part| task.contains(part));
+    let answer_type = if multi { "multi" } else { "single" };
+    let input = if task.contains("tracking") { format!("{FEN} | e8d7") } else { FEN.to_owned() };
+    format!(
+        concat!(
+            r#"{{"task_id": "{}_0000", "task_type": "{}", "task_category": "{}", "input": "{}", "question": "", "#,
+            r#""format_examples": [], "correct_answer": "{}", "answer_type": "{}", "metadata": {}}}"#,
+            "\n"
+        ),
+        task, task, category, input, key, answer_type, metadata
+    )
+}
+
+fn write(path: &Path, name: &str, which: usize) -> Result<(), Failure> {
+    let run = Run { name: name.to_owned(), max_tokens: Some(100), ..Run::default() };
+    let mut writer = AnswersWriter::create(path, &run)?;
+    for (at, (task, .., answers)) in ITEMS.iter().enumerate() {
+        let is_asked = which == 0 || !task.starts_with("semantic");
+        writer.push(Answer {
+            task_id: format!("{task}_0000"),
+            response: Some(format!("FINAL ANSWER: {}", answers[which])),
+            finish: (!is_asked).then(|| NOT_ASKED.to_owned()),
+            prompt_tokens: Some(1_000),
+            completion_tokens: Some(90 + at as u64),
+            cost: (at % 2 == 0).then_some(0.25),
+            ..Answer::default()
+        })?;
+    }
+    writer.finish()
+}
