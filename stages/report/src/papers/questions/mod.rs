@@ -3,7 +3,7 @@
 //! `measured` reads tallies, `tables` and `figures` define what is shown, `facts` are the paper's numbers, and `failures` shows answers
 //! that are not correct.
 
-mod facts;
+pub(crate) mod facts;
 mod failures;
 mod figures;
 mod measured;

@@ -9,7 +9,7 @@ const TABLES: &str = include_str!("tables.csv");
 const PARAMETERS: &str = include_str!("parameters.csv");
 
 /// SHA-256 of the lines of each category of the published items.
-pub(super) const PUBLISHED: [(&str, &str); 5] = [
+pub(crate) const PUBLISHED: [(&str, &str); 5] = [
     ("Structural", "b7cbe3b07f37595d52d9094f592520d4de270d6d974885eb2a5d3526209213a9"),
     ("Motifs", "22d70b7f6a5b63b3e1f8494a1e5588e63859660c71b436690260000940e04815"),
     ("Short Tactics", "fdcbad931a81e1edffaa8ca6814d4da0494dec3b397fea6d06487bad6e3161d7"),
