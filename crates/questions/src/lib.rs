@@ -3,10 +3,12 @@
 //! Pure functions of items and texts. No other crate knows a task's name. This crate must not know files of answers, who
 //! answers, or what is computed from verdicts.
 
+pub mod build;
 mod item;
 mod json_lines;
 mod judge;
 mod metadata;
+pub mod prompt;
 mod reading;
 mod scripted;
 mod task;

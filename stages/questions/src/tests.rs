@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use cwm_chess::sample;
 use cwm_contract::testing::{Outcome, Trial, probe};
-use cwm_contract::{Failure, Label, Value, Values};
+use cwm_contract::{Failure, Stage, Value, Values};
 use cwm_evaluations::{Evaluation, EvaluationsWriter, Line, Score, Source};
 use cwm_questions::{Category, Item, Task, UnknownTasks, read_items};
 use serde_json::Value as Json;
@@ -160,15 +160,19 @@ fn what_cannot_be_built_is_refused() {
 }
 
 #[test]
-fn inputs_that_named_tasks_need_are_missed_at_once() {
-    use cwm_contract::Stage;
-    let values = Values::from([("tasks".to_owned(), tasks(&["structural_state_tracking_mid", "motifs_*"]))]);
-    let values = cwm_contract::testing::probe(&Questions, values.clone(), tempfile::tempdir().unwrap().path())
-        .map(|_| values)
-        .unwrap();
+fn inputs_that_named_tasks_need_are_missed_before_the_run() {
+    let with = |positions: &str| -> Values {
+        let defaults = Questions.parameters().into_iter().map(|spec| (spec.name.to_owned(), spec.default.unwrap()));
+        let named = tasks(&["structural_state_tracking_mid", "structural_check_in_1", "short_tactics_*"]);
+        defaults.chain([("tasks".to_owned(), named), ("positions".to_owned(), text(positions))]).collect()
+    };
+    let missing = |positions: &str, given: &[&str]| Questions.check_inputs_for(&with(positions), given);
+    let needs = |task: &str, input: &str| Some(format!("is to build {task}, and needs an input `{input}` for it"));
+    assert_eq!(missing("puzzles", &["puzzles"]), needs("structural_state_tracking_mid", "games"));
+    assert_eq!(missing("puzzles", &["games"]), needs("structural_check_in_1", "puzzles"));
+    assert_eq!(missing("games", &["games"]), None);
     assert!(Questions.check_inputs(&["wording"]).is_some());
     assert!(Questions.check_inputs(&["games"]).is_none());
-    let _ = values;
 }
 
 #[test]

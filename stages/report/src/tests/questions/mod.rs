@@ -10,7 +10,7 @@ use cwm_answers::{
 };
 use cwm_contract::testing::Trial;
 
-use super::{files, label, lines, read, run};
+use super::{label, lines, read, run};
 use crate::papers::questions::facts::PUBLISHED;
 
 /// A task of each category.

@@ -1,7 +1,7 @@
 //! Tables of runs by category, the paper's numbers beneath ours.
 
 use cwm_answers::Tally;
-use cwm_page::{Cell, Column, PaperComparison, PrintedValue, Row, Table, comparison_rows, number};
+use cwm_page::{Cell, Column, PaperComparison, PrintedValue, Table, comparison_rows, number};
 
 use super::{accuracy, mean, of};
 use crate::papers::questions::facts::{Facts, OVERALL, TOKENS, is_named};

@@ -1,0 +1,2 @@
+mod evaluations;
+mod selection;
