@@ -48,7 +48,9 @@ impl Measured {
             measured.add(label, Tallies::read(&input.path)?)?;
         }
         let accuracy = |player: &Player| player.overall.accuracy;
-        measured.players.sort_by(|one, two| accuracy(two).total_cmp(&accuracy(one)).then_with(|| one.name.cmp(&two.name)));
+        measured
+            .players
+            .sort_by(|one, two| accuracy(two).total_cmp(&accuracy(one)).then_with(|| one.name.cmp(&two.name)));
         measured.labels.sort();
         Ok(measured)
     }
@@ -77,7 +79,8 @@ impl Measured {
         }));
         let is_published =
             |(category, digest): &(&str, &str)| graded.items.get(*category).is_some_and(|found| found == digest);
-        let published = PUBLISHED.iter().filter(|known| is_published(known)).map(|(category, _)| (*category).to_owned());
+        let published =
+            PUBLISHED.iter().filter(|known| is_published(known)).map(|(category, _)| (*category).to_owned());
         self.published.insert(label.clone(), published.collect());
         self.labels.push(label);
         Ok(())

@@ -38,7 +38,7 @@ impl Paper for Questions {
         let shown = ["grades", "items", "answers"];
         let missing: Vec<&str> = shown.into_iter().filter(|input| !given.contains(input)).collect();
         let some = !missing.is_empty() && missing.len() < shown.len();
-        some.then(|| format!("shows answers that failed only with all of grades, items and answers: {} is missing", missing.join(", ")))
+        some.then(|| format!("needs {} as well, to show answers with their questions and verdicts", missing.join(", ")))
     }
 
     fn chapter(&self, context: &Context, config: &Config) -> Result<Option<Chapter>, Failure> {
@@ -74,7 +74,8 @@ fn id(name: &str) -> String {
 }
 
 fn summary(measured: &Measured) -> String {
-    let plural = |count: usize, one: &str| format!("{} {one}{}", number::count(count as u64), if count == 1 { "" } else { "s" });
+    let plural =
+        |count: usize, one: &str| format!("{} {one}{}", number::count(count as u64), if count == 1 { "" } else { "s" });
     let items: u64 = measured.items.iter().map(|(_, count)| count.items).sum();
     format!(
         "What does a language model understand of chess: rules, patterns, short calculation, judgement and commentary? This page has {} on {} \
@@ -99,9 +100,12 @@ fn warnings(measured: &Measured) -> Vec<String> {
         );
     }
     let scripted = ["oracle", "random", "rules", "engine", "believed"];
-    let is_scripted = |player: &&measured::Player| player.run.player.as_deref().is_some_and(|kind| scripted.contains(&kind));
+    let is_scripted =
+        |player: &&measured::Player| player.run.player.as_deref().is_some_and(|kind| scripted.contains(&kind));
     if measured.players.iter().any(|player| is_scripted(&player)) {
-        warnings.push("Scripted players do not read prompts: context and examples change none of their answers.".to_owned());
+        warnings.push(
+            "Scripted players do not read prompts: context and examples change none of their answers.".to_owned(),
+        );
     }
     warnings
 }
@@ -127,8 +131,7 @@ fn sections(measured: &Measured, facts: &Facts) -> Vec<Section> {
     ];
     let prompts =
         vec![Block::Table(tables::context(measured, facts)), Block::Table(tables::reasoning(measured, facts))];
-    let agreement =
-        vec![Block::Figure(figures::agreement(measured)), Block::Table(tables::agreement(measured))];
+    let agreement = vec![Block::Figure(figures::agreement(measured)), Block::Table(tables::agreement(measured))];
     let items = vec![Block::Figure(figures::items(measured)), Block::Table(tables::items(measured, facts))];
     vec![
         Section::new(&id("accuracy"), "Right answers by category and task", "Accuracy", accuracy),

@@ -5,9 +5,7 @@ mod tables;
 
 use std::path::{Path, PathBuf};
 
-use cwm_answers::{
-    Answer, AnswersWriter, Grade, Graded, GradesWriter, ItemCount, PairTally, Run, Tallies, Tally,
-};
+use cwm_answers::{Answer, AnswersWriter, Grade, Graded, GradesWriter, ItemCount, PairTally, Run, Tallies, Tally};
 use cwm_contract::testing::Trial;
 
 use super::{label, lines, read, run};

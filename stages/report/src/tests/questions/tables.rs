@@ -1,6 +1,7 @@
 //! Tables and figures.
 
 use super::*;
+use crate::tests::hostile::fields;
 
 fn usual() -> Vec<(Run, u64)> {
     let oracle = Run { name: "oracle".into(), player: Some("oracle".into()), ..Run::default() };
@@ -12,8 +13,21 @@ fn every_table_and_figure_is_there() {
     let folder = tempfile::tempdir().unwrap();
     let report = report_of(folder.path(), &tallies(&usual(), true));
     let tables = [
-        "agreement", "categories", "context", "cost", "items", "motifs", "parameters", "prior", "reasoning", "sound", "structural",
-        "tasks", "tokens", "verdicts", "words",
+        "agreement",
+        "categories",
+        "context",
+        "cost",
+        "items",
+        "motifs",
+        "parameters",
+        "prior",
+        "reasoning",
+        "sound",
+        "structural",
+        "tasks",
+        "tokens",
+        "verdicts",
+        "words",
     ];
     assert_eq!(names(&report, "tables", ".csv"), tables.map(|name| format!("questions-{name}")));
     let figures = ["accuracy", "agreement", "cost-accuracy", "items", "tokens", "tokens-accuracy", "verdicts"];
@@ -22,7 +36,9 @@ fn every_table_and_figure_is_there() {
     assert!(drawn.contains("GPT-5: 40.00 % correct, 40 of 100"), "{drawn}");
     let page = read(&report, "index.html");
     assert!(page.contains("This page has 4 runs on 100 items of 5 tasks."), "{page}");
-    assert!(page.contains("Scripted players do not read prompts") && !page.contains("Not all items are the published ones"));
+    assert!(
+        page.contains("Scripted players do not read prompts") && !page.contains("Not all items are the published ones")
+    );
 }
 
 #[test]
@@ -32,7 +48,10 @@ fn the_papers_numbers_stand_beside_runs_of_its_names_on_the_published_items() {
     let csv = |name: &str| read(&report, &format!("tables/questions-{name}.csv"));
     let categories = csv("categories");
     let of = |start: &str| lines(&categories, start).iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
-    assert_eq!(of("paper,GPT-5[reasoning=medium],paper"), ["paper,GPT-5[reasoning=medium],paper,,79.3,,,97,,,,,,,40,,,,,"]);
+    assert_eq!(
+        of("paper,GPT-5[reasoning=medium],paper"),
+        ["paper,GPT-5[reasoning=medium],paper,,79.3,,,97,,,,,,,,,40,,,,,"]
+    );
     assert!(of("difference,GPT-5[reasoning=medium],difference,,0.7,,,-17,")[0].contains(",40,"), "{categories}");
     assert_eq!(of("paper,GPT-5,paper,,44,").len(), 1);
     assert!(of("paper,GPT-5[context=pieces_moves]").is_empty());
@@ -48,8 +67,16 @@ fn the_papers_numbers_stand_beside_runs_of_its_names_on_the_published_items() {
     assert!(context.contains("ours,GPT-5,this run,40,39,41,,50,49,51,,10,9,12\n"), "{context}");
     assert!(lines(&context, "paper,Claude 3.5 Haiku,paper (not run here),14.5,").len() == 1, "{context}");
     assert!(lines(&csv("cost"), "ours,GPT-5,")[0].contains(",500,300,200,,0.5,0.005,80"), "{}", csv("cost"));
-    assert!(lines(&csv("agreement"), "ours,oracle,GPT-5[reasoning=medium],100,75,25,10,9,12").len() == 1, "{}", csv("agreement"));
-    assert!(csv("items").contains("ours,Structural,this run,1,20,19\npaper,Structural,paper,11,1100,\n"), "{}", csv("items"));
+    assert!(
+        lines(&csv("agreement"), "ours,oracle,GPT-5[reasoning=medium],100,75,25,10,9,12").len() == 1,
+        "{}",
+        csv("agreement")
+    );
+    assert!(
+        csv("items").contains("ours,Structural,this run,1,20,19\npaper,Structural,paper,11,1100,\n"),
+        "{}",
+        csv("items")
+    );
     assert_eq!(csv("structural").lines().count(), 12);
 }
 
@@ -67,17 +94,14 @@ fn on_other_items_the_papers_rows_stand_by_themselves() {
 #[test]
 fn no_number_of_the_paper_is_missing() {
     let folder = tempfile::tempdir().unwrap();
-    let report = report_of(folder.path(), &tallies(&usual()[..2], false));
+    let report = report_of(folder.path(), &tallies(&usual(), false));
     let tables = ["categories", "tokens", "cost", "context", "reasoning", "items", "words"];
-    let all: String = tables.map(|name| read(&report, &format!("tables/questions-{name}.csv"))).concat();
-    let cells: Vec<&str> = all.lines().filter(|line| line.starts_with("paper,")).flat_map(|line| line.split(',')).collect();
-    for line in include_str!("../../papers/questions/facts/facts.csv").lines().skip(1) {
-        // Values with commas are in quotes.
-        let value = line.split('"').rev().nth(1).filter(|value| value.starts_with(|digit: char| digit.is_ascii_digit()));
-        let value = value.map_or_else(|| line.rsplit(',').nth(1).unwrap().to_owned(), |value| value.replace(',', ""));
-        let number: f64 = value.parse().unwrap_or(f64::NAN);
-        let is = |cell: &&str| **cell == value || cell.parse() == Ok(number);
-        assert!(cells.iter().any(is), "{line}: {value}");
+    let rows = tables.map(|name| fields(&read(&report, &format!("tables/questions-{name}.csv")))).concat();
+    let cells: Vec<&String> = rows.iter().filter(|row| row[0] == "paper").flatten().collect();
+    for fact in fields(include_str!("../../papers/questions/facts/facts.csv")).iter().skip(1) {
+        let number: Option<f64> = fact[4].replace(',', "").parse().ok();
+        let is = |cell: &&String| **cell == fact[4] || number.is_some_and(|number| cell.parse() == Ok(number));
+        assert!(cells.iter().any(|cell| is(cell)), "{fact:?}");
     }
 }
 
@@ -87,6 +111,7 @@ fn tallies_without_their_runs_are_an_error() {
     let mut tallies = tallies(&usual(), true);
     tallies.graded.runs.clear();
     tallies.write(&folder.path().join("tallies")).unwrap();
-    let failure = run(Trial::new(folder.path().join("trial")).input("tallies", folder.path().join("tallies"))).unwrap_err();
+    let failure =
+        run(Trial::new(folder.path().join("trial")).input("tallies", folder.path().join("tallies"))).unwrap_err();
     assert!(failure.message.contains("do not describe their run GPT-5"), "{failure}");
 }

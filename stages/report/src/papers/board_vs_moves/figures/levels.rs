@@ -4,9 +4,9 @@ use cwm_page::{Figure, LegendEntry, PanelRow, Style};
 
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::facts::Facts;
-use crate::papers::drawing::{row, stacked};
 use crate::papers::board_vs_moves::play::{Played, Results};
 use crate::papers::board_vs_moves::tables::SWEEPS;
+use crate::papers::drawing::{row, stacked};
 
 /// Panels side by side, and pixels of a bar with the space beside it.
 const ABREAST: usize = 2;

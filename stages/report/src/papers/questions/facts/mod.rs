@@ -119,8 +119,12 @@ impl Printed {
 
 /// One of the paper's tables of words.
 pub(super) fn words_of_table(number: &str, id: &str, title: &str, paper: &'static str) -> Table {
-    let cells: Vec<[&str; 5]> =
-        TABLES.lines().skip(1).filter_map(|line| fields(line).try_into().ok()).filter(|cell: &[&str; 5]| cell[0] == number).collect();
+    let cells: Vec<[&str; 5]> = TABLES
+        .lines()
+        .skip(1)
+        .filter_map(|line| fields(line).try_into().ok())
+        .filter(|cell: &[&str; 5]| cell[0] == number)
+        .collect();
     let distinct = |at: usize| {
         let mut names: Vec<&str> = Vec::new();
         cells.iter().for_each(|cell| names.extend((!names.contains(&cell[at])).then_some(cell[at])));
@@ -179,7 +183,10 @@ pub(super) fn is_named(run: &str, other: &str) -> bool {
 
 /// What names of runs are compared by: whatever stands between their words.
 fn name(run: &str) -> String {
-    run.chars().filter(|letter| letter.is_alphanumeric() || ['*', '.'].contains(letter)).flat_map(char::to_lowercase).collect()
+    run.chars()
+        .filter(|letter| letter.is_alphanumeric() || ['*', '.'].contains(letter))
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// The fields of a line; a comma within quotes ends none.

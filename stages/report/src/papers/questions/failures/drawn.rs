@@ -53,7 +53,11 @@ pub(super) fn draw(shown: &Shown) -> Result<String, Failure> {
         extracted: grade.extracted.as_deref().map(beginning),
         key: beginning(&item.correct_answer),
         // An item of another benchmark has no sound answer.
-        sound_key: key(item, Keys::Sound).ok().flatten().filter(|key| *key != item.correct_answer).map(|key| beginning(&key)),
+        sound_key: key(item, Keys::Sound)
+            .ok()
+            .flatten()
+            .filter(|key| *key != item.correct_answer)
+            .map(|key| beginning(&key)),
         sound: match grade.sound {
             Some(true) => "sound",
             Some(false) => "not sound",

@@ -32,7 +32,8 @@ pub(crate) fn accuracy(measured: &Measured, facts: &Facts) -> Figure {
         id: id("accuracy"),
         title: "Accuracy by category".into(),
         paper: Some("Figure 3, Section 4.2"),
-        description: "Correct answers of each run in percent, with 95 % intervals, over all items and in each category.".into(),
+        description:
+            "Correct answers of each run in percent, with 95 % intervals, over all items and in each category.".into(),
         ..drawn(measured, facts, value, fact, |_| Axis::up_to("Accuracy (%)", 100.0))
     }
 }
@@ -62,7 +63,8 @@ fn drawn(
 ) -> Figure {
     let players: Vec<&Player> = measured.players.iter().filter(|player| value(&player.overall).is_some()).collect();
     let categories = measured.categories();
-    let subjects: Vec<Option<&str>> = std::iter::once(None).chain(categories.iter().map(|name| Some(&**name))).collect();
+    let subjects: Vec<Option<&str>> =
+        std::iter::once(None).chain(categories.iter().map(|name| Some(&**name))).collect();
     let mut has_paper = false;
     let mut panel_of = |category: Option<&str>| {
         let (mut layers, mut papers, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
@@ -88,9 +90,9 @@ fn drawn(
         panel(category.unwrap_or("Overall"), axis(most), names, Grid::Vertical, layers)
     };
     let panels: Vec<Panel> = subjects.into_iter().map(&mut panel_of).collect();
-    let rows = panels.chunks(ABREAST).map(|panels| {
-        row(String::new(), BAR * players.len() as u32 + BAR, ABREAST, panels.to_vec())
-    });
+    let rows = panels
+        .chunks(ABREAST)
+        .map(|panels| row(String::new(), BAR * players.len() as u32 + BAR, ABREAST, panels.to_vec()));
     let rows = rows.collect();
     let legend = has_paper.then(|| LegendEntry { name: "paper".into(), style: PAPER });
     Figure { rows, legend: legend.into_iter().collect(), ..Figure::default() }

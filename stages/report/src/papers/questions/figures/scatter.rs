@@ -25,7 +25,9 @@ pub(crate) fn cost_and_accuracy(measured: &Measured) -> Figure {
         id: id("cost-accuracy"),
         title: "Accuracy by dollars".into(),
         paper: Some("Figure 6, Appendix B"),
-        description: "Mean dollars an item and accuracy of each run, of runs whose cost is known; bars are 95 % intervals.".into(),
+        description:
+            "Mean dollars an item and accuracy of each run, of runs whose cost is known; bars are 95 % intervals."
+                .into(),
         ..points(measured, dollars_an_item, |values| Axis::logarithmic("Dollars an item", values), " dollars")
     }
 }

@@ -22,7 +22,12 @@ pub(crate) fn verdicts(measured: &Measured) -> Figure {
         title: "What answers are".into(),
         paper: Some("Figure 4, Section 4.2"),
         description: "Shares of the verdicts on the answers of each run, in percent.".into(),
-        rows: vec![row(String::new(), BAR * bars.len() as u32 + BAR, 1, vec![stacked("", "Answers (%)", &parts, &bars)])],
+        rows: vec![row(
+            String::new(),
+            BAR * bars.len() as u32 + BAR,
+            1,
+            vec![stacked("", "Answers (%)", &parts, &bars)],
+        )],
         legend: legend.into(),
     }
 }

@@ -17,8 +17,9 @@ pub(crate) fn items(measured: &Measured, facts: &Facts) -> Table {
             (of_category().map(|(_, count)| count.items).sum(), printed("items")),
             (of_category().map(|(_, count)| count.positions).sum(), None),
         ];
-        let numbers = numbers
-            .map(|(number, fact)| PaperComparison::count(Cell::count(number).with_sources(labels.iter().copied()), fact));
+        let numbers = numbers.map(|(number, fact)| {
+            PaperComparison::count(Cell::count(number).with_sources(labels.iter().copied()), fact)
+        });
         comparison_rows(&[Cell::text(&category)], Some("this run"), &numbers)
     });
     let mut columns = vec![Column::text("Category").naming_rows(), Column::text("Source")];

@@ -47,10 +47,14 @@ pub(crate) fn context(measured: &Measured, facts: &Facts) -> Table {
         let facts = run.map_or(vec![None; ways.len()], |run| printed(run));
         let base = find(kind, WAYS[0].0).map(|at| kind[at]);
         let players: Vec<_> = ways.iter().map(|(_, (way, _))| find(kind, *way).map(|at| kind[at])).collect();
-        let mut numbers: Vec<_> = players.iter().zip(facts).map(|(player, fact)| beside(accuracy_of(*player), fact)).collect();
+        let mut numbers: Vec<_> =
+            players.iter().zip(facts).map(|(player, fact)| beside(accuracy_of(*player), fact)).collect();
         numbers.extend(players.iter().skip(1).map(|player| {
-            let difference = base.zip(*player).and_then(|(base, player)| Some((player, measured.pair(player, base)?.1)));
-            PaperComparison::without_paper(difference.map_or(Cell::none(), |(player, points_of)| of_one(player, points(points_of))))
+            let difference =
+                base.zip(*player).and_then(|(base, player)| Some((player, measured.pair(player, base)?.1)));
+            PaperComparison::without_paper(
+                difference.map_or(Cell::none(), |(player, points_of)| of_one(player, points(points_of))),
+            )
         }));
         comparison_rows(&[Cell::text(&name)], Some("this run"), &numbers)
     });
@@ -63,7 +67,9 @@ pub(crate) fn context(measured: &Measured, facts: &Facts) -> Table {
     let not_run = alone.collect();
     let mut columns = vec![Column::text("Run").naming_rows(), Column::text("Source")];
     columns.extend(ways.iter().map(|(_, (_, name))| Column::number(name)));
-    columns.extend(ways.iter().skip(1).map(|(_, (_, name))| Column::number(name).under("Less Base").with_over_key("less_base")));
+    columns.extend(
+        ways.iter().skip(1).map(|(_, (_, name))| Column::number(name).under("Less Base").with_over_key("less_base")),
+    );
     Table {
         id: id("context"),
         title: "What prompts change".into(),
@@ -103,8 +109,8 @@ pub(crate) fn reasoning(measured: &Measured, facts: &Facts) -> Table {
     let without = players.iter().filter(|player| player.reasoning() == "none");
     let pairs = without.flat_map(|plain| {
         let is_pair = move |other: &&Player| {
-            let way = |player: &Player| (player.run.name.clone(), player.variant(), player.given());
-            other.reasoning() != "none" && way(other) == way(plain)
+            let is_like = other.run.name == plain.run.name && other.given() == plain.given();
+            is_like && other.variant() == plain.variant() && other.reasoning() != "none"
         };
         players.iter().filter(is_pair).filter_map(move |other| Some((plain, other, measured.pair(other, plain)?.1)))
     });
