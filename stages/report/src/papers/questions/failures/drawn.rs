@@ -77,11 +77,7 @@ fn board(input: &str) -> Option<Board> {
 /// The prompt of the run, or the bare question where that cannot be made.
 fn question(shown: &Shown) -> String {
     let run = shown.run.as_ref();
-    let context = match run.and_then(|run| run.context.as_deref()) {
-        Some("pieces") => PromptContext::Pieces,
-        Some("pieces_moves") => PromptContext::PiecesMoves,
-        _ => PromptContext::None,
-    };
+    let context = run.and_then(|run| PromptContext::of_name(run.context.as_deref()?)).unwrap_or_default();
     let variant = Variant { context, second_example: run.and_then(|run| run.examples) == Some(2) };
     prompt(&shown.item, variant).unwrap_or_else(|_| shown.item.question.clone())
 }
