@@ -6,8 +6,9 @@ use std::io::BufRead;
 use cwm_contract::Failure;
 use serde::{Deserialize, Serialize};
 
+use crate::form::AnswerType;
 use crate::metadata::Metadata;
-use crate::task::{AnswerType, Task};
+use crate::task::Task;
 
 /// An item as it stands in a file; keys in this order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

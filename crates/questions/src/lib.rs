@@ -4,6 +4,9 @@
 //! answers, or what is computed from verdicts.
 
 pub mod build;
+mod category;
+mod form;
+mod group;
 mod item;
 mod json_lines;
 mod judge;
@@ -15,13 +18,16 @@ mod task;
 pub mod truth;
 mod verdict;
 
+pub use category::Category;
+pub use form::{AnswerType, Form};
+pub use group::{Band, Distractors, Level, Theme};
 pub use item::{Item, UnknownTasks, read_items};
 pub use json_lines::write_line;
 pub use judge::{Judge, Judgement, MoveFault};
 pub use metadata::Metadata;
 pub use reading::extract;
 pub use scripted::{answer_at_random, answer_by_rules};
-pub use task::{AnswerType, Band, Category, Distractors, Form, Level, Task, Theme};
+pub use task::Task;
 pub use verdict::{Length, Verdict, verdict};
 
 #[cfg(test)]

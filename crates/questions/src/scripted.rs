@@ -51,6 +51,6 @@ pub fn answer_at_random(item: &Item, seed: u64) -> Result<String, Failure> {
     hasher.update(&seed.to_le_bytes()).update(item.task_id.as_bytes());
     let mut number = [0; 8];
     number.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
-    let at = u128::from(u64::from_le_bytes(number)) * choices.len() as u128 >> 64;
+    let at = (u128::from(u64::from_le_bytes(number)) * choices.len() as u128) >> 64;
     Ok(choices.into_iter().nth(at as usize).unwrap_or_default())
 }

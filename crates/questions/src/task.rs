@@ -2,211 +2,9 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
-/// A category, in the published spelling.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Category {
-    /// Rules, pieces and squares.
-    Structural,
-    /// Patterns of pieces.
-    Motifs,
-    /// The best move.
-    #[serde(rename = "Short Tactics")]
-    ShortTactics,
-    /// What a position is worth.
-    #[serde(rename = "Position Judgement")]
-    PositionJudgement,
-    /// Commentary.
-    Semantic,
-}
-
-impl Category {
-    /// All five, in the published order.
-    pub const ALL: [Category; 5] = [
-        Category::Structural,
-        Category::Motifs,
-        Category::ShortTactics,
-        Category::PositionJudgement,
-        Category::Semantic,
-    ];
-
-    /// The name in items.
-    pub fn name(self) -> &'static str {
-        match self {
-            Category::Structural => "Structural",
-            Category::Motifs => "Motifs",
-            Category::ShortTactics => "Short Tactics",
-            Category::PositionJudgement => "Position Judgement",
-            Category::Semantic => "Semantic",
-        }
-    }
-}
-
-/// Whether an answer is one text, or a list that is compared as a set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AnswerType {
-    /// One text.
-    Single,
-    /// A list with commas.
-    Multi,
-}
-
-/// What an answer consists of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Form {
-    /// One move (UCI).
-    Move,
-    /// Moves (UCI).
-    Moves,
-    /// Squares.
-    Squares,
-    /// Checking pieces: `White Queen at e5`.
-    Checkers,
-    /// All pieces with their squares.
-    Arrangement,
-    /// A FEN of six fields.
-    Fen,
-    /// Three squares of a line: `a1>a2>a8`.
-    Lines,
-    /// A piece and what it forks: `a1>b2-c3`.
-    ForkLines,
-    /// The squares of a battery: `a1>a2`.
-    Battery,
-    /// A whole number of centipawns.
-    Centipawns,
-    /// The letter of an option.
-    Letter,
-}
-
-/// A level of Short Tactics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Level {
-    /// Rated up to 999.
-    Beginner,
-    /// Rated up to 1499.
-    Intermediate,
-    /// Rated up to 1999.
-    Advanced,
-    /// Rated 2000 and more.
-    Expert,
-}
-
-impl Level {
-    /// All four, ascending.
-    pub const ALL: [Level; 4] = [Level::Beginner, Level::Intermediate, Level::Advanced, Level::Expert];
-
-    /// The level of a puzzle's rating.
-    pub fn of_rating(rating: i64) -> Level {
-        match rating {
-            ..=999 => Level::Beginner,
-            ..=1499 => Level::Intermediate,
-            ..=1999 => Level::Advanced,
-            _ => Level::Expert,
-        }
-    }
-}
-
-/// What precedes the theme in the name of a task.
-const THEME_TASK: &str = "short_tactics_theme_";
-
-/// The tasks of the published themes; a theme has its published spelling.
-const THEME_TASKS: [&str; 20] = [
-    "short_tactics_theme_advancedPawn",
-    "short_tactics_theme_attraction",
-    "short_tactics_theme_backRankMate",
-    "short_tactics_theme_capturingDefender",
-    "short_tactics_theme_defensiveMove",
-    "short_tactics_theme_deflection",
-    "short_tactics_theme_discoveredAttack",
-    "short_tactics_theme_doubleCheck",
-    "short_tactics_theme_fork",
-    "short_tactics_theme_hangingPiece",
-    "short_tactics_theme_mateIn1",
-    "short_tactics_theme_mateIn2",
-    "short_tactics_theme_pin",
-    "short_tactics_theme_promotion",
-    "short_tactics_theme_queensideAttack",
-    "short_tactics_theme_sacrifice",
-    "short_tactics_theme_skewer",
-    "short_tactics_theme_trappedPiece",
-    "short_tactics_theme_xRayAttack",
-    "short_tactics_theme_zugzwang",
-];
-
-/// A theme of Short Tactics: one of the twenty published ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Theme(u8);
-
-impl Theme {
-    /// All of them, in alphabetical order.
-    pub fn all() -> impl Iterator<Item = Theme> {
-        (0..THEME_TASKS.len() as u8).map(Theme)
-    }
-
-    /// The theme of this name.
-    pub fn of_name(name: &str) -> Option<Theme> {
-        Theme::all().find(|theme| theme.name() == name)
-    }
-
-    /// The name in puzzles.
-    pub fn name(self) -> &'static str {
-        &THEME_TASKS[usize::from(self.0)][THEME_TASK.len()..]
-    }
-}
-
-/// A band of evaluations of Position Judgement, from White's side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Band {
-    /// Around -400 centipawns.
-    Losing,
-    /// Around -200.
-    Disadvantage,
-    /// Around 0.
-    Neutral,
-    /// Around 200.
-    Advantage,
-    /// Around 400.
-    Winning,
-}
-
-impl Band {
-    /// All five, ascending.
-    pub const ALL: [Band; 5] = [Band::Losing, Band::Disadvantage, Band::Neutral, Band::Advantage, Band::Winning];
-
-    /// The name in items.
-    pub fn name(self) -> &'static str {
-        match self {
-            Band::Losing => "losing",
-            Band::Disadvantage => "disadvantage",
-            Band::Neutral => "neutral",
-            Band::Advantage => "advantage",
-            Band::Winning => "winning",
-        }
-    }
-}
-
-/// How the wrong options of a Semantic task are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Distractors {
-    /// Any other comments.
-    EasyRandom,
-    /// Comments that share a keyword.
-    Keyword,
-    /// The same kind of piece in the same phase.
-    PieceStage,
-    /// The nearest by embedding.
-    Embedding,
-    /// The nearest by words: in place of `Embedding` where there are no embeddings. Not published.
-    Lexical,
-}
-
-impl Distractors {
-    /// The four published ones.
-    pub const PUBLISHED: [Distractors; 4] =
-        [Distractors::EasyRandom, Distractors::Keyword, Distractors::PieceStage, Distractors::Embedding];
-}
+use crate::category::Category;
+use crate::form::{AnswerType, Form};
+use crate::group::{Band, Distractors, Level, Theme};
 
 /// A task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -275,10 +73,7 @@ impl Task {
 
     /// The task of this name.
     pub fn of_name(name: &str) -> Option<Task> {
-        match name.strip_prefix(THEME_TASK) {
-            Some(theme) => Theme::of_name(theme).map(Task::Theme),
-            None => Task::all().find(|task| task.name() == name),
-        }
+        Task::all().find(|task| task.name() == name)
     }
 
     /// The name in items.
@@ -305,7 +100,7 @@ impl Task {
             Task::Rating(Level::Intermediate) => "short_tactics_rating_intermediate",
             Task::Rating(Level::Advanced) => "short_tactics_rating_advanced",
             Task::Rating(Level::Expert) => "short_tactics_rating_expert",
-            Task::Theme(theme) => THEME_TASKS[usize::from(theme.0)],
+            Task::Theme(theme) => theme.task_name(),
             Task::Judgement(Band::Losing) => "position_judgement_losing",
             Task::Judgement(Band::Disadvantage) => "position_judgement_disadvantage",
             Task::Judgement(Band::Neutral) => "position_judgement_neutral",

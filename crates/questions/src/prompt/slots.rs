@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::item::Item;
-use crate::task::{Category, Task};
+use crate::{Category, Task};
 
 /// A part: how a template marks it, and its text in the question of an item.
 pub type Slot = (&'static str, String);

@@ -25,6 +25,9 @@ pub(crate) fn pins(board: &Board) -> String {
     text
 }
 
+/// Pieces that move along lines of a kind, and the squares that one of them attacks with these squares occupied.
+type Attacks = (Bitboard, fn(Square, Bitboard) -> Bitboard);
+
 /// `attacker>front>back`: of a queen, straight lines before diagonals.
 pub(crate) fn skewers(board: &Board) -> String {
     let mut text = String::new();
@@ -32,12 +35,9 @@ pub(crate) fn skewers(board: &Board) -> String {
     for color in Color::ALL {
         let theirs = board.by_color(!color);
         for slider in board.sliders() & board.by_color(color) {
-            let lines: [(Bitboard, fn(Square, Bitboard) -> Bitboard); 2] =
-                [(board.rooks_and_queens(), rook_attacks), (board.bishops_and_queens(), bishop_attacks)];
-            for (sliders, attacks) in lines {
-                if !sliders.contains(slider) {
-                    continue;
-                }
+            let straight: Attacks = (board.rooks_and_queens(), rook_attacks);
+            let diagonal: Attacks = (board.bishops_and_queens(), bishop_attacks);
+            for (_, attacks) in [straight, diagonal].into_iter().filter(|(movers, _)| movers.contains(slider)) {
                 let reached = attacks(slider, occupied);
                 for front in reached & theirs {
                     let back = (attacks(slider, occupied.without(front)) & !reached & theirs).first();

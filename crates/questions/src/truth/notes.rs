@@ -2,8 +2,7 @@
 
 use cwm_contract::Failure;
 
-use crate::truth::position::chess_of_fen;
-use crate::truth::{EnPassant, Keys, after_moves, fault, key};
+use crate::truth::{EnPassant, Keys, after_moves, chess_of_fen, fault, key};
 use crate::{Item, Task};
 
 /// A remark on an item's published key.

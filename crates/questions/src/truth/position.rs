@@ -122,8 +122,9 @@ pub(crate) fn chess_of_fen(fen: &str) -> Result<(Chess, bool), String> {
     Ok((chess, has_impossible_right))
 }
 
-fn chess_of(setup: Setup) -> Result<Chess, PositionError<Chess>> {
+fn chess_of(setup: Setup) -> Result<Chess, String> {
     Chess::from_setup(setup, CastlingMode::Standard)
         .or_else(PositionError::ignore_invalid_castling_rights)
         .or_else(PositionError::ignore_invalid_ep_square)
+        .map_err(|error| error.to_string())
 }

@@ -2,8 +2,8 @@
 
 use shakmaty::{Board, Color, Move, Position as _, Role, Square};
 
+use crate::truth::chess_of_fen;
 use crate::truth::legal;
-use crate::truth::position::chess_of_fen;
 use crate::truth::tactics::mating_moves;
 use crate::truth::uci::{Uci, moves_text};
 

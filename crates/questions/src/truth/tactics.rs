@@ -4,7 +4,7 @@ use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position as _};
 
 use crate::truth::Keys;
-use crate::truth::position::chess_of_fen;
+use crate::truth::chess_of_fen;
 use crate::truth::uci::{Uci, moves_text};
 
 /// The moves that solve the position of `fen`: the second of `pv`; with sound keys all mating moves if that one mates.

@@ -4,7 +4,7 @@ use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{EnPassantMode, Position as _};
 
-use crate::truth::position::chess_of_fen;
+use crate::truth::chess_of_fen;
 
 /// When the en passant square of a FEN is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
