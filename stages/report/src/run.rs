@@ -4,7 +4,7 @@ use cwm_contract::{Context, Failure, Format, Input, Output, ParameterSpec, Param
 use cwm_page::{Chapter, Page};
 
 use crate::Config;
-use crate::papers::{inputs, papers_of};
+use crate::papers::{PAPERS, inputs, papers_of};
 
 /// Every table and figure of what was run.
 pub struct Report;
@@ -22,6 +22,10 @@ impl Stage for Report {
         inputs()
     }
 
+    fn check_inputs(&self, given: &[&str]) -> Option<String> {
+        PAPERS.iter().find_map(|paper| paper.check_inputs(given))
+    }
+
     fn outputs(&self) -> Vec<Output> {
         vec![Output::folder("report", Format::REPORT, "tables, figures and the page")]
     }
@@ -36,7 +40,7 @@ impl Stage for Report {
         let chapters: Vec<Chapter> = chapters.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
         if chapters.is_empty() {
             return Err(Failure::input("there is nothing to report").hint(
-                "give it `bins`, `counts`, `curves` or `boards`; `choices` or `matches` of board against moves; `findings` of inside models",
+                "give it `bins`, `counts`, `curves` or `boards`; `choices` or `matches` of board against moves; `findings` of inside models; `tallies` of questions",
             ));
         }
         context.check_cancelled()?;

@@ -29,6 +29,18 @@ pub enum PromptContext {
     PiecesMoves,
 }
 
+impl PromptContext {
+    /// The context of this name, as parameters and descriptions of runs have it.
+    pub fn of_name(name: &str) -> Option<Self> {
+        match name {
+            "none" => Some(PromptContext::None),
+            "pieces" => Some(PromptContext::Pieces),
+            "pieces_moves" => Some(PromptContext::PiecesMoves),
+            _ => None,
+        }
+    }
+}
+
 /// A variant of the prompts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Variant {

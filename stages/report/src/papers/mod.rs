@@ -1,11 +1,12 @@
 //! The papers, a folder each. One more is a folder and an entry of [`PAPERS`].
 
+mod board;
 pub(crate) mod board_vs_moves;
 pub(crate) mod chess_world_model;
 mod drawing;
 pub(crate) mod inside_models;
 pub(crate) mod json_lines;
-mod pieces;
+pub(crate) mod questions;
 mod training_points;
 
 use cwm_contract::{Context, Failure, Input};
@@ -14,8 +15,12 @@ use cwm_page::Chapter;
 use crate::Config;
 
 /// The papers that a page can carry, in the order of its chapters.
-pub(crate) const PAPERS: [&dyn Paper; 3] =
-    [&chess_world_model::ChessWorldModel, &board_vs_moves::BoardVsMoves, &inside_models::InsideModels];
+pub(crate) const PAPERS: [&dyn Paper; 4] = [
+    &chess_world_model::ChessWorldModel,
+    &board_vs_moves::BoardVsMoves,
+    &inside_models::InsideModels,
+    &questions::Questions,
+];
 
 /// A paper whose tables and figures can be made of what was run.
 pub(crate) trait Paper {
@@ -24,6 +29,11 @@ pub(crate) trait Paper {
 
     /// The inputs that it reads, all of them optional. Papers may share some.
     fn inputs(&self) -> Vec<Input>;
+
+    /// A phrase for what is wrong with these inputs, if they do not suffice together.
+    fn check_inputs(&self, _given: &[&str]) -> Option<String> {
+        None
+    }
 
     /// Its chapter of the page; `None` where none of its inputs was given. Names of its tables and figures stay the same
     /// whichever other papers stand on the page, so a paper that is not the first begins them with a word of its own.

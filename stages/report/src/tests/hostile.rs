@@ -53,7 +53,7 @@ pub(super) fn report(folder: &Path, text: &str) -> PathBuf {
 }
 
 /// Fields of a CSV file: lines of texts without their quotes.
-fn fields(csv: &str) -> Vec<Vec<String>> {
+pub(super) fn fields(csv: &str) -> Vec<Vec<String>> {
     let (mut lines, mut line, mut field, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut characters = csv.chars().peekable();
     while let Some(character) = characters.next() {

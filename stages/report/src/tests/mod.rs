@@ -12,6 +12,7 @@ mod inside_models;
 mod latex;
 mod page;
 mod page_table;
+mod questions;
 mod statistics;
 mod tables;
 

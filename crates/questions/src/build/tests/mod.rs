@@ -1,3 +1,4 @@
 mod evaluations;
+mod picker;
 mod selection;
 mod semantic;

@@ -9,19 +9,20 @@ use cwm_policy::inputs::board::Board;
 
 use super::groups::Group;
 use super::shown::{Answer, Shown, shown};
-use crate::papers::pieces::{Pieces, pieces};
+use crate::papers::board::{Drawings, Piece, SIDE, drawings, placed};
 
-/// Side of a square.
-const SIDE: usize = 40;
 /// Half the width of an arrow's shaft and head, the head's length, in the order of [`KINDS`].
 const WIDTHS: [[f64; 3]; 3] = [[5.0, 12.0, 18.0], [2.5, 8.0, 14.0], [3.5, 9.0, 14.0]];
 /// What an arrow stands for.
 const KINDS: [&str; 3] = ["best", "legal", "illegal"];
 
+/// The style of a board, and of what stands around it.
+const STYLE: &str = concat!(include_str!("../board.css"), include_str!("boards.css"));
+
 #[derive(Template)]
 #[template(path = "board_vs_moves/boards.html")]
 struct View {
-    pieces: Pieces,
+    drawings: Drawings,
     /// Class, meaning and outline of each kind of arrow.
     key: Vec<(&'static str, &'static str, String)>,
     /// Heading and boards.
@@ -33,8 +34,7 @@ struct Drawn {
     /// Ply and side to move.
     heading: String,
     fen: String,
-    /// `white` or `black`, letter, and the place of the square.
-    pieces: Vec<(&'static str, char, usize, usize)>,
+    pieces: Vec<Piece>,
     /// The best move first, so that thinner ones lie upon it.
     arrows: Vec<Arrow>,
     /// A sign, the arm, its answer, and what that is.
@@ -63,9 +63,9 @@ pub(crate) fn boards(groups: &[Group]) -> Result<Option<Widget>, Failure> {
     }
     let words = ["the best move", "a legal answer", "an illegal answer"];
     let sample = |kind: usize| (KINDS[kind], words[kind], outline((4.0, 12.0), (44.0, 12.0), kind));
-    let view = View { pieces: pieces()?, key: (0..KINDS.len()).map(sample).collect(), groups };
+    let view = View { drawings: drawings()?, key: (0..KINDS.len()).map(sample).collect(), groups };
     let html = view.render().map_err(|error| Failure::internal(format!("cannot draw the boards: {error}")))?;
-    Ok(Some(Widget { html, style: include_str!("boards.css"), script: "" }))
+    Ok(Some(Widget { html, style: STYLE, script: "" }))
 }
 
 fn drawn(shown: Shown) -> Drawn {
@@ -90,29 +90,6 @@ fn drawn(shown: Shown) -> Drawn {
         answers: answers.iter().map(named).collect(),
         best: best.unwrap_or_default(),
     }
-}
-
-/// The pieces of a position; none where its first field is no placement.
-fn placed(fen: &str) -> Vec<(&'static str, char, usize, usize)> {
-    let mut found = Vec::new();
-    for (rank, row) in fen.split(' ').next().unwrap_or_default().split('/').enumerate() {
-        let mut file = 0;
-        for letter in row.chars() {
-            match letter.to_digit(10) {
-                Some(empty) => file += empty as usize,
-                None if "PNBRQKpnbrqk".contains(letter) => {
-                    let colour = if letter.is_ascii_uppercase() { "white" } else { "black" };
-                    found.push((colour, letter.to_ascii_uppercase(), file * SIDE, rank * SIDE));
-                    file += 1;
-                }
-                None => return Vec::new(),
-            }
-        }
-        if file != 8 || rank > 7 {
-            return Vec::new();
-        }
-    }
-    found
 }
 
 /// An arrow for each move that is best, or that an arm chose.

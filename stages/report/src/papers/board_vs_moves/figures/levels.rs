@@ -1,12 +1,12 @@
 //! Results by level as stacked bars.
 
-use cwm_page::{Axis, Figure, Grid, Layer, LegendEntry, Panel, PanelRow, Style, number};
+use cwm_page::{Figure, LegendEntry, PanelRow, Style};
 
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::facts::Facts;
-use crate::papers::board_vs_moves::figures::{bar, panel, row};
 use crate::papers::board_vs_moves::play::{Played, Results};
 use crate::papers::board_vs_moves::tables::SWEEPS;
+use crate::papers::drawing::{row, stacked};
 
 /// Panels side by side, and pixels of a bar with the space beside it.
 const ABREAST: usize = 2;
@@ -32,8 +32,12 @@ pub(crate) fn levels(played: &[Played], facts: &Facts) -> Figure {
     }
     let rows = charts.chunks(ABREAST).map(|charts| {
         let most = charts.iter().map(|(_, bars)| bars.len()).max().unwrap_or(0);
-        let panels = charts.iter().map(|(title, bars)| stacked(title, bars)).collect();
-        row(String::new(), BAR * most as u32 + BAR, ABREAST, panels)
+        let panels = charts.iter().map(|(title, bars)| {
+            let counts = |results: &Results| [results.wins, results.draws, results.losses].map(u64::from).to_vec();
+            let bars: Vec<_> = bars.iter().map(|(opponent, results)| (opponent.clone(), counts(results))).collect();
+            stacked(title, "Games (%)", &PARTS, &bars)
+        });
+        row(String::new(), BAR * most as u32 + BAR, ABREAST, panels.collect())
     });
     let rows: Vec<PanelRow> = rows.collect();
     let legend = PARTS.map(|(name, colour)| LegendEntry { name: name.to_owned(), style: Style::solid(colour) });
@@ -47,22 +51,4 @@ pub(crate) fn levels(played: &[Played], facts: &Facts) -> Figure {
         legend: if rows.is_empty() { Vec::new() } else { legend.into() },
         rows,
     }
-}
-
-fn stacked(title: &str, bars: &[(String, Results)]) -> Panel {
-    let layers = bars.iter().rev().enumerate().flat_map(|(place, (opponent, results))| {
-        let counts = [results.wins, results.draws, results.losses];
-        let all = f64::from(results.games().max(1));
-        let mut from = 0.0;
-        let part = |((words, colour), count): ((&str, usize), u32)| {
-            let share = f64::from(count) / all;
-            let x = (from, from + share * 100.0);
-            from = x.1;
-            let note = format!("{opponent}: {} % {words}, {count} of {}", number::percent(share), results.games());
-            bar(x, (place as f64 + 0.12, place as f64 + 0.88), colour, share * 100.0, note)
-        };
-        PARTS.into_iter().zip(counts).map(part).collect::<Vec<Layer>>()
-    });
-    let names = Axis::of_names("", bars.iter().rev().map(|(opponent, _)| opponent.clone()));
-    panel(title, Axis::up_to("Games (%)", 100.0), names, Grid::Vertical, layers.collect())
 }

@@ -1,0 +1,63 @@
+//! Answers that are not correct, to look at: of each run and task a few, as many as the page has room for.
+//!
+//! `pick` chooses them, `drawn` draws one. What models wrote is text of the page, never its markup.
+
+mod drawn;
+mod pick;
+
+use askama::Template;
+use cwm_contract::{Context, Failure};
+use cwm_page::{Widget, number};
+
+use crate::papers::board::{Drawings, drawings};
+use drawn::draw;
+use pick::{Picked, pick};
+
+/// The style of boards, and of what stands around them.
+const STYLE: &str = concat!(include_str!("../../board.css"), include_str!("failures.css"));
+
+#[derive(Template)]
+#[template(path = "questions/failures.html")]
+struct View {
+    drawings: Drawings,
+    runs: Vec<OfRun>,
+}
+
+/// The answers of a run.
+struct OfRun {
+    name: String,
+    failed: String,
+    /// Each as markup.
+    shown: Vec<String>,
+}
+
+/// The answers within `bytes` of the page, which runs share equally; nothing without grades.
+///
+/// # Errors
+/// An input cannot be read, or they do not belong together.
+pub(super) fn failures(context: &Context, bytes: u64) -> Result<Option<Widget>, Failure> {
+    let picked = pick(context)?;
+    if picked.is_empty() {
+        return Ok(None);
+    }
+    let each = bytes / picked.len() as u64;
+    let runs = picked.into_iter().map(|picked| of_run(picked, each)).collect::<Result<_, _>>()?;
+    let html = View { drawings: drawings()?, runs }.render();
+    let html = html.map_err(|error| Failure::internal(format!("cannot draw the answers: {error}")))?;
+    Ok(Some(Widget { html, style: STYLE, script: "" }))
+}
+
+fn of_run(picked: Picked, bytes: u64) -> Result<OfRun, Failure> {
+    let mut shown = Vec::new();
+    let mut left = bytes;
+    for answer in &picked.answers {
+        let html = draw(answer)?;
+        let Some(rest) = left.checked_sub(html.len() as u64) else { break };
+        left = rest;
+        shown.push((answer.order, html));
+    }
+    // In the order of the items, where answers were picked from all tasks in turn.
+    shown.sort_by_key(|(order, _)| *order);
+    let shown = shown.into_iter().map(|(_, html)| html).collect();
+    Ok(OfRun { name: picked.run, failed: number::count(picked.failed), shown })
+}

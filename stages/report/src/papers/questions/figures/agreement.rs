@@ -1,0 +1,44 @@
+//! Agreement of runs as a heat map.
+
+use cwm_page::{Axis, Figure, Grid, Layer, PanelRow, TILE_COLOUR, Tile, number};
+
+use super::BAR;
+use crate::papers::drawing::{panel, row};
+use crate::papers::questions::id;
+use crate::papers::questions::measured::Measured;
+
+/// Figure 8.
+pub(crate) fn agreement(measured: &Measured) -> Figure {
+    let players = &measured.players;
+    let last = players.len();
+    let tile = |(one, other): (usize, usize)| {
+        let (pair, _) = measured.pair(&players[one], &players[other])?;
+        let share = pair.agreement as f64 / pair.items.max(1) as f64;
+        let names = format!("{} and {}", players[one].name, players[other].name);
+        let low = (last - 1 - other) as f64;
+        Some(Layer::Tile(Tile {
+            x: (one as f64, one as f64 + 1.0),
+            y: (low, low + 1.0),
+            colour: Some(TILE_COLOUR),
+            strength: share,
+            value: Some(share * 100.0),
+            note: format!("{names}: {} % of {}", number::percent(share), number::count(pair.items)),
+        }))
+    };
+    let pairs = (0..last).flat_map(|one| (0..last).map(move |other| (one, other)));
+    let tiles: Vec<Layer> = pairs.filter_map(tile).collect();
+    // Names fit beside rows alone; columns have their numbers.
+    let columns = Axis::of_names("", (1..=last).map(|nth| nth.to_string()));
+    let names = players.iter().enumerate().map(|(at, player)| format!("{} {}", at + 1, player.name));
+    let rows = Axis::of_names("", names.rev());
+    let panel = panel("", columns, rows, Grid::Bare, tiles);
+    let row = row(String::new(), (BAR * last as u32).max(120), 1, vec![panel]);
+    Figure {
+        id: id("agreement"),
+        title: "Agreement of runs".into(),
+        paper: Some("Figure 8, Appendix B"),
+        description: "Share of items on which both runs are right or both wrong: the darker, the more.".into(),
+        rows: vec![PanelRow { key: Some("100 %".into()), ..row }],
+        ..Figure::default()
+    }
+}

@@ -1,0 +1,36 @@
+//! Two runs on the same items.
+
+use cwm_page::{Cell, Column, Row, Table};
+
+use super::{of, points, share};
+use crate::papers::questions::id;
+use crate::papers::questions::measured::Measured;
+
+/// Figure 8.
+pub(crate) fn agreement(measured: &Measured) -> Table {
+    let mut columns = ["Run", "Other"].map(|name| Column::text(name).naming_rows()).to_vec();
+    columns.extend(["Items", "Agreement (%)", "Both correct (%)", "Difference"].map(Column::number));
+    let players = &measured.players;
+    let pairs = players.iter().enumerate().flat_map(|(at, one)| {
+        players[at + 1..].iter().filter_map(move |other| {
+            let (pair, difference) = measured.pair(one, other)?;
+            let mut cells = vec![Cell::text(&one.name), Cell::text(&other.name), Cell::count(pair.items)];
+            let shares = [pair.agreement, pair.both_correct].map(|count| share(count, pair.items));
+            cells.extend(of(one, shares.into_iter().chain([points(difference)])));
+            Some(vec![Row::ours(cells)])
+        })
+    });
+    Table {
+        id: id("agreement"),
+        title: "Agreement of runs".into(),
+        paper: Some("Figure 8, Appendix B"),
+        caption: "Items on which both runs are right or both wrong; the paper does not define its agreement. The difference is the accuracy of \
+                  the one less that of the other in points, paired by item, with its 95 % interval."
+            .into(),
+        columns,
+        groups: pairs.collect(),
+        noun: "pairs",
+        folds: true,
+        ..Table::default()
+    }
+}

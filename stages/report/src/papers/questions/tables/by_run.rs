@@ -1,0 +1,123 @@
+//! Tables of runs by category, the paper's numbers beneath ours.
+
+use cwm_answers::Tally;
+use cwm_page::{Cell, Column, PaperComparison, PrintedValue, Table, comparison_rows, number};
+
+use super::{accuracy, mean, of};
+use crate::papers::questions::facts::{Facts, OVERALL, TOKENS, is_named};
+use crate::papers::questions::id;
+use crate::papers::questions::measured::{Measured, Player};
+
+/// A column of numbers of runs.
+pub(super) struct Numbers<'a> {
+    pub(super) heading: Column,
+    /// The category; none is over all items.
+    pub(super) category: Option<String>,
+    /// The column of the facts.
+    pub(super) fact: String,
+    pub(super) ours: Box<dyn Fn(&Player) -> Cell + 'a>,
+    /// Prints a difference.
+    pub(super) print: fn(f64) -> String,
+    /// True if the paper's numbers are approximate.
+    pub(super) about: bool,
+}
+
+/// Figure 3.
+pub(crate) fn categories(measured: &Measured, facts: &Facts) -> Table {
+    let ours = |tally: &Tally, category: Option<&str>| match category {
+        None => accuracy(tally),
+        Some(_) => accuracy(tally).without_printed_interval(),
+    };
+    let table = Table {
+        id: id("categories"),
+        title: "Accuracy by category".into(),
+        paper: Some("Figure 3, Section 4.2"),
+        caption: "Correct answers in percent, overall over all items, so that categories weigh by their numbers of items. In brackets 95 % \
+                  intervals; those of categories are in the files."
+            .into(),
+        ..Table::default()
+    };
+    let columns = by_category(measured, |category| category.unwrap_or(OVERALL).to_owned(), ours, number::two_decimals);
+    by_run(measured, facts, columns, |_| true, table)
+}
+
+/// Figure 7.
+pub(crate) fn tokens(measured: &Measured, facts: &Facts) -> Table {
+    let fact = |category: Option<&str>| category.map_or(TOKENS.to_owned(), |category| format!("{TOKENS} {category}"));
+    let ours = |tally: &Tally, _: Option<&str>| mean(tally.total_tokens, tally.with_tokens);
+    let table = Table {
+        id: id("tokens"),
+        title: "Tokens an item".into(),
+        paper: Some("Figure 7, Appendix B"),
+        caption: "Mean number of tokens of prompt and completion, by the server's own count; of runs whose server counts them.".into(),
+        ..Table::default()
+    };
+    let columns = by_category(measured, fact, ours, |value| number::decimals(value, 1));
+    by_run(measured, facts, columns, |player| player.overall.total_tokens.is_some(), table)
+}
+
+/// A column over all items, and one for each category.
+fn by_category<'a>(
+    measured: &Measured,
+    fact: impl Fn(Option<&str>) -> String,
+    ours: impl Fn(&Tally, Option<&str>) -> Cell + Copy + 'a,
+    print: fn(f64) -> String,
+) -> Vec<Numbers<'a>> {
+    let column = |category: Option<String>| Numbers {
+        heading: Column::number(category.as_deref().unwrap_or("Overall")),
+        fact: fact(category.as_deref()),
+        ours: {
+            let category = category.clone();
+            Box::new(move |player| {
+                player.tally(category.as_deref()).map_or(Cell::none(), |tally| ours(tally, category.as_deref()))
+            })
+        },
+        category,
+        print,
+        about: false,
+    };
+    std::iter::once(None).chain(measured.categories().into_iter().map(Some)).map(column).collect()
+}
+
+/// The table with a group for each run that `has` numbers, and the paper's runs that none of ours stands for.
+pub(super) fn by_run(
+    measured: &Measured,
+    facts: &Facts,
+    columns: Vec<Numbers>,
+    has: impl Fn(&Player) -> bool,
+    table: Table,
+) -> Table {
+    let names: Vec<&str> = columns.iter().map(|column| column.fact.as_str()).collect();
+    let papers = facts.runs(&names);
+    let of_paper = |run: &str| columns.iter().map(|column| facts.get(run, &column.fact)).collect::<Vec<_>>();
+    let mut compared = Vec::new();
+    let mut groups = Vec::new();
+    for player in measured.players.iter().filter(|player| has(player)) {
+        let name = player.paper_name().unwrap_or_default();
+        let is_like = |column: &Numbers| measured.is_published(player, column.category.as_deref());
+        let printed: Vec<_> =
+            columns.iter().zip(of_paper(&name)).map(|(column, fact)| fact.filter(|_| is_like(column))).collect();
+        compared.extend(papers.iter().filter(|run| is_named(run, &name) && of_paper(run) == printed).copied());
+        let cells = of(player, columns.iter().map(|column| (column.ours)(player)));
+        let mut numbers = vec![PaperComparison::without_paper(Cell::count(player.overall.items))];
+        numbers.extend(columns.iter().zip(cells).zip(printed).map(|((column, ours), fact)| column.beside(ours, fact)));
+        groups.push(comparison_rows(&[Cell::text(&player.name)], Some("this run"), &numbers));
+    }
+    let alone = papers.iter().filter(|run| !groups.is_empty() && !compared.contains(run)).map(|run| {
+        let mut numbers = vec![PaperComparison::without_paper(Cell::none())];
+        let of_paper = columns.iter().zip(of_paper(run)).map(|(column, fact)| column.beside(Cell::none(), fact));
+        numbers.extend(of_paper);
+        comparison_rows(&[Cell::text(*run)], None, &numbers)
+    });
+    let not_run = alone.collect();
+    let mut headings = vec![Column::text("Run").naming_rows(), Column::text("Source"), Column::number("Items")];
+    headings.extend(columns.iter().map(|column| column.heading.clone()));
+    Table { columns: headings, groups, not_run, noun: "runs", folds: true, ..table }
+}
+
+impl Numbers<'_> {
+    fn beside<'f>(&self, ours: Cell, fact: Option<&'f PrintedValue>) -> PaperComparison<'f> {
+        let comparison = PaperComparison::new(ours, fact, self.print);
+        if self.about { comparison.about() } else { comparison }
+    }
+}

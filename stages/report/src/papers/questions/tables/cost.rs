@@ -1,0 +1,64 @@
+//! Tokens and dollars by run.
+
+use cwm_page::{Cell, Column, Table, number};
+
+use super::by_run::{Numbers, by_run};
+use super::{accuracy, mean};
+use crate::papers::questions::facts::{Facts, PER_DOLLAR};
+use crate::papers::questions::id;
+use crate::papers::questions::measured::{Measured, Player};
+
+/// Figures 5 and 6.
+pub(crate) fn cost(measured: &Measured, facts: &Facts) -> Table {
+    let column = |heading: &str, ours: fn(&Player) -> Cell| Numbers {
+        heading: Column::number(heading),
+        category: None,
+        fact: if heading == EARNED { PER_DOLLAR.to_owned() } else { String::new() },
+        ours: Box::new(ours),
+        print: number::two_decimals,
+        about: heading == EARNED,
+    };
+    let tokens = |heading, sum: fn(&Player) -> Option<u64>| Numbers {
+        ours: Box::new(move |player| mean(sum(player), player.overall.with_tokens)),
+        ..column(heading, |_| Cell::none())
+    };
+    let columns = vec![
+        column("Accuracy (%)", |player| accuracy(&player.overall)),
+        tokens("Tokens an item", |player| player.overall.total_tokens),
+        tokens("Of the prompt", |player| player.overall.prompt_tokens),
+        tokens("Of the completion", |player| player.overall.completion_tokens),
+        tokens("Of reasoning", |player| player.overall.reasoning_tokens),
+        column("Dollars", |player| dollars(player.overall.cost)),
+        column("Dollars an item", |player| dollars(dollars_an_item(player))),
+        column(EARNED, |player| {
+            let earned = dollars_an_item(player).filter(|cost| *cost > 0.0).map(|cost| player.overall.accuracy / cost);
+            earned.map_or(Cell::none(), |earned| Cell::number(earned, number::decimals(earned, 1)))
+        }),
+    ];
+    let table = Table {
+        id: id("cost"),
+        title: "Tokens and dollars".into(),
+        paper: Some("Figures 5 and 6, Section 4.2 and Appendix B"),
+        caption: "Means over the answers whose tokens, or dollars, are known: what the server charged, otherwise by the price list of `grade`. A \
+                  run without both has no dollars. Tokens of the completion include those of reasoning."
+            .into(),
+        ..Table::default()
+    };
+    let has = |player: &Player| player.overall.total_tokens.is_some() || player.overall.cost.is_some();
+    by_run(measured, facts, columns, has, table)
+}
+
+const EARNED: &str = "Correct a dollar";
+
+/// Mean dollars of the answers whose cost is known.
+pub(crate) fn dollars_an_item(player: &Player) -> Option<f64> {
+    let known = player.overall.with_cost;
+    player.overall.cost.filter(|_| known > 0).map(|cost| cost / known as f64)
+}
+
+fn dollars(cost: Option<f64>) -> Cell {
+    cost.map_or(Cell::none(), |cost| {
+        let digits = if cost >= 1.0 { 2 } else { 6 };
+        Cell::number(cost, number::decimals(cost, digits))
+    })
+}

@@ -1,0 +1,54 @@
+//! The tables.
+
+mod agreement;
+mod by_run;
+mod cost;
+mod items;
+mod tasks;
+mod variants;
+mod verdicts;
+
+pub(super) use agreement::agreement;
+pub(super) use by_run::{categories, tokens};
+pub(super) use cost::{cost, dollars_an_item};
+pub(super) use items::items;
+pub(super) use tasks::tasks;
+pub(super) use variants::{context, reasoning};
+pub(super) use verdicts::{VERDICTS, sound, verdicts};
+
+use cwm_answers::Tally;
+use cwm_page::{Cell, Interval, number};
+
+use super::measured::Player;
+
+/// The accuracy of a tally with its interval, in percent; none of no items.
+fn accuracy(tally: &Tally) -> Cell {
+    if tally.items == 0 {
+        return Cell::none();
+    }
+    let interval = Interval::new(tally.low, tally.high, number::percent, 100.0);
+    Cell::percent(tally.accuracy).with_interval(Some(interval))
+}
+
+/// A difference of accuracies with its interval, in points.
+fn points([difference, low, high]: [f64; 3]) -> Cell {
+    let text = number::signed(difference, number::percent);
+    let interval = Interval::new(low, high, number::percent, 100.0);
+    Cell::number(difference * 100.0, text).with_interval(Some(interval))
+}
+
+/// The share of `part`, in percent; none of nothing.
+fn share(part: u64, all: u64) -> Cell {
+    if all == 0 { Cell::none() } else { Cell::percent(part as f64 / all as f64) }
+}
+
+/// The mean of a sum over `number` answers; none of nothing.
+fn mean(sum: Option<u64>, number: u64) -> Cell {
+    let found = sum.and_then(|sum| number::mean(sum, number));
+    found.map_or(Cell::none(), |(value, text)| Cell::number(value, text))
+}
+
+/// The cells, made of the run's grades.
+fn of(player: &Player, cells: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
+    cells.into_iter().map(|cell| if cell.value.is_some() { cell.with_sources([&player.label]) } else { cell }).collect()
+}

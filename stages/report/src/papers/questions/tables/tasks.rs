@@ -1,0 +1,34 @@
+//! Accuracy by task.
+
+use cwm_page::{Cell, Column, Row, Table};
+
+use super::{accuracy, of};
+use crate::papers::questions::id;
+use crate::papers::questions::measured::Measured;
+
+/// A row for each task, a column for each run.
+pub(crate) fn tasks(measured: &Measured) -> Table {
+    let mut columns = vec![Column::text("Task").naming_rows(), Column::text("Category")];
+    columns.extend(["Items", "Positions", "Chance (%)"].map(Column::number));
+    columns.extend(measured.players.iter().map(|player| Column::number(&player.name)));
+    let groups = measured.items.iter().map(|(label, count)| {
+        let mut cells = vec![Cell::text(&count.task), Cell::text(&count.category)];
+        cells.extend([Cell::count(count.items), Cell::count(count.positions), Cell::percent(count.chance)]);
+        cells.extend(measured.players.iter().flat_map(|player| {
+            let tally = player.task(&count.task).filter(|_| player.label == *label);
+            of(player, [tally.map_or(Cell::none(), |tally| accuracy(tally).without_printed_interval())])
+        }));
+        vec![Row::ours(cells)]
+    });
+    Table {
+        id: id("tasks"),
+        title: "Accuracy by task".into(),
+        caption: "Correct answers in percent, beside what chance has: a guess among options or legal moves; of lists and positions nothing. 95 % \
+                  intervals are in the files."
+            .into(),
+        columns,
+        groups: groups.collect(),
+        noun: "tasks",
+        ..Table::default()
+    }
+}

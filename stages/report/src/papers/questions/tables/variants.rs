@@ -1,0 +1,154 @@
+//! What one change of how runs are asked changes: context and examples, reasoning.
+
+use cwm_answers::Run;
+use cwm_page::{Cell, Column, PaperComparison, PrintedValue, Table, comparison_rows, number};
+
+use super::{accuracy, of, points};
+use crate::papers::questions::facts::{Facts, GAIN, OVERALL, VARIANTS, is_named};
+use crate::papers::questions::id;
+use crate::papers::questions::measured::{Measured, Player};
+
+/// Context, group of examples, and what that is called. The first is the base; the first three are the paper's.
+const WAYS: [((&str, u64), &str); 6] = [
+    (("none", 1), "Base"),
+    (("none", 2), "ΔExample"),
+    (("pieces_moves", 1), "+PieceArr"),
+    (("pieces", 1), "+Pieces alone"),
+    (("pieces_moves", 2), "+PieceArr, ΔExample"),
+    (("pieces", 2), "+Pieces alone, ΔExample"),
+];
+
+/// Table 4.
+pub(crate) fn context(measured: &Measured, facts: &Facts) -> Table {
+    // Runs that differ in nothing but context and examples.
+    let mut kinds: Vec<Vec<&Player>> = Vec::new();
+    for player in &measured.players {
+        match kinds.iter_mut().find(|kind| is_like(kind[0], player)) {
+            Some(kind) => kind.push(player),
+            None => kinds.push(vec![player]),
+        }
+    }
+    kinds.retain(|kind| kind.len() > 1);
+    let find = |kind: &[&'_ Player], way: (&str, u64)| kind.iter().position(|player| player.variant() == way);
+    let is_used = |(place, (way, _)): &(usize, &((&str, u64), &str))| {
+        *place < VARIANTS.len() || kinds.iter().any(|kind| find(kind, *way).is_some())
+    };
+    let ways: Vec<_> = WAYS.iter().enumerate().filter(is_used).collect();
+    let printed = |run: &str| {
+        ways.iter().map(|(place, _)| VARIANTS.get(*place).and_then(|column| facts.get(run, column))).collect::<Vec<_>>()
+    };
+    let papers = facts.runs(&VARIANTS);
+    let mut compared = Vec::new();
+    let groups = kinds.iter().map(|kind| {
+        let name = kind[0].starred();
+        let is_published = kind[0].given() == "fen" && measured.is_published(kind[0], None);
+        let run = papers.iter().find(|run| is_published && is_named(run, &name));
+        compared.extend(run.copied());
+        let facts = run.map_or(vec![None; ways.len()], |run| printed(run));
+        let base = find(kind, WAYS[0].0).map(|at| kind[at]);
+        let players: Vec<_> = ways.iter().map(|(_, (way, _))| find(kind, *way).map(|at| kind[at])).collect();
+        let mut numbers: Vec<_> =
+            players.iter().zip(facts).map(|(player, fact)| beside(accuracy_of(*player), fact)).collect();
+        numbers.extend(players.iter().skip(1).map(|player| {
+            let difference =
+                base.zip(*player).and_then(|(base, player)| Some((player, measured.pair(player, base)?.1)));
+            PaperComparison::without_paper(
+                difference.map_or(Cell::none(), |(player, points_of)| of_one(player, points(points_of))),
+            )
+        }));
+        comparison_rows(&[Cell::text(&name)], Some("this run"), &numbers)
+    });
+    let groups: Vec<_> = groups.collect();
+    let alone = papers.iter().filter(|run| !groups.is_empty() && !compared.contains(run)).map(|run| {
+        let mut numbers: Vec<_> = printed(run).into_iter().map(|fact| beside(Cell::none(), fact)).collect();
+        numbers.extend(ways.iter().skip(1).map(|_| PaperComparison::without_paper(Cell::none())));
+        comparison_rows(&[Cell::text(*run)], None, &numbers)
+    });
+    let not_run = alone.collect();
+    let mut columns = vec![Column::text("Run").naming_rows(), Column::text("Source")];
+    columns.extend(ways.iter().map(|(_, (_, name))| Column::number(name)));
+    columns.extend(
+        ways.iter().skip(1).map(|(_, (_, name))| Column::number(name).under("Less Base").with_over_key("less_base")),
+    );
+    Table {
+        id: id("context"),
+        title: "What prompts change".into(),
+        paper: Some("Table 4, Appendix B"),
+        caption: "Accuracy over all items in percent, of runs that differ in nothing but their prompts: with the second example of the answer's \
+                  form (ΔExample), with the pieces and all legal moves (+PieceArr). Differences are in points, paired by item, with 95 % \
+                  intervals. The context gives away the answers of `legal_move_all`; state tracking and Semantic have none."
+            .into(),
+        columns,
+        groups,
+        not_run,
+        noun: "runs",
+        ..Table::default()
+    }
+}
+
+fn is_like(one: &Player, other: &Player) -> bool {
+    let asked = |player: &Player| Run { context: None, examples: None, ..player.run.clone() };
+    one.label == other.label && asked(one) == asked(other)
+}
+
+fn accuracy_of(player: Option<&Player>) -> Cell {
+    player.map_or(Cell::none(), |player| of_one(player, accuracy(&player.overall)))
+}
+
+fn of_one(player: &Player, cell: Cell) -> Cell {
+    of(player, [cell]).remove(0)
+}
+
+fn beside<'f>(ours: Cell, fact: Option<&'f PrintedValue>) -> PaperComparison<'f> {
+    PaperComparison::new(ours, fact, number::two_decimals)
+}
+
+/// Pairs with and without reasoning.
+pub(crate) fn reasoning(measured: &Measured, facts: &Facts) -> Table {
+    let players = &measured.players;
+    let without = players.iter().filter(|player| player.reasoning() == "none");
+    let pairs = without.flat_map(|plain| {
+        let is_pair = move |other: &&Player| {
+            let is_like = other.run.name == plain.run.name && other.given() == plain.given();
+            is_like && other.variant() == plain.variant() && other.reasoning() != "none"
+        };
+        players.iter().filter(is_pair).filter_map(move |other| Some((plain, other, measured.pair(other, plain)?.1)))
+    });
+    let pairs: Vec<_> = pairs.collect();
+    let rows = pairs.iter().map(|(plain, other, gain)| {
+        let fact = |player: &Player| {
+            let name = player.paper_name().filter(|_| measured.is_published(player, None))?;
+            facts.get(&name, OVERALL)
+        };
+        let [without, with] = [plain, other].map(|player| beside(accuracy_of(Some(player)), fact(player)));
+        let numbers = [without, with, PaperComparison::without_paper(of_one(other, points(*gain)))];
+        comparison_rows(&[Cell::text(&plain.name), Cell::text(other.reasoning())], Some("this run"), &numbers)
+    });
+    let mut groups: Vec<_> = rows.collect();
+    let [row, column] = GAIN;
+    if !pairs.is_empty() {
+        let gains = pairs.iter().map(|(_, _, [gain, ..])| gain * 100.0);
+        let mean = gains.sum::<f64>() / pairs.len() as f64;
+        let text = number::signed(mean, number::two_decimals);
+        let labels = pairs.iter().map(|(plain, ..)| &plain.label);
+        let mean = Cell::number(mean, text).with_sources(labels);
+        let none = || PaperComparison::without_paper(Cell::none());
+        let numbers = [none(), none(), beside(mean, facts.get(row, column))];
+        groups.push(comparison_rows(&[Cell::text(row), Cell::text("")], Some("this run"), &numbers));
+    }
+    let mut columns = ["Run", "Effort"].map(|name| Column::text(name).naming_rows()).to_vec();
+    columns.push(Column::text("Source"));
+    columns.extend(["Without (%)", "With (%)", "Gain"].map(Column::number));
+    Table {
+        id: id("reasoning"),
+        title: "What reasoning gains".into(),
+        paper: Some("Section 4.2"),
+        caption: "Accuracy over all items of pairs of runs that differ in reasoning (and in the tokens allowed), and the gain in points, paired \
+                  by item, with its 95 % interval."
+            .into(),
+        columns,
+        groups,
+        noun: "pairs",
+        ..Table::default()
+    }
+}
