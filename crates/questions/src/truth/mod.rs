@@ -25,7 +25,7 @@ pub use structural::piece_name;
 pub use tracking::{EnPassant, fen_after};
 
 use crate::{Item, Task};
-use structural::Reach;
+use structural::SquareKind;
 
 /// Which answers are true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,9 +78,9 @@ pub fn on_position(task: Task, position: &Position, square: Option<Square>, keys
         Task::LegalMoveAll => Some(structural::legal_moves(position, None)),
         Task::CheckDetection => Some(structural::checkers(position)),
         Task::CheckIn1 => Some(structural::checking_moves(position)),
-        Task::CaptureSquares => reached(Reach::Capture),
-        Task::ControlSquares => reached(Reach::Control),
-        Task::ProtectSquares => reached(Reach::Protect),
+        Task::CaptureSquares => reached(SquareKind::Capture),
+        Task::ControlSquares => reached(SquareKind::Control),
+        Task::ProtectSquares => reached(SquareKind::Protect),
         Task::Pin => Some(motifs::pins(board)),
         Task::Fork => Some(motifs::forks(board)),
         Task::Battery => Some(motifs::batteries(board, keys)),

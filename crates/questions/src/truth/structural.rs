@@ -75,34 +75,34 @@ pub(crate) fn checking_moves(position: &Position) -> String {
 
 /// What of a piece is asked.
 #[derive(Clone, Copy)]
-pub(crate) enum Reach {
+pub(crate) enum SquareKind {
     Capture,
     Control,
     Protect,
 }
 
 /// The squares that the piece on `square` captures on, controls or protects; none where nothing stands.
-pub(crate) fn squares(board: &Board, square: Square, reach: Reach, keys: Keys) -> String {
+pub(crate) fn squares(board: &Board, square: Square, kind: SquareKind, keys: Keys) -> String {
     let mut text = String::new();
-    push_squares(&mut text, reached(board, square, reach, keys), ", ");
+    push_squares(&mut text, reached(board, square, kind, keys), ", ");
     text
 }
 
-fn reached(board: &Board, square: Square, reach: Reach, keys: Keys) -> Bitboard {
+fn reached(board: &Board, square: Square, kind: SquareKind, keys: Keys) -> Bitboard {
     let Some(color) = board.color_at(square) else { return Bitboard::EMPTY };
-    let wanted = match reach {
-        Reach::Capture => board.by_color(!color),
-        Reach::Control => !board.occupied(),
-        Reach::Protect => board.by_color(color) & !board.kings(),
+    let wanted = match kind {
+        SquareKind::Capture => board.by_color(!color),
+        SquareKind::Control => !board.occupied(),
+        SquareKind::Protect => board.by_color(color) & !board.kings(),
     };
     let reached = board.attacks_from(square) & wanted;
-    match (keys, reach) {
+    match (keys, kind) {
         // A piece pinned beside its king does not count as pinned there.
         (Keys::Published, _) => match pin(board, square) {
             Some(king) if between(king, square).any() => Bitboard::EMPTY,
             _ => reached,
         },
-        (Keys::Sound, Reach::Protect) => pin(board, square).map_or(reached, |king| reached & ray(king, square)),
+        (Keys::Sound, SquareKind::Protect) => pin(board, square).map_or(reached, |king| reached & ray(king, square)),
         (Keys::Sound, _) => {
             let legal = |to: &Square| leaves_king_safe(board, color, square, *to);
             (reached & !board.kings()).into_iter().filter(legal).collect()
