@@ -44,7 +44,7 @@ fn find(task: Task, keys: Keys) -> String {
         false => "A piece that is pinned to its own king has none.",
     };
     let about_piece =
-        |squares: &str| format!("Look at the {{piece}} on {{square}}, whoever is to move. {squares} {pin}");
+        |squares: &str| format!("This is about the {{piece}} on {{square}}, whoever is to move. {squares} {pin}");
     match task {
         Task::PieceArrangement => "Which pieces stand where? Name the kinds of pieces of White, then those of Black, each side in \
              the order King, Queen, Rook, Bishop, Knight, Pawn, and pass over kinds that are not on the board."
