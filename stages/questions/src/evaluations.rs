@@ -81,7 +81,7 @@ impl Reading<'_> {
         if let Some(reason) = skipped {
             self.counts.count_left_out(reason.name());
         }
-        if self.counts.read() % STRIDE == 0 {
+        if self.counts.read().is_multiple_of(STRIDE) {
             self.context.check_cancelled()?;
         }
         Ok(self.left > 0 && !self.judgement.is_full())
@@ -89,7 +89,7 @@ impl Reading<'_> {
 
     fn lines(&mut self, path: &Path, text: Text) -> Result<(), Failure> {
         let mut reader = EvaluationReader::new(text.reader, &path.display().to_string());
-        while let Some(row) = reader.next()? {
+        while let Some(row) = reader.read()? {
             self.context.progress(text.meter.consumed(), text.size, "bytes");
             if !self.take(row)? {
                 break;

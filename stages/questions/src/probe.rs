@@ -2,25 +2,30 @@
 
 use cwm_chess::sample;
 use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput};
+use cwm_encoding::legal;
+use shakmaty::fen::Fen;
+use shakmaty::{Chess, EnPassantMode, Position};
 
 use crate::Questions;
 
-/// Positions of our own with two moves that mate, win a piece or promote, and faulty rows.
+/// Rows of puzzles with each fault, with a castling right that cannot be, and beyond the limits of Short Tactics.
 const PUZZLES: &str = "\
 PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,Themes
-own01,6k1/5ppp/7r/8/8/8/5PPP/3R2K1 b - - 0 1,h6a6 d1d8,900,80,95,backRankMate mateIn1
-own02,6k1/5ppp/7r/8/8/8/5PPP/3R2K1 b - - 0 1,h6b6 d1d8,1200,80,95,mateIn1 backRankMate
-own03,6k1/5ppp/7r/8/8/8/5PPP/3R2K1 b - - 0 1,h6d6 d1d6,1700,80,95,hangingPiece
-own04,8/P5k1/8/8/8/8/6K1/8 b - - 0 1,g7f6 a7a8q,2100,80,95,promotion advancedPawn
-own05,4k3/8/8/3q4/8/2N5/8/4K2R b K - 0 1,d5d4 h1h8,1000,80,95,skewer fork
-own06,4k3/4r3/8/8/8/4B3/4R3/4K3 w - - 0 1,e3g5 e7e2 e1e2,1100,80,95,pin discoveredAttack
-own07,4k3/8/8/8/4N3/8/4R3/4K3 b - - 0 1,e8d8 e2d2,1300,101,95,doubleCheck
-own08,r3k3/8/8/8/8/8/8/4K2R w KQkq - 0 1,h1h8 e8d7,1400,80,89,fork
-own09,8/8/8/8/8/8/8/8 w - - 0 1,h1h8 e8d7,1400,80,95,fork
-own10,4k3/8/8/8/8/8/8/4K2R w K - 0 1,h1h9 e8d7,1400,80,95,fork
-own11,4k3/8/8/8/8/8/8/4K2R w K - 0 1,h1h8,1400,80,95,fork
-own12,4k3/8/8/8
+own01,6k1/5ppp/7r/8/8/8/5PPP/3R2K1 b KQ - 0 1,h6a6 d1d8,900,80,95,backRankMate mateIn1
+own02,6k1/5ppp/7r/8/8/8/5PPP/3R2K1 b - - 0 1,h6b6 d1d8,1200,101,95,mateIn1
+own03,6k1/5ppp/7r/8/8/8/5PPP/3R2K1 b - - 0 1,h6d6 d1d6,1700,80,89,hangingPiece
+own01,8/P5k1/8/8/8/8/6K1/8 b - - 0 1,g7f6 a7a8q,2100,80,95,promotion advancedPawn
+own05,8/8/8/8/8/8/8/8 w - - 0 1,h1h8 e8d7,1400,80,95,fork
+own06,4k3/8/8/8/8/8/8/4K2R w K - 0 1,h1h9 e8d7,1400,80,95,fork
+own07,4k3/8/8/8/8/8/8/4K2R w K - 0 1,h1h8,1400,80,95,fork
+own08,4k3/8/8/8/8/8/8/4K2R w K - 0 1,h1h8 e8d7,many,80,95,fork
 ";
+
+/// Plies of a game between the positions that become puzzles.
+const STRIDE: usize = 3;
+
+/// Themes of these, in turn.
+const THEMES: [&str; 5] = ["fork", "short zugzwang", "pin fork", "mateIn2 sacrifice", "endgame"];
 
 /// An evaluation of each band, one of none, and faulty lines.
 const EVALUATIONS: &str = r#"{"fen":"4k3/8/8/8/8/8/4r3/K7 w - -","evals":[{"depth":9,"knodes":5,"pvs":[{"cp":-420,"line":"a1b1"}]}]}
@@ -40,7 +45,7 @@ null
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let [puzzles, games, evaluations] =
         ["puzzles.csv", "games", "evaluations.jsonl"].map(|name| context.folder().join(name));
-    fs_err::write(&puzzles, PUZZLES)?;
+    fs_err::write(&puzzles, format!("{PUZZLES}{}own09,4k3/8/8/8\n", puzzles_of_games()))?;
     fs_err::write(&evaluations, EVALUATIONS)?;
     sample::write_games(&games, &sample::games())?;
     let values = context
@@ -50,4 +55,23 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let mut output = context.run(&Questions, "all", &values, &inputs)?;
     output.extend(context.run(&Questions, "puzzles", &values, &inputs[..1])?);
     Ok(output)
+}
+
+/// Rows of puzzles: positions of the sample's games, with the next moves as solutions.
+fn puzzles_of_games() -> String {
+    let mut rows = String::new();
+    for game in sample::games() {
+        let mut position = Chess::default();
+        for (ply, &plain) in game.iter().enumerate() {
+            if let (0, Some(moves)) = (ply % STRIDE, game.get(ply..ply + 2 + ply % 2)) {
+                let moves: Vec<String> = moves.iter().map(ToString::to_string).collect();
+                let fen = Fen::from_position(&position, EnPassantMode::Legal);
+                let (rating, themes) = (600 + ply * 137 % 1_800, THEMES[ply % THEMES.len()]);
+                rows.push_str(&format!("{}-{ply},{fen},{},{rating},80,95,{themes}\n", game.len(), moves.join(" ")));
+            }
+            let Some(played) = legal(&position, plain) else { break };
+            position.play_unchecked(played);
+        }
+    }
+    rows
 }

@@ -31,8 +31,8 @@ pub fn read(
         context.activity(if pass == 0 { "reading puzzles" } else { "reading puzzles again for themes" });
         let text = Text::open(path)?;
         let mut reader = PuzzleReader::new(text.reader, &file)?;
-        while let Some(row) = reader.next()? {
-            if reader.row() % STRIDE == 0 {
+        while let Some(row) = reader.read()? {
+            if reader.row().is_multiple_of(STRIDE) {
                 context.check_cancelled()?;
                 context.progress(text.meter.consumed(), text.size, "bytes");
             }

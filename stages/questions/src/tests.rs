@@ -77,7 +77,8 @@ fn puzzles_games_and_evaluations_give_the_tasks_that_they_allow() {
     assert!(found.is_sorted_by_key(|item| item.task().unwrap().category()));
     // Of six games some have 30 plies and more, and each serves one task.
     let counted = categories.map(|category| of_category(&found, category));
-    assert_eq!((counted[1], counted[3]), (120, 100));
+    // Four of its positions have a double check.
+    assert_eq!((counted[1], counted[3]), (5 * 20 + 4, 100));
     assert!((161..166).contains(&counted[0]), "{counted:?}");
     // No puzzle of that file has the themes advancedPawn, queensideAttack and zugzwang.
     assert_eq!(counted[2], 4 * 20 + 17 * 6);
@@ -130,7 +131,7 @@ fn the_published_wording_is_taken_over() {
     let inputs: [(&str, &Path); 2] = [("puzzles", &puzzles), ("wording", &motifs)];
     let found = items(&run(&folder, &inputs, &values).unwrap());
     assert!(found.iter().any(|item| item.question.contains("Identify all forks")));
-    let refused = run(&folder, &inputs, &values[1..]).unwrap_err();
+    let refused = run(&folder, &inputs, &values[1..]).err().unwrap();
     assert_eq!(refused.message, "the wording has no item of the task structural_piece_arrangement");
 }
 
@@ -141,7 +142,7 @@ fn what_cannot_be_built_is_refused() {
     let row = "a,6k1/5ppp/7r/8/8/8/5PPP/3R2K1 b - - 0 1,h6a6 d1d8,900,80,95,mateIn1";
     std::fs::write(&puzzles, format!("PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,Themes\n{row}\n")).unwrap();
     let refused =
-        |inputs: &[(&str, &Path)], values: &[(&str, Value)]| run(&folder, inputs, values).unwrap_err().message;
+        |inputs: &[(&str, &Path)], values: &[(&str, Value)]| run(&folder, inputs, values).err().unwrap().message;
     let named = [("tasks", tasks(&["short_tactics_theme_mateIn1"]))];
     let message = refused(&[("puzzles", &puzzles)], &named);
     assert_eq!(message, "short_tactics_theme_mateIn1 has 1 of 25 items: `puzzles` has no more for it");
@@ -207,7 +208,7 @@ fn the_probe_gives_items_of_most_tasks() {
         tasks.dedup();
         tasks.sort_unstable();
         tasks.dedup();
-        assert!(tasks.len() >= 25, "{tasks:?}");
+        assert!(tasks.len() >= 28, "{tasks:?}");
         assert!(probed.contains_key("puzzles/items"), "{:?}", probed.keys());
     }
 }

@@ -2,9 +2,9 @@
 
 use cwm_contract::Failure;
 
+use crate::Task;
 use crate::item::Item;
 use crate::metadata::Metadata;
-use crate::task::Task;
 use crate::truth::{Keys, key};
 
 /// An item of a task about `input`, without number, question and key.

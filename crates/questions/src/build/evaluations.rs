@@ -130,7 +130,7 @@ impl<R: BufRead> EvaluationReader<R> {
     /// # Errors
     ///
     /// The file cannot be read on.
-    pub fn next(&mut self) -> Result<Option<Result<EvaluatedPosition, SkipReason>>, Failure> {
+    pub fn read(&mut self) -> Result<Option<Result<EvaluatedPosition, SkipReason>>, Failure> {
         let mut length = 0;
         self.line.clear();
         loop {

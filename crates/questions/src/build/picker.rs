@@ -6,8 +6,8 @@ use cwm_contract::Failure;
 use cwm_game::GameStream;
 use cwm_random::Random;
 
+use crate::Task;
 use crate::item::Item;
-use crate::task::Task;
 
 /// The order in which rows are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

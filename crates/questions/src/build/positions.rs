@@ -7,8 +7,8 @@ use shakmaty::{Chess, Square};
 
 use super::draft::{blank, finish};
 use super::picker::{Order, Picker, TaskCount};
+use crate::Task;
 use crate::item::Item;
-use crate::task::Task;
 use crate::truth::{Keys, Position, piece_name};
 
 /// The Structural tasks about a position, in the order in which they are tried.

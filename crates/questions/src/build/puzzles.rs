@@ -114,7 +114,7 @@ impl<R: Read> PuzzleReader<R> {
     /// # Errors
     ///
     /// The file cannot be read on.
-    pub fn next(&mut self) -> Result<Option<Result<Puzzle, PuzzleFault>>, Failure> {
+    pub fn read(&mut self) -> Result<Option<Result<Puzzle, PuzzleFault>>, Failure> {
         let read = self.csv.read_record(&mut self.record);
         self.rows += 1;
         match read {

@@ -9,8 +9,8 @@ use shakmaty::san::SanPlus;
 
 use super::draft::{blank, finish};
 use super::picker::{Order, Picker, TaskCount};
+use crate::Task;
 use crate::item::Item;
-use crate::task::Task;
 use crate::truth::{Keys, Position};
 
 /// Plies before the position from which a game is followed.

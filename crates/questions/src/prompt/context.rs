@@ -3,8 +3,8 @@
 use shakmaty::{Piece, Square};
 
 use super::PromptContext;
+use crate::Task;
 use crate::item::Item;
-use crate::task::Task;
 use crate::truth::{Keys, Position, on_position, piece_name};
 
 /// The lines of a context, with an empty line behind them; nothing without one.

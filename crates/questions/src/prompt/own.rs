@@ -43,7 +43,8 @@ fn find(task: Task, keys: Keys) -> String {
         true => "If it is pinned to its own king, only squares along the line of the pin count.",
         false => "A piece that is pinned to its own king has none.",
     };
-    let of_piece = |squares: &str| format!("Look at the {{piece}} on {{square}}, whoever is to move. {squares} {pin}");
+    let about_piece =
+        |squares: &str| format!("This is about the {{piece}} on {{square}}, whoever is to move. {squares} {pin}");
     match task {
         Task::PieceArrangement => "Which pieces stand where? Name the kinds of pieces of White, then those of Black, each side in \
              the order King, Queen, Rook, Bishop, Knight, Pawn, and pass over kinds that are not on the board."
@@ -52,10 +53,10 @@ fn find(task: Task, keys: Keys) -> String {
         Task::LegalMoveAll => "Which legal moves does the side to move have?".to_owned(),
         Task::CheckDetection => "The king of the side to move is in check. By which piece or pieces?".to_owned(),
         Task::CheckIn1 => "Which legal moves give check? Mates, discovered checks and checks by castling count.".to_owned(),
-        Task::CaptureSquares if sound => of_piece("On which squares could it capture a piece? A king cannot be captured."),
-        Task::CaptureSquares => of_piece("On which squares does it attack a piece of the other side, the king included?"),
-        Task::ControlSquares => of_piece("Which empty squares does it attack?"),
-        Task::ProtectSquares => of_piece("On which squares does it protect a piece of its own side? The king does not count."),
+        Task::CaptureSquares if sound => about_piece("On which squares could it capture a piece? A king cannot be captured."),
+        Task::CaptureSquares => about_piece("On which squares does it attack a piece of the other side, the king included?"),
+        Task::ControlSquares => about_piece("Which empty squares does it attack?"),
+        Task::ProtectSquares => about_piece("On which squares does it protect a piece of its own side? The king does not count."),
         Task::Pin => "Which pins are there, by pieces of either side? In a pin, a bishop, rook or queen attacks a piece along a \
              line, and the next piece behind it on that line is that piece's own king."
             .to_owned(),

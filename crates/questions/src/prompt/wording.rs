@@ -1,13 +1,14 @@
 //! How the tasks are worded.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use cwm_contract::Failure;
 
 use super::own;
 use super::slots::slots;
+use crate::Task;
 use crate::item::Item;
-use crate::task::Task;
 use crate::truth::Keys;
 
 /// The question of a task, with marks where items differ.
@@ -38,11 +39,9 @@ impl Wording {
         let mut templates = BTreeMap::new();
         for item in items {
             let Some(task) = item.task() else { continue };
-            if !templates.contains_key(&task) {
-                let template = template_of(item, task);
-                let template =
-                    template.map_err(|what| Failure::input(format!("wording, item {}: {what}", item.task_id)))?;
-                templates.insert(task, template);
+            if let Entry::Vacant(place) = templates.entry(task) {
+                let wrong = |what: String| Failure::input(format!("wording, item {}: {what}", item.task_id));
+                place.insert(template_of(item, task).map_err(wrong)?);
             }
         }
         Ok(Wording(templates))

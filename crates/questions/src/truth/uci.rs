@@ -3,28 +3,26 @@
 use cwm_encoding::PlainMove;
 use shakmaty::{Bitboard, Move, Square};
 
-/// A move as UCI writes it, padded with zeros: ordered as text.
+/// A move as UCI writes it: its letters from the highest byte on, so that numbers have the order of texts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Uci([u8; 5]);
+pub(crate) struct Uci(u64);
 
 impl Uci {
     /// The move with its promotion letter.
     pub(crate) fn of(played: Move) -> Uci {
         let plain = PlainMove::from(played);
-        let mut uci = Uci::between(plain);
-        uci.0[4] = plain.promotion.map_or(0, |role| role.char() as u8);
-        uci
+        Uci::new(plain, plain.promotion.map_or(0, |role| role.char() as u8))
     }
 
     /// The move without its promotion letter.
     pub(crate) fn without_promotion(played: Move) -> Uci {
-        Uci::between(PlainMove::from(played))
+        Uci::new(PlainMove::from(played), 0)
     }
 
-    fn between(plain: PlainMove) -> Uci {
+    fn new(plain: PlainMove, promotion: u8) -> Uci {
         let [a, b] = letters(plain.from);
         let [c, d] = letters(plain.to);
-        Uci([a, b, c, d, 0])
+        Uci(u64::from_be_bytes([a, b, c, d, promotion, 0, 0, 0]))
     }
 }
 
@@ -39,7 +37,9 @@ pub(crate) fn moves_text(mut moves: Vec<Uci>) -> String {
     let mut text = String::with_capacity(moves.len() * 7);
     for Uci(letters) in moves {
         separate(&mut text, ", ");
-        text.extend(letters.into_iter().filter(|letter| *letter != 0).map(char::from));
+        let letters = letters.to_be_bytes();
+        let length = if letters[4] == 0 { 4 } else { 5 };
+        text.extend(letters[..length].iter().map(|letter| char::from(*letter)));
     }
     text
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::Label;
-use cwm_questions::{Category, Judge, Length, UnknownTasks, Verdict, read_items};
+use cwm_questions::{Category, Judge, Length, PublishedVerdict, UnknownTasks, read_items};
 
 use super::*;
 
@@ -46,7 +46,7 @@ fn the_oracle_is_always_right_and_rules_are_where_they_decide() {
             assert_eq!(row.task_id, item.task_id);
             let judged = Judge::new(item).unwrap().judge(row.response.as_deref().unwrap(), Length::default());
             let (right, sound) = scores.entry(item.task().unwrap().category()).or_default();
-            *right += u32::from(judged.verdict == Verdict::Correct);
+            *right += u32::from(judged.verdict == PublishedVerdict::Correct);
             *sound += u32::from(judged.sound == Some(true));
         }
         scores

@@ -33,7 +33,7 @@ fn what_each_line_of_evaluations_gives_is_golden() {
     let mut judgement = Judgement::new(Order::File, 0, Keys::Published, |_| 1_000);
     let mut found = Vec::new();
     let mut line = 0;
-    while let Some(row) = reader.next().unwrap() {
+    while let Some(row) = reader.read().unwrap() {
         line += 1;
         let mut of_line = Expected { line, ..Expected::default() };
         let skipped = match row {
@@ -65,8 +65,8 @@ fn a_line_that_is_too_long_is_skipped_and_read_over() {
     let good = r#"{"fen":"8/8/8/8/8/4k3/8/4K3 w - - 0 1","evals":[{"depth":3,"pvs":[{"cp":5}]}]}"#;
     let text = format!("{}\n{good}", "x".repeat(17 << 20));
     let mut reader = EvaluationReader::new(BufReader::new(text.as_bytes()), "evaluations");
-    assert_eq!(reader.next().unwrap(), Some(Err(SkipReason::TooLong)));
-    let found = reader.next().unwrap().unwrap().unwrap();
+    assert_eq!(reader.read().unwrap(), Some(Err(SkipReason::TooLong)));
+    let found = reader.read().unwrap().unwrap().unwrap();
     assert_eq!((&found.fen[..], found.centipawns, found.knodes), ("8/8/8/8/8/4k3/8/4K3 w - -", 5, None));
-    assert_eq!(reader.next().unwrap(), None);
+    assert_eq!(reader.read().unwrap(), None);
 }

@@ -1,2 +1,3 @@
 mod evaluations;
+mod picker;
 mod selection;

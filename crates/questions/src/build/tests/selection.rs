@@ -34,7 +34,7 @@ fn chosen<'a>(task_id: &'a str, puzzle_id: &'a str, input: &'a str, answer: &'a 
 fn puzzles(text: &str) -> (Vec<Puzzle>, Vec<(u64, PuzzleFault)>) {
     let mut reader = PuzzleReader::new(text.as_bytes(), "puzzles.csv").unwrap();
     let (mut found, mut faults) = (Vec::new(), Vec::new());
-    while let Some(row) = reader.next().unwrap() {
+    while let Some(row) = reader.read().unwrap() {
         match row {
             Ok(puzzle) => found.push(puzzle),
             Err(fault) => faults.push((reader.row(), fault)),

@@ -8,7 +8,7 @@ use shakmaty::fen::Fen;
 use shakmaty::{Setup, Square};
 
 use crate::golden::{lines, published};
-use crate::truth::position::chess_of_fen;
+use crate::truth::chess_of_fen;
 use crate::truth::tests::entries;
 use crate::truth::{Keys, Position, believed_answer, believed_position, key, on_position, target_square};
 use crate::{Category, Task};

@@ -22,7 +22,7 @@ fn check_moves(position: &Chess) {
 fn moves_of_golden_positions_are_shakmaty_s() {
     let Some(items) = golden::published() else { return };
     for item in items.iter().filter(|item| !item.input.contains('|')) {
-        check_moves(&crate::truth::position::chess_of_fen(&item.input).unwrap().0);
+        check_moves(&crate::truth::chess_of_fen(&item.input).unwrap().0);
     }
 }
 

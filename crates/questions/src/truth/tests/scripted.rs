@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::golden::published;
-use crate::truth::position::chess_of_fen;
+use crate::truth::chess_of_fen;
 use crate::truth::tactics::mating_moves;
 use crate::truth::uci::moves_text;
 use crate::truth::{Keys, grid, nearest, rules};
