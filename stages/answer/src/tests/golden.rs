@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::Label;
-use cwm_questions::{Category, Judge, Length, UnknownTasks, PublishedVerdict, read_items};
+use cwm_questions::{Category, Judge, Length, PublishedVerdict, UnknownTasks, read_items};
 
 use super::*;
 

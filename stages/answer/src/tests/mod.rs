@@ -1,6 +1,7 @@
 //! The stage as a whole, with scripted players, and with a server that misbehaves.
 
 mod believed;
+mod engines;
 mod faults;
 mod golden;
 mod kills;
