@@ -22,7 +22,7 @@ impl Phase {
     pub fn of_move(number: u32) -> Phase {
         match number {
             ..=12 => Phase::Opening,
-            ..=30 => Phase::Middlegame,
+            13..=30 => Phase::Middlegame,
             _ => Phase::Endgame,
         }
     }
