@@ -20,10 +20,15 @@ pub trait Cell: Sized {
 
     /// The value of a row of a column of this type.
     fn value(column: &ArrayRef, row: usize) -> Self;
+
+    /// Bytes of text in the value.
+    fn text_bytes(&self) -> usize {
+        0
+    }
 }
 
 macro_rules! cell {
-    ($kind:ty, $data_type:expr, $array:ty, $given:expr, $get:expr) => {
+    ($kind:ty, $data_type:expr, $array:ty, $given:expr, $get:expr, $bytes:expr) => {
         impl Cell for $kind {
             fn field(name: &str) -> Field {
                 Field::new(name, $data_type, false)
@@ -35,6 +40,10 @@ macro_rules! cell {
 
             fn value(column: &ArrayRef, row: usize) -> Self {
                 $get(column, row)
+            }
+
+            fn text_bytes(&self) -> usize {
+                $bytes(self)
             }
         }
 
@@ -50,21 +59,46 @@ macro_rules! cell {
             fn value(column: &ArrayRef, row: usize) -> Self {
                 column.is_valid(row).then(|| $get(column, row))
             }
+
+            fn text_bytes(&self) -> usize {
+                self.as_ref().map_or(0, $bytes)
+            }
         }
     };
 }
 
-cell!(String, DataType::Utf8, StringArray, String::as_str, |column: &ArrayRef, row| column
-    .as_string::<i32>()
-    .value(row)
-    .to_owned());
-cell!(bool, DataType::Boolean, BooleanArray, Clone::clone, |column: &ArrayRef, row| column.as_boolean().value(row));
-cell!(u64, DataType::UInt64, UInt64Array, Clone::clone, |column: &ArrayRef, row| column
-    .as_primitive::<UInt64Type>()
-    .value(row));
-cell!(f64, DataType::Float64, Float64Array, Clone::clone, |column: &ArrayRef, row| column
-    .as_primitive::<Float64Type>()
-    .value(row));
+cell!(
+    String,
+    DataType::Utf8,
+    StringArray,
+    String::as_str,
+    |column: &ArrayRef, row| column.as_string::<i32>().value(row).to_owned(),
+    String::len
+);
+cell!(
+    bool,
+    DataType::Boolean,
+    BooleanArray,
+    Clone::clone,
+    |column: &ArrayRef, row| column.as_boolean().value(row),
+    |_| 0
+);
+cell!(
+    u64,
+    DataType::UInt64,
+    UInt64Array,
+    Clone::clone,
+    |column: &ArrayRef, row| column.as_primitive::<UInt64Type>().value(row),
+    |_| 0
+);
+cell!(
+    f64,
+    DataType::Float64,
+    Float64Array,
+    Clone::clone,
+    |column: &ArrayRef, row| column.as_primitive::<Float64Type>().value(row),
+    |_| 0
+);
 
 /// A digest, where it is known.
 impl Cell for Option<[u8; 16]> {

@@ -16,6 +16,9 @@ use crate::{Answer, Run};
 /// The columns that a file must have.
 const NEEDED: [&str; 2] = ["task_id", "response"];
 
+/// Rows that are read at once: few, since texts may be long.
+const BATCH_ROWS: usize = 1 << 7;
+
 /// A file of answers, row by row.
 pub struct AnswersReader {
     path: PathBuf,
@@ -42,7 +45,10 @@ impl AnswersReader {
             .map(serde_json::from_str)
             .transpose()
             .map_err(|error| wrong(path, format!("have unreadable metadata `{}`: {error}", Answer::KEY)))?;
-        let batches = builder.build().map_err(|error| wrong(path, format!("cannot be read: {error}")))?;
+        let batches = builder
+            .with_batch_size(BATCH_ROWS)
+            .build()
+            .map_err(|error| wrong(path, format!("cannot be read: {error}")))?;
         Ok(AnswersReader { path: path.to_owned(), run, batches, rows: Vec::new().into_iter(), read: 0 })
     }
 

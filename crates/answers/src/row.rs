@@ -25,6 +25,10 @@ macro_rules! row {
                 std::sync::Arc::new(arrow_schema::Schema::new(fields))
             }
 
+            fn text_bytes(&self) -> usize {
+                [$(<$kind as $crate::cell::Cell>::text_bytes(&self.$field),)+].iter().sum()
+            }
+
             fn columns(rows: &[Self]) -> Vec<arrow_array::ArrayRef> {
                 vec![$(<$kind as $crate::cell::Cell>::column(rows.iter().map(|row| &row.$field)),)+]
             }

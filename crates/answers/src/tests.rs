@@ -58,6 +58,22 @@ proptest! {
     }
 }
 
+/// Texts of 160 MiB are more than one batch.
+#[test]
+fn long_texts_are_read_as_written() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("file");
+    let text = "FINAL ANSWER: a\n".repeat(1 << 21);
+    let row =
+        |number: usize| Answer { task_id: format!("x_{number}"), response: Some(text.clone()), ..Answer::default() };
+    let mut writer = AnswersWriter::create(&path, &run()).unwrap();
+    (0..5).for_each(|number| writer.push(row(number)).unwrap());
+    writer.finish().unwrap();
+    for (number, answer) in AnswersReader::open(&path).unwrap().enumerate() {
+        assert!(answer.unwrap() == row(number), "row {number}");
+    }
+}
+
 /// A file of another program.
 fn foreign(path: &Path, columns: Vec<(&str, ArrayRef)>) {
     let columns = columns.into_iter().map(|(name, values)| (name, values, true));

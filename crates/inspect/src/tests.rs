@@ -1,5 +1,6 @@
 //! Whole artifacts, described.
 
+mod answers;
 mod best_moves;
 
 use cwm_chess::{DatasetRow, DatasetWriter, GameRow, GamesWriter};

@@ -2,11 +2,11 @@
 
 use cwm_contract::Failure;
 
+use crate::form::Form;
 use crate::item::Item;
 use crate::reading::{Answer, extract, final_answer, is_none, read_answer};
-use crate::task::Form;
 use crate::truth::{Keys, Position, key};
-use crate::verdict::{Length, Verdict, verdict};
+use crate::verdict::{Length, PublishedVerdict, verdict};
 
 /// An item, with what is needed to judge any number of answers to it.
 pub struct Judge<'i> {
@@ -29,7 +29,7 @@ pub struct Judgement {
     /// The text of the answer by the published rule.
     pub extracted: Option<String>,
     /// The published verdict.
-    pub verdict: Verdict,
+    pub verdict: PublishedVerdict,
     /// Whether a chess player who follows the prompt is right; none if the answer cannot be read, or the task is not known.
     pub sound: Option<bool>,
     /// Of a wrong move.
@@ -81,7 +81,7 @@ impl<'i> Judge<'i> {
             (Some(sound), Some(text)) => sound.judge(text),
             _ => (None, None),
         };
-        Judgement { extracted, verdict, sound, fault: fault.filter(|_| verdict == Verdict::WrongAnswer) }
+        Judgement { extracted, verdict, sound, fault: fault.filter(|_| verdict == PublishedVerdict::WrongAnswer) }
     }
 
     /// The accuracy that chance has: one of the legal moves, or of the options; 0 where there are none to choose among.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use crate::golden::{lines, published};
-use crate::{Item, Judge, Length, MoveFault, Verdict};
+use crate::{Item, Judge, Length, MoveFault, PublishedVerdict};
 
 #[derive(Deserialize)]
 struct Row {
@@ -68,7 +68,7 @@ fn published_keys_are_correct_and_sound_but_where_the_notes_say() {
     for item in &items {
         let answer = format!("FINAL ANSWER: {}", item.correct_answer);
         let judged = Judge::new(item).unwrap().judge(&answer, Length::default());
-        assert_eq!(judged.verdict, Verdict::Correct, "{}", item.task_id);
+        assert_eq!(judged.verdict, PublishedVerdict::Correct, "{}", item.task_id);
         unsound += usize::from(judged.sound != Some(true));
     }
     assert_eq!(unsound, 32);
@@ -110,5 +110,5 @@ fn unknown_tasks_have_no_sound_answers() {
     let item = Item { task_type: "motifs_x".into(), ..items[0].clone() };
     let judge = Judge::new(&item).unwrap();
     let judged = judge.judge(&format!("FINAL ANSWER: {}", item.correct_answer), Length::default());
-    assert_eq!((judged.verdict, judged.sound, judge.chance()), (Verdict::Correct, None, 0.0));
+    assert_eq!((judged.verdict, judged.sound, judge.chance()), (PublishedVerdict::Correct, None, 0.0));
 }

@@ -28,7 +28,7 @@ pub use metadata::Metadata;
 pub use reading::extract;
 pub use scripted::{answer_at_random, answer_by_rules};
 pub use task::Task;
-pub use verdict::{Length, Verdict, verdict};
+pub use verdict::{Length, PublishedVerdict, verdict};
 
 #[cfg(test)]
 mod golden;

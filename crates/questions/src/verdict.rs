@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use crate::form::AnswerType;
 use crate::reading::strip;
-use crate::task::AnswerType;
 
 /// Share of the allowed tokens from which an answer counts as cut.
 const CUT: f64 = 0.98;
 
 /// What an answer is, by the published rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum PublishedVerdict {
     /// The key.
     Correct,
     /// As many tokens as allowed, whatever the answer.
@@ -28,22 +28,22 @@ pub enum Verdict {
     MultiFalseItems,
 }
 
-impl Verdict {
+impl PublishedVerdict {
     /// The published name.
     pub fn name(self) -> &'static str {
         match self {
-            Verdict::Correct => "correct",
-            Verdict::MaxTokenReached => "max_token_reached",
-            Verdict::FormatError => "format_error",
-            Verdict::WrongAnswer => "wrong_answer",
-            Verdict::MultiExtraItems => "multi_extra_items",
-            Verdict::MultiMissingItems => "multi_missing_items",
-            Verdict::MultiFalseItems => "multi_false_items",
+            PublishedVerdict::Correct => "correct",
+            PublishedVerdict::MaxTokenReached => "max_token_reached",
+            PublishedVerdict::FormatError => "format_error",
+            PublishedVerdict::WrongAnswer => "wrong_answer",
+            PublishedVerdict::MultiExtraItems => "multi_extra_items",
+            PublishedVerdict::MultiMissingItems => "multi_missing_items",
+            PublishedVerdict::MultiFalseItems => "multi_false_items",
         }
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for PublishedVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -66,21 +66,21 @@ impl Length {
 }
 
 /// The verdict on the extracted text of an answer.
-pub fn verdict(extracted: Option<&str>, key: &str, answer_type: AnswerType, length: Length) -> Verdict {
+pub fn verdict(extracted: Option<&str>, key: &str, answer_type: AnswerType, length: Length) -> PublishedVerdict {
     let lower = |text: &str| strip(&text.to_lowercase()).to_owned();
     let Some(extracted) = extracted.filter(|_| !length.is_cut()) else {
-        return if length.is_cut() { Verdict::MaxTokenReached } else { Verdict::FormatError };
+        return if length.is_cut() { PublishedVerdict::MaxTokenReached } else { PublishedVerdict::FormatError };
     };
     if answer_type == AnswerType::Single {
-        return if lower(extracted) == lower(key) { Verdict::Correct } else { Verdict::WrongAnswer };
+        return if lower(extracted) == lower(key) { PublishedVerdict::Correct } else { PublishedVerdict::WrongAnswer };
     }
     let entries =
         |text: &str| -> BTreeSet<String> { text.split(',').map(lower).filter(|entry| !entry.is_empty()).collect() };
     let (extracted, key) = (entries(extracted), entries(key));
     match (extracted.is_subset(&key), key.is_subset(&extracted)) {
-        (true, true) => Verdict::Correct,
-        (false, true) => Verdict::MultiExtraItems,
-        (true, false) => Verdict::MultiMissingItems,
-        (false, false) => Verdict::MultiFalseItems,
+        (true, true) => PublishedVerdict::Correct,
+        (false, true) => PublishedVerdict::MultiExtraItems,
+        (true, false) => PublishedVerdict::MultiMissingItems,
+        (false, false) => PublishedVerdict::MultiFalseItems,
     }
 }

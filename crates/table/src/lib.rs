@@ -32,6 +32,11 @@ pub trait Row: Sized {
     /// The columns.
     fn schema() -> SchemaRef;
 
+    /// Bytes of texts in the row, where these may be long: many of them are written sooner.
+    fn text_bytes(&self) -> usize {
+        0
+    }
+
     /// The values of these rows, column by column.
     fn columns(rows: &[Self]) -> Vec<ArrayRef>;
 

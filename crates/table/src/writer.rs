@@ -18,11 +18,16 @@ const GROUP_ROWS: usize = 1 << 17;
 /// Rows that are kept until they are written together.
 const BATCH_ROWS: usize = 1 << 13;
 
+/// Bytes of texts that are kept until they are written together, far below what one column can hold.
+const BATCH_TEXT: usize = 1 << 26;
+
 /// Writes rows in the order in which they come.
 pub struct TableWriter<R: Row> {
     path: PathBuf,
     writer: ArrowWriter<fs_err::File>,
     batch: Vec<R>,
+    /// Bytes of texts in the batch.
+    text: usize,
 }
 
 impl<R: Row> TableWriter<R> {
@@ -41,7 +46,7 @@ impl<R: Row> TableWriter<R> {
             .build();
         let writer = ArrowWriter::try_new(fs_err::File::create(path)?, R::schema(), Some(properties));
         let writer = writer.map_err(|error| failure(path, &error))?;
-        Ok(TableWriter { path: path.to_owned(), writer, batch: Vec::with_capacity(BATCH_ROWS) })
+        Ok(TableWriter { path: path.to_owned(), writer, batch: Vec::with_capacity(BATCH_ROWS), text: 0 })
     }
 
     /// Adds a row.
@@ -49,8 +54,9 @@ impl<R: Row> TableWriter<R> {
     /// # Errors
     /// The disk refuses.
     pub fn push(&mut self, row: R) -> Result<(), Failure> {
+        self.text += row.text_bytes();
         self.batch.push(row);
-        if self.batch.len() == BATCH_ROWS { self.flush() } else { Ok(()) }
+        if self.batch.len() == BATCH_ROWS || self.text >= BATCH_TEXT { self.flush() } else { Ok(()) }
     }
 
     /// Writes what is left and ends the file.
@@ -67,6 +73,7 @@ impl<R: Row> TableWriter<R> {
         let batch = RecordBatch::try_new(R::schema(), R::columns(&self.batch));
         let batch = batch.map_err(|error| Failure::internal(error.to_string()))?;
         self.batch.clear();
+        self.text = 0;
         self.writer.write(&batch).map_err(|error| failure(&self.path, &error))
     }
 }

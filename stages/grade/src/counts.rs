@@ -1,7 +1,7 @@
 //! Sums of the answers of a run.
 
 use cwm_answers::Tally;
-use cwm_questions::{MoveFault, Verdict};
+use cwm_questions::{MoveFault, PublishedVerdict};
 
 use crate::answers::GradedAnswer;
 
@@ -12,7 +12,7 @@ pub fn count<'g>(grades: impl Iterator<Item = &'g GradedAnswer>) -> Tally {
         let judgement = &graded.judgement;
         tally.items += 1;
         *verdict_count(&mut tally, judgement.verdict) += 1;
-        let is_correct = judgement.verdict == Verdict::Correct;
+        let is_correct = judgement.verdict == PublishedVerdict::Correct;
         match judgement.sound {
             Some(true) => {
                 tally.sound += 1;
@@ -43,15 +43,15 @@ fn add(sum: &mut Option<u64>, more: Option<u64>) {
     }
 }
 
-fn verdict_count(tally: &mut Tally, verdict: Verdict) -> &mut u64 {
+fn verdict_count(tally: &mut Tally, verdict: PublishedVerdict) -> &mut u64 {
     match verdict {
-        Verdict::Correct => &mut tally.correct,
-        Verdict::MaxTokenReached => &mut tally.max_token_reached,
-        Verdict::FormatError => &mut tally.format_error,
-        Verdict::WrongAnswer => &mut tally.wrong_answer,
-        Verdict::MultiExtraItems => &mut tally.multi_extra_items,
-        Verdict::MultiMissingItems => &mut tally.multi_missing_items,
-        Verdict::MultiFalseItems => &mut tally.multi_false_items,
+        PublishedVerdict::Correct => &mut tally.correct,
+        PublishedVerdict::MaxTokenReached => &mut tally.max_token_reached,
+        PublishedVerdict::FormatError => &mut tally.format_error,
+        PublishedVerdict::WrongAnswer => &mut tally.wrong_answer,
+        PublishedVerdict::MultiExtraItems => &mut tally.multi_extra_items,
+        PublishedVerdict::MultiMissingItems => &mut tally.multi_missing_items,
+        PublishedVerdict::MultiFalseItems => &mut tally.multi_false_items,
     }
 }
 

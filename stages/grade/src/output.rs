@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cwm_answers::{Grade, Graded, GradesWriter};
 use cwm_contract::Failure;
-use cwm_questions::{MoveFault, Verdict};
+use cwm_questions::{MoveFault, PublishedVerdict};
 
 use crate::answers::{GradedAnswer, RunGrades};
 use crate::items::Items;
@@ -38,7 +38,7 @@ fn grade(answer: &GradedAnswer) -> Grade {
     Grade {
         extracted: judgement.extracted.clone(),
         verdict: judgement.verdict.name().to_owned(),
-        correct: judgement.verdict == Verdict::Correct,
+        correct: judgement.verdict == PublishedVerdict::Correct,
         sound: judgement.sound,
         fault: judgement.fault.map(|fault| MoveFault::name(fault).to_owned()),
         prompt_tokens: answer.prompt_tokens,

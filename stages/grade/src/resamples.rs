@@ -2,7 +2,7 @@
 
 use cwm_bootstrap::{Addend, Draws, LANES, confidence_interval, totals};
 use cwm_contract::{Context, Failure};
-use cwm_questions::Verdict;
+use cwm_questions::PublishedVerdict;
 use rayon::prelude::*;
 
 use crate::answers::RunGrades;
@@ -98,7 +98,8 @@ fn draw_task(task: &Task, runs: &[RunGrades], config: &Config) -> Vec<Option<Vec
 /// The items of the task that the run has right, by their places in the task; none if it was not asked.
 fn correct(task: &Task, run: &RunGrades) -> Option<Vec<Addend<1>>> {
     let graded = |place: &usize| run.grades[*place].as_ref();
-    let is_correct = |place: &usize| graded(place).is_some_and(|graded| graded.judgement.verdict == Verdict::Correct);
+    let is_correct =
+        |place: &usize| graded(place).is_some_and(|graded| graded.judgement.verdict == PublishedVerdict::Correct);
     let is_asked = task.places.iter().any(|place| graded(place).is_some());
     let correct = (0..).zip(&task.places).filter(|(_, place)| is_correct(place));
     is_asked.then(|| correct.map(|(at, _)| Addend::from((at, [1.0]))).collect())

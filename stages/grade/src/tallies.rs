@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use cwm_answers::{Graded, ItemCount, PairTally, Tallies, Tally};
 use cwm_contract::Failure;
-use cwm_questions::{Judge, Verdict};
+use cwm_questions::{Judge, PublishedVerdict};
 
 use crate::answers::{GradedAnswer, RunGrades};
 use crate::counts::count;
@@ -83,7 +83,7 @@ fn pair(
         return Ok(None);
     }
     let is_correct = |graded: &Option<GradedAnswer>| {
-        graded.as_ref().is_some_and(|graded| graded.judgement.verdict == Verdict::Correct)
+        graded.as_ref().is_some_and(|graded| graded.judgement.verdict == PublishedVerdict::Correct)
     };
     let [run, other] = pair.map(|run| &runs[run]);
     let mut tally = PairTally { run: run.run.full_name(), other: other.run.full_name(), ..PairTally::default() };

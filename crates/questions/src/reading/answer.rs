@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::form::Form;
 use crate::reading::fen::fen;
 use crate::reading::markup::{bare, bare_word};
 use crate::reading::moves::moves;
 use crate::reading::pieces::{arrangement, checkers};
 use crate::reading::white_space::is_space;
-use crate::task::Form;
 use crate::truth::Position;
 
 /// What an answer consists of, each part in one spelling: equal answers are equal sets.
@@ -66,7 +66,7 @@ fn lines(form: Form, text: &str) -> Option<Answer> {
 
 fn line(form: Form, line: &str) -> Option<String> {
     let (first, others) = line.split_once('>')?;
-    let separator = if form == Form::ForkLines { '-' } else { '>' };
+    let separator = if form == Form::ForkLines { "-" } else { ">" };
     let mut squares = others.split(separator).map(square).collect::<Option<Vec<_>>>()?;
     match form {
         // Both ends of a battery, and anything that a fork attacks, may come first.
@@ -79,7 +79,7 @@ fn line(form: Form, line: &str) -> Option<String> {
             if form == Form::ForkLines {
                 squares.sort_unstable();
             }
-            Some(format!("{}>{}", square(first)?, squares.join(">")))
+            Some(format!("{}>{}", square(first)?, squares.join(separator)))
         }
     }
 }

@@ -38,9 +38,14 @@ fn after_heading(text: &str) -> Option<&str> {
 
 /// What follows a heading with which the text begins.
 fn without_heading(text: &str) -> Option<&str> {
+    without_word(text, HEADING)
+}
+
+/// The text without the word with which it begins, in any case; the word is in lower case.
+pub fn without_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let mut characters = text.chars();
-    let is_heading = HEADING.chars().all(|wanted| characters.next().map(lower) == Some(wanted));
-    is_heading.then(|| characters.as_str())
+    let is_word = word.chars().all(|wanted| characters.next().map(lower) == Some(wanted));
+    is_word.then_some(characters.as_str())
 }
 
 /// The lower case by which Python's patterns compare: some letters beyond ASCII are those of the heading too.

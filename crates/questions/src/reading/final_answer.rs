@@ -1,6 +1,6 @@
 //! Finds the answer as a person does.
 
-use crate::reading::extraction::lower;
+use crate::reading::extraction::{lower, without_word};
 use crate::reading::markup::{is_markup, unwrap};
 use crate::reading::white_space::{is_space, strip};
 
@@ -43,12 +43,6 @@ fn after_heading(text: &str) -> Option<&str> {
     let rest = without_word(rest, "answer")?.trim_start_matches(is_between);
     let rest = without_word(rest, "is").unwrap_or(rest).trim_start_matches(is_between);
     rest.strip_prefix([':', '：'])
-}
-
-/// The text without the word with which it begins, in any case.
-fn without_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
-    let mut characters = text.chars();
-    word.chars().all(|wanted| characters.next().map(lower) == Some(wanted)).then(|| characters.as_str())
 }
 
 fn first_line(text: &str) -> Option<String> {

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::*;
-use crate::task::Form;
+use crate::form::Form;
 use crate::truth::Position;
 
 const FORMS: [Form; 11] = [
@@ -67,10 +67,10 @@ proptest! {
     }
 }
 
-/// A megabyte of anything is read in one pass. Debug builds are some thirty times slower.
+/// A megabyte of anything is read in one pass. Debug builds are some hundred times slower, and a busy machine slower still.
 #[test]
 fn hostile_text_takes_linear_time() {
-    let limit = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 50 });
+    let limit = Duration::from_millis(if cfg!(debug_assertions) { 20_000 } else { 50 });
     for part in [
         "FINAL ANSWER:",
         "FINAL ANSWER:\n",
@@ -88,11 +88,13 @@ fn hostile_text_takes_linear_time() {
         "</think>",
     ] {
         let text = part.repeat((1 << 20) / part.len());
-        let start = Instant::now();
-        extract(&text);
-        final_answer(&text);
-        let took = start.elapsed();
-        assert!(took < limit, "{part:?} took {took:?}");
+        let is_fast = || {
+            let start = Instant::now();
+            extract(&text);
+            final_answer(&text);
+            start.elapsed() < limit
+        };
+        assert!((0..5).any(|_| is_fast()), "{part:?} takes more than {limit:?}");
     }
 }
 
