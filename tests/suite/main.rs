@@ -41,6 +41,7 @@ mod processes;
 mod provenance;
 mod python;
 mod pytorch_comparison;
+mod questions;
 mod remotes;
 mod results;
 mod runs;

@@ -114,7 +114,8 @@ impl Measured {
         of_label.into_iter().find_map(|pair| match (pair.run == one.name, pair.other == other.name) {
             (true, true) => Some((pair, [pair.difference, pair.low, pair.high])),
             _ if pair.run == other.name && pair.other == one.name => {
-                Some((pair, [-pair.difference, -pair.high, -pair.low]))
+                // Not by the sign, which would make a difference of none -0.
+                Some((pair, [pair.difference, pair.high, pair.low].map(|end| 0.0 - end)))
             }
             _ => None,
         })
