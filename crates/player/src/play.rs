@@ -23,7 +23,7 @@ impl Player {
     /// # Errors
     /// There is no room for an answer, or the form cannot write the game.
     pub fn legal_moves(&self, game: &GameSoFar) -> Result<Vec<(u16, f64)>, CannotAnswer> {
-        let (read, first) = self.read_game(self.read_in_play(game)?);
+        let (so_far, first) = self.read_game(self.read_in_play(game)?);
         let legal = legal_actions(game.position());
         if self.form().end().is_none() {
             let likelihoods = ln_likelihoods_among(&first, &legal);
@@ -31,9 +31,9 @@ impl Player {
         }
         let words: Vec<Vec<u16>> = legal.iter().map(|&action| self.words(game.position(), action)).collect();
         let given: Vec<Vec<u16>> = words.iter().map(|words| words[..words.len() - 1].to_vec()).collect();
-        let likelihoods = read.followed_by(&given).into_iter().zip(&words).map(|(rows, words)| {
+        let likelihoods = so_far.followed_by(&given).into_iter().zip(&words).map(|(rows, words)| {
             let rows = std::iter::once(&first).chain(&rows);
-            rows.zip(words).map(|(row, &token)| ln_likelihood(row, token)).sum()
+            rows.zip(words).map(|(row, &token)| ln_likelihood(row, token)).sum::<f64>()
         });
         Ok(legal.into_iter().zip(likelihoods).collect())
     }
@@ -49,7 +49,7 @@ impl Player {
         temperature: f64,
         uniform: &mut dyn FnMut() -> f64,
     ) -> Result<Attempt, CannotAnswer> {
-        let (read, mut logits) = self.read_game(self.read_in_play(game)?);
+        let (so_far, mut logits) = self.read_game(self.read_in_play(game)?);
         let mut answer = Vec::new();
         loop {
             let likelihoods: Vec<f64> = logits.iter().map(|&logit| logit.into()).collect();
@@ -57,7 +57,7 @@ impl Player {
             if !self.is_open(&answer) {
                 break;
             }
-            logits = read.followed_by(std::slice::from_ref(&answer)).remove(0).pop().expect("an answer has a token");
+            logits = so_far.followed_by(std::slice::from_ref(&answer)).remove(0).pop().expect("an answer has a token");
         }
         let text = self.form().text(&answer);
         Ok(match read(game.position(), self.form().notation(), &text) {

@@ -28,7 +28,7 @@ pub(crate) struct Read<'p> {
     on: Option<(IncrementalNetwork<'p>, Cache)>,
 }
 
-/// Parts of the games that were read last, one game for each thread that uses a player at once.
+/// Parts of the games that were read last, of as many as there are cores.
 #[derive(Debug, Default)]
 pub(crate) struct Kept(Mutex<Vec<Parts>>);
 
@@ -40,21 +40,28 @@ struct Parts {
 }
 
 impl Kept {
-    /// Takes out the game that has most of its first parts in common with `tokens`: these parts of it, if there are any.
+    /// The parts that `tokens` begins with, of the game that has most of them. A game that goes on is taken out.
     fn take(&self, tokens: &[u16]) -> Option<Cache> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let common = |parts: &Parts| {
             let equal = parts.tokens.iter().zip(tokens).take_while(|(one, two)| one == two).count();
             equal / PART * PART
         };
-        let (place, common) =
-            kept.iter().map(common).enumerate().max_by_key(|(place, common)| (*common, std::cmp::Reverse(*place)))?;
-        let parts = kept.remove(place);
-        (common > 0).then(|| parts.cache.first(common))
+        let (place, common) = kept.iter().map(common).enumerate().max_by_key(|(_, common)| *common)?;
+        match common {
+            0 => None,
+            whole if whole == kept[place].tokens.len() => Some(kept.remove(place).cache),
+            part => Some(kept[place].cache.first(part)),
+        }
     }
 
     fn put(&self, parts: Parts) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(parts);
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let most = std::thread::available_parallelism().map_or(1, usize::from);
+        if kept.len() >= most {
+            kept.remove(0);
+        }
+        kept.push(parts);
     }
 }
 
@@ -77,7 +84,8 @@ impl Player {
             return (read, only(logits));
         };
         let pass = |cache: Option<Cache>, begin: usize, end: usize, last: usize| {
-            let earlier = cache.as_ref().map(|cache| (cache, &[(0, begin)][..]));
+            let after = [(0, begin)];
+            let earlier = cache.as_ref().map(|cache| (cache, &after[..]));
             let (logits, later) = self.logits_on(model, earlier, &[tokens[begin..end].to_vec()], &[last]);
             (logits, cache.map_or(later.clone(), |cache| cache.followed_by(&later)))
         };
