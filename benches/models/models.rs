@@ -1,4 +1,4 @@
-//! What a training step costs, beside PyTorch in one run: `cargo bench -p cwm-benches-models`.
+//! What a training step costs, beside PyTorch in one run: `cargo bench -p cwm-benches-models --bench models`.
 //!
 //! One step is forward, loss, backward, clipping and AdamW on a batch of 32 games of 80 tokens, with dropout where the
 //! family has it. Both begin with the same weights on the same batch; their losses there must agree, so that both compute

@@ -3,7 +3,7 @@
 use cwm_contract::Failure;
 use cwm_models::batch::cut_by_length;
 use cwm_models::worker_pool::WorkerPool;
-use cwm_models::{ForwardPass, Sites, Tokens};
+use cwm_models::{Cache, ForwardPass, Sites, Tokens};
 
 use crate::{Model, Reading};
 
@@ -69,6 +69,19 @@ impl Batch<'_> {
         let logits = self.model.network().logits_at(&pass, &self.tokens, rows).into_data();
         let logits = logits.as_slice::<f32>().expect("logits are f32 and contiguous").to_vec();
         (pass, logits)
+    }
+
+    /// The same, and what others go on from, if the model goes on from steps that it has passed.
+    pub fn start(&self, sites: Sites, rows: &[usize]) -> (ForwardPass<'_>, Vec<f32>, Option<Cache>) {
+        let Some(model) = self.model.network().incremental() else {
+            let (pass, logits) = self.logits(sites, rows);
+            return (pass, logits, None);
+        };
+        let pass = self.model.pass().with_sites(sites);
+        let (x, cache) = model.start(&pass, &self.tokens);
+        let logits = self.model.network().logits_of_rows(&pass, x, rows).into_data();
+        let logits = logits.as_slice::<f32>().expect("logits are f32 and contiguous").to_vec();
+        (pass, logits, Some(cache))
     }
 
     /// Rows [rows, width] of the stream at each of these sites, in ascending order of the sites. With `normed`, rows of the

@@ -1,12 +1,13 @@
 //! Edits of the stream at the last token of a prefix: what is added there, and what the model expects afterwards.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use burn::tensor::{Tensor, TensorData};
 use cwm_contract::Failure;
 use cwm_models::parameters::InitRng;
 use cwm_models::worker_pool::WorkerPool;
-use cwm_models::{Change, Edit, Sites};
+use cwm_models::{After, Cache, Change, Edit, IncrementalNetwork, Sites};
 
 use crate::Model;
 use crate::collect::indices;
@@ -32,11 +33,24 @@ pub struct Seen {
     pub lengths: Vec<f64>,
 }
 
-/// A prefix of a game, and what is added to the stream at its last token.
+/// Games that were watched, and what edits go on from.
+#[derive(Debug)]
+pub struct Watch<'a> {
+    games: &'a [Watched<'a>],
+    sites: &'a [usize],
+    /// What the model has at the watched tokens of each game.
+    pub seen: Vec<Vec<Seen>>,
+    /// Of a model that goes on from steps it has passed: what it has of each game's batch, and the game's place there.
+    passed: Vec<Option<(Arc<Cache>, usize)>>,
+}
+
+/// A token of a game that was watched, and what is added to the stream there. The game ends with it.
 #[derive(Clone, Debug)]
-pub struct Edited<'a> {
-    /// The prefix, at least one token.
-    pub tokens: &'a [u16],
+pub struct Edited {
+    /// The game, by its place among those that were watched.
+    pub game: usize,
+    /// The token, by its place among those that were watched in the game.
+    pub place: usize,
     /// The vector, [width].
     pub vector: Vec<f32>,
 }
@@ -52,22 +66,23 @@ impl Model {
     ///
     /// # Errors
     /// A game is longer than the model reads.
-    pub fn watch(
+    pub fn watch<'a>(
         &self,
         workers: &WorkerPool,
         batch_tokens: usize,
-        sites: &[usize],
-        games: &[Watched<'_>],
-    ) -> Result<Vec<Vec<Seen>>, Failure> {
-        self.by_batch(workers, batch_tokens, games, |batch| {
+        sites: &'a [usize],
+        games: &'a [Watched<'a>],
+    ) -> Result<Watch<'a>, Failure> {
+        let found = self.by_batch(workers, batch_tokens, games, |batch| {
             let at = |game: usize| &games[batch.places[game]].at;
             let of_game = |game: usize| at(game).iter().map(move |&token| (game, token));
             let rows: Vec<usize> =
                 (0..batch.places.len()).flat_map(of_game).map(|(game, token)| batch.row(game, token)).collect();
             if rows.is_empty() {
-                return Ok(vec![Vec::new(); batch.places.len()]);
+                return Ok(vec![(Vec::new(), None); batch.places.len()]);
             }
-            let (pass, logits) = batch.logits(Sites { keep: sites.to_vec(), edit: None }, &rows);
+            let (pass, logits, cache) = batch.start(Sites { keep: sites.to_vec(), edit: None }, &rows);
+            let cache = cache.map(Arc::new);
             let indices = indices(&rows, pass.device());
             let kept = pass.kept().into_iter().map(|(_, kept)| {
                 let kept = kept.select(0, indices.clone());
@@ -83,40 +98,109 @@ impl Model {
                 lengths: kept.iter().map(|(_, normed)| norm(&normed[row * width..(row + 1) * width])).collect(),
             };
             let mut seen = (0..rows.len()).map(seen);
-            Ok((0..batch.places.len()).map(|game| seen.by_ref().take(at(game).len()).collect()).collect())
-        })
+            let of_game =
+                |game: usize| (seen.by_ref().take(at(game).len()).collect(), cache.clone().map(|cache| (cache, game)));
+            Ok((0..batch.places.len()).map(of_game).collect())
+        })?;
+        let (seen, passed) = found.into_iter().unzip();
+        Ok(Watch { games, sites, seen, passed })
     }
 
-    /// The logits at the last token of each prefix, after its vector was added to the stream there at `site`. Only prefixes of one
-    /// length go together, so that no padding stands behind an edit.
+    /// The logits at each edited token, after its vector was added to the stream there at `site`, one of those that were watched.
+    /// A model that goes on from steps it has passed passes the edited tokens alone, through the blocks behind the site.
     ///
     /// # Errors
-    /// A prefix is longer than the model reads.
+    /// None but those of a mistake.
     pub fn edited(
         &self,
         workers: &WorkerPool,
         batch_tokens: usize,
+        watch: &Watch<'_>,
         site: usize,
-        edits: &[Edited<'_>],
+        edits: &[Edited],
+    ) -> Result<Vec<Vec<f32>>, Failure> {
+        match self.network().incremental() {
+            Some(model) => self.edited_alone(workers, batch_tokens, model, watch, site, edits),
+            None => self.edited_in_prefixes(workers, batch_tokens, watch, site, edits),
+        }
+    }
+
+    fn edited_alone(
+        &self,
+        workers: &WorkerPool,
+        batch_tokens: usize,
+        model: IncrementalNetwork<'_>,
+        watch: &Watch<'_>,
+        site: usize,
+        edits: &[Edited],
+    ) -> Result<Vec<Vec<f32>>, Failure> {
+        let column = watch.sites.iter().position(|&watched| watched == site);
+        let column = column.ok_or_else(|| Failure::internal(format!("site {site} was not watched")))?;
+        // Edits of games of one batch, by the first of these games.
+        let mut by_batch: BTreeMap<usize, (&Cache, Vec<(usize, After)>)> = BTreeMap::new();
+        for (number, edit) in edits.iter().enumerate() {
+            let passed = |game: usize| watch.passed[game].as_ref();
+            let (cache, sequence) =
+                passed(edit.game).ok_or_else(|| Failure::internal("an edited game was not passed"))?;
+            let is_of_batch = |game: &usize| passed(*game).is_some_and(|(other, _)| Arc::ptr_eq(other, cache));
+            let first = (0..=edit.game).find(is_of_batch).unwrap_or(edit.game);
+            let steps = watch.games[edit.game].at[edit.place];
+            let of_batch = by_batch.entry(first).or_insert_with(|| (cache.as_ref(), Vec::new()));
+            of_batch.1.push((number, After { sequence: *sequence, steps }));
+        }
+        let jobs: Vec<(&Cache, &[(usize, After)])> = by_batch
+            .values()
+            .flat_map(|(cache, edits)| edits.chunks(batch_tokens.max(1)).map(move |chunk| (*cache, chunk)))
+            .collect();
+        let done = workers.map(jobs.len(), |job| {
+            let (cache, chunk) = jobs[job];
+            let pass = self.pass();
+            let x = chunk.iter().flat_map(|&(number, _)| {
+                let Edited { game, place, vector } = &edits[number];
+                watch.seen[*game][*place].rows[column].iter().zip(vector).map(|(x, vector)| x + vector)
+            });
+            let x = TensorData::new(x.collect::<Vec<f32>>(), [chunk.len(), self.width()]);
+            let after: Vec<After> = chunk.iter().map(|(_, after)| *after).collect();
+            let x = model.go_on_at(&pass, cache, &after, site, Tensor::from_data(x, pass.device()));
+            floats(self.network().logits_from(&pass, x))
+        });
+        let mut found = vec![Vec::new(); edits.len()];
+        for ((_, chunk), logits) in jobs.iter().zip(done) {
+            let each = logits.chunks_exact(logits.len() / chunk.len());
+            chunk.iter().zip(each).for_each(|(&(number, _), logits)| found[number] = logits.to_vec());
+        }
+        Ok(found)
+    }
+
+    /// The same by whole passes. Only prefixes of one length go together, so that no padding stands behind an edit.
+    fn edited_in_prefixes(
+        &self,
+        workers: &WorkerPool,
+        batch_tokens: usize,
+        watch: &Watch<'_>,
+        site: usize,
+        edits: &[Edited],
     ) -> Result<Vec<Vec<f32>>, Failure> {
         let mut by_length: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (place, edit) in edits.iter().enumerate() {
-            by_length.entry(edit.tokens.len()).or_default().push(place);
+        let last = |edit: &Edited| watch.games[edit.game].at[edit.place];
+        for (number, edit) in edits.iter().enumerate() {
+            by_length.entry(last(edit) + 1).or_default().push(number);
         }
         let mut found = vec![Vec::new(); edits.len()];
-        for (length, places) in by_length {
-            let prefixes: Vec<&[u16]> = places.iter().map(|&place| edits[place].tokens).collect();
+        for (length, numbers) in by_length {
+            let prefixes: Vec<&[u16]> =
+                numbers.iter().map(|&number| &watch.games[edits[number].game].tokens[..length]).collect();
             let logits = self.by_batch(workers, batch_tokens, &prefixes, |batch| {
                 let games = batch.places.len();
                 let rows: Vec<usize> = (0..games).map(|game| batch.row(game, length - 1)).collect();
-                let vectors = batch.places.iter().flat_map(|&game| edits[places[game]].vector.iter().copied());
+                let vectors = batch.places.iter().flat_map(|&game| edits[numbers[game]].vector.iter().copied());
                 let vectors = TensorData::new(vectors.collect::<Vec<f32>>(), [games, self.width()]);
                 let vectors = Tensor::from_data(vectors, self.pass().device());
                 let change = Change::Add { rows: rows.clone(), vectors };
                 let (_, logits) = batch.logits(Sites { keep: Vec::new(), edit: Some(Edit { site, change }) }, &rows);
                 Ok(logits.chunks_exact(logits.len() / games).map(<[f32]>::to_vec).collect())
             })?;
-            places.into_iter().zip(logits).for_each(|(place, logits)| found[place] = logits);
+            numbers.into_iter().zip(logits).for_each(|(number, logits)| found[number] = logits);
         }
         Ok(found)
     }

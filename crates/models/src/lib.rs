@@ -16,6 +16,7 @@ pub mod families;
 pub mod gpu;
 pub mod gradient;
 pub mod heads;
+pub mod incremental;
 #[cfg(test)]
 mod invariants;
 pub mod layers;
@@ -38,6 +39,7 @@ pub mod worker_pool;
 pub use architecture::Architecture;
 pub use burn::tensor::Device;
 pub use error::ModelError;
+pub use incremental::{After, Cache, IncrementalNetwork};
 pub use network::{Backbone, Network, RecurrentNetwork};
 pub use pass::{DeviceWeights, ForwardPass, Observation};
 pub use precision::Precision;

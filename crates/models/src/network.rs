@@ -7,6 +7,7 @@ use burn::tensor::{Int, Tensor, TensorData};
 use cwm_contract::ParameterError;
 
 use crate::heads::Head;
+use crate::incremental::{Incremental, IncrementalNetwork};
 use crate::parameters::{Declarations, Layout, Slot, Weights};
 use crate::streaming::{Real, Recurrence, RecurrentState};
 use crate::{Architecture, ForwardPass, ModelError, Size, Tokens, families};
@@ -37,6 +38,11 @@ pub trait Backbone: Send + Sync {
 
     /// The table [tokens, width] whose rows give the logits too, if the head has no parameters of its own.
     fn tied_table(&self) -> Option<Slot<2>> {
+        None
+    }
+
+    /// The same computation from steps on whose keys and values are kept; `None` if it only makes whole passes.
+    fn incremental(&self) -> Option<&dyn Incremental> {
         None
     }
 
@@ -133,6 +139,11 @@ impl Network {
         Weights::initial(self.layout.clone(), seed)
     }
 
+    /// The model going on from steps that it has passed; `None` if it only makes whole passes.
+    pub fn incremental(&self) -> Option<IncrementalNetwork<'_>> {
+        self.backbone.incremental().map(|backbone| IncrementalNetwork::new(backbone, self.longest()))
+    }
+
     /// The model reading token by token; `None` if it must see all tokens at once.
     pub fn recurrent(&self) -> Option<RecurrentNetwork<'_, f32>> {
         self.backbone.recurrence().map(|backbone| RecurrentNetwork { backbone, head: self.head })
@@ -165,10 +176,17 @@ impl Network {
     /// # Panics
     /// As [`Network::flat_logits`]; or there is no such row.
     pub fn logits_at(&self, pass: &ForwardPass, tokens: &Tokens, rows: &[usize]) -> Tensor<2> {
+        self.logits_of_rows(pass, self.blocks(pass, tokens), rows)
+    }
+
+    /// The logits [rows, outputs] of these rows of the last site `x`.
+    ///
+    /// # Panics
+    /// There is no such row.
+    pub fn logits_of_rows(&self, pass: &ForwardPass, x: Tensor<2>, rows: &[usize]) -> Tensor<2> {
         let rows: Vec<i32> = rows.iter().map(|&row| row as i32).collect();
         let rows = Tensor::<1, Int>::from_data(TensorData::new(rows.clone(), [rows.len()]), pass.device());
-        let normed = self.final_norm(pass, self.blocks(pass, tokens));
-        self.head.forward(pass, normed.select(0, rows))
+        self.head.forward(pass, self.final_norm(pass, x).select(0, rows))
     }
 
     /// Number of sites of the stream: one after the embedding and one after each block.

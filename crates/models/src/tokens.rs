@@ -51,6 +51,16 @@ impl Tokens {
         Tokens { ids, ..self.clone() }
     }
 
+    /// The same where each sequence goes on behind so many tokens; 0 at padded steps.
+    pub fn positions_behind(&self, before: impl IntoIterator<Item = usize>) -> Tokens {
+        let of_sequence = |(&length, before): (&usize, usize)| {
+            (0..self.time).map(move |t| if t < length { (before + t) as u32 } else { 0 })
+        };
+        let ids: Vec<u32> = self.lengths.iter().zip(before).flat_map(of_sequence).collect();
+        assert_eq!(ids.len(), self.rows(), "one number for each sequence");
+        Tokens { ids: ids.into(), ..self.clone() }
+    }
+
     /// Real steps of each game.
     pub fn lengths(&self) -> &Arc<[usize]> {
         &self.lengths

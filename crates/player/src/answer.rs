@@ -1,6 +1,7 @@
 //! The answers of a model to questions whose right answers are known.
 
 use crate::likelihood::{likeliest, likeliest_of, ln_likelihood, ln_likelihoods_among};
+use crate::read::Read;
 use crate::{Player, Question};
 
 /// What a model answers.
@@ -24,9 +25,9 @@ impl Player {
     pub fn answer(&self, questions: &[&Question]) -> Vec<Answer> {
         let sequences: Vec<Vec<u16>> = questions.iter().map(|question| question.forced()).collect();
         let last: Vec<usize> = questions.iter().map(|question| question.right.len()).collect();
-        let logits = self.logits(&sequences, &last);
+        let (read, logits) = self.read_batch(sequences, &last);
         let forced: Vec<Vec<u16>> = logits.iter().map(|rows| rows.iter().map(|row| likeliest(row)).collect()).collect();
-        let free = self.free(questions, &forced);
+        let free = self.free(questions, &forced, &read);
         let answers = questions.iter().zip(&logits).zip(forced.iter().zip(&free));
         answers.map(|((question, rows), (forced, free))| self.answer_of(question, rows, forced, free)).collect()
     }
@@ -43,22 +44,26 @@ impl Player {
         Answer { loss: losses.sum(), tokens: rows.len(), forced: words(forced), free: words(free), among_legal }
     }
 
-    /// The free answers. Up to its first wrong token a forced answer is free.
-    fn free(&self, questions: &[&Question], forced: &[Vec<u16>]) -> Vec<Vec<u16>> {
-        let first_own = |(question, forced): (&&Question, &Vec<u16>)| {
+    /// The free answers, where `read` are the questions with the right answers. Up to its first wrong token a forced answer is
+    /// free.
+    fn free(&self, questions: &[&Question], forced: &[Vec<u16>], read: &Read<'_>) -> Vec<Vec<u16>> {
+        let right = |(question, forced): (&&Question, &Vec<u16>)| {
             let wrong = forced.iter().zip(&question.right).position(|(own, right)| own != right);
-            forced[..wrong.map_or(forced.len(), |wrong| wrong + 1)].to_vec()
+            wrong.unwrap_or(forced.len() - 1)
         };
-        let mut free: Vec<Vec<u16>> = questions.iter().zip(forced).map(first_own).collect();
+        let right: Vec<usize> = questions.iter().zip(forced).map(right).collect();
+        let mut free: Vec<Vec<u16>> =
+            forced.iter().zip(&right).map(|(forced, &right)| forced[..=right].to_vec()).collect();
         loop {
             let open: Vec<usize> = (0..free.len()).filter(|&place| self.is_open(&free[place])).collect();
             if open.is_empty() {
                 return free;
             }
-            let sequences: Vec<Vec<u16>> =
-                open.iter().map(|&place| [questions[place].tokens.as_slice(), &free[place]].concat()).collect();
-            for (place, rows) in open.iter().zip(self.logits(&sequences, &vec![1; open.len()])) {
-                free[*place].push(likeliest(&rows[0]));
+            let after: Vec<(usize, usize)> =
+                open.iter().map(|&place| (place, questions[place].tokens.len() + right[place])).collect();
+            let own: Vec<Vec<u16>> = open.iter().map(|&place| free[place][right[place]..].to_vec()).collect();
+            for (place, rows) in open.iter().zip(read.continued(&after, &own)) {
+                free[*place].extend(rows.last().map(|row| likeliest(row)));
             }
         }
     }

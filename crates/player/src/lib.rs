@@ -10,6 +10,7 @@ mod likelihood;
 mod play;
 mod player;
 mod question;
+mod read;
 mod rules;
 pub mod sample;
 

@@ -6,10 +6,13 @@ use cwm_contract::Failure;
 use cwm_models::checkpoint::{self, DESCRIPTION_FILE, Description};
 use cwm_models::device;
 use cwm_models::worker_pool::on_one_thread;
-use cwm_models::{Device, DeviceWeights, ForwardPass, Network, Precision, Tokens};
+use cwm_models::{After, Cache, Device, DeviceWeights, ForwardPass, IncrementalNetwork, Network, Precision, Tokens};
 use cwm_sequences::Vocabulary;
 
 use crate::Form;
+use crate::read::{Kept, Rows};
+
+const FLOATS: &str = "logits are f32 and contiguous";
 
 /// A trained model that answers with moves.
 ///
@@ -21,6 +24,7 @@ pub struct Player {
     description: Description,
     network: Network,
     device_weights: DeviceWeights<'static>,
+    kept: Kept,
 }
 
 impl Player {
@@ -44,7 +48,7 @@ impl Player {
             return Err(unusable(&path, "its weights are not all finite".to_owned()));
         }
         let device_weights = DeviceWeights::owned(&weights, device);
-        Ok(Player { form, description, network, device_weights })
+        Ok(Player { form, description, network, device_weights, kept: Kept::default() })
     }
 
     /// The same player, whose matrix products round operands to `precision`; by default they do not.
@@ -78,22 +82,74 @@ impl Player {
     }
 
     /// The logits after each of the last tokens of some sequences, as many of each as `last` has for it.
-    pub(crate) fn logits(&self, sequences: &[Vec<u16>], last: &[usize]) -> Vec<Vec<Vec<f32>>> {
-        let padding = self.network.architecture().vocabulary as u32 - 1;
-        let tokens = Tokens::padded(sequences.iter().map(Vec::as_slice), padding);
-        let rows = tokens.lengths().iter().zip(last).enumerate().flat_map(|(sequence, (&length, &last))| {
-            let first = sequence * tokens.time();
-            first + length - last..first + length
-        });
-        let rows: Vec<usize> = rows.collect();
+    pub(crate) fn logits(&self, sequences: &[Vec<u16>], last: &[usize]) -> Vec<Rows> {
+        let tokens = self.tokens(sequences);
+        let rows = last_rows(&tokens, last);
         let logits = on_one_thread(|| {
             let pass = ForwardPass::evaluation(&self.device_weights);
             self.network.logits_at(&pass, &tokens, &rows).into_data()
         });
-        let logits = logits.as_slice::<f32>().expect("logits are f32 and contiguous");
-        let mut each = logits.chunks_exact(logits.len() / rows.len().max(1)).map(<[f32]>::to_vec);
-        last.iter().map(|&last| each.by_ref().take(last).collect()).collect()
+        split(logits.as_slice().expect(FLOATS), last)
     }
+
+    /// The same with a model that goes on, and what others go on from. The sequences may go on from those of a cache: each
+    /// behind so many tokens of one of them, by its place.
+    pub(crate) fn logits_on(
+        &self,
+        model: IncrementalNetwork<'_>,
+        earlier: Option<(&Cache, &[(usize, usize)])>,
+        sequences: &[Vec<u16>],
+        last: &[usize],
+    ) -> (Vec<Rows>, Cache) {
+        let tokens = self.tokens(sequences);
+        let rows = last_rows(&tokens, last);
+        on_one_thread(|| {
+            let pass = ForwardPass::evaluation(&self.device_weights);
+            let (x, cache) = match earlier {
+                None => model.start(&pass, &tokens),
+                Some((cache, after)) => {
+                    let after = after.iter().map(|&(sequence, steps)| After { sequence, steps });
+                    model.go_on(&pass, cache, &after.collect::<Vec<_>>(), &tokens)
+                }
+            };
+            if rows.is_empty() {
+                return (vec![Rows::new(); last.len()], cache);
+            }
+            let logits = self.network.logits_of_rows(&pass, x, &rows).into_data();
+            (split(logits.as_slice().expect(FLOATS), last), cache)
+        })
+    }
+
+    fn tokens(&self, sequences: &[Vec<u16>]) -> Tokens {
+        let padding = self.network.architecture().vocabulary as u32 - 1;
+        Tokens::padded(sequences.iter().map(Vec::as_slice), padding)
+    }
+
+    /// The model going on from tokens that it has passed; `None` if it makes whole passes alone.
+    pub(crate) fn incremental(&self) -> Option<IncrementalNetwork<'_>> {
+        self.network.incremental()
+    }
+
+    /// What it keeps of games.
+    pub(crate) fn kept(&self) -> &Kept {
+        &self.kept
+    }
+}
+
+/// The rows of the last steps of each sequence, as many as `last` has for it.
+fn last_rows(tokens: &Tokens, last: &[usize]) -> Vec<usize> {
+    let of_sequence = |(sequence, (&length, &last)): (usize, (&usize, &usize))| {
+        let first = sequence * tokens.time();
+        first + length - last..first + length
+    };
+    tokens.lengths().iter().zip(last).enumerate().flat_map(of_sequence).collect()
+}
+
+/// Rows of logits, sequence by sequence.
+fn split(logits: &[f32], last: &[usize]) -> Vec<Rows> {
+    let rows = last.iter().sum::<usize>().max(1);
+    let mut each = logits.chunks_exact(logits.len() / rows).map(<[f32]>::to_vec);
+    last.iter().map(|&last| each.by_ref().take(last).collect()).collect()
 }
 
 /// The vocabulary in the description of a training on sequences.

@@ -32,9 +32,11 @@ struct Editor<'a> {
 /// A case that is edited, with what the model has at its end and at its future.
 struct Prepared<'a> {
     case: &'a Case,
-    tokens: &'a [u16],
-    now: Seen,
-    then: Seen,
+    /// Its game and its token, by their places among those that were watched.
+    game: usize,
+    place: usize,
+    now: &'a Seen,
+    then: &'a Seen,
     judge: Judge,
 }
 
@@ -100,13 +102,13 @@ impl Editor<'_> {
     fn edit(&self, games: &[cases::Game], left_out: &mut LeftOut, rows: &mut Vec<EditRow>) -> Result<(), Failure> {
         let batch_tokens = self.config.batch_tokens as usize;
         let watched: Vec<Watched<'_>> = games.iter().map(cases::Game::watched).collect();
-        let seen = self.model.watch(self.workers, batch_tokens, self.sites, &watched)?;
+        let watch = self.model.watch(self.workers, batch_tokens, self.sites, &watched)?;
         let mut prepared = Vec::new();
-        for (game, mut seen) in games.iter().zip(seen) {
-            let futures = seen.split_off(game.cases.len());
-            for ((case, now), then) in game.cases.iter().zip(seen).zip(futures) {
+        for (number, (game, seen)) in games.iter().zip(&watch.seen).enumerate() {
+            let (seen, futures) = seen.split_at(game.cases.len());
+            for (place, ((case, now), then)) in game.cases.iter().zip(seen).zip(futures).enumerate() {
                 match Judge::of(self.model.task(), case, &now.logits) {
-                    Ok(judge) => prepared.push(Prepared { case, tokens: &game.tokens[..=case.last], now, then, judge }),
+                    Ok(judge) => prepared.push(Prepared { case, game: number, place, now, then, judge }),
                     Err(reason) => *left_out.entry(reason).or_default() += 1,
                 }
             }
@@ -120,7 +122,7 @@ impl Editor<'_> {
                     for &eta in &self.config.eta {
                         match scaled(&direction, eta, one.now.lengths[place]) {
                             Some(vector) => {
-                                edits.push(Edited { tokens: one.tokens, vector });
+                                edits.push(Edited { game: one.game, place: one.place, vector });
                                 wanted.push((
                                     number,
                                     EditRow { layer: Some(site as u8), eta: Some(eta), ..one.row(intervention) },
@@ -131,7 +133,7 @@ impl Editor<'_> {
                     }
                 }
             }
-            let logits = self.model.edited(self.workers, batch_tokens, site, &edits)?;
+            let logits = self.model.edited(self.workers, batch_tokens, &watch, site, &edits)?;
             for ((number, row), logits) in wanted.into_iter().zip(logits) {
                 by_case[number].push(prepared[number].judge.judged(row, &logits));
             }

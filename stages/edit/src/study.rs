@@ -103,7 +103,8 @@ pub fn findings(
         let reading = Reading::of(model.task(), &study.tokens).map_err(Failure::internal)?;
         let tokens = reading.tokens.as_slice();
         let watched = [Watched { tokens, at: vec![tokens.len() - 1] }];
-        let seen = model.watch(workers, batch_tokens, sites, &watched)?.remove(0).remove(0);
+        let watch = model.watch(workers, batch_tokens, sites, &watched)?;
+        let seen = &watch.seen[0][0];
         let board = study.position.board();
         let class = |piece: Option<Piece>| piece.map_or(0, class_of);
         let changes: Vec<(usize, [u8; 2])> = study
@@ -116,7 +117,9 @@ pub fn findings(
                 for &eta in &config.eta {
                     let direction = board_direction(set.probe(site), &changes);
                     let Some(vector) = scaled(&direction, eta, seen.lengths[place]) else { continue };
-                    let logits = model.edited(workers, batch_tokens, site, &[Edited { tokens, vector }])?.remove(0);
+                    let logits = model
+                        .edited(workers, batch_tokens, &watch, site, &[Edited { game: 0, place: 0, vector }])?
+                        .remove(0);
                     let finding =
                         Finding::new(Kind::Case, model.name(), model.weights_of().name(), Some(site as u32), 1)
                             .name("case", &study.text)

@@ -21,6 +21,35 @@ fn workers() -> WorkerPool {
     WorkerPool::new(2).unwrap()
 }
 
+/// The logits after an edit of the first watched token of the first game.
+fn edited(model: &Model, watch: &Watch<'_>, site: usize, vector: Vec<f32>) -> Vec<f32> {
+    model.edited(&workers(), 64, watch, site, &[Edited { game: 0, place: 0, vector }]).unwrap().remove(0)
+}
+
+/// Passes of the edited tokens alone are whole passes of their prefixes.
+#[test]
+fn an_edit_of_one_token_is_that_of_a_whole_pass_bit_for_bit() {
+    let folder = tempdir().unwrap();
+    write_checkpoint(folder.path(), Task::Moves, "gpt", "d32/l2", 3).unwrap();
+    let model = Model::open(folder.path(), WeightsOf::Trained, &cpu()).unwrap();
+    let prefixes = prefixes(Task::Moves);
+    let watched = prefixes.iter().map(|tokens| Watched { tokens, at: vec![1, tokens.len() - 1] });
+    let watched: Vec<Watched<'_>> = watched.collect();
+    let watch = model.watch(&workers(), 64, &[0, 1, 2], &watched).unwrap();
+    let places = (0..prefixes.len()).flat_map(|game| [(game, 0), (game, 1), (game, 1)]);
+    let edits = places.enumerate().map(|(number, (game, place))| Edited {
+        game,
+        place,
+        vector: random_direction([number as u64; 4], model.width()),
+    });
+    let edits: Vec<Edited> = edits.collect();
+    for site in 0..3 {
+        let alone = model.edited(&workers(), 64, &watch, site, &edits).unwrap();
+        let whole = model.edited_in_prefixes(&workers(), 64, &watch, site, &edits).unwrap();
+        alone.iter().zip(&whole).for_each(|(one, two)| assert_eq!(bits(one), bits(two), "site {site}"));
+    }
+}
+
 #[test]
 fn an_edit_of_length_zero_is_none_bit_for_bit_and_one_of_some_length_is_not() {
     for (task, family) in [(Task::Moves, "gpt"), (Task::State, "transformer"), (Task::State, "slice")] {
@@ -30,11 +59,12 @@ fn an_edit_of_length_zero_is_none_bit_for_bit_and_one_of_some_length_is_not() {
         let direction = random_direction([1, 2, 3, 4], model.width());
         for prefix in &prefixes(task) {
             let watched = [Watched { tokens: prefix, at: vec![prefix.len() - 1] }];
-            let seen = model.watch(&workers(), 64, &[0, 1, 2], &watched).unwrap().remove(0).remove(0);
+            let watch = model.watch(&workers(), 64, &[0, 1, 2], &watched).unwrap();
+            let seen = &watch.seen[0][0];
             for site in 0..3 {
                 let logits = |eta: f64| {
                     let vector = scaled(&direction, eta, seen.lengths[site]).unwrap();
-                    model.edited(&workers(), 64, site, &[Edited { tokens: prefix, vector }]).unwrap().remove(0)
+                    edited(&model, &watch, site, vector)
                 };
                 assert_eq!(bits(&logits(0.0)), bits(&seen.logits), "{family}, site {site}");
                 assert_ne!(bits(&logits(0.5)), bits(&seen.logits), "{family}, site {site}");
@@ -49,14 +79,24 @@ fn edits_together_are_edits_alone() {
     write_checkpoint(folder.path(), Task::Moves, "gpt", "d16/l2", 3).unwrap();
     let model = Model::open(folder.path(), WeightsOf::Trained, &cpu()).unwrap();
     let prefixes = prefixes(Task::Moves);
-    let edit = |place: usize| Edited {
-        tokens: &prefixes[place % prefixes.len()],
-        vector: random_direction([place as u64; 4], model.width()),
+    let watched = prefixes.iter().map(|tokens| Watched { tokens, at: vec![tokens.len() - 1, tokens.len() / 2] });
+    let watched: Vec<Watched<'_>> = watched.collect();
+    // Several batches.
+    let watch = model.watch(&workers(), 12, &[1], &watched).unwrap();
+    let edit = |number: usize| Edited {
+        game: number % prefixes.len(),
+        place: number / prefixes.len() % 2,
+        vector: random_direction([number as u64; 4], model.width()),
     };
-    let edits: Vec<Edited<'_>> = (0..12).map(edit).collect();
-    let together = model.edited(&workers(), 64, 1, &edits).unwrap();
+    let edits: Vec<Edited> = (0..12).map(edit).collect();
+    let together = model.edited(&workers(), 64, &watch, 1, &edits).unwrap();
+    let cut = model.edited(&workers(), 2, &watch, 1, &edits).unwrap();
+    assert_eq!(together, cut, "the size of a pass changes no bit");
     for (edit, logits) in edits.iter().zip(together) {
-        let alone = model.edited(&workers(), 64, 1, std::slice::from_ref(edit)).unwrap().remove(0);
+        let tokens = &prefixes[edit.game][..=watched[edit.game].at[edit.place]];
+        let watched = [Watched { tokens, at: vec![tokens.len() - 1] }];
+        let watch = model.watch(&workers(), 64, &[1], &watched).unwrap();
+        let alone = edited(&model, &watch, 1, edit.vector.clone());
         logits.iter().zip(alone).for_each(|(one, two)| assert!((one - two).abs() < 1e-5, "{one} {two}"));
     }
 }
@@ -102,10 +142,11 @@ fn a_row_of_the_table_at_the_last_site_raises_exactly_its_word() {
     let model = Model::open(folder.path(), WeightsOf::Trained, &cpu()).unwrap();
     let prefix = prefixes(Task::Moves).remove(0);
     let watched = [Watched { tokens: &prefix, at: vec![prefix.len() - 1] }];
-    let seen = model.watch(&workers(), 64, &[1], &watched).unwrap().remove(0).remove(0);
+    let watch = model.watch(&workers(), 64, &[1], &watched).unwrap();
+    let seen = &watch.seen[0][0];
     let word = 20;
     let vector = scaled(&rows[word], 0.5, seen.lengths[0]).unwrap();
-    let edited = model.edited(&workers(), 64, 1, &[Edited { tokens: &prefix, vector }]).unwrap().remove(0);
+    let edited = edited(&model, &watch, 1, vector);
     for (at, (before, after)) in seen.logits.iter().zip(&edited).enumerate() {
         assert_eq!(after > before, at == word, "word {at}: {before} to {after}");
     }
@@ -133,7 +174,8 @@ fn golden_edits_have_golden_logits() {
     let position = golden.indices("edit.position")[0];
     let prefix: Vec<u16> = golden.indices("input.tokens")[..=position].iter().map(|&token| token as u16).collect();
     let watched = [Watched { tokens: &prefix, at: vec![position] }];
-    let seen = model.watch(&workers(), 64, &[0, 1, 2], &watched).unwrap().remove(0).remove(0);
+    let watch = model.watch(&workers(), 64, &[0, 1, 2], &watched).unwrap();
+    let seen = &watch.seen[0][0];
     let close = |found: &[f32], expected: &[f32]| {
         found.iter().zip(expected).for_each(|(one, two)| assert!((one - two).abs() <= 5e-5, "{one} {two}"));
     };
@@ -142,7 +184,7 @@ fn golden_edits_have_golden_logits() {
     for (site, direction) in golden.floats("edit.vectors").chunks_exact(32).enumerate() {
         for (eta, name) in [(0.5, "edit.logits_eta_0.5"), (2.0, "edit.logits_eta_2")] {
             let vector = scaled(direction, eta, seen.lengths[site]).unwrap();
-            let edited = model.edited(&workers(), 64, site, &[Edited { tokens: &prefix, vector }]).unwrap().remove(0);
+            let edited = edited(&model, &watch, site, vector);
             close(&edited, &golden.floats(name)[site * 72..(site + 1) * 72]);
         }
     }

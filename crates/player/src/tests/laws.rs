@@ -83,3 +83,56 @@ fn a_text_answer_ends_at_its_longest() {
         }
     }
 }
+
+/// What a player has read before changes no bit of what it answers.
+#[test]
+fn what_is_kept_of_games_changes_no_answer() {
+    let bits =
+        |moves: Vec<(u16, f64)>| moves.into_iter().map(|(action, ln)| (action, ln.to_bits())).collect::<Vec<_>>();
+    let mut varied = game(41);
+    varied.push(*varied.position().legal_moves().last().unwrap());
+    // Games that grow, that are taken back, that part late, and others in between.
+    let mut games: Vec<GameSoFar> = [60, 61, 62, 40, 0, 41, 63].map(game).into();
+    games.insert(5, varied);
+    for form in Form::ALL {
+        let warm = player(form);
+        for (place, game) in games.iter().enumerate() {
+            let cold = player(form);
+            let number = place as f64 / games.len() as f64;
+            assert_eq!(bits(warm.legal_moves(game).unwrap()), bits(cold.legal_moves(game).unwrap()), "{form:?}");
+            let attempt = |player: &Player| player.attempt(game, 0.5, &mut || number).unwrap();
+            assert_eq!(attempt(&warm), attempt(&cold), "{form:?}");
+        }
+        // Several threads with a game each.
+        let (workers, warm) = (WorkerPool::new(3).unwrap(), &warm);
+        let all = workers.map(12, |number| bits(warm.legal_moves(&games[number % games.len()]).unwrap()));
+        for (number, found) in all.into_iter().enumerate() {
+            assert_eq!(found, bits(player(form).legal_moves(&games[number % games.len()]).unwrap()), "{form:?}");
+        }
+    }
+}
+
+#[test]
+fn legal_moves_are_as_likely_as_in_whole_passes() {
+    for form in [Form::Prompt, Form::Characters, Form::Moves] {
+        let player = player(form);
+        for plies in [0, 7, 33, 62] {
+            let game = game(plies);
+            let board = Board::of(game.position()).unwrap();
+            let tokens = player.read(|| Ok(board), Some(&game)).unwrap();
+            let (read, first) = player.read_game(tokens.clone());
+            let legal = legal_actions(game.position());
+            let words: Vec<Vec<u16>> = legal.iter().map(|&action| player.words(game.position(), action)).collect();
+            let given: Vec<Vec<u16>> = words.iter().map(|words| words[..words.len() - 1].to_vec()).collect();
+            for (given, found) in given.iter().zip(read.followed_by(&given)) {
+                let sequence = [tokens.as_slice(), given].concat();
+                let whole = player.logits(&[sequence], &[1 + given.len()]).remove(0);
+                assert_eq!(whole.len(), 1 + found.len());
+                for (found, whole) in std::iter::once(&first).chain(&found).zip(&whole) {
+                    let apart = found.iter().zip(whole).map(|(one, two)| (one - two).abs()).fold(0.0, f32::max);
+                    assert!(apart <= 1e-5, "{form:?} after {plies}: {apart}");
+                }
+            }
+        }
+    }
+}

@@ -5,10 +5,9 @@ use burn::tensor::Tensor;
 use super::options::Settings;
 use super::{DEVIATION, EPSILON, INIT};
 use crate::layers::{LayerNorm, Linear};
-use crate::ops::attention::{Rotation, Shape, attention};
 use crate::ops::{gelu, gelu_tanh};
 use crate::parameters::{Declaration, Init, Scope};
-use crate::{Architecture, ForwardPass, Tokens};
+use crate::{Architecture, ForwardPass};
 
 /// Width of the MLP in multiples of the model's.
 const EXPANSION: usize = 4;
@@ -21,7 +20,7 @@ pub struct Block {
     norm2: LayerNorm,
     mlp_in: Linear,
     mlp_out: Linear,
-    settings: Settings,
+    is_tanh: bool,
     dropout: f64,
 }
 
@@ -46,30 +45,27 @@ impl Block {
             norm2: norm("ln_2"),
             mlp_in,
             mlp_out,
-            settings: *settings,
+            is_tanh: settings.is_tanh,
             dropout: architecture.dropout,
         }
     }
 
-    /// [batch * time, width] to the same; `index` names the block to the observer.
+    /// [batch * time, width] to the same; `index` names the block to the observer, and `attend` makes of queries, keys and
+    /// values, [batch * time, 3 * width], what the steps see.
     pub fn forward(
         &self,
         pass: &ForwardPass,
         x: Tensor<2>,
-        tokens: &Tokens,
-        rotation: &Rotation,
         index: usize,
+        attend: impl FnOnce(Tensor<2>) -> Tensor<2>,
     ) -> Tensor<2> {
-        let Settings { mask, is_tanh, heads, head_width, .. } = self.settings;
-        let shape = Shape::new(tokens, heads, head_width).masked(mask);
         let qkv = self.qkv.forward(pass, self.norm1.forward(pass, x.clone()));
-        let mixed = attention(qkv, shape, rotation, pass.next_dropout(self.dropout), pass.precision());
-        let mixed = self.attention_out.forward(pass, mixed);
+        let mixed = self.attention_out.forward(pass, attend(qkv));
         pass.observe(|| format!("block{index}.attn"), &mixed);
         let x = x + pass.dropout(mixed, self.dropout);
 
         let inner = self.mlp_in.forward(pass, self.norm2.forward(pass, x.clone()));
-        let inner = if is_tanh { gelu_tanh(inner) } else { gelu(inner) };
+        let inner = if self.is_tanh { gelu_tanh(inner) } else { gelu(inner) };
         let added = self.mlp_out.forward(pass, inner);
         pass.observe(|| format!("block{index}.mlp"), &added);
         let x = x + pass.dropout(added, self.dropout);

@@ -16,8 +16,9 @@ use self::block::Block;
 use self::options::Settings;
 use super::Family;
 use crate::heads::HeadInit;
+use crate::incremental::Incremental;
 use crate::layers::{Embedding, LayerNorm};
-use crate::ops::attention::{Layout, Mask, Rotation};
+use crate::ops::attention::{Earlier, Layout, Mask, Rotation, Shape, attention, continued};
 use crate::parameters::{Init, Scope, Slot};
 use crate::{Architecture, Backbone, ForwardPass, ModelError, Tokens};
 
@@ -70,15 +71,8 @@ impl Gpt {
 
 impl Backbone for Gpt {
     fn blocks(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
-        let still = Rotation::new(Layout::Still, tokens.time(), self.settings.head_width);
-        let x = self.tokens.forward(pass, tokens) + self.positions.forward(pass, &tokens.positions());
-        let x = pass.dropout(x, self.dropout);
-        pass.observe(|| "embedding".to_owned(), &x);
-        let mut x = pass.stream(0, x);
-        for (i, block) in self.blocks.iter().enumerate() {
-            x = pass.stream(i + 1, block.forward(pass, x, tokens, &still, i));
-        }
-        x
+        let x = self.embed(pass, tokens, &tokens.positions());
+        self.blocks_from(pass, 0, x, tokens, &|_| None, &mut |_| ())
     }
 
     fn final_norm(&self, pass: &ForwardPass, x: Tensor<2>) -> Tensor<2> {
@@ -95,7 +89,45 @@ impl Backbone for Gpt {
         matches!(self.settings.mask, Mask::Causal)
     }
 
+    fn incremental(&self) -> Option<&dyn Incremental> {
+        self.is_causal().then_some(self)
+    }
+
     fn tied_table(&self) -> Option<Slot<2>> {
         self.settings.is_tied.then(|| self.tokens.table())
+    }
+}
+
+impl Incremental for Gpt {
+    fn embed(&self, pass: &ForwardPass, tokens: &Tokens, positions: &Tokens) -> Tensor<2> {
+        let x = self.tokens.forward(pass, tokens) + self.positions.forward(pass, positions);
+        let x = pass.dropout(x, self.dropout);
+        pass.observe(|| "embedding".to_owned(), &x);
+        pass.stream(0, x)
+    }
+
+    fn blocks_from(
+        &self,
+        pass: &ForwardPass,
+        site: usize,
+        mut x: Tensor<2>,
+        tokens: &Tokens,
+        earlier: &dyn Fn(usize) -> Option<Earlier>,
+        keep: &mut dyn FnMut(Tensor<2>),
+    ) -> Tensor<2> {
+        let Settings { mask, heads, head_width, .. } = self.settings;
+        let shape = Shape::new(tokens, heads, head_width).masked(mask);
+        let still = Rotation::new(Layout::Still, tokens.time(), head_width);
+        for (i, block) in self.blocks.iter().enumerate().skip(site) {
+            let attend = |qkv: Tensor<2>| {
+                keep(qkv.clone());
+                match earlier(i) {
+                    Some(earlier) => continued(qkv, earlier, shape.clone(), pass.precision()),
+                    None => attention(qkv, shape.clone(), &still, pass.next_dropout(self.dropout), pass.precision()),
+                }
+            };
+            x = pass.stream(i + 1, block.forward(pass, x, i, attend));
+        }
+        x
     }
 }

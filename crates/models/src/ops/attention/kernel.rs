@@ -64,10 +64,6 @@ impl AttentionKernel {
         (sequence.ordinal * self.shape.time + i) * self.shape.time
     }
 
-    fn scale(&self) -> f32 {
-        1.0 / (self.shape.head_width as f32).sqrt()
-    }
-
     /// Number of steps that step `i` of `steps` sees.
     fn seen(&self, i: usize, steps: usize) -> usize {
         match self.shape.mask {
@@ -102,7 +98,7 @@ impl Kernel<1> for AttentionKernel {
             self.gather(qkv, &sequence, 2, &mut v);
             for i in 0..sequence.steps {
                 let row = &mut row[..self.seen(i, sequence.steps)];
-                probabilities(&q[i * d..(i + 1) * d], &k, self.scale(), row);
+                probabilities(&q[i * d..(i + 1) * d], &k, self.shape.scale(), row);
                 if keep {
                     kept.extend_from_slice(row);
                 }
@@ -155,7 +151,7 @@ impl Kernel<1> for AttentionKernel {
                     precision: self.precision,
                 };
                 let into = Gradients { q: &mut for_q[at], k: &mut for_k, v: &mut for_v };
-                backward_row(of, self.scale(), &mut row[..seen], into);
+                backward_row(of, self.shape.scale(), &mut row[..seen], into);
             }
             for gradient in [&mut for_q, &mut for_k, &mut for_v] {
                 self.precision.of_results().round(gradient);
@@ -174,7 +170,7 @@ impl Kernel<1> for AttentionKernel {
 
 /// softmax of scale * (q · k_j) for all j below the length of `row`.
 #[macerator::with_simd]
-fn probabilities<S: macerator::Simd>(q: &[f32], k: &[f32], scale: f32, row: &mut [f32]) {
+pub fn probabilities<S: macerator::Simd>(q: &[f32], k: &[f32], scale: f32, row: &mut [f32]) {
     let mut largest = f32::NEG_INFINITY;
     for (p, k) in row.iter_mut().zip(k.chunks_exact(q.len())) {
         *p = dot(q, k) * scale;
@@ -199,7 +195,7 @@ fn drop_out<S: macerator::Simd>(row: &mut [f32], dropout: Dropout, first: usize)
 
 /// Σ_j p_j v_j
 #[macerator::with_simd]
-fn weighted_sum<S: macerator::Simd>(p: &[f32], v: &[f32], out: &mut [f32]) {
+pub fn weighted_sum<S: macerator::Simd>(p: &[f32], v: &[f32], out: &mut [f32]) {
     for (&p, v) in p.iter().zip(v.chunks_exact(out.len())) {
         add_scaled(out, p, v);
     }

@@ -1,5 +1,6 @@
 //! Softmax attention under a mask, with rotary positions if any, as one operation.
 
+mod continued;
 mod decomposed;
 #[cfg(feature = "gpu")]
 mod gpu;
@@ -19,6 +20,7 @@ use crate::ops::implementation::{Implementation, implementation};
 use crate::ops::kernel::{Operand, apply};
 use crate::{Precision, Tokens};
 
+pub use self::continued::{After, Earlier, continued};
 pub use self::rotation::{Layout, Rotation};
 
 /// The steps that a step sees.
@@ -57,6 +59,11 @@ impl Shape {
 
     fn rows(&self) -> usize {
         self.lengths.len() * self.time
+    }
+
+    /// 1/√D
+    fn scale(&self) -> f32 {
+        1.0 / (self.head_width as f32).sqrt()
     }
 }
 

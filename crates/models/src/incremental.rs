@@ -1,0 +1,146 @@
+//! Passes that go on from others: a model that keeps the queries, keys and values of steps passes no step twice.
+//!
+//! A pass that goes on gives what the whole pass gives but for rounding; on the processor to the bit. On a GPU, products add in
+//! an order that depends on their size: a caller whose results shall not depend on what was kept always cuts a sequence at the
+//! same steps.
+
+#[cfg(test)]
+mod invariants;
+
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+
+use crate::ops::attention::Earlier;
+use crate::{ForwardPass, Tokens};
+
+pub use crate::ops::attention::After;
+
+/// What the blocks of a model have of the steps of a batch.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    sequences: usize,
+    time: usize,
+    /// Queries, keys and values of each block: [sequences * time, 3 * width].
+    blocks: Vec<Tensor<2>>,
+}
+
+impl Cache {
+    /// Steps of each sequence, padding included.
+    pub fn steps(&self) -> usize {
+        self.time
+    }
+
+    /// Its only sequence, and behind it the steps of `later`, which go on from it.
+    ///
+    /// # Panics
+    /// One of both has several sequences.
+    pub fn followed_by(&self, later: &Cache) -> Cache {
+        assert!(self.sequences == 1 && later.sequences == 1, "several sequences have several lengths");
+        let both = self.blocks.iter().zip(&later.blocks);
+        let blocks = both.map(|(first, second)| Tensor::cat(vec![first.clone(), second.clone()], 0)).collect();
+        Cache { sequences: 1, time: self.time + later.time, blocks }
+    }
+
+    /// The first `steps` steps of its only sequence.
+    ///
+    /// # Panics
+    /// It has several sequences, or fewer steps.
+    pub fn first(&self, steps: usize) -> Cache {
+        assert!(self.sequences == 1 && steps <= self.time, "{steps} steps of {} sequences", self.sequences);
+        let blocks = self.blocks.iter().map(|block| block.clone().slice([0..steps])).collect();
+        Cache { sequences: 1, time: steps, blocks }
+    }
+}
+
+/// The computation of a family that can go on from steps it has passed.
+pub trait Incremental: Send + Sync {
+    /// The stream after the embedding [batch * time, width] of tokens with these places in their sequences.
+    fn embed(&self, pass: &ForwardPass, tokens: &Tokens, positions: &Tokens) -> Tensor<2>;
+
+    /// The stream [batch * time, width] from `site` through the blocks behind it. `keep` gets queries, keys and values of each
+    /// of them; `earlier` gives those of a block for the steps before, if there are any.
+    fn blocks_from(
+        &self,
+        pass: &ForwardPass,
+        site: usize,
+        x: Tensor<2>,
+        tokens: &Tokens,
+        earlier: &dyn Fn(usize) -> Option<Earlier>,
+        keep: &mut dyn FnMut(Tensor<2>),
+    ) -> Tensor<2>;
+}
+
+/// A model that goes on from steps it has passed.
+#[derive(Clone, Copy)]
+pub struct IncrementalNetwork<'n> {
+    backbone: &'n dyn Incremental,
+    longest: usize,
+}
+
+impl<'n> IncrementalNetwork<'n> {
+    /// A model with these blocks, which reads at most `longest` tokens.
+    pub(crate) fn new(backbone: &'n dyn Incremental, longest: Option<usize>) -> Self {
+        IncrementalNetwork { backbone, longest: longest.unwrap_or(usize::MAX) }
+    }
+
+    /// The first steps of some sequences: the stream after the last block [batch * time, width], and what others go on from.
+    ///
+    /// # Panics
+    /// As [`Network::flat_logits`](crate::Network::flat_logits).
+    pub fn start(&self, pass: &ForwardPass, tokens: &Tokens) -> (Tensor<2>, Cache) {
+        self.pass_from(pass, tokens, 0, self.embed(pass, tokens, &tokens.positions()), None)
+    }
+
+    /// The steps of some sequences that go on from those of `cache`, each as `after` says: their stream after the last block
+    /// [batch * time, width], and what others go on from, without the steps of `cache`.
+    ///
+    /// # Panics
+    /// A sequence is too long, or `cache` has not so many sequences or steps.
+    pub fn go_on(&self, pass: &ForwardPass, cache: &Cache, after: &[After], tokens: &Tokens) -> (Tensor<2>, Cache) {
+        let positions = tokens.positions_behind(after.iter().map(|after| after.steps));
+        let x = self.embed(pass, tokens, &positions);
+        self.pass_from(pass, tokens, 0, x, Some((cache, after)))
+    }
+
+    /// One step of each sequence that goes on from `cache`, from its stream `x` [sequences, width] at `site` on: its stream after
+    /// the last block, [sequences, width].
+    ///
+    /// # Panics
+    /// As [`IncrementalNetwork::go_on`].
+    pub fn go_on_at(&self, pass: &ForwardPass, cache: &Cache, after: &[After], site: usize, x: Tensor<2>) -> Tensor<2> {
+        // Behind the embedding, tokens are their number alone.
+        let tokens = Tokens::padded(after.iter().map(|_| &[0][..]), 0);
+        self.pass_from(pass, &tokens, site, x, Some((cache, after))).0
+    }
+
+    fn embed(&self, pass: &ForwardPass, tokens: &Tokens, positions: &Tokens) -> Tensor<2> {
+        let last = positions.ids().iter().copied().max().unwrap_or(0) as usize;
+        assert!(last < self.longest, "the step behind {last} others is one too many: the model reads {}", self.longest);
+        self.backbone.embed(pass, tokens, positions)
+    }
+
+    fn pass_from(
+        &self,
+        pass: &ForwardPass,
+        tokens: &Tokens,
+        site: usize,
+        x: Tensor<2>,
+        earlier: Option<(&Cache, &[After])>,
+    ) -> (Tensor<2>, Cache) {
+        // Without a step before, they are the first ones.
+        let earlier = earlier.filter(|(cache, after)| {
+            let are_there = after.iter().all(|after| after.sequence < cache.sequences && after.steps <= cache.time);
+            assert!(after.len() == tokens.batch() && are_there, "{after:?} in {} x {}", cache.sequences, cache.time);
+            after.iter().any(|after| after.steps > 0)
+        });
+        let earlier = earlier.map(|(cache, after)| (cache, Arc::<[After]>::from(after)));
+        let of_block = |block: usize| {
+            let (cache, after) = earlier.as_ref()?;
+            Some(Earlier { qkv: cache.blocks[block].clone(), time: cache.time, after: after.clone() })
+        };
+        let mut blocks = Vec::new();
+        let x = self.backbone.blocks_from(pass, site, x, tokens, &of_block, &mut |qkv| blocks.push(qkv));
+        (x, Cache { sequences: tokens.batch(), time: tokens.time(), blocks })
+    }
+}
