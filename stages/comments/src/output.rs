@@ -93,7 +93,7 @@ impl<'c> CommentsOutput<'c> {
             self.asked += 1;
             match cleaned {
                 Ok(cleaned) => self.keep(written, keywords, cleaned)?,
-                Err(reason) => self.leave_out(reason),
+                Err(reason) => self.drop(reason),
             }
         }
         Ok(())
@@ -117,16 +117,16 @@ impl<'c> CommentsOutput<'c> {
     /// The keywords of a comment, if it has what a comment must have.
     fn pass(&mut self, written: &Written) -> Option<Vec<String>> {
         self.found += 1;
-        self.gate.keywords(&written.comment).map_err(|reason| self.leave_out(reason)).ok()
+        self.gate.keywords(&written.comment).map_err(|reason| self.drop(reason)).ok()
     }
 
-    fn leave_out(&mut self, reason: &'static str) {
+    fn drop(&mut self, reason: &'static str) {
         *self.left_out.entry(reason).or_default() += 1;
     }
 
     fn keep(&mut self, written: &Written, keywords: Vec<String>, cleaned: String) -> Result<(), Failure> {
         if !self.gate.is_long(&cleaned) {
-            self.leave_out("short");
+            self.drop("short");
             return Ok(());
         }
         let comment = Comment {
