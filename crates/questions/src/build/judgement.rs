@@ -6,8 +6,8 @@ use super::draft::{blank, finish};
 use super::evaluations::{EvaluatedPosition, SeenPositions, SkipReason};
 use super::picker::{Order, Picker, TaskCount};
 use crate::item::Item;
-use crate::{Band, Task};
 use crate::truth::{Keys, Position};
+use crate::{Band, Task};
 
 /// The values among which an answer chooses, one in the middle of each band.
 const GRID: [i64; 5] = [-400, -200, 0, 200, 400];

@@ -6,8 +6,8 @@ use super::draft::{blank, finish};
 use super::picker::{Order, Picker, TaskCount};
 use super::puzzles::Puzzle;
 use crate::item::Item;
-use crate::{Level, Task, Theme};
 use crate::truth::{Keys, Position};
+use crate::{Level, Task, Theme};
 
 /// The largest deviation of a rating.
 const MAX_DEVIATION: i64 = 100;

@@ -1,8 +1,8 @@
 //! Our own wording.
 
 use super::wording::Template;
-use crate::{Form, Task};
 use crate::truth::Keys;
+use crate::{Form, Task};
 
 /// The question of a task.
 pub(super) fn template(task: Task, keys: Keys) -> Template {

@@ -20,8 +20,7 @@ use shakmaty::Square;
 pub use believed::{believed_answer, believed_position};
 pub use judgement::nearest;
 pub use notes::{Note, note};
-pub use position::Position;
-pub(crate) use position::chess_of_fen;
+pub use position::{Position, chess_of_fen};
 pub use structural::piece_name;
 pub use tracking::{EnPassant, fen_after};
 

@@ -114,7 +114,11 @@ impl Position {
 }
 
 /// The position of a FEN, without castling rights and an en passant square that cannot be; whether it had such a right.
-pub(crate) fn chess_of_fen(fen: &str) -> Result<(Chess, bool), String> {
+///
+/// # Errors
+///
+/// It is no FEN, or no position of a game.
+pub fn chess_of_fen(fen: &str) -> Result<(Chess, bool), String> {
     let setup = Fen::from_ascii(fen.as_bytes()).map_err(|error| format!("{fen:?} is no FEN: {error}"))?.into_setup();
     let rights = setup.castling_rights;
     let chess = chess_of(setup).map_err(|error| format!("{fen:?} is no position of a game: {error}"))?;

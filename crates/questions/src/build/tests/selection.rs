@@ -5,8 +5,8 @@ use serde::Deserialize;
 use crate::build::{Order, Origin, Positions, Puzzle, PuzzleFault, PuzzleReader, Tactics};
 use crate::golden;
 use crate::item::Item;
-use crate::{Category, Task};
 use crate::truth::Keys;
+use crate::{Category, Task};
 
 /// A row of golden `selection.jsonl`.
 #[derive(Deserialize)]
