@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 
 use cwm_chess::pgn::{GameText, MalformedText};
+use cwm_questions::truth::chess_of_fen;
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Skip, Visitor};
-use shakmaty::fen::Fen;
 use shakmaty::san::SanError;
-use shakmaty::{CastlingMode, Chess, FromSetup, Move, Position};
+use shakmaty::{Chess, Move, Position};
 
 use crate::written::Written;
 
@@ -92,7 +92,10 @@ impl Visitor for GameVisitor {
         if tags.variant.is_some_and(|variant| !standard.contains(&variant.as_str())) {
             return ControlFlow::Break(Err("variant"));
         }
-        match tags.fen.map_or_else(|| Some(Chess::default()), |fen| position_of(&fen)) {
+        match tags
+            .fen
+            .map_or_else(|| Some(Chess::default()), |fen| chess_of_fen(&fen).ok().map(|(position, _)| position))
+        {
             Some(position) => {
                 ControlFlow::Continue(Playing { game: tags.game, position, last: None, open: Vec::new() })
             }
@@ -143,12 +146,4 @@ impl Visitor for GameVisitor {
     fn end_game(&mut self, playing: Playing) -> Outcome {
         Ok(playing.game)
     }
-}
-
-/// The position of a FEN. Castling rights and en passant squares that cannot be are dropped.
-fn position_of(fen: &str) -> Option<Chess> {
-    let setup = fen.parse::<Fen>().ok()?.into_setup();
-    let position = Chess::from_setup(setup, CastlingMode::Standard);
-    let position = position.or_else(|error| error.ignore_invalid_castling_rights());
-    position.or_else(|error| error.ignore_invalid_ep_square()).ok()
 }
