@@ -32,7 +32,7 @@ pub(crate) fn agreement(measured: &Measured) -> Figure {
     let names = players.iter().enumerate().map(|(at, player)| format!("{} {}", at + 1, player.name));
     let rows = Axis::of_names("", names.rev());
     let panel = panel("", columns, rows, Grid::Bare, tiles);
-    let row = row(String::new(), (BAR * last as u32).max(120), 1, vec![panel]);
+    let row = row("Both right or both wrong".into(), (BAR * last as u32).max(120), 1, vec![panel]);
     Figure {
         id: id("agreement"),
         title: "Agreement of runs".into(),
