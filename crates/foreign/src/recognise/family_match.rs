@@ -204,9 +204,7 @@ pub fn assumed_options(family: &Family, network: &Network, hints: &ImportHints) 
             }
             OptionValues::Count if taken.is_none() => {
                 if !shapes_determine(network, option.name, hints) {
-                    // A GPT below a width of 512 has more heads than other families.
-                    let is_usual = option.name == HEADS && family.name != "gpt";
-                    let default = architecture.size.heads().ok().filter(|_| is_usual);
+                    let default = architecture.size.heads().ok().filter(|_| option.name == HEADS);
                     assumed_options
                         .push((option.name, default.map_or("its default".into(), |heads| heads.to_string())));
                 }
