@@ -7,7 +7,7 @@ use crate::tensor::Tensor;
 use crate::tensor_groups::{FileContents, TensorGroup};
 
 /// The end of a name that shows a block of GPT-2.
-const QUERIES: &str = ".attn.c_attn.weight";
+pub const QUERIES: &str = ".attn.c_attn.weight";
 
 /// Buffers of a block that hold the causal mask.
 const MASKS: [&str; 2] = [".attn.bias", ".attn.masked_bias"];

@@ -23,7 +23,7 @@ pub use batches::Batch;
 pub use collect::{Collection, Wanted, collect};
 pub use model::Model;
 pub use reading::{Reading, game_of_both};
-pub use rows::{Rows, RowsWriter};
+pub use rows::{Rows, RowsWriter, scratch};
 pub use task::{Task, WeightsOf};
 
 #[cfg(test)]

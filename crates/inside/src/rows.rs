@@ -15,6 +15,12 @@ pub struct RowsWriter {
     rows: usize,
 }
 
+/// How large the scratch files of so many rows of `sites` sites are, for a log.
+pub fn scratch(rows: u64, sites: usize, width: usize) -> String {
+    let bytes = u128::from(rows) * (sites * width * size_of::<f32>()) as u128;
+    format!("scratch files of {bytes} bytes, {rows} rows × {sites} layers × {width} × 4")
+}
+
 impl RowsWriter {
     /// New files `NAME-0.f32`, ... in `folder` for this number of sites.
     ///

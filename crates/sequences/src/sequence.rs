@@ -1,5 +1,6 @@
 //! A sequence, and the vocabulary of its numbers.
 
+use cwm_contract::Failure;
 use serde::{Deserialize, Serialize};
 
 /// The target of a place that has none.
@@ -30,6 +31,18 @@ pub struct Sequence<'a> {
     pub tokens: &'a [u16],
     /// What it learns to answer at each of these places, or [`NO_LOSS`].
     pub targets: &'a [u16],
+}
+
+/// Refuses a model without a causal mask for sequences with a target before their last place.
+///
+/// # Errors
+/// It has none; in words that follow the sequence's name.
+pub fn check_mask(is_causal: bool) -> Result<(), Failure> {
+    if is_causal {
+        return Ok(());
+    }
+    let message = "has a target before its last place, and a model without a mask would read on to the answer";
+    Err(Failure::input(message).hint("take `mask: causal`"))
 }
 
 impl Sequence<'_> {

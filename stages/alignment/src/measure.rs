@@ -78,7 +78,8 @@ impl Measurement<'_> {
             let pairs = population.pairs(self.config.pairs as usize, seeds);
             if pairs.is_empty() {
                 let message = format!("`population: {name}` has no two rows to compare that are of different classes");
-                return Err(Failure::input(message).hint("give `transpositions` more games, or set `population: all`"));
+                let or = if name == "all" { "" } else { ", or set `population: all`" };
+                return Err(Failure::input(message).hint(format!("give `transpositions` more games{or}")));
             }
             compared.push(Compared { name, population, pairs, seeds });
         }

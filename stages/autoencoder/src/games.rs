@@ -25,6 +25,8 @@ pub struct Count {
     pub rows: u64,
     /// Games that are left out, being longer than the model reads.
     pub too_long: u64,
+    /// Games that are left out since they are of other rules.
+    pub other_rules: u64,
 }
 
 impl Games {
@@ -75,11 +77,14 @@ impl Games {
         Ok(self.dataset.get(game)?.map(|game| game.row().id.to_owned()).unwrap_or_default())
     }
 
-    /// What the model reads of a game; `None` if that is more than it can.
+    /// What the model reads of a game; `None` if that is more than it can, or the game is of other rules.
     ///
     /// # Errors
     /// The input is damaged, or the game is none.
     pub fn reading(&self, game: usize) -> Result<Option<Reading>, Failure> {
+        if self.is_of_other_rules(game)? {
+            return Ok(None);
+        }
         let tokens = self.dataset.tokens(game)?.unwrap_or_default();
         let reading = Reading::of(self.task, tokens);
         let mut reading = match reading {
@@ -93,6 +98,27 @@ impl Games {
         Ok(Some(reading).filter(|reading| self.longest.is_none_or(|longest| reading.len() <= longest)))
     }
 
+    fn is_of_other_rules(&self, game: usize) -> Result<bool, Failure> {
+        Ok(self.dataset.get(game)?.is_some_and(|game| game.row().labels.is_some()))
+    }
+
+    /// Counts a game that is left out.
+    ///
+    /// # Errors
+    /// The input is damaged.
+    pub fn leave_out(&self, game: usize, count: &mut Count) -> Result<(), Failure> {
+        *(if self.is_of_other_rules(game)? { &mut count.other_rules } else { &mut count.too_long }) += 1;
+        Ok(())
+    }
+
+    /// Shows how many games are left out, if any.
+    pub fn note(&self, context: &Context, Count { too_long, other_rules, .. }: &Count) {
+        if too_long + other_rules > 0 {
+            let left_out = format!("{too_long} games too long for the model and {other_rules} of other rules");
+            context.note(format!("input `{}`: {left_out} are left out", self.input));
+        }
+    }
+
     /// Counts rows.
     ///
     /// # Errors
@@ -103,15 +129,10 @@ impl Games {
             context.check_cancelled()?;
             match self.reading(game)? {
                 Some(reading) => count.rows += reading.len().saturating_sub(1) as u64,
-                None => count.too_long += 1,
+                None => self.leave_out(game, &mut count)?,
             }
         }
-        if count.too_long > 0 {
-            context.note(format!(
-                "{} games of `{}` are longer than the model reads, and left out",
-                count.too_long, self.input
-            ));
-        }
+        self.note(context, &count);
         if count.rows == 0 {
             let message = format!(
                 "the games of `{}` have no tokens to look at: none has a move that the model reads",

@@ -11,7 +11,7 @@ use cwm_models::Precision;
 use cwm_models::sites::{Edit, Sites};
 use cwm_models::worker_pool::WorkerPool;
 
-use crate::games::Games;
+use crate::games::{Count, Games};
 use crate::losses::{LossSum, TestGame};
 use crate::replacement::Replacement;
 
@@ -85,7 +85,7 @@ impl Measurement<'_> {
 
     fn games(&self, games: &Games, most: u64) -> Result<Vec<TestGame>, Failure> {
         let mut found = Vec::new();
-        let mut too_long = 0u64;
+        let mut count = Count::default();
         for game in (0..games.len()).take(most as usize) {
             self.context.check_cancelled()?;
             match games.reading(game)? {
@@ -93,12 +93,10 @@ impl Measurement<'_> {
                     found.push(TestGame::new(games, game, self.model.task(), reading)?);
                 }
                 Some(_) => {}
-                None => too_long += 1,
+                None => games.leave_out(game, &mut count)?,
             }
         }
-        if too_long > 0 {
-            self.context.note(format!("{too_long} games of `test` are longer than the model reads, and left out"));
-        }
+        games.note(self.context, &count);
         if found.is_empty() {
             return Err(Failure::input("the first games of `test` have no move that the model reads")
                 .hint("`max_tokens` cuts long games in place of leaving them out"));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cwm_contract::{Context, Failure};
 use cwm_findings::{Finding, Kind};
 use cwm_inside::autoencoder::{Autoencoder, Description, SiteDescription, Trained};
-use cwm_inside::{Collection, Model, WeightsOf};
+use cwm_inside::{Collection, Model, WeightsOf, scratch};
 use cwm_models::Device;
 use cwm_models::device;
 use serde_json::{Map, Value, json};
@@ -48,6 +48,7 @@ fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), 
     let source = Source { model: &model, workers: &workers, games: &games, collection, seed: config.seed };
     let total = config.tokens.unwrap_or(count.rows);
     let training = Training { context, config, source, autoencoder: &autoencoder, total };
+    context.log(scratch(total.min(config.block_rows()), sites.len(), model.width()));
     let mut trainer = Trainer::new(&autoencoder, sites.len(), (device, &workers), config.precision());
     let state = training.run(&mut trainer)?;
     drop(trainer);
@@ -61,7 +62,8 @@ fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), 
         .collect();
     let folder = context.output("autoencoder")?;
     let of_sites = sites.iter().copied().zip(dead.iter().map(|&dead| SiteDescription { dead })).collect();
-    let counts = [("rows", total), ("updates", training.updates()), ("too_long", count.too_long)];
+    let left_out = [("too_long", count.too_long), ("other_rules", count.other_rules)];
+    let counts = [&[("rows", total), ("updates", training.updates())][..], &left_out].concat();
     let training = training_of(config, &counts);
     Description::new(model.json(), (model.width(), latents), of_sites, training).write(folder)?;
     trained.iter().try_for_each(|(site, trained)| trained.write(folder, *site))?;

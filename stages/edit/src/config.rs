@@ -46,9 +46,17 @@ impl Config {
     /// The single edits.
     ///
     /// # Errors
-    /// One is not of the form above, or has an illegal move; as a phrase.
+    /// One is not of the form above, has an illegal move, changes nothing, or is given twice; as a phrase.
     pub fn studies(&self) -> Result<Vec<Study>, String> {
-        self.cases.iter().map(|text| Study::parse(text)).collect()
+        let mut studies: Vec<Study> = Vec::new();
+        for text in &self.cases {
+            let study = Study::parse(text)?;
+            if studies.iter().any(|known| known.is(&study)) {
+                return Err(format!("has the case `{text}` twice"));
+            }
+            studies.push(study);
+        }
+        Ok(studies)
     }
 
     /// Returns the faults of these values beyond their types.
@@ -64,6 +72,9 @@ impl Config {
                 .filter(|(_, values)| is_twice(values))
                 .map(|(name, _)| (name, "has a value twice".into())),
         );
+        if self.interventions.is_empty() {
+            faults.push(("interventions", "must be one at least".into()));
+        }
         if self.plies.iter().any(|ply| !(1..=65_535).contains(ply)) {
             faults.push(("plies", "must be numbers from 1 to 65,535".into()));
         }

@@ -1,5 +1,6 @@
 //! The square that is edited, and how an answer is compared with the boards before and after.
 
+use cwm_contract::Failure;
 use cwm_encoding::{EnPassant, LABELS, classes, first_logit, labels_of};
 use cwm_inside::Task;
 use cwm_policy::inputs::words::square_of;
@@ -104,6 +105,22 @@ impl Judge {
             }
         }
     }
+}
+
+/// Refuses an edit by this vector, empty for none, if its logits are not all finite or the model's norms cannot square it: no mass
+/// would be known. `at` is where the model has them.
+///
+/// # Errors
+/// It is so.
+pub fn check_finite(vector: &[f32], logits: &[f32], at: impl FnOnce() -> String) -> Result<(), Failure> {
+    let wrong = if !vector.iter().map(|value| value * value).sum::<f32>().is_finite() {
+        "the square of the vector's length is not finite"
+    } else if logits.iter().any(|logit| !logit.is_finite()) {
+        "the model's logits are not finite"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::input(format!("{}: {wrong}", at())).hint("a smaller `eta` changes the stream less"))
 }
 
 /// The place of the largest logit; of equals the first.

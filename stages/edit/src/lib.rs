@@ -63,6 +63,14 @@ impl Stage for EditStage {
         Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
     }
 
+    fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
+        let config = Config::read(values).ok().filter(|_| !given.contains(&"probes"))?;
+        let has_probes_alone = config.interventions.iter().all(|name| name == "probe");
+        let reader = if has_probes_alone { "`interventions: [probe]`" } else { "`cases`" };
+        let is_needed = has_probes_alone || !config.cases.is_empty();
+        is_needed.then(|| format!("needs an input `probes`, whose directions {reader} adds"))
+    }
+
     fn code_parts(&self, values: &Values) -> Option<Vec<String>> {
         let family = families::find(&Config::read(values).ok()?.family?).ok()?;
         // The second is the form in which models of moves read games, a part of cwm-policy.

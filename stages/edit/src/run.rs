@@ -12,7 +12,7 @@ use cwm_table::TableWriter;
 use crate::cases::{self, Case, LeftOut, Reason};
 use crate::config::Config;
 use crate::findings::findings;
-use crate::judge::{Judge, class_of, label_of};
+use crate::judge::{Judge, check_finite, class_of, label_of};
 use crate::probes::{self, NamedProbes};
 use crate::row::{About, EditRow};
 use crate::study;
@@ -23,6 +23,7 @@ const WINDOW: usize = 32;
 /// What every window needs.
 struct Editor<'a> {
     config: &'a Config,
+    dataset: &'a Dataset,
     model: &'a Model,
     workers: &'a WorkerPool,
     sites: &'a [usize],
@@ -58,7 +59,7 @@ fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
     let probes = probes::read(context.group("probes"), &model, sites)?;
     let studies = study::findings(&model, workers, &config, sites, &probes)?;
     let dataset = Dataset::open(context.input("games")?)?;
-    let editor = Editor { config: &config, model: &model, workers, sites, probes: &probes };
+    let editor = Editor { config: &config, dataset: &dataset, model: &model, workers, sites, probes: &probes };
 
     let (mut rows, mut left_out) = (Vec::new(), LeftOut::new());
     let total = config.games.map_or(dataset.len(), |games| dataset.len().min(games as usize));
@@ -107,6 +108,7 @@ impl Editor<'_> {
         for (number, (game, seen)) in games.iter().zip(&watch.seen).enumerate() {
             let (seen, futures) = seen.split_at(game.cases.len());
             for (place, ((case, now), then)) in game.cases.iter().zip(seen).zip(futures).enumerate() {
+                check_finite(&[], &now.logits, || self.place(case, "without an edit".to_owned()))?;
                 match Judge::of(self.model.task(), case, &now.logits) {
                     Ok(judge) => prepared.push(Prepared { case, game: number, place, now, then, judge }),
                     Err(reason) => *left_out.entry(reason).or_default() += 1,
@@ -134,12 +136,22 @@ impl Editor<'_> {
                 }
             }
             let logits = self.model.edited(self.workers, batch_tokens, &watch, site, &edits)?;
-            for ((number, row), logits) in wanted.into_iter().zip(logits) {
+            for (((number, row), logits), edit) in wanted.into_iter().zip(logits).zip(&edits) {
+                check_finite(&edit.vector, &logits, || {
+                    let eta = row.eta.unwrap_or_default();
+                    self.place(prepared[number].case, format!("layer {site}, `{}` with η {eta:?}", row.intervention))
+                })?;
                 by_case[number].push(prepared[number].judge.judged(row, &logits));
             }
         }
         rows.extend(by_case.into_iter().flatten());
         Ok(())
+    }
+
+    /// A case, and which edit of it, for errors.
+    fn place(&self, case: &Case, edit: String) -> String {
+        let game = self.dataset.get(case.game).ok().flatten().map(|game| game.row().id.to_owned()).unwrap_or_default();
+        format!("input `games`, game {} ({game}), ply {}, {edit}", case.game, case.ply)
     }
 
     /// What is added at the site of this place, by name and not yet of its length.

@@ -12,7 +12,7 @@ use shakmaty::uci::UciMove;
 use shakmaty::{Board, Chess, Piece, Position, Square};
 
 use crate::config::Config;
-use crate::judge::{class_of, label_of};
+use crate::judge::{check_finite, class_of, label_of};
 use crate::probes::NamedProbes;
 
 /// A position, and what stands on some of its squares after the edit.
@@ -64,7 +64,18 @@ impl Study {
         if squares.is_empty() {
             return Err(wrong("which changes no square".into()));
         }
-        Ok(Study { text: moves.trim().to_owned(), tokens, position, changes: squares })
+        // Their order has no say.
+        squares.sort_unstable_by_key(|(square, _)| *square);
+        let study = Study { text: moves.trim().to_owned(), tokens, position, changes: squares };
+        if study.edited_board() == *study.position.board() {
+            return Err(wrong("after which the board is as before".into()));
+        }
+        Ok(study)
+    }
+
+    /// True if `other` is the same edit of the same moves.
+    pub fn is(&self, other: &Study) -> bool {
+        (&self.tokens, &self.changes) == (&other.tokens, &other.changes)
     }
 
     fn edited_board(&self) -> Board {
@@ -102,9 +113,15 @@ pub fn findings(
     for study in &studies {
         let reading = Reading::of(model.task(), &study.tokens).map_err(Failure::internal)?;
         let tokens = reading.tokens.as_slice();
+        if let Some(longest) = model.longest().filter(|longest| tokens.len() > *longest) {
+            let (length, model) = (tokens.len(), model.name());
+            let message = format!("the case `{}` has {length} tokens, and {model} reads {longest} at most", study.text);
+            return Err(Failure::input(message));
+        }
         let watched = [Watched { tokens, at: vec![tokens.len() - 1] }];
         let watch = model.watch(workers, batch_tokens, sites, &watched)?;
         let seen = &watch.seen[0][0];
+        check_finite(&[], &seen.logits, || format!("case `{}`, without an edit", study.text))?;
         let board = study.position.board();
         let class = |piece: Option<Piece>| piece.map_or(0, class_of);
         let changes: Vec<(usize, [u8; 2])> = study
@@ -117,13 +134,16 @@ pub fn findings(
                 for &eta in &config.eta {
                     let direction = board_direction(set.probe(site), &changes);
                     let Some(vector) = scaled(&direction, eta, seen.lengths[place]) else { continue };
-                    let logits = model
-                        .edited(workers, batch_tokens, &watch, site, &[Edited { game: 0, place: 0, vector }])?
-                        .remove(0);
+                    let edit = Edited { game: 0, place: 0, vector: vector.clone() };
+                    let logits = model.edited(workers, batch_tokens, &watch, site, &[edit])?.remove(0);
+                    let name = set.name;
+                    check_finite(&vector, &logits, || {
+                        format!("case `{}`, layer {site}, `{name}` with η {eta:?}", study.text)
+                    })?;
                     let finding =
                         Finding::new(Kind::Case, model.name(), model.weights_of().name(), Some(site as u32), 1)
                             .name("case", &study.text)
-                            .name("intervention", set.name)
+                            .name("intervention", name)
                             .name("eta", eta)
                             .name("original", board)
                             .name("edited", study.edited_board());

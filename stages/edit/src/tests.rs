@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use cwm_chess::sample;
 use cwm_contract::testing::{Trial, probe};
-use cwm_contract::{Value, Values};
+use cwm_contract::{Stage, Value, Values};
 use cwm_findings::{Finding, Kind};
 use cwm_inside::Task;
 use cwm_inside::sample::write_checkpoint;
+use cwm_models::checkpoint;
 use cwm_table::TableReader;
 use tempfile::tempdir;
 
@@ -129,7 +130,8 @@ fn models_that_answer_with_boards_are_judged_by_their_labels() {
     let finding = find(&findings, "probe", Some(0));
     assert!(finding.get("square_empty").is_some() && finding.get("square_empty_over_random").is_some());
     assert!(findings.iter().all(|finding| finding.kind == Kind::Edit));
-    let message = given.refused(given.trial("case").with("cases", texts(&["e2e4: e4=."])));
+    let message =
+        given.refused(given.trial("case").input("probes", &given.probes).with("cases", texts(&["e2e4: e4=."])));
     assert_eq!(message, "`cases` are for models of moves, and transformer d16/l2 answers with boards");
 }
 
@@ -185,6 +187,51 @@ fn what_does_not_fit_is_an_error_in_words() {
     assert_eq!(case("e2e4: e4=x"), "in which `e4=x` is no square with a piece or `.`");
     assert_eq!(case("e2e4: e4=. e4=p"), "which has e4 twice");
     assert_eq!(case("e2e4:"), "which changes no square");
+    assert_eq!(case("e2e4: e4=P e2=."), "after which the board is as before");
+    let twice = check("cases", texts(&["e2e4: e4=. d7=.", "e2e4 : d7=. e4=."]));
+    assert_eq!(twice, "has the case `e2e4 : d7=. e4=.` twice");
+    assert_eq!(check("interventions", texts(&[])), "must be one at least");
+    let needs = |name: &str, value: Value| {
+        let specs = EditStage.parameters().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?)));
+        let values = specs.chain([(name.to_owned(), value)]).collect();
+        assert_eq!(EditStage.check_inputs_for(&values, &["checkpoint", "games", "probes"]), None);
+        EditStage.check_inputs_for(&values, &["checkpoint", "games"]).unwrap_or_default()
+    };
+    let adds = |reader: &str| format!("needs an input `probes`, whose directions {reader} adds");
+    assert_eq!(needs("interventions", texts(&["probe"])), adds("`interventions: [probe]`"));
+    assert_eq!(needs("cases", texts(&["e2e4: e4=."])), adds("`cases`"));
+    assert_eq!(needs("interventions", texts(&["random", "probe"])), "");
+    // 256 half moves are 513 words.
+    let moves = "g1f3 g8f6 f3g1 f6g8 ".repeat(64);
+    let long = texts(&[&format!("{moves}: a2=.")]);
+    let message = given.refused(given.trial("long").input("probes", &given.probes).with("cases", long));
+    let end = "` has 513 tokens, and gpt d16/l2 reads 512 at most";
+    assert!(message.starts_with("the case `g1f3 g8f6 ") && message.ends_with(end), "{message}");
+}
+
+#[test]
+fn edits_that_overflow_are_an_error_that_names_them() {
+    let given = setup(Task::Moves, "gpt");
+    for eta in [1e30, 1e300] {
+        let trial = given.trial("overflow").with("interventions", texts(&["random"])).with("eta", floats(&[eta]));
+        let message = given.refused(trial);
+        let place = format!("input `games`, game 0 (sample_0000), ply 4, layer 0, `random` with η {eta:?}: ");
+        assert!(
+            message.starts_with(&place) && message.ends_with("the square of the vector's length is not finite"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn a_model_that_overflows_is_an_error_at_its_first_case() {
+    let given = setup(Task::Moves, "gpt");
+    let (description, _, mut weights) = checkpoint::read(&given.checkpoint, 72).unwrap();
+    weights.values_mut().fill(1e38);
+    checkpoint::write(&given.checkpoint, &description, &weights).unwrap();
+    let message = given.refused(given.trial("overflow"));
+    let place = "input `games`, game 0 (sample_0000), ply 4, without an edit: the model's logits are not finite";
+    assert_eq!(message, place);
 }
 
 #[test]

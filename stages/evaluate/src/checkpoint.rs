@@ -6,7 +6,7 @@ use cwm_chess::{Dataset, ShardError};
 use cwm_contract::{Context, Failure};
 use cwm_encoding::VOCABULARY;
 use cwm_models::batch::cut_by_length;
-use cwm_models::checkpoint::Description;
+use cwm_models::checkpoint::{DESCRIPTION_FILE, Description};
 use cwm_models::device;
 use cwm_models::heads::labels::{self, MicroBatch, PositionScore, Tally, score};
 use cwm_models::worker_pool::WorkerPool;
@@ -32,7 +32,12 @@ pub fn run(context: &Context, config: &Config) -> Result<(), Failure> {
 }
 
 fn evaluate(context: &Context, config: &Config, device: &Device) -> Result<(), Failure> {
-    let (mut description, network, weights) = labels::read(context.input("checkpoint")?)?;
+    let folder = context.input("checkpoint")?;
+    let (mut description, network, weights) = labels::read(folder).map_err(|error| {
+        let has_words = Description::read(&folder.join(DESCRIPTION_FILE)).is_ok_and(|it| it.form() == Some("words"));
+        let failure = Failure::from(error);
+        if has_words { failure.hint("the stage `legality` measures models of words of moves") } else { failure }
+    })?;
     check_family(config, &network)?;
     check_vocabulary(&network)?;
     let network = with_options(network, &config.options)?;

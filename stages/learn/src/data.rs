@@ -6,7 +6,7 @@ use cwm_contract::Failure;
 use cwm_models::Network;
 use cwm_models::batch::cut_by_length;
 use cwm_models::heads::choice::MicroBatch;
-use cwm_sequences::{NO_LOSS, Sequence, Sequences, Vocabulary};
+use cwm_sequences::{NO_LOSS, Sequence, Sequences, Vocabulary, check_mask};
 use cwm_training::{Examples, MappedPages};
 
 use crate::config::Config;
@@ -94,9 +94,8 @@ impl Rows {
             let message = format!("has {} tokens, more than the {longest} positions of the model", tokens.len());
             return Err(Failure::input(message).hint("give the family's option `positions` a larger number"));
         }
-        if !self.is_causal && first + 1 < targets.len() {
-            let message = "has a target before its last place, and a model without a mask would read on to the answer";
-            return Err(Failure::input(message).hint("take `mask: causal`"));
+        if first + 1 < targets.len() {
+            check_mask(self.is_causal)?;
         }
         Ok(())
     }

@@ -17,18 +17,24 @@ pub struct Games<'a> {
     model: &'a Model,
     input: &'static str,
     dataset: Dataset,
+    /// The places of the games that are read.
+    places: Vec<usize>,
+    /// Rows that are read of them.
+    pub rows: u64,
     ids: HashSet<String>,
-    /// Games that were left out, being longer than the model reads.
+    /// Games that are left out, being longer than the model reads.
     pub too_long: u64,
+    /// Games that are left out since their boards do not follow from their moves.
+    pub of_other_rules: u64,
     /// The board of each row.
     pub boards: Boards,
 }
 
 impl<'a> Games<'a> {
-    /// Opens an input.
+    /// Opens an input, and finds the games whose rows are read.
     ///
     /// # Errors
-    /// It cannot be read, or the parameters do not fit the model.
+    /// It cannot be read, has no row that is read, or the parameters do not fit the model.
     pub fn open(
         context: &'a Context,
         config: &'a Config,
@@ -48,16 +54,48 @@ impl<'a> Games<'a> {
         }
         let dataset = Dataset::open(context.input(input)?)?;
         let (ids, boards) = (HashSet::new(), Boards::empty());
-        Ok(Games { context, config, model, input, dataset, ids, too_long: 0, boards })
+        let limit = config.games.map_or(usize::MAX, |games| usize::try_from(games).unwrap_or(usize::MAX));
+        let (all, places) = (dataset.len().min(limit), Vec::new());
+        let (rows, too_long, of_other_rules) = (0, 0, 0);
+        let mut games =
+            Games { context, config, model, input, dataset, places, rows, ids, too_long, of_other_rules, boards };
+        for place in 0..all {
+            context.check_cancelled()?;
+            if games.dataset.get(place)?.is_some_and(|game| game.row().labels.is_some()) {
+                games.of_other_rules += 1;
+                continue;
+            }
+            match games.read(place)? {
+                None => games.too_long += 1,
+                Some(Wanted { tokens, .. }) if tokens.is_empty() => {}
+                Some(Wanted { tokens, .. }) => {
+                    games.places.push(place);
+                    games.rows += tokens.len() as u64;
+                }
+            }
+        }
+        if games.places.is_empty() {
+            let message = format!("no token of the games of input `{input}` is read (`last`, `phase`, `max_tokens`)");
+            let left_out =
+                format!("{} games are too long, {} are of other rules", games.too_long, games.of_other_rules);
+            let failure = Failure::input(format!("{message}: {left_out}"));
+            let hint = "`max_tokens` cuts long games in place of leaving them out";
+            return Err(if games.too_long > 0 { failure.hint(hint) } else { failure });
+        }
+        Ok(games)
+    }
+
+    /// Number of games that are read.
+    pub fn len(&self) -> usize {
+        self.places.len()
     }
 
     /// The games whose rows are read, in order; their boards are put down.
     pub fn wanted(&mut self, others: Option<&HashSet<String>>) -> impl Iterator<Item = Result<Wanted, Failure>> {
-        let limit = self.config.games.map_or(usize::MAX, |games| usize::try_from(games).unwrap_or(usize::MAX));
-        let games = self.dataset.len().min(limit);
-        (0..games).filter_map(move |game| {
-            self.context.progress(game as u64, Some(games as u64), "games");
-            self.game(game, others).transpose()
+        let games = self.len();
+        (0..games).map(move |number| {
+            self.context.progress(number as u64, Some(games as u64), "games");
+            self.game(self.places[number], others)
         })
     }
 
@@ -66,39 +104,43 @@ impl<'a> Games<'a> {
         &self.ids
     }
 
-    /// The game at a place; `None` if none of its rows is read.
-    fn game(&mut self, game: usize, others: Option<&HashSet<String>>) -> Result<Option<Wanted>, Failure> {
+    /// What is read of the game at a place; `None` if it is longer than the model reads.
+    fn read(&self, game: usize) -> Result<Option<Wanted>, Failure> {
         let id = self.dataset.get(game)?.map(|game| game.row().id.to_owned()).unwrap_or_default();
-        let Some(tokens) = self.dataset.tokens(game)? else { return Ok(None) };
+        let tokens = self.dataset.tokens(game)?.unwrap_or_default();
         let mut reading = Reading::of(self.model.task(), tokens)
             .map_err(|wrong| Failure::input(format!("input `{}`, game {game} ({id}): {wrong}", self.input)))?;
         let too_long = self.model.longest().is_some_and(|longest| reading.len() > longest);
         if too_long && self.config.max_tokens.is_none() {
-            self.too_long += 1;
             return Ok(None);
         }
         reading.truncate(self.cut(&id, reading.len()));
         let last = if self.config.last == 0 { usize::MAX } else { self.config.last as usize };
         let phase = self.config.phase.parse::<u8>().ok();
         let is_wanted = |token: &usize| phase.is_none() || reading.phases[*token].map(|phase| phase.number()) == phase;
-        let kept: Vec<usize> = (reading.len().saturating_sub(last)..reading.len()).filter(is_wanted).collect();
-        if kept.is_empty() {
-            return Ok(None);
+        let tokens = (reading.len().saturating_sub(last)..reading.len()).filter(is_wanted).collect();
+        Ok(Some(Wanted { id, reading, tokens }))
+    }
+
+    /// The game at a place, which is one of those that are read.
+    fn game(&mut self, game: usize, others: Option<&HashSet<String>>) -> Result<Wanted, Failure> {
+        let wanted = self.read(game)?.ok_or_else(|| Failure::internal("a game is longer than it was"))?;
+        let Wanted { id, reading, tokens: kept } = &wanted;
+        if others.is_some_and(|others| others.contains(id)) {
+            return Err(game_of_both(id));
         }
-        if others.is_some_and(|others| others.contains(&id)) {
-            return Err(game_of_both(&id));
-        }
-        let mut labels = vec![0; tokens.len() * LABELS];
+        let plies = self.dataset.tokens(game)?.unwrap_or_default().len();
+        let mut labels = vec![0; plies * LABELS];
         let labelled = self.dataset.labels_into(game, EnPassant::Always, &mut labels);
         labelled.map_err(|error| error.failure(self.input))?;
         let plies = if self.config.board == "before" { &reading.before } else { &reading.after };
-        for &token in &kept {
+        for &token in kept {
             let ply = plies[token];
             self.boards.push(&labels[ply as usize * LABELS..][..LABELS], ply);
         }
         self.boards.end_game();
         self.ids.insert(id.clone());
-        Ok(Some(Wanted { id, reading, tokens: kept }))
+        Ok(wanted)
     }
 
     /// Number of tokens that are read of a game.

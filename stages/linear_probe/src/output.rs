@@ -34,7 +34,8 @@ impl Stage<'_> {
         }
         let config = self.config;
         let mut training = serde_json::Map::from_iter([
-            ("games".to_owned(), json!(train.ids.len())),
+            ("games".to_owned(), json!(train.games)),
+            ("left_out".to_owned(), json!(BTreeMap::from(train.left_out))),
             ("rows".to_owned(), json!(train.rows.len())),
             ("labels".to_owned(), json!(config.labels)),
             ("last".to_owned(), json!(config.last)),

@@ -6,7 +6,7 @@ use std::path::Path;
 use cwm_contract::{Context, Failure};
 use cwm_findings::Finding;
 use cwm_inside::linear_probe::{LinearProbe, Majority, Predictions, SQUARES, Target, compose};
-use cwm_inside::{Collection, Model, Rows, RowsWriter, autoencoder, collect};
+use cwm_inside::{Collection, Model, Rows, RowsWriter, autoencoder, collect, scratch};
 use cwm_models::device;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Device, Precision};
@@ -49,6 +49,10 @@ pub struct Part {
     pub rows: Rows,
     /// Names of the games that they are of.
     pub ids: HashSet<String>,
+    /// Number of these games.
+    pub games: usize,
+    /// Games that are left out, by the reason.
+    pub left_out: [(&'static str, u64); 2],
     boards: Boards,
 }
 
@@ -94,22 +98,20 @@ impl<'a> Stage<'a> {
     fn collect(&self, input: &'static str, others: Option<&HashSet<String>>) -> Result<Part, Failure> {
         self.context.activity(format!("reading {input}"));
         let mut games = Games::open(self.context, self.config, &self.model, input)?;
-        let sites = self.collection.sites.len();
-        let mut writer = RowsWriter::create(self.context.temporary(), input, sites, self.model.width())?;
+        let (sites, width) = (self.collection.sites.len(), self.model.width());
+        let left_out = [("too_long", games.too_long), ("other_rules", games.of_other_rules)];
+        let (rows, read, [(_, too_long), (_, other_rules)]) = (games.rows, games.len(), left_out);
+        let scratch = scratch(rows, sites, width);
+        self.context.log(format!("{input}: {rows} rows of {read} games; {scratch}"));
+        if too_long + other_rules > 0 {
+            let left_out = format!("{too_long} games too long for the model and {other_rules} of other rules");
+            self.context.note(format!("input `{input}`: {left_out} are left out"));
+        }
+        let mut writer = RowsWriter::create(self.context.temporary(), input, sites, width)?;
         let workers = device::workers(self.context, self.model.pass().device())?;
         collect(self.context, &self.model, &workers, &self.collection, games.wanted(others), &mut writer)?;
-        if games.too_long > 0 {
-            let longest = self.model.longest().unwrap_or(0);
-            let left_out = games.too_long;
-            self.context.note(format!("input `{input}`: {left_out} games of more than {longest} tokens are left out"));
-        }
         let rows = writer.finish()?;
-        if rows.is_empty() {
-            let message = format!("no token of the games of input `{input}` is read (`last`, `phase`, `max_tokens`)");
-            return Err(Failure::input(message));
-        }
-        self.context.log(format!("{input}: {} rows of {} games", rows.len(), games.ids().len()));
-        Ok(Part { rows, ids: games.ids().clone(), boards: games.boards })
+        Ok(Part { rows, ids: games.ids().clone(), games: read, left_out, boards: games.boards })
     }
 
     /// How the rows of each layer become what is read.

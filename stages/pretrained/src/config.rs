@@ -17,7 +17,7 @@ parameters! {
         pub family: Option<String> = None,
         /// Its expected size, such as `d128/l1`; another one is an error.
         pub size: Option<String> = None,
-        /// Options of the family that shapes do not determine.
+        /// Options of the family that shapes do not determine. A `gpt` needs `heads` and `gelu` unless its file shows them.
         pub options: BTreeMap<String, String> = BTreeMap::new(),
         /// Place of the parameters in the file, such as `model_state_dict`, if several models are in it.
         pub key: Option<String> = None,

@@ -52,7 +52,10 @@ fn what_the_file_does_not_hold_is_refused_before_or_when_it_runs() {
     let text = |text: &str| Value::Text(text.into());
     assert!(with("family", text("slise")).starts_with("parameter `family` is unknown: there is no family `slise`"));
     assert!(with("size", text("128")).starts_with("parameter `size` `128` is not a size"));
-    assert!(with("family", text("transformer")).contains("as transformer, `model_state_dict` has no `tok_emb.weight`"));
+    assert!(
+        with("family", text("transformer"))
+            .contains("`model_state_dict` is no transformer: it has no `tok_emb.weight`")
+    );
     assert!(with("size", text("d2/l1")).contains("where [3, 2] is needed"));
     assert!(with("key", text("ema")).contains("has no tensors in `ema`"));
     let options = || Value::Map([("block".to_owned(), text("1"))].into());

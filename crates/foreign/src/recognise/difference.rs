@@ -35,7 +35,7 @@ impl Difference {
             expected.insert(declared.name.as_str());
             let (name, needed) = (&declared.name, &declared.shape);
             match candidate.tensors.get(name) {
-                None => faults.push(format!("has no `{name}` {needed:?}")),
+                None => faults.push(format!("it has no `{name}` {needed:?}")),
                 Some((_, Err(what))) => faults.push(format!("`{name}` {what}")),
                 Some((_, Ok(tensor))) => {
                     if !tensor.shape.iter().copied().eq(needed.iter().map(|&length| length as u64)) {
@@ -48,7 +48,7 @@ impl Difference {
         }
         for (name, (original, _)) in &candidate.tensors {
             if !expected.contains(name.as_str()) {
-                faults.push(format!("has `{original}`, which such a model does not have"));
+                faults.push(format!("it has `{original}`, which such a model does not have"));
             }
         }
         faults.append(&mut shapes);
@@ -68,6 +68,7 @@ impl Difference {
     /// An architecture that cannot be built.
     pub fn of_architecture(architecture: &Architecture, candidate: &Candidate<'_>, what: String) -> Self {
         let with = format!("{} {}", architecture.family, architecture.size);
+        let what = what.trim_start_matches(&format!("size {}: ", architecture.size)).to_owned();
         Difference { with, place: candidate.place(), faults: vec![what], known: 0 }
     }
 
@@ -82,9 +83,9 @@ impl fmt::Display for Difference {
         write!(f, "holds no model of ours; ")?;
         if self.known == 0 {
             let faults = self.faults.join("; ");
-            return write!(f, "as {}, {} {faults}", self.with, self.place);
+            return write!(f, "{} is no {}: {faults}", self.place, self.with);
         }
-        write!(f, "the nearest is {}, for which {}: ", self.with, self.place)?;
+        write!(f, "the nearest is {}, from which {} differs: ", self.with, self.place)?;
         let shown: Vec<&str> = self.faults.iter().take(MAX_LISTED).map(String::as_str).collect();
         f.write_str(&shown.join("; "))?;
         match self.faults.len().saturating_sub(MAX_LISTED) {

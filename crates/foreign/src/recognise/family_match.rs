@@ -77,7 +77,7 @@ pub fn nearest(
 /// Returns the architecture as far as it is known before options are searched.
 ///
 /// # Errors
-/// It cannot be of this family, in words that follow the candidate's place.
+/// It cannot be of this family; in a clause.
 fn start(
     family: &Family,
     table: Option<&str>,
@@ -85,8 +85,8 @@ fn start(
     contents: &FileContents,
     hints: &ImportHints,
 ) -> Result<Architecture, String> {
-    let table = table.ok_or("has no table of tokens")?;
-    let Some((_, Ok(tensor))) = candidate.tensors.get(table) else { return Err(format!("has no `{table}`")) };
+    let table = table.ok_or("it has no table of tokens")?;
+    let Some((_, Ok(tensor))) = candidate.tensors.get(table) else { return Err(format!("it has no `{table}`")) };
     let &[vocabulary, width] = &tensor.shape[..] else {
         return Err(format!("`{table}` has shape {:?}, and is no table", tensor.shape));
     };
@@ -204,9 +204,7 @@ pub fn assumed_options(family: &Family, network: &Network, hints: &ImportHints) 
             }
             OptionValues::Count if taken.is_none() => {
                 if !shapes_determine(network, option.name, hints) {
-                    // A GPT below a width of 512 has more heads than other families.
-                    let is_usual = option.name == HEADS && family.name != "gpt";
-                    let default = architecture.size.heads().ok().filter(|_| is_usual);
+                    let default = architecture.size.heads().ok().filter(|_| option.name == HEADS);
                     assumed_options
                         .push((option.name, default.map_or("its default".into(), |heads| heads.to_string())));
                 }

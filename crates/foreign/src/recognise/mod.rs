@@ -23,6 +23,10 @@ use crate::tensor_groups::FileContents;
 
 /// A remedy where settings contradict a model that fits.
 const SAVE_ALONE: &str = "if the settings are not this model's, save its state_dict alone";
+/// Options without which a GPT of another program is another model; their defaults fit few files.
+const NEEDED: [(&str, &str); 2] = [(settings::HEADS, "4"), ("gelu", "tanh")];
+/// The table of a move model, and its rows.
+const WORDS: (&str, u64) = ("wte.weight", 72);
 const HEADS_HINT: &str = "give their number with `options: { heads: N }` (`--option heads=N`)";
 
 /// Facts about the model that its file may not have.
@@ -95,7 +99,13 @@ pub fn recognise<'c>(
         let message = nearest.map(|near| near.describe(contents, hints));
         let error = wrong(message.unwrap_or_else(|| "holds no tensors".into()));
         let is_module = contents.groups.iter().any(|group| group.path.ends_with("_parameters"));
-        return Err(if is_module { error.hint("it is a whole module: save its state_dict() instead") } else { error });
+        let rows = |candidate: &Candidate<'_>| Some(*candidate.tensors.get(WORDS.0)?.1.as_ref().ok()?.shape.first()?);
+        let has_words = hints.vocabulary.is_none() && candidates.iter().any(|one| rows(one) == Some(WORDS.1));
+        return Err(match (is_module, has_words) {
+            (true, _) => error.hint("it is a whole module: save its state_dict() instead"),
+            (_, true) => error.hint("its 72 tokens may be words of moves: give `form: words` (`--form words`)"),
+            _ => error,
+        });
     }
     let contradicting_setting = |(_, architecture, family): &Fitting<'_, 'c>| {
         settings::contradicting_setting(family.name, contents)
@@ -115,8 +125,33 @@ pub fn recognise<'c>(
     let (candidate, architecture, family) = only(path, fits)?;
     let network = hints.network(architecture).map_err(|error| wrong(format!("holds no model of ours: {error}")))?;
     let mut assumed_options = family_match::assumed_options(family, &network, hints);
+    let is_open = |name: &str| family.name == "gpt" && assumed_options.iter().any(|(open, _)| *open == name);
+    let open: Vec<_> = NEEDED.into_iter().filter(|(name, _)| is_open(name)).collect();
+    if !open.is_empty() {
+        return Err(unanswered(path, &network, candidate, &open));
+    }
     assumed_options.extend(settings::unstated_settings(family.name, contents));
     Ok(RecognisedModel { network, candidate: candidate.clone(), assumed_options })
+}
+
+/// The error of a GPT with options that nothing in its file decides.
+fn unanswered(path: &Path, network: &Network, candidate: &Candidate<'_>, open: &[(&str, &str)]) -> ForeignError {
+    let each =
+        |between: &str, text: fn(&(&str, &str)) -> String| open.iter().map(text).collect::<Vec<_>>().join(between);
+    let names = each(" and ", |(name, _)| format!("`{name}`"));
+    let pairs = each(", ", |(name, value)| format!("{name}: {value:?}"));
+    let flags = each(" ", |(name, value)| format!("--option {name}={value}"));
+    let size = network.architecture().size;
+    let matrix = candidate.tensors.values().find(|(name, _)| name.ends_with(crate::gpt2::QUERIES));
+    let layout = match matrix {
+        Some((name, Ok(tensor))) if open.iter().any(|(name, _)| *name == "gelu") => {
+            format!(": `{name}` is [out, in], {:?}, as in nanoGPT and unlike GPT-2 of `transformers`", tensor.shape)
+        }
+        _ => String::new(),
+    };
+    ForeignError::content(path, format!("holds a gpt {size}, whose tensors do not show {names}{layout}")).hint(format!(
+        "give what it was trained with, such as `options: {{ {pairs} }}` (`{flags}`); nanoGPT has `gelu: erf`, GPT-2 `tanh`"
+    ))
 }
 
 fn families(hints: &ImportHints) -> Result<Vec<&'static Family>, String> {

@@ -27,7 +27,8 @@ fn network(options: &[(&str, &str)]) -> Network {
 
 pub fn hints(inputs: u16, targets: u16) -> ImportHints {
     let vocabulary = Vocabulary { form: "letters".into(), version: 1, inputs, targets, longest: 12 };
-    ImportHints { vocabulary: Some(vocabulary), ..ImportHints::default() }
+    let options = [("heads", "2"), ("gelu", "erf")].map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    ImportHints { vocabulary: Some(vocabulary), options, ..ImportHints::default() }
 }
 
 /// Names, shapes and bytes of the parameters as nanoGPT names them.
@@ -51,7 +52,7 @@ pub fn save(path: &Path, parameters: &[(String, Vec<usize>, Vec<u8>)]) {
 fn a_checkpoint_of_torch_with_the_table_twice_is_a_tied_model_with_the_file_s_heads() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ckpt.pt");
-    let network = network(&[("tied", "true"), ("positions", "12"), ("heads", "4")]);
+    let network = network(&[("tied", "true"), ("positions", "12"), ("heads", "4"), ("gelu", "erf")]);
     let weights = network.initial_weights(3);
     let parameters = parameters(&network, &weights);
     let stored = |name: &str, storage: usize| {
@@ -75,7 +76,9 @@ fn a_checkpoint_of_torch_with_the_table_twice_is_a_tied_model_with_the_file_s_he
     files.extend(names.iter().map(String::as_str).zip(parameters.iter().map(|(.., bytes)| &bytes[..])));
     std::fs::write(&path, archive(&files)).unwrap();
 
-    let imported = import_model(&path, &hints(TOKENS, TOKENS)).unwrap();
+    let mut hints = hints(TOKENS, TOKENS);
+    hints.options.remove("heads");
+    let imported = import_model(&path, &hints).unwrap();
     assert_eq!(imported.description.architecture, *network.architecture());
     assert!(imported.weights.values() == weights.values());
     assert_eq!(imported.description.training["vocabulary"]["form"], "letters");
@@ -86,19 +89,16 @@ fn a_checkpoint_of_torch_with_the_table_twice_is_a_tied_model_with_the_file_s_he
 fn a_head_with_the_values_of_the_table_is_the_table_and_another_one_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
-    let network = network(&[("tied", "true"), ("bias", "true"), ("positions", "12")]);
+    let network = network(&[("tied", "true"), ("bias", "true"), ("positions", "12"), ("heads", "2"), ("gelu", "erf")]);
     let weights = network.initial_weights(3);
     let mut parameters = parameters(&network, &weights);
     let check = || {
         let imported = import_model(&path, &hints(TOKENS, TOKENS)).unwrap();
         assert_eq!(imported.description.architecture.options, network.architecture().options);
         assert!(imported.weights.values() == weights.values());
-        imported.notes.join("\n")
     };
     save(&path, &parameters);
-    let notes = check();
-    // Below a width of 512 a head has 32 channels, and not 64.
-    assert!(notes.contains("does not have `heads`: its default was used"), "{notes}");
+    check();
     let table = parameters.iter().find(|(name, ..)| name == "transformer.wte.weight").unwrap();
     let (shape, bytes) = (table.1.clone(), table.2.clone());
     parameters.push(("lm_head.weight".to_owned(), shape, bytes));
@@ -116,10 +116,41 @@ fn a_head_with_the_values_of_the_table_is_the_table_and_another_one_is_refused()
 fn a_model_may_have_more_tokens_than_outputs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
-    let network = network(&[("tied", "true"), ("positions", "12")]);
+    let network = network(&[("tied", "true"), ("positions", "12"), ("heads", "2"), ("gelu", "erf")]);
     let weights = network.initial_weights(3);
     save(&path, &parameters(&network, &weights));
     let imported = import_model(&path, &hints(TOKENS, TOKENS - 1)).unwrap();
     assert_eq!(imported.description.architecture.options, network.architecture().options);
     assert!(imported.weights.values() == weights.values());
+}
+
+#[test]
+fn what_a_gpt_s_tensors_do_not_show_is_to_be_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    let network = network(&[("bias", "true"), ("tied", "true"), ("positions", "12")]);
+    save(&path, &parameters(&network, &network.initial_weights(3)));
+    let with = |names: &[&str]| {
+        let mut hints = hints(TOKENS, TOKENS);
+        hints.options.retain(|name, _| names.contains(&name.as_str()));
+        refused(&path, &hints)
+    };
+    let (message, hint) = with(&[]);
+    let shape = "`transformer.h.0.attn.c_attn.weight` is [out, in], [192, 64], as in nanoGPT and unlike GPT-2 of `transformers`";
+    assert_eq!(message, format!("it holds a gpt d64/l2, whose tensors do not show `heads` and `gelu`: {shape}"));
+    let options = "`options: { heads: \"4\", gelu: \"tanh\" }` (`--option heads=4 --option gelu=tanh`)";
+    assert!(hint.contains(options), "{hint}");
+    assert!(with(&["gelu"]).0.ends_with("do not show `heads`"));
+    assert!(with(&["heads"]).0.ends_with(&format!("do not show `gelu`: {shape}")));
+    let mut five = ImportHints { family: Some("gpt".to_owned()), ..hints(TOKENS, TOKENS) };
+    five.options.insert("heads".to_owned(), "5".to_owned());
+    let what = "holds no model of ours; the file itself is no gpt d64/l2: a width of 64 does not divide among 5 heads";
+    assert_eq!(refused(&path, &five).0, format!("it {what}"));
+    let mut unmasked = hints(TOKENS, TOKENS);
+    unmasked.options.insert("mask".to_owned(), "none".to_owned());
+    assert!(import_model(&path, &unmasked).is_ok());
+    unmasked.vocabulary.as_mut().unwrap().form = "words".to_owned();
+    let (message, hint) = refused(&path, &unmasked);
+    assert!(message.ends_with("and a model without a mask would read on to the answer"), "{message}");
+    assert_eq!(hint, "take `mask: causal`");
 }

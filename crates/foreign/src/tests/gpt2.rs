@@ -4,15 +4,20 @@ use cwm_models::parameters::Weights;
 use cwm_models::{Architecture, Network};
 
 use super::files::data;
-use super::gpt::{hints, parameters, save};
+use super::gpt::{self, parameters, save};
 use super::models::refused;
 use crate::{ImportHints, import_model};
 
 const WORDS: u16 = 72;
 const MATRICES: [&str; 4] = ["attn.c_attn.weight", "attn.c_proj.weight", "mlp.c_fc.weight", "mlp.c_proj.weight"];
 
+/// What the files do not show: heads, but not the GELU.
+fn hints(inputs: u16, targets: u16) -> ImportHints {
+    ImportHints { options: [("heads".to_owned(), "1".to_owned())].into(), ..gpt::hints(inputs, targets) }
+}
+
 fn network(size: &str) -> Network {
-    let options = [("bias", "true"), ("gelu", "tanh"), ("tied", "true"), ("positions", "8")];
+    let options = [("bias", "true"), ("gelu", "tanh"), ("tied", "true"), ("positions", "8"), ("heads", "1")];
     let architecture = Architecture {
         family: "gpt".to_owned(),
         size: size.parse().unwrap(),
@@ -56,7 +61,8 @@ fn a_file_of_torch_is_read_with_its_matrices_transposed() {
     }
     let notes = imported.notes.join("\n");
     assert!(notes.contains("its matrices are [in, out], as those of GPT-2: `gelu: tanh` was used"), "{notes}");
-    let erf = ImportHints { options: [("gelu".to_owned(), "erf".to_owned())].into(), ..hints(WORDS, WORDS) };
+    let mut erf = hints(WORDS, WORDS);
+    erf.options.insert("gelu".to_owned(), "erf".to_owned());
     let options = import_model(&data("gpt2.bin"), &erf).unwrap().description.architecture.options;
     assert_eq!(options["gelu"], "erf");
 }
@@ -85,7 +91,11 @@ fn safetensors_are_read_alike_in_either_layout_and_never_in_both() {
     let mut all = turned(&network, &weights);
     for parameters in [&usual, &all] {
         save(&path, parameters);
-        let imported = import_model(&path, &hints(WORDS, WORDS)).unwrap();
+        let mut hints = hints(WORDS, WORDS);
+        if *parameters == usual {
+            hints.options.insert("gelu".to_owned(), "tanh".to_owned());
+        }
+        let imported = import_model(&path, &hints).unwrap();
         assert!(imported.weights.values() == weights.values());
     }
     let place = all.iter().position(|(name, ..)| name.ends_with("h.1.mlp.c_fc.weight")).unwrap();
@@ -106,6 +116,14 @@ fn another_head_and_another_vocabulary_are_refused_by_name() {
     save(&path, &all);
     let (message, _) = refused(&path, &hints(WORDS - 1, WORDS - 1));
     assert!(message.contains("`wte.weight` has shape [72, 64] where [71, 64] is needed"), "{message}");
+    let labels = refused(&path, &ImportHints { vocabulary: None, ..hints(WORDS, WORDS) });
+    assert_eq!(labels.1, "its 72 tokens may be words of moves: give `form: words` (`--form words`)", "{}", labels.0);
+    let three = ImportHints { size: Some("d64/l3".parse().unwrap()), ..hints(WORDS, WORDS) };
+    let (message, _) = refused(&path, &three);
+    assert!(
+        message.contains("the nearest is gpt d64/l3, from which the file itself differs: it has no `h.2."),
+        "{message}"
+    );
     let (shape, mut bytes) =
         all.iter().find(|(name, ..)| name.ends_with("wte.weight")).map(|one| (one.1.clone(), one.2.clone())).unwrap();
     bytes[0] ^= 1;

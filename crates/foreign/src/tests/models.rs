@@ -60,9 +60,14 @@ fn every_family_is_recognised_bit_for_bit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
     for family in FAMILIES {
-        let network = network(family.name, "d64/l2", 30, &[]);
+        let options: &[(&str, &str)] = if family.name == "gpt" { &[("heads", "2"), ("gelu", "erf")] } else { &[] };
+        let network = network(family.name, "d64/l2", 30, options);
         let written = file_of(&network, &path);
-        let hints = if family.name.starts_with("gated_deltanet") { hints(family.name) } else { ImportHints::default() };
+        let mut hints =
+            if family.name.starts_with("gated_deltanet") { hints(family.name) } else { ImportHints::default() };
+        if family.name == "gpt" {
+            hints.options = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        }
         let ImportedModel { description, weights, .. } = import_model(&path, &hints).unwrap();
         assert_eq!(description.architecture, *network.architecture(), "{}", family.name);
         assert!(bits(&weights) == bits(&written), "{}", family.name);
@@ -120,11 +125,11 @@ fn what_does_not_fit_is_reported_tensor_by_tensor() {
     let path = folder.path().join("model.safetensors");
     file_of(&network("transformer", "d64/l1", 30, &[]), &path);
     let (message, _) = refused(&path, &ImportHints { size: Some("d64/l2".parse().unwrap()), ..ImportHints::default() });
-    assert!(message.starts_with("it holds no model of ours; the nearest is transformer d64/l2, for which the file itself: has no `blocks.1.norm1.weight` [64]; "), "{message}");
+    assert!(message.starts_with("it holds no model of ours; the nearest is transformer d64/l2, from which the file itself differs: it has no `blocks.1.norm1.weight` [64]; "), "{message}");
     let (message, _) = refused(&path, &ImportHints { size: Some("d32/l1".parse().unwrap()), ..ImportHints::default() });
     assert!(message.contains("`tok_emb.weight` has shape [30, 64] where [30, 32] is needed"), "{message}");
     let (message, _) = refused(&path, &hints("slice"));
-    assert_eq!(message, "it holds no model of ours; as slice, the file itself has no `embedding.weight`");
+    assert_eq!(message, "it holds no model of ours; the file itself is no slice: it has no `embedding.weight`");
     let (message, _) = refused(&path, &hints("perceptron"));
     assert!(
         message.starts_with("it cannot be read with these options: there is no family `perceptron`; known are "),
@@ -268,7 +273,8 @@ fn the_fault_is_reported_also_of_a_model_with_unusual_options() {
         safetensors::serialize_to_file(tensors.chain(more), None, &path).unwrap();
     };
     save("", Some("backbone.extra"));
-    let start = "it holds no model of ours; the nearest is gated_deltanet d32/l1, for which the file itself: ";
+    let start =
+        "it holds no model of ours; the nearest is gated_deltanet d32/l1, from which the file itself differs: it ";
     let (message, _) = refused(&path, &hints("gated_deltanet"));
     assert_eq!(message, format!("{start}has `backbone.extra`, which such a model does not have"));
     save("backbone.norm.weight", None);
@@ -278,7 +284,7 @@ fn the_fault_is_reported_also_of_a_model_with_unusual_options() {
     save("", None);
     let other = ImportHints { size: Some("d64/l2".parse().unwrap()), ..hints("gated_deltanet") };
     let (message, _) = refused(&path, &other);
-    assert!(message.contains("for which the file itself: has no `backbone.layers.1."), "{message}");
+    assert!(message.contains("from which the file itself differs: it has no `backbone.layers.1."), "{message}");
 }
 
 #[test]

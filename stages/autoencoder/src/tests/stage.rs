@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use cwm_chess::{Dataset, DatasetRow, DatasetWriter};
 use cwm_contract::testing::{self, Outcome};
 use cwm_contract::{Event, Value, Values};
+use cwm_encoding::{LABELS, START};
 use cwm_findings::Finding;
 use cwm_inside::Task;
 use cwm_inside::autoencoder::Description;
@@ -37,6 +39,47 @@ fn run(folder: &Path, more: &[(&str, Value)]) -> (tempfile::TempDir, Outcome) {
     let work = tempfile::tempdir().unwrap();
     let outcome = trial(work.path(), folder, more).run(&AutoencoderStage).unwrap();
     (work, outcome)
+}
+
+#[test]
+fn games_of_other_rules_are_left_out_and_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    inputs(folder.path(), Task::Moves, "gpt");
+    let (_work, plain) = run(folder.path(), &[]);
+    for name in ["train", "test"] {
+        let path = folder.path().join(name);
+        let dataset = Dataset::open(&path).unwrap();
+        let mut writer = DatasetWriter::create(&folder.path().join("more"), 9).unwrap().labelled(true);
+        // No move, so that a model that reads it finds it out.
+        let (tokens, boards) = ([START, 0, 0], [1; 3 * LABELS]);
+        writer.push(DatasetRow { index: 0, id: name, tokens: &tokens, result: "*", labels: Some(&boards) }).unwrap();
+        for (index, game) in (1..).zip(dataset.iter()) {
+            let game = game.unwrap();
+            writer.push(DatasetRow { index, ..game.row() }).unwrap();
+        }
+        writer.finish().unwrap();
+        std::fs::remove_dir_all(&path).unwrap();
+        std::fs::rename(folder.path().join("more"), &path).unwrap();
+    }
+    let (_work, outcome) = run(folder.path(), &[]);
+    let counted = |outcome: &Outcome| {
+        Description::read(&outcome.outputs["autoencoder"]).unwrap().training["other_rules"].as_u64().unwrap()
+    };
+    assert_eq!((counted(&plain), counted(&outcome)), (0, 1));
+    assert_eq!(findings(&outcome), findings(&plain));
+    let logged: Vec<&str> = outcome
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Log(line) | Event::Note(line) => Some(line.as_str()),
+            _ => None,
+        })
+        .collect();
+    for input in ["train", "test"] {
+        let line = format!("input `{input}`: 0 games too long for the model and 1 of other rules are left out");
+        assert!(logged.contains(&line.as_str()), "{logged:?}");
+    }
+    assert!(logged.contains(&"scratch files of 51200 bytes, 400 rows × 2 layers × 16 × 4"), "{logged:?}");
 }
 
 #[test]

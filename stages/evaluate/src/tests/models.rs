@@ -25,6 +25,20 @@ fn a_precision_changes_losses_a_little() {
 }
 
 #[test]
+fn a_model_of_words_is_for_another_stage() {
+    let folder = tempfile::tempdir().unwrap();
+    dataset(folder.path(), &games());
+    model(folder.path(), |_| {});
+    let path = folder.path().join("checkpoint/model.json");
+    let mut description: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    description["training"]["vocabulary"] = serde_json::json!({ "form": "words" });
+    std::fs::write(&path, description.to_string()).unwrap();
+    let failure = evaluate(folder.path(), 1, &[]).err().unwrap();
+    assert!(failure.message.ends_with("sequences of the form `words`: it has no labels"), "{failure}");
+    assert_eq!(failure.hint.unwrap(), "the stage `legality` measures models of words of moves");
+}
+
+#[test]
 fn a_named_family_narrows_the_code_that_counts() {
     let values = |family: Value, name: Value| {
         Values::from([

@@ -1,9 +1,15 @@
 //! What is refused, in words.
 
-use cwm_chess::sample;
-use cwm_contract::{Parameters, Stage, Value};
+use std::path::Path;
+
+use cwm_chess::{DatasetRow, DatasetWriter, sample};
+use cwm_contract::testing::Trial;
+use cwm_contract::{Event, Parameters, Stage, Value};
+use cwm_encoding::{LABELS, START};
 use cwm_inside::Task;
+use cwm_inside::linear_probe::Probes;
 use cwm_inside::sample::write_checkpoint;
+use serde_json::json;
 
 use super::stage::run;
 use crate::LinearProbe;
@@ -36,8 +42,45 @@ fn what_does_not_fit_the_model_is_named() {
     );
     assert_eq!(
         message(Task::Moves, &[("phase", text("4")), ("max_tokens", Value::Int(3))]),
-        "no token of the games of input `train` is read (`last`, `phase`, `max_tokens`)"
+        "no token of the games of input `train` is read (`last`, `phase`, `max_tokens`): 0 games are too long, 0 are of other rules"
     );
+}
+
+#[test]
+fn games_too_long_and_of_other_rules_are_left_out_and_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let [checkpoint, games, test] = ["checkpoint", "games", "test"].map(|name| folder.path().join(name));
+    write_checkpoint(&checkpoint, Task::State, "transformer", "d32/l1", 4).unwrap();
+    sample::write_train_and_test(&folder.path().join("train"), &test).unwrap();
+    // Two games have one name; the labels of the last are its boards.
+    let mut writer = DatasetWriter::create(&games, 9).unwrap().labelled(true);
+    let tokens: Vec<u16> = std::iter::once(START).chain(sample::games()[3].iter().map(|one| one.token())).collect();
+    let boards = vec![1; tokens.len() * LABELS];
+    for (index, labels) in [(0, None), (1, None), (2, Some(&boards[..]))] {
+        writer.push(DatasetRow { index, id: "same", tokens: &tokens, result: "*", labels }).unwrap();
+    }
+    writer.finish().unwrap();
+    let run = |train: &Path, test: &Path, name: &str| {
+        let trial = Trial::new(folder.path().join(name)).with("epochs", Value::Int(1)).with("resamples", Value::Int(9));
+        trial.input("checkpoint", &checkpoint).input("train", train).input("test", test).run(&LinearProbe)
+    };
+    let outcome = run(&games, &test, "train-of-both").unwrap();
+    let training = Probes::read(&outcome.outputs["probes"]).unwrap().description.training;
+    let counts = (&training["games"], &training["rows"], &training["left_out"]);
+    assert_eq!(counts, (&json!(2), &json!(10), &json!({ "other_rules": 1, "too_long": 0 })));
+    let is = |line: &str| outcome.events.iter().any(|event| matches!(event, Event::Log(text) if text == line));
+    // The rows of each of two layers have 32 channels of 4 bytes.
+    assert!(is("train: 10 rows of 2 games; scratch files of 2560 bytes, 10 rows × 2 layers × 32 × 4"));
+    let measured = run(&test, &games, "test-of-both").unwrap();
+    assert_eq!(cwm_findings::read(&measured.outputs["findings"]).unwrap()[0].n, 10);
+    // 270 plies are more than 512 words.
+    let long = folder.path().join("long");
+    sample::write_dataset(&long, sample::games().iter().take(1)).unwrap();
+    std::fs::remove_dir_all(&checkpoint).unwrap();
+    write_checkpoint(&checkpoint, Task::Moves, "gpt", "d32/l1", 4).unwrap();
+    let failure = run(&long, &test, "too-long").err().unwrap();
+    assert!(failure.message.ends_with(": 1 games are too long, 0 are of other rules"), "{failure}");
+    assert_eq!(failure.hint.unwrap(), "`max_tokens` cuts long games in place of leaving them out");
 }
 
 #[test]
@@ -46,7 +89,7 @@ fn a_game_to_train_on_is_not_measured_on() {
     let [checkpoint, train, test] = ["checkpoint", "train", "test"].map(|name| folder.path().join(name));
     write_checkpoint(&checkpoint, Task::Moves, "gpt", "d32/l1", 4).unwrap();
     sample::write_train_and_test(&train, &test).unwrap();
-    let trial = cwm_contract::testing::Trial::new(folder.path().join("trial")).with("epochs", Value::Int(1));
+    let trial = Trial::new(folder.path().join("trial")).with("epochs", Value::Int(1));
     let failure = trial
         .input("checkpoint", checkpoint)
         .input("train", &train)

@@ -26,6 +26,8 @@ fn all() -> Vec<Finding> {
         probe(1, 0.6).value("accuracy", 0.75),
         Finding { network: "untrained".into(), ..probe(1, 0.4) },
         probe(1, 0.3).name("of", "latents").name("method", "difference"),
+        of(Kind::Probe, None).name("of", "latents").name("method", "majority").value("occupied", 0.25),
+        of(Kind::Probe, None).name("of", "latents").name("method", "majority").value("occupied", 0.25),
         of(Kind::Probe, Some(1)).name("target", "both").name("square", "e4").value("accuracy", 0.5),
         of(Kind::Composition, Some(1)).name("colour", "white").name("piece", "P").value("P", 0.9).value("p", -0.1),
         of(Kind::Reconstruction, Some(1)).value("ce", 1.5).value("ce_sae", 1.625).value("l0", 12.0),
@@ -39,6 +41,7 @@ fn all() -> Vec<Finding> {
         density("none", "original"),
         density("probe", "target").name("eta", "0.5"),
         density("cd_probe", "target").name("eta", "0.5"),
+        density("probe", "target").name("eta", "1"),
         of(Kind::Case, Some(1))
             .name("case", "e2e4 d7d5")
             .name("intervention", "probe")
@@ -109,14 +112,26 @@ fn every_kind_has_its_tables_and_figures_with_the_papers_numbers_beside_ours() {
     assert!(target.contains(",0.75,0.74,0.76,"), "{edits}");
     assert_eq!(lines(&edits, "ours,").len(), 3, "{edits}");
     assert!(lines(&edits, "paper,")[0].contains(",none,,paper,0.9969,0.41,"), "{edits}");
-    assert_eq!((lines(&csv("inside-5"), "ours,").len(), lines(&csv("inside-4"), "ours,").len()), (3, 1));
+    assert_eq!((lines(&csv("inside-5"), "ours,").len(), lines(&csv("inside-4"), "ours,").len()), (3, 2));
     assert!(lines(&csv("inside-cases"), "paper,")[0].contains("0.758"));
     assert!(csv("inside-words").contains("SAE,latent dimension,12288") && !csv("inside-words").contains("0.9969"));
     let drawn = |name: &str| read(&report, &format!("figures/{name}.csv"));
     assert_eq!(lines(&drawn("figure-inside-2"), "probe").len(), 6);
     assert!(!drawn("figure-inside-2").contains("none"));
+    // Of η 1 there are no edits by latents.
+    let heading = "gpt d64/l4, η 1";
+    assert!(drawn("figure-inside-5").contains(heading) && !drawn("figure-inside-6").contains(heading));
     let boards = drawn("figure-inside-accuracy-squares");
     assert!(boards.contains("trained, layer 1") && boards.contains("e4: 0.5000"), "{boards}");
+}
+
+#[test]
+fn ticks_of_layers_are_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let probe = |layer| of(Kind::Probe, Some(layer)).name("target", "both").value("accuracy", 0.7);
+    let report = report_of(folder.path(), vec![probe(0), probe(3)]);
+    let svg = read(&report, "figures/figure-inside-accuracy.svg");
+    assert!(svg.contains(">2</text>") && svg.contains(">3</text>") && !svg.contains(">1.5</text>"), "{svg}");
 }
 
 #[test]

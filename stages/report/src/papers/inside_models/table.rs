@@ -36,7 +36,10 @@ pub(super) struct Printed {
 /// The table; without rows where nothing was found.
 pub(super) fn table(spec: &Spec, found: &[Measured], facts: &Facts) -> Table {
     let is_row = |measured: &&Measured| measured.finding.kind == spec.kind && (spec.keep)(&measured.finding);
-    let rows: Vec<&Measured> = found.iter().filter(is_row).collect();
+    // Cells that differ in other things, such as the method, have some rows in common: the majority class.
+    let is_first = |(at, measured): &(usize, &Measured)| found[..*at].iter().all(|one| one.finding != measured.finding);
+    let rows = found.iter().enumerate().filter(|(_, measured)| is_row(measured)).filter(is_first);
+    let rows: Vec<&Measured> = rows.map(|(_, measured)| measured).collect();
     let any = |has: &dyn Fn(&Finding) -> bool| rows.iter().any(|row| has(&row.finding));
     let names: Vec<_> = spec.names.iter().filter(|(name, _)| any(&|row| !row.named(name).is_empty())).collect();
     let values: Vec<_> = spec.values.iter().filter(|(value, _)| any(&|row| row.get(value).is_some())).collect();

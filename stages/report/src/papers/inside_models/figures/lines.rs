@@ -90,7 +90,10 @@ fn by_layer(
     figure: Figure,
 ) -> Figure {
     let last = findings.iter().filter_map(|finding| layer_of(finding)).fold(1.0, f64::max);
-    let axis = Axis::up_to("Layer", last);
+    // There is no layer 1.5, and about seven numbers have room.
+    let layers = (0..=last as u32).step_by((last as usize / 7).max(1));
+    let ticks = layers.map(|layer| (f64::from(layer), layer.to_string())).collect();
+    let axis = Axis { ticks, ..Axis::up_to("Layer", last) };
     let rows = groups(findings, name).iter().map(|group| panels(group, values, &axis, layer_of, &series)).collect();
     Figure { rows, ..figure }
 }

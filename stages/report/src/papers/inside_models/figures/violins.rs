@@ -45,16 +45,19 @@ pub(crate) fn latents(found: &[Measured]) -> Figure {
 
 fn violins_of(found: &[Measured], violins: &[(&str, &str)]) -> Figure {
     let densities: Vec<&Finding> = of_kind(found, Kind::Density).filter(|finding| finding.layer.is_none()).collect();
-    let rows = groups(&densities, "eta").into_iter().map(|group| {
+    let rows = groups(&densities, "eta").into_iter().filter_map(|group| {
         let find = |(edit, board): &(&str, &str)| {
             let is = |finding: &&&Finding| (finding.named("intervention"), finding.named("board")) == (*edit, *board);
             group.findings.iter().find(is).copied()
         };
         let drawn: Vec<_> = violins.iter().filter_map(|violin| Some((violin, find(violin)?))).collect();
+        if drawn.iter().all(|((edit, _), _)| *edit == "none") {
+            return None;
+        }
         let axis = Axis::of_names("", drawn.iter().map(|((edit, board), _)| format!("{edit}, {board}")));
         let tiles = drawn.iter().enumerate().flat_map(|(place, ((edit, _), density))| violin(place, edit, density));
         let panel = panel("", axis, Axis::up_to("Mass", 1.0), Grid::Horizontal, tiles.collect());
-        row(group.heading, 240, 1, vec![panel])
+        Some(row(group.heading, 240, 1, vec![panel]))
     });
     Figure {
         description: "How many edits leave how much mass on the origins of legal moves of a board, over all layers: as wide as the share of \
