@@ -106,7 +106,7 @@ impl Games {
     ///
     /// # Errors
     /// The input is damaged.
-    pub fn leave_out(&self, game: usize, count: &mut Count) -> Result<(), Failure> {
+    pub fn count_left_out(&self, game: usize, count: &mut Count) -> Result<(), Failure> {
         *(if self.is_of_other_rules(game)? { &mut count.other_rules } else { &mut count.too_long }) += 1;
         Ok(())
     }
@@ -129,7 +129,7 @@ impl Games {
             context.check_cancelled()?;
             match self.reading(game)? {
                 Some(reading) => count.rows += reading.len().saturating_sub(1) as u64,
-                None => self.leave_out(game, &mut count)?,
+                None => self.count_left_out(game, &mut count)?,
             }
         }
         self.note(context, &count);

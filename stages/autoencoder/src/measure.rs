@@ -93,7 +93,7 @@ impl Measurement<'_> {
                     found.push(TestGame::new(games, game, self.model.task(), reading)?);
                 }
                 Some(_) => {}
-                None => games.leave_out(game, &mut count)?,
+                None => games.count_left_out(game, &mut count)?,
             }
         }
         games.note(self.context, &count);
