@@ -4,18 +4,18 @@ use std::collections::HashMap;
 
 use cwm_answers::AnswersReader;
 use cwm_contract::{Context, Failure};
+use cwm_journal::Journal;
 
 use crate::entry::Entry;
-use crate::journal::Journal;
 use crate::question::{Digest, Question};
 
 /// Takes over the answers of the input `known` whose requests are those of open questions; of several the first. Returns how many.
 ///
 /// # Errors
 /// A file cannot be read, or the disk refuses.
-pub fn take(context: &Context, questions: &[Question], journal: &Journal) -> Result<usize, Failure> {
+pub fn take(context: &Context, questions: &[Question], journal: &Journal<Entry>) -> Result<usize, Failure> {
     let mut open: HashMap<Digest, Vec<usize>> = HashMap::new();
-    for index in journal.unanswered() {
+    for index in journal.missing() {
         open.entry(questions[index].request).or_default().push(index);
     }
     let mut taken = 0;

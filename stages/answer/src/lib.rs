@@ -4,7 +4,6 @@
 
 mod config;
 mod entry;
-mod journal;
 mod known;
 mod output;
 mod players;

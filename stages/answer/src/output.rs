@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use cwm_answers::{AnswersWriter, Run};
 use cwm_contract::{Context, Failure};
+use cwm_journal::Journal;
 
 use crate::config::Config;
 use crate::entry::Entry;
-use crate::journal::Journal;
 
 /// Writes the answers in the order of the items: those of the journal, and of the others `unanswered`.
 ///
@@ -16,7 +16,7 @@ use crate::journal::Journal;
 pub fn write(
     context: &Context,
     config: &Config,
-    journal: &Journal,
+    journal: &Journal<Entry>,
     unanswered: Vec<(usize, Entry)>,
 ) -> Result<(), Failure> {
     context.activity("writing");

@@ -1,17 +1,18 @@
 //! The run of `answer`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::BufReader;
 
 use cwm_contract::{Context, Failure};
+use cwm_journal::Journal;
 use cwm_questions::prompt::prompt;
 use cwm_questions::{Item, UnknownTasks, read_items};
 use cwm_web::Settings;
 
 use crate::config::Config;
-use crate::journal::Journal;
+use crate::entry::Entry;
 use crate::players::{self, Player};
-use crate::question::{Question, digest};
+use crate::question::{Digest, Question, digest};
 use crate::server::{self, Requests};
 use crate::{known, output};
 
@@ -28,10 +29,10 @@ pub fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
                 Ok(Question { task_id: item.task_id.clone(), request: requests.digest(&prompt), prompt })
             })
             .collect::<Result<_, Failure>>()?;
-        let journal = Journal::open(context.checkpoint_dir(), &questions)?;
+        let (journal, spent) = open_journal(context, &questions)?;
         let taken = known::take(context, &questions, &journal)?;
-        let asked = journal.unanswered().len();
-        let unanswered = server::ask(context, &config, settings, requests, &questions, &journal)?;
+        let asked = journal.missing().len();
+        let unanswered = server::ask(context, &config, settings, requests, &questions, (&journal, spent))?;
         context.metric("asked", asked as f64);
         context.metric("known", taken as f64);
         output::write(context, &config, &journal, unanswered)
@@ -46,10 +47,24 @@ pub fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
                 request: digest(&format!("{identity} {item:?}")),
             })
             .collect();
-        let journal = Journal::open(context.checkpoint_dir(), &questions)?;
+        let (journal, _) = open_journal(context, &questions)?;
         players::answer(context, &player, &items, &questions, &journal)?;
         output::write(context, &config, &journal, Vec::new())
     }
+}
+
+/// Opens the journal of the answers, and returns the dollars that those of an earlier run cost, as far as that is known.
+fn open_journal(context: &Context, questions: &[Question]) -> Result<(Journal<Entry>, f64), Failure> {
+    let numbers: HashMap<(&str, Digest), usize> =
+        questions.iter().enumerate().map(|(number, one)| ((&*one.task_id, one.request), number)).collect();
+    let mut spent = 0.0;
+    let number_of = |entry: &Entry| {
+        let number = numbers.get(&(&*entry.task_id, entry.request)).copied()?;
+        spent += entry.spent;
+        Some(number)
+    };
+    let journal = Journal::open(context.checkpoint_dir().join("answers.jsonl"), questions.len(), number_of)?;
+    Ok((journal, spent))
 }
 
 /// The items of all files, in order.

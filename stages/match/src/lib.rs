@@ -6,7 +6,6 @@
 mod board;
 mod config;
 mod game;
-mod journal;
 mod kind;
 mod openings;
 mod output;

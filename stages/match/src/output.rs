@@ -5,6 +5,7 @@ use std::io::Write;
 
 use cwm_contract::{Context, Failure};
 use cwm_game::{Headers, pgn_text};
+use cwm_journal::Journal;
 use cwm_matches::{End, EngineName, Game, MatchesWriter, Participant, Players};
 use cwm_player::Player;
 use cwm_policy::replay::replay;
@@ -12,7 +13,6 @@ use serde_json::{Value, json};
 use shakmaty::Move;
 
 use crate::config::Config;
-use crate::journal::Journal;
 use crate::kind::Kind;
 use crate::side::Side;
 use crate::table::Table;
@@ -111,13 +111,14 @@ pub fn write(
     config: &Config,
     players: &Players,
     identity: &Value,
-    journal: &Journal,
+    journal: &Journal<Game>,
 ) -> Result<(), Failure> {
     let mut counts = Counts { ends: End::ALL.map(|end| (end.word(), 0)).into(), ..Counts::default() };
     let mut matches = MatchesWriter::create(context.output("matches")?, players)?;
     let mut pgn = zstd::Encoder::new(fs_err::File::create(context.output("games")?)?, ZSTD_LEVEL)?;
     pgn.include_checksum(true)?;
-    journal.for_each(|game| {
+    journal.for_each(|number, game| {
+        let game = game.ok_or_else(|| Failure::internal(format!("game {number} was not played")))?;
         pgn.write_all(text(site(config, identity, &game), &game)?.as_bytes())?;
         counts.add(&game);
         matches.push(game)

@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use cwm_contract::{Context, Failure};
+use cwm_journal::Journal;
+use cwm_matches::Game;
 
 use crate::config::Config;
-use crate::journal::Journal;
 use crate::output;
 use crate::side::Side;
 use crate::table::Table;
@@ -20,7 +21,9 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let sides = table.sides()?;
     let players = output::players(&config, &table, &sides)?;
     let identity = output::identity(&config, &table, &players);
-    let journal = Journal::open(context.checkpoint_dir(), config.games)?;
+    let games = usize::try_from(config.games).map_err(|error| Failure::input(error.to_string()))?;
+    let path = context.checkpoint_dir().join("games.jsonl");
+    let journal = Journal::open(path, games, |game: &Game| usize::try_from(game.game).ok())?;
     context.activity("playing");
     play(context, &table, &journal, config.games, sides)?;
     context.activity("writing");
@@ -31,18 +34,18 @@ pub fn run(context: &Context) -> Result<(), Failure> {
 fn play<'t>(
     context: &Context,
     table: &'t Table<'_>,
-    journal: &Journal,
+    journal: &Journal<Game>,
     games: u64,
     sides: [Side<'t>; 2],
 ) -> Result<(), Failure> {
-    let unfinished = journal.unfinished();
+    let unfinished = journal.missing();
     let (next, done, failed) = (AtomicUsize::new(0), AtomicU64::new(games - unfinished.len() as u64), Mutex::new(None));
     let first = Mutex::new(Some(sides));
     let work = || {
         let ready = first.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut sides = ready.map_or_else(|| table.sides(), Ok)?;
         while let Some(&game) = unfinished.get(next.fetch_add(1, Ordering::Relaxed)) {
-            journal.push(&table.play(game, &mut sides)?)?;
+            journal.push(game, &table.play(game as u64, &mut sides)?)?;
             context.progress(done.fetch_add(1, Ordering::Relaxed) + 1, Some(games), "games");
         }
         Ok(())

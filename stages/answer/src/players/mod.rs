@@ -9,12 +9,12 @@ use std::sync::{Mutex, PoisonError};
 
 use cwm_answers::NOT_ASKED;
 use cwm_contract::{Context, Failure};
+use cwm_journal::Journal;
 use cwm_questions::truth::Keys;
 use cwm_questions::{Category, Item, answer_at_random, answer_by_rules};
 
 use crate::config::Config;
 use crate::entry::Entry;
-use crate::journal::Journal;
 use crate::question::Question;
 use beliefs::Beliefs;
 use engine::Engine;
@@ -78,10 +78,10 @@ pub fn answer(
     player: &Player<'_>,
     items: &[Item],
     questions: &[Question],
-    journal: &Journal,
+    journal: &Journal<Entry>,
 ) -> Result<(), Failure> {
     context.activity("answering");
-    let open = journal.unanswered();
+    let open = journal.missing();
     let total = items.len() as u64;
     let (next, done, failed) = (AtomicUsize::new(0), AtomicU64::new(total - open.len() as u64), Mutex::new(None));
     let work = || {

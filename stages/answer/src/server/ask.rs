@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cwm_contract::{Cancellation, Context, Failure};
+use cwm_journal::Journal;
 use cwm_web::{Settings, agent};
 
 use super::attempt::Connection;
@@ -17,7 +18,6 @@ use super::spending::Prices;
 use super::worker::{Message, Shared, work};
 use crate::config::Config;
 use crate::entry::Entry;
-use crate::journal::Journal;
 use crate::question::Question;
 
 /// Between two notes on attempts; the others are in the log.
@@ -27,7 +27,7 @@ const NOTE_INTERVAL: Duration = Duration::from_secs(5);
 const BYTES_A_TOKEN: u64 = 32;
 const MORE_BYTES: u64 = 1 << 20;
 
-/// Asks the questions without an answer in `journal`, which keeps each answer as it comes. Returns, by number, those that stay without
+/// Asks the questions without an answer in the journal, which keeps each answer as it comes; its answers cost `spent` dollars. Returns, by number, those that stay without
 /// one because faults are counted.
 ///
 /// # Errors
@@ -38,17 +38,17 @@ pub fn ask(
     settings: &Settings,
     requests: Requests,
     questions: &[Question],
-    journal: &Journal,
+    (journal, spent): (&Journal<Entry>, f64),
 ) -> Result<Vec<(usize, Entry)>, Failure> {
     let open: Vec<(usize, Question)> =
-        journal.unanswered().into_iter().map(|index| (index, questions[index].clone())).collect();
+        journal.missing().into_iter().map(|index| (index, questions[index].clone())).collect();
     if open.is_empty() {
         return Ok(Vec::new());
     }
     let mut done = (questions.len() - open.len()) as u64;
-    check_budget(config, journal.spent(), open.len() as u64).map_err(|failure| with_hint(failure, done))?;
+    check_budget(config, spent, open.len() as u64).map_err(|failure| with_hint(failure, done))?;
     let (total, connections) = (questions.len() as u64, (config.connections as usize).min(open.len()));
-    let shared = Arc::new(share(config, settings, requests, open, journal.spent())?);
+    let shared = Arc::new(share(config, settings, requests, open, spent)?);
     context.activity("looking at the server");
     let model = config.model.as_deref().unwrap_or_default();
     models::check(context, &shared.connection, model, &config.key_variable)?;
@@ -99,7 +99,7 @@ pub fn ask(
     }
     let failure = failure.or_else(|| check_budget(config, shared.spent(), total - done).err());
     match failure {
-        Some(failure) => Err(with_hint(failure, total - journal.unanswered().len() as u64)),
+        Some(failure) => Err(with_hint(failure, total - journal.missing().len() as u64)),
         None => Ok(unanswered),
     }
 }
