@@ -5,7 +5,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use fs_err::File;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Results that a loss of power may take: those of the last second.
+/// Results that come within this time are synced together.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A file of results, a line of JSON each, in the order in which they came. Threads share it.
@@ -37,27 +37,21 @@ struct State {
 
 impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// Opens the file at `path` for `count` results, with those that an earlier run kept; `number_of` gives the number of one, and
-    /// `None` if it is not of this run. What follows the first line that is not whole, or not of this run, is removed.
+    /// `None` if it counts as none. Lines that are no results are passed over, and a last line that is not whole is removed.
     ///
     /// # Errors
     /// The disk refuses.
     pub fn open(path: PathBuf, count: usize, mut number_of: impl FnMut(&T) -> Option<usize>) -> Result<Self, Failure> {
         let file = fs_err::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
         let (mut places, mut length) = (vec![None; count], 0);
-        let (mut lines, mut line) = (BufReader::new(&file), String::new());
-        loop {
-            line.clear();
-            match lines.read_line(&mut line) {
-                Ok(0) => break,
-                Ok(_) => {}
-                // A line of other bytes than text is not whole.
-                Err(error) if error.kind() == ErrorKind::InvalidData => break,
-                Err(error) => return Err(error.into()),
+        let (mut lines, mut line) = (BufReader::new(&file), Vec::new());
+        while lines.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
+            let number = serde_json::from_slice(&line).ok().and_then(|result| number_of(&result));
+            if let Some(place) = number.and_then(|number| places.get_mut(number)) {
+                *place = Some(length);
             }
-            let result = line.strip_suffix('\n').and_then(|line| serde_json::from_str(line).ok());
-            let Some(place) = result.and_then(|result| places.get_mut(number_of(&result)?)) else { break };
-            *place = Some(length);
             length += line.len() as u64;
+            line.clear();
         }
         file.set_len(length)?;
         let state = State { file, length, places, synced: Instant::now() };
@@ -69,7 +63,8 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         self.state().places.iter().enumerate().filter(|(_, place)| place.is_none()).map(|(number, _)| number).collect()
     }
 
-    /// Keeps a result. It is with the system when this returns, and on the disk a second later.
+    /// Keeps a result. It is with the system when this returns, and on the disk with the first one that comes a second or more
+    /// after the last sync, or when the journal is dropped.
     ///
     /// # Errors
     /// The disk refuses.
@@ -113,6 +108,13 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Drop for Journal<T> {
+    fn drop(&mut self) {
+        // A failure would have nobody to handle it; the results are with the system in any case.
+        _ = self.state.get_mut().unwrap_or_else(PoisonError::into_inner).file.sync_data();
     }
 }
 

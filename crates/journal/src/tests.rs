@@ -37,12 +37,14 @@ fn results_come_in_order_and_stay_wherever_the_file_ends() {
 }
 
 #[test]
-fn what_follows_a_line_that_is_of_no_result_is_removed() {
+fn a_damaged_line_costs_its_own_result_alone() {
     for strange in [&b"9\n"[..], b"x\n", b"\xff\n"] {
         let folder = tempdir().unwrap();
         let path = folder.path().join("results.jsonl");
         std::fs::write(&path, [&b"1\n"[..], strange, b"2\n"].concat()).unwrap();
-        assert_eq!(open(&path).missing(), [0, 2, 3]);
-        assert_eq!(std::fs::read(&path).unwrap(), b"1\n");
+        let journal = open(&path);
+        assert_eq!(journal.missing(), [0, 3]);
+        journal.push(0, &0).unwrap();
+        assert_eq!(results(&journal), [Some(0), Some(1), Some(2), None]);
     }
 }
