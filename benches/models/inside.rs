@@ -9,7 +9,6 @@ mod clock;
 mod peer;
 
 use std::path::Path;
-use std::time::Instant;
 
 use cwm_autoencoder::AutoencoderStage;
 use cwm_contract::testing::{Outcome, Trial};
@@ -23,7 +22,7 @@ use cwm_parse::Parse;
 use cwm_play::Play;
 use cwm_tokenize::Tokenize;
 
-use self::clock::used;
+use self::clock::{LONGEST, Seconds, least, measured};
 use self::peer::Peer;
 
 #[global_allocator]
@@ -58,19 +57,6 @@ fn main() {
     }
 }
 
-/// Seconds by the clock, and of all processors.
-type Seconds = [f64; 2];
-
-fn measured(work: impl FnOnce()) -> Seconds {
-    let start = (Instant::now(), used());
-    work();
-    [start.0.elapsed().as_secs_f64(), used() - start.1]
-}
-
-fn least(one: Seconds, other: Seconds) -> Seconds {
-    [one[0].min(other[0]), one[1].min(other[1])]
-}
-
 /// A pass that keeps all sites, beside one that keeps none.
 fn keeping() {
     let options = [("gelu", "tanh"), ("positions", "512"), ("tied", "true")];
@@ -96,7 +82,7 @@ fn keeping() {
             assert!(kept.into_data().as_slice::<f32>().is_ok());
         }
     };
-    let (mut all, mut none) = ([f64::INFINITY; 2], [f64::INFINITY; 2]);
+    let (mut all, mut none) = (LONGEST, LONGEST);
     for _ in 0..20 * TURNS {
         all = least(all, measured(|| pass((0..network.sites()).collect())));
         none = least(none, measured(|| pass(Vec::new())));
@@ -145,7 +131,7 @@ fn difference(
 fn probes(folder: &Path, mut peer: Option<&mut Peer>) {
     let rows = GAMES as usize * (WORDS - 1);
     let given = [("last", Value::Int(0)), ("resamples", Value::Int(1))];
-    let (mut ours, mut theirs) = ([f64::INFINITY; 2], [f64::INFINITY; 2]);
+    let (mut ours, mut theirs) = (LONGEST, LONGEST);
     for _ in 0..TURNS {
         ours = least(ours, difference(&LinearProbe, folder, &given, ("epochs", 1, 4)));
         if let Some(peer) = &mut peer {
@@ -160,7 +146,7 @@ fn autoencoders(folder: &Path, mut peer: Option<&mut Peer>) {
     let (batch, updates) = (1024, 8);
     let given = [("batch_size", batch), ("reservoir", 4 * batch), ("ratio", RATIO as i128), ("test_games", 1)];
     let given = given.map(|(name, value)| (name, Value::Int(value)));
-    let (mut ours, mut theirs) = ([f64::INFINITY; 2], [f64::INFINITY; 2]);
+    let (mut ours, mut theirs) = (LONGEST, LONGEST);
     for _ in 0..TURNS {
         let tokens = ("tokens", 4 * batch, (4 + updates) * batch);
         ours = least(ours, difference(&AutoencoderStage, folder, &given, tokens));

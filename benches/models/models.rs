@@ -13,11 +13,9 @@ mod clock;
 mod peer;
 mod step;
 
-use std::time::Instant;
-
 use cwm_models::families::FAMILIES;
 
-use self::clock::used;
+use self::clock::{LONGEST, least, measured};
 use self::peer::Peer;
 use self::step::{Kind, Trainer};
 
@@ -79,19 +77,16 @@ fn main() {
                 agree(family.name, ours.loss_and_norm(), peer.ask("loss"));
                 version = Some(peer.version.clone());
             }
-            let ([mut clock, mut cpu], mut theirs) = ([f64::INFINITY; 2], [f64::INFINITY; 2]);
+            let (mut best, mut theirs) = (LONGEST, LONGEST);
             // The first turn warms up.
             for turn in 0..=TURNS {
-                let start = (Instant::now(), used());
-                (0..STEPS).for_each(|_| ours.step());
-                let measured = [start.0.elapsed().as_secs_f64(), used() - start.1];
-                let other = peer.as_mut().map_or([f64::INFINITY; 2], |peer| peer.ask(&format!("steps {STEPS}")));
+                let seconds = measured(|| (0..STEPS).for_each(|_| ours.step()));
+                let other = peer.as_mut().map_or(LONGEST, |peer| peer.ask(&format!("steps {STEPS}")));
                 if turn > 0 {
-                    (clock, cpu) = (clock.min(measured[0]), cpu.min(measured[1]));
-                    theirs = [theirs[0].min(other[0]), theirs[1].min(other[1])];
+                    (best, theirs) = (least(best, seconds), least(theirs, other));
                 }
             }
-            row(family.name, tokens, [cpu, theirs[1], clock, theirs[0]]);
+            row(family.name, tokens, [best[1], theirs[1], best[0], theirs[0]]);
         }
     }
     println!("\ncwm {} beside PyTorch {}", env!("CARGO_PKG_VERSION"), version.as_deref().unwrap_or("(skipped)"));

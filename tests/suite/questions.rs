@@ -26,7 +26,7 @@ fn cells(name: &str, sets: &[&str], stages: &[&str]) -> Vec<usize> {
 
 #[test]
 fn the_four_pipelines_plan() {
-    let stages = ["published", "items", "said", "asked", "varied", "grades", "report"];
+    let stages = ["published", "items", "scripted", "asked", "varied", "grades", "report"];
     assert_eq!(cells("pipeline.yaml", &[], &stages), [0, 1, 8, 0, 0, 1, 1]);
     assert_eq!(cells("small.yaml", &["--set", "engine=null"], &stages), [0, 1, 4, 4, 0, 1, 1]);
     assert_eq!(cells("paper.yaml", &[], &stages), [5, 0, 3, 15, 4, 1, 1]);

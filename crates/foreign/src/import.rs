@@ -6,7 +6,7 @@ use std::path::Path;
 use cwm_models::Network;
 use cwm_models::checkpoint::{Description, FORMAT, Status};
 use cwm_models::parameters::{Layout, Weights};
-use cwm_sequences::check_mask;
+use cwm_sequences::NEEDS_MASK;
 use serde_json::{Map, Value, json};
 
 use crate::error::ForeignError;
@@ -48,11 +48,10 @@ pub fn import_model(path: &Path, hints: &ImportHints) -> Result<ImportedModel, F
         turned = Some(format!("its matrices are [in, out], as those of GPT-2: `{}: {}` was used", GELU.0, GELU.1));
     }
     let RecognisedModel { network, candidate, assumed_options } = recognise(path, &contents, &hints)?;
-    if hints.vocabulary.as_ref().is_some_and(|vocabulary| vocabulary.form == "words") {
-        check_mask(network.is_causal()).map_err(|failure| {
-            let what = format!("cannot be of the form `words`: each of its sequences {}", failure.message);
-            ForeignError::content(path, what).hint(failure.hint.unwrap_or_default())
-        })?;
+    if !network.is_causal() && hints.vocabulary.as_ref().is_some_and(|vocabulary| vocabulary.form == "words") {
+        let (message, hint) = NEEDS_MASK;
+        let what = format!("cannot be of the form `words`: each of its sequences {message}");
+        return Err(ForeignError::content(path, what).hint(hint));
     }
     let layout = network.layout().clone();
     let tensors = found(path, &layout, &candidate, &mut source)?;

@@ -110,7 +110,7 @@ impl Model {
     /// A model that goes on from steps it has passed passes the edited tokens alone, through the blocks behind the site.
     ///
     /// # Errors
-    /// None but those of a mistake.
+    /// Internal ones: a site or a game was not watched.
     pub fn edited(
         &self,
         workers: &WorkerPool,
@@ -136,21 +136,21 @@ impl Model {
     ) -> Result<Vec<Vec<f32>>, Failure> {
         let column = watch.sites.iter().position(|&watched| watched == site);
         let column = column.ok_or_else(|| Failure::internal(format!("site {site} was not watched")))?;
-        // Edits of games of one batch, by the first of these games.
-        let mut by_batch: BTreeMap<usize, (&Cache, Vec<(usize, After)>)> = BTreeMap::new();
+        // Edits of games of one batch go together. In which order does not matter: results are placed by their numbers.
+        let mut by_batch: BTreeMap<*const Cache, (&Cache, Vec<(usize, After)>)> = BTreeMap::new();
         for (number, edit) in edits.iter().enumerate() {
-            let passed = |game: usize| watch.passed[game].as_ref();
-            let (cache, sequence) =
-                passed(edit.game).ok_or_else(|| Failure::internal("an edited game was not passed"))?;
-            let is_of_batch = |game: &usize| passed(*game).is_some_and(|(other, _)| Arc::ptr_eq(other, cache));
-            let first = (0..=edit.game).find(is_of_batch).unwrap_or(edit.game);
-            let steps = watch.games[edit.game].at[edit.place];
-            let of_batch = by_batch.entry(first).or_insert_with(|| (cache.as_ref(), Vec::new()));
-            of_batch.1.push((number, After { sequence: *sequence, steps }));
+            let passed = watch.passed[edit.game].as_ref();
+            let (cache, sequence) = passed.ok_or_else(|| Failure::internal("an edited game was not passed"))?;
+            let after = After { sequence: *sequence, steps: watch.games[edit.game].at[edit.place] };
+            let of_batch = by_batch.entry(Arc::as_ptr(cache)).or_insert_with(|| (cache.as_ref(), Vec::new()));
+            of_batch.1.push((number, after));
         }
+        // An edit attends to all steps before it, whose keys and values are gathered for it on a GPU.
         let jobs: Vec<(&Cache, &[(usize, After)])> = by_batch
             .values()
-            .flat_map(|(cache, edits)| edits.chunks(batch_tokens.max(1)).map(move |chunk| (*cache, chunk)))
+            .flat_map(|(cache, edits)| {
+                edits.chunks((batch_tokens / cache.steps().max(1)).max(1)).map(move |chunk| (*cache, chunk))
+            })
             .collect();
         let done = workers.map(jobs.len(), |job| {
             let (cache, chunk) = jobs[job];

@@ -22,7 +22,7 @@ mod task;
 pub use batches::Batch;
 pub use collect::{Collection, Wanted, collect};
 pub use model::Model;
-pub use reading::{Reading, game_of_both};
+pub use reading::{Reading, game_of_both, left_out};
 pub use rows::{Rows, RowsWriter, scratch};
 pub use task::{Task, WeightsOf};
 

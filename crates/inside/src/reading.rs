@@ -25,6 +25,15 @@ pub fn game_of_both(id: &str) -> Failure {
         .hint("give `test` other games than `train`, such as `split`'s validation")
 }
 
+/// What a stage notes of the games of an input that it leaves out; `None` if there is none.
+pub fn left_out(input: &str, too_long: u64, other_rules: u64) -> Option<String> {
+    (too_long + other_rules > 0).then(|| {
+        format!(
+            "input `{input}`: {too_long} games too long for the model and {other_rules} of other rules are left out"
+        )
+    })
+}
+
 impl Reading {
     /// The reading of a game of a dataset, given as its move tokens.
     ///

@@ -19,7 +19,9 @@ pub use crate::ops::attention::After;
 /// What the blocks of a model have of the steps of a batch.
 #[derive(Clone, Debug)]
 pub struct Cache {
-    sequences: usize,
+    /// Steps of each sequence, without padding.
+    lengths: Arc<[usize]>,
+    /// Steps of each sequence, padding included.
     time: usize,
     /// Queries, keys and values of each block: [sequences * time, 3 * width].
     blocks: Vec<Tensor<2>>,
@@ -36,10 +38,10 @@ impl Cache {
     /// # Panics
     /// One of both has several sequences.
     pub fn followed_by(&self, later: &Cache) -> Cache {
-        assert!(self.sequences == 1 && later.sequences == 1, "several sequences have several lengths");
+        assert!(self.lengths.len() == 1 && later.lengths.len() == 1, "several sequences have several lengths");
         let both = self.blocks.iter().zip(&later.blocks);
         let blocks = both.map(|(first, second)| Tensor::cat(vec![first.clone(), second.clone()], 0)).collect();
-        Cache { sequences: 1, time: self.time + later.time, blocks }
+        Cache::of_one(self.time + later.time, blocks)
     }
 
     /// The first `steps` steps of its only sequence.
@@ -47,9 +49,13 @@ impl Cache {
     /// # Panics
     /// It has several sequences, or fewer steps.
     pub fn first(&self, steps: usize) -> Cache {
-        assert!(self.sequences == 1 && steps <= self.time, "{steps} steps of {} sequences", self.sequences);
+        assert!(self.lengths.len() == 1 && steps <= self.time, "{steps} steps of {:?}", self.lengths);
         let blocks = self.blocks.iter().map(|block| block.clone().slice([0..steps])).collect();
-        Cache { sequences: 1, time: steps, blocks }
+        Cache::of_one(steps, blocks)
+    }
+
+    fn of_one(time: usize, blocks: Vec<Tensor<2>>) -> Self {
+        Cache { lengths: Arc::new([time]), time, blocks }
     }
 }
 
@@ -130,8 +136,9 @@ impl<'n> IncrementalNetwork<'n> {
     ) -> (Tensor<2>, Cache) {
         // Without a step before, they are the first ones.
         let earlier = earlier.filter(|(cache, after)| {
-            let are_there = after.iter().all(|after| after.sequence < cache.sequences && after.steps <= cache.time);
-            assert!(after.len() == tokens.batch() && are_there, "{after:?} in {} x {}", cache.sequences, cache.time);
+            let length = |after: &After| cache.lengths.get(after.sequence).copied();
+            let are_there = after.iter().all(|after| length(after).is_some_and(|length| after.steps <= length));
+            assert!(after.len() == tokens.batch() && are_there, "{after:?} in {:?}", cache.lengths);
             after.iter().any(|after| after.steps > 0)
         });
         let earlier = earlier.map(|(cache, after)| (cache, Arc::<[After]>::from(after)));
@@ -141,6 +148,6 @@ impl<'n> IncrementalNetwork<'n> {
         };
         let mut blocks = Vec::new();
         let x = self.backbone.blocks_from(pass, site, x, tokens, &of_block, &mut |qkv| blocks.push(qkv));
-        (x, Cache { sequences: tokens.batch(), time: tokens.time(), blocks })
+        (x, Cache { lengths: tokens.lengths().clone(), time: tokens.time(), blocks })
     }
 }

@@ -58,6 +58,8 @@ impl Player {
     pub fn with_precision(mut self, precision: Precision) -> Result<Self, Failure> {
         device::check_precision(ForwardPass::evaluation(&self.device_weights).device(), precision)?;
         self.device_weights = self.device_weights.with_precision(precision);
+        // What was read in another precision.
+        self.kept = Kept::default();
         Ok(self)
     }
 

@@ -28,7 +28,7 @@ pub(crate) struct Read<'p> {
     on: Option<(IncrementalNetwork<'p>, Cache)>,
 }
 
-/// Parts of the games that were read last, of as many as there are cores.
+/// Parts of the games that were read last, of as many as the machine has cores.
 #[derive(Debug, Default)]
 pub(crate) struct Kept(Mutex<Vec<Parts>>);
 

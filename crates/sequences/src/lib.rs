@@ -11,7 +11,7 @@ mod writer;
 
 pub use format::SHARD_ROWS;
 pub use reader::Sequences;
-pub use sequence::{NO_LOSS, Sequence, Vocabulary, check_mask};
+pub use sequence::{NEEDS_MASK, NO_LOSS, Sequence, Vocabulary};
 pub use writer::SequencesWriter;
 
 #[cfg(test)]

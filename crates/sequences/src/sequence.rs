@@ -1,6 +1,5 @@
 //! A sequence, and the vocabulary of its numbers.
 
-use cwm_contract::Failure;
 use serde::{Deserialize, Serialize};
 
 /// The target of a place that has none.
@@ -33,17 +32,12 @@ pub struct Sequence<'a> {
     pub targets: &'a [u16],
 }
 
-/// Refuses a model without a causal mask for sequences with a target before their last place.
-///
-/// # Errors
-/// It has none; in words that follow the sequence's name.
-pub fn check_mask(is_causal: bool) -> Result<(), Failure> {
-    if is_causal {
-        return Ok(());
-    }
-    let message = "has a target before its last place, and a model without a mask would read on to the answer";
-    Err(Failure::input(message).hint("take `mask: causal`"))
-}
+/// Why a model without a causal mask cannot learn sequences with a target before their last place, as words that follow the
+/// sequence's name, and what to do.
+pub const NEEDS_MASK: (&str, &str) = (
+    "has a target before its last place, and a model without a mask would read on to the answer",
+    "take `mask: causal`",
+);
 
 impl Sequence<'_> {
     /// Checks that there is a target for each token, not more than the longest has, and that all are of the vocabulary; else

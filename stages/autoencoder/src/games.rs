@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
-use cwm_inside::{Model, Reading, Task, game_of_both};
+use cwm_inside::{Model, Reading, Task, game_of_both, left_out};
 
 /// The games of an input.
 pub struct Games {
@@ -113,10 +113,7 @@ impl Games {
 
     /// Shows how many games are left out, if any.
     pub fn note(&self, context: &Context, Count { too_long, other_rules, .. }: &Count) {
-        if too_long + other_rules > 0 {
-            let left_out = format!("{too_long} games too long for the model and {other_rules} of other rules");
-            context.note(format!("input `{}`: {left_out} are left out", self.input));
-        }
+        left_out(self.input, *too_long, *other_rules).into_iter().for_each(|note| context.note(note));
     }
 
     /// Counts rows.

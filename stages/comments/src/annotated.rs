@@ -88,7 +88,7 @@ impl Visitor for GameVisitor {
     }
 
     fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Outcome, Playing> {
-        let standard = ["standard", "chess", "classical", "normal", "from position"];
+        let standard = ["", "standard", "chess", "classical", "normal", "from position"];
         if tags.variant.is_some_and(|variant| !standard.contains(&variant.as_str())) {
             return ControlFlow::Break(Err("variant"));
         }

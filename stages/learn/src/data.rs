@@ -6,7 +6,7 @@ use cwm_contract::Failure;
 use cwm_models::Network;
 use cwm_models::batch::cut_by_length;
 use cwm_models::heads::choice::MicroBatch;
-use cwm_sequences::{NO_LOSS, Sequence, Sequences, Vocabulary, check_mask};
+use cwm_sequences::{NEEDS_MASK, NO_LOSS, Sequence, Sequences, Vocabulary};
 use cwm_training::{Examples, MappedPages};
 
 use crate::config::Config;
@@ -94,8 +94,9 @@ impl Rows {
             let message = format!("has {} tokens, more than the {longest} positions of the model", tokens.len());
             return Err(Failure::input(message).hint("give the family's option `positions` a larger number"));
         }
-        if first + 1 < targets.len() {
-            check_mask(self.is_causal)?;
+        if first + 1 < targets.len() && !self.is_causal {
+            let (message, hint) = NEEDS_MASK;
+            return Err(Failure::input(message).hint(hint));
         }
         Ok(())
     }

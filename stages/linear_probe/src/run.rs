@@ -103,10 +103,7 @@ impl<'a> Stage<'a> {
         let (rows, read, [(_, too_long), (_, other_rules)]) = (games.rows, games.len(), left_out);
         let scratch = scratch(rows, sites, width);
         self.context.log(format!("{input}: {rows} rows of {read} games; {scratch}"));
-        if too_long + other_rules > 0 {
-            let left_out = format!("{too_long} games too long for the model and {other_rules} of other rules");
-            self.context.note(format!("input `{input}`: {left_out} are left out"));
-        }
+        cwm_inside::left_out(input, too_long, other_rules).into_iter().for_each(|note| self.context.note(note));
         let mut writer = RowsWriter::create(self.context.temporary(), input, sites, width)?;
         let workers = device::workers(self.context, self.model.pass().device())?;
         collect(self.context, &self.model, &workers, &self.collection, games.wanted(others), &mut writer)?;

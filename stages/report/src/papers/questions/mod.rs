@@ -47,10 +47,11 @@ impl Paper for Questions {
         if measured.players.is_empty() && failures.is_none() {
             return Ok(None);
         }
-        let mut sections = sections(&measured, &Facts::load());
+        let facts = Facts::load();
+        let mut sections = sections(&measured, &facts);
         let failures = failures.into_iter().map(Block::Widget).collect();
         sections.push(Section::new(&id("failures"), "Answers that are not correct", "Answers", failures));
-        sections.push(Section::new(&id("paper"), "What the paper says in words", "The paper", words(&Facts::load())));
+        sections.push(Section::new(&id("paper"), "What the paper says in words", "The paper", words(&facts)));
         Ok(Some(Chapter {
             title: self.title().to_owned(),
             summary: summary(&measured),
@@ -95,8 +96,7 @@ fn warnings(measured: &Measured) -> Vec<String> {
     ];
     if measured.players.iter().any(|player| !measured.is_published(player, None)) {
         warnings.push(
-            "Not all items are the published ones, so that the paper's numbers beside these runs are of other positions."
-                .to_owned(),
+            "Not all items are the published ones: of other items the paper's rows stand by themselves.".to_owned(),
         );
     }
     let scripted = ["oracle", "random", "rules", "engine", "believed"];

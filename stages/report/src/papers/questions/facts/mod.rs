@@ -42,11 +42,9 @@ struct Fact {
     row: String,
     column: String,
     unit: &'static str,
-    printed: Printed,
+    /// A number, or words where it is none.
+    printed: PrintedValue,
 }
-
-/// As printed: a number, or words where it is none.
-struct Printed(PrintedValue);
 
 /// All of them, in the order of the files.
 pub(super) struct Facts(Vec<Fact>);
@@ -58,7 +56,7 @@ impl Facts {
             let [table, place, row, column, value, unit] = fields(line).try_into().ok()?;
             // `32K` is no number.
             let number = value.replace(',', "").parse().unwrap_or(f64::NAN);
-            let printed = Printed(PrintedValue { table: table.to_owned(), text: value.to_owned(), value: number });
+            let printed = PrintedValue { table: table.to_owned(), text: value.to_owned(), value: number };
             let [row, column] = [row, column].map(|name| name.replace("Judgment", "Judgement"));
             Some(Fact { place, row, column, unit, printed })
         };
@@ -68,7 +66,7 @@ impl Facts {
     /// The number of a row and column; names of runs are equal whatever stands between their words.
     pub(super) fn get(&self, row: &str, column: &str) -> Option<&PrintedValue> {
         let is = |fact: &&Fact| fact.column == column && is_named(&fact.row, row);
-        self.0.iter().find(is).map(|fact| &fact.printed.0)
+        self.0.iter().find(is).map(|fact| &fact.printed)
     }
 
     /// The runs that have a number in one of these columns, in the paper's order.
@@ -85,8 +83,8 @@ impl Facts {
     /// The numbers that stand beside none of ours.
     pub(super) fn words(&self) -> Table {
         let row = |fact: &Fact| {
-            let mut cells = [&fact.printed.0.table, fact.place, &fact.row, &fact.column].map(Cell::text).to_vec();
-            cells.push(fact.printed.cell());
+            let mut cells = [&fact.printed.table, fact.place, &fact.row, &fact.column].map(Cell::text).to_vec();
+            cells.push(cell(&fact.printed));
             cells.push(Cell::text(fact.unit));
             cells
         };
@@ -104,17 +102,14 @@ impl Fact {
     fn is_compared(&self) -> bool {
         let is_category = PUBLISHED.iter().any(|(category, _)| self.column == *category);
         let of_runs = [OVERALL, PER_DOLLAR].contains(&self.column.as_str()) || is_category;
-        let table = self.printed.0.table.as_str();
+        let table = self.printed.table.as_str();
         let of_runs = of_runs || self.column.starts_with(TOKENS);
         (of_runs && is_run(&self.row)) || ["figure 2", "table 4"].contains(&table) || self.column == GAIN[1]
     }
 }
 
-impl Printed {
-    fn cell(&self) -> Cell {
-        let PrintedValue { text, value, .. } = &self.0;
-        if value.is_finite() { Cell::number(*value, number::printed(text)) } else { Cell::text(text) }
-    }
+fn cell(PrintedValue { text, value, .. }: &PrintedValue) -> Cell {
+    if value.is_finite() { Cell::number(*value, number::printed(text)) } else { Cell::text(text) }
 }
 
 /// One of the paper's tables of words.
