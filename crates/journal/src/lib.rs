@@ -28,7 +28,7 @@ pub struct Journal<T> {
 
 struct State {
     file: File,
-    /// Bytes of the file.
+    /// Bytes of the file that are whole lines.
     length: u64,
     /// Where the line of each result begins; nothing for one that does not exist yet.
     places: Vec<Option<u64>>,
@@ -37,7 +37,7 @@ struct State {
 
 impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// Opens the file at `path` for `count` results, with those that an earlier run kept; `number_of` gives the number of one, and
-    /// `None` if it counts as none. Lines that are no results are passed over, and a last line that is not whole is removed.
+    /// `None` if it counts as none. Lines that are no results are passed over, and a last line that is not whole is written over.
     ///
     /// # Errors
     /// The disk refuses.
@@ -53,7 +53,6 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
             length += line.len() as u64;
             line.clear();
         }
-        file.set_len(length)?;
         let state = State { file, length, places, synced: Instant::now() };
         Ok(Journal { path, state: Mutex::new(state), results: PhantomData })
     }
