@@ -9,6 +9,9 @@ pub const FAILED: &str = "failed";
 /// [`Answer::finish`] of an item that the player is not asked, as one that needs what the item lacks. It counts nowhere.
 pub const NOT_ASKED: &str = "not_asked";
 
+/// The most dollars that an answer costs, or a million tokens.
+const MOST_DOLLARS: f64 = 1e9;
+
 row! {
     /// The answer to an item. Programs that are not ours must give `task_id` and `response` alone.
     Answer, "an answers", "cwm.run", Run {
@@ -44,4 +47,9 @@ impl Answer {
     pub fn is_asked(&self) -> bool {
         self.finish.as_deref() != Some(NOT_ASKED)
     }
+}
+
+/// Returns true if an answer, or a million tokens, can cost so many dollars.
+pub fn is_cost(dollars: f64) -> bool {
+    (0.0..=MOST_DOLLARS).contains(&dollars)
 }

@@ -12,7 +12,7 @@ mod run;
 mod tallies;
 mod tally;
 
-pub use answer::{Answer, FAILED, NOT_ASKED};
+pub use answer::{Answer, FAILED, NOT_ASKED, is_cost};
 pub use grade::Grade;
 pub use reader::AnswersReader;
 pub use run::{Graded, Run};

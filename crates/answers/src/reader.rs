@@ -33,7 +33,7 @@ impl AnswersReader {
     /// Opens the file at `path`.
     ///
     /// # Errors
-    /// It cannot be read, is no Parquet file, lacks a column or has one of another type, or says about its run what is none.
+    /// It cannot be read, is no Parquet file, lacks a column or has one of another type, or has unreadable metadata.
     pub fn open(path: &Path) -> Result<Self, Failure> {
         let file = fs_err::File::open(path)?.into_file();
         let builder = ParquetRecordBatchReaderBuilder::try_new(file)
@@ -52,7 +52,7 @@ impl AnswersReader {
         Ok(AnswersReader { path: path.to_owned(), run, batches, rows: Vec::new().into_iter(), read: 0 })
     }
 
-    /// Who answered; none if the program that wrote the file does not say so.
+    /// Who answered; none if the file has no `cwm.run`.
     pub fn run(&self) -> Option<&Run> {
         self.run.as_ref()
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::de::DeserializeOwned;
 
-use crate::item::{Item, UnknownTasks, read_items};
+use crate::item::{Item, UnknownTasks, read_item_files, read_items};
 use crate::{Task, write_line};
 
 /// The text of a golden file, decompressed; none, with a note, if it is not there.
@@ -70,13 +70,33 @@ fn there_are_fifty_tasks_with_names_of_their_own() {
     }
 }
 
+/// The line of an item.
+fn item(id: &str, task: &str) -> String {
+    format!(
+        r#"{{"task_id":"{id}","task_type":"{task}","task_category":"Motifs","input":"","question":"","format_examples":[],"correct_answer":"","answer_type":"multi","metadata":{{}}}}"#
+    )
+}
+
+#[test]
+fn an_item_that_two_files_have_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, ids: &[&str]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, ids.iter().map(|id| item(id, "motifs_pin") + "\n").collect::<String>()).unwrap();
+        (name.to_owned(), path)
+    };
+    let files = [write("x", &["a", "b"]), write("y", &["c"]), write("z", &["d", "b"])];
+    let read = |files: &[(String, PathBuf)]| {
+        let files = files.iter().map(|(name, path)| (name.clone(), path.as_path()));
+        read_item_files(files, UnknownTasks::Fail)
+    };
+    let ids: Vec<String> = read(&files[..2]).unwrap().into_iter().map(|item| item.task_id).collect();
+    assert_eq!(ids, ["a", "b", "c"]);
+    assert_eq!(read(&files).unwrap_err().message, "z: the item b is in x too");
+}
+
 #[test]
 fn bad_lines_are_located() {
-    let item = |id: &str, task: &str| {
-        format!(
-            r#"{{"task_id":"{id}","task_type":"{task}","task_category":"Motifs","input":"","question":"","format_examples":[],"correct_answer":"","answer_type":"multi","metadata":{{}}}}"#
-        )
-    };
     let failure = |text: String| read_items(text.as_bytes(), "items", UnknownTasks::Fail).unwrap_err().message;
     let good = item("a", "motifs_pin");
     assert_eq!(failure(format!("{good}\n\n{good}\n")), "items, line 3: a second item a");

@@ -1,7 +1,9 @@
 //! An item: a position, a question about it, and its true answer; files of items, one JSON object a line.
 
-use std::collections::HashSet;
-use std::io::BufRead;
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
 
 use cwm_contract::Failure;
 use serde::{Deserialize, Serialize};
@@ -71,6 +73,29 @@ pub fn read_items(reader: impl BufRead, file: &str, unknown: UnknownTasks) -> Re
         items.push(item);
     }
     Ok(items)
+}
+
+/// Reads the items of several `files`, each its name in messages and its path, in their order.
+///
+/// # Errors
+///
+/// Those of [`read_items`]; a file cannot be opened; an item of one file is in another too.
+pub fn read_item_files<'a>(
+    files: impl Iterator<Item = (String, &'a Path)>,
+    unknown: UnknownTasks,
+) -> Result<Vec<Item>, Failure> {
+    let mut all = Vec::new();
+    let mut first_files: HashMap<String, String> = HashMap::new();
+    for (name, path) in files {
+        let file = File::open(path).map_err(|error| Failure::io("open", path, error))?;
+        for item in read_items(BufReader::new(file), &name, unknown)? {
+            if let Some(first) = first_files.insert(item.task_id.clone(), name.clone()) {
+                return Err(Failure::input(format!("{name}: the item {} is in {first} too", item.task_id)));
+            }
+            all.push(item);
+        }
+    }
+    Ok(all)
 }
 
 fn read_item(line: &str, unknown: UnknownTasks) -> Result<Item, String> {

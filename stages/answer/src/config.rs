@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cwm_answers::is_cost;
 use cwm_contract::{ParameterError, SourceFile, Type, Value, parameters};
 use cwm_questions::prompt::{PromptContext, Variant};
 use cwm_questions::truth::Keys;
@@ -140,8 +141,8 @@ impl Config {
         check(temperature, "temperature", "must be a number of at least 0");
         let has_prices = self.prices.is_empty() || self.prices.keys().eq(["input", "output"]);
         check(has_prices, "prices", "must have `input` and `output`, in dollars per million tokens, and nothing else");
-        let are_prices = self.prices.values().all(|price| price.is_finite() && *price >= 0.0);
-        check(are_prices, "prices", "must be dollars of at least 0");
+        let are_prices = self.prices.values().all(|price| is_cost(*price));
+        check(are_prices, "prices", "must be dollars from 0 to 1e9");
         for field in OWN_FIELDS.iter().filter(|field| self.extra.contains_key(**field)) {
             let message = format!("must not have `{field}`, which other parameters set");
             errors.push(ParameterError::new("extra", message));
@@ -182,11 +183,7 @@ impl Config {
 
     /// The variant of the prompts.
     pub fn variant(&self) -> Variant {
-        let context = match self.context.as_str() {
-            "pieces" => PromptContext::Pieces,
-            "pieces_moves" => PromptContext::PiecesMoves,
-            _ => PromptContext::None,
-        };
+        let context = PromptContext::of_name(&self.context).unwrap_or_default();
         Variant { context, second_example: self.examples == 2 }
     }
 

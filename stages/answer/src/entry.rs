@@ -1,11 +1,11 @@
 //! An answer as it is kept until all are there.
 
-use cwm_answers::{Answer, NOT_ASKED};
+use cwm_answers::{Answer, NOT_ASKED, is_cost};
 use serde::{Deserialize, Serialize};
 
 use crate::question::Digest;
 
-/// The answer to one question.
+/// The answer to one question, or, with a `fault`, what became of the attempts at it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// The item.
@@ -46,8 +46,8 @@ pub struct Usage {
 }
 
 impl Entry {
-    /// The answer of an earlier run, or of another program, as the answer to this question.
-    pub fn of_known(known: Answer, request: Digest) -> Self {
+    /// The answer of an earlier run, or of another program, by the model `served`, as the answer to this question.
+    pub fn of_known(known: Answer, request: Digest, served: Option<String>) -> Self {
         Entry {
             task_id: known.task_id,
             request,
@@ -59,9 +59,10 @@ impl Entry {
                 completion_tokens: known.completion_tokens,
                 reasoning_tokens: known.reasoning_tokens,
                 total_tokens: known.total_tokens,
-                cost: known.cost,
+                cost: known.cost.filter(|cost| is_cost(*cost)),
             },
             attempts: known.attempts.unwrap_or_default() as u32,
+            served,
             ..Entry::default()
         }
     }

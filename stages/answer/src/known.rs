@@ -20,14 +20,16 @@ pub fn take(context: &Context, questions: &[Question], journal: &Journal<Entry>)
     }
     let mut taken = 0;
     for input in context.group("known") {
-        for answer in AnswersReader::open(&input.path)? {
+        let reader = AnswersReader::open(&input.path)?;
+        let served = reader.run().and_then(|run| run.served_model.clone());
+        for answer in reader {
             let answer = answer?;
             let Some(request) = answer.request.filter(|_| answer.response.is_some() && answer.fault.is_none()) else {
                 continue;
             };
             for index in open.remove(&request).unwrap_or_default() {
                 let task_id = questions[index].task_id.clone();
-                journal.push(index, &Entry { task_id, ..Entry::of_known(answer.clone(), request) })?;
+                journal.push(index, &Entry { task_id, ..Entry::of_known(answer.clone(), request, served.clone()) })?;
                 taken += 1;
             }
         }

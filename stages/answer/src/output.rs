@@ -1,7 +1,5 @@
 //! What `answer` writes.
 
-use std::collections::BTreeMap;
-
 use cwm_answers::{AnswersWriter, Run};
 use cwm_contract::{Context, Failure};
 use cwm_journal::Journal;
@@ -9,16 +7,11 @@ use cwm_journal::Journal;
 use crate::config::Config;
 use crate::entry::Entry;
 
-/// Writes the answers in the order of the items: those of the journal, and of the others `unanswered`.
+/// Writes the answers of the journal in the order of the items.
 ///
 /// # Errors
-/// An item has neither, or the disk refuses.
-pub fn write(
-    context: &Context,
-    config: &Config,
-    journal: &Journal<Entry>,
-    unanswered: Vec<(usize, Entry)>,
-) -> Result<(), Failure> {
+/// An item has none, or the disk refuses.
+pub fn write(context: &Context, config: &Config, journal: &Journal<Entry>) -> Result<(), Failure> {
     context.activity("writing");
     let mut served = None;
     journal.for_each(|_, entry| {
@@ -26,10 +19,8 @@ pub fn write(
         Ok(())
     })?;
     let mut writer = AnswersWriter::create(context.output("answers")?, &run(config, served))?;
-    let mut unanswered: BTreeMap<usize, Entry> = unanswered.into_iter().collect();
     let (mut attempts, mut cost, mut faults) = (0, 0.0, 0);
     journal.for_each(|index, entry| {
-        let entry = entry.or_else(|| unanswered.remove(&index));
         let entry = entry.ok_or_else(|| Failure::internal(format!("question {index} was not asked")))?;
         attempts += u64::from(entry.attempts);
         cost += entry.spent;

@@ -1,12 +1,11 @@
 //! The run of `answer`.
 
-use std::collections::{HashMap, HashSet};
-use std::io::BufReader;
+use std::collections::HashMap;
 
 use cwm_contract::{Context, Failure};
 use cwm_journal::Journal;
 use cwm_questions::prompt::prompt;
-use cwm_questions::{Item, UnknownTasks, read_items};
+use cwm_questions::{Item, UnknownTasks, read_item_files};
 use cwm_web::Settings;
 
 use crate::config::Config;
@@ -32,10 +31,10 @@ pub fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
         let (journal, spent) = open_journal(context, &questions)?;
         let taken = known::take(context, &questions, &journal)?;
         let asked = journal.missing().len();
-        let unanswered = server::ask(context, &config, settings, requests, &questions, (&journal, spent))?;
+        server::ask(context, &config, settings, requests, &questions, (&journal, spent))?;
         context.metric("asked", asked as f64);
         context.metric("known", taken as f64);
-        output::write(context, &config, &journal, unanswered)
+        output::write(context, &config, &journal)
     } else {
         let player = Player::new(context, &config, &items)?;
         let identity = player.identity()?;
@@ -49,11 +48,12 @@ pub fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
             .collect();
         let (journal, _) = open_journal(context, &questions)?;
         players::answer(context, &player, &items, &questions, &journal)?;
-        output::write(context, &config, &journal, Vec::new())
+        output::write(context, &config, &journal)
     }
 }
 
-/// Opens the journal of the answers, and returns the dollars that those of an earlier run cost, as far as that is known.
+/// Opens the journal of the answers, and returns the dollars that an earlier run cost, as far as that is known. Questions without
+/// an answer are asked again, but what they cost counts.
 fn open_journal(context: &Context, questions: &[Question]) -> Result<(Journal<Entry>, f64), Failure> {
     let numbers: HashMap<(&str, Digest), usize> =
         questions.iter().enumerate().map(|(number, one)| ((&*one.task_id, one.request), number)).collect();
@@ -61,7 +61,7 @@ fn open_journal(context: &Context, questions: &[Question]) -> Result<(Journal<En
     let number_of = |entry: &Entry| {
         let number = numbers.get(&(&*entry.task_id, entry.request)).copied()?;
         spent += entry.spent;
-        Some(number)
+        entry.fault.is_none().then_some(number)
     };
     let journal = Journal::open(context.checkpoint_dir().join("answers.jsonl"), questions.len(), number_of)?;
     Ok((journal, spent))
@@ -69,18 +69,8 @@ fn open_journal(context: &Context, questions: &[Question]) -> Result<(Journal<En
 
 /// The items of all files, in order.
 fn items(context: &Context) -> Result<Vec<Item>, Failure> {
-    let (mut items, mut seen) = (Vec::new(), HashSet::new());
-    for input in context.group("items") {
-        let name = input.label.to_string();
-        let reader = BufReader::new(fs_err::File::open(&input.path)?);
-        for item in read_items(reader, &name, UnknownTasks::Keep)? {
-            if !seen.insert(item.task_id.clone()) {
-                let message = format!("{name}: the item {} stands in another file too", item.task_id);
-                return Err(Failure::input(message));
-            }
-            items.push(item);
-        }
-    }
+    let files = context.group("items").iter().map(|input| (input.label.to_string(), input.path.as_path()));
+    let items = read_item_files(files, UnknownTasks::Keep)?;
     if items.is_empty() {
         return Err(Failure::input("there is no item to ask about"));
     }

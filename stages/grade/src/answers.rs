@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use cwm_answers::{Answer, AnswersReader, Run};
+use cwm_answers::{Answer, AnswersReader, Run, is_cost};
 use cwm_contract::{Context, Failure, GroupInput};
 use cwm_questions::{Judge, Judgement, Length};
 
 use crate::config::Config;
-use crate::cost::{cost, is_cost};
+use crate::cost::cost;
 use crate::items::Items;
 
 /// The answers of a run.

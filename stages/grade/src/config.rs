@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cwm_answers::is_cost;
 use cwm_contract::{ParameterError, Type, parameters};
 use cwm_questions::UnknownTasks;
 
@@ -35,7 +36,7 @@ impl Config {
             if let Some(name) = PRICED[..2].iter().find(|name| !prices.contains_key(**name)) {
                 faults.push(fault(format!("of {run} lacks `{name}`")));
             }
-            if let Some((name, price)) = prices.iter().find(|(_, price)| !(price.is_finite() && **price >= 0.0)) {
+            if let Some((name, price)) = prices.iter().find(|(_, price)| !is_cost(**price)) {
                 faults.push(fault(format!("of {run} has the {name} {price}, which is no price")));
             }
         }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use cwm_answers::Answer;
+use cwm_answers::{Answer, is_cost};
 
 const MILLION: f64 = 1e6;
 
-/// Returns dollars: what the server told, otherwise by the prices of a million tokens; none if neither is known.
+/// Returns dollars: the server's cost, otherwise by the prices of a million tokens; none if neither is known.
 pub fn cost(answer: &Answer, prices: Option<&BTreeMap<String, f64>>) -> Option<f64> {
     answer.cost.filter(|cost| is_cost(*cost)).or_else(|| {
         let price = |name: &str| prices?.get(name).copied();
@@ -18,9 +18,4 @@ pub fn cost(answer: &Answer, prices: Option<&BTreeMap<String, f64>>) -> Option<f
         let dollars = prompt as f64 * price("input")? + text + reasoning as f64 * price("reasoning").unwrap_or(output);
         Some(dollars / MILLION)
     })
-}
-
-/// Returns true if this can be what something cost.
-pub fn is_cost(dollars: f64) -> bool {
-    dollars.is_finite() && dollars >= 0.0
 }

@@ -1,10 +1,9 @@
 //! The items, and their tasks.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::BufReader;
 
 use cwm_contract::{Context, Failure};
-use cwm_questions::{Item, UnknownTasks, read_items, write_line};
+use cwm_questions::{Item, UnknownTasks, read_item_files, write_line};
 use sha2::{Digest, Sha256};
 
 /// All items, in the order of the files.
@@ -33,23 +32,12 @@ impl Items {
     /// # Errors
     /// A line is no item, or its task is not known and such items are not kept; an item is there twice; there are none.
     pub fn read(context: &Context, unknown: UnknownTasks) -> Result<Self, Failure> {
-        let mut all = Vec::new();
-        let (mut places, mut first_files) = (HashMap::new(), Vec::new());
-        for input in context.group("items") {
-            let name = input.label.to_string();
-            let file = BufReader::new(fs_err::File::open(&input.path)?);
-            for item in read_items(file, &name, unknown)? {
-                if let Some(first) = places.insert(item.task_id.clone(), all.len()) {
-                    let (id, first): (_, &String) = (&item.task_id, &first_files[first]);
-                    return Err(Failure::input(format!("{name}: the item {id} is in {first} too")));
-                }
-                all.push(item);
-                first_files.push(name.clone());
-            }
-        }
+        let files = context.group("items").iter().map(|input| (input.label.to_string(), input.path.as_path()));
+        let all = read_item_files(files, unknown)?;
         if all.is_empty() {
             return Err(Failure::input("there are no items to grade"));
         }
+        let places = all.iter().enumerate().map(|(place, item)| (item.task_id.clone(), place)).collect();
         let tasks = tasks(&all);
         Ok(Items { all, tasks, places })
     }

@@ -66,7 +66,7 @@ fn check_names(context: &Context, runs: &[RunGrades], config: &Config) -> Result
         }
         if let Some(first) = labels.insert(name.clone(), &input.label) {
             let message = format!("{first} and {} are answers of one run, {name}", input.label);
-            return Err(Failure::input(message).hint("`name` of `answer` tells players apart in tables"));
+            return Err(Failure::input(message).hint("give each `answer` another `name`"));
         }
     }
     let is_run = |name: &str| runs.iter().any(|run| run.run.name == name || run.run.full_name() == name);

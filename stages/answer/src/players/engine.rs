@@ -47,7 +47,7 @@ impl<'c> Engine<'c> {
             return by_rules(item, self.config.keys());
         }
         let position = position(item)?;
-        // Nobody is asked about the end of a game.
+        // An engine has no best move at the end of a game.
         if position.legal_moves().is_empty() {
             return by_rules(item, self.config.keys());
         }

@@ -49,7 +49,7 @@ impl<'c> Player<'c> {
         }
     }
 
-    /// All that its answers depend on beside the item.
+    /// All that its answers depend on beside the item; of `believed` without the predictions, which are in the stage's key.
     ///
     /// # Errors
     /// The engine's program cannot be read.

@@ -1,7 +1,7 @@
 //! Asks all questions that have no answer, over many connections at once.
 
 use std::sync::atomic::AtomicUsize;
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -9,12 +9,12 @@ use cwm_contract::{Cancellation, Context, Failure};
 use cwm_journal::Journal;
 use cwm_web::{Settings, agent};
 
-use super::attempt::Connection;
-use super::gate::Gate;
+use super::attempt::{Connection, located};
 use super::key::ServerKey;
 use super::models;
+use super::rate_limit::RateLimit;
 use super::request::Requests;
-use super::spending::Prices;
+use super::spending::{Prices, check_budget, check_cost};
 use super::worker::{Message, Shared, work};
 use crate::config::Config;
 use crate::entry::Entry;
@@ -27,8 +27,8 @@ const NOTE_INTERVAL: Duration = Duration::from_secs(5);
 const BYTES_A_TOKEN: u64 = 32;
 const MORE_BYTES: u64 = 1 << 20;
 
-/// Asks the questions without an answer in the journal, which keeps each answer as it comes; its answers cost `spent` dollars. Returns, by number, those that stay without
-/// one because faults are counted.
+/// Asks the questions without an answer in the journal, which keeps each answer as it comes, and each question that has none
+/// after all attempts; what it keeps cost `spent` dollars.
 ///
 /// # Errors
 /// The server refuses, a question has no answer after all attempts, the budget is spent, the disk refuses, or the stage was cancelled.
@@ -39,14 +39,15 @@ pub fn ask(
     requests: Requests,
     questions: &[Question],
     (journal, spent): (&Journal<Entry>, f64),
-) -> Result<Vec<(usize, Entry)>, Failure> {
+) -> Result<(), Failure> {
     let open: Vec<(usize, Question)> =
         journal.missing().into_iter().map(|index| (index, questions[index].clone())).collect();
     if open.is_empty() {
-        return Ok(Vec::new());
+        return Ok(());
     }
-    let mut done = (questions.len() - open.len()) as u64;
-    check_budget(config, spent, open.len() as u64).map_err(|failure| with_hint(failure, done))?;
+    let mut kept = (questions.len() - open.len()) as u64;
+    let mut done = kept;
+    check_budget(config, spent, open.len() as u64).map_err(|failure| with_hint(failure, kept))?;
     let (total, connections) = (questions.len() as u64, (config.connections as usize).min(open.len()));
     let shared = Arc::new(share(config, settings, requests, open, spent)?);
     context.activity("looking at the server");
@@ -61,47 +62,64 @@ pub fn ask(
         std::thread::Builder::new().spawn(move || work(&shared, &sender))?;
     }
     drop(sender);
-    let (mut failure, mut unanswered) = (None, Vec::new());
+    let mut failure = None;
     let mut noted: Option<Instant> = None;
-    let mut note = |words: String| {
+    let mut note = |message: String| {
         if noted.is_some_and(|at| at.elapsed() < NOTE_INTERVAL) {
-            return context.log(words);
+            return context.log(message);
         }
         noted = Some(Instant::now());
-        context.note(words);
+        context.note(message);
     };
     loop {
-        context.check_cancelled()?;
+        if let Err(cancelled) = context.check_cancelled() {
+            keep(&messages, journal)?;
+            return Err(cancelled);
+        }
         match messages.recv_timeout(Duration::from_millis(100)) {
             Ok(Message::Answer(index, entry)) => {
                 journal.push(index, &entry)?;
-                done += 1;
+                (done, kept) = (done + 1, kept + 1);
                 context.progress(done, Some(total), "questions");
                 if let Err(unknown) = check_cost(config, &entry) {
                     failure.get_or_insert(unknown);
                     ending.0.cancel();
                 }
             }
-            Ok(Message::Unanswered(index, entry, words)) => {
-                note(words);
-                unanswered.push((index, *entry));
+            Ok(Message::Unanswered(index, entry, found)) => {
+                journal.push(index, &entry)?;
                 done += 1;
-                context.progress(done, Some(total), "questions");
+                if shared.counts_faults {
+                    note(found.message);
+                    context.progress(done, Some(total), "questions");
+                } else {
+                    let found = found.hint("`on_error: count` leaves such questions unanswered");
+                    failure.get_or_insert(located(&shared.connection, found));
+                }
             }
             Ok(Message::Failed(found)) => {
                 failure.get_or_insert(found);
-                ending.0.cancel();
             }
-            Ok(Message::Note(words)) => note(words),
+            Ok(Message::Note(message)) => note(message),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
     let failure = failure.or_else(|| check_budget(config, shared.spent(), total - done).err());
     match failure {
-        Some(failure) => Err(with_hint(failure, total - journal.missing().len() as u64)),
-        None => Ok(unanswered),
+        Some(failure) => Err(with_hint(failure, kept)),
+        None => Ok(()),
     }
+}
+
+/// Keeps what has come: it is paid for.
+fn keep(messages: &Receiver<Message>, journal: &Journal<Entry>) -> Result<(), Failure> {
+    for message in messages.try_iter() {
+        if let Message::Answer(index, entry) | Message::Unanswered(index, entry, _) = message {
+            journal.push(index, &entry)?;
+        }
+    }
+    Ok(())
 }
 
 fn share(
@@ -116,6 +134,7 @@ fn share(
         response: timeout,
         read: timeout,
         connections: config.connections as usize,
+        tries: config.attempts as u32,
         // A request that is redirected would lose its body or its key.
         redirects: 0,
         ..settings.clone()
@@ -133,8 +152,7 @@ fn share(
         next: AtomicUsize::new(0),
         requests,
         connection,
-        gate: Gate::new(config.requests_per_minute),
-        attempts: config.attempts as u32,
+        rate_limit: RateLimit::new(config.requests_per_minute),
         counts_faults: config.on_error == "count",
         prices: Prices::of_parameter(&config.prices),
         budget: config.budget,
@@ -154,27 +172,6 @@ impl Drop for Ending {
     }
 }
 
-/// Fails if there is a budget, and nothing by which this answer counts.
-fn check_cost(config: &Config, entry: &Entry) -> Result<(), Failure> {
-    let is_known = super::spending::of_answer(&entry.usage, Prices::of_parameter(&config.prices)).is_some();
-    if config.budget.is_none() || is_known {
-        return Ok(());
-    }
-    let missing = if config.prices.is_empty() { "no cost" } else { "no cost and no tokens" };
-    Err(Failure::input(format!("the server reports {missing}, so the `budget` cannot be kept"))
-        .hint("give `prices`, or leave `budget` out"))
-}
-
-fn check_budget(config: &Config, spent: f64, left: u64) -> Result<(), Failure> {
-    match config.budget {
-        Some(budget) if left > 0 && spent >= budget => {
-            Err(Failure::input(format!("the budget of ${budget} is spent; {left} questions are left"))
-                .hint("raise `budget`"))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// The failure with a hint at what is kept.
 fn with_hint(failure: Failure, kept: u64) -> Failure {
     if kept == 0 {
@@ -183,4 +180,21 @@ fn with_hint(failure: Failure, kept: u64) -> Failure {
     let kept = format!("the {kept} answers so far are kept: a further run asks for the others alone");
     let hint = failure.hint.as_ref().map_or(kept.clone(), |hint| format!("{hint}; {kept}"));
     failure.hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_come_before_a_cancellation_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(folder.path().join("answers.jsonl"), 3, |_| None).unwrap();
+        let (sender, messages) = sync_channel(3);
+        sender.send(Message::Answer(2, Box::default())).unwrap();
+        sender.send(Message::Note("note".to_owned())).unwrap();
+        sender.send(Message::Answer(0, Box::default())).unwrap();
+        keep(&messages, &journal).unwrap();
+        assert_eq!(journal.missing(), [1]);
+    }
 }

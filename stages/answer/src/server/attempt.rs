@@ -45,7 +45,7 @@ impl Connection {
         }
         let mut response = request.send(body).map_err(|error| unreachable(&url, error))?;
         if response.status().as_u16() != 200 {
-            return Err(refused(&mut response));
+            return Err(refused(&mut response, &self.key));
         }
         let reader = BufReader::new(response.body_mut().as_reader());
         read(&mut Lines::new(reader, self.longest, self.timeout), self.longest, &self.key)
@@ -63,7 +63,7 @@ impl Connection {
         }
         let mut response = request.call().map_err(|error| unreachable(&url, error))?;
         if response.status().as_u16() != 200 {
-            return Err(refused(&mut response));
+            return Err(refused(&mut response, &self.key));
         }
         Lines::new(BufReader::new(response.body_mut().as_reader()), self.longest, self.timeout).rest()
     }
@@ -77,34 +77,42 @@ pub fn read(lines: &mut Lines<impl BufRead>, longest: usize, key: &ServerKey) ->
     let mut reply = Reply::default();
     match lines.first()? {
         Some(b'{') => {
-            reply.take(&lines.rest()?)?;
+            reply.take(&lines.rest()?, key)?;
         }
         Some(b'<') => {
             let message = "the server sent a page of HTML and no answer: look whether `url` is that of the API";
             return Err(Fault::again("unreadable", message));
         }
-        _ => match read_events(lines, longest, &mut reply) {
+        _ => match read_events(lines, longest, &mut reply, key) {
             // All of the text is there: what is missing are counts at most.
             Err(Fault::Again(_)) if reply.is_whole() => {}
-            done => done.map_err(|fault| fault.with_tokens(reply.pieces))?,
+            done => done.map_err(|fault| fault.with_usage(reply.usage, reply.pieces))?,
         },
     }
-    let mut reply = reply.check()?;
+    reply.check().map_err(|fault| fault.with_usage(reply.usage, reply.pieces))?;
+    let redacted = |text: Option<String>| text.map(|text| key.redact(text));
     reply.content = key.redact(reply.content);
-    reply.reasoning = reply.reasoning.map(|text| key.redact(text));
+    reply.reasoning = redacted(reply.reasoning);
+    reply.finish = redacted(reply.finish);
+    reply.served = redacted(reply.served);
     Ok(reply)
 }
 
-fn read_events(lines: &mut Lines<impl BufRead>, longest: usize, reply: &mut Reply) -> Result<(), Fault> {
+fn read_events(
+    lines: &mut Lines<impl BufRead>,
+    longest: usize,
+    reply: &mut Reply,
+    key: &ServerKey,
+) -> Result<(), Fault> {
     while let Some(line) = lines.next_line()? {
         // Other lines are comments, which keep the connection open, and names of events.
         let Some(data) = line.strip_prefix(b"data:") else { continue };
         match data.trim_ascii() {
             b"" => {}
-            // To the end, so that the connection can be used again.
-            b"[DONE]" => return lines.first().map(drop),
+            // The end of the body may never come; without it, the connection is not used again.
+            b"[DONE]" => return Ok(()),
             json => {
-                if reply.take(json)? {
+                if reply.take(json, key)? {
                     lines.mark_content();
                 }
             }
@@ -122,25 +130,25 @@ fn unreachable(url: &str, error: ureq::Error) -> Fault {
     }
     match classify(url, error) {
         FetchError::Permanent(failure) => Fault::Fatal(failure),
-        FetchError::Transient(words, after) => {
-            let words = format!("{url}: {words}");
-            Fault::Again(Again { fault: "unreachable", words, after, is_shared: true, tokens: 0 })
+        FetchError::Transient(message, after) => {
+            let message = format!("{url}: {message}");
+            Fault::Again(Again { fault: "unreachable", message, after, is_shared: true, usage: Box::default() })
         }
     }
 }
 
-fn refused(response: &mut Response<Body>) -> Fault {
+fn refused(response: &mut Response<Body>, key: &ServerKey) -> Fault {
     let (status, after) = (response.status(), retry_after(response.headers()));
     let location = response.headers().get("location").and_then(|value| value.to_str().ok()).map(str::to_owned);
     let mut body = Vec::new();
-    // The status counts; words that do not come are missing in the message.
+    // The status counts; a body that does not come is missing in the message.
     let _ = response.body_mut().as_reader().take(LONGEST_REFUSAL).read_to_end(&mut body);
-    refusal::of_status(&status.to_string(), status.as_u16(), location.as_deref(), after, &body)
+    refusal::of_status(&status.to_string(), status.as_u16(), location.as_deref(), after, &body, key)
 }
 
 /// A failure with the URL before it, without the key.
 pub fn located(connection: &Connection, failure: Failure) -> Failure {
     let message = connection.key.redact(failure.message);
     let message = if message.contains(&connection.url) { message } else { format!("{}: {message}", connection.url) };
-    Failure { message, ..failure }
+    Failure { message, hint: failure.hint.map(|hint| connection.key.redact(hint)), ..failure }
 }

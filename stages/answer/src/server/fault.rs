@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use cwm_contract::Failure;
 
+use crate::entry::Usage;
+
 /// The reason.
 #[derive(Debug)]
 pub enum Fault {
@@ -11,6 +13,8 @@ pub enum Fault {
     Again(Again),
     /// The question is too long for the model; no attempt will succeed.
     TooLong(Failure),
+    /// The server refuses the key; no question will be answered.
+    Key(Failure),
     /// No question will be answered.
     Fatal(Failure),
 }
@@ -18,28 +22,29 @@ pub enum Fault {
 /// A fault after which the question is asked again.
 #[derive(Debug)]
 pub struct Again {
-    /// The fault in a word, as `answers` has it.
+    /// The fault as `answers` has it.
     pub fault: &'static str,
-    /// The fault in a sentence.
-    pub words: String,
+    /// What happened.
+    pub message: String,
     /// The time that the server wants to pass before the next request.
     pub after: Option<Duration>,
     /// True if it concerns the server and not this question alone, so that all questions wait.
     pub is_shared: bool,
-    /// Tokens of the answer that had arrived.
-    pub tokens: u64,
+    /// What the server counted; where it did not, the pieces that had arrived are the completion's tokens.
+    pub usage: Box<Usage>,
 }
 
 impl Fault {
     /// A fault of this question alone.
-    pub fn again(fault: &'static str, words: impl Into<String>) -> Self {
-        Fault::Again(Again { fault, words: words.into(), after: None, is_shared: false, tokens: 0 })
+    pub fn again(fault: &'static str, message: impl Into<String>) -> Self {
+        Fault::Again(Again { fault, message: message.into(), after: None, is_shared: false, usage: Box::default() })
     }
 
-    /// The same after so many tokens.
-    pub fn with_tokens(mut self, arrived: u64) -> Self {
+    /// The same of an attempt for which the server counted `usage`, after so many pieces of an answer.
+    pub fn with_usage(mut self, usage: Usage, pieces: u64) -> Self {
         if let Fault::Again(again) = &mut self {
-            again.tokens = arrived;
+            let completion_tokens = usage.completion_tokens.or((pieces > 0).then_some(pieces));
+            *again.usage = Usage { completion_tokens, ..usage };
         }
         self
     }

@@ -19,14 +19,16 @@ impl ServerKey {
     /// It holds characters that no header may have.
     pub fn of_environment(variable: &str) -> Result<Self, Failure> {
         let value = std::env::var_os(variable).unwrap_or_default();
-        let value = value.to_str().map(str::trim).filter(|value| value.bytes().all(|byte| byte.is_ascii_graphic()));
-        match value {
-            Some("") => Ok(ServerKey(None)),
-            Some(key) => Ok(ServerKey(Some(key.to_owned()))),
-            None => Err(Failure::input(format!(
-                "the environment variable {variable} holds no key: a key is ASCII without spaces"
-            ))),
-        }
+        value.to_str().and_then(Self::new).ok_or_else(|| {
+            Failure::input(format!("the environment variable {variable} holds no key: a key is ASCII without spaces"))
+        })
+    }
+
+    /// The key in this text, or no key if it is empty. `None` if it holds characters that no header may have.
+    pub fn new(text: &str) -> Option<Self> {
+        let key = text.trim();
+        let is_key = key.bytes().all(|byte| byte.is_ascii_graphic());
+        is_key.then(|| ServerKey((!key.is_empty()).then(|| key.to_owned())))
     }
 
     /// No key.

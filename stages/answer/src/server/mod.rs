@@ -3,10 +3,10 @@
 mod ask;
 mod attempt;
 mod fault;
-mod gate;
 mod key;
 mod lines;
 mod models;
+mod rate_limit;
 mod refusal;
 mod reply;
 mod request;

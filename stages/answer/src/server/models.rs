@@ -21,11 +21,9 @@ pub fn check(context: &Context, connection: &Arc<Connection>, model: &str, key_v
     match in_background(context.cancellation(), move || asked.models())? {
         Ok(list) => check_list(context, connection, &list, model),
         // Of a refusal only one of the key concerns questions too.
-        Err(Fault::Fatal(failure)) if is_of_key(&failure) => {
-            Err(with_key_hint(connection, located(connection, failure), key_variable))
-        }
+        Err(Fault::Key(failure)) => Err(with_key_hint(connection, failure, key_variable)),
         Err(Fault::Again(again)) if again.fault == "unreachable" || again.fault == "silent" => {
-            let failure = Failure::system(again.words).hint("start the server, or give its address as `url`");
+            let failure = Failure::system(again.message).hint("start the server, or give its address as `url`");
             Err(located(connection, failure))
         }
         Err(Fault::Fatal(failure)) if failure.kind == cwm_contract::FailureKind::System => {
@@ -38,19 +36,12 @@ pub fn check(context: &Context, connection: &Arc<Connection>, model: &str, key_v
     }
 }
 
-/// A failure because of the key, with advice on it.
+/// A failure because of the key, with the URL and advice on the key.
 pub fn with_key_hint(connection: &Connection, failure: Failure, key_variable: &str) -> Failure {
-    if !is_of_key(&failure) {
-        return failure;
-    }
-    failure.hint(match connection.key.is_set() {
+    located(connection, failure).hint(match connection.key.is_set() {
         true => format!("the key is the content of the environment variable {key_variable} (parameter `key_variable`)"),
         false => format!("no key was sent: set the environment variable {key_variable} (parameter `key_variable`)"),
     })
-}
-
-fn is_of_key(failure: &Failure) -> bool {
-    ["the server answers 401", "the server answers 403"].iter().any(|words| failure.message.contains(words))
 }
 
 fn check_list(context: &Context, connection: &Connection, list: &[u8], model: &str) -> Result<(), Failure> {
@@ -71,6 +62,6 @@ fn check_list(context: &Context, connection: &Connection, list: &[u8], model: &s
         named += &format!(" and {} more", ids.len() - MOST_NAMED);
     }
     let failure = Failure::input(format!("the server has no model `{model}`"))
-        .hint(format!("it has {}", super::refusal::words_of(&named)));
+        .hint(format!("it has {}", super::refusal::words_of(&named, &connection.key)));
     Err(located(connection, failure))
 }

@@ -6,22 +6,30 @@ use cwm_contract::{Failure, escape_characters, is_hidden};
 use serde_json::Value;
 
 use super::fault::{Again, Fault};
+use super::key::ServerKey;
 
 /// The most characters of a server's words in a message.
 const LONGEST_WORDS: usize = 300;
 
 /// The fault of a response with another status than 200.
-pub fn of_status(status: &str, code: u16, location: Option<&str>, after: Option<Duration>, body: &[u8]) -> Fault {
+pub fn of_status(
+    status: &str,
+    code: u16,
+    location: Option<&str>,
+    after: Option<Duration>,
+    body: &[u8],
+    key: &ServerKey,
+) -> Fault {
     let text = String::from_utf8_lossy(body);
     let object: Option<Value> = serde_json::from_str(&text).ok();
     let error = object.as_ref().map(|object| object.get("error").unwrap_or(object));
-    let words = error.and_then(message).map_or_else(|| words_of(&text), |message| words_of(&message));
+    let words = error.and_then(message).map_or_else(|| words_of(&text, key), |message| words_of(&message, key));
     let sentence = match words.as_str() {
         "" => format!("the server answers {status}"),
         words => format!("the server answers {status}: {words}"),
     };
     if (300..400).contains(&code) {
-        let target = location.map(words_of).unwrap_or_default();
+        let target = location.map(|location| words_of(location, key)).unwrap_or_default();
         return Fault::Fatal(
             Failure::input(format!("the server redirects to `{target}`")).hint("give the API's own address as `url`"),
         );
@@ -33,22 +41,25 @@ pub fn of_status(status: &str, code: u16, location: Option<&str>, after: Option<
     let is_used_up = code == 429 && (kind == "insufficient_quota" || (after.is_none() && words.contains("quota")));
     if is_transient(code) && !is_used_up {
         let fault = if code == 429 { "rate_limit" } else { "server_error" };
-        return Fault::Again(Again { fault, words: sentence, after, is_shared: true, tokens: 0 });
+        return Fault::Again(Again { fault, message: sentence, after, is_shared: true, usage: Box::default() });
     }
     let failure = Failure::input(sentence);
-    Fault::Fatal(match code {
-        404 => failure.hint("look whether `url` is that of the API (most end in /v1) and whether it has this `model`"),
-        _ => failure,
-    })
+    match code {
+        401 | 403 => Fault::Key(failure),
+        404 => Fault::Fatal(
+            failure.hint("look whether `url` is that of the API (most end in /v1) and whether it has this `model`"),
+        ),
+        _ => Fault::Fatal(failure),
+    }
 }
 
 /// The fault of an error that comes as a response of status 200 or in a stream; `json` is all of the object.
-pub fn of_object(error: &Value, json: &[u8]) -> Fault {
+pub fn of_object(error: &Value, json: &[u8], key: &ServerKey) -> Fault {
     let code = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
     match code.filter(|code| (400..600).contains(code)) {
-        Some(code) => of_status(&format!("error {code}"), code, None, None, json),
+        Some(code) => of_status(&format!("error {code}"), code, None, None, json, key),
         None => {
-            let words = message(error).map(|message| words_of(&message)).unwrap_or_default();
+            let words = message(error).map(|message| words_of(&message, key)).unwrap_or_default();
             if is_too_long(&kind(error), &words) {
                 return Fault::TooLong(Failure::input(format!("the server reports an error: {words}")));
             }
@@ -57,8 +68,10 @@ pub fn of_object(error: &Value, json: &[u8]) -> Fault {
     }
 }
 
-/// A server's words in one line that a terminal shows harmlessly.
-pub fn words_of(text: &str) -> String {
+/// A server's words without the key, in one line that a terminal shows harmlessly.
+pub fn words_of(text: &str, key: &ServerKey) -> String {
+    // Before the cut, which could leave a part of the key.
+    let text = key.redact(text.to_owned());
     let line: Vec<&str> = text.split_whitespace().take(LONGEST_WORDS).collect();
     let line = line.join(" ");
     let mut short: String = line.chars().take(LONGEST_WORDS).collect();

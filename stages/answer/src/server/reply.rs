@@ -1,8 +1,10 @@
 //! A response, put together from its pieces.
 
+use cwm_answers::is_cost;
 use serde_json::Value;
 
 use super::fault::Fault;
+use super::key::ServerKey;
 use super::refusal::words_of;
 use crate::entry::Usage;
 
@@ -32,12 +34,13 @@ impl Reply {
     ///
     /// # Errors
     /// It is no object of this API, or an error.
-    pub fn take(&mut self, json: &[u8]) -> Result<bool, Fault> {
+    pub fn take(&mut self, json: &[u8], key: &ServerKey) -> Result<bool, Fault> {
         let object = parse(json).ok_or_else(|| {
-            Fault::again("unreadable", format!("the server sent no JSON: {}", words_of(&String::from_utf8_lossy(json))))
+            let text = words_of(&String::from_utf8_lossy(json), key);
+            Fault::again("unreadable", format!("the server sent no JSON: {text}"))
         })?;
         if let Some(error) = object.get("error").filter(|error| !error.is_null()) {
-            return Err(super::refusal::of_object(error, json));
+            return Err(super::refusal::of_object(error, json, key));
         }
         if self.served.is_none() {
             self.served = object.get("model").and_then(Value::as_str).map(str::to_owned);
@@ -57,9 +60,9 @@ impl Reply {
             self.content += &text;
         }
         // One and the same reasoning may come under several names.
-        let thoughts = ["reasoning_content", "reasoning", "reasoning_details"];
+        let fields = ["reasoning_content", "reasoning", "reasoning_details"];
         if let Some(text) =
-            thoughts.iter().find_map(|name| message.get(*name).and_then(text).filter(|text| !text.is_empty()))
+            fields.iter().find_map(|name| message.get(*name).and_then(text).filter(|text| !text.is_empty()))
         {
             has_text = true;
             self.reasoning.get_or_insert_default().push_str(&text);
@@ -82,9 +85,9 @@ impl Reply {
     ///
     /// # Errors
     /// There is none.
-    pub fn check(self) -> Result<Self, Fault> {
+    pub fn check(&self) -> Result<(), Fault> {
         match (self.has_text, self.finish.as_deref()) {
-            (true, _) | (false, Some("length")) => Ok(self),
+            (true, _) | (false, Some("length")) => Ok(()),
             (false, Some(_)) => Err(Fault::again("no_content", "the server sent an answer without content")),
             (false, None) => Err(Fault::again("no_content", "the server sent no answer (`choices` is empty)")),
         }
@@ -104,7 +107,7 @@ impl Reply {
         self.usage.reasoning_tokens =
             count(usage.get("completion_tokens_details").and_then(|details| details.get("reasoning_tokens")));
         let cost = usage.get("cost").filter(|cost| !cost.is_null());
-        self.usage.cost = cost.and_then(Value::as_f64).filter(|cost| cost.is_finite() && *cost >= 0.0);
+        self.usage.cost = cost.and_then(Value::as_f64).filter(|cost| is_cost(*cost));
         self.has_bad_usage |= is_bad || cost.is_some() != self.usage.cost.is_some();
     }
 }

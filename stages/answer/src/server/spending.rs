@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::entry::Usage;
+use cwm_contract::Failure;
+
+use crate::config::Config;
+use crate::entry::{Entry, Usage};
 
 /// Characters of a prompt that are about one token.
 const CHARACTERS_A_TOKEN: f64 = 2.5;
@@ -33,11 +36,41 @@ pub fn of_answer(usage: &Usage, prices: Option<Prices>) -> Option<f64> {
     })
 }
 
-/// Dollars of an attempt that broke off after so many tokens of its answer, about. An attempt without any is not billed.
-pub fn of_broken(prompt: &str, tokens: u64, prices: Option<Prices>) -> f64 {
-    match prices {
-        Some(prices) if tokens > 0 => prices.dollars(prompt.chars().count() as f64 / CHARACTERS_A_TOKEN, tokens as f64),
-        _ => 0.0,
+/// Dollars of an attempt without an answer, about: as those of an answer, with the prompt's tokens by its length where the server
+/// did not count them. An attempt without tokens of a completion is not billed.
+pub fn of_failed(prompt: &str, usage: &Usage, prices: Option<Prices>) -> f64 {
+    let estimate = (prompt.chars().count() as f64 / CHARACTERS_A_TOKEN) as u64;
+    let usage = Usage { prompt_tokens: usage.prompt_tokens.or(Some(estimate)), ..*usage };
+    of_answer(&usage, prices).unwrap_or_default()
+}
+
+/// Checks that this answer counts if there is a budget.
+///
+/// # Errors
+/// The server reports neither its cost nor what `prices` are of.
+pub fn check_cost(config: &Config, entry: &Entry) -> Result<(), Failure> {
+    let is_known = of_answer(&entry.usage, Prices::of_parameter(&config.prices)).is_some();
+    if config.budget.is_none() || is_known {
+        return Ok(());
+    }
+    let (missing, hint) = match config.prices.is_empty() {
+        true => ("no cost", "give `prices`, or leave `budget` out"),
+        false => ("no cost and no tokens", "leave `budget` out"),
+    };
+    Err(Failure::input(format!("the server reports {missing}, so the `budget` cannot be kept")).hint(hint))
+}
+
+/// Checks that the budget allows `left` more questions.
+///
+/// # Errors
+/// It is spent.
+pub fn check_budget(config: &Config, spent: f64, left: u64) -> Result<(), Failure> {
+    match config.budget {
+        Some(budget) if left > 0 && spent >= budget => {
+            Err(Failure::input(format!("the budget of ${budget} is spent; {left} questions are left"))
+                .hint("raise `budget`"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -46,15 +79,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_servers_cost_counts_before_prices_and_broken_answers_are_paid_too() {
+    fn the_servers_cost_counts_before_prices_and_failed_attempts_are_paid_too() {
         let prices = Prices::of_parameter(&BTreeMap::from([("input".to_owned(), 1.0), ("output".to_owned(), 4.0)]));
         let counted = Usage { prompt_tokens: Some(1_000_000), completion_tokens: Some(500_000), ..Usage::default() };
         assert_eq!(of_answer(&counted, prices), Some(3.0));
         assert_eq!(of_answer(&Usage { cost: Some(0.5), ..counted }, prices), Some(0.5));
         assert_eq!(of_answer(&counted, None), None);
         assert_eq!(of_answer(&Usage::default(), prices), None);
-        assert_eq!(of_broken(&"x".repeat(2_500_000), 250_000, prices), 2.0);
-        assert_eq!(of_broken("prompt", 0, prices), 0.0);
+        let prompt = "x".repeat(2_500_000);
+        let pieces = Usage { completion_tokens: Some(250_000), ..Usage::default() };
+        assert_eq!(of_failed(&prompt, &pieces, prices), 2.0);
+        assert_eq!(of_failed(&prompt, &counted, prices), 3.0);
+        assert_eq!(of_failed(&prompt, &Usage { cost: Some(0.5), ..Usage::default() }, None), 0.5);
+        assert_eq!(of_failed(&prompt, &Usage::default(), prices), 0.0);
         assert_eq!(Prices::of_parameter(&BTreeMap::new()), None);
     }
 }

@@ -5,13 +5,14 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use cwm_answers::FAILED;
 use cwm_contract::{Cancellation, Failure};
 use cwm_web::{Settings, pause};
 
 use super::attempt::{Connection, located};
 use super::fault::{Again, Fault};
-use super::gate::Gate;
 use super::models::with_key_hint;
+use super::rate_limit::RateLimit;
 use super::request::Requests;
 use super::spending::{self, Prices};
 use crate::entry::Entry;
@@ -31,9 +32,7 @@ pub struct Shared {
     /// Where they are sent.
     pub connection: Arc<Connection>,
     /// When they are sent.
-    pub gate: Gate,
-    /// Attempts at each.
-    pub attempts: u32,
+    pub rate_limit: RateLimit,
     /// True if a question without an answer is counted and does not fail the stage.
     pub counts_faults: bool,
     /// What tokens cost.
@@ -42,7 +41,7 @@ pub struct Shared {
     pub budget: Option<f64>,
     /// Dollars that all answers cost so far.
     pub spent: Mutex<f64>,
-    /// Waits before attempts.
+    /// Attempts at each question, and the waits before them.
     pub settings: Settings,
     /// The variable of the key, for hints.
     pub key_variable: String,
@@ -65,8 +64,8 @@ impl Shared {
 pub enum Message {
     /// An answer, to the question of this number.
     Answer(usize, Box<Entry>),
-    /// A question that gets no answer, which is counted.
-    Unanswered(usize, Box<Entry>, String),
+    /// A question without an answer after all attempts: its number, what became of it, and why.
+    Unanswered(usize, Box<Entry>, Failure),
     /// A failure that ends the stage.
     Failed(Failure),
     /// Something that a person may want to know.
@@ -78,12 +77,15 @@ pub fn work(shared: &Shared, sender: &SyncSender<Message>) {
     while !shared.ending.is_cancelled() && !shared.is_budget_spent() {
         let Some((index, question)) = shared.questions.get(shared.next.fetch_add(1, Ordering::Relaxed)) else { return };
         let Some(message) = answer(shared, *index, question, sender) else { return };
-        match &message {
-            Message::Answer(_, entry) | Message::Unanswered(_, entry, _) => {
-                *shared.spent.lock().unwrap_or_else(PoisonError::into_inner) += entry.spent;
-            }
-            Message::Failed(_) => shared.ending.cancel(),
-            Message::Note(_) => {}
+        if let Message::Answer(_, entry) | Message::Unanswered(_, entry, _) = &message {
+            *shared.spent.lock().unwrap_or_else(PoisonError::into_inner) += entry.spent;
+        }
+        let is_end = match &message {
+            Message::Unanswered(..) => !shared.counts_faults,
+            message => matches!(message, Message::Failed(_)),
+        };
+        if is_end {
+            shared.ending.cancel();
         }
         if sender.send(message).is_err() {
             return;
@@ -96,7 +98,7 @@ fn answer(shared: &Shared, index: usize, question: &Question, sender: &SyncSende
     let body = shared.requests.body(&question.prompt);
     let mut entry = Entry { task_id: question.task_id.clone(), request: question.request, ..Entry::default() };
     loop {
-        shared.gate.pass(&shared.ending).ok()?;
+        shared.rate_limit.wait(&shared.ending).ok()?;
         entry.attempts += 1;
         let again = match shared.connection.attempt(&body) {
             Ok(reply) => {
@@ -113,44 +115,36 @@ fn answer(shared: &Shared, index: usize, question: &Question, sender: &SyncSende
                 entry.spent += spending::of_answer(&entry.usage, shared.prices).unwrap_or_default();
                 return Some(Message::Answer(index, Box::new(entry)));
             }
-            Err(Fault::TooLong(failure)) if shared.counts_faults => {
-                return Some(unanswered(index, entry, "too_long", failure.message));
-            }
             Err(Fault::TooLong(failure)) => {
                 let message = format!("{}: {}", entry.task_id, failure.message);
-                let failure = Failure { message, ..failure }.hint("`on_error: count` leaves such questions unanswered");
-                return Some(Message::Failed(located(&shared.connection, failure)));
+                return Some(unanswered(index, entry, "too_long", Failure { message, ..failure }));
             }
-            Err(Fault::Fatal(failure)) => {
-                let failure = located(&shared.connection, failure);
+            Err(Fault::Key(failure)) => {
                 return Some(Message::Failed(with_key_hint(&shared.connection, failure, &shared.key_variable)));
             }
+            Err(Fault::Fatal(failure)) => return Some(Message::Failed(located(&shared.connection, failure))),
             Err(Fault::Again(again)) => again,
         };
-        entry.spent += spending::of_broken(&question.prompt, again.tokens, shared.prices);
-        let words = shared.connection.key.redact(again.words.clone());
-        if entry.attempts >= shared.attempts {
-            let sentence = format!("{}: {words}; after {} attempts", entry.task_id, entry.attempts);
-            if shared.counts_faults {
-                return Some(unanswered(index, entry, again.fault, sentence));
-            }
-            let failure = Failure::system(sentence).hint("`on_error: count` leaves such questions unanswered");
-            return Some(Message::Failed(located(&shared.connection, failure)));
+        entry.spent += spending::of_failed(&question.prompt, &again.usage, shared.prices);
+        let message = shared.connection.key.redact(again.message.clone());
+        if entry.attempts >= shared.settings.tries {
+            let message = format!("{}: {message}; after {} attempts", entry.task_id, entry.attempts);
+            return Some(unanswered(index, entry, again.fault, Failure::system(message)));
         }
         let wait = wait_after(&shared.settings, &entry, &again);
-        let note = format!("{}: {words}; next attempt in {:.1} s", entry.task_id, wait.as_secs_f64());
+        let note = format!("{}: {message}; next attempt in {:.1} s", entry.task_id, wait.as_secs_f64());
         sender.send(Message::Note(note)).ok()?;
         if again.is_shared {
-            shared.gate.close(wait);
+            shared.rate_limit.delay(wait);
         } else {
             pause(&shared.ending, wait).ok()?;
         }
     }
 }
 
-fn unanswered(index: usize, entry: Entry, fault: &str, words: String) -> Message {
-    let entry = Entry { finish: Some("failed".to_owned()), fault: Some(fault.to_owned()), ..entry };
-    Message::Unanswered(index, Box::new(entry), words)
+fn unanswered(index: usize, entry: Entry, fault: &str, failure: Failure) -> Message {
+    let entry = Entry { finish: Some(FAILED.to_owned()), fault: Some(fault.to_owned()), ..entry };
+    Message::Unanswered(index, Box::new(entry), failure)
 }
 
 /// What the server requires, else twice as long as last time and up to half as much again, so that connections do not come back

@@ -65,6 +65,24 @@ fn an_answer_that_is_whole_is_not_asked_for_again_when_the_end_stalls() {
 }
 
 #[test]
+fn an_answer_that_is_done_is_whole_whatever_follows() {
+    for stalls in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let server = server(move |_, request| {
+            let content = format!("FINAL ANSWER: a{}", asked(request));
+            let event = serde_json::json!({ "choices": [{ "delta": { "content": content } }] });
+            // The rest of the body never comes.
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n".into();
+            Response { head, stalls, ..plain("", &format!("data: {event}\n\ndata: [DONE]\n\n")) }
+        });
+        let begun = Instant::now();
+        check_right(&trial(folder.path(), 2, &server.base).run(&Impatient).unwrap(), 2);
+        assert_eq!(questions(&server).len(), 2);
+        assert!(begun.elapsed() < Duration::from_secs(300), "{:?}", begun.elapsed());
+    }
+}
+
+#[test]
 fn a_server_that_asks_to_wait_is_given_the_time() {
     let begun = Instant::now();
     let (outcome, _) = check(|_| empty("429 Too Many Requests\r\nRetry-After: 1"));
@@ -122,6 +140,14 @@ fn the_key_is_in_no_message_no_answer_and_no_file() {
     };
     let outcome = run(1).unwrap();
     assert_eq!(answers(&outcome).1[0].response.as_deref(), Some("my key is Bearer (key)"));
+    // A server whose model is named by the key, in its list and in its answers.
+    let naming = Server::start(move |_, request| match request.path.as_str() {
+        "/v1/models" => plain("200 OK", &format!("{{\"data\":[{{\"id\":\"{}\"}}]}}", echo(request))),
+        _ => empty("404 Not Found"),
+    });
+    let trial = trial(folder.path(), 3, &naming.base).with("key_variable", text(KEY_VARIABLE));
+    let failure = fails(trial.run(&Impatient));
+    assert_eq!(failure.hint.as_deref(), Some("it has Bearer (key)"));
     let failure = fails(run(2));
     assert!(failure.message.contains("401 Unauthorized: Incorrect API key: Bearer (key)"), "{failure}");
     assert!(failure.hint.as_ref().unwrap().contains(&format!("environment variable {KEY_VARIABLE}")));

@@ -113,8 +113,10 @@ fn bad_items_and_bad_parameters_are_errors_in_words() {
     check("budget", Value::Float(0.0), "must be dollars above 0");
     check("budget", Value::Float(f64::NAN), "must be dollars above 0");
     check("prices", Value::Map([("input".to_owned(), Value::Float(1.0))].into()), "must have `input` and `output`");
-    let prices = [("input".to_owned(), Value::Float(-1.0)), ("output".to_owned(), Value::Float(1.0))];
-    check("prices", Value::Map(prices.into()), "must be dollars of at least 0");
+    for price in [-1.0, 1e308] {
+        let prices = [("input".to_owned(), Value::Float(price)), ("output".to_owned(), Value::Float(1.0))];
+        check("prices", Value::Map(prices.into()), "must be dollars from 0 to 1e9");
+    }
     check("extra", Value::Map([("model".to_owned(), text("x"))].into()), "must not have `model`");
     check("temperature", Value::Float(-1.0), "must be a number of at least 0");
 }

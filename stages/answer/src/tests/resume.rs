@@ -30,6 +30,7 @@ fn known_answers_are_taken_and_only_new_questions_are_asked() {
         let trial = trial(folder.path(), count, &server.base).labelled("known", Label::stage("before"), &copy);
         let outcome = trial.with("model", text(model)).run(&Impatient).unwrap();
         check_right(&outcome, count);
+        assert_eq!(answers(&outcome).0.served_model.as_deref(), Some("m-2026"));
         std::fs::remove_dir_all(folder.path().join("work")).unwrap();
         outcome.metrics["known"]
     };
@@ -37,6 +38,7 @@ fn known_answers_are_taken_and_only_new_questions_are_asked() {
     let mut new: Vec<usize> = questions(&server)[6..].iter().map(asked).collect();
     new.sort_unstable();
     assert_eq!(new, [6, 7, 8]);
+    assert_eq!(run(5, "m"), 5.0);
     // Another model is another request.
     assert_eq!(run(4, "other"), 0.0);
     assert_eq!(questions(&server).len(), 13);

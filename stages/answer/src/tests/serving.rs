@@ -134,4 +134,31 @@ fn a_budget_ends_the_questions_and_a_larger_one_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let failure = fails(trial(folder.path(), 2, &server.base).with("budget", Value::Float(1.0)).run(&Impatient));
     assert_eq!(failure.message, "the server reports no cost, so the `budget` cannot be kept");
+    let uncounted = server_of_one_object("{\"choices\":[{\"message\":{\"content\":\"a\"}}]}");
+    let folder = tempfile::tempdir().unwrap();
+    let trial = trial(folder.path(), 1, &uncounted.base).with("budget", Value::Float(1.0)).with("prices", prices());
+    let failure = fails(trial.run(&Impatient));
+    assert!(failure.hint.as_ref().unwrap().starts_with("leave `budget` out"), "{:?}", failure.hint);
+}
+
+fn server_of_one_object(object: &'static str) -> Server {
+    server(move |_, _| plain("200 OK", object))
+}
+
+#[test]
+fn attempts_at_questions_without_an_answer_count_in_a_further_run() {
+    let folder = tempfile::tempdir().unwrap();
+    // Half a dollar for each attempt, and no content.
+    let server = server_of_one_object(
+        "{\"choices\":[{\"message\":{\"content\":null},\"finish_reason\":\"stop\"}],\"usage\":{\"cost\":0.5}}",
+    );
+    let run = |on_error: &str, budget: f64| {
+        let trial = trial(folder.path(), 1, &server.base).with("on_error", text(on_error));
+        trial.with("attempts", Value::Int(2)).with("budget", Value::Float(budget)).run(&Impatient)
+    };
+    assert!(fails(run("fail", 10.0)).message.ends_with("after 2 attempts"));
+    assert_eq!(fails(run("count", 1.0)).message, "the budget of $1 is spent; 1 questions are left");
+    assert_eq!(answers(&run("count", 2.0).unwrap()).1[0].fault.as_deref(), Some("no_content"));
+    assert_eq!(fails(run("count", 2.0)).message, "the budget of $2 is spent; 1 questions are left");
+    assert_eq!(questions(&server).len(), 4);
 }

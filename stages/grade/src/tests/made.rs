@@ -68,7 +68,7 @@ fn runs_are_compared_on_the_tasks_that_both_were_asked() {
 }
 
 #[test]
-fn costs_are_what_the_server_told_otherwise_by_the_price_list() {
+fn costs_are_the_servers_otherwise_by_the_price_list() {
     let folder = tempfile::tempdir().unwrap();
     let mut answers = twenty_answers(10);
     answers[0].cost = Some(0.5);
@@ -92,6 +92,7 @@ fn costs_are_what_the_server_told_otherwise_by_the_price_list() {
     assert_eq!(cost(priced(&[("input", 1.0), ("output", 10.0), ("reasoning", 0.0)])), (3, 0.5 + 2.0 * (1.0 + 2.0)));
     assert!(message(priced(&[("input", 1.0)])).contains("of x lacks `output`"));
     assert!(message(priced(&[("input", 1.0), ("output", f64::NAN)])).contains("which is no price"));
+    assert!(message(priced(&[("input", 1.0), ("output", 1e308)])).contains("which is no price"));
     assert!(message(priced(&[("input", 1.0), ("output", -1.0)])).contains("which is no price"));
     assert!(message(priced(&[("input", 1.0), ("output", 1.0), ("x", 1.0)])).contains("prices are of input, output"));
 }

@@ -17,6 +17,11 @@ fn read_all(response: &str) -> Result<Reply, Fault> {
     read(&mut Lines::new(response.as_bytes(), LONGEST, Duration::from_secs(3_600)), LONGEST, &ServerKey::none())
 }
 
+/// A key that is a secret.
+fn key() -> ServerKey {
+    ServerKey::new("sk-0123456789").unwrap()
+}
+
 #[track_caller]
 fn again(result: Result<Reply, Fault>) -> Again {
     match result {
@@ -65,7 +70,7 @@ fn an_answer_that_is_whole_needs_no_usage_and_no_end() {
 #[test]
 fn what_is_not_whole_is_asked_again_and_counted() {
     let begun = again(read_all(&chunk("{\"content\":\"x\"}", "null").repeat(3)));
-    assert_eq!((begun.fault, begun.tokens, begun.is_shared), ("cut", 3, false));
+    assert_eq!((begun.fault, begun.usage.completion_tokens, begun.is_shared), ("cut", Some(3), false));
     assert_eq!(again(read_all("")).fault, "cut");
     assert_eq!(again(read_all("data: {\"choices\"\n")).fault, "unreadable");
     assert_eq!(again(read_all("<html><body>Welcome</body>")).fault, "unreadable");
@@ -93,7 +98,7 @@ fn one_object_is_understood_too() {
 #[test]
 fn an_error_within_a_response_is_one() {
     assert_eq!(
-        again(read_all("{\"error\":{\"message\":\"overloaded\"}}")).words,
+        again(read_all("{\"error\":{\"message\":\"overloaded\"}}")).message,
         "the server reports an error: overloaded"
     );
     assert_eq!(again(read_all("data: {\"error\":\"boom\"}\n")).fault, "server_error");
@@ -101,25 +106,28 @@ fn an_error_within_a_response_is_one() {
     assert_eq!((coded.fault, coded.is_shared), ("rate_limit", true));
     let fatal = read_all("{\"error\":{\"message\":\"no credits\",\"code\":402}}");
     assert!(matches!(fatal, Err(Fault::Fatal(failure)) if failure.message.contains("no credits")));
+    let of_key = read_all("{\"error\":{\"message\":\"no such key\",\"code\":401}}");
+    assert!(matches!(of_key, Err(Fault::Key(failure)) if failure.message.contains("no such key")));
 }
 
 #[test]
 fn statuses_are_told_apart() {
     let of = |code: u16, after: Option<u64>, body: &str| {
-        of_status(&code.to_string(), code, None, after.map(Duration::from_secs), body.as_bytes())
+        of_status(&code.to_string(), code, None, after.map(Duration::from_secs), body.as_bytes(), &ServerKey::none())
     };
     for code in [408, 409, 425, 429, 500, 502, 503, 529] {
         assert!(matches!(of(code, None, ""), Fault::Again(again) if again.is_shared), "{code}");
     }
-    for code in [400, 401, 402, 403, 404, 413, 418, 422] {
+    for code in [400, 402, 404, 413, 418, 422] {
         assert!(matches!(of(code, None, "no"), Fault::Fatal(_)), "{code}");
     }
+    assert!([401, 403].iter().all(|code| matches!(of(*code, None, "no"), Fault::Key(_))));
     let used_up = "{\"error\":{\"message\":\"You exceeded your current quota\",\"code\":\"insufficient_quota\"}}";
     assert!(matches!(of(429, Some(1), used_up), Fault::Fatal(_)));
     let per_minute = "{\"error\":{\"message\":\"You exceeded your current quota: requests per minute\"}}";
     assert!(matches!(of(429, Some(7), per_minute), Fault::Again(again) if again.after == Some(Duration::from_secs(7))));
     assert!(matches!(of(400, None, "{\"error\":{\"message\":\"maximum context length is 8192\"}}"), Fault::TooLong(_)));
-    let redirect = of_status("302 Found", 302, Some("http://elsewhere/"), None, b"");
+    let redirect = of_status("302 Found", 302, Some("http://elsewhere/"), None, b"", &ServerKey::none());
     assert!(
         matches!(redirect, Fault::Fatal(failure) if failure.message == "the server redirects to `http://elsewhere/`")
     );
@@ -127,8 +135,46 @@ fn statuses_are_told_apart() {
 
 #[test]
 fn words_are_short_and_harmless() {
-    assert_eq!(words_of(" a\n\tb\u{1b}[31m"), "a b\\u{1b}[31m");
-    assert!(words_of(&"x".repeat(10_000)).chars().count() <= 301);
+    assert_eq!(words_of(" a\n\tb\u{1b}[31m", &ServerKey::none()), "a b\\u{1b}[31m");
+    assert!(words_of(&"x".repeat(10_000), &ServerKey::none()).chars().count() <= 301);
+}
+
+#[test]
+fn no_part_of_the_key_is_left() {
+    // The cut at 300 characters is within the key.
+    let words = words_of(&format!("{} sk-0123456789", "x".repeat(290)), &key());
+    assert!(words.ends_with("x (key)"), "{words}");
+    let of_key = "{\"model\":\"m-sk-0123456789\",\"choices\":[{\"message\":{\"content\":\"a\",\"reasoning\":\"sk-0123456789\"},\
+                  \"finish_reason\":\"sk-0123456789\"}]}";
+    let reply = read(&mut Lines::new(of_key.as_bytes(), LONGEST, Duration::from_secs(3_600)), LONGEST, &key()).unwrap();
+    assert!(!format!("{reply:?}").contains("0123456789"), "{reply:?}");
+    for response in
+        ["data: sk-0123456789\n", "{\"error\":\"sk-0123456789\"}", "{\"error\":{\"code\":\"sk-0123456789\"}}"]
+    {
+        let mut lines = Lines::new(response.as_bytes(), LONGEST, Duration::from_secs(3_600));
+        let fault = again(read(&mut lines, LONGEST, &key()));
+        assert!(!fault.message.contains("0123456789"), "{}", fault.message);
+    }
+}
+
+#[test]
+fn an_attempt_without_content_has_its_tokens_and_its_cost() {
+    let usage = "\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":900,\"cost\":0.5}";
+    let whole = format!("{{\"choices\":[{{\"message\":{{\"content\":null}},\"finish_reason\":\"stop\"}}],{usage}}}");
+    let fault = again(read_all(&whole));
+    assert_eq!((fault.fault, fault.usage.completion_tokens, fault.usage.cost), ("no_content", Some(900), Some(0.5)));
+    let streamed = chunk("{\"reasoning\":\"x\"}", "null").repeat(4) + &chunk("{}", "\"stop\"");
+    let fault = again(read_all(&streamed));
+    assert_eq!((fault.fault, fault.usage.completion_tokens), ("no_content", Some(4)));
+}
+
+#[test]
+fn costs_beyond_reason_are_left_out() {
+    for (cost, expected) in [("1e9", Some(1e9)), ("1e308", None), ("-1", None), ("\"1\"", None)] {
+        let text = format!("{{\"choices\":[{{\"message\":{{\"content\":\"a\"}}}}],\"usage\":{{\"cost\":{cost}}}}}");
+        let reply = read_all(&text).unwrap();
+        assert_eq!((reply.usage.cost, reply.has_bad_usage), (expected, expected.is_none()), "{cost}");
+    }
 }
 
 proptest! {
