@@ -44,8 +44,8 @@ pub fn read(path: &Path, comments: usize) -> Result<Vec<Vec<f32>>, Failure> {
             if vector.null_count() > 0 {
                 return Err(wrong(format!("have a vector of comment {number} in which a number is missing")));
             }
-            // Not a number is not near to one either.
-            if !((length - 1.0).abs() <= TOLERANCE) {
+            let is_one = (length - 1.0).abs() <= TOLERANCE;
+            if !is_one {
                 return Err(wrong(format!("have a vector of comment {number} of length {length:.3}, and not one"))
                     .hint("divide each vector by its length"));
             }

@@ -110,5 +110,5 @@ fn letter(text: &str) -> Option<String> {
     let letter = characters.next()?.to_ascii_uppercase();
     let next = characters.find(|character| !is_space(*character));
     let is_alone = next.is_none_or(|next| next.is_ascii_punctuation());
-    (('A'..='Z').contains(&letter) && is_alone).then(|| letter.to_string())
+    (letter.is_ascii_uppercase() && is_alone).then(|| letter.to_string())
 }
