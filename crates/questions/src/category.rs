@@ -1,19 +1,15 @@
 //! The five categories of tasks.
 
-use serde::{Deserialize, Serialize};
-
 /// A category, in the published spelling.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Category {
     /// Rules, pieces and squares.
     Structural,
     /// Patterns of pieces.
     Motifs,
     /// The best move.
-    #[serde(rename = "Short Tactics")]
     ShortTactics,
     /// What a position is worth.
-    #[serde(rename = "Position Judgement")]
     PositionJudgement,
     /// Commentary.
     Semantic,

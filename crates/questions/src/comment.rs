@@ -5,6 +5,8 @@ use std::io::BufRead;
 use cwm_contract::Failure;
 use serde::{Deserialize, Serialize};
 
+use crate::json_lines::read_lines;
+
 /// The phase of a game, by the number of the move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -66,13 +68,5 @@ pub struct Comment {
 ///
 /// The line that is no comment, and what is wrong there.
 pub fn read_comments(reader: impl BufRead, file: &str) -> Result<Vec<Comment>, Failure> {
-    let mut comments = Vec::new();
-    for (at, line) in reader.lines().enumerate() {
-        let wrong = |what: String| Failure::input(format!("{file}, line {}: {what}", at + 1));
-        let line = line.map_err(|error| wrong(format!("cannot be read: {error}")))?;
-        if !line.trim().is_empty() {
-            comments.push(serde_json::from_str(&line).map_err(|error| wrong(format!("not a comment: {error}")))?);
-        }
-    }
-    Ok(comments)
+    read_lines(reader, file, |line| serde_json::from_str(line).map_err(|error| format!("not a comment: {error}")))
 }

@@ -9,6 +9,7 @@ use cwm_contract::Failure;
 use serde::{Deserialize, Serialize};
 
 use crate::form::AnswerType;
+use crate::json_lines::read_lines;
 use crate::metadata::Metadata;
 use crate::task::Task;
 
@@ -58,21 +59,11 @@ pub enum UnknownTasks {
 ///
 /// The line and what is wrong there: no item, a second item of the same `task_id`, a task that is not known.
 pub fn read_items(reader: impl BufRead, file: &str, unknown: UnknownTasks) -> Result<Vec<Item>, Failure> {
-    let mut items: Vec<Item> = Vec::new();
     let mut seen = HashSet::new();
-    for (at, line) in reader.lines().enumerate() {
-        let place = format!("{file}, line {}", at + 1);
-        let line = line.map_err(|error| Failure::input(format!("{place}: cannot be read: {error}")))?;
-        if line.trim().is_empty() {
-            continue;
-        }
-        let item = read_item(&line, unknown).map_err(|wrong| Failure::input(format!("{place}: {wrong}")))?;
-        if !seen.insert(item.task_id.clone()) {
-            return Err(Failure::input(format!("{place}: a second item {}", item.task_id)));
-        }
-        items.push(item);
-    }
-    Ok(items)
+    read_lines(reader, file, |line| {
+        let item = read_item(line, unknown)?;
+        if seen.insert(item.task_id.clone()) { Ok(item) } else { Err(format!("a second item {}", item.task_id)) }
+    })
 }
 
 /// Reads the items of several `files`, each its name in messages and its path, in their order.

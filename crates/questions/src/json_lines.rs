@@ -1,7 +1,8 @@
 //! JSON as the published files have it: a space after each comma and colon, text as it is.
 
-use std::io::{self, Write};
+use std::io::{self, BufRead, Write};
 
+use cwm_contract::Failure;
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
@@ -13,6 +14,27 @@ use serde_json::ser::{Formatter, Serializer};
 pub fn write_line(mut writer: impl Write, value: &impl Serialize) -> io::Result<()> {
     value.serialize(&mut Serializer::with_formatter(&mut writer, Spaced))?;
     writer.write_all(b"\n")
+}
+
+/// Reads each line of `file` (its name in messages) with `read`, which returns what is wrong. Blank lines are skipped.
+///
+/// # Errors
+///
+/// The line and what is wrong there.
+pub(crate) fn read_lines<T>(
+    reader: impl BufRead,
+    file: &str,
+    mut read: impl FnMut(&str) -> Result<T, String>,
+) -> Result<Vec<T>, Failure> {
+    let mut found = Vec::new();
+    for (at, line) in reader.lines().enumerate() {
+        let wrong = |what: String| Failure::input(format!("{file}, line {}: {what}", at + 1));
+        let line = line.map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        if !line.trim().is_empty() {
+            found.push(read(&line).map_err(wrong)?);
+        }
+    }
+    Ok(found)
 }
 
 struct Spaced;

@@ -66,7 +66,7 @@ impl<'i> Judge<'i> {
     ///
     /// # Errors
     ///
-    /// The item's task is known, and its input or metadata is not what the task needs.
+    /// The item's task is known, and its input, its metadata or its key is not what the task needs.
     pub fn new(item: &'i Item) -> Result<Self, Failure> {
         let sound = item.task().map(|task| SoundKey::new(item, task.form())).transpose()?;
         Ok(Judge { item, sound })
@@ -106,7 +106,12 @@ impl SoundKey {
         let position = position.map_err(|wrong| Failure::input(format!("{}: {wrong}", item.task_id)))?;
         // What input and metadata do not decide, the item does.
         let key = key(item, Keys::Sound)?.unwrap_or_else(|| item.correct_answer.clone());
-        let key = read_answer(form, &key, position.as_ref()).unwrap_or_default();
+        let key = match key.is_empty() {
+            true => Answer::new(),
+            false => read_answer(form, &key, position.as_ref()).ok_or_else(|| {
+                Failure::input(format!("{}: its key {key:?} is not the answer to a question of its task", item.task_id))
+            })?,
+        };
         Ok(SoundKey { form, position, key })
     }
 

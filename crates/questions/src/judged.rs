@@ -103,6 +103,24 @@ fn an_empty_list_may_be_said_as_none() {
     assert_eq!(judge.judge("FINAL ANSWER: White Queen at e5", Length::default()).sound, Some(false));
 }
 
+/// Without the text of the true option the item's own key decides.
+#[test]
+fn keys_that_are_no_answers_are_refused() {
+    let Some(items) = published() else { return };
+    let with = |key: &str| Item {
+        task_id: "semantic_keyword_0000".into(),
+        task_type: "semantic_keyword".into(),
+        correct_answer: key.into(),
+        ..items[0].clone()
+    };
+    let item = with("E");
+    let judge = Judge::new(&item).unwrap();
+    let sound = |answer: &str| judge.judge(&format!("FINAL ANSWER: {answer}"), Length::default()).sound;
+    assert_eq!((sound("(e)"), sound("none")), (Some(true), None));
+    let failure = Judge::new(&with("the second")).err().unwrap().message;
+    assert_eq!(failure, "semantic_keyword_0000: its key \"the second\" is not the answer to a question of its task");
+}
+
 /// An item of a task that is not known is judged by its key alone.
 #[test]
 fn unknown_tasks_have_no_sound_answers() {

@@ -1,7 +1,7 @@
-//! The fifty tasks that ask what a model understands of chess (ChessQA): items, their true answers, prompts, verdicts.
+//! The fifty tasks that ask what a model understands of chess (ChessQA).
 //!
-//! Pure functions of items and texts. No other crate knows a task's name. This crate must not know files of answers, who
-//! answers, or what is computed from verdicts.
+//! Items, their true answers, prompts and verdicts; readers of the rows that they are made of; players that need no model. This
+//! crate must not know files of answers, servers, or what is computed from verdicts.
 
 pub mod build;
 mod category;

@@ -30,17 +30,12 @@ impl Metadata {
             None => self.0.push((name.to_owned(), value.into())),
         }
     }
-
-    /// All names and values, in order.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value))
-    }
 }
 
 impl Serialize for Metadata {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, value) in self.iter() {
+        for (name, value) in &self.0 {
             map.serialize_entry(name, value)?;
         }
         map.end()

@@ -1,6 +1,8 @@
 //! Players that need no model: what they answer to an item.
 
 use cwm_contract::Failure;
+use cwm_game::GameStream;
+use cwm_random::Random;
 use serde_json::Value;
 
 use crate::truth::{self, Keys, Position, rules};
@@ -47,10 +49,7 @@ pub fn answer_at_random(item: &Item, seed: u64) -> Result<String, Failure> {
         }
         _ => vec![String::new()],
     };
-    let mut hasher = blake3::Hasher::new_derive_key("cwm-questions 1 one random number for each item");
-    hasher.update(&seed.to_le_bytes()).update(item.task_id.as_bytes());
-    let mut number = [0; 8];
-    number.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
-    let at = (u128::from(u64::from_le_bytes(number)) * choices.len() as u128) >> 64;
-    Ok(choices.into_iter().nth(at as usize).unwrap_or_default())
+    let mut draws = GameStream::new(&format!("questions answer {}", item.task_id), &seed.to_string(), 0);
+    let at = draws.below(choices.len().max(1) as u32) as usize;
+    Ok(choices.into_iter().nth(at).unwrap_or_default())
 }

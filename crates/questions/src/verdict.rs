@@ -68,9 +68,10 @@ impl Length {
 /// The verdict on the extracted text of an answer.
 pub fn verdict(extracted: Option<&str>, key: &str, answer_type: AnswerType, length: Length) -> PublishedVerdict {
     let lower = |text: &str| strip(&text.to_lowercase()).to_owned();
-    let Some(extracted) = extracted.filter(|_| !length.is_cut()) else {
-        return if length.is_cut() { PublishedVerdict::MaxTokenReached } else { PublishedVerdict::FormatError };
-    };
+    if length.is_cut() {
+        return PublishedVerdict::MaxTokenReached;
+    }
+    let Some(extracted) = extracted else { return PublishedVerdict::FormatError };
     if answer_type == AnswerType::Single {
         return if lower(extracted) == lower(key) { PublishedVerdict::Correct } else { PublishedVerdict::WrongAnswer };
     }

@@ -63,8 +63,9 @@ pub fn write(
 ) -> Result<(), Failure> {
     for (name, SourceCounts { impossible_rights, .. }) in sources {
         if *impossible_rights > 0 {
-            context
-                .note(format!("{name}: {impossible_rights} FENs have a castling right that cannot be: it is dropped"));
+            context.note(format!(
+                "{name}: {impossible_rights} FENs have a castling right that cannot be: keys are computed without it"
+            ));
         }
     }
     let sources: BTreeMap<&str, Value> = sources.iter().map(|(name, counts)| (*name, counts.json())).collect();

@@ -11,11 +11,15 @@ use arrow_schema::{DataType, Field};
 use cwm_contract::Failure;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
+/// How far a vector's length may be from one.
+const TOLERANCE: f64 = 0.01;
+
 /// The vectors of so many comments, in their order.
 ///
 /// # Errors
 ///
-/// The file is not what it must be, or does not have one vector of each comment, all equally long.
+/// The file is not what it must be, or does not have one vector of each comment, all of length one and with
+/// equally many numbers.
 pub fn read(path: &Path, comments: usize) -> Result<Vec<Vec<f32>>, Failure> {
     let wrong = |what: String| Failure::input(format!("the embeddings ({}) {what}", path.display()));
     let unreadable = |error: &dyn std::fmt::Display| wrong(format!("cannot be read: {error}"));
@@ -34,12 +38,23 @@ pub fn read(path: &Path, comments: usize) -> Result<Vec<Vec<f32>>, Failure> {
             if !place.is_empty() {
                 return Err(wrong(format!("have two vectors of comment {number}")));
             }
-            *place = lists.as_list::<i32>().value(row).as_primitive::<Float32Type>().values().to_vec();
+            let vector = lists.as_list::<i32>().value(row);
+            let values = vector.as_primitive::<Float32Type>().values();
+            let length = values.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
+            if vector.null_count() > 0 {
+                return Err(wrong(format!("have a vector of comment {number} in which a number is missing")));
+            }
+            let is_one = (length - 1.0).abs() <= TOLERANCE;
+            if !is_one {
+                return Err(wrong(format!("have a vector of comment {number} of length {length:.3}, and not one"))
+                    .hint("divide each vector by its length"));
+            }
+            *place = values.to_vec();
         }
     }
-    let length = vectors.first().map_or(0, Vec::len);
-    match vectors.iter().position(|vector| vector.is_empty() || vector.len() != length) {
-        Some(at) => Err(wrong(format!("have no vector of comment {at}, or one of another length than the first"))),
+    let size = vectors.first().map_or(0, Vec::len);
+    match vectors.iter().position(|vector| vector.is_empty() || vector.len() != size) {
+        Some(at) => Err(wrong(format!("have no vector of comment {at}, or one of another size than the first"))),
         None => Ok(vectors),
     }
 }

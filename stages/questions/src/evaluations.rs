@@ -6,7 +6,7 @@ use std::path::Path;
 use cwm_contract::{Context, Failure};
 use cwm_encoding::PlainMove;
 use cwm_evaluations::{Evaluation, Evaluations, Line, Score};
-use cwm_questions::build::{EvaluatedPosition, EvaluationReader, Judgement, SkipReason, four_fields};
+use cwm_questions::build::{EvaluatedPosition, EvaluationReader, PositionJudgement, SkipReason, four_fields};
 use cwm_questions::{Band, Item};
 
 use crate::counts::SourceCounts;
@@ -21,7 +21,7 @@ const STRIDE: u64 = 1 << 10;
 /// Positions that are read until no task needs more, or `first` with a value were read.
 struct Reading<'a> {
     context: &'a Context,
-    judgement: Judgement,
+    judgement: PositionJudgement,
     counts: SourceCounts,
     left: u64,
 }
@@ -34,7 +34,7 @@ struct Reading<'a> {
 pub fn read(
     context: &Context,
     path: &Path,
-    judgement: Judgement,
+    judgement: PositionJudgement,
     first: Option<u64>,
     wanted: &[Band],
 ) -> Result<(Vec<Item>, SourceCounts), Failure> {

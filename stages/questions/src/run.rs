@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 
 use cwm_contract::{Context, Failure};
-use cwm_questions::build::{Judgement, Positions, StateTracking, Tactics};
+use cwm_questions::build::{PositionJudgement, Positions, StateTracking, Tactics};
 use cwm_questions::prompt::Wording;
 use cwm_questions::{Band, Category, Distractors, Item, Task, UnknownTasks, read_items, write_line};
 
@@ -84,7 +84,7 @@ fn build(
         add("games", games::read(context, folder, positions("games"), tracking)?);
     }
     if let Some(path) = context.optional_input("evaluations") {
-        let judgement = Judgement::new(order, seed, keys, wanted);
+        let judgement = PositionJudgement::new(order, seed, keys, wanted);
         let bands: Vec<Band> = Band::ALL.into_iter().filter(|&band| is_given(Task::Judgement(band))).collect();
         if !bands.is_empty() {
             add("evaluations", evaluations::read(context, path, judgement, config.first, &bands)?);

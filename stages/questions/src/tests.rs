@@ -114,7 +114,7 @@ fn positions_of_games_know_their_moves_and_their_keys_hold() {
         let moves: Vec<&str> =
             item.metadata.get("moves").unwrap().as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
         let initial = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-        let fen = cwm_questions::truth::fen_after(initial, &moves.join(" "), cwm_questions::truth::EnPassant::Legal);
+        let fen = cwm_questions::truth::fen_after(initial, &moves.join(" "), cwm_encoding::EnPassant::Legal);
         assert_eq!(fen.as_deref(), Ok(item.input.split(" | ").next().unwrap()));
         let key = cwm_questions::truth::key(item, cwm_questions::truth::Keys::Sound).unwrap();
         assert_eq!(key.as_ref(), Some(&item.correct_answer));

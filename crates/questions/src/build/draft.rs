@@ -22,12 +22,9 @@ pub fn blank(task: Task, input: String) -> Item {
     }
 }
 
-/// The same with its key, and the number of answers in metadata `count`; none where the key would be empty.
-pub fn finish(mut item: Item, keys: Keys, count: Option<&str>) -> Result<Option<Item>, Failure> {
+/// The same with its key; none where the key would be empty.
+pub fn finish(mut item: Item, keys: Keys) -> Result<Option<Item>, Failure> {
     let Some(answer) = key(&item, keys)?.filter(|answer| !answer.is_empty()) else { return Ok(None) };
-    if let Some(count) = count {
-        item.metadata.insert(count, answer.split(", ").count());
-    }
     item.correct_answer = answer;
     Ok(Some(item))
 }

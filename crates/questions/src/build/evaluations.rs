@@ -1,15 +1,15 @@
 //! Lichess's evaluations: one JSON object a line.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
-use std::io::{BufRead, ErrorKind};
+use std::fmt;
+use std::io::{self, BufRead, ErrorKind, Read};
 
 use cwm_contract::Failure;
 use md5::{Digest, Md5};
 use serde::Deserialize;
 
-/// The longest line that is read.
-const LONGEST: usize = 16 << 20;
+/// A line of so many bytes is too long.
+const TOO_LONG: usize = (16 << 20) + 1;
 
 /// An evaluated position.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,9 +27,21 @@ pub struct EvaluatedPosition {
 }
 
 impl EvaluatedPosition {
-    /// The name of the position: 16 hexadecimal digits.
-    pub fn id(&self) -> String {
-        Md5::digest(&self.fen)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    /// The name of the position.
+    pub fn id(&self) -> PositionId {
+        let mut id = [0; 8];
+        id.copy_from_slice(&Md5::digest(&self.fen)[..8]);
+        PositionId(u64::from_be_bytes(id))
+    }
+}
+
+/// The name of a position: 16 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PositionId(u64);
+
+impl fmt::Display for PositionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
     }
 }
 
@@ -53,7 +65,7 @@ pub enum SkipReason {
 }
 
 impl SkipReason {
-    /// All, in the order in which they are looked for.
+    /// All of them.
     pub const ALL: [SkipReason; 7] = [
         SkipReason::TooLong,
         SkipReason::Unreadable,
@@ -131,32 +143,26 @@ impl<R: BufRead> EvaluationReader<R> {
     ///
     /// The file cannot be read on.
     pub fn read(&mut self) -> Result<Option<Result<EvaluatedPosition, SkipReason>>, Failure> {
-        let mut length = 0;
-        self.line.clear();
-        loop {
-            let available = match self.input.fill_buf() {
-                Ok(available) => available,
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
-                    self.is_cut = true;
-                    return Ok(None);
-                }
-                Err(error) => return Err(Failure::input(format!("{}: cannot be read on: {error}", self.file))),
-            };
-            let end = memchr::memchr(b'\n', available);
-            let taken = end.map_or(available.len(), |end| end + 1);
-            if taken == 0 && length == 0 {
-                return Ok(None);
+        match self.read_line() {
+            Ok(0) => Ok(None),
+            Ok(TOO_LONG..) => Ok(Some(Err(SkipReason::TooLong))),
+            Ok(_) => Ok(Some(evaluated(&self.line))),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                self.is_cut = true;
+                Ok(None)
             }
-            length += taken;
-            if length <= LONGEST {
-                self.line.extend_from_slice(&available[..taken]);
-            }
-            self.input.consume(taken);
-            if end.is_some() || taken == 0 {
-                return Ok(Some(if length > LONGEST { Err(SkipReason::TooLong) } else { evaluated(&self.line) }));
-            }
+            Err(error) => Err(Failure::input(format!("{}: cannot be read on: {error}", self.file))),
         }
+    }
+
+    /// Reads a line, and reads over what is longer than the longest. Returns how much of it was kept.
+    fn read_line(&mut self) -> io::Result<usize> {
+        self.line.clear();
+        let read = self.input.by_ref().take(TOO_LONG as u64).read_until(b'\n', &mut self.line)?;
+        if read == TOO_LONG && self.line.last() != Some(&b'\n') {
+            self.input.skip_until(b'\n')?;
+        }
+        Ok(read)
     }
 }
 
@@ -180,18 +186,4 @@ fn evaluated(line: &[u8]) -> Result<EvaluatedPosition, SkipReason> {
 pub fn four_fields(fen: &str) -> Option<String> {
     let fields: Vec<&str> = fen.split_ascii_whitespace().take(4).collect();
     (fields.len() == 4).then(|| fields.join(" "))
-}
-
-/// Positions that were read.
-#[derive(Debug, Default)]
-pub(super) struct SeenPositions(HashSet<[u8; 8]>);
-
-impl SeenPositions {
-    /// Adds a position; false if it was there.
-    pub fn insert(&mut self, position: &EvaluatedPosition) -> bool {
-        let digest = Md5::digest(&position.fen);
-        let mut short = [0; 8];
-        short.copy_from_slice(&digest[..8]);
-        self.0.insert(short)
-    }
 }

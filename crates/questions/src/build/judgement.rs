@@ -1,25 +1,27 @@
 //! Items of Position Judgement.
 
+use std::collections::HashSet;
+
 use cwm_contract::Failure;
 
 use super::draft::{blank, finish};
-use super::evaluations::{EvaluatedPosition, SeenPositions, SkipReason};
+use super::evaluations::{EvaluatedPosition, PositionId, SkipReason};
 use super::picker::{Order, Picker, TaskCount};
 use crate::item::Item;
-use crate::truth::{Keys, Position};
+use crate::truth::{Keys, chess_of_fen};
 use crate::{Band, Task};
 
 /// The values among which an answer chooses, one in the middle of each band.
 const GRID: [i64; 5] = [-400, -200, 0, 200, 400];
 
 /// How far a band reaches to both sides.
-const HALF_BAND: i64 = 50;
+const HALF_BAND: u64 = 50;
 
 /// Chooses the items of Position Judgement.
-pub struct Judgement {
+pub struct PositionJudgement {
     keys: Keys,
     picker: Picker,
-    seen: SeenPositions,
+    seen: HashSet<PositionId>,
     /// Positions of each band that were offered.
     found: [u64; 5],
     impossible_rights: u64,
@@ -27,18 +29,18 @@ pub struct Judgement {
 
 /// The band of a value, ends included.
 pub fn band_of(centipawns: i64) -> Option<Band> {
-    let at = GRID.iter().position(|middle| (centipawns - middle).abs() <= HALF_BAND)?;
+    let at = GRID.iter().position(|middle| centipawns.abs_diff(*middle) <= HALF_BAND)?;
     Band::ALL.get(at).copied()
 }
 
-impl Judgement {
+impl PositionJudgement {
     /// `wanted` is the number of items of each task.
     pub fn new(order: Order, seed: i128, keys: Keys, wanted: impl Fn(Task) -> usize) -> Self {
         let tasks = Band::ALL.map(Task::Judgement).map(|task| TaskCount { task, wanted: wanted(task), weight: 1 });
-        Judgement {
+        PositionJudgement {
             keys,
             picker: Picker::new(order, seed, &tasks),
-            seen: SeenPositions::default(),
+            seen: HashSet::new(),
             found: [0; 5],
             impossible_rights: 0,
         }
@@ -55,15 +57,17 @@ impl Judgement {
     ///
     /// A mistake of ours: a key cannot be computed of an item that was made here.
     pub fn offer(&mut self, position: &EvaluatedPosition) -> Result<Option<SkipReason>, Failure> {
-        if !self.seen.insert(position) {
+        let id = position.id();
+        if !self.seen.insert(id) {
             return Ok(Some(SkipReason::Seen));
         }
         let Some(band) = band_of(position.centipawns) else { return Ok(Some(SkipReason::NoBand)) };
-        let Ok(checked) = Position::of_fen(&position.fen) else { return Ok(Some(SkipReason::Fen)) };
-        self.impossible_rights += u64::from(checked.has_impossible_right());
+        let Ok((_, has_impossible_right)) = chess_of_fen(&position.fen) else { return Ok(Some(SkipReason::Fen)) };
+        self.impossible_rights += u64::from(has_impossible_right);
         self.found[band as usize] += 1;
-        let make = |task, _: &mut _| make(task, band, position, self.keys);
-        self.picker.offer(&position.id(), &[Task::Judgement(band)], make)?;
+        let id = id.to_string();
+        let make = |task, _: &mut _| make(task, band, &id, position, self.keys);
+        self.picker.offer(&id, &[Task::Judgement(band)], make)?;
         Ok(None)
     }
 
@@ -83,15 +87,15 @@ impl Judgement {
     }
 }
 
-fn make(task: Task, band: Band, position: &EvaluatedPosition, keys: Keys) -> Result<Option<Item>, Failure> {
+fn make(task: Task, band: Band, id: &str, position: &EvaluatedPosition, keys: Keys) -> Result<Option<Item>, Failure> {
     let mut item = blank(task, position.fen.clone());
     let metadata = &mut item.metadata;
-    metadata.insert("position_id", position.id());
+    metadata.insert("position_id", id);
     metadata.insert("actual_evaluation", position.centipawns);
     metadata.insert("depth", position.depth);
     metadata.insert("knodes", position.knodes);
     metadata.insert("best_line", position.line.as_str());
     metadata.insert("category", band.name());
     metadata.insert("options", GRID.to_vec());
-    finish(item, keys, None)
+    finish(item, keys)
 }

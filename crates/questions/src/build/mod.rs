@@ -15,9 +15,9 @@ mod semantic;
 mod tactics;
 mod tracking;
 
-pub use evaluations::{EvaluatedPosition, EvaluationReader, SkipReason, four_fields};
-pub use judgement::Judgement;
-pub use picker::{Order, Picker, TaskCount};
+pub use evaluations::{EvaluatedPosition, EvaluationReader, PositionId, SkipReason, four_fields};
+pub use judgement::PositionJudgement;
+pub use picker::Order;
 pub use positions::{Origin, Positions};
 pub use puzzles::{Puzzle, PuzzleFault, PuzzleReader};
 pub use semantic::semantic;

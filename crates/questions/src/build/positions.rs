@@ -1,15 +1,17 @@
 //! Items of Structural and Motifs about a position.
 
+use std::cell::LazyCell;
+
 use cwm_contract::Failure;
 use cwm_game::GameStream;
 use cwm_random::Random;
 use shakmaty::{Chess, Square};
 
-use super::draft::{blank, finish};
+use super::draft::blank;
 use super::picker::{Order, Picker, TaskCount};
 use crate::Task;
 use crate::item::Item;
-use crate::truth::{Keys, Position, piece_name};
+use crate::truth::{Keys, Position, on_position, piece_name};
 
 /// The Structural tasks about a position, in the order in which they are tried.
 const STRUCTURAL: [Task; 8] = [
@@ -77,11 +79,13 @@ impl Positions {
     ///
     /// # Errors
     ///
-    /// A mistake of ours: a key cannot be computed of an item that was made here.
+    /// Never.
     pub fn offer(&mut self, position: &Chess, origin: Origin<'_>) -> Result<(), Failure> {
         let row = origin.row();
+        // Of a row that no task would take, no moves are needed.
+        let position = LazyCell::new(|| Position::of_chess(position));
         for (family, tasks) in self.families.iter_mut().zip([&STRUCTURAL[..], &MOTIFS]) {
-            family.offer(&row, tasks, |task, draws| make(task, position, origin, self.keys, draws))?;
+            family.offer(&row, tasks, |task, draws| Ok(make(task, &position, origin, self.keys, draws)))?;
         }
         Ok(())
     }
@@ -101,14 +105,7 @@ fn weight(task: Task) -> u64 {
     }
 }
 
-fn make(
-    task: Task,
-    chess: &Chess,
-    origin: Origin<'_>,
-    keys: Keys,
-    draws: &mut GameStream,
-) -> Result<Option<Item>, Failure> {
-    let position = Position::of_chess(chess);
+fn make(task: Task, position: &Position, origin: Origin<'_>, keys: Keys, draws: &mut GameStream) -> Option<Item> {
     let squares: Vec<Square> = match task {
         Task::LegalMovePiece => {
             let mut origins: Vec<Square> = position.moves().iter().filter_map(|played| played.from()).collect();
@@ -125,9 +122,10 @@ fn make(
     let is_of_square =
         matches!(task, Task::LegalMovePiece | Task::CaptureSquares | Task::ControlSquares | Task::ProtectSquares);
     if is_of_square && squares.is_empty() {
-        return Ok(None);
+        return None;
     }
     let square = is_of_square.then(|| squares[draws.below(squares.len() as u32) as usize]);
+    let answer = on_position(task, position, square, keys).filter(|answer| !answer.is_empty())?;
     let mut item = blank(task, position.fen());
     match origin {
         Origin::Puzzle { id } => item.metadata.insert("puzzle_id", id),
@@ -139,12 +137,14 @@ fn make(
             item.metadata.insert("piece", piece_name(piece));
         }
     }
-    let count = count_of(task);
-    let Some(mut item) = finish(item, keys, count)? else { return Ok(None) };
+    if let Some(count) = count_of(task) {
+        item.metadata.insert(count, answer.split(", ").count());
+    }
+    item.correct_answer = answer;
     if let Origin::Game { moves, .. } = origin {
         item.metadata.insert("moves", moves.to_vec());
     }
-    Ok(Some(item))
+    Some(item)
 }
 
 /// The name in metadata under which the number of answers stands.

@@ -4,10 +4,9 @@ use std::io::Read;
 
 use csv::{Reader, ReaderBuilder, StringRecord};
 use cwm_contract::Failure;
-use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position as _};
 
-use crate::truth::chess_of_fen;
+use crate::truth::{chess_of_fen, played};
 
 /// A puzzle: a position, the opponent's move, and the solution.
 #[derive(Clone, Debug)]
@@ -48,7 +47,7 @@ pub enum PuzzleFault {
 }
 
 impl PuzzleFault {
-    /// All, in the order in which they are looked for.
+    /// All of them.
     pub const ALL: [PuzzleFault; 5] = [
         PuzzleFault::Cut,
         PuzzleFault::Unreadable,
@@ -163,8 +162,7 @@ impl<R: Read> PuzzleReader<R> {
 fn play(from: &Chess, moves: &[&str]) -> Result<Chess, PuzzleFault> {
     let mut position = from.clone();
     for word in moves {
-        let played = word.parse::<UciMove>().ok().and_then(|uci| uci.to_move(&position).ok());
-        position.play_unchecked(played.ok_or(PuzzleFault::IllegalMove)?);
+        position.play_unchecked(played(&position, word).ok_or(PuzzleFault::IllegalMove)?);
     }
     Ok(position)
 }

@@ -82,7 +82,7 @@ impl Source<'_> {
         item.task_id = format!("{task}_{gold:04}");
         item.correct_answer.extend(letter);
         let metadata = &mut item.metadata;
-        metadata.insert("variant", variant(kind));
+        metadata.insert("variant", task.name().trim_start_matches("semantic_"));
         metadata.insert("options", options);
         metadata.insert("correct_text", comment.cleaned.as_str());
         metadata.insert("fen_before", comment.fen_before.as_str());
@@ -134,15 +134,4 @@ fn descending(scores: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
     order
-}
-
-/// The name of a kind of options in metadata.
-fn variant(kind: Distractors) -> &'static str {
-    match kind {
-        Distractors::EasyRandom => "easy_random",
-        Distractors::Keyword => "keyword",
-        Distractors::PieceStage => "piece_stage",
-        Distractors::Embedding => "embedding",
-        Distractors::Lexical => "lexical",
-    }
 }

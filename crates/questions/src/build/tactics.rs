@@ -103,5 +103,5 @@ fn make(task: Task, puzzle: &Puzzle) -> Result<Option<Item>, Failure> {
     metadata.insert("pv_length", puzzle.moves.len());
     metadata.insert("pv", puzzle.moves.join(" "));
     // Of several moves that mate, sound keys name all; the item has the puzzle's own.
-    finish(item, Keys::Published, None)
+    finish(item, Keys::Published)
 }

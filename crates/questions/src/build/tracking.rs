@@ -60,13 +60,13 @@ fn make(task: Task, id: &str, moves: &[u16], keys: Keys, draws: &mut GameStream)
     let (Some(before), Some(followed)) = (moves.get(..START), moves.get(START..START + length)) else {
         return Ok(None);
     };
-    let wrong = |failure: String| Failure::input(format!("game {id:?}: {failure}"));
     let mut position = Chess::default();
     let mut uci = Vec::new();
     let mut play = |position: &mut Chess, packed: u16| {
         let plain = PlainMove::from_packed(packed);
         let played = plain.and_then(|plain| cwm_encoding::legal(position, plain));
-        let played = played.ok_or_else(|| wrong("a move is not legal".to_owned()))?;
+        let number = uci.len() + 1;
+        let played = played.ok_or_else(|| Failure::input(format!("move {number} of the game {id:?} is not legal")))?;
         uci.extend(plain.map(|plain| plain.to_string()));
         Ok::<_, Failure>(SanPlus::from_move_and_play_unchecked(position, played).to_string())
     };
@@ -82,5 +82,5 @@ fn make(task: Task, id: &str, moves: &[u16], keys: Keys, draws: &mut GameStream)
     item.metadata.insert("moves_san", san);
     item.metadata.insert("track_length", length);
     item.metadata.insert("moves", uci);
-    finish(item, keys, None)
+    finish(item, keys)
 }

@@ -1,6 +1,7 @@
 //! Our own wording.
 
 use super::wording::Template;
+use super::{CONTEXT, EXAMPLE};
 use crate::truth::Keys;
 use crate::{Form, Task};
 
@@ -12,7 +13,7 @@ pub(super) fn template(task: Task, keys: Keys) -> Template {
              FEN: {{fen}}\n\
              Moves: {{moves}}\n\
              Which position results? Give its FEN with all six fields. Name an en passant square only if a capture there is legal.\n\
-             {END}For example, of another position: FORMAT_EXAMPLE_PLACEHOLDER"
+             {END}For example, of another position: {EXAMPLE}"
         ),
         Task::Semantic(_) => format!(
             "A chess position is given as a FEN, and a move in UCI notation that is played in it.\n\
@@ -20,10 +21,10 @@ pub(super) fn template(task: Task, keys: Keys) -> Template {
              Move: {{move}}\n\
              One of these comments was written about this move. Which one?\n\
              {{options}}\n\
-             {END}Answer with its letter, for example: FORMAT_EXAMPLE_PLACEHOLDER"
+             {END}Answer with its letter, for example: {EXAMPLE}"
         ),
         _ => format!(
-            "A chess position is given as a FEN: {{fen}}\nCONTEXT_PLACEHOLDER{}\n{END}{}",
+            "A chess position is given as a FEN: {{fen}}\n{CONTEXT}{}\n{END}{}",
             find(task, keys),
             form(task, keys)
         ),
@@ -43,8 +44,9 @@ fn find(task: Task, keys: Keys) -> String {
         true => "If it is pinned to its own king, only squares along the line of the pin count.",
         false => "A piece that is pinned to its own king has none.",
     };
-    let about_piece =
-        |squares: &str| format!("This is about the {{piece}} on {{square}}, whoever is to move. {squares} {pin}");
+    let about_piece = |squares: &str| {
+        format!("This is about the {{piece}} on {{square}}, whichever side is to move. {squares} {pin}")
+    };
     match task {
         Task::PieceArrangement => "Which pieces stand where? Name the kinds of pieces of White, then those of Black, each side in \
              the order King, Queen, Rook, Bishop, Knight, Pawn, and pass over kinds that are not on the board."
@@ -87,7 +89,7 @@ fn find(task: Task, keys: Keys) -> String {
 fn form(task: Task, keys: Keys) -> String {
     let sound = keys == Keys::Sound;
     let list = "Separate several with a comma and a space.";
-    let example = "For example: FORMAT_EXAMPLE_PLACEHOLDER";
+    let example = format!("For example: {EXAMPLE}");
     match (task.form(), task) {
         (Form::Arrangement, _) => format!(
             "Write each kind with its color, a colon, and its squares in brackets: quoted, and sorted by file and then by rank. \
@@ -100,11 +102,11 @@ fn form(task: Task, keys: Keys) -> String {
             format!("Write moves in UCI notation, a promotion as one move for each piece. {list} {example}")
         }
         (Form::Move, _) => {
-            "Write the move in UCI notation. For example, of moves: FORMAT_EXAMPLE_PLACEHOLDER".to_owned()
+            format!("Write the move in UCI notation. For example, of moves: {EXAMPLE}")
         }
         (Form::Squares, _) => format!("{list} {example}"),
         (Form::Checkers, _) => {
-            format!("Write each piece with its color, kind and square, such as FORMAT_EXAMPLE_PLACEHOLDER. {list}")
+            format!("Write each piece with its color, kind and square, such as {EXAMPLE}. {list}")
         }
         (Form::Lines, _) => {
             format!(
@@ -123,7 +125,7 @@ fn form(task: Task, keys: Keys) -> String {
             };
             format!("Write each as its squares {order}, with > between. {list} {example}")
         }
-        (Form::Centipawns, _) => example.to_owned(),
+        (Form::Centipawns, _) => example,
         (Form::Fen | Form::Letter, _) => String::new(),
     }
 }

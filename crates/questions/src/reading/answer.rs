@@ -15,11 +15,7 @@ pub type Answer = BTreeSet<String>;
 
 /// The meaning of the text of an answer; none if it cannot be read. `position` is the one that moves are made in.
 pub fn read_answer(form: Form, text: &str, position: Option<&Position>) -> Option<Answer> {
-    let parts = match form {
-        Form::Arrangement => return arrangement(bare(text)),
-        Form::Fen => return Some([fen(bare(text))?].into()),
-        _ => bare_word(text),
-    };
+    let parts = bare_word(text);
     let answer = match form {
         Form::Move | Form::Moves => moves(parts, position)?,
         Form::Squares => words(parts).map(|word| square(&plain(word))).collect::<Option<_>>()?,
@@ -27,7 +23,8 @@ pub fn read_answer(form: Form, text: &str, position: Option<&Position>) -> Optio
         Form::Checkers => checkers(parts)?,
         Form::Centipawns => [centipawns(parts)?].into(),
         Form::Letter => [letter(parts)?].into(),
-        Form::Arrangement | Form::Fen => return None,
+        Form::Arrangement => arrangement(bare(text))?,
+        Form::Fen => [fen(bare(text))?].into(),
     };
     (!answer.is_empty()).then_some(answer)
 }
@@ -113,5 +110,5 @@ fn letter(text: &str) -> Option<String> {
     let letter = characters.next()?.to_ascii_uppercase();
     let next = characters.find(|character| !is_space(*character));
     let is_alone = next.is_none_or(|next| next.is_ascii_punctuation());
-    (('A'..='D').contains(&letter) && is_alone).then(|| letter.to_string())
+    (letter.is_ascii_uppercase() && is_alone).then(|| letter.to_string())
 }

@@ -1,9 +1,9 @@
 //! FENs of six fields.
 
-use shakmaty::{Board, Color, Rank, Role, Square};
+use shakmaty::{Board, Color, Square};
 
 use crate::reading::white_space::is_space;
-use crate::truth::Position;
+use crate::truth::{Position, was_passed};
 
 /// The FEN with one space between its fields, castling rights in their order, and an en passant square only where a capture is
 /// legal.
@@ -35,18 +35,7 @@ fn clock(text: &str) -> Option<u32> {
 /// The square, or `-` if nothing can capture there. A square that no double push leaves stays, and is wrong.
 fn legal_en_passant(board: &Board, turn: &str, square: Square, rights: &str) -> String {
     let position = Position::of_fen(&format!("{board} {turn} {rights} {square} 0 1")).ok();
-    let position = position.filter(|_| is_left_by_a_push(board, turn, square));
+    let position = position.filter(|_| was_passed(board, Color::from_white(turn == "w"), square));
     let legal = position.and_then(|position| position.fen().split(' ').nth(3).map(str::to_owned));
     legal.unwrap_or_else(|| square.to_string())
-}
-
-fn is_left_by_a_push(board: &Board, turn: &str, square: Square) -> bool {
-    let (rank, back, pushed) =
-        if turn == "w" { (Rank::Sixth, 8, Color::Black) } else { (Rank::Third, -8, Color::White) };
-    let is_empty = |square: Option<Square>| square.is_some_and(|square| board.piece_at(square).is_none());
-    let pawn = square.offset(-back).and_then(|pawn| board.piece_at(pawn));
-    square.rank() == rank
-        && is_empty(Some(square))
-        && is_empty(square.offset(back))
-        && pawn == Some(Role::Pawn.of(pushed))
 }

@@ -139,7 +139,8 @@ fn answers_are_read_by_their_form() {
         (Form::Centipawns, "equal", None),
         (Form::Letter, "(c)", Some("C")),
         (Form::Letter, "A good move", None),
-        (Form::Letter, "E", None),
+        (Form::Letter, "E", Some("E")),
+        (Form::Letter, "1", None),
     ] {
         assert_eq!(read(form, text).as_deref(), meaning, "{text}");
     }

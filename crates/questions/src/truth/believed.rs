@@ -9,10 +9,8 @@ use crate::Task;
 use crate::truth::position::Position;
 use crate::truth::{Keys, on_position};
 
-const ROLES: [Role; 6] = [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King];
-
-/// The position that 75 labels stand for (`cwm_encoding::GROUPS`); none if a side does not have exactly one king, or a label is
-/// no class.
+/// The position that 75 labels stand for (`cwm_encoding::GROUPS`); none if a side does not have exactly one king, or the
+/// label of a square is no class.
 pub fn believed_position(labels: &[u8; LABELS]) -> Option<Position> {
     let first = |group: usize| &labels[GROUPS[group].first..];
     let mut setup = Setup::empty();
@@ -20,8 +18,8 @@ pub fn believed_position(labels: &[u8; LABELS]) -> Option<Position> {
         // Squares come from a8 to h1.
         let square = Square::new(at as u32 ^ 56);
         if let Some(piece) = usize::from(class).checked_sub(1) {
-            let color = Color::from_white(piece < 6);
-            setup.board.set_piece_at(square, Piece { color, role: *ROLES.get(piece % 6)? });
+            let (color, role) = if piece < 6 { (Color::White, piece) } else { (Color::Black, piece - 6) };
+            setup.board.set_piece_at(square, Piece { color, role: *Role::ALL.get(role)? });
         }
     }
     setup.turn = Color::from_white(first(1)[0] == 0);

@@ -63,7 +63,7 @@ pub(crate) fn legal_moves(board: &Board, color: Color, castles: &Castles, en_pas
 }
 
 /// Whether a pawn of the side that is not `color` may just have gone over `square` by two steps.
-fn was_passed(board: &Board, color: Color, square: Square) -> bool {
+pub(crate) fn was_passed(board: &Board, color: Color, square: Square) -> bool {
     let on = |rank| Square::from_coords(square.file(), color.relative_rank(rank));
     square == on(Rank::Sixth)
         && board.piece_at(on(Rank::Fifth)) == Some(Role::Pawn.of(!color))

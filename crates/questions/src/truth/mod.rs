@@ -5,7 +5,6 @@ mod checks;
 mod judgement;
 mod legal;
 mod motifs;
-mod notes;
 mod position;
 pub(crate) mod rules;
 mod structural;
@@ -14,15 +13,17 @@ mod tracking;
 mod uci;
 
 use cwm_contract::Failure;
+use cwm_encoding::EnPassant;
 use serde_json::Value;
 use shakmaty::Square;
 
 pub use believed::{believed_answer, believed_position};
 pub use judgement::nearest;
-pub use notes::{Note, note};
+pub(crate) use legal::was_passed;
 pub use position::{Position, chess_of_fen};
 pub use structural::piece_name;
-pub use tracking::{EnPassant, fen_after};
+pub use tracking::fen_after;
+pub(crate) use uci::played;
 
 use crate::{Item, Task};
 use structural::SquareKind;

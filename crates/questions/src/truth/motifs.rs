@@ -11,18 +11,24 @@ use crate::truth::uci::{push_square, push_squares, separate};
 /// `pinning>pinned>king`.
 pub(crate) fn pins(board: &Board) -> String {
     let mut text = String::new();
-    for color in Color::ALL {
-        let Some(king) = board.king_of(color) else { continue };
-        let straight = rook_attacks(king, Bitboard::EMPTY) & board.rooks_and_queens();
-        let diagonal = bishop_attacks(king, Bitboard::EMPTY) & board.bishops_and_queens();
-        for slider in (straight | diagonal) & board.by_color(!color) {
-            let pinned = (between(slider, king) & board.occupied()).single_square();
-            if let Some(pinned) = pinned.filter(|pinned| board.by_color(color).contains(*pinned)) {
-                push_line(&mut text, &[slider, pinned, king]);
-            }
-        }
+    for pin in Color::ALL.into_iter().flat_map(|color| pins_of(board, color)) {
+        push_line(&mut text, &pin);
     }
     text
+}
+
+/// The pins of pieces of `color`: of each the pinning piece, the pinned one and its king.
+pub(crate) fn pins_of(board: &Board, color: Color) -> impl Iterator<Item = [Square; 3]> {
+    let pins = move |king| {
+        let straight = rook_attacks(king, Bitboard::EMPTY) & board.rooks_and_queens();
+        let diagonal = bishop_attacks(king, Bitboard::EMPTY) & board.bishops_and_queens();
+        let sliders = (straight | diagonal) & board.by_color(!color);
+        sliders.into_iter().filter_map(move |slider| {
+            let pinned = (between(slider, king) & board.occupied()).single_square()?;
+            board.by_color(color).contains(pinned).then_some([slider, pinned, king])
+        })
+    };
+    board.king_of(color).into_iter().flat_map(pins)
 }
 
 /// Pieces that move along lines of a kind, and the squares that one of them attacks with these squares occupied.

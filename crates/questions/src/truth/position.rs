@@ -19,7 +19,6 @@ pub struct Position {
     castling_rights: Bitboard,
     halfmoves: u32,
     fullmoves: NonZeroU32,
-    has_impossible_right: bool,
 }
 
 impl Position {
@@ -29,10 +28,7 @@ impl Position {
     ///
     /// It is no FEN, or no position of a game.
     pub fn of_fen(fen: &str) -> Result<Position, String> {
-        let (chess, has_impossible_right) = chess_of_fen(fen)?;
-        let mut position = Position::of_chess(&chess);
-        position.has_impossible_right = has_impossible_right;
-        Ok(position)
+        chess_of_fen(fen).map(|(chess, _)| Position::of_chess(&chess))
     }
 
     /// A position of a game.
@@ -44,7 +40,6 @@ impl Position {
             castling_rights: chess.castles().castling_rights(),
             halfmoves: chess.halfmoves(),
             fullmoves: chess.fullmoves(),
-            has_impossible_right: false,
         }
     }
 
@@ -62,7 +57,6 @@ impl Position {
             castling_rights: castles.castling_rights(),
             halfmoves: setup.halfmoves,
             fullmoves: setup.fullmoves,
-            has_impossible_right: false,
         })
     }
 
@@ -79,11 +73,6 @@ impl Position {
     /// The legal moves.
     pub fn moves(&self) -> &[Move] {
         &self.moves
-    }
-
-    /// Whether the FEN had a castling right that cannot be.
-    pub fn has_impossible_right(&self) -> bool {
-        self.has_impossible_right
     }
 
     /// The FEN, with an en passant square only where a capture is legal.

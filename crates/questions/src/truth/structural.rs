@@ -1,9 +1,10 @@
 //! The Structural tasks on one position: pieces, moves, checks and squares.
 
-use shakmaty::attacks::{between, bishop_attacks, ray, rook_attacks};
+use shakmaty::attacks::{between, ray};
 use shakmaty::{Bitboard, Board, Color, Piece, Role, Square};
 
 use crate::truth::Keys;
+use crate::truth::motifs::pins_of;
 use crate::truth::position::Position;
 use crate::truth::uci::{Uci, moves_text, push_square, push_squares, separate};
 
@@ -112,13 +113,8 @@ fn reached(board: &Board, square: Square, kind: SquareKind, keys: Keys) -> Bitbo
 
 /// The king to which the piece on `square` is pinned.
 fn pin(board: &Board, square: Square) -> Option<Square> {
-    let color = board.color_at(square)?;
-    let king = board.king_of(color)?;
-    let occupied = board.occupied().without(square);
-    let sliders = (rook_attacks(king, occupied) & board.rooks_and_queens())
-        | (bishop_attacks(king, occupied) & board.bishops_and_queens());
-    let pins = |slider: Square| between(king, slider).contains(square);
-    (sliders & board.by_color(!color)).into_iter().any(pins).then_some(king)
+    let mut pins = pins_of(board, board.color_at(square)?);
+    pins.find_map(|[_, pinned, king]| (pinned == square).then_some(king))
 }
 
 /// Whether no piece attacks the king of `color` after its piece other than the king went from `from` to `to`.

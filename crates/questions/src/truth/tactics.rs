@@ -1,18 +1,16 @@
 //! Short Tactics: the move that solves a puzzle, and all that mate as it does.
 
-use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position as _};
 
 use crate::truth::Keys;
 use crate::truth::chess_of_fen;
-use crate::truth::uci::{Uci, moves_text};
+use crate::truth::uci::{Uci, moves_text, played};
 
 /// The moves that solve the position of `fen`: the second of `pv`; with sound keys all mating moves if that one mates.
 pub(crate) fn solution(fen: &str, pv: &str, keys: Keys) -> Result<String, String> {
     let uci = pv.split_whitespace().nth(1).ok_or_else(|| format!("the line {pv:?} has no second move"))?;
     let (position, _) = chess_of_fen(fen)?;
-    let solution = uci.parse::<UciMove>().ok().and_then(|uci| uci.to_move(&position).ok());
-    let solution = solution.ok_or_else(|| format!("the second move of the line {pv:?} is not legal"))?;
+    let solution = played(&position, uci).ok_or_else(|| format!("the second move of the line {pv:?} is not legal"))?;
     Ok(match keys {
         Keys::Sound if mates(&position, solution) => moves_text(mating_moves(&position)),
         _ => moves_text(vec![Uci::of(solution)]),

@@ -1,21 +1,14 @@
 //! State tracking: the position after some moves.
 
+use cwm_encoding::EnPassant;
 use shakmaty::fen::Fen;
-use shakmaty::uci::UciMove;
 use shakmaty::{EnPassantMode, Position as _};
 
 use crate::truth::chess_of_fen;
+use crate::truth::uci::played;
 
-/// When the en passant square of a FEN is set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EnPassant {
-    /// Where a capture is legal, as python-chess writes it.
-    Legal,
-    /// After every double push.
-    Always,
-}
-
-/// The FEN after the moves (UCI, with spaces between them) from the position of a FEN.
+/// The FEN after the moves (UCI, with spaces between them) from the position of a FEN. python-chess writes an en passant square
+/// where a capture is legal.
 ///
 /// # Errors
 ///
@@ -23,8 +16,7 @@ pub enum EnPassant {
 pub fn fen_after(start: &str, moves: &str, en_passant: EnPassant) -> Result<String, String> {
     let (mut position, _) = chess_of_fen(start)?;
     for (at, uci) in moves.split_whitespace().enumerate() {
-        let played = uci.parse::<UciMove>().ok().and_then(|uci| uci.to_move(&position).ok());
-        let played = played.ok_or_else(|| format!("move {} of {moves:?} is not legal", at + 1))?;
+        let played = played(&position, uci).ok_or_else(|| format!("move {} of {moves:?} is not legal", at + 1))?;
         position.play_unchecked(played);
     }
     let mode = match en_passant {

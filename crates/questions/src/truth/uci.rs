@@ -1,7 +1,8 @@
 //! Moves and squares as text, in the order of texts.
 
 use cwm_encoding::PlainMove;
-use shakmaty::{Bitboard, Move, Square};
+use shakmaty::uci::UciMove;
+use shakmaty::{Bitboard, Chess, Move, Square};
 
 /// A move as UCI writes it: its letters from the highest byte on, so that numbers have the order of texts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +29,11 @@ impl Uci {
 
 fn letters(square: Square) -> [u8; 2] {
     [square.file().char() as u8, square.rank().char() as u8]
+}
+
+/// The legal move that `uci` writes.
+pub(crate) fn played(position: &Chess, uci: &str) -> Option<Move> {
+    uci.parse::<UciMove>().ok()?.to_move(position).ok()
 }
 
 /// The moves, sorted and each once, with a comma and a space between them.

@@ -19,10 +19,13 @@ fn comments(folder: &TempDir) -> PathBuf {
     path
 }
 
+/// An infinite number is written as missing.
 fn embeddings(folder: &TempDir, vectors: &[(u32, Vec<f32>)]) -> PathBuf {
     let path = folder.path().join("embeddings.parquet");
     let numbers: ArrayRef = Arc::new(UInt32Array::from_iter_values(vectors.iter().map(|(number, _)| *number)));
-    let lists = vectors.iter().map(|(_, vector)| Some(vector.iter().map(|value| Some(*value)).collect::<Vec<_>>()));
+    let lists = vectors.iter().map(|(_, vector)| {
+        Some(vector.iter().map(|value| Some(*value).filter(|value| !value.is_infinite())).collect::<Vec<_>>())
+    });
     let lists: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Float32Type, _, _>(lists));
     let batch = RecordBatch::try_from_iter([("vector", lists), ("comment", numbers)]).unwrap();
     let mut writer = ArrowWriter::try_new(std::fs::File::create(&path).unwrap(), batch.schema(), None).unwrap();
@@ -69,6 +72,22 @@ fn embeddings_take_the_place_of_words() {
     assert!(wrong(&vectors[1..]).contains("no vector of comment 5"));
     assert!(wrong(&[vectors.clone(), vec![(6, vec![1.0, 0.0])]].concat()).contains("of a comment 6, and there are 6"));
     assert!(wrong(&[vectors.clone(), vec![(3, vec![1.0, 0.0])]].concat()).contains("two vectors of comment 3"));
+    let changed = |vector: &[f32]| {
+        let mut vectors = vectors.clone();
+        vectors[3].1 = vector.to_vec();
+        with(&vectors).map(|_| ()).unwrap_err()
+    };
+    for (vector, length) in [(&[0.6, 0.82], "1.016"), (&[0.5, 0.5], "0.707"), (&[f32::NAN, 1.0], "NaN")] {
+        let failure = changed(vector);
+        assert!(
+            failure.message.ends_with(&format!("have a vector of comment 2 of length {length}, and not one")),
+            "{failure:?}"
+        );
+        assert_eq!(failure.hint.as_deref(), Some("divide each vector by its length"));
+    }
+    assert!(
+        changed(&[1.0, f32::INFINITY]).message.ends_with("have a vector of comment 2 in which a number is missing")
+    );
     let inputs = Questions.check_inputs(&["puzzles", "embeddings"]);
     assert_eq!(inputs.as_deref(), Some("has embeddings of no comments: it needs an input `comments`"));
 }

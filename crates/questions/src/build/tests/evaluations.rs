@@ -2,7 +2,8 @@ use std::io::{BufReader, Cursor};
 
 use serde::Deserialize;
 
-use crate::build::{EvaluationReader, Judgement, Order, SkipReason};
+use crate::build::judgement::band_of;
+use crate::build::{EvaluationReader, Order, PositionJudgement, SkipReason};
 use crate::truth::Keys;
 use crate::{Band, golden};
 
@@ -30,7 +31,7 @@ fn what_each_line_of_evaluations_gives_is_golden() {
     let Some(expected) = golden::lines::<Expected>("evaluations-expected.jsonl") else { return };
     let Some(text) = golden::text("evaluations.jsonl") else { return };
     let mut reader = EvaluationReader::new(Cursor::new(text), "evaluations.jsonl");
-    let mut judgement = Judgement::new(Order::File, 0, Keys::Published, |_| 1_000);
+    let mut judgement = PositionJudgement::new(Order::File, 0, Keys::Published, |_| 1_000);
     let mut found = Vec::new();
     let mut line = 0;
     while let Some(row) = reader.read().unwrap() {
@@ -41,7 +42,7 @@ fn what_each_line_of_evaluations_gives_is_golden() {
             Ok(position) => {
                 of_line.cp = Some(position.centipawns);
                 of_line.depth = position.depth;
-                of_line.position_id = Some(position.id());
+                of_line.position_id = Some(position.id().to_string());
                 judgement.offer(&position).unwrap()
             }
         };
@@ -69,4 +70,16 @@ fn a_line_that_is_too_long_is_skipped_and_read_over() {
     let found = reader.read().unwrap().unwrap().unwrap();
     assert_eq!((&found.fen[..], found.centipawns, found.knodes), ("8/8/8/8/8/4k3/8/4K3 w - -", 5, None));
     assert_eq!(reader.read().unwrap(), None);
+}
+
+#[test]
+fn any_value_has_its_band_or_none() {
+    let line = r#"{"fen":"8/8/8/8/8/4k3/8/4K3 w - -","evals":[{"pvs":[{"cp":-9223372036854775808}]}]}"#;
+    let position = EvaluationReader::new(line.as_bytes(), "evaluations").read().unwrap().unwrap().unwrap();
+    let mut judgement = PositionJudgement::new(Order::File, 0, Keys::Published, |_| 1);
+    assert_eq!(judgement.offer(&position).unwrap(), Some(SkipReason::NoBand));
+    let bands = [i64::MAX, 451, 450, 350, 349, 50, -150, -450, -451, i64::MIN].map(band_of);
+    let (winning, neutral) = (Some(Band::Winning), Some(Band::Neutral));
+    let (disadvantage, losing) = (Some(Band::Disadvantage), Some(Band::Losing));
+    assert_eq!(bands, [None, None, winning, winning, None, neutral, disadvantage, losing, None, None]);
 }

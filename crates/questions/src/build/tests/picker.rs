@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use crate::build::draft::blank;
-use crate::build::{Order, Picker, TaskCount};
+use crate::build::picker::{Order, Picker, TaskCount};
 use crate::{Item, Task};
 
 const TASKS: [Task; 3] = [Task::Pin, Task::Fork, Task::Battery];

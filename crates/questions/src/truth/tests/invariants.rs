@@ -1,11 +1,11 @@
 //! What holds of any position, and what is reported of bad ones.
 
-use cwm_encoding::LABELS;
+use cwm_encoding::{EnPassant, LABELS};
 use proptest::prelude::*;
 use shakmaty::{Chess, Move, Position as _};
 
 use crate::truth::uci::{Uci, moves_text};
-use crate::truth::{EnPassant, Keys, Position, believed_answer, believed_position, fen_after, key, legal};
+use crate::truth::{Keys, Position, believed_answer, believed_position, fen_after, key, legal};
 use crate::{Task, golden};
 
 fn text(moves: Vec<Move>) -> String {
@@ -63,6 +63,15 @@ proptest! {
         let labels: [u8; LABELS] = labels.try_into().unwrap();
         let _ = believed_position(&labels);
     }
+
+    #[test]
+    fn a_label_that_is_no_class_is_no_position(square in 0usize..64, class in 13u8..) {
+        let mut labels = [0; LABELS];
+        (labels[square], labels[(square + 9) % 64], labels[(square + 19) % 64]) = (0, 6, 12);
+        prop_assert!(believed_position(&labels).is_some());
+        labels[square] = class;
+        prop_assert!(believed_position(&labels).is_none());
+    }
 }
 
 #[test]
@@ -70,7 +79,7 @@ fn bad_positions_and_moves_are_named() {
     let error = |fen| Position::of_fen(fen).unwrap_err();
     assert!(error("x").starts_with("\"x\" is no FEN"));
     assert!(error("8/8/8/8/8/8/8/K7 w - - 0 1").contains("is no position of a game"));
-    assert!(Position::of_fen("4k3/8/8/8/8/8/8/K7 w KQ e3").unwrap().has_impossible_right());
+    assert!(crate::truth::chess_of_fen("4k3/8/8/8/8/8/8/K7 w KQ e3").unwrap().1);
     let start = "4k3/8/8/8/8/8/8/K7 w - - 0 1";
     assert_eq!(fen_after(start, "a1a2 e8e1", EnPassant::Legal).unwrap_err(), "move 2 of \"a1a2 e8e1\" is not legal");
 }

@@ -2,6 +2,7 @@
 
 mod believed;
 mod invariants;
+mod notes;
 mod positions;
 mod published;
 mod scripted;

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use cwm_encoding::EnPassant;
 use serde::Deserialize;
 use shakmaty::Square;
 
 use crate::Task;
 use crate::golden::lines;
 use crate::truth::tests::entries;
-use crate::truth::{EnPassant, Keys, Position, fen_after, on_position, piece_name};
+use crate::truth::{Keys, Position, fen_after, on_position, piece_name};
 
 #[derive(Deserialize)]
 struct Row {

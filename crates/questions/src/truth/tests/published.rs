@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use crate::Task;
 use crate::golden::{published, text};
 use crate::truth::tests::entries;
-use crate::truth::{Keys, key, note};
+use crate::truth::tests::notes::note;
+use crate::truth::{Keys, key};
 
 #[test]
 fn every_published_key_comes_out_of_input_and_metadata() {

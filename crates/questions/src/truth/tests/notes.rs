@@ -1,8 +1,9 @@
 //! Where a published key is not what its prompt asks for, or is one of several.
 
 use cwm_contract::Failure;
+use cwm_encoding::EnPassant;
 
-use crate::truth::{EnPassant, Keys, after_moves, chess_of_fen, fault, key};
+use crate::truth::{Keys, after_moves, chess_of_fen, fault, key};
 use crate::{Item, Task};
 
 /// A remark on an item's published key.
