@@ -15,6 +15,7 @@ use serde_json::json;
 
 use crate::boards::{BoardsWriter, WrongLabels, find_wrong_labels};
 use crate::config::Config;
+use crate::kept::PredictionsWriter;
 use crate::scores::{Score, ScoresWriter};
 
 /// Games that are sorted by length together, and whose scores are in memory at once.
@@ -62,6 +63,8 @@ fn evaluate(context: &Context, config: &Config, device: &Device) -> Result<(), F
     }
     let mut scores = ScoresWriter::create(context.output("scores")?, model.to_string(), games.to_string())?;
     let mut boards = BoardsWriter::create(context.output("boards")?, &dataset, config.en_passant(), &model)?;
+    let path = context.output("predictions")?;
+    let mut predictions = PredictionsWriter::create(path, &dataset, config.en_passant(), model.to_string())?;
     let mut tally = Tally::default();
     let mut first = 0;
     while first < dataset.len() {
@@ -71,8 +74,13 @@ fn evaluate(context: &Context, config: &Config, device: &Device) -> Result<(), F
             chunk.filter_map(|game| dataset.tokens(game).transpose()).collect::<Result<Vec<_>, ShardError>>()?;
         let (chunk, wrong_by_game) = evaluation.scores(first, &games)?;
         for (game, wrong) in wrong_by_game {
-            let loss = chunk[game].iter().filter_map(|score| Score::of(score).loss).collect();
-            boards.push(first + game, &wrong, Some(loss))?;
+            let loss: Vec<f64> = chunk[game].iter().filter_map(|score| Score::of(score).loss).collect();
+            if config.keep_predictions {
+                predictions.push(first + game, &wrong, &loss)?;
+            }
+            if becomes_board(config, first + game) {
+                boards.push(first + game, &wrong, Some(loss))?;
+            }
         }
         chunk.iter().for_each(|game| tally.add_game(game));
         let rows: Vec<Vec<Score>> = chunk.iter().map(|game| game.iter().map(Score::of).collect()).collect();
@@ -82,6 +90,7 @@ fn evaluate(context: &Context, config: &Config, device: &Device) -> Result<(), F
     }
     scores.finish()?;
     boards.finish()?;
+    predictions.finish()?;
     context.metric("loss", tally.loss());
     context.metric("labelwise", tally.labelwise());
     context.metric("exact", tally.exact());
@@ -137,6 +146,11 @@ fn check_vocabulary(network: &Network) -> Result<(), Failure> {
     }
 }
 
+/// Returns true if the game with this place in the dataset is written as a board.
+fn becomes_board(config: &Config, game: usize) -> bool {
+    (game as u64) < config.board_games
+}
+
 /// The wrong labels in each position of some games, by their places.
 type WrongByGame = BTreeMap<usize, Vec<WrongLabels>>;
 
@@ -151,9 +165,9 @@ struct Evaluation<'a> {
 
 impl Evaluation<'_> {
     /// Scores of these games, the first of which has the ordinal `first`, in their order; and what is wrong in each
-    /// position of those that become boards, by their places.
+    /// position of those that become boards, or of all if predictions are kept, by their places.
     fn scores(&self, first: usize, games: &[&[u16]]) -> Result<(Vec<Vec<PositionScore>>, WrongByGame), Failure> {
-        let becomes_board = |game: usize| ((first + game) as u64) < self.config.board_games;
+        let is_wanted = |game: usize| self.config.keep_predictions || becomes_board(self.config, first + game);
         let lengths: Vec<usize> = games.iter().map(|game| game.len()).collect();
         let cuts = cut_by_length(&lengths, self.config.batch_tokens as usize);
         let scored: Vec<Result<_, Failure>> = self.workers.map(cuts.len(), |index| {
@@ -165,21 +179,21 @@ impl Evaluation<'_> {
             });
             let batch = batch.map_err(|error| error.failure("games"))?;
             let scores = score(self.network, self.device_weights, &batch);
-            let boards: Vec<usize> = (0..cut.len()).filter(|&place| becomes_board(cut[place])).collect();
-            if boards.is_empty() {
+            let wanted: Vec<usize> = (0..cut.len()).filter(|&place| is_wanted(cut[place])).collect();
+            if wanted.is_empty() {
                 return Ok((scores, WrongByGame::new()));
             }
-            let wrong = find_wrong_labels(self.network, self.device_weights, &batch, &scores, &boards);
-            let wrong_by_game: WrongByGame = boards.into_iter().map(|place| cut[place]).zip(wrong).collect();
+            let wrong = find_wrong_labels(self.network, self.device_weights, &batch, &scores, &wanted);
+            let wrong_by_game: WrongByGame = wanted.into_iter().map(|place| cut[place]).zip(wrong).collect();
             Ok((scores, wrong_by_game))
         });
         let (mut by_game, mut wrong_by_game) = (vec![Vec::new(); games.len()], WrongByGame::new());
         for (cut, scored) in cuts.iter().zip(scored) {
-            let (scores, of_boards) = scored?;
+            let (scores, wrong) = scored?;
             for (&game, scores) in cut.iter().zip(scores) {
                 by_game[game] = scores;
             }
-            wrong_by_game.extend(of_boards);
+            wrong_by_game.extend(wrong);
         }
         Ok((by_game, wrong_by_game))
     }

@@ -27,6 +27,9 @@ parameters! {
         pub precision: String = "fp32".into(), kind = Type::Choice(Precision::NAMES),
         /// Number of games, the first ones, that are written as boards: each position with its prediction.
         pub board_games: u64 = 2, kind = Type::Integer { min: 0, max: 100 },
+        /// Write the predicted labels of all positions as `predictions`, for the player `believed` of `answer` and for other
+        /// programs. The games go through the model twice.
+        pub keep_predictions: bool = false,
         /// Name of the test set in tables, as in `with: { test: random_uniform }`. The default is the value of the axis
         /// `test`, and `held_out` without such an axis. `held_out` and `random_uniform` are the paper's test sets; any
         /// other name is a further shift.
@@ -56,6 +59,11 @@ impl Config {
         faults
     }
 
+    /// Parameters without effect with these values: results from before `keep_predictions` existed keep their keys.
+    pub fn unused_parameters(&self) -> Vec<&'static str> {
+        if self.keep_predictions { Vec::new() } else { vec!["keep_predictions"] }
+    }
+
     /// Returns the type to which operands of matrix products are rounded.
     pub fn precision(&self) -> Precision {
         Precision::named(&self.precision).unwrap_or_default()
@@ -80,6 +88,7 @@ impl Config {
             ("options", !self.options.is_empty()),
             ("batch_tokens", self.batch_tokens != BATCH_TOKENS),
             ("precision", self.precision() != Precision::default()),
+            ("keep_predictions", self.keep_predictions),
         ];
         given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
     }

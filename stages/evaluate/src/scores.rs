@@ -15,13 +15,9 @@ use cwm_contract::Failure;
 use cwm_encoding::{GROUPS, LABELS};
 use cwm_models::heads::labels::PositionScore;
 use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
 
-/// Rows of a row group.
-const GROUP_ROWS: usize = 1 << 18;
+use crate::parquet_file;
 
 /// The score of the prediction of one position.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,17 +53,7 @@ impl ScoresWriter {
     /// The disk refuses.
     pub fn create(path: &Path, model: String, dataset: String) -> Result<Self, Failure> {
         let schema = schema();
-        let metadata = [("cwm.model", model), ("cwm.dataset", dataset)];
-        let metadata = metadata.map(|(key, value)| KeyValue::new(key.to_owned(), value)).to_vec();
-        // The library's own version there would change the bytes with every update of it.
-        let properties = WriterProperties::builder()
-            .set_created_by("cwm".to_owned())
-            .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .set_max_row_group_row_count(Some(GROUP_ROWS))
-            .set_key_value_metadata(Some(metadata))
-            .build();
-        let file = fs_err::File::create(path)?;
-        let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties)).map_err(failure)?;
+        let writer = parquet_file::create(path, &schema, [("cwm.model", model), ("cwm.dataset", dataset)])?;
         Ok(ScoresWriter { writer, schema })
     }
 

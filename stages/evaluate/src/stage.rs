@@ -14,6 +14,9 @@ use crate::{checkpoint, predictions, probe};
 /// Bytes of a usual game as a board.
 const BOARD: f64 = 16e3;
 
+/// Bytes of the predictions of a position, for each byte of its game.
+const PREDICTIONS: f64 = 10.0;
+
 /// Scores a model on games.
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluate;
@@ -51,6 +54,13 @@ impl Stage for Evaluate {
         vec![
             Output::file("scores", Format::SCORES, "parquet", "One row for each position, sorted by game and step."),
             Output::file("boards", Format::BOARDS, "jsonl", "The predicted and true boards of the first games."),
+            Output::file(
+                "predictions",
+                Format::PREDICTIONS,
+                "parquet",
+                "The predicted labels of each position; no rows without `keep_predictions: true`.",
+            )
+            .when("checkpoint"),
         ]
     }
 
@@ -63,6 +73,10 @@ impl Stage for Evaluate {
             Ok(config) => config.faults(),
             Err(fault) => vec![fault],
         }
+    }
+
+    fn unused_parameters(&self, values: &Values) -> Vec<&'static str> {
+        Config::read(values).map_or_else(|_| Vec::new(), |config| config.unused_parameters())
     }
 
     fn uses_devices(&self) -> bool {
@@ -87,14 +101,17 @@ impl Stage for Evaluate {
             Some(checkpoint) => {
                 let parameters = (*checkpoint)?;
                 let sort = format!("{} {:?} {}", config.family.unwrap_or_default(), config.options, config.precision);
+                let passes = if config.keep_predictions { 2.0 } else { 1.0 };
                 // Read, as weights, and as what the families' forms make of them.
-                Work { memory: 4 * parameters, ..Work::new(sort, parameters as f64 * games) }
+                Work { memory: 4 * parameters, ..Work::new(sort, passes * parameters as f64 * games) }
             }
             None => Work::new("predictions".into(), games),
         };
         // However large a model is, its scores are not: some 20 bytes a position, of which a dataset has 2.
         let boards = config.board_games as f64 * BOARD;
-        Some(Work { bytes: [("scores".into(), 8.0 * games), ("boards".into(), boards)].into(), ..work })
+        let predictions = if config.keep_predictions { PREDICTIONS * games } else { 0.0 };
+        let bytes = [("scores", 8.0 * games), ("boards", boards), ("predictions", predictions)];
+        Some(Work { bytes: bytes.map(|(name, bytes)| (name.to_owned(), bytes)).into(), ..work })
     }
 
     fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {

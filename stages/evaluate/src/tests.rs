@@ -18,6 +18,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use crate::Evaluate;
 
 mod boards;
+mod kept;
 mod models;
 mod predictions;
 

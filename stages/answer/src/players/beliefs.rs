@@ -27,9 +27,13 @@ impl Beliefs {
         let wrong = |what: String| Failure::input(format!("the predictions ({}): {what}", path.display()));
         let wanted: HashSet<(String, u64)> = items.iter().filter_map(|item| place(item).ok().flatten()).collect();
         let file = fs_err::File::open(path)?.into_file();
-        let reader = ParquetRecordBatchReaderBuilder::try_new(file).and_then(ParquetRecordBatchReaderBuilder::build);
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| wrong(error.to_string()))?;
+        if builder.metadata().file_metadata().num_rows() == 0 {
+            return Err(wrong("there are no rows".to_owned())
+                .hint("the stage `evaluate` writes predictions with `keep_predictions: true`"));
+        }
         let mut beliefs = HashMap::new();
-        for batch in reader.map_err(|error| wrong(error.to_string()))? {
+        for batch in builder.build().map_err(|error| wrong(error.to_string()))? {
             let batch = batch.map_err(|error| wrong(error.to_string()))?;
             let (ids, plies) = (column(&batch, "id", &DataType::Utf8), column(&batch, "t", &DataType::UInt64));
             let item = arrow_schema::Field::new("item", DataType::UInt8, true);

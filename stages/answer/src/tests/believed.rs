@@ -68,4 +68,7 @@ fn a_world_model_is_asked_from_the_board_it_believes_in() {
     assert_eq!(failure.message, "b: the predictions have no row of game `g`, t 3");
     let failure = fails(run(&[("g", 2, truth), ("g", 2, truth)]));
     assert!(failure.message.ends_with("game `g`, t 2 has two rows"), "{failure}");
+    let failure = fails(run(&[]));
+    assert!(failure.message.ends_with("there are no rows"), "{failure}");
+    assert!(failure.hint.unwrap().contains("keep_predictions"));
 }

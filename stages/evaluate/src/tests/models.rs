@@ -45,6 +45,7 @@ fn a_named_family_narrows_the_code_that_counts() {
             ("family".to_owned(), family),
             ("batch_tokens".to_owned(), Value::Int(1)),
             ("board_games".to_owned(), Value::Int(0)),
+            ("keep_predictions".to_owned(), Value::Bool(false)),
             ("en_passant".to_owned(), Value::Text("always".into())),
             ("precision".to_owned(), Value::Text("fp32".into())),
             ("options".to_owned(), Value::Map(BTreeMap::new())),
