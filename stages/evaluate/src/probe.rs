@@ -85,7 +85,7 @@ mod tests {
         assert!(!all.keys().any(|name| name.ends_with("refused")), "{:?}", all.keys());
         assert_eq!(all.keys().filter(|name| name.ends_with("-spoilt/boards")).count(), families::FAMILIES.len());
         let one = probe(&[("family", "transformer")]).unwrap();
-        assert_eq!(one.len(), 4);
+        assert_eq!(one.len(), 6);
         assert!(one.iter().all(|(name, bytes)| all[name] == *bytes));
         assert_ne!(one["transformer-sound/boards"], one["transformer-spoilt/boards"]);
         assert!(probe(&[("family", "transformer"), ("precision", "bf16")]).unwrap() != one);
