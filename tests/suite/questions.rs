@@ -26,19 +26,26 @@ fn cells(name: &str, sets: &[&str], stages: &[&str]) -> Vec<usize> {
 
 #[test]
 fn the_four_pipelines_plan() {
-    let stages = ["published", "items", "scripted", "asked", "varied", "grades", "report"];
-    assert_eq!(cells("pipeline.yaml", &[], &stages), [0, 1, 8, 0, 0, 1, 1]);
-    assert_eq!(cells("small.yaml", &["--set", "engine=null"], &stages), [0, 1, 4, 4, 0, 1, 1]);
-    assert_eq!(cells("paper.yaml", &[], &stages), [5, 0, 3, 15, 4, 1, 1]);
-    assert_eq!(cells("build.yaml", &[], &stages), [0, 1, 3, 0, 0, 1, 1]);
+    let stages = ["published", "items", "scripted", "believed", "asked", "varied", "grades", "report"];
+    assert_eq!(cells("pipeline.yaml", &[], &stages), [0, 1, 8, 1, 0, 0, 1, 1]);
+    assert_eq!(cells("small.yaml", &["--set", "engine=null"], &stages), [0, 1, 4, 0, 4, 0, 1, 1]);
+    assert_eq!(cells("paper.yaml", &[], &stages), [5, 0, 3, 0, 15, 4, 1, 1]);
+    assert_eq!(cells("build.yaml", &[], &stages), [0, 1, 3, 0, 0, 0, 1, 1]);
 }
 
 /// The miniature on few games.
-const SMALL: [&str; 4] = ["games=60", "analysed=12", "per_task=4", "per_theme=1"];
+const SMALL: [&str; 5] = ["games=60", "analysed=12", "learned=40", "per_task=4", "per_theme=1"];
 
 #[test]
 fn a_smaller_miniature_comes_to_a_page_with_every_table() {
-    if !cfg!(all(feature = "questions", feature = "answer", feature = "grade", feature = "report")) {
+    if !cfg!(all(
+        feature = "questions",
+        feature = "train",
+        feature = "evaluate",
+        feature = "answer",
+        feature = "grade",
+        feature = "report"
+    )) {
         println!("skipped: built without the stages of questions");
         return;
     }
@@ -57,6 +64,11 @@ fn a_smaller_miniature_comes_to_a_page_with_every_table() {
         std::fs::read_to_string(context.path("report/tables/questions-categories.csv")).expect("the table");
     let oracle = categories.lines().find(|line| line.starts_with("ours,oracle,")).expect("the oracle");
     assert_eq!(oracle.split(',').nth(4), Some("100"), "{categories}");
+    // A world model is asked what follows from a board, and nothing else.
+    let believed = categories.lines().find(|line| line.starts_with("ours,believed,")).expect("the world model");
+    let cells: Vec<&str> = believed.split(',').collect();
+    assert!(!cells[7].is_empty() && !cells[10].is_empty(), "{categories}");
+    assert!(cells[13..].iter().all(|cell| cell.is_empty()), "{categories}");
     // No scripted player reads a prompt.
     let context_table =
         std::fs::read_to_string(context.path("report/tables/questions-context.csv")).expect("the table");
