@@ -1,8 +1,8 @@
 """llama.cpp's server with a model of random weights, for the tests of the stage `answer`.
 
-`llama_server.py FOLDER PORT` writes FOLDER/model.gguf (a llama of two layers whose tokens are bytes; the seed is fixed), starts the
-server of the package xllamacpp, which is llama.cpp's own, at 127.0.0.1, and prints `ready` once it listens. The server's log, with each
-request, goes to standard error. It ends when standard input ends.
+`llama_server.py FOLDER` writes FOLDER/model.gguf (a llama of two layers whose tokens are bytes; the seed is fixed), starts the
+server of the package xllamacpp, which is llama.cpp's own, at a free port of 127.0.0.1, and prints `ready URL`. The server's log, with
+a line for each request, goes to standard error. It ends when standard input ends.
 """
 
 import sys
@@ -63,17 +63,16 @@ def write_model(path: Path) -> None:
 
 
 def main() -> None:
-    model, port = Path(sys.argv[1]) / "model.gguf", int(sys.argv[2])
+    model = Path(sys.argv[1]) / "model.gguf"
     write_model(model)
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(model)
     parameters.model_alias = {"random"}
     parameters.hostnames = ["127.0.0.1"]
-    parameters.port = port
+    parameters.port = 0
     parameters.n_ctx = CONTEXT
     parameters.n_parallel = 2
     parameters.warmup = False
-    parameters.endpoint_metrics = True
     parameters.cpuparams.n_threads = 1
     server = xllamacpp.Server(parameters)
     print("ready", server.listening_address, flush=True)
