@@ -33,6 +33,7 @@ mod inside_models;
 mod inspection;
 mod json;
 mod licences;
+mod llama_server;
 mod model_commands;
 mod paper_runs;
 mod pipeline_errors;

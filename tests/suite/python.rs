@@ -20,7 +20,7 @@ stages:
 ";
 
 /// A Python that has these modules; else says, in words, that the test is skipped, unless `CWM_REQUIRE` names `python`
-/// or, for torch, `torch`.
+/// or, for torch and llama.cpp, `torch` and `llama`.
 pub fn python(modules: &str) -> Option<OsString> {
     if !cfg!(all(feature = "parse", feature = "tokenize", feature = "inspect")) {
         println!("skipped: built without the stages that make a dataset");
@@ -36,7 +36,11 @@ pub fn python_with(modules: &str) -> Option<OsString> {
     if found.is_ok_and(|found| found.status.success()) {
         return Some(python);
     }
-    let name = if modules.contains("torch") { "torch" } else { "python" };
+    let name = match modules {
+        _ if modules.contains("torch") => "torch",
+        _ if modules.contains("xllamacpp") => "llama",
+        _ => "python",
+    };
     let required = std::env::var("CWM_REQUIRE").unwrap_or_default();
     assert!(
         required.split(',').all(|required| required != name),

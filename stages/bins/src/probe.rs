@@ -59,8 +59,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         "run",
         &[
             usual("evaluation[seed=9,test=held_out]", MODEL),
-            of_fewer("evaluation[seed=1]", 19),
-            of_fewer("evaluation[seed=2]", 21),
+            usual("evaluation[seed=1]", OTHER),
             scored("infinite", Some(MODEL), Losses::Infinite),
             scored("not_a_number", Some(OTHER), Losses::NotANumber),
             predictions,
@@ -68,6 +67,8 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     )?;
     let one_game = ScoresFile::new("one_game", Some(MODEL), made_up::of_games(0..1, config.bin_width, Losses::All));
     take("one_game", &[one_game])?;
+    take("19_games", &[of_fewer("19_games", 19)])?;
+    take("21_games", &[of_fewer("21_games", 21)])?;
     take("none", &[])?;
     take("some_losses", &[scored("e", Some(MODEL), Losses::Some)])?;
     let without_values = |columns: &mut made_up::Columns| {
@@ -114,13 +115,13 @@ mod tests {
         };
         let probed = probe(Values::new());
         for file in ["overall", "prefix", "errors"] {
-            for run in ["run", "one_game"] {
+            for run in ["run", "one_game", "19_games", "21_games"] {
                 assert!(probed[&format!("{run}/bins/{file}.parquet")].len() > 1_000, "{run} {file}");
             }
         }
         let refused: Vec<_> = probed.iter().filter(|(name, _)| name.ends_with("/refused")).collect();
         let words: std::collections::BTreeSet<_> = refused.iter().map(|(_, words)| words).collect();
-        assert_eq!((refused.len(), words.len(), probed.len()), (14, 14, 20), "{:?}", probed.keys());
+        assert_eq!((refused.len(), words.len(), probed.len()), (14, 14, 26), "{:?}", probed.keys());
         assert!(probe(Values::new()) == probed);
         for (parameter, value) in [("seed", 1), ("bin_width", 7), ("resamples", 100)] {
             let other = probe(Values::from([(parameter.to_owned(), Value::Int(value))]));
