@@ -10,8 +10,6 @@ pub enum AnswerType {
     Single,
     /// A list with commas.
     Multi,
-    /// An answer that is worth a number: the crate `reasoning` has its tasks and their verdicts.
-    Graded,
 }
 
 /// What an answer consists of.

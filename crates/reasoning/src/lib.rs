@@ -1,5 +1,4 @@
-//! Tasks whose answers are worth a number (*Reasoning through chess*): boards as text, values of moves, items, readings of answers,
-//! rewards and claims.
+//! *Reasoning through chess*: positions as text, values of moves, and system messages.
 //!
 //! This crate must not know engines, models, tokens, or files of answers.
 

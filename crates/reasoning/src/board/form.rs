@@ -57,6 +57,10 @@ fn fen(position: &Chess) -> String {
     Fen::from_position(position, EnPassantMode::Legal).to_string()
 }
 
+fn color_name(color: Color) -> &'static str {
+    color.fold_wb("White", "Black")
+}
+
 /// The drawing with `end` before each of its line ends and `margin` before its last two lines.
 fn drawing(position: &Chess, end: &str, margin: &str) -> String {
     let mut text = String::with_capacity(400);
@@ -73,13 +77,17 @@ fn drawing(position: &Chess, end: &str, margin: &str) -> String {
         text.extend([margin, "  ", line, end, "\n"]);
     }
     // Writing to a text cannot fail.
-    let _ = write!(text, "\n- It is {}\u{2019}s turn to move.\n- ", position.turn());
+    let _ = write!(text, "\n- It is {}\u{2019}s turn to move.\n- ", color_name(position.turn()));
     let rights: Vec<String> = Color::ALL
         .into_iter()
         .flat_map(|color| [CastlingSide::KingSide, CastlingSide::QueenSide].map(|side| (color, side)))
         .filter(|&(color, side)| position.castles().has(color, side))
         .map(|(color, side)| {
-            format!("{color} can castle {}", if side == CastlingSide::KingSide { "kingside" } else { "queenside" })
+            format!(
+                "{} can castle {}",
+                color_name(color),
+                if side == CastlingSide::KingSide { "kingside" } else { "queenside" }
+            )
         })
         .collect();
     match rights.is_empty() {
