@@ -36,3 +36,8 @@ pub(crate) fn fens() -> Option<Vec<String>> {
     assert!(positions.iter().enumerate().all(|(at, position)| position.id == at));
     Some(positions.into_iter().map(|position| position.fen).collect())
 }
+
+/// The position of a FEN.
+pub(crate) fn position(fen: &str) -> shakmaty::Chess {
+    cwm_questions::truth::chess_of_fen(fen).unwrap().0
+}
