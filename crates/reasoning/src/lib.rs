@@ -19,7 +19,7 @@ pub use draws::Draws;
 pub use example::{Example, Message, MessageRole, read_examples, write_example};
 pub use facts::factual;
 pub use lines::best_line;
-pub use mixing::{Mixed, Source, Taken, mix};
+pub use mixing::{Mixed, Mixture, MixtureSource, Source, Taken, mix};
 pub use search::{MATE, ScoredMove, Verbalised, Wording, verbalised};
 
 #[cfg(test)]

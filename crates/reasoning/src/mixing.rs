@@ -1,5 +1,35 @@
 //! Which examples of several sources are mixed, so that the shares of tokens are those that are wanted.
 
+use serde::{Deserialize, Serialize};
+
+/// The format `mixture`: what a mix took of each of its sources.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mixture {
+    /// The tokens that were wanted.
+    pub budget: u64,
+    /// The tokens that the mix has.
+    pub tokens: u64,
+    /// The sources in the order of the pipeline.
+    pub sources: Vec<MixtureSource>,
+}
+
+/// A source in a [`Mixture`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MixtureSource {
+    /// Its name in the pipeline.
+    pub source: String,
+    /// Its weight.
+    pub weight: f64,
+    /// The examples that were taken.
+    pub examples: usize,
+    /// Their tokens: of what is learnt alone.
+    pub tokens: u64,
+    /// Whether the mix ended because it had no more examples.
+    pub exhausted: bool,
+}
+
 /// A source of a mix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
@@ -33,6 +63,19 @@ impl Mixed {
     /// All tokens that were taken.
     pub fn tokens(&self) -> u64 {
         self.taken.iter().map(|taken| taken.tokens).sum()
+    }
+
+    /// What it took of the sources, which have these names.
+    pub fn mixture(&self, names: &[String], sources: &[Source], budget: u64) -> Mixture {
+        let source = |(at, ((name, source), taken)): (usize, ((&String, &Source), &Taken))| MixtureSource {
+            source: name.clone(),
+            weight: source.weight,
+            examples: taken.examples,
+            tokens: taken.tokens,
+            exhausted: self.exhausted == Some(at),
+        };
+        let sources = names.iter().zip(sources).zip(&self.taken).enumerate().map(source).collect();
+        Mixture { budget, tokens: self.tokens(), sources }
     }
 }
 
@@ -111,6 +154,22 @@ mod tests {
                 taken[source] += 1;
             }
         }
+    }
+
+    #[test]
+    fn a_mixture_names_the_source_that_ended_it() {
+        let source = |weight, tokens: &[u64]| Source { weight, tokens: tokens.to_vec() };
+        let sources = [source(1., &[4, 4, 4]), source(0.5, &[3]), source(0., &[])];
+        let names = ["built[builder=best_move]", "kept", "unused"].map(str::to_owned);
+        let mixture = mix(&sources, 100).unwrap().mixture(&names, &sources, 100);
+        let expected = concat!(
+            r#"{"budget":100,"tokens":7,"sources":["#,
+            r#"{"source":"built[builder=best_move]","weight":1.0,"examples":1,"tokens":4,"exhausted":false},"#,
+            r#"{"source":"kept","weight":0.5,"examples":1,"tokens":3,"exhausted":true},"#,
+            r#"{"source":"unused","weight":0.0,"examples":0,"tokens":0,"exhausted":false}]}"#
+        );
+        assert_eq!(serde_json::to_string(&mixture).unwrap(), expected);
+        assert_eq!(serde_json::from_str::<Mixture>(expected).unwrap(), mixture);
     }
 
     #[test]
