@@ -62,6 +62,10 @@ impl Format {
     pub const EMBEDDINGS: Format = Format::named("embeddings");
     /// Questions about positions with their true answers, one JSON object a line.
     pub const ITEMS: Format = Format::named("items");
+    /// Conversations that a model is fine-tuned on, one JSON object a line.
+    pub const EXAMPLES: Format = Format::named("examples");
+    /// What a mix took of each of its sources (JSON).
+    pub const MIXTURE: Format = Format::named("mixture");
     /// What a model or player answered to items, one row an item (Parquet).
     pub const ANSWERS: Format = Format::named("answers");
     /// Verdicts on answers, one row a run and item (Parquet).

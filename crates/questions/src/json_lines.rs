@@ -21,7 +21,7 @@ pub fn write_line(mut writer: impl Write, value: &impl Serialize) -> io::Result<
 /// # Errors
 ///
 /// The line and what is wrong there.
-pub(crate) fn read_lines<T>(
+pub fn read_lines<T>(
     reader: impl BufRead,
     file: &str,
     mut read: impl FnMut(&str) -> Result<T, String>,

@@ -1,0 +1,55 @@
+//! Random choices of builders.
+
+use cwm_game::GameStream;
+use cwm_random::Random;
+
+/// The random choices of one example. Each example has a stream of its own: it does not depend on other examples, on cores, or on
+/// other builders.
+pub struct Draws(GameStream);
+
+impl Draws {
+    /// The draws of `builder` for the position with this ordinal, in a run with `seed`.
+    pub fn new(builder: &str, seed: i128, position: u64) -> Draws {
+        Draws(GameStream::new(&format!("examples {builder}"), &seed.to_string(), position))
+    }
+
+    /// A number from 0 up to but not including 1.
+    pub(crate) fn uniform(&mut self) -> f64 {
+        self.0.uniform()
+    }
+
+    /// True with this probability.
+    pub(crate) fn chance(&mut self, probability: f64) -> bool {
+        self.uniform() < probability
+    }
+
+    /// A whole number of `low..=high`, each equally likely.
+    pub(crate) fn between(&mut self, low: u32, high: u32) -> u32 {
+        low + self.0.below(high - low + 1)
+    }
+
+    /// One of `items`, each equally likely; none of none.
+    pub(crate) fn one_of<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
+        if items.is_empty() { None } else { items.get(self.0.below(items.len() as u32) as usize) }
+    }
+
+    /// Shuffles `items`.
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+        self.0.shuffle(items);
+    }
+
+    /// The index of one of `weights`, which are not negative, in proportion to them; none if all are 0.
+    pub(crate) fn weighted(&mut self, weights: &[f64]) -> Option<usize> {
+        let sum: f64 = weights.iter().sum();
+        let mut left = self.uniform() * sum;
+        let mut last = None;
+        for (at, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.) {
+            last = Some(at);
+            if left < weight {
+                break;
+            }
+            left -= weight;
+        }
+        last
+    }
+}

@@ -1,0 +1,100 @@
+//! What can be asked about a board by rule, and the builder `factual` that asks it.
+
+mod builder;
+mod illegal;
+mod question;
+
+use cwm_encoding::PlainMove;
+use shakmaty::{Chess, Color, Move, MoveList, Position, Role, Square};
+
+pub use builder::factual;
+
+/// What can be asked about a position.
+pub(crate) struct Facts<'a> {
+    position: &'a Chess,
+    /// The legal moves.
+    moves: MoveList,
+    /// The moves that the opponent would have were it his turn; none while the side to move is in check.
+    their_moves: MoveList,
+}
+
+/// The kind of piece that captures, and that of the captured one.
+pub(crate) type CapturePair = (Role, Role);
+
+impl<'a> Facts<'a> {
+    pub(crate) fn of(position: &'a Chess) -> Facts<'a> {
+        let their_moves = position.clone().swap_turn().map(|theirs| theirs.legal_moves()).unwrap_or_default();
+        Facts { position, moves: position.legal_moves(), their_moves }
+    }
+
+    /// Whose king is in check.
+    fn in_check(&self) -> Option<Color> {
+        self.position.is_check().then_some(self.position.turn())
+    }
+
+    /// White's material less Black's, in centipawns.
+    fn material(&self) -> i32 {
+        let of = |color| {
+            let counts = self.position.board().material_side(color);
+            counts.into_iter().zip(Role::ALL).map(|(count, role)| i32::from(count) * worth(role)).sum::<i32>()
+        };
+        of(Color::White) - of(Color::Black)
+    }
+
+    /// The number of legal moves of each piece of the side to move.
+    fn mobility(&self) -> Vec<(Square, usize)> {
+        let moves_from = |square| self.moves.iter().filter(|played| PlainMove::from(**played).from == square).count();
+        self.position.us().into_iter().map(|square| (square, moves_from(square))).collect()
+    }
+
+    /// Which kind of piece can legally capture which; captures en passant do not count.
+    fn capture_pairs(&self) -> Vec<CapturePair> {
+        pairs(&self.moves)
+    }
+
+    /// The pairs that only the opponent could have, were it his turn.
+    fn their_capture_pairs(&self) -> Vec<CapturePair> {
+        let own = self.capture_pairs();
+        pairs(&self.their_moves).into_iter().filter(|pair| !own.contains(pair)).collect()
+    }
+
+    /// The squares of the opponent on which exactly one legal move captures, with its origin; captures en passant do not count.
+    fn only_captures(&self) -> Vec<(Square, Square)> {
+        let mut found = Vec::new();
+        for target in self.position.them() {
+            let mut captures = self.moves.iter().filter(|played| is_capture(played) && played.to() == target);
+            if let (Some(only), None) = (captures.next(), captures.next()) {
+                found.push((target, PlainMove::from(*only).from));
+            }
+        }
+        found
+    }
+}
+
+fn is_capture(played: &Move) -> bool {
+    played.is_capture() && !played.is_en_passant()
+}
+
+/// Sorted, each once.
+fn pairs(moves: &MoveList) -> Vec<CapturePair> {
+    let capture = |played: &Move| Some((played.role(), played.capture()?));
+    let mut pairs: Vec<CapturePair> = moves.iter().filter(|played| is_capture(played)).filter_map(capture).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// The centipawns of a piece.
+fn worth(role: Role) -> i32 {
+    match role {
+        Role::Pawn => 100,
+        Role::Knight => 320,
+        Role::Bishop => 330,
+        Role::Rook => 500,
+        Role::Queen => 900,
+        Role::King => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use shakmaty::uci::UciMove;
+
+use super::builder::questions;
+use super::*;
+use crate::board::BoardForm;
+use crate::draws::Draws;
+use crate::golden;
+use crate::pieces::{color_word, uci};
+
+#[derive(Deserialize)]
+struct Golden {
+    id: usize,
+    in_check: Option<String>,
+    legal: Vec<String>,
+    material_white: i32,
+    mobility: BTreeMap<String, usize>,
+    capture_pairs: Vec<String>,
+    their_capture_pairs: Vec<String>,
+    only_capture: BTreeMap<String, String>,
+}
+
+fn letters(pairs: &[CapturePair]) -> Vec<String> {
+    let mut letters: Vec<String> =
+        pairs.iter().map(|(own, victim)| format!("{}{}", own.char(), victim.char())).collect();
+    letters.sort();
+    letters
+}
+
+#[test]
+fn golden_facts() {
+    let (Some(rows), Some(fens)) = (golden::lines::<Golden>("facts.jsonl"), golden::fens()) else { return };
+    assert_eq!(rows.len(), 60);
+    for row in rows {
+        let position = golden::position(&fens[row.id]);
+        let facts = Facts::of(&position);
+        assert_eq!(facts.in_check().map(color_word), row.in_check.as_deref());
+        let mut legal: Vec<String> = facts.moves.iter().map(|&played| uci(played)).collect();
+        legal.sort();
+        assert_eq!(legal, row.legal);
+        assert_eq!(facts.material(), row.material_white);
+        let mobility = facts.mobility().into_iter().map(|(square, moves)| (square.to_string(), moves));
+        assert_eq!(mobility.collect::<BTreeMap<_, _>>(), row.mobility, "{}", row.id);
+        assert_eq!(letters(&facts.capture_pairs()), row.capture_pairs, "{}", row.id);
+        assert_eq!(letters(&facts.their_capture_pairs()), row.their_capture_pairs, "{}", row.id);
+        let only = facts.only_captures().into_iter().map(|(target, origin)| (target.to_string(), origin.to_string()));
+        assert_eq!(only.collect::<BTreeMap<_, _>>(), row.only_capture, "{}", row.id);
+    }
+}
+
+/// What the golden row answers to a question of ours, from its text alone.
+fn golden_answer(row: &Golden, question: &str) -> String {
+    let yes = |yes: bool| if yes { "Yes" } else { "No" }.to_owned();
+    let words: Vec<&str> = question.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let letter = |word: &str| match word {
+        "knight" => 'n',
+        other => other.chars().next().unwrap(),
+    };
+    match words[0] {
+        "Is" => yes(row.in_check.as_deref() == Some(words[2])),
+        "Can" if words[2] == "legally" => yes(row.legal.iter().any(|uci| uci == words[4])),
+        "Can" => yes(row.capture_pairs.contains(&format!("{}{}", letter(words[2]), letter(words[5])))),
+        "What" => (if words[2] == "white" { row.material_white } else { -row.material_white }).to_string(),
+        "How" => row.mobility[words[8]].to_string(),
+        "Which" => row.only_capture[*words.last().unwrap()].clone(),
+        _ => panic!("{question}"),
+    }
+}
+
+#[test]
+fn answers_are_those_of_the_golden_facts() {
+    let (Some(rows), Some(fens)) = (golden::lines::<Golden>("facts.jsonl"), golden::fens()) else { return };
+    let (mut asked, mut openings) = (0, BTreeSet::new());
+    for row in &rows {
+        let position = golden::position(&fens[row.id]);
+        for seed in 0..40 {
+            let mut draws = Draws::new("factual", seed, row.id as u64);
+            let facts = Facts::of(&position);
+            let Some(found) = questions(&facts, 6, &mut draws) else { continue };
+            let texts: BTreeSet<&String> = found.iter().map(|asked| &asked.question).collect();
+            assert_eq!(texts.len(), 6);
+            for question in found {
+                assert_eq!(question.answer, golden_answer(row, &question.question), "{} {}", row.id, question.question);
+                openings.insert(question.question.split(' ').take(3).collect::<Vec<_>>().join(" "));
+                asked += 1;
+            }
+        }
+    }
+    assert!(asked > 10_000, "{asked}");
+    assert!(openings.len() >= 8, "{openings:?}");
+}
+
+/// Of middle-game positions, where no pool is empty, the shares of answers are the weights of the scenarios.
+#[test]
+fn scenarios_have_their_weights() {
+    let position = golden::position("r1bq1rk1/pp2bppp/2n1pn2/3p4/2PP4/2N2N2/PP2BPPP/R1BQ1RK1 w - - 0 9");
+    let facts = Facts::of(&position);
+    let (mut legal, mut theirs, mut total) = (0, 0, 0);
+    for seed in 0..20_000 {
+        let mut draws = Draws::new("factual", seed, 0);
+        let (question, answer) = question::Kind::Legal.ask(&facts, &mut draws).unwrap();
+        let uci: UciMove = question.split(' ').nth(4).unwrap().parse().unwrap();
+        let UciMove::Normal { from, .. } = uci else { panic!("{question}") };
+        assert_eq!(answer == "Yes", uci.to_move(&position).is_ok());
+        legal += u32::from(answer == "Yes");
+        theirs += u32::from(position.them().contains(from));
+        total += 1;
+    }
+    let share = |count: u32| f64::from(count) / f64::from(total);
+    assert!((share(legal) - 0.5).abs() < 0.015, "{}", share(legal));
+    assert!((share(theirs) - 0.1).abs() < 0.01, "{}", share(theirs));
+}
+
+#[test]
+fn an_illegal_move_in_check_leaves_the_king_in_check() {
+    let position = golden::position("4k3/8/8/8/4r3/8/3P1PPP/3QKB1R w - - 0 1");
+    let moves = position.legal_moves();
+    for seed in 0..500 {
+        let played = illegal::illegal_move(&position, &moves, &mut Draws::new("factual", seed, 0)).unwrap();
+        let capture = position.board().role_at(played.to);
+        let role = position.board().role_at(played.from).unwrap();
+        let mut board = position.board().clone();
+        board.discard_piece_at(played.from);
+        board.set_piece_at(played.to, role.of(Color::White));
+        assert!(capture.is_none() || position.them().contains(played.to));
+        let king = board.king_of(Color::White).unwrap();
+        assert!(board.attacks_to(king, Color::Black, board.occupied()).any(), "{played}");
+    }
+}
+
+#[test]
+fn an_example_has_four_to_six_answers() {
+    let mut counts = BTreeMap::new();
+    for seed in 0..300 {
+        let example =
+            factual(&Chess::default(), BoardForm::UniformVisual, &mut Draws::new("factual", seed, 0)).unwrap();
+        *counts.entry(example.target().split(' ').count()).or_insert(0) += 1;
+    }
+    assert_eq!(counts.keys().copied().collect::<Vec<_>>(), [4, 5, 6]);
+    assert!(counts.values().all(|count| (70..130).contains(count)), "{counts:?}");
+}

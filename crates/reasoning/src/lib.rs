@@ -1,0 +1,26 @@
+//! *Reasoning through chess*: positions as text, values of moves, system messages, and the examples that models are fine-tuned on.
+//!
+//! This crate must not know engines, models, tokens, or files of answers.
+
+pub mod board;
+mod direct;
+mod draws;
+mod example;
+mod facts;
+mod lines;
+mod mixing;
+mod pieces;
+mod search;
+pub mod texts;
+pub mod values;
+
+pub use direct::best_move;
+pub use draws::Draws;
+pub use example::{Example, Message, MessageRole, read_examples, write_example};
+pub use facts::factual;
+pub use lines::best_line;
+pub use mixing::{Mixed, Mixture, MixtureSource, Source, Taken, mix};
+pub use search::{MATE, ScoredMove, Verbalised, Wording, verbalised};
+
+#[cfg(test)]
+mod golden;
