@@ -1,7 +1,7 @@
-//! The format `examples`: conversations that a model is fine-tuned on, one JSON object a line.
+//! The format `examples`: conversations that a model is fine-tuned on, one JSON object a line (written by `cwm_questions::write_line`).
 
 use std::collections::HashSet;
-use std::io::{self, BufRead, Write};
+use std::io::BufRead;
 
 use cwm_contract::Failure;
 use cwm_questions::{Metadata, read_lines};
@@ -103,25 +103,17 @@ pub fn read_examples(reader: impl BufRead, file: &str) -> Result<Vec<Example>, F
     })
 }
 
-/// Writes `example` as one line.
-///
-/// # Errors
-///
-/// What `writer` reports.
-pub fn write_example(mut writer: impl Write, example: &Example) -> io::Result<()> {
-    serde_json::to_writer(&mut writer, example)?;
-    writer.write_all(b"\n")
-}
-
 #[cfg(test)]
 mod tests {
+    use cwm_questions::write_line;
+
     use super::*;
 
     /// The example of the specification, shortened.
     const LINE: &str = concat!(
-        r#"{"id":"best_line-000041","messages":[{"role":"system","content":"s"},{"role":"user","content":"u"},"#,
-        r#"{"role":"assistant","content":"d5e4 e1g1 c8a6 f1e1 a6d3 [Δ-89]"}],"#,
-        r#""meta":{"builder":"best_line","fen":"…","plies":5}}"#
+        r#"{"id": "best_line-000041", "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}, "#,
+        r#"{"role": "assistant", "content": "d5e4 e1g1 c8a6 f1e1 a6d3 [Δ-89]"}], "#,
+        r#""meta": {"builder": "best_line", "fen": "…", "plies": 5}}"#
     );
 
     #[test]
@@ -129,7 +121,7 @@ mod tests {
         let examples = read_examples(LINE.as_bytes(), "x").unwrap();
         assert_eq!(examples[0].target(), "d5e4 e1g1 c8a6 f1e1 a6d3 [Δ-89]");
         let mut written = Vec::new();
-        write_example(&mut written, &examples[0]).unwrap();
+        write_line(&mut written, &examples[0]).unwrap();
         assert_eq!(String::from_utf8(written).unwrap(), format!("{LINE}\n"));
     }
 

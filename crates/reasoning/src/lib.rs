@@ -16,10 +16,10 @@ pub mod values;
 
 pub use direct::best_move;
 pub use draws::Draws;
-pub use example::{Example, Message, MessageRole, read_examples, write_example};
+pub use example::{Example, Message, MessageRole, read_examples};
 pub use facts::factual;
 pub use lines::best_line;
-pub use mixing::{Mixed, Mixture, MixtureSource, Source, Taken, mix};
+pub use mixing::{Mix, Mixture, MixtureSource, Source, mix};
 pub use search::{MATE, ScoredMove, Verbalised, Wording, verbalised};
 
 #[cfg(test)]

@@ -33,50 +33,21 @@ pub struct MixtureSource {
 /// A source of a mix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
+    /// Its name in the pipeline.
+    pub name: String,
     /// Its share of the tokens, in proportion to the others'; with 0 nothing is taken.
     pub weight: f64,
     /// The tokens of what is learnt of each of its examples, in the order in which they are taken.
     pub tokens: Vec<u64>,
 }
 
-/// What was taken of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken {
-    /// How many of its examples, from the first.
-    pub examples: usize,
-    /// Their tokens.
-    pub tokens: u64,
-}
-
 /// A mix.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mixed {
-    /// The source of each example, in the order of taking.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mix {
+    /// The source of each example, in the order in which they are taken: the first examples of each source.
     pub order: Vec<usize>,
     /// What was taken of each source.
-    pub taken: Vec<Taken>,
-    /// The first source without more examples, if that was the end.
-    pub exhausted: Option<usize>,
-}
-
-impl Mixed {
-    /// All tokens that were taken.
-    pub fn tokens(&self) -> u64 {
-        self.taken.iter().map(|taken| taken.tokens).sum()
-    }
-
-    /// What it took of the sources, which have these names.
-    pub fn mixture(&self, names: &[String], sources: &[Source], budget: u64) -> Mixture {
-        let source = |(at, ((name, source), taken)): (usize, ((&String, &Source), &Taken))| MixtureSource {
-            source: name.clone(),
-            weight: source.weight,
-            examples: taken.examples,
-            tokens: taken.tokens,
-            exhausted: self.exhausted == Some(at),
-        };
-        let sources = names.iter().zip(sources).zip(&self.taken).enumerate().map(source).collect();
-        Mixture { budget, tokens: self.tokens(), sources }
-    }
+    pub mixture: Mixture,
 }
 
 /// Takes again and again the next example of the source with the least tokens for its weight (the first of equals), until a source
@@ -85,33 +56,41 @@ impl Mixed {
 /// # Errors
 ///
 /// A weight is no number or negative, or all are 0.
-pub fn mix(sources: &[Source], budget: u64) -> Result<Mixed, String> {
+pub fn mix(sources: &[Source], budget: u64) -> Result<Mix, String> {
     if let Some(bad) = sources.iter().find(|source| !source.weight.is_finite() || source.weight < 0.) {
-        return Err(format!("the weight {} is not a number from 0 on", bad.weight));
+        return Err(format!("the weight {} of {} is not a number from 0 on", bad.weight, bad.name));
     }
     if sources.iter().all(|source| source.weight == 0.) {
         return Err("no source has a weight above 0".to_owned());
     }
-    let none = Taken { examples: 0, tokens: 0 };
-    let mut mixed = Mixed { order: Vec::new(), taken: vec![none; sources.len()], exhausted: None };
-    let mut left = budget;
+    let nothing = |source: &Source| MixtureSource {
+        source: source.name.clone(),
+        weight: source.weight,
+        examples: 0,
+        tokens: 0,
+        exhausted: false,
+    };
+    let mut mixture = Mixture { budget, tokens: 0, sources: sources.iter().map(nothing).collect() };
+    let mut order = Vec::new();
     let weighted: Vec<usize> = (0..sources.len()).filter(|&at| sources[at].weight > 0.).collect();
     loop {
-        let next_of = |at: usize| sources[at].tokens.get(mixed.taken[at].examples).copied();
-        mixed.exhausted = weighted.iter().copied().find(|&at| next_of(at).is_none());
-        if mixed.exhausted.is_some() {
+        let next_of = |at: usize| sources[at].tokens.get(mixture.sources[at].examples).copied();
+        if let Some(at) = weighted.iter().copied().find(|&at| next_of(at).is_none()) {
+            mixture.sources[at].exhausted = true;
             break;
         }
-        let used = |at: usize| mixed.taken[at].tokens as f64 / sources[at].weight;
+        let used = |at: usize| mixture.sources[at].tokens as f64 / sources[at].weight;
         let least = weighted.iter().copied().min_by(|&a, &b| used(a).total_cmp(&used(b)));
         let Some((next, tokens)) = least.and_then(|at| Some((at, next_of(at)?))) else { break };
-        let Some(rest) = left.checked_sub(tokens) else { break };
-        left = rest;
-        mixed.order.push(next);
-        mixed.taken[next].examples += 1;
-        mixed.taken[next].tokens += tokens;
+        if budget - mixture.tokens < tokens {
+            break;
+        }
+        mixture.tokens += tokens;
+        order.push(next);
+        mixture.sources[next].examples += 1;
+        mixture.sources[next].tokens += tokens;
     }
-    Ok(mixed)
+    Ok(Mix { order, mixture })
 }
 
 #[cfg(test)]
@@ -121,6 +100,10 @@ mod tests {
 
     use super::*;
     use crate::golden;
+
+    fn named(weight: f64, tokens: &[u64]) -> Source {
+        Source { name: "source".to_owned(), weight, tokens: tokens.to_vec() }
+    }
 
     #[derive(Deserialize)]
     struct GoldenSource {
@@ -142,12 +125,12 @@ mod tests {
         let Some(rows) = golden::lines::<Golden>("mixes.jsonl") else { return };
         assert_eq!(rows.len(), 6);
         for row in rows {
-            let source = |source: GoldenSource| Source { weight: source.weight, tokens: source.tokens };
+            let source = |source: GoldenSource| named(source.weight, &source.tokens);
             let sources: Vec<Source> = row.sources.into_iter().map(source).collect();
             let mixed = mix(&sources, row.budget).unwrap();
             assert_eq!(mixed.order, row.order.iter().map(|(source, _)| *source).collect::<Vec<_>>());
-            assert_eq!(mixed.taken.iter().map(|taken| taken.tokens).collect::<Vec<_>>(), row.took);
-            assert_eq!(mixed.tokens(), row.total);
+            assert_eq!(mixed.mixture.sources.iter().map(|source| source.tokens).collect::<Vec<_>>(), row.took);
+            assert_eq!(mixed.mixture.tokens, row.total);
             let mut taken = vec![0; sources.len()];
             for (source, tokens) in row.order {
                 assert_eq!(sources[source].tokens[taken[source]], tokens);
@@ -158,10 +141,11 @@ mod tests {
 
     #[test]
     fn a_mixture_names_the_source_that_ended_it() {
-        let source = |weight, tokens: &[u64]| Source { weight, tokens: tokens.to_vec() };
-        let sources = [source(1., &[4, 4, 4]), source(0.5, &[3]), source(0., &[])];
-        let names = ["built[builder=best_move]", "kept", "unused"].map(str::to_owned);
-        let mixture = mix(&sources, 100).unwrap().mixture(&names, &sources, 100);
+        let mut sources = [named(1., &[4, 4, 4]), named(0.5, &[3]), named(0., &[])];
+        for (source, name) in sources.iter_mut().zip(["built[builder=best_move]", "kept", "unused"]) {
+            source.name = name.to_owned();
+        }
+        let mixture = mix(&sources, 100).unwrap().mixture;
         let expected = concat!(
             r#"{"budget":100,"tokens":7,"sources":["#,
             r#"{"source":"built[builder=best_move]","weight":1.0,"examples":1,"tokens":4,"exhausted":false},"#,
@@ -173,10 +157,20 @@ mod tests {
     }
 
     #[test]
+    fn a_budget_may_be_met_exactly() {
+        let mixed = mix(&[named(1., &[2, 2, 2])], 4).unwrap();
+        assert_eq!((mixed.order, mixed.mixture.tokens), (vec![0, 0], 4));
+        assert!(!mixed.mixture.sources[0].exhausted);
+    }
+
+    #[test]
     fn weights_that_mix_nothing_are_refused() {
-        let source = |weight| Source { weight, tokens: vec![1] };
+        let source = |weight| named(weight, &[1]);
         assert_eq!(mix(&[source(0.)], 1).unwrap_err(), "no source has a weight above 0");
-        assert_eq!(mix(&[source(1.), source(-1.)], 1).unwrap_err(), "the weight -1 is not a number from 0 on");
+        assert_eq!(
+            mix(&[source(1.), source(-1.)], 1).unwrap_err(),
+            "the weight -1 of source is not a number from 0 on"
+        );
         assert!(mix(&[source(f64::NAN)], 1).is_err());
     }
 
@@ -189,12 +183,12 @@ mod tests {
             budget in 0_u64..4_000,
         ) {
             let sources: Vec<Source> = tokens.into_iter().zip(weights)
-                .map(|(tokens, weight)| Source { weight: f64::from(weight), tokens })
+                .map(|(tokens, weight)| named(f64::from(weight), &tokens))
                 .collect();
             let mixed = mix(&sources, budget).unwrap();
-            prop_assert!(mixed.tokens() <= budget);
-            for (taken, weight) in mixed.taken.iter().zip(weights) {
-                for (other, other_weight) in mixed.taken.iter().zip(weights) {
+            prop_assert!(mixed.mixture.tokens <= budget);
+            for (taken, weight) in mixed.mixture.sources.iter().zip(weights) {
+                for (other, other_weight) in mixed.mixture.sources.iter().zip(weights) {
                     let apart = taken.tokens as f64 / f64::from(weight) - other.tokens as f64 / f64::from(other_weight);
                     prop_assert!(apart <= 59. / f64::from(weight) + 1e-9);
                 }

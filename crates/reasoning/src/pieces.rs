@@ -1,18 +1,8 @@
 //! Pieces, colours and moves in words.
 
 use cwm_encoding::PlainMove;
-use shakmaty::{Chess, Color, Move, Position, Role};
-
-pub(crate) fn role_word(role: Role) -> &'static str {
-    match role {
-        Role::Pawn => "pawn",
-        Role::Knight => "knight",
-        Role::Bishop => "bishop",
-        Role::Rook => "rook",
-        Role::Queen => "queen",
-        Role::King => "king",
-    }
-}
+use cwm_questions::truth::role_name;
+use shakmaty::{Chess, Color, Move, Position};
 
 pub(crate) fn color_word(color: Color) -> &'static str {
     color.fold_wb("white", "black")
@@ -33,14 +23,14 @@ pub(crate) fn move_in_words(position: &Chess, played: Move) -> String {
         _ => {
             let to = PlainMove::from(played).to;
             let action = match played.capture() {
-                Some(captured) => format!("captures the {} on {to}", role_word(captured)),
+                Some(captured) => format!("captures the {} on {to}", role_name(captured)),
                 None => format!("moves to {to}"),
             };
-            format!("{color} {} {action}", role_word(played.role()))
+            format!("{color} {} {action}", role_name(played.role()))
         }
     };
     if let Some(role) = played.promotion() {
-        text += &format!(", promoting to {}", role_word(role));
+        text += &format!(", promoting to {}", role_name(role));
     }
     let mut after = position.clone();
     after.play_unchecked(played);

@@ -15,11 +15,6 @@ pub fn win_probability(score: Score) -> f64 {
     }
 }
 
-/// The centipawns of a win probability, at most 1,000 for either side; mates are 1,000.
-pub fn centipawns(win: f64) -> f64 {
-    ((win / (1. - win)).ln() / SCALE).round().clamp(-1000., 1000.)
-}
-
 /// The legal moves of a position (UCI) with the win probability of the side to move after each, in an order that decides between
 /// equals: [`Values::of_evaluation`] has that of their texts.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,41 +60,19 @@ impl Values {
         Ok((!values.is_empty()).then_some(Values(values)))
     }
 
-    /// Moves and values.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
-        self.0.iter().map(|(uci, win)| (uci.as_str(), *win))
-    }
-
-    /// How many moves there are, at least one.
-    #[allow(clippy::len_without_is_empty, reason = "there is always one")]
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// The value of a move, if it is legal.
-    pub fn of(&self, uci: &str) -> Option<f64> {
-        self.iter().find(|(other, _)| *other == uci).map(|(_, win)| win)
-    }
-
     /// The move of the greatest value, the first of equals.
     pub fn best(&self) -> (&str, f64) {
-        self.first_by(|win, best| win > best)
-    }
-
-    /// The move of the least value, the first of equals.
-    pub fn worst(&self) -> (&str, f64) {
-        self.first_by(|win, worst| win < worst)
-    }
-
-    fn first_by(&self, is_better: impl Fn(f64, f64) -> bool) -> (&str, f64) {
-        let first = (self.0[0].0.as_str(), self.0[0].1);
-        self.iter().skip(1).fold(first, |found, next| if is_better(next.1, found.1) { next } else { found })
+        let (first, others) = (&self.0[0], &self.0[1..]);
+        let (uci, win) = others.iter().fold(first, |best, next| if next.1 > best.1 { next } else { best });
+        (uci, *win)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use cwm_evaluations::Line;
     use serde::Deserialize;
+    use shakmaty::uci::UciMove;
 
     use super::*;
     use crate::golden;
@@ -119,9 +92,46 @@ mod tests {
             for ((cp, mate), win) in cp.into_iter().zip(mate).zip(win) {
                 let score = cp.map(Score::Centipawns).or(mate.map(Score::Mate)).unwrap();
                 assert!((win_probability(score) - win).abs() < 1e-12, "{score:?}: {win}");
-                let back = cp.map_or(if win > 0.5 { 1000. } else { -1000. }, |cp| f64::from(cp).clamp(-1000., 1000.));
-                assert_eq!(centipawns(win), back);
             }
         }
+    }
+    /// A position with four legal moves.
+    const FEN: &str = "8/8/8/8/8/1k6/8/3K4 w - - 0 1";
+
+    fn evaluation(scores: &[(&str, Option<Score>)]) -> Evaluation {
+        let position = golden::position(FEN);
+        let line = |(uci, score): &(&str, Option<Score>)| Line {
+            score: *score,
+            depth: None,
+            moves: vec![PlainMove::from(uci.parse::<UciMove>().unwrap().to_move(&position).unwrap()).packed()],
+        };
+        let lines = scores.iter().map(line).collect();
+        Evaluation { record: 0, game: None, id: String::new(), t: None, fen: FEN.to_owned(), lines }
+    }
+
+    #[test]
+    fn an_evaluation_of_every_legal_move_has_values() {
+        let level = Some(Score::Centipawns(0));
+        let mut scores =
+            [("d1e2", level), ("d1c1", level), ("d1d2", Some(Score::Mate(3))), ("d1e1", Some(Score::Mate(-1)))];
+        let values = Values::of_evaluation(&evaluation(&scores)).unwrap().unwrap();
+        let expected =
+            [("d1c1", 0.5), ("d1d2", 1.), ("d1e1", 0.), ("d1e2", 0.5)].map(|(uci, win)| (uci.to_owned(), win));
+        assert_eq!(values, Values::new(expected.to_vec()).unwrap());
+        assert_eq!(values.best(), ("d1d2", 1.));
+        scores[0].1 = None;
+        assert_eq!(Values::of_evaluation(&evaluation(&scores)).unwrap(), None);
+        assert_eq!(Values::of_evaluation(&evaluation(&scores[1..])).unwrap(), None);
+    }
+
+    #[test]
+    fn bad_values_are_reported() {
+        let fault = |moves: &[(&str, f64)]| {
+            Values::new(moves.iter().map(|(uci, win)| ((*uci).to_owned(), *win)).collect()).unwrap_err()
+        };
+        assert_eq!(fault(&[]), "there is no move with a value");
+        assert_eq!(fault(&[("e2e4", 0.5), ("e2e4", 0.6)]), "the move e2e4 has two values");
+        let expected = "the value 1.5 of e2e4 is no win probability: it must lie between 0 and 1";
+        assert_eq!(fault(&[("e2e4", 1.5)]), expected);
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 
 use cwm_contract::{Context, Failure};
+use cwm_questions::truth::role_name;
 use cwm_questions::{Comment, Phase, write_line};
 use fs_err::File;
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ use crate::clean::without_marks;
 use crate::config::Config;
 use crate::gate::Gate;
 use crate::names::{Names, has_other_name};
-use crate::written::{Written, piece, side};
+use crate::written::{Written, side};
 
 /// Reasons for which comments are left out.
 const REASONS: [&str; 6] = ["few_words", "no_keyword", "short", "other_name", "judged_unfit", "no_answer"];
@@ -134,7 +135,7 @@ impl<'c> CommentsOutput<'c> {
             ply: written.ply,
             move_uci: written.move_uci.clone(),
             mover: side(written.mover).to_owned(),
-            piece: piece(written.piece).to_owned(),
+            piece: role_name(written.piece).to_owned(),
             move_number: written.move_number,
             phase: Phase::of_move(written.move_number),
             fen_before: written.fen_before.clone(),

@@ -1,10 +1,8 @@
 //! What rules see of a move.
 
 use cwm_questions::Task;
-use cwm_questions::truth::{Keys, Position as Truths, on_position};
+use cwm_questions::truth::{Keys, Position as Truths, on_position, role_name};
 use shakmaty::{Bitboard, Board, CastlingSide, Chess, Color, Move, Position, Rank, Role, Square};
-
-use crate::written::piece;
 
 /// Something that a move does. Pieces that stand somewhere are named with their square: `knight on f6`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,11 +43,11 @@ pub fn facts(before: &Chess, played: Move) -> Vec<Fact> {
         let wing = if wing == CastlingSide::KingSide { "kingside" } else { "queenside" };
         Fact::Castling { side, wing, to }
     }));
-    facts.extend(played.promotion().map(|role| Fact::Promotion { side, to, role: piece(role) }));
+    facts.extend(played.promotion().map(|role| Fact::Promotion { side, to, role: role_name(role) }));
     if let (Some(from), Some(taken)) = (from, played.capture()) {
         facts.push(match played.is_en_passant() {
             true => Fact::EnPassant { side, from, to },
-            false => Fact::Capture { side, piece: piece(role), from, to, taken: piece(taken) },
+            false => Fact::Capture { side, piece: role_name(role), from, to, taken: role_name(taken) },
         });
     }
     if let Some(king) = king.filter(|_| after.is_check() && !after.is_checkmate()) {
@@ -73,7 +71,7 @@ fn fork(board: &Board, from: Square) -> Option<Fact> {
     let targets = board.attacks_from(from) & board.by_color(!color) & !board.pawns();
     let mut targets = targets.into_iter().filter_map(|square| standing(board, square));
     let (first, second) = (targets.next()?, targets.next()?);
-    Some(Fact::Fork { piece: piece(role), to: from, first, second })
+    Some(Fact::Fork { piece: role_name(role), to: from, first, second })
 }
 
 /// The first pin of a piece of the side to move that was not there before.
@@ -101,5 +99,5 @@ fn is_passed(board: &Board, square: Square, color: Color) -> bool {
 }
 
 fn standing(board: &Board, square: Square) -> Option<String> {
-    Some(format!("{} on {square}", piece(board.role_at(square)?)))
+    Some(format!("{} on {square}", role_name(board.role_at(square)?)))
 }

@@ -48,18 +48,6 @@ pub fn side(color: Color) -> &'static str {
     color.fold_wb("white", "black")
 }
 
-/// The name of a piece.
-pub fn piece(role: Role) -> &'static str {
-    match role {
-        Role::Pawn => "pawn",
-        Role::Knight => "knight",
-        Role::Bishop => "bishop",
-        Role::Rook => "rook",
-        Role::Queen => "queen",
-        Role::King => "king",
-    }
-}
-
 /// An en passant square stands in it only where a capture is legal.
 fn fen(position: &Chess) -> String {
     Fen::from_position(position, EnPassantMode::Legal).to_string()

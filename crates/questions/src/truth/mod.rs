@@ -21,7 +21,7 @@ pub use believed::{believed_answer, believed_position};
 pub use judgement::nearest;
 pub(crate) use legal::was_passed;
 pub use position::{Position, chess_of_fen};
-pub use structural::piece_name;
+pub use structural::{piece_name, role_name};
 pub use tracking::fen_after;
 pub(crate) use uci::played;
 

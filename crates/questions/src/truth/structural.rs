@@ -10,6 +10,18 @@ use crate::truth::uci::{Uci, moves_text, push_square, push_squares, separate};
 
 const ROLES: [Role; 6] = [Role::King, Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn];
 
+/// `king`.
+pub fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Pawn => "pawn",
+        Role::Knight => "knight",
+        Role::Bishop => "bishop",
+        Role::Rook => "rook",
+        Role::Queen => "queen",
+        Role::King => "king",
+    }
+}
+
 /// `White King`.
 pub fn piece_name(piece: Piece) -> &'static str {
     match (piece.color, piece.role) {

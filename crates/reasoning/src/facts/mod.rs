@@ -1,4 +1,4 @@
-//! What can be asked about a board by rule, and the builder `factual` that asks it.
+//! What can be asked about a board by rule, and the builder `factual` of such questions.
 
 mod builder;
 mod illegal;

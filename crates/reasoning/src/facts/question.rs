@@ -1,11 +1,12 @@
 //! The six kinds of question, each with its answer.
 
+use cwm_questions::truth::role_name;
 use shakmaty::{Chess, Color, Position, Role, Square};
 
 use super::illegal::illegal_move;
 use super::{CapturePair, Facts};
 use crate::draws::Draws;
-use crate::pieces::{color_word, role_word, uci};
+use crate::pieces::{color_word, uci};
 
 /// A kind of question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ impl Kind {
     }
 
     /// A question of the kind with its answer; none if the board has none.
-    pub(super) fn ask(self, facts: &Facts, draws: &mut Draws) -> Option<(String, String)> {
+    pub(super) fn draw(self, facts: &Facts, draws: &mut Draws) -> Option<(String, String)> {
         match self {
             Kind::Check => Some(check(facts, draws)),
             Kind::Legal => legal(facts, draws),
@@ -87,7 +88,7 @@ fn capture(facts: &Facts, draws: &mut Draws) -> Option<(String, String)> {
     let weights = pools.each_ref().map(|(pool, weight)| if pool.is_empty() { 0. } else { *weight });
     let drawn = draws.weighted(&weights)?;
     let (attacker, victim) = *draws.one_of(&pools[drawn].0)?;
-    let question = format!("Can your {} take their {} (Yes or No)?", role_word(attacker), role_word(victim));
+    let question = format!("Can your {} take their {} (Yes or No)?", role_name(attacker), role_name(victim));
     Some((question, yes_or_no(drawn == 0)))
 }
 
@@ -113,14 +114,14 @@ fn material(facts: &Facts, draws: &mut Draws) -> (String, String) {
 fn mobility(facts: &Facts, draws: &mut Draws) -> Option<(String, String)> {
     let mobility = facts.mobility();
     let &(square, moves) = by_kind(facts.position, &mobility, |(square, _)| *square, draws)?;
-    let piece = role_word(facts.position.board().role_at(square)?);
+    let piece = role_name(facts.position.board().role_at(square)?);
     Some((format!("How many legal moves has your {piece} at {square}?"), moves.to_string()))
 }
 
 fn only_capture(facts: &Facts, draws: &mut Draws) -> Option<(String, String)> {
     let captures = facts.only_captures();
     let &(target, origin) = by_kind(facts.position, &captures, |(_, origin)| *origin, draws)?;
-    let piece = role_word(facts.position.board().role_at(target)?);
+    let piece = role_name(facts.position.board().role_at(target)?);
     let question = format!("Which of your squares holds the only piece that can take their {piece} on {target}?");
     Some((question, origin.to_string()))
 }

@@ -72,23 +72,23 @@ fn golden_answer(row: &Golden, question: &str) -> String {
 #[test]
 fn answers_are_those_of_the_golden_facts() {
     let (Some(rows), Some(fens)) = (golden::lines::<Golden>("facts.jsonl"), golden::fens()) else { return };
-    let (mut asked, mut openings) = (0, BTreeSet::new());
+    let (mut compared, mut openings) = (0, BTreeSet::new());
     for row in &rows {
         let position = golden::position(&fens[row.id]);
         for seed in 0..40 {
             let mut draws = Draws::new("factual", seed, row.id as u64);
             let facts = Facts::of(&position);
             let Some(found) = questions(&facts, 6, &mut draws) else { continue };
-            let texts: BTreeSet<&String> = found.iter().map(|asked| &asked.question).collect();
+            let texts: BTreeSet<&String> = found.iter().map(|one| &one.question).collect();
             assert_eq!(texts.len(), 6);
             for question in found {
                 assert_eq!(question.answer, golden_answer(row, &question.question), "{} {}", row.id, question.question);
                 openings.insert(question.question.split(' ').take(3).collect::<Vec<_>>().join(" "));
-                asked += 1;
+                compared += 1;
             }
         }
     }
-    assert!(asked > 10_000, "{asked}");
+    assert!(compared > 10_000, "{compared}");
     assert!(openings.len() >= 8, "{openings:?}");
 }
 
@@ -100,7 +100,7 @@ fn scenarios_have_their_weights() {
     let (mut legal, mut theirs, mut total) = (0, 0, 0);
     for seed in 0..20_000 {
         let mut draws = Draws::new("factual", seed, 0);
-        let (question, answer) = question::Kind::Legal.ask(&facts, &mut draws).unwrap();
+        let (question, answer) = question::Kind::Legal.draw(&facts, &mut draws).unwrap();
         let uci: UciMove = question.split(' ').nth(4).unwrap().parse().unwrap();
         let UciMove::Normal { from, .. } = uci else { panic!("{question}") };
         assert_eq!(answer == "Yes", uci.to_move(&position).is_ok());
@@ -111,6 +111,15 @@ fn scenarios_have_their_weights() {
     let share = |count: u32| f64::from(count) / f64::from(total);
     assert!((share(legal) - 0.5).abs() < 0.015, "{}", share(legal));
     assert!((share(theirs) - 0.1).abs() < 0.01, "{}", share(theirs));
+}
+
+#[test]
+fn in_check_four_of_five_answers_are_yes() {
+    let position = golden::position("4k3/8/8/8/4r3/8/3P1PPP/3QKB1R w - - 0 1");
+    let facts = Facts::of(&position);
+    let answer = |seed| question::Kind::Check.draw(&facts, &mut Draws::new("factual", seed, 0)).unwrap().1;
+    let yes = (0..10_000).filter(|seed| answer(*seed) == "Yes").count();
+    assert!((7_800..8_200).contains(&yes), "{yes}");
 }
 
 #[test]

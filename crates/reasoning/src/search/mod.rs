@@ -65,7 +65,7 @@ pub fn verbalised<E>(
     let roots = tree::roots(position, &mut source)?;
     let draws = source.draws;
     let Some(best) = tree::best(&roots) else { return Ok(None) };
-    let text = text::target(&roots, best, &wording.phrases(), SPARED, draws);
+    let text = text::target(&roots, best, &wording.phrases(), WEAK_ROOT_LINES, draws);
     let user = format!(
         "Here is a chess position:\n\n{}\n\nFind a good move. Think of several moves first. For each, follow a few lines in which your \
          opponent answers with the best moves. Write the value of a board as `[v+12]` and the value of a line with best play of both \
@@ -80,8 +80,8 @@ pub fn verbalised<E>(
     Ok(Some(Verbalised { example, nodes: all.len(), contradicted }))
 }
 
-/// The share of the roots far behind the best whose lines are written all the same.
-const SPARED: f64 = 0.2;
+/// The probability that a root move far behind the best has its lines all the same.
+const WEAK_ROOT_LINES: f64 = 0.2;
 
 /// Values of an engine, and moves drawn by them.
 struct Engine<'a, F> {

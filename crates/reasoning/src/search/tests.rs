@@ -42,7 +42,7 @@ fn fen(position: &Chess) -> String {
 /// Lines with the root player's values, and the moves that were drawn of them.
 type Looked<'a> = (&'a [(String, i32)], Vec<&'a str>);
 
-/// What a golden search asked and drew, by FEN.
+/// The lines and the drawn moves of a golden search, by FEN.
 struct GoldenSearch<'a> {
     root_player: Color,
     of: HashMap<String, Looked<'a>>,
@@ -99,10 +99,33 @@ fn golden_searches() {
         roots.iter().zip(&row.roots).for_each(|(node, golden)| assert_same(node, golden));
         let best = tree::best(&roots).unwrap();
         assert_eq!(uci(best.played), row.answer);
-        // The golden texts spare no root.
+        // In the golden texts no root move far behind the best has its lines.
         let text = text::target(&roots, best, &Wording::Plain.phrases(), 0., &mut Draws::new("test", 0, 0));
         assert_eq!(text, row.text);
     }
+}
+
+/// Two moves of every position, all equally good.
+struct Level;
+
+impl Branching for Level {
+    type Error = Infallible;
+
+    fn lines(&mut self, position: &Chess) -> Result<Vec<ScoredMove>, Infallible> {
+        Ok(position.legal_moves().into_iter().map(|played| ScoredMove { played, centipawns: 0 }).collect())
+    }
+
+    fn drawn(&mut self, _: &Chess, _: &[ScoredMove], _: &Rule) -> Vec<usize> {
+        vec![0, 1]
+    }
+}
+
+#[test]
+fn a_window_that_is_closed_cuts() {
+    let roots = tree::roots(&Chess::default(), &mut Level).unwrap();
+    let replies = |root: &Node| root.children.iter().map(|reply| reply.children.len()).collect::<Vec<_>>();
+    // The second reply cannot be better for the opponent than the first once one own move is as good.
+    assert_eq!(roots.iter().map(replies).collect::<Vec<_>>(), [[2, 1], [2, 1]]);
 }
 
 /// Values made of the moves' own names: any will do for the form of a text.

@@ -12,13 +12,19 @@ const ROOT_BEHIND: i32 = 100;
 const BEHIND: i32 = 60;
 
 /// What the assistant writes: the search between thinking tags, and the move of `best` between answer tags. A root move far behind
-/// the best has its lines with the probability `spared`.
-pub(super) fn target(roots: &[Node], best: &Node, phrases: &Phrases, spared: f64, draws: &mut Draws) -> String {
+/// the best has its lines all the same with the probability `weak_root_lines`.
+pub(super) fn target(
+    roots: &[Node],
+    best: &Node,
+    phrases: &Phrases,
+    weak_root_lines: f64,
+    draws: &mut Draws,
+) -> String {
     let mut paragraphs = Vec::with_capacity(roots.len() + 1);
     let opening = phrase(phrases.opening, draws).to_owned();
     for root in roots {
         let mut thoughts = Thoughts { phrases, draws, sentences: Vec::new() };
-        thoughts.root(root, best.minimax, spared);
+        thoughts.root(root, best.minimax, weak_root_lines);
         paragraphs.push(thoughts.text());
     }
     let last = filled(phrase(phrases.last, draws), &[("move", &in_words(best)), ("value", &minimax(best))]);
@@ -34,9 +40,9 @@ struct Thoughts<'a> {
 }
 
 impl Thoughts<'_> {
-    fn root(&mut self, root: &Node, best: i32, spared: f64) {
+    fn root(&mut self, root: &Node, best: i32, weak_root_lines: f64) {
         self.sentence(0, self.phrases.root_considered, &[("move", &in_words(root)), ("value", &value(root))]);
-        if root.minimax < best - ROOT_BEHIND && !self.draws.chance(spared) {
+        if root.minimax < best - ROOT_BEHIND && !self.draws.chance(weak_root_lines) {
             self.sentence(0, self.phrases.root_written_off, &[("value", &minimax(root))]);
             return;
         }

@@ -2,8 +2,9 @@
 
 use cwm_contract::Failure;
 use cwm_questions::Item;
+use cwm_questions::truth::role_name;
 use serde_json::Value;
-use shakmaty::{Position, Role};
+use shakmaty::Position;
 
 use super::engine::position;
 
@@ -15,7 +16,7 @@ pub fn best_letter(item: &Item) -> Result<String, Failure> {
     let position = position(item)?;
     let played = item.metadata.text("move_uci").unwrap_or_default();
     let squares: Vec<&str> = [played.get(..2), played.get(2..4)].into_iter().flatten().collect();
-    let piece = squares.first().and_then(|from| position.board().role_at(from.parse().ok()?)).map(name);
+    let piece = squares.first().and_then(|from| position.board().role_at(from.parse().ok()?)).map(role_name);
     let side = position.turn().fold_wb("white", "black");
     let names: Vec<&str> = squares.into_iter().chain(piece).chain([side]).collect();
     let count = |text: &str| {
@@ -28,15 +29,4 @@ pub fn best_letter(item: &Item) -> Result<String, Failure> {
     let options = options.into_iter().flatten().filter_map(Value::as_str);
     let best = ('A'..='Z').zip(options).max_by_key(|(letter, text)| (count(text), std::cmp::Reverse(*letter)));
     Ok(best.map(|(letter, _)| letter.to_string()).unwrap_or_default())
-}
-
-fn name(role: Role) -> &'static str {
-    match role {
-        Role::Pawn => "pawn",
-        Role::Knight => "knight",
-        Role::Bishop => "bishop",
-        Role::Rook => "rook",
-        Role::Queen => "queen",
-        Role::King => "king",
-    }
 }
