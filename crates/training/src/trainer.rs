@@ -60,6 +60,53 @@ impl<'a, T: Task> Trainer<'a, T> {
     /// makes a weight not finite is undone as upstream does it: the weights are restored to the last snapshot, moments
     /// and schedule go on. Both count as bad.
     pub fn step(&mut self, micro_batches: &[T::MicroBatch]) -> StepMetrics {
+        let (metrics, is_good) = self.update(micro_batches);
+        self.count_step(is_good);
+        if is_good && self.state.step.is_multiple_of(SNAPSHOT_EVERY) {
+            self.backend.take_snapshot(&mut self.state);
+        }
+        metrics
+    }
+
+    /// One step of several updates, each from its own batch. The first bad one ends it and undoes all of them: the weights are
+    /// restored to those before the step, moments go on. Then it returns false in place of the metrics of all updates.
+    pub fn step_of_updates(&mut self, batches: &[Vec<T::MicroBatch>]) -> (Vec<StepMetrics>, bool) {
+        let mut all = Vec::with_capacity(batches.len());
+        let mut is_good = true;
+        for batch in batches {
+            let (metrics, was_good) = self.update(batch);
+            all.push(metrics);
+            is_good = was_good;
+            if !is_good {
+                break;
+            }
+        }
+        self.end_step_of_updates(is_good);
+        (all, is_good)
+    }
+
+    /// Counts a step of updates: a good one sets the snapshot to the weights, a bad one the weights to the snapshot.
+    pub fn end_step_of_updates(&mut self, is_good: bool) {
+        self.count_step(is_good);
+        if is_good {
+            self.backend.take_snapshot(&mut self.state);
+        } else {
+            self.backend.restore_snapshot(&mut self.state);
+        }
+    }
+
+    fn count_step(&mut self, is_good: bool) {
+        self.state.step += 1;
+        if is_good {
+            self.state.consecutive_bad_steps = 0;
+        } else {
+            self.state.consecutive_bad_steps += 1;
+            self.state.skipped += 1;
+        }
+    }
+
+    /// An update from a batch, and whether it is good.
+    fn update(&mut self, micro_batches: &[T::MicroBatch]) -> (StepMetrics, bool) {
         let Trainer { task, backend, state, .. } = self;
         let positions: usize = micro_batches.iter().map(|micro_batch| task.positions(micro_batch)).sum();
         let learning_rate = self.schedule.at(state.adamw.updates);
@@ -67,20 +114,11 @@ impl<'a, T: Task> Trainer<'a, T> {
         let StepEnd { loss_sum, gradient_norm, is_finite, .. } =
             backend.step(*task, self.options, state, micro_batches, numbers);
         let loss = loss_sum / task.denominator(positions);
-        state.step += 1;
         if !is_finite {
             backend.restore_snapshot(state);
         }
-        if is_finite && loss.is_finite() && gradient_norm.is_finite() {
-            state.consecutive_bad_steps = 0;
-            if state.step.is_multiple_of(SNAPSHOT_EVERY) {
-                backend.take_snapshot(state);
-            }
-        } else {
-            state.consecutive_bad_steps += 1;
-            state.skipped += 1;
-        }
-        StepMetrics { positions, loss, learning_rate, gradient_norm }
+        let is_good = is_finite && loss.is_finite() && gradient_norm.is_finite();
+        (StepMetrics { positions, loss, learning_rate, gradient_norm }, is_good)
     }
 }
 
