@@ -11,6 +11,7 @@ mod lines;
 mod mixing;
 mod pieces;
 mod search;
+pub mod shares;
 pub mod texts;
 pub mod values;
 
