@@ -211,8 +211,8 @@ impl<'a, T: Task> Run<'a, T> {
             return Ok(());
         }
         self.context.activity("validating");
-        let weights = DeviceWeights::new(&state.weights, self.device).with_precision(self.settings.precision);
-        let measure = || validation.measure(self.context, &weights);
+        let device_weights = DeviceWeights::new(&state.weights, self.device).with_precision(self.settings.precision);
+        let measure = || validation.measure(self.context, &state.weights, &device_weights);
         let metrics = self.throughput.during(Overhead::Validation, measure)?;
         if state.validated < state.step {
             self.curves.push(&Line { kind: "validation", step: state.step, entries: metrics.entries() })?;

@@ -68,25 +68,9 @@ impl<'a, T: Task> Trainer<'a, T> {
         metrics
     }
 
-    /// One step of several updates, each from its own batch. The first bad one ends it and undoes all of them: the weights are
-    /// restored to those before the step, moments go on. Then it returns false in place of the metrics of all updates.
-    pub fn step_of_updates(&mut self, batches: &[Vec<T::MicroBatch>]) -> (Vec<StepMetrics>, bool) {
-        let mut all = Vec::with_capacity(batches.len());
-        let mut is_good = true;
-        for batch in batches {
-            let (metrics, was_good) = self.update(batch);
-            all.push(metrics);
-            is_good = was_good;
-            if !is_good {
-                break;
-            }
-        }
-        self.end_step_of_updates(is_good);
-        (all, is_good)
-    }
-
-    /// Counts a step of updates: a good one sets the snapshot to the weights, a bad one the weights to the snapshot.
-    pub fn end_step_of_updates(&mut self, is_good: bool) {
+    /// Ends a step that was made of any number of [updates](Trainer::update). If one of them was bad, all are undone: the weights
+    /// are restored to those before the step, moments and schedule go on.
+    pub fn end_step(&mut self, is_good: bool) {
         self.count_step(is_good);
         if is_good {
             self.backend.take_snapshot(&mut self.state);
@@ -105,8 +89,8 @@ impl<'a, T: Task> Trainer<'a, T> {
         }
     }
 
-    /// An update from a batch, and whether it is good.
-    fn update(&mut self, micro_batches: &[T::MicroBatch]) -> (StepMetrics, bool) {
+    /// One of the updates of a step, and whether it was good; [`Trainer::end_step`] ends the step.
+    pub fn update(&mut self, micro_batches: &[T::MicroBatch]) -> (StepMetrics, bool) {
         let Trainer { task, backend, state, .. } = self;
         let positions: usize = micro_batches.iter().map(|micro_batch| task.positions(micro_batch)).sum();
         let learning_rate = self.schedule.at(state.adamw.updates);
