@@ -11,6 +11,7 @@ use crate::{Objective, Surrogate, TokenTerms};
 pub(crate) const SURROGATE: Surrogate = Surrogate { clip_low: 0.2, clip_high: 0.28, kl: 0.0 };
 
 /// A batch of answers: the group and the length of each, log-probabilities token by token.
+#[derive(Debug)]
 pub(crate) struct Batch {
     pub rewards: Vec<Vec<f64>>,
     pub lengths: Vec<usize>,
