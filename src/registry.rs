@@ -50,6 +50,7 @@ stages! {
     "compare": cwm_compare::Compare,
     "claim": cwm_claim::Claim,
     "answer": cwm_answer::Answer,
+    "generate": cwm_generate::Generate,
     "grade": cwm_grade::Grade,
     "report": cwm_report::Report,
 }

@@ -39,6 +39,7 @@ const IS_WHOLE: bool = cfg!(all(
     feature = "compare",
     feature = "claim",
     feature = "answer",
+    feature = "generate",
     feature = "grade",
     feature = "report"
 ));
