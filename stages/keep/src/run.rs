@@ -11,7 +11,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     context.activity("reading items");
     let files = context.group("items").iter().map(|input| (input.label.to_string(), &*input.path));
-    let items = read_item_files(files, UnknownTasks::Keep)?;
+    let items = read_item_files(files, UnknownTasks::Fail)?;
     context.activity("reading answers");
     let mut read = passed::read(context, &config, &items)?;
     let not_drawn = balance::balance(&config, &mut read)?;
