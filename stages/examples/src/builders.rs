@@ -43,8 +43,6 @@ pub struct Tree {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// It has no best move.
-    NoBestMove,
     /// The line is too short, or a mate is seen and not reached.
     NoLine,
     /// There are fewer questions than were drawn.
@@ -59,19 +57,12 @@ pub enum Reason {
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 6] = [
-        Reason::NoBestMove,
-        Reason::NoLine,
-        Reason::FewQuestions,
-        Reason::Draw,
-        Reason::Incomplete,
-        Reason::NotExplained,
-    ];
+    pub const ALL: [Reason; 5] =
+        [Reason::NoLine, Reason::FewQuestions, Reason::Draw, Reason::Incomplete, Reason::NotExplained];
 
     /// Its name in counts.
     pub fn name(self) -> &'static str {
         match self {
-            Reason::NoBestMove => "no_best_move",
             Reason::NoLine => "no_line",
             Reason::FewQuestions => "few_questions",
             Reason::Draw => "draw",
@@ -97,8 +88,12 @@ pub fn lines_at_first(config: &Config) -> usize {
 pub fn build(config: &Config, place: &Place, searcher: &mut Searcher) -> Result<Built, Failure> {
     let mut draws = Draws::new(&config.builder, config.seed, place.number);
     let (position, form) = (&place.position, config.board());
+    let example = |example: Example, tree| Built::Example(Box::new(example.at(place.game, place.ply)), tree);
     let (built, reason) = match config.builder.as_str() {
-        "best_move" => (place.best.as_ref().map(|best| best_move(position, form, best)), Reason::NoBestMove),
+        "best_move" => {
+            let best = place.best.as_ref().ok_or_else(|| Failure::internal("an evaluation has no best move"))?;
+            return Ok(example(best_move(position, form, best), Tree::default()));
+        }
         "factual" => {
             let tickets = config.tickets().map_err(Failure::input)?;
             (factual(position, place.values.as_ref(), form, &tickets, &mut draws), Reason::FewQuestions)
@@ -118,7 +113,7 @@ pub fn build(config: &Config, place: &Place, searcher: &mut Searcher) -> Result<
         _ => return searched(config, place, searcher, &mut draws),
     };
     Ok(match built {
-        Some(example) => Built::Example(Box::new(example.at(place.game, place.ply)), Tree::default()),
+        Some(built) => example(built, Tree::default()),
         None => Built::Nothing(reason),
     })
 }

@@ -107,6 +107,7 @@ impl Config {
             ("mode", self.builder == "guided"),
             ("nodes", has_engine && verbalised),
             ("wording", verbalised),
+            ("seed", self.builder != "best_move" || self.limit.is_some()),
         ];
         used_if.into_iter().filter(|(_, used)| !used).map(|(name, _)| name).collect()
     }

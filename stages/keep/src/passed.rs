@@ -174,6 +174,11 @@ fn kept(item: &Item, text: &str) -> Example {
     meta.insert("fen", &*item.input);
     meta.insert("task", &*item.task_type);
     meta.insert("item", &*item.task_id);
+    for name in ["candidates", "square"] {
+        if let Some(value) = item.metadata.get(name) {
+            meta.insert(name, value.clone());
+        }
+    }
     Example { id: String::new(), messages: system.into_iter().chain(messages).collect(), meta }
 }
 
