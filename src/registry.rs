@@ -33,6 +33,9 @@ stages! {
     "transpositions": cwm_transpositions::Transpositions,
     "choose": cwm_choose::Choose,
     "questions": cwm_questions_stage::Questions,
+    "examples": cwm_examples::Examples,
+    "keep": cwm_keep::Keep,
+    "mix": cwm_mix::Mix,
     "split": cwm_split::Split,
     "tokenize": cwm_tokenize::Tokenize,
     "train": cwm_train::Train,
@@ -50,6 +53,7 @@ stages! {
     "compare": cwm_compare::Compare,
     "claim": cwm_claim::Claim,
     "answer": cwm_answer::Answer,
+    "generate": cwm_generate::Generate,
     "grade": cwm_grade::Grade,
     "report": cwm_report::Report,
 }

@@ -23,6 +23,9 @@ const IS_WHOLE: bool = cfg!(all(
     feature = "transpositions",
     feature = "choose",
     feature = "questions",
+    feature = "examples",
+    feature = "keep",
+    feature = "mix",
     feature = "split",
     feature = "tokenize",
     feature = "train",
@@ -39,6 +42,7 @@ const IS_WHOLE: bool = cfg!(all(
     feature = "compare",
     feature = "claim",
     feature = "answer",
+    feature = "generate",
     feature = "grade",
     feature = "report"
 ));

@@ -1,6 +1,7 @@
 use crate::words;
 
 mod answers;
+mod builders;
 mod prompts;
 
 /// The names of words, with a space between.

@@ -96,12 +96,13 @@ fn questions_about_facts_are_words() {
 #[test]
 fn other_word_lists_are_named() {
     for form in PositionForm::ALL {
-        assert_eq!(PositionForm::of(&form.vocabulary(99)), Ok(form));
+        assert_eq!(PositionForm::of(Some(&form.vocabulary(99))), Ok(form));
     }
     let other = Vocabulary { form: "board".into(), version: 1, inputs: 1968, targets: 1968, longest: 78 };
     assert_eq!(
-        PositionForm::of(&other).unwrap_err(),
-        "its words are `board`, version 1, of 1968 words, and those of this language are `speech/squares`, version 1, of 148 words \
-         or `speech/pieces`, version 1, of 148 words"
+        PositionForm::of(Some(&other)).unwrap_err(),
+        "its words are `board`, version 1, of 1968 words, and those of the small language are `speech/squares`, version 1, of 148 \
+         words or `speech/pieces`, version 1, of 148 words"
     );
+    assert!(PositionForm::of(None).unwrap_err().starts_with("its words are none, as it answers with labels, and those of "));
 }

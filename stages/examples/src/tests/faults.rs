@@ -91,7 +91,7 @@ fn best_moves_need_evaluations() {
     let given = |name: &str, default| (name.to_owned(), if name == "builder" { text("best_move") } else { default });
     let specs = Examples.parameters().into_iter();
     let values: Values = specs.map(|spec| given(spec.name, spec.default.unwrap_or_default())).collect();
-    assert!(Examples.check_inputs_for(&values, &["games"]).unwrap().contains("needs an input `evaluations`"));
+    assert!(Examples.check_inputs_for(&values, &["games"]).unwrap().contains("it needs an input `evaluations`"));
     assert_eq!(Examples.check_inputs_for(&values, &["evaluations"]), None);
     assert_eq!(Examples.check_inputs(&["games", "evaluations"]).unwrap(), "needs one input: `evaluations` or `games`");
     assert!(Examples.check_inputs(&[]).is_some() && Examples.check_inputs(&["games"]).is_none());

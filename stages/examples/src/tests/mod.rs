@@ -1,6 +1,7 @@
 mod drawn;
 mod facts;
 mod faults;
+mod guided;
 mod searches;
 #[path = "../../../../crates/uci/src/tests/stockfish.rs"]
 mod stockfish;
@@ -100,7 +101,7 @@ fn a_best_move_is_that_of_the_greatest_value_or_as_given() {
         counts.to_string(),
         concat!(
             r#"{"builder":"best_move","examples":2,"left_out":{"draw":0,"few_questions":0,"fullmove":0,"game_over":1,"#,
-            r#""incomplete":0,"no_best_move":0,"no_line":0,"repeated":1},"not_drawn":0,"positions":4,"stage":"examples"}"#
+            r#""incomplete":0,"no_line":0,"not_explained":0,"repeated":1},"not_drawn":0,"positions":4,"stage":"examples"}"#
         )
     );
 }
@@ -135,7 +136,7 @@ fn an_example_does_not_depend_on_which_others_are_built() {
 
 #[test]
 fn the_probes_are_the_same_twice() {
-    for builder in ["best_move", "best_line", "factual", "verbalised"] {
+    for builder in ["best_move", "best_line", "factual", "verbalised", "guided"] {
         let folders = [tempdir().unwrap(), tempdir().unwrap()];
         let values = || Values::from([("builder".to_owned(), text(builder))]);
         let [one, two] =
