@@ -1,6 +1,6 @@
 //! The stage `reinforce`: trains a model of words by reinforcement with exact rewards.
 //!
-//! - `start` and `questions`: what it reads. `rollouts`: sampled answers and their rewards.
+//! - `questions`: what it reads. `rollouts`: sampled answers and their rewards.
 //! - `micro_batch` and `policy`: log-probabilities and the loss. `step`: one step, from answers to updates.
 //! - `outcome`: what is counted of answers. `validation`: the same on items that are not trained on. `kept`: answers to look at.
 //!
@@ -16,7 +16,6 @@ mod questions;
 mod rollouts;
 mod run;
 mod stage;
-mod start;
 mod step;
 #[cfg(test)]
 mod tests;

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use cwm_contract::{Context, Failure};
+use cwm_models::Network;
 use cwm_questions::{Item, UnknownTasks, read_item_files};
 use cwm_reasoning::Verifier;
 use cwm_speech::{PositionForm, item_words};
 
-use crate::start::Start;
 
 /// Shared boards that an error names.
 const NAMED: usize = 10;
@@ -41,21 +41,26 @@ impl Question {
     }
 }
 
-/// Reads the items of the input `name`, to which answers of up to `longest` words will be sampled.
+/// Reads the items of the input `name`, to which answers of up to `longest` words will be sampled by the model `network`, which reads
+/// positions in this form.
 ///
 /// # Errors
 /// There is none, one is not graded, the small language lacks words for it, or the model is too short for its answer.
-pub fn read(context: &Context, name: &str, start: &Start, longest: usize) -> Result<Vec<Question>, Failure> {
+pub fn read(
+    context: &Context,
+    name: &str,
+    (network, form): (&Network, PositionForm),
+    longest: usize,
+) -> Result<Vec<Question>, Failure> {
     let files = context.group(name).iter().map(|input| (input.label.to_string(), input.path.as_path()));
     let items = read_item_files(files, UnknownTasks::Keep)?;
     if items.is_empty() {
         return Err(Failure::input(format!("input `{name}` holds no items")));
     }
-    let questions: Vec<Question> =
-        items.iter().map(|item| Question::new(item, start.form)).collect::<Result<_, Failure>>()?;
+    let questions: Vec<Question> = items.iter().map(|item| Question::new(item, form)).collect::<Result<_, Failure>>()?;
     for Question { task_id, prompt, .. } in &questions {
         // The last word of an answer is not read.
-        start.network.check_length(prompt.len() + longest - 1).map_err(|error| {
+        network.check_length(prompt.len() + longest - 1).map_err(|error| {
             Failure::input(format!("{task_id}: {error}: its prompt has {} words", prompt.len()))
                 .hint("give `longest` a smaller number, or train the model with more `positions`")
         })?;

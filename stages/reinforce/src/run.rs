@@ -1,10 +1,10 @@
 //! The stage: its inputs to the training loop, and what that ends with to its outputs.
 
 use cwm_contract::{Context, Failure};
-use cwm_generation::Sampling;
+use cwm_generation::{Checkpoint, Sampling};
 use cwm_models::checkpoint::{Description, FORMAT, Status, write};
 use cwm_models::{Device, device};
-use cwm_speech::END;
+use cwm_speech::{END, PositionForm};
 use cwm_training::curves::CurvesPrefix;
 use cwm_training::order::{Order, Sampler};
 use cwm_training::{Metrics, Run, State, TrainingResult, Validation, checkpoints};
@@ -16,7 +16,6 @@ use crate::micro_batch::Cutting;
 use crate::outcome::Outcome;
 use crate::policy::Policy;
 use crate::questions::{self, Question};
-use crate::start::Start;
 use crate::step::Learner;
 use crate::validation::RewardValidation;
 
@@ -32,14 +31,18 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
     context.check_cancelled()?;
     let config: Config = context.parameters()?;
     let longest = config.longest as usize;
-    let start = Start::read(context.input("checkpoint")?)?;
-    let questions = questions::read(context, "items", &start, longest)?;
+    let Checkpoint { words: form, description, network, weights } =
+        Checkpoint::read(context.input("checkpoint")?, PositionForm::of)?;
+    if !network.is_causal() {
+        let message = "the model has no mask: with an answer behind its prompt it would read what it is to answer";
+        return Err(Failure::input(message).hint("train it with `mask: causal`"));
+    }
+    let questions = questions::read(context, "items", (&network, form), longest)?;
     let validation = match context.optional_input("validation") {
-        Some(_) => Some(questions::read(context, "validation", &start, longest)?),
+        Some(_) => Some(questions::read(context, "validation", (&network, form), longest)?),
         None => None,
     };
     questions::check_apart(&questions, validation.as_deref().unwrap_or_default())?;
-    let Start { description, network, weights, vocabulary, .. } = start;
     let policy = Policy { network, surrogate: config.surrogate() };
     let (reward, sampling) = (config.reward()?, Sampling::plain(END, longest));
     let workers = device::workers(context, device)?;
@@ -73,7 +76,7 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
             objective: config.objective()?,
             longest,
             micro_batch_tokens: config.micro_batch_tokens as usize,
-            padding: u32::from(vocabulary.inputs) - 1,
+            padding: policy.network.architecture().vocabulary as u32 - 1,
         },
         kept: &kept,
         device,
