@@ -40,6 +40,7 @@ stages! {
     "tokenize": cwm_tokenize::Tokenize,
     "train": cwm_train::Train,
     "learn": cwm_learn::Learn,
+    "reinforce": cwm_reinforce::Reinforce,
     "pretrained": cwm_pretrained::Pretrained,
     "select": cwm_select::Select,
     "evaluate": cwm_evaluate::Evaluate,

@@ -30,6 +30,7 @@ const IS_WHOLE: bool = cfg!(all(
     feature = "tokenize",
     feature = "train",
     feature = "learn",
+    feature = "reinforce",
     feature = "pretrained",
     feature = "select",
     feature = "evaluate",

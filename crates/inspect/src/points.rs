@@ -62,8 +62,12 @@ mod tests {
     #[test]
     fn an_entry_may_be_an_object_of_numbers_or_null() {
         let line = r#"{"kind":"reinforce","step":2,"gradient_norm":null,"verdicts":{"legal":3,"illegal":1}}"#;
-        let found: Vec<(String, f64)> = curves(line).unwrap().into_iter().map(|point| (point.curve, point.value)).collect();
-        assert_eq!(found, [("reinforce/verdicts/illegal".to_owned(), 1.0), ("reinforce/verdicts/legal".to_owned(), 3.0)]);
+        let found: Vec<(String, f64)> =
+            curves(line).unwrap().into_iter().map(|point| (point.curve, point.value)).collect();
+        assert_eq!(
+            found,
+            [("reinforce/verdicts/illegal".to_owned(), 1.0), ("reinforce/verdicts/legal".to_owned(), 3.0)]
+        );
     }
 
     #[test]

@@ -22,7 +22,11 @@ impl Objective {
 
     /// The objective of this name.
     pub fn of_name(name: &str) -> Option<Self> {
-        Objective::ALL.into_iter().zip(Objective::NAMES).find(|(_, known)| **known == name).map(|(objective, _)| objective)
+        Objective::ALL
+            .into_iter()
+            .zip(Objective::NAMES)
+            .find(|(_, known)| **known == name)
+            .map(|(objective, _)| objective)
     }
 
     /// The advantage of each answer of a group with these rewards; all 0 if the rewards are equal.

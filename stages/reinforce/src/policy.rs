@@ -88,9 +88,8 @@ impl Task for Policy {
     }
 
     fn loss(&self, pass: &ForwardPass, batch: &AnswerBatch, _positions: usize) -> Loss {
-        let tensor = |values: &[f32]| {
-            Tensor::<1>::from_data(TensorData::new(values.to_vec(), [values.len()]), pass.device())
-        };
+        let tensor =
+            |values: &[f32]| Tensor::<1>::from_data(TensorData::new(values.to_vec(), [values.len()]), pass.device());
         let terms = TokenTerms {
             old: tensor(&batch.old),
             advantages: tensor(&batch.advantages),

@@ -56,8 +56,12 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     };
     let text = |text: &str| Value::Text(text.to_owned());
     for (objective, scaling) in Objective::NAMES.iter().zip(["normalise", "linear", "normalise"]) {
-        let changes =
-            [("objective", text(objective)), ("scaling", text(scaling)), ("reading", text("lenient")), ("kl", Value::Float(0.1))];
+        let changes = [
+            ("objective", text(objective)),
+            ("scaling", text(scaling)),
+            ("reading", text("lenient")),
+            ("kl", Value::Float(0.1)),
+        ];
         probed.extend(context.run(&Reinforce, objective, &changed(&changes), &inputs)?);
     }
     // Its updates leave no weight of use.
@@ -99,8 +103,11 @@ pub fn made_up_items(boards: &[&str]) -> Result<Vec<Item>, Failure> {
     let mut items = Vec::new();
     for (number, fen) in (0..).zip(boards) {
         let position: Chess = cwm_questions::truth::chess_of_fen(fen).map_err(Failure::input)?.0;
-        let mut moves: Vec<String> =
-            position.legal_moves().iter().map(|legal| legal.to_uci(shakmaty::CastlingMode::Standard).to_string()).collect();
+        let mut moves: Vec<String> = position
+            .legal_moves()
+            .iter()
+            .map(|legal| legal.to_uci(shakmaty::CastlingMode::Standard).to_string())
+            .collect();
         moves.sort_unstable();
         let value = |place: usize| (place * 7 % 11) as f64 / 10.0;
         let values = moves.into_iter().enumerate().map(|(place, uci)| (uci, value(place))).collect();

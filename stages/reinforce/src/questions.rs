@@ -8,7 +8,6 @@ use cwm_questions::{Item, UnknownTasks, read_item_files};
 use cwm_reasoning::Verifier;
 use cwm_speech::{PositionForm, item_words};
 
-
 /// Shared boards that an error names.
 const NAMED: usize = 10;
 /// Fields of a FEN that make a position; the others count moves.
@@ -57,7 +56,8 @@ pub fn read(
     if items.is_empty() {
         return Err(Failure::input(format!("input `{name}` holds no items")));
     }
-    let questions: Vec<Question> = items.iter().map(|item| Question::new(item, form)).collect::<Result<_, Failure>>()?;
+    let questions: Vec<Question> =
+        items.iter().map(|item| Question::new(item, form)).collect::<Result<_, Failure>>()?;
     for Question { task_id, prompt, .. } in &questions {
         // The last word of an answer is not read.
         network.check_length(prompt.len() + longest - 1).map_err(|error| {
@@ -73,7 +73,8 @@ pub fn read(
 /// # Errors
 /// Some are; the first ten are named.
 pub fn check_apart(train: &[Question], validation: &[Question]) -> Result<(), Failure> {
-    let by_board: HashMap<&str, &str> = train.iter().rev().map(|one| (one.board.as_str(), one.task_id.as_str())).collect();
+    let by_board: HashMap<&str, &str> =
+        train.iter().rev().map(|one| (one.board.as_str(), one.task_id.as_str())).collect();
     let shared: Vec<String> = validation
         .iter()
         .filter_map(|one| Some(format!("{} and {} ({})", by_board.get(one.board.as_str())?, one.task_id, one.board)))
@@ -83,5 +84,6 @@ pub fn check_apart(train: &[Question], validation: &[Question]) -> Result<(), Fa
     }
     let named = shared[..shared.len().min(NAMED)].join("; ");
     let message = format!("{} items of `validation` have a board of `items`: {named}", shared.len());
-    Err(Failure::input(message).hint("make the two from positions that are apart, such as with `apart_from` of `analyse`"))
+    Err(Failure::input(message)
+        .hint("make the two from positions that are apart, such as with `apart_from` of `analyse`"))
 }

@@ -23,7 +23,11 @@ impl Stage for Reinforce {
 
     fn inputs(&self) -> Vec<Input> {
         vec![
-            Input::one("checkpoint", Format::CHECKPOINT, "The model to start from, of `learn` on words or of `reinforce`."),
+            Input::one(
+                "checkpoint",
+                Format::CHECKPOINT,
+                "The model to start from, of `learn` on words or of `reinforce`.",
+            ),
             Input::one("items", Format::ITEMS, "Items of the `reasoning_*` tasks; each is trained on once."),
             Input::optional(
                 "validation",
@@ -37,7 +41,12 @@ impl Stage for Reinforce {
         vec![
             Output::folder("checkpoint", Format::CHECKPOINT, "The trained model: weights and description."),
             Output::file("curves", Format::CURVES, "jsonl", "Rewards, verdicts, entropy by step; validation."),
-            Output::file("answers", Format::ANSWERS, "parquet", "Some of the answers that were sampled, from all steps."),
+            Output::file(
+                "answers",
+                Format::ANSWERS,
+                "parquet",
+                "Some of the answers that were sampled, from all steps.",
+            ),
             Output::file(
                 "summary",
                 Format::SUMMARY,

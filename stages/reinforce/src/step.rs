@@ -51,11 +51,7 @@ impl Learner<'_> {
     ///
     /// # Errors
     /// An answer cannot be sampled, or the disk refuses.
-    pub fn step(
-        &mut self,
-        trainer: &mut Trainer<'_, Policy>,
-        throughput: &mut Throughput,
-    ) -> Result<Line, Failure> {
+    pub fn step(&mut self, trainer: &mut Trainer<'_, Policy>, throughput: &mut Throughput) -> Result<Line, Failure> {
         let step = trainer.state.step;
         let first = step * self.config.batch_size;
         let places = self.sampler.batch(step);
@@ -86,9 +82,8 @@ impl Learner<'_> {
         let questions: Vec<&Question> = places.iter().map(|&place| &self.questions[place]).collect();
         let model = Model::new(&self.policy.network, weights, self.device);
         let (seed, rollouts) = (self.config.seed, self.config.rollouts);
-        let stream = |place: usize, answer: usize| {
-            rollouts::stream(seed, (first + place as u64) * rollouts + answer as u64)
-        };
+        let stream =
+            |place: usize, answer: usize| rollouts::stream(seed, (first + place as u64) * rollouts + answer as u64);
         rollouts::groups(&model, self.workers, &questions, (rollouts as usize, &self.sampling), &self.reward, &stream)
     }
 

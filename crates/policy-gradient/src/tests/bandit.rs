@@ -24,7 +24,13 @@ fn learn(objective: Objective, kl: f64) -> Vec<f64> {
         let current = probabilities(&logits);
         let mut draw = || {
             let mut left = random.next_u64() as f64 / u64::MAX as f64;
-            current.iter().position(|p| { left -= p; left < 0.0 }).unwrap_or(3)
+            current
+                .iter()
+                .position(|p| {
+                    left -= p;
+                    left < 0.0
+                })
+                .unwrap_or(3)
         };
         let words: Vec<usize> = (0..GROUPS * ROLLOUTS).map(|_| draw()).collect();
         let rewards = |words: &[usize]| words.iter().map(|&word| f64::from(u8::from(word == REWARDED))).collect();

@@ -68,7 +68,11 @@ fn advantages_and_losses_are_the_golden_ones() {
                 let losses = surrogate.losses(tensor(&new, dtype), &batch.terms(objective, dtype));
                 assert_eq!(losses.dtype(), dtype, "{case}");
                 let loss: f64 = values(&losses).iter().sum();
-                assert!((loss - expected.loss).abs() < tolerance, "{case}: {loss} where {} was expected", expected.loss);
+                assert!(
+                    (loss - expected.loss).abs() < tolerance,
+                    "{case}: {loss} where {} was expected",
+                    expected.loss
+                );
             }
         }
     }

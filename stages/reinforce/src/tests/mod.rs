@@ -62,7 +62,8 @@ fn trial(work: &Path, data: &Path, more: &[(&str, Value)]) -> Trial {
         ("validation_every", Value::Int(2)),
     ];
     let trial = Trial::new(work);
-    let trial = ["checkpoint", "items", "validation"].iter().fold(trial, |trial, name| trial.input(name, data.join(name)));
+    let trial =
+        ["checkpoint", "items", "validation"].iter().fold(trial, |trial, name| trial.input(name, data.join(name)));
     common.iter().chain(more).fold(trial, |trial, (name, value)| trial.with(name, value.clone()))
 }
 

@@ -15,8 +15,17 @@ fn each_step_has_a_line_with_its_rewards_and_a_validation_follows_every_second_o
     assert_eq!(steps.len(), 3, "12 items in batches of 4");
     let text = std::fs::read_to_string(work.path().join("out/curves.jsonl")).unwrap();
     let keys = [
-        "kind", "step", "reward", "reward_by_task", "verdicts", "length", "clipped", "entropy", "gradient_norm",
-        "learning_rate", "groups_without_signal",
+        "kind",
+        "step",
+        "reward",
+        "reward_by_task",
+        "verdicts",
+        "length",
+        "clipped",
+        "entropy",
+        "gradient_norm",
+        "learning_rate",
+        "groups_without_signal",
     ];
     let places: Vec<usize> = keys.iter().map(|key| text.find(&format!("\"{key}\":")).unwrap()).collect();
     assert!(places.is_sorted(), "{text}");
@@ -41,7 +50,8 @@ fn each_step_has_a_line_with_its_rewards_and_a_validation_follows_every_second_o
 fn kept_answers_are_from_all_steps_and_to_different_items() {
     let data = data(6, 6.0);
     let (work, _) = trained(data.path(), &[]);
-    let rows: Vec<_> = AnswersReader::open(&work.path().join("out/answers.parquet")).unwrap().map(Result::unwrap).collect();
+    let rows: Vec<_> =
+        AnswersReader::open(&work.path().join("out/answers.parquet")).unwrap().map(Result::unwrap).collect();
     assert_eq!(rows.len(), 7);
     assert_eq!(rows.iter().map(|row| row.task_id.as_str()).collect::<BTreeSet<_>>().len(), 7);
     assert!(rows.iter().all(|row| row.response.is_some() && row.completion_tokens.is_some_and(|words| words <= 6)));
@@ -68,7 +78,11 @@ fn steps_without_different_rewards_make_no_update_and_the_curves_show_it() {
     let (work, _) = trained(data.path(), &[("reading", text("release"))]);
     assert!(weights(&work.path().join("out/checkpoint")) == weights(&data.path().join("checkpoint")));
     for line in curves(work.path(), "reinforce") {
-        assert_eq!((line["groups_without_signal"].as_u64(), line["gradient_norm"].is_null()), (Some(4), true), "{line}");
+        assert_eq!(
+            (line["groups_without_signal"].as_u64(), line["gradient_norm"].is_null()),
+            (Some(4), true),
+            "{line}"
+        );
     }
     let training = &summary(work.path())["training"];
     assert_eq!((training["updates"].as_u64(), training["skipped"].as_u64()), (Some(0), Some(0)));

@@ -27,7 +27,9 @@ fn with_equal_weights_the_ratio_is_exactly_one_in_every_family() {
         let policy = Policy { network, surrogate: Surrogate { clip_low: 0.2, clip_high: 0.28, kl: 0.0 } };
         // Answers of several lengths, without a meaning.
         let answer = |question: usize, number: usize| {
-            let words: Vec<u16> = (0..2 + (question + 3 * number) % 7).map(|t| ((question * 31 + number * 7 + t * 11) % 150) as u16).collect();
+            let words: Vec<u16> = (0..2 + (question + 3 * number) % 7)
+                .map(|t| ((question * 31 + number * 7 + t * 11) % 150) as u16)
+                .collect();
             let mut judged = questions[question].verifier.judge("", &RewardOptions::default());
             judged.reward = (question * 5 + number * 3 % 4) as f64 / 10.0;
             Rollout { text: String::new(), words, judged }

@@ -39,7 +39,9 @@ fn items_that_share_a_board_with_the_validation_are_named() {
     write_items(&data.path().join("items"), &shared).unwrap();
     let error = refused(data.path(), &[]);
     assert!(error.starts_with("4 items of `validation` have a board of `items`: "), "{error}");
-    assert!(error.contains("reasoning_predict_move_0000 and reasoning_predict_move_0000 (4k3/8/8/8/8/8/4P3/4K2R w K -)"));
+    assert!(
+        error.contains("reasoning_predict_move_0000 and reasoning_predict_move_0000 (4k3/8/8/8/8/8/4P3/4K2R w K -)")
+    );
 }
 
 #[test]
