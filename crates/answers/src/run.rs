@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A run: a player that is asked all items in one way.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// The player's name in tables.
+    /// The player's name in tables; if it is empty, that is the label of the cell that wrote the answers.
     pub name: String,
     /// The kind of player, such as `server` or `oracle`; none of another program's.
     #[serde(default, skip_serializing_if = "Option::is_none")]

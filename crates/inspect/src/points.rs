@@ -3,7 +3,8 @@
 use cwm_contract::{CurvePoint, Failure};
 use serde_json::Value;
 
-/// The numbers of one line of a file of format `curves`: `train/loss`, `validation/exact` and so on.
+/// The numbers of one line of a file of format `curves`: `train/loss`, `validation/exact` and so on; `reinforce/verdicts/legal` of
+/// an entry that is an object. An entry that is null has no number.
 pub fn curves(line: &str) -> Result<Vec<CurvePoint>, Failure> {
     let wrong =
         |what: &str| Failure::input(format!("a line of curves {what}: {}", crate::format::escape_controls(line, 120)));
@@ -12,8 +13,15 @@ pub fn curves(line: &str) -> Result<Vec<CurvePoint>, Failure> {
     let step = entries.get("step").and_then(Value::as_u64).ok_or_else(|| wrong("has no `step`"))?;
     let mut points = Vec::new();
     for (name, value) in entries.iter().filter(|(name, _)| !["kind", "step"].contains(&name.as_str())) {
-        let value = number(value).ok_or_else(|| wrong(&format!("holds no number as `{name}`")))?;
-        points.push(CurvePoint { curve: format!("{kind}/{name}"), step, value });
+        let parts: Vec<(String, &Value)> = match value {
+            Value::Null => Vec::new(),
+            Value::Object(parts) => parts.iter().map(|(part, value)| (format!("{name}/{part}"), value)).collect(),
+            one => vec![(name.clone(), one)],
+        };
+        for (name, value) in parts {
+            let value = number(value).ok_or_else(|| wrong(&format!("holds no number as `{name}`")))?;
+            points.push(CurvePoint { curve: format!("{kind}/{name}"), step, value });
+        }
     }
     Ok(points)
 }
@@ -49,6 +57,17 @@ mod tests {
         ];
         assert_eq!(found, expected);
         assert!(curves(r#"{"kind":"validation","step":1,"loss":"nan"}"#).unwrap()[0].value.is_nan());
+    }
+
+    #[test]
+    fn an_entry_may_be_an_object_of_numbers_or_null() {
+        let line = r#"{"kind":"reinforce","step":2,"gradient_norm":null,"verdicts":{"legal":3,"illegal":1}}"#;
+        let found: Vec<(String, f64)> =
+            curves(line).unwrap().into_iter().map(|point| (point.curve, point.value)).collect();
+        assert_eq!(
+            found,
+            [("reinforce/verdicts/illegal".to_owned(), 1.0), ("reinforce/verdicts/legal".to_owned(), 3.0)]
+        );
     }
 
     #[test]

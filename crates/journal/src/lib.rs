@@ -85,6 +85,17 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         Ok(())
     }
 
+    /// Syncs all results to the disk.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn sync(&self) -> Result<(), Failure> {
+        let state = &mut *self.state();
+        state.file.sync_data()?;
+        state.synced = Instant::now();
+        Ok(())
+    }
+
     /// Calls `take` with each result in the order of their numbers; with `None` for one that does not exist.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ mod invariants;
 
 use std::sync::Arc;
 
-use burn::tensor::Tensor;
+use burn::tensor::{Int, Tensor, TensorData};
 
 use crate::ops::attention::Earlier;
 use crate::{ForwardPass, Tokens};
@@ -52,6 +52,39 @@ impl Cache {
         assert!(self.lengths.len() == 1 && steps <= self.time, "{steps} steps of {:?}", self.lengths);
         let blocks = self.blocks.iter().map(|block| block.clone().slice([0..steps])).collect();
         Cache::of_one(steps, blocks)
+    }
+
+    /// The place behind all steps of a sequence.
+    ///
+    /// # Panics
+    /// There is no such sequence.
+    pub fn end_of(&self, sequence: usize) -> After {
+        After { sequence, steps: self.lengths[sequence] }
+    }
+
+    /// The sequences of `later`, which go on from this one as `after` says, with the steps before.
+    ///
+    /// # Panics
+    /// There is not one `after` for each of them, or no such sequence.
+    pub fn extended(&self, after: &[After], later: &Cache) -> Cache {
+        let sequences = after.len();
+        assert_eq!(sequences, later.lengths.len(), "each sequence goes on from one");
+        let lengths: Arc<[usize]> = after.iter().zip(&*later.lengths).map(|(after, &steps)| after.steps + steps).collect();
+        let time = lengths.iter().copied().max().unwrap_or(0);
+        let first_later = self.lengths.len() * self.time;
+        let mut rows = Vec::with_capacity(sequences * time);
+        for (sequence, (after, &steps)) in after.iter().zip(&*later.lengths).enumerate() {
+            rows.extend((0..after.steps).map(|step| (after.sequence * self.time + step) as i32));
+            rows.extend((0..steps).map(|step| (first_later + sequence * later.time + step) as i32));
+            // What is padded is never looked at.
+            rows.resize((sequence + 1) * time, 0);
+        }
+        let both = self.blocks.iter().zip(&later.blocks);
+        let blocks = both.map(|(first, second)| {
+            let rows = Tensor::<1, Int>::from_data(TensorData::new(rows.clone(), [rows.len()]), &first.device());
+            Tensor::cat(vec![first.clone(), second.clone()], 0).select(0, rows)
+        });
+        Cache { lengths, time, blocks: blocks.collect() }
     }
 
     fn of_one(time: usize, blocks: Vec<Tensor<2>>) -> Self {

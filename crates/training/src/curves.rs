@@ -13,40 +13,33 @@ use crate::StepMetrics;
 
 /// One line.
 #[derive(Debug)]
-pub enum Line {
-    /// A step of training.
-    Train {
-        /// Batches drawn so far.
-        step: u64,
-        /// Metrics of the step.
-        metrics: StepMetrics,
-    },
-    /// A validation.
-    Validation {
-        /// Batches drawn so far.
-        step: u64,
-        /// Names and values, in the order of the line.
-        entries: Vec<(&'static str, Value)>,
-    },
+pub struct Line {
+    /// What the line is about, such as `train` or `validation`.
+    pub kind: &'static str,
+    /// Batches drawn so far.
+    pub step: u64,
+    /// Names and values, in the order of the line.
+    pub entries: Vec<(&'static str, Value)>,
+}
+
+impl Line {
+    /// A step of training with these metrics.
+    pub fn train(step: u64, metrics: &StepMetrics) -> Self {
+        let entries = vec![
+            ("loss", number(metrics.loss)),
+            ("learning_rate", number(metrics.learning_rate)),
+            ("gradient_norm", number(metrics.gradient_norm)),
+        ];
+        Line { kind: "train", step, entries }
+    }
 }
 
 impl Serialize for Line {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        match self {
-            Line::Train { step, metrics } => {
-                map.serialize_entry("kind", "train")?;
-                map.serialize_entry("step", step)?;
-                map.serialize_entry("loss", &number(metrics.loss))?;
-                map.serialize_entry("learning_rate", &number(metrics.learning_rate))?;
-                map.serialize_entry("gradient_norm", &number(metrics.gradient_norm))?;
-            }
-            Line::Validation { step, entries } => {
-                map.serialize_entry("kind", "validation")?;
-                map.serialize_entry("step", step)?;
-                entries.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;
-            }
-        }
+        map.serialize_entry("kind", self.kind)?;
+        map.serialize_entry("step", &self.step)?;
+        self.entries.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;
         map.end()
     }
 }
@@ -156,8 +149,7 @@ mod tests {
     use super::*;
 
     fn train(step: u64, gradient_norm: f64) -> Line {
-        let metrics = StepMetrics { positions: 7, loss: 1.5, learning_rate: 1e-3, gradient_norm };
-        Line::Train { step, metrics }
+        Line::train(step, &StepMetrics { positions: 7, loss: 1.5, learning_rate: 1e-3, gradient_norm })
     }
 
     #[test]
@@ -168,7 +160,11 @@ mod tests {
             r#"{"kind":"train","step":3,"loss":1.5,"learning_rate":0.001,"gradient_norm":"inf"}"#
         );
         assert_eq!(
-            line(&Line::Validation { step: 3, entries: vec![("loss", number(f64::NAN)), ("exact", json!(0.5))] }),
+            line(&Line {
+                kind: "validation",
+                step: 3,
+                entries: vec![("loss", number(f64::NAN)), ("exact", json!(0.5))]
+            }),
             r#"{"kind":"validation","step":3,"loss":"nan","exact":0.5}"#
         );
         assert_eq!(number(f64::NEG_INFINITY), json!("-inf"));

@@ -15,7 +15,7 @@ use crate::prefetch::with_batches;
 use crate::schedule::Schedule;
 use crate::throughput::{Overhead, Throughput};
 use crate::trainer::Trainer;
-use crate::{BestWeights, Examples, Metrics, State, StepMetrics, Task, Validation};
+use crate::{BestWeights, Examples, Metrics, State, Task, Validation};
 
 /// Settings of a training, beside its task and its data.
 #[derive(Clone, Copy, Debug)]
@@ -111,22 +111,37 @@ impl<'a, T: Task> Run<'a, T> {
     /// # Errors
     /// An example cannot be read, the disk refuses, or the stage was cancelled; then a checkpoint was written.
     pub fn train(&mut self, examples: impl Examples<MicroBatch = T::MicroBatch>) -> Result<(), Failure> {
-        let total_steps = self.settings.total_steps;
+        let steps = self.trainer.state.step..self.settings.total_steps;
         let batches = Batches::new(self.sampler.clone(), self.settings.batching);
-        with_batches(examples, batches, self.trainer.state.step..total_steps, |batches| {
-            while self.trainer.state.step < total_steps && !self.trainer.state.has_diverged() {
-                self.before_step()?;
-                let batch = self.throughput.during(Overhead::Data, || batches.recv());
+        with_batches(examples, batches, steps, |batches| {
+            self.steps(|trainer, throughput| {
+                let batch = throughput.during(Overhead::Data, || batches.recv());
                 let batch = batch.map_err(|_| Failure::internal("the batches ended before the steps"))??;
-                if batch.step != self.trainer.state.step {
-                    return Err(Failure::internal(format!("batch {} at step {}", batch.step, self.trainer.state.step)));
+                if batch.step != trainer.state.step {
+                    return Err(Failure::internal(format!("batch {} at step {}", batch.step, trainer.state.step)));
                 }
-                let metrics = self.trainer.step(&batch.micro_batches);
-                self.throughput.count(metrics.positions);
-                self.after_step(metrics)?;
-            }
-            Ok(())
+                let metrics = trainer.step(&batch.micro_batches);
+                throughput.count(metrics.positions);
+                Ok(Line::train(trainer.state.step, &metrics))
+            })
         })
+    }
+
+    /// Trains by `make`, which makes one step with the trainer and returns its line of the curves, until all steps are made or
+    /// the training has diverged: for batches that depend on the weights.
+    ///
+    /// # Errors
+    /// The error of `make`, the disk refuses, or the stage was cancelled; then a checkpoint was written.
+    pub fn steps(
+        &mut self,
+        mut make: impl FnMut(&mut Trainer<'a, T>, &mut Throughput) -> Result<Line, Failure>,
+    ) -> Result<(), Failure> {
+        while self.trainer.state.step < self.settings.total_steps && !self.trainer.state.has_diverged() {
+            self.before_step()?;
+            let line = make(&mut self.trainer, &mut self.throughput)?;
+            self.after_step(&line)?;
+        }
+        Ok(())
     }
 
     /// The state with its arrays up to date, and the prefix of the curves that belongs to it, synced to the disk.
@@ -175,10 +190,10 @@ impl<'a, T: Task> Run<'a, T> {
         stopped
     }
 
-    fn after_step(&mut self, metrics: StepMetrics) -> Result<(), Failure> {
+    fn after_step(&mut self, line: &Line) -> Result<(), Failure> {
         let (step, total_steps) = (self.trainer.state.step, self.settings.total_steps);
         if step % self.settings.curve_every == 0 || self.trainer.state.consecutive_bad_steps > 0 {
-            self.curves.push(&Line::Train { step, metrics })?;
+            self.curves.push(line)?;
         }
         let is_due = checkpoints::is_due(step, self.settings.checkpoint_every, self.last_checkpoint.elapsed());
         if step < total_steps && is_due {
@@ -196,11 +211,11 @@ impl<'a, T: Task> Run<'a, T> {
             return Ok(());
         }
         self.context.activity("validating");
-        let weights = DeviceWeights::new(&state.weights, self.device).with_precision(self.settings.precision);
-        let measure = || validation.measure(self.context, &weights);
+        let device_weights = DeviceWeights::new(&state.weights, self.device).with_precision(self.settings.precision);
+        let measure = || validation.measure(self.context, &state.weights, &device_weights);
         let metrics = self.throughput.during(Overhead::Validation, measure)?;
         if state.validated < state.step {
-            self.curves.push(&Line::Validation { step: state.step, entries: metrics.entries() })?;
+            self.curves.push(&Line { kind: "validation", step: state.step, entries: metrics.entries() })?;
             state.validated = state.step;
         }
         if self.settings.keeps_best {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cwm_contract::{Context, Failure};
 use cwm_models::loss::Loss;
-use cwm_models::parameters::Layout;
+use cwm_models::parameters::{Layout, Weights};
 use cwm_models::{DeviceWeights, ForwardPass};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -55,11 +55,16 @@ pub trait Examples: Send {
 
 /// Measures weights on examples that are not trained on.
 pub trait Validation<M> {
-    /// Measures these weights. Sums must run in a fixed order.
+    /// Measures weights, which are also on the device. Sums must run in a fixed order.
     ///
     /// # Errors
     /// The stage was cancelled, or an example cannot be read.
-    fn measure(&mut self, context: &Context, weights: &DeviceWeights<'_>) -> Result<M, Failure>;
+    fn measure(
+        &mut self,
+        context: &Context,
+        weights: &Weights,
+        device_weights: &DeviceWeights<'_>,
+    ) -> Result<M, Failure>;
 }
 
 /// The result of a validation.

@@ -134,10 +134,15 @@ impl Examples for AllRows {
 pub struct HeldOutLoss<'a>(pub &'a Straight);
 
 impl Validation<f64> for HeldOutLoss<'_> {
-    fn measure(&mut self, context: &Context, weights: &DeviceWeights<'_>) -> Result<f64, Failure> {
+    fn measure(
+        &mut self,
+        context: &Context,
+        _weights: &Weights,
+        device_weights: &DeviceWeights<'_>,
+    ) -> Result<f64, Failure> {
         context.check_cancelled()?;
         let rows = micro_batch(&[1_000, 1_001, 1_002, 1_003]);
-        let errors = values(&self.0.square_errors(&ForwardPass::evaluation(weights), &rows));
+        let errors = values(&self.0.square_errors(&ForwardPass::evaluation(device_weights), &rows));
         Ok(errors.iter().map(|&error| f64::from(error)).sum::<f64>() / errors.len() as f64)
     }
 }

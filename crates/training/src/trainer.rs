@@ -60,6 +60,37 @@ impl<'a, T: Task> Trainer<'a, T> {
     /// makes a weight not finite is undone as upstream does it: the weights are restored to the last snapshot, moments
     /// and schedule go on. Both count as bad.
     pub fn step(&mut self, micro_batches: &[T::MicroBatch]) -> StepMetrics {
+        let (metrics, is_good) = self.update(micro_batches);
+        self.count_step(is_good);
+        if is_good && self.state.step.is_multiple_of(SNAPSHOT_EVERY) {
+            self.backend.take_snapshot(&mut self.state);
+        }
+        metrics
+    }
+
+    /// Ends a step that was made of any number of [updates](Trainer::update). If one of them was bad, all are undone: the weights
+    /// are restored to those before the step, moments and schedule go on.
+    pub fn end_step(&mut self, is_good: bool) {
+        self.count_step(is_good);
+        if is_good {
+            self.backend.take_snapshot(&mut self.state);
+        } else {
+            self.backend.restore_snapshot(&mut self.state);
+        }
+    }
+
+    fn count_step(&mut self, is_good: bool) {
+        self.state.step += 1;
+        if is_good {
+            self.state.consecutive_bad_steps = 0;
+        } else {
+            self.state.consecutive_bad_steps += 1;
+            self.state.skipped += 1;
+        }
+    }
+
+    /// One of the updates of a step, and whether it was good; [`Trainer::end_step`] ends the step.
+    pub fn update(&mut self, micro_batches: &[T::MicroBatch]) -> (StepMetrics, bool) {
         let Trainer { task, backend, state, .. } = self;
         let positions: usize = micro_batches.iter().map(|micro_batch| task.positions(micro_batch)).sum();
         let learning_rate = self.schedule.at(state.adamw.updates);
@@ -67,20 +98,11 @@ impl<'a, T: Task> Trainer<'a, T> {
         let StepEnd { loss_sum, gradient_norm, is_finite, .. } =
             backend.step(*task, self.options, state, micro_batches, numbers);
         let loss = loss_sum / task.denominator(positions);
-        state.step += 1;
         if !is_finite {
             backend.restore_snapshot(state);
         }
-        if is_finite && loss.is_finite() && gradient_norm.is_finite() {
-            state.consecutive_bad_steps = 0;
-            if state.step.is_multiple_of(SNAPSHOT_EVERY) {
-                backend.take_snapshot(state);
-            }
-        } else {
-            state.consecutive_bad_steps += 1;
-            state.skipped += 1;
-        }
-        StepMetrics { positions, loss, learning_rate, gradient_norm }
+        let is_good = is_finite && loss.is_finite() && gradient_norm.is_finite();
+        (StepMetrics { positions, loss, learning_rate, gradient_norm }, is_good)
     }
 }
 

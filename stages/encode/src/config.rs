@@ -7,22 +7,28 @@ use crate::forms::{self, Encoder};
 parameters! {
     /// What is written.
     pub struct Config {
-        /// Form of the sequences: `board`, `prompt`, `characters`, `moves` or `words`.
+        /// Form of the sequences: `board`, `prompt`, `characters`, `moves`, `words` or `speech`.
         pub form: String,
         /// Of `words`: a row is a game (`games`), or a part of the stream of all games (`blocks`).
         pub packing: String = GAMES.into(), kind = Type::Choice(&[GAMES, BLOCKS]),
-        /// Of `packing: games`: tokens of a row, at most; longer games are cut.
+        /// Of `packing: games`: tokens of a row, at most; longer games are cut. Of `speech`: longer examples are left out.
         pub max_tokens: usize = 512, kind = Type::Integer { min: 2, max: 65_535 },
         /// Of `packing: blocks`: tokens of a row.
         pub block_tokens: usize = 512, kind = Type::Integer { min: 2, max: 65_535 },
         /// Of `packing: blocks`: games that are joined and cut into blocks together; what is left of them is dropped.
         pub chunk_games: usize = 1_000, kind = Type::Integer { min: 1, max: 1_000_000 },
+        /// Of `speech`: a position is its 64 squares (`squares`), or its men with their squares (`pieces`): short where men are few.
+        pub position: String = SQUARES.into(), kind = Type::Choice(&[SQUARES, PIECES]),
     }
 }
 
 /// The values of `packing`.
 const GAMES: &str = "games";
 const BLOCKS: &str = "blocks";
+
+/// The values of `position`, by the names of the small language.
+const SQUARES: &str = "squares";
+const PIECES: &str = "pieces";
 
 impl Config {
     /// True if rows are blocks of joined games.
@@ -32,11 +38,11 @@ impl Config {
 
     /// Parameters without effect with these values.
     pub fn unused_parameters(&self) -> Vec<&'static str> {
-        let is_packed = forms::find(&self.form).is_ok_and(|form| matches!(form.encoder, Encoder::Games(_)));
-        match (is_packed, self.has_blocks()) {
-            (false, _) => vec!["packing", "max_tokens", "block_tokens", "chunk_games"],
-            (true, false) => vec!["block_tokens", "chunk_games"],
-            (true, true) => vec!["max_tokens"],
+        match forms::find(&self.form).map(|form| form.encoder) {
+            Ok(Encoder::Games(_)) if self.has_blocks() => vec!["max_tokens", "position"],
+            Ok(Encoder::Games(_)) => vec!["block_tokens", "chunk_games", "position"],
+            Ok(Encoder::Example(_)) => vec!["packing", "block_tokens", "chunk_games"],
+            _ => vec!["packing", "max_tokens", "block_tokens", "chunk_games", "position"],
         }
     }
 

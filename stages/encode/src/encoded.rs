@@ -1,4 +1,4 @@
-//! What a position or a game becomes.
+//! What a position, a game or an example becomes.
 
 use cwm_evaluations::Evaluation;
 use cwm_sequences::NO_LOSS;
@@ -33,11 +33,11 @@ impl Encoded {
 }
 
 impl Row {
-    /// A text of which each character is learnt from the place `first` on: what is read is all but the last, and the target is
+    /// A text of which each character or word is learnt from the place `first` on: what is read is all but the last, and the target is
     /// what follows.
-    pub fn text(id: String, ids: &[u8], first: usize) -> Self {
-        let tokens = ids[..ids.len() - 1].iter().map(|&id| u16::from(id)).collect();
-        let targets = (1..ids.len()).map(|at| if at < first { NO_LOSS } else { u16::from(ids[at]) }).collect();
+    pub fn text(id: String, ids: &[impl Copy + Into<u16>], first: usize) -> Self {
+        let tokens = ids[..ids.len() - 1].iter().map(|&id| id.into()).collect();
+        let targets = (1..ids.len()).map(|at| if at < first { NO_LOSS } else { ids[at].into() }).collect();
         Row { id, tokens, targets }
     }
 }

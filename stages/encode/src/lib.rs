@@ -1,4 +1,4 @@
-//! The stage `encode`: games, or positions with their best moves, as the sequences that a model learns from.
+//! The stage `encode`: games, positions with their best moves, or examples, as the sequences that a model learns from.
 //!
 //! It must not know what learns from them. Each form is a file of `forms`; what forms have in common, reading and writing in
 //! order and on all cores, is outside.
@@ -6,6 +6,7 @@
 mod config;
 mod counts;
 mod encoded;
+mod examples;
 mod forms;
 mod games;
 mod labels;
@@ -31,7 +32,7 @@ impl Stage for Encode {
     }
 
     fn description(&self) -> &'static str {
-        "Writes games, or positions with their best moves, as the sequences that a model learns from."
+        "Writes games, positions with their best moves, or examples, as the sequences that a model learns from."
     }
 
     fn inputs(&self) -> Vec<Input> {
@@ -46,11 +47,16 @@ impl Stage for Encode {
                 Format::GAMES,
                 "The games: for the forms `characters`, `moves` and `words`; others make no use of them.",
             ),
+            Input::optional(
+                "examples",
+                Format::EXAMPLES,
+                "Conversations about positions: for the form `speech`; others make no use of them.",
+            ),
         ]
     }
 
     fn check_inputs(&self, given: &[&str]) -> Option<String> {
-        given.is_empty().then(|| "has nothing to encode: it needs an input `evaluations`, `games` or both".to_owned())
+        given.is_empty().then(|| "has nothing to encode: it needs an input `evaluations`, `games` or both, or `examples`".to_owned())
     }
 
     fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {

@@ -1,4 +1,4 @@
-//! The probe: a few games, of which one is longer than any form allows, and the moves played in them as the best.
+//! The probe: a few games, of which one is longer than any form allows, the moves played in them as the best, and examples.
 
 use cwm_chess::sample;
 use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput};
@@ -8,6 +8,22 @@ use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode, Position, Square};
 
 use crate::Encode;
+
+/// Examples of several builders.
+const EXAMPLES: &str = concat!(
+    r#"{"id":"a","messages":[{"role":"user","content":"?"},{"role":"assistant","content":"e1g1 e8d7 [Δ-12]"}],"#,
+    r#""meta":{"builder":"best_line","fen":"4k3/2p5/8/3pP3/8/8/8/4K2R w K d6 0 1","plies":2}}"#,
+    "\n",
+    r#"{"id":"b","messages":[{"role":"user","content":"?"},{"role":"assistant","content":"Well. <think> Now (e7e8q) [v+900]."#,
+    r#" </think> <answer> e7e8q </answer>"}],"meta":{"builder":"verbalised","fen":"8/4P3/8/8/8/2k5/8/K7 w - - 0 1"}}"#,
+    "\n",
+    r#"{"id":"c","messages":[{"role":"user","content":"?\n\n?\nHow many legal moves has your king at c3?"},"#,
+    r#"{"role":"assistant","content":"8"}],"meta":{"builder":"factual","fen":"8/4P3/8/8/8/2k5/8/K7 b - - 0 1"}}"#,
+    "\n",
+    r#"{"id":"d","messages":[{"role":"user","content":"?"},{"role":"assistant","content":"<answer> c3b3 </answer>"}],"#,
+    r#""meta":{"task":"reasoning_worst_move","candidates":["c3d4","c3b3"],"fen":"8/4P3/8/8/8/2k5/8/K7 b - - 0 1"}}"#,
+    "\n",
+);
 
 /// Runs `encode` with its form on made-up games.
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
@@ -28,7 +44,9 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         }
     }
     writer.finish()?;
-    let inputs = [("evaluations", evaluations), ("games", games)];
+    let examples = context.folder().join("examples.jsonl");
+    fs_err::write(&examples, EXAMPLES)?;
+    let inputs = [("evaluations", evaluations), ("games", games), ("examples", examples)];
     let inputs = inputs.map(|(name, path)| (name, Label::stage("corpus"), path));
     context.run(&Encode, "run", context.values(), &inputs)
 }

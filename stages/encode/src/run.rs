@@ -6,9 +6,9 @@ use crate::config::Config;
 use crate::forms::{self, Encoder};
 use crate::labels::LabelledGame;
 use crate::output::Output;
-use crate::{games, positions};
+use crate::{examples, games, positions};
 
-/// Reads `evaluations`, `games` or both, and writes `sequences` and `counts`.
+/// Reads `evaluations`, `games` or both, or `examples`, and writes `sequences` and `counts`.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let form = forms::find(&config.form).map_err(|unknown| Failure::input(format!("parameter `form` {unknown}")))?;
@@ -32,6 +32,9 @@ pub fn run(context: &Context) -> Result<(), Failure> {
             let together = if config.has_blocks() { config.chunk_games } else { 1 };
             let encode = |games: &[LabelledGame]| encode(games, &config);
             games::encode(context, &threads, false, together, &encode, &mut output)?;
+        }
+        Encoder::Example(encode) => {
+            examples::encode(context, &threads, &|example| encode(example, &config), &mut output)?;
         }
     }
     output.finish(context)

@@ -9,6 +9,7 @@ mod metrics;
 mod probe;
 mod run;
 mod stage;
+mod start;
 mod task;
 #[cfg(test)]
 mod tests;

@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::config::Config;
 use crate::data::{Rows, check_alike};
 use crate::metrics::ChoiceMetrics;
+use crate::start;
 use crate::task::ChoiceTask;
 use crate::validation::ChoiceValidation;
 
@@ -49,7 +50,13 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
             context.log(format!("resuming after step {} of {total_steps}", resumed.0.step));
             resumed
         }
-        None => (State::new(task.0.initial_weights(hyper.init_seed()), hyper.adamw()), CurvesPrefix::empty()),
+        None => {
+            let weights = match context.optional_input("checkpoint") {
+                Some(folder) => start::read(folder, &task.0, &vocabulary)?,
+                None => task.0.initial_weights(hyper.init_seed()),
+            };
+            (State::new(weights, hyper.adamw()), CurvesPrefix::empty())
+        }
     };
 
     let settings = hyper.settings(total_steps);

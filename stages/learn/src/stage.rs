@@ -32,6 +32,11 @@ impl Stage for Learn {
         vec![
             Input::one("train", Format::SEQUENCES, "Sequences to learn from."),
             Input::optional("validation", Format::SEQUENCES, "Sequences to measure on while it learns."),
+            Input::optional(
+                "checkpoint",
+                Format::CHECKPOINT,
+                "A model of this architecture and these sequences: its weights are what the training begins with.",
+            ),
         ]
     }
 

@@ -2,6 +2,7 @@
 
 use cwm_contract::{Context, Failure};
 use cwm_models::heads::choice::score;
+use cwm_models::parameters::Weights;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{DeviceWeights, Network};
 use cwm_training::{Validation, ValidationSet};
@@ -30,13 +31,18 @@ impl<'a> ChoiceValidation<'a> {
 }
 
 impl Validation<ChoiceMetrics> for ChoiceValidation<'_> {
-    fn measure(&mut self, context: &Context, weights: &DeviceWeights<'_>) -> Result<ChoiceMetrics, Failure> {
+    fn measure(
+        &mut self,
+        context: &Context,
+        _weights: &Weights,
+        device_weights: &DeviceWeights<'_>,
+    ) -> Result<ChoiceMetrics, Failure> {
         let ChoiceValidation { network, workers, answer, rows } = self;
         let mut metrics = ChoiceMetrics::default();
         rows.measure(
             context,
             workers,
-            |sequences| sequences.sequences.iter().copied().zip(score(network, weights, sequences)).collect(),
+            |sequences| sequences.sequences.iter().copied().zip(score(network, device_weights, sequences)).collect(),
             |scores| metrics.add(&scores, *answer),
         )?;
         Ok(metrics)

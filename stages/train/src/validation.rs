@@ -2,6 +2,7 @@
 
 use cwm_contract::{Context, Failure};
 use cwm_models::heads::labels::{Tally, score};
+use cwm_models::parameters::Weights;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{DeviceWeights, Network};
 use cwm_training::{Validation, ValidationSet};
@@ -36,13 +37,18 @@ impl<'a> LabelValidation<'a> {
 }
 
 impl Validation<LabelMetrics> for LabelValidation<'_> {
-    fn measure(&mut self, context: &Context, weights: &DeviceWeights<'_>) -> Result<LabelMetrics, Failure> {
+    fn measure(
+        &mut self,
+        context: &Context,
+        _weights: &Weights,
+        device_weights: &DeviceWeights<'_>,
+    ) -> Result<LabelMetrics, Failure> {
         let LabelValidation { network, workers, games } = self;
         let mut tally = Tally::default();
         games.measure(
             context,
             workers,
-            |games| games.games.iter().copied().zip(score(network, weights, games)).collect(),
+            |games| games.games.iter().copied().zip(score(network, device_weights, games)).collect(),
             |game| tally.add_game(&game),
         )?;
         Ok(LabelMetrics(tally))

@@ -30,9 +30,10 @@ fn build(family: &str, options: &[(&str, &str)]) -> Network {
     Network::build(architecture, OUTPUTS).unwrap()
 }
 
-/// A causal `gpt` of four heads.
-fn network() -> Network {
-    build("gpt", &[("bias", "true"), ("heads", "4"), ("positions", "64")])
+/// Models of four heads: a causal `gpt`, and Transformers with either rotation.
+fn networks() -> [Network; 3] {
+    let rope = |layout| build("transformer", &[("heads", "4"), ("rope", layout)]);
+    [build("gpt", &[("bias", "true"), ("heads", "4"), ("positions", "64")]), rope("upstream"), rope("standard")]
 }
 
 /// Weights larger than initial ones, so that every parameter shows.
@@ -55,8 +56,8 @@ fn logits(network: &Network, pass: &ForwardPass, tokens: &Tokens, x: Tensor<2>) 
 }
 
 /// Does `check` with both implementations, in every precision; it gets the tolerance: none to the bit.
-fn everywhere(check: impl Fn(&DeviceWeights<'_>, &dyn Fn(&[f32], &[f32]))) {
-    let weights = weights(&network());
+fn everywhere(network: &Network, check: impl Fn(&DeviceWeights<'_>, &dyn Fn(&[f32], &[f32]))) {
+    let weights = weights(network);
     for precision in [Precision::Fp32, Precision::Tf32, Precision::Bf16] {
         let weights = DeviceWeights::new(&weights, &device::cpu()).with_precision(precision);
         check(&weights, &|found, expected| {
@@ -74,14 +75,15 @@ fn everywhere(check: impl Fn(&DeviceWeights<'_>, &dyn Fn(&[f32], &[f32]))) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4))]
+    #![proptest_config(ProptestConfig::with_cases(8))]
 
     #[test]
     fn several_sequences_go_on_from_several(
+        family in 0u8..3,
         games in prop::collection::vec(prop::collection::vec(0u16..39, 1..30), 1..5),
         tails in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), prop::collection::vec(0u16..39, 0..12)), 1..7),
     ) {
-        let network = network();
+        let network = &networks()[usize::from(family)];
         let model = network.incremental().unwrap();
         let after: Vec<After> = tails.iter().map(|(sequence, steps, _)| {
             let sequence = sequence.index(games.len());
@@ -90,7 +92,7 @@ proptest! {
         let wholes: Vec<Vec<u16>> = after.iter().zip(&tails).map(|(after, (_, _, tail))| {
             [&games[after.sequence][..after.steps], tail].concat()
         }).collect();
-        everywhere(|weights, same| {
+        everywhere(network, |weights, same| {
             let pass = ForwardPass::evaluation(weights);
             let first = batch(games.iter().map(Vec::as_slice));
             let (x, cache) = model.start(&pass, &first);
@@ -100,8 +102,19 @@ proptest! {
             if rest.time() == 0 {
                 return;
             }
-            let (x, _) = model.go_on(&pass, &cache, &after, &rest);
-            for ((found, whole), after) in logits(&network, &pass, &rest, x).iter().zip(&wholes).zip(&after) {
+            let (x, later) = model.go_on(&pass, &cache, &after, &rest);
+            // With the steps before, all go on: here by one step.
+            let both = cache.extended(&after, &later);
+            let ends: Vec<After> = (0..wholes.len()).map(|sequence| both.end_of(sequence)).collect();
+            assert!(ends.iter().zip(&wholes).all(|(end, whole)| end.steps == whole.len()));
+            let last = batch(wholes.iter().map(|_| &[7][..]));
+            let (next, _) = model.go_on(&pass, &both, &ends, &last);
+            for (found, whole) in logits(network, &pass, &last, next).iter().zip(&wholes) {
+                let whole = [&whole[..], &[7]].concat();
+                let expected = values(&network.flat_logits(&pass, &batch([whole.as_slice()])));
+                same(found, &expected[(whole.len() - 1) * OUTPUTS..]);
+            }
+            for ((found, whole), after) in logits(network, &pass, &rest, x).iter().zip(&wholes).zip(&after) {
                 let whole = batch([whole.as_slice()]);
                 if whole.time() > 0 {
                     let expected = values(&network.flat_logits(&pass, &whole));
@@ -113,16 +126,17 @@ proptest! {
 
     #[test]
     fn a_sequence_goes_on_part_by_part(
+        family in 0u8..3,
         game in prop::collection::vec(0u16..39, 2..60),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..5),
         kept in any::<prop::sample::Index>(),
     ) {
-        let network = network();
+        let network = &networks()[usize::from(family)];
         let model = network.incremental().unwrap();
         let mut ends: Vec<usize> = cuts.iter().map(|cut| 1 + cut.index(game.len() - 1)).chain([game.len()]).collect();
         ends.sort_unstable();
         ends.dedup();
-        everywhere(|weights, same| {
+        everywhere(network, |weights, same| {
             let pass = ForwardPass::evaluation(weights);
             let expected = values(&network.flat_logits(&pass, &batch([game.as_slice()])));
             let (mut cache, mut begin) = (None::<Cache>, 0);
@@ -150,10 +164,11 @@ proptest! {
 
     #[test]
     fn from_a_site_on_a_step_is_that_of_the_whole_pass(
+        family in 0u8..3,
         games in prop::collection::vec(prop::collection::vec(0u16..39, 1..30), 1..4),
         steps in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..9),
     ) {
-        let network = network();
+        let network = &networks()[usize::from(family)];
         let model = network.incremental().unwrap();
         let after: Vec<After> = steps.iter().map(|(sequence, steps)| {
             let sequence = sequence.index(games.len());
@@ -161,7 +176,7 @@ proptest! {
         }).collect();
         let tokens = batch(games.iter().map(Vec::as_slice));
         let rows: Vec<usize> = after.iter().map(|after| after.sequence * tokens.time() + after.steps).collect();
-        everywhere(|weights, same| {
+        everywhere(network, |weights, same| {
             let of = |values: &[f32], width: usize| -> Vec<f32> {
                 rows.iter().flat_map(|row| values[row * width..(row + 1) * width].to_vec()).collect()
             };
@@ -184,7 +199,7 @@ proptest! {
 fn models_whose_earlier_steps_see_later_ones_or_that_have_no_keys_make_whole_passes() {
     for family in FAMILIES {
         let network = build(family.name, &[]);
-        assert_eq!(network.incremental().is_some(), family.name == "gpt", "{}", family.name);
+        assert_eq!(network.incremental().is_some(), ["gpt", "transformer"].contains(&family.name), "{}", family.name);
     }
     assert!(build("gpt", &[("mask", "none")]).incremental().is_none());
 }

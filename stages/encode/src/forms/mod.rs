@@ -5,6 +5,7 @@
 
 use cwm_contract::Failure;
 use cwm_evaluations::Evaluation;
+use cwm_reasoning::Example;
 use cwm_sequences::Vocabulary;
 
 use crate::config::Config;
@@ -15,6 +16,7 @@ mod board;
 mod characters;
 mod moves;
 mod prompt;
+mod speech;
 mod words;
 
 /// A form of sequences.
@@ -47,10 +49,12 @@ pub enum Encoder {
     Game(fn(&LabelledGame) -> Result<Encoded, String>),
     /// Rows of games that are packed together. The error is complete.
     Games(fn(&[LabelledGame], &Config) -> Result<Vec<Encoded>, Failure>),
+    /// A row an example. The vocabulary names the form of its positions too.
+    Example(fn(&Example, &Config) -> Result<Encoded, String>),
 }
 
 /// All forms.
-pub static FORMS: &[Form] = &[board::FORM, prompt::FORM, characters::FORM, moves::FORM, words::FORM];
+pub static FORMS: &[Form] = &[board::FORM, prompt::FORM, characters::FORM, moves::FORM, words::FORM, speech::FORM];
 
 /// The form of this name; else says which there are.
 pub fn find(name: &str) -> Result<&'static Form, String> {
@@ -62,8 +66,12 @@ impl Form {
     /// What its numbers stand for.
     pub fn vocabulary(&self, config: &Config) -> Vocabulary {
         let (inputs, targets) = self.vocabulary;
+        let form = match self.encoder {
+            Encoder::Example(_) => format!("{}/{}", self.name, config.position),
+            _ => self.name.to_owned(),
+        };
         Vocabulary {
-            form: self.name.to_owned(),
+            form,
             version: self.version,
             inputs,
             targets,

@@ -98,6 +98,6 @@ fn a_form_without_its_input_or_of_no_name_is_refused() {
     assert_eq!(bench.refused("board"), "encode needs an input `evaluations`, which the form `board` reads");
     assert_eq!(
         bench.refused("boards"),
-        "parameter `form` must be one of board, prompt, characters, moves, words, not \"boards\""
+        "parameter `form` must be one of board, prompt, characters, moves, words, speech, not \"boards\""
     );
 }

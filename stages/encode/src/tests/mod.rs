@@ -14,6 +14,7 @@ use crate::forms::FORMS;
 mod faults;
 mod golden;
 mod laws;
+mod speech;
 mod words;
 
 /// A folder with inputs.
@@ -55,7 +56,7 @@ impl Bench {
     fn run_with(&self, values: Values, cores: usize) -> Result<Outcome, Failure> {
         let trial = Trial::new(self.path("work")).cores(cores);
         let mut trial = values.into_iter().fold(trial, |trial, (name, value)| trial.with(&name, value));
-        for name in ["evaluations", "games"] {
+        for name in ["evaluations", "games", "examples"] {
             if self.path(name).exists() {
                 trial = trial.input(name, self.path(name));
             }

@@ -104,9 +104,10 @@ fn blocks_go_on_over_games_of_a_chunk_and_no_further() {
 #[test]
 fn parameters_of_words_are_unused_by_other_forms() {
     let unused = |values: Values| Encode.unused_parameters(&values);
-    assert_eq!(unused(values("moves")), ["packing", "max_tokens", "block_tokens", "chunk_games"]);
-    assert_eq!(unused(words(&[])), ["block_tokens", "chunk_games"]);
-    assert_eq!(unused(blocks(4, 2)), ["max_tokens"]);
+    assert_eq!(unused(values("moves")), ["packing", "max_tokens", "block_tokens", "chunk_games", "position"]);
+    assert_eq!(unused(words(&[])), ["block_tokens", "chunk_games", "position"]);
+    assert_eq!(unused(blocks(4, 2)), ["max_tokens", "position"]);
+    assert_eq!(unused(values("speech")), ["packing", "block_tokens", "chunk_games"]);
     let refused = |name: &str, value| {
         let bench = Bench::new().games(&[shuffle(2)]);
         bench.run_with(words(&[(name, value)]), 1).err().unwrap().message

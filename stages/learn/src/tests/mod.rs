@@ -14,6 +14,7 @@ mod golden;
 mod outputs;
 mod refusals;
 mod resume;
+mod start;
 mod validation;
 
 type Row = (Vec<u16>, Vec<u16>);

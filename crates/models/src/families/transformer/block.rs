@@ -3,11 +3,10 @@
 use burn::tensor::Tensor;
 
 use super::EPSILON;
+use crate::ForwardPass;
 use crate::layers::{Linear, RmsNorm};
-use crate::ops::attention::{Rotation, Shape, attention};
 use crate::ops::{Gate, swiglu};
 use crate::parameters::Scope;
-use crate::{ForwardPass, Tokens};
 
 /// Width of the MLP in multiples of the model's.
 const EXPANSION: usize = 4;
@@ -19,12 +18,11 @@ pub struct Block {
     norm2: RmsNorm,
     mlp_in: Linear,
     mlp_out: Linear,
-    heads: usize,
     dropout: f64,
 }
 
 impl Block {
-    pub fn declare(scope: &mut Scope<'_>, width: usize, heads: usize, dropout: f64) -> Self {
+    pub fn declare(scope: &mut Scope<'_>, width: usize, dropout: f64) -> Self {
         Block {
             norm1: RmsNorm::declare(&mut scope.at("norm1"), width, EPSILON),
             qkv: Linear::declare(&mut scope.at("attn.qkv"), width, 3 * width),
@@ -32,23 +30,20 @@ impl Block {
             norm2: RmsNorm::declare(&mut scope.at("norm2"), width, EPSILON),
             mlp_in: Linear::declare(&mut scope.at("mlp.in_proj"), width, 2 * EXPANSION * width),
             mlp_out: Linear::declare(&mut scope.at("mlp.out_proj"), EXPANSION * width, width),
-            heads,
             dropout,
         }
     }
 
-    /// [batch * time, width] to the same; `index` names the block to the observer.
+    /// [batch * time, width] to the same; `index` names the block to the observer, and `attend` makes of queries, keys and
+    /// values, [batch * time, 3 * width], what the steps see.
     pub fn forward(
         &self,
         pass: &ForwardPass,
         x: Tensor<2>,
-        tokens: &Tokens,
-        rotation: &Rotation,
         index: usize,
+        attend: impl FnOnce(Tensor<2>) -> Tensor<2>,
     ) -> Tensor<2> {
-        let shape = Shape::new(tokens, self.heads, rotation.head_width());
-        let qkv = self.qkv.forward(pass, self.norm1.forward(pass, x.clone()));
-        let mixed = attention(qkv, shape, rotation, pass.next_dropout(self.dropout), pass.precision());
+        let mixed = attend(self.qkv.forward(pass, self.norm1.forward(pass, x.clone())));
         let mixed = self.attention_out.forward(pass, mixed);
         pass.observe(|| format!("block{index}.attn"), &mixed);
         let x = x + pass.dropout(mixed, self.dropout);

@@ -8,8 +8,9 @@ use self::block::Block;
 use super::Family;
 use crate::architecture::{OptionSpec, OptionValues};
 use crate::heads::HeadInit;
+use crate::incremental::Incremental;
 use crate::layers::{Embedding, RmsNorm};
-use crate::ops::attention::{Layout, Rotation};
+use crate::ops::attention::{Earlier, Layout, Rotation, Shape, attention, continued};
 use crate::parameters::{Init, Scope};
 use crate::{Architecture, Backbone, ForwardPass, ModelError, Tokens};
 
@@ -43,6 +44,7 @@ struct Transformer {
     blocks: Vec<Block>,
     final_norm: RmsNorm,
     layout: Layout,
+    heads: usize,
     head_width: usize,
     dropout: f64,
 }
@@ -70,10 +72,11 @@ impl Transformer {
                 None,
             ),
             blocks: (0..size.layers)
-                .map(|i| Block::declare(&mut scope.at(format_args!("blocks.{i}")), width, heads, architecture.dropout))
+                .map(|i| Block::declare(&mut scope.at(format_args!("blocks.{i}")), width, architecture.dropout))
                 .collect(),
             final_norm: RmsNorm::declare(&mut scope.at("final_norm"), width, EPSILON),
             layout: if architecture.word(&ROPE) == "standard" { Layout::Standard } else { Layout::Upstream },
+            heads,
             head_width,
             dropout: architecture.dropout,
         })
@@ -83,10 +86,13 @@ impl Transformer {
 impl Backbone for Transformer {
     fn blocks(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
         let rotation = Rotation::new(self.layout, tokens.time(), self.head_width);
-        let x = pass.dropout(self.tok_emb.forward(pass, tokens), self.dropout);
-        let mut x = pass.stream(0, x);
+        let shape = Shape::new(tokens, self.heads, self.head_width);
+        let mut x = self.embed(pass, tokens, tokens);
         for (i, block) in self.blocks.iter().enumerate() {
-            x = pass.stream(i + 1, block.forward(pass, x, tokens, &rotation, i));
+            let attend = |qkv: Tensor<2>| {
+                attention(qkv, shape.clone(), &rotation, pass.next_dropout(self.dropout), pass.precision())
+            };
+            x = pass.stream(i + 1, block.forward(pass, x, i, attend));
         }
         x
     }
@@ -95,5 +101,58 @@ impl Backbone for Transformer {
         let x = self.final_norm.forward(pass, x);
         pass.observe(|| "final_norm".to_owned(), &x);
         x
+    }
+
+    fn incremental(&self) -> Option<&dyn Incremental> {
+        Some(self)
+    }
+}
+
+/// What is kept are queries and keys that were turned by their positions, so that none is turned twice.
+impl Incremental for Transformer {
+    fn embed(&self, pass: &ForwardPass, tokens: &Tokens, _positions: &Tokens) -> Tensor<2> {
+        pass.stream(0, pass.dropout(self.tok_emb.forward(pass, tokens), self.dropout))
+    }
+
+    fn blocks_from(
+        &self,
+        pass: &ForwardPass,
+        site: usize,
+        mut x: Tensor<2>,
+        tokens: &Tokens,
+        earlier: &dyn Fn(usize) -> Option<Earlier>,
+        keep: &mut dyn FnMut(Tensor<2>),
+    ) -> Tensor<2> {
+        let shape = Shape::new(tokens, self.heads, self.head_width);
+        let still = Rotation::new(Layout::Still, tokens.time(), self.head_width);
+        for (i, block) in self.blocks.iter().enumerate().skip(site) {
+            let earlier = earlier(i);
+            let positions = match &earlier {
+                None => tokens.positions(),
+                Some(earlier) => tokens.positions_behind(earlier.after.iter().map(|after| after.steps)),
+            };
+            let attend = |qkv: Tensor<2>| {
+                let qkv = self.turned(qkv, positions.ids());
+                keep(qkv.clone());
+                match earlier {
+                    Some(earlier) => continued(qkv, earlier, shape.clone(), pass.precision()),
+                    None => attention(qkv, shape.clone(), &still, None, pass.precision()),
+                }
+            };
+            x = pass.stream(i + 1, block.forward(pass, x, i, attend));
+        }
+        x
+    }
+}
+
+impl Transformer {
+    /// Queries, keys and values [rows, 3 * width], of which queries and keys are turned by the position of their row.
+    fn turned(&self, qkv: Tensor<2>, positions: &[u32]) -> Tensor<2> {
+        let ([rows, all], turning) = (qkv.dims(), 2 * self.heads);
+        let last = positions.iter().copied().max().unwrap_or(0) as usize;
+        let rotation = Rotation::new(self.layout, last + 1, self.head_width);
+        let parts = qkv.reshape([rows, 3 * self.heads, self.head_width]);
+        let turned = rotation.rotate_rows(parts.clone().slice([0..rows, 0..turning]), positions);
+        Tensor::cat(vec![turned, parts.slice([0..rows, turning..3 * self.heads])], 1).reshape([rows, all])
     }
 }

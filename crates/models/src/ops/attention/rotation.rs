@@ -105,19 +105,40 @@ impl Rotation {
     /// Turns rows [parts, time, head width] by their positions, if anything turns; rows at positions that this has not then
     /// become zeros.
     pub fn rotate_all(&self, x: Tensor<3>) -> Tensor<3> {
-        let shape = x.dims();
-        let [parts, time, width] = shape;
+        let [_, time, width] = x.dims();
         let table = |factors: &[f32]| {
             let mut factors = factors.to_vec();
             factors.resize(time * width, 0.0);
             Tensor::<3>::from_data(TensorData::new(factors, [1, time, width]), &x.device())
         };
-        let partners: Tensor<3> = match self.layout {
-            Layout::Upstream => x.clone().reshape([parts, time, width / 2, 2]).flip([3]).reshape(shape),
-            Layout::Standard => x.clone().reshape([parts, time, 2, width / 2]).flip([2]).reshape(shape),
-            Layout::Still => return x,
-        };
+        let Some(partners) = self.partners(x.clone()) else { return x };
         x.clone() * table(&self.cosines) + partners * table(&self.sines)
+    }
+
+    /// Turns the heads of rows [rows, heads, head width], each row by its position.
+    ///
+    /// # Panics
+    /// There are not as many positions as rows, or this has not such a position.
+    pub fn rotate_rows(&self, x: Tensor<3>, positions: &[u32]) -> Tensor<3> {
+        let [rows, _, width] = x.dims();
+        let table = |factors: &[f32]| {
+            let of_row = |&t: &u32| factors[t as usize * width..(t as usize + 1) * width].iter().copied();
+            let factors = positions.iter().flat_map(of_row).collect::<Vec<_>>();
+            Tensor::<3>::from_data(TensorData::new(factors, [rows, 1, width]), &x.device())
+        };
+        let Some(partners) = self.partners(x.clone()) else { return x };
+        x.clone() * table(&self.cosines) + partners * table(&self.sines)
+    }
+
+    /// The partner of each channel, the last axis; `None` if nothing turns.
+    fn partners(&self, x: Tensor<3>) -> Option<Tensor<3>> {
+        let shape = x.dims();
+        let [parts, time, width] = shape;
+        match self.layout {
+            Layout::Upstream => Some(x.reshape([parts, time, width / 2, 2]).flip([3]).reshape(shape)),
+            Layout::Standard => Some(x.reshape([parts, time, 2, width / 2]).flip([2]).reshape(shape)),
+            Layout::Still => None,
+        }
     }
 
     fn at(&self, t: usize) -> (&[f32], &[f32]) {
@@ -158,6 +179,20 @@ mod tests {
                     rotation.rotate(row % 5, x, &mut expected);
                 }
                 crate::testing::assert_close(found, &expected, 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn each_row_turns_by_its_position_to_the_bit() {
+        for layout in [Layout::Upstream, Layout::Standard, Layout::Still] {
+            let (rotation, positions) = (Rotation::new(layout, 9, 6), [8, 0, 3, 3]);
+            let x = crate::testing::random::<3>([4, 2, 6], 1, 1.0);
+            let found = crate::testing::values(&rotation.rotate_rows(x.clone(), &positions));
+            for (head, (found, x)) in found.chunks_exact(6).zip(crate::testing::values(&x).chunks_exact(6)).enumerate() {
+                let mut expected = [0.0; 6];
+                rotation.rotate(positions[head / 2] as usize, x, &mut expected);
+                assert_eq!(found, expected);
             }
         }
     }

@@ -1,0 +1,29 @@
+//! Encoding examples.
+
+use std::io::BufReader;
+
+use cwm_contract::{Context, Failure};
+use cwm_reasoning::{Example, read_examples};
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+use crate::encoded::Encoded;
+use crate::output::Output;
+
+/// Encodes all examples in order.
+pub fn encode(
+    context: &Context,
+    threads: &ThreadPool,
+    encode: &(dyn Fn(&Example) -> Result<Encoded, String> + Sync),
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let file = fs_err::File::open(context.input("examples")?)?;
+    let examples = read_examples(BufReader::new(file), "the examples")?;
+    context.check_cancelled()?;
+    let encoded: Vec<_> = threads.install(|| examples.par_iter().map(encode).collect());
+    for (example, encoded) in examples.iter().zip(encoded) {
+        output.push(encoded.map_err(|wrong| Failure::input(format!("the example {}: {wrong}", example.id)))?)?;
+    }
+    context.progress(examples.len() as u64, Some(examples.len() as u64), "examples");
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! What `generate` writes.
+
+use cwm_answers::{Answer, AnswersWriter, Run};
+use cwm_contract::{Context, Failure};
+use cwm_models::checkpoint::Description;
+use cwm_questions::Item;
+use cwm_speech::{END, text};
+
+use crate::config::Config;
+
+/// The output `answers` while it is written.
+pub struct Output {
+    writer: AnswersWriter,
+    answers: u64,
+    words: u64,
+    clipped: u64,
+}
+
+impl Output {
+    /// Before the first answer.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn create(context: &Context, run: &Run) -> Result<Self, Failure> {
+        let writer = AnswersWriter::create(context.output("answers")?, run)?;
+        Ok(Output { writer, answers: 0, words: 0, clipped: 0 })
+    }
+
+    /// Writes the answer of this number to an item, whose prompt has so many words.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn push(&mut self, item: &Item, number: usize, prompt_words: usize, words: &[u16]) -> Result<(), Failure> {
+        let is_clipped = words.last() != Some(&END);
+        self.answers += 1;
+        self.words += words.len() as u64;
+        self.clipped += u64::from(is_clipped);
+        self.writer.push(Answer {
+            task_id: item.task_id.clone(),
+            sample: Some(number as u64),
+            response: Some(text(words)),
+            finish: Some(if is_clipped { "length" } else { "stop" }.to_owned()),
+            prompt_tokens: Some(prompt_words as u64),
+            completion_tokens: Some(words.len() as u64),
+            ..Answer::default()
+        })
+    }
+
+    /// Ends the file, and reports how many answers were cut.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn finish(self, context: &Context) -> Result<(), Failure> {
+        self.writer.finish()?;
+        context.metric("answers", self.answers as f64);
+        context.metric("words", self.words as f64);
+        context.metric("clipped", self.clipped as f64);
+        Ok(())
+    }
+}
+
+/// Who answers, and how.
+pub fn run(config: &Config, description: &Description) -> Run {
+    let architecture = &description.architecture;
+    Run {
+        name: config.name.clone().unwrap_or_default(),
+        player: Some("generate".to_owned()),
+        model: Some(format!("{} {}", architecture.family, architecture.size)),
+        max_tokens: Some(config.longest),
+        temperature: Some(config.temperature),
+        ..Run::default()
+    }
+}

@@ -1,0 +1,102 @@
+//! Some of the sampled answers, from all steps: the output `answers`.
+
+use std::path::Path;
+
+use cwm_answers::{Answer, AnswersWriter, Run};
+use cwm_contract::{Context, Failure};
+use cwm_journal::Journal;
+use serde::{Deserialize, Serialize};
+
+use crate::rollouts::Group;
+
+/// An answer as it is kept until the training ends.
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptAnswer {
+    number: usize,
+    task_id: String,
+    text: String,
+    is_clipped: bool,
+    prompt_words: u64,
+    words: u64,
+}
+
+/// The first answer to each of some items, evenly from all that are trained on.
+pub struct Kept {
+    journal: Journal<KeptAnswer>,
+    /// Number of answers that are kept.
+    count: u64,
+    /// Number of items.
+    items: u64,
+}
+
+impl Kept {
+    /// Opens what an earlier run kept; at most `wanted` answers are, of a training on so many items.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn open(context: &Context, wanted: u64, items: u64) -> Result<Self, Failure> {
+        let count = wanted.min(items);
+        let path = context.checkpoint_dir().join("answers.jsonl");
+        let journal = Journal::open(path, count as usize, |answer: &KeptAnswer| Some(answer.number))?;
+        Ok(Kept { journal, count, items })
+    }
+
+    /// The number of the kept answer to the item with this ordinal in the training, if it is one.
+    fn number(&self, ordinal: u64) -> Option<u64> {
+        let before = |ordinal: u64| ordinal * self.count / self.items.max(1);
+        (before(ordinal) < before(ordinal + 1)).then(|| before(ordinal))
+    }
+
+    /// Keeps what is to be kept of a step, whose first item has this ordinal. It is on the disk when this returns, before the step is
+    /// in a checkpoint.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn push(&self, first: u64, groups: &[Group<'_>]) -> Result<(), Failure> {
+        for (ordinal, group) in (first..).zip(groups) {
+            let (Some(number), Some(rollout)) = (self.number(ordinal), group.rollouts.first()) else { continue };
+            let answer = KeptAnswer {
+                number: number as usize,
+                task_id: group.question.task_id.clone(),
+                text: rollout.text.clone(),
+                is_clipped: rollout.is_clipped(),
+                prompt_words: group.question.prompt.len() as u64,
+                words: rollout.words.len() as u64,
+            };
+            self.journal.push(answer.number, &answer)?;
+        }
+        self.journal.sync()
+    }
+
+    /// Writes the answers of the first `items` items in the order of the training.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn write(&self, path: &Path, longest: u64, items: u64) -> Result<(), Failure> {
+        let run = Run {
+            name: "reinforce".to_owned(),
+            player: Some("reinforce".to_owned()),
+            max_tokens: Some(longest),
+            temperature: Some(1.0),
+            ..Run::default()
+        };
+        let mut writer = AnswersWriter::create(path, &run)?;
+        let reached = (0..items.min(self.items)).filter(|&ordinal| self.number(ordinal).is_some()).count();
+        self.journal.for_each(|number, answer| {
+            if number >= reached {
+                return Ok(());
+            }
+            let answer = answer.ok_or_else(|| Failure::internal(format!("the kept answer {number} is lost")))?;
+            writer.push(Answer {
+                task_id: answer.task_id,
+                response: Some(answer.text),
+                finish: Some(if answer.is_clipped { "length" } else { "stop" }.to_owned()),
+                prompt_tokens: Some(answer.prompt_words),
+                completion_tokens: Some(answer.words),
+                ..Answer::default()
+            })
+        })?;
+        writer.finish()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,140 @@
+//! One step: answers are sampled, judged, and learnt from in several updates.
+
+use cwm_contract::Failure;
+use cwm_generation::{Model, Sampling};
+use cwm_models::parameters::Weights;
+use cwm_models::worker_pool::WorkerPool;
+use cwm_models::{Device, DeviceWeights};
+use cwm_policy_gradient::has_signal;
+use cwm_reasoning::RewardOptions;
+use cwm_training::curves::{Line, number};
+use cwm_training::order::Sampler;
+use cwm_training::{Throughput, Trainer};
+use serde_json::{Value, json};
+
+use crate::config::Config;
+use crate::kept::Kept;
+use crate::micro_batch::{AnswerBatch, Cutting, Update};
+use crate::outcome::Outcome;
+use crate::policy::{Measured, Policy};
+use crate::questions::Question;
+use crate::rollouts::{self, Group};
+
+/// What all steps have in common.
+pub struct Learner<'a> {
+    /// Parameters.
+    pub config: &'a Config,
+    /// The model.
+    pub policy: &'a Policy,
+    /// Its weights at the start.
+    pub start: &'a Weights,
+    /// What is trained on.
+    pub questions: &'a [Question],
+    /// The order of the questions.
+    pub sampler: Sampler,
+    /// How answers are sampled.
+    pub sampling: Sampling,
+    /// How answers are rewarded.
+    pub reward: RewardOptions,
+    /// How answers become passes.
+    pub cutting: Cutting,
+    /// Answers that become an output.
+    pub kept: &'a Kept,
+    /// Where passes run.
+    pub device: &'a Device,
+    /// Threads of passes on the processor.
+    pub workers: &'a WorkerPool,
+}
+
+impl Learner<'_> {
+    /// Makes the next step, and returns its line of the curves.
+    ///
+    /// # Errors
+    /// An answer cannot be sampled, or the disk refuses.
+    pub fn step(&mut self, trainer: &mut Trainer<'_, Policy>, throughput: &mut Throughput) -> Result<Line, Failure> {
+        let step = trainer.state.step;
+        let first = step * self.config.batch_size;
+        let places = self.sampler.batch(step);
+        let groups = self.sample(&trainer.synced_state().weights, first, &places)?;
+        self.kept.push(first, &groups)?;
+
+        let mini_batch = self.config.mini_batch as usize;
+        let mut updates: Vec<Update> = groups.chunks(mini_batch).map(|groups| self.cutting.update(groups)).collect();
+        let entropy = self.measure(&trainer.synced_state().weights, &mut updates);
+        let (mut is_good, mut norms, mut words) = (entropy.is_some(), Vec::new(), 0);
+        // Updates without a gradient would still move the weights by the moments of earlier ones.
+        for update in updates.iter().filter(|update| !update.learnt.is_empty()) {
+            if !is_good {
+                break;
+            }
+            let (metrics, was_good) = trainer.update(&update.learnt);
+            is_good = was_good;
+            norms.push(metrics.gradient_norm);
+            words += metrics.positions;
+        }
+        is_good = is_good && (norms.is_empty() || self.answers_still(&trainer.synced_state().weights, &updates));
+        trainer.end_step(is_good);
+        throughput.count(words);
+        Ok(Line { kind: "reinforce", step: trainer.state.step, entries: self.entries(&groups, entropy, &norms) })
+    }
+
+    fn sample(&self, weights: &Weights, first: u64, places: &[usize]) -> Result<Vec<Group<'_>>, Failure> {
+        let questions: Vec<&Question> = places.iter().map(|&place| &self.questions[place]).collect();
+        let model = Model::new(&self.policy.network, weights, self.device);
+        let (seed, rollouts) = (self.config.seed, self.config.rollouts);
+        let stream =
+            |place: usize, answer: usize| rollouts::stream(seed, (first + place as u64) * rollouts + answer as u64);
+        rollouts::groups(&model, self.workers, &questions, (rollouts as usize, &self.sampling), &self.reward, &stream)
+    }
+
+    /// Measures all words under the weights that sampled them, and under those at the start where the loss needs it. Returns the mean
+    /// entropy by word; `None` if a log-probability is not finite.
+    fn measure(&self, weights: &Weights, updates: &mut [Update]) -> Option<f64> {
+        let mut batches: Vec<&mut AnswerBatch> =
+            updates.iter_mut().flat_map(|Update { learnt, rest }| learnt.iter_mut().chain(rest)).collect();
+        let measured = self.of(weights, &batches);
+        let at_start = (self.policy.surrogate.kl != 0.0).then(|| self.of(self.start, &batches));
+        let (mut entropy, mut words) = (0.0, 0);
+        for (number, (batch, measured)) in batches.iter_mut().zip(measured).enumerate() {
+            entropy += measured.entropy;
+            words += measured.log_probabilities.len();
+            if measured.log_probabilities.iter().any(|value| !value.is_finite()) {
+                return None;
+            }
+            batch.old = measured.log_probabilities;
+            batch.start = at_start.as_ref().map(|at_start| at_start[number].log_probabilities.clone());
+        }
+        Some(entropy / words.max(1) as f64)
+    }
+
+    fn of(&self, weights: &Weights, batches: &[&mut AnswerBatch]) -> Vec<Measured> {
+        let device_weights = DeviceWeights::new(weights, self.device);
+        self.workers.map(batches.len(), |index| self.policy.measure(&device_weights, batches[index]))
+    }
+
+    /// Returns true if the log-probabilities of the words learnt from are finite under these weights: weights can be finite and their
+    /// logits not.
+    fn answers_still(&self, weights: &Weights, updates: &[Update]) -> bool {
+        let device_weights = DeviceWeights::new(weights, self.device);
+        // Those of a few words show it.
+        let learnt: Vec<&AnswerBatch> = updates.iter().flat_map(|update| &update.learnt).take(1).collect();
+        let measured = self.workers.map(learnt.len(), |index| self.policy.measure(&device_weights, learnt[index]));
+        measured.iter().flat_map(|measured| &measured.log_probabilities).all(|value| value.is_finite())
+    }
+
+    fn entries(&self, groups: &[Group<'_>], entropy: Option<f64>, norms: &[f64]) -> Vec<(&'static str, Value)> {
+        let mut outcome = Outcome::default();
+        groups.iter().for_each(|group| outcome.add(group));
+        let without_signal = groups.iter().filter(|group| !has_signal(&group.rewards())).count();
+        // Without an update there is none.
+        let norm = (!norms.is_empty()).then(|| norms.iter().sum::<f64>() / norms.len() as f64);
+        let mut entries = outcome.common_entries();
+        entries.extend([
+            ("entropy", number(entropy.unwrap_or(f64::NAN))),
+            ("gradient_norm", norm.map_or(Value::Null, number)),
+            ("learning_rate", number(self.config.lr)),
+            ("groups_without_signal", json!(without_signal)),
+        ]);
+        entries
+    }
+}

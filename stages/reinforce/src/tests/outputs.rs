@@ -1,0 +1,89 @@
+//! What is written: curves, answers, the description.
+
+use std::collections::BTreeSet;
+
+use cwm_answers::AnswersReader;
+use cwm_contract::Value;
+
+use super::{curves, data, summary, text, trained, weights};
+
+#[test]
+fn each_step_has_a_line_with_its_rewards_and_a_validation_follows_every_second_one() {
+    let data = data(3, 6.0);
+    let (work, _) = trained(data.path(), &[]);
+    let steps = curves(work.path(), "reinforce");
+    assert_eq!(steps.len(), 3, "12 items in batches of 4");
+    let text = std::fs::read_to_string(work.path().join("out/curves.jsonl")).unwrap();
+    let keys = [
+        "kind",
+        "step",
+        "reward",
+        "reward_by_task",
+        "verdicts",
+        "length",
+        "clipped",
+        "entropy",
+        "gradient_norm",
+        "learning_rate",
+        "groups_without_signal",
+    ];
+    let places: Vec<usize> = keys.iter().map(|key| text.find(&format!("\"{key}\":")).unwrap()).collect();
+    assert!(places.is_sorted(), "{text}");
+    for line in &steps {
+        let verdicts: u64 = line["verdicts"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+        assert_eq!(verdicts, 16, "4 items, 4 answers to each");
+        assert!((-0.5..=1.0).contains(&line["reward"].as_f64().unwrap()), "{line}");
+        assert!((1.0..=6.0).contains(&line["length"].as_f64().unwrap()), "{line}");
+        assert!((0.0..=1.0).contains(&line["clipped"].as_f64().unwrap()), "{line}");
+        assert!((0.0..=5.1).contains(&line["entropy"].as_f64().unwrap()), "below the logarithm of the words: {line}");
+        assert!(line["groups_without_signal"].as_u64().unwrap() <= 4 && line["learning_rate"] == 1e-2, "{line}");
+    }
+    let validations = curves(work.path(), "validation");
+    assert_eq!(validations.iter().map(|line| line["step"].as_u64().unwrap()).collect::<Vec<_>>(), [2, 3]);
+    let summary = summary(work.path());
+    assert_eq!(summary["training"]["validation"]["reward"], validations[1]["reward"]);
+    assert_eq!(summary["training"]["steps"], 3);
+    assert_eq!(summary["training"]["start"]["vocabulary"], summary["training"]["vocabulary"]);
+}
+
+#[test]
+fn kept_answers_are_from_all_steps_and_to_different_items() {
+    let data = data(6, 6.0);
+    let (work, _) = trained(data.path(), &[]);
+    let rows: Vec<_> =
+        AnswersReader::open(&work.path().join("out/answers.parquet")).unwrap().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 7);
+    assert_eq!(rows.iter().map(|row| row.task_id.as_str()).collect::<BTreeSet<_>>().len(), 7);
+    assert!(rows.iter().all(|row| row.response.is_some() && row.completion_tokens.is_some_and(|words| words <= 6)));
+    let is_cut = |finish: &str| rows.iter().any(|row| row.finish.as_deref() == Some(finish));
+    assert!(is_cut("stop") || is_cut("length"));
+    let (work, _) = trained(data.path(), &[("keep_answers", Value::Int(0))]);
+    assert_eq!(AnswersReader::open(&work.path().join("out/answers.parquet")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_learning_rate_of_nothing_changes_no_bit_of_the_weights() {
+    let data = data(3, 6.0);
+    let (work, _) = trained(data.path(), &[("lr", Value::Float(0.0))]);
+    assert!(weights(&work.path().join("out/checkpoint")) == weights(&data.path().join("checkpoint")));
+    assert!(summary(work.path())["training"]["updates"].as_u64().unwrap() > 0);
+    let (work, _) = trained(data.path(), &[]);
+    assert!(weights(&work.path().join("out/checkpoint")) != weights(&data.path().join("checkpoint")));
+}
+
+#[test]
+fn steps_without_different_rewards_make_no_update_and_the_curves_show_it() {
+    // No answer of this model has answer tags.
+    let data = data(3, 9.0);
+    let (work, _) = trained(data.path(), &[("reading", text("release"))]);
+    assert!(weights(&work.path().join("out/checkpoint")) == weights(&data.path().join("checkpoint")));
+    for line in curves(work.path(), "reinforce") {
+        assert_eq!(
+            (line["groups_without_signal"].as_u64(), line["gradient_norm"].is_null()),
+            (Some(4), true),
+            "{line}"
+        );
+    }
+    let training = &summary(work.path())["training"];
+    assert_eq!((training["updates"].as_u64(), training["skipped"].as_u64()), (Some(0), Some(0)));
+}
