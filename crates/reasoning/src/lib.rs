@@ -41,3 +41,5 @@ pub use verifier::Verifier;
 
 #[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod replay;
