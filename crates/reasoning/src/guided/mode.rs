@@ -1,4 +1,4 @@
-//! Which first moves are explained, and how an engine is asked for their lines.
+//! Which first moves are explained, and the limits of the searches for their lines.
 
 use shakmaty::Move;
 
@@ -16,7 +16,7 @@ pub enum GuidedMode {
     Blunder,
 }
 
-/// How an engine is asked for a line.
+/// The limits of the searches for a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GuidedSearch {
     /// The depth at which first moves are compared.
@@ -49,7 +49,7 @@ impl GuidedMode {
         GuidedMode::ALL.into_iter().find(|mode| mode.name() == name)
     }
 
-    /// How the engine is asked.
+    /// The limits of its searches.
     pub fn search(self) -> GuidedSearch {
         let (first_depth, first_moves, plies, own_depth, opponent_depth) = match self {
             GuidedMode::Good => (12, 1, 7, 12, 7),

@@ -9,7 +9,6 @@ use super::*;
 use crate::draws::Draws;
 use crate::golden;
 use crate::values::Values;
-use crate::verifier::Verifier;
 
 #[derive(Deserialize)]
 struct Golden {
@@ -121,7 +120,6 @@ fn candidates_and_places_are_uniform() {
                 }
             }
         }
-        assert!(Verifier::new(item).is_ok());
     }
     assert_eq!(items.len(), 8_000);
     let chi_squared = |counts: &[u32]| -> f64 {

@@ -4,10 +4,11 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::*;
+use crate::draws::Draws;
 use crate::golden;
 use crate::reading::Reading;
 use crate::reward::Verdict;
-use crate::task::CATEGORY;
+use crate::task::{CATEGORY, TaskOptions, build_item};
 
 #[derive(Deserialize)]
 struct Golden {
@@ -137,9 +138,45 @@ fn graded_items_are_read_and_not_judged_by_their_keys() {
     let mut line = Vec::new();
     write_line(&mut line, &item).unwrap();
     let read = read_items(line.as_slice(), "items", UnknownTasks::Fail).unwrap();
-    assert_eq!(read, [item.clone()]);
+    assert_eq!(read, std::slice::from_ref(&item));
     let failure = cwm_questions::Judge::new(&item).err().unwrap().message;
     assert_eq!(failure, "reasoning_best_move_0000: a graded item has no key to compare answers with");
+}
+
+/// A built item is accepted, its key gets the reward 1, and a move that its position does not allow gets none.
+#[test]
+fn built_items_are_verified() {
+    let Some(fens) = golden::fens() else { return };
+    let mut built = 0;
+    for row in golden::lines::<GoldenValues>("values.jsonl").unwrap() {
+        let fen = &fens[row.id];
+        let Ok(values) = Values::new(row.moves.into_iter().zip(row.win).collect()) else { continue };
+        for task in ReasoningTask::ALL {
+            let mut draws = Draws::new(task.name(), 1, row.id as u64);
+            let Some(item) = build_item(task, fen, &values, &TaskOptions::default(), &mut draws).unwrap() else {
+                continue;
+            };
+            let verifier = Verifier::new(&item).unwrap();
+            let reward =
+                |answer: &str| verifier.judge(&format!("<answer>{answer}</answer>"), &RewardOptions::default()).reward;
+            let keys: Vec<&str> = item.correct_answer.split(", ").collect();
+            if task.wants_a_list() {
+                assert_eq!((reward(&format!("{keys:?}")), reward("['e9']")), (1., 0.), "{item:?}");
+            } else {
+                assert!(keys.iter().all(|key| reward(key) == 1.) && reward("e9") == -0.2, "{item:?}");
+            }
+            assert_eq!(verifier.values(), Some(&values));
+            built += 1;
+        }
+    }
+    assert!(built > 140, "{built}");
+}
+
+#[derive(Deserialize)]
+struct GoldenValues {
+    id: usize,
+    moves: Vec<String>,
+    win: Vec<f64>,
 }
 
 proptest! {
