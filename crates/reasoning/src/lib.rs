@@ -18,6 +18,7 @@ mod pieces;
 mod reading;
 mod reward;
 mod search;
+pub mod shares;
 mod task;
 pub mod texts;
 pub mod values;
