@@ -102,58 +102,6 @@ impl Config {
     }
 
     /// Items of a task, at most.
-        pub per_task: u32 = 100, kind = Type::Integer { min: 1, max: 9_999 },
-        /// Items of a task of Short Tactics by theme, at most.
-        pub per_theme: u32 = 25, kind = Type::Integer { min: 1, max: 9_999 },
-        /// Which puzzles, games and evaluated positions are taken: `shuffled`, drawn from all of them for each task by itself; `file`,
-        /// the first that serve a task.
-        pub order: String = "shuffled".into(), kind = Type::Choice(&["shuffled", "file"]),
-        /// Seed of all draws.
-        pub seed: i128 = 42,
-        /// Lines of the evaluations with a value that are read for Position Judgement, at most; nothing reads all.
-        pub first: Option<u64> = Some(10_000), kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 40 })),
-        /// Where Structural (but state tracking) and Motifs take their positions.
-        pub positions: String = "puzzles".into(), kind = Type::Choice(&["puzzles", "games"]),
-        /// The keys: `published`, as the released program computes them; `sound`, as a chess player would (docs/fidelity/questions.md).
-        pub keys: String = "published".into(), kind = Type::Choice(&["published", "sound"]),
-        /// Reasoning: shares of a task's items by the full-move number of their positions, such as `{"0-9": 0.4, "10+": 0.6}`. Four
-        /// times as many items as wanted are made; a range that has fewer than its share is made up for by the others. Positions in no
-        /// range are left out. By default positions are taken as they come.
-        pub fullmoves: BTreeMap<String, f64> = BTreeMap::new(),
-        /// Reasoning: how a position is written.
-        pub board: String = BoardForm::Visual.name().into(), kind = Type::Choice(&["visual", "uniform_visual", "fen", "spaced_fen"]),
-        /// Reasoning: candidates are worse than the best move by more than this win probability, or better than the worst.
-        pub threshold: f64 = TaskOptions::default().threshold,
-        /// Reasoning: the number of candidates, with the answer.
-        pub candidates: u64 = 5, kind = Type::Integer { min: 2, max: 218 },
-        /// Reasoning: the fewest legal moves of a position of `reasoning_predict_move`.
-        pub min_moves: u64 = 3, kind = Type::Integer { min: 1, max: 218 },
-        /// Reasoning: the fewest legal moves of a piece of `reasoning_legal_moves`.
-        pub legal_min: u64 = 3, kind = Type::Integer { min: 1, max: 27 },
-    }
-}
-
-impl Config {
-    /// The tasks that are wanted.
-    ///
-    /// # Errors
-    ///
-    /// A pattern cannot be read, or is that of no task.
-    pub fn wanted(&self) -> Result<Wanted, ParameterError> {
-        let read = |pattern: &String| {
-            let wrong = |what: String| ParameterError::new("tasks", what);
-            let glob = Glob::new(pattern).map_err(|error| wrong(format!("cannot be read: {error}")))?.compile_matcher();
-            if Task::all().any(|task| glob.is_match(task.name())) {
-                Ok((pattern.clone(), glob))
-            } else {
-                Err(wrong(format!("has `{pattern}`, which is no task"))
-                    .maybe_hint(Some("docs/formats.md lists the tasks".to_owned())))
-            }
-        };
-        Ok(Wanted { patterns: self.tasks.iter().map(read).collect::<Result<_, _>>()? })
-    }
-
-    /// Items of a task, at most.
     pub fn items_of(&self, task: Task) -> usize {
         let count = if matches!(task, Task::Theme(_)) { self.per_theme } else { self.per_task };
         count as usize

@@ -48,8 +48,9 @@ pub fn read(
     let counted: Vec<_> = tasks.iter().map(|&task| TaskCount { task, wanted: made, weight: weight(task) }).collect();
     let mut picker = Picker::new(config.order(), config.seed, &counted);
     let mut counts = SourceCounts::new(REASONS);
-    let evaluations = Evaluations::open(path)
-        .map_err(|wrong| wrong.hint("tasks of Reasoning are built from evaluations of `analyse` with `multipv: all`"))?;
+    let evaluations = Evaluations::open(path).map_err(|wrong| {
+        wrong.hint("tasks of Reasoning are built from evaluations of `analyse` with `multipv: all`")
+    })?;
     let total = evaluations.total();
     for evaluation in evaluations {
         if picker.is_full() {
