@@ -11,7 +11,7 @@ mod quoted;
 mod release;
 mod tags;
 
-pub use tags::before_last_answer;
+pub(crate) use tags::{before_last_answer, last_answer};
 
 /// How the answer is found in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -54,7 +54,7 @@ pub enum ReadAnswer {
 const LONGEST: usize = 100;
 
 /// The answer in a text; none if it cannot be read.
-pub fn read(text: &str, wants_a_list: bool, reading: Reading) -> Option<ReadAnswer> {
+pub(crate) fn read(text: &str, wants_a_list: bool, reading: Reading) -> Option<ReadAnswer> {
     match (reading, wants_a_list) {
         (Reading::Release, false) => release::one_move(text).map(ReadAnswer::Move),
         (Reading::Release, true) => release::moves(text).map(ReadAnswer::Moves),
