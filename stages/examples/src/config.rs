@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::{ParameterError, SourceFile, Type, parameters};
-use cwm_reasoning::{FactKind, GuidedMode, Wording};
 use cwm_reasoning::board::BoardForm;
 use cwm_reasoning::shares::{Distribution, FullmoveShares};
+use cwm_reasoning::{FactKind, GuidedMode, Wording};
 use cwm_uci::check_program;
 
 /// The names of the builders.
@@ -38,38 +38,7 @@ parameters! {
         pub fullmoves: BTreeMap<String, f64> = BTreeMap::new(),
         /// `balanced`: White is to move in half of the positions; needs a `limit`.
         pub sides: String = "as_it_comes".into(), kind = Type::Choice(&["as_it_comes", "balanced"]),
-        /// The kinds of question of `factual` with their tickets.
-    ///
-    /// # Errors
-    /// A name is no kind, or there is no ticket.
-    pub fn tickets(&self) -> Result<Vec<(FactKind, usize)>, String> {
-        let kind = |name: &str| {
-            let names = FactKind::ALL.map(FactKind::name).join(", ");
-            FactKind::of_name(name).ok_or_else(|| format!("has `{name}`, which is no kind: the kinds are {names}"))
-        };
-        let tickets = self.kinds.iter().map(|(name, tickets)| Ok((kind(name)?, *tickets)));
-        // In the order of the kinds, whatever that of their names.
-        let mut tickets: Vec<(FactKind, usize)> = tickets.collect::<Result<_, String>>()?;
-        tickets.sort_unstable();
-        match tickets.iter().map(|(_, tickets)| tickets).sum::<usize>() {
-            0 => Err("has no ticket".to_owned()),
-            1..=MOST_TICKETS => Ok(tickets),
-            _ => Err(format!("has more than {MOST_TICKETS} tickets")),
-        }
-    }
-
-    /// Whether `factual` asks what evaluations of all moves answer.
-    pub fn needs_values(&self) -> bool {
-        let needs = |name: &str| self.kinds.get(name).is_some_and(|tickets| *tickets > 0);
-        self.builder == "factual" && (needs("win_probability") || needs("which_of_two"))
-    }
-
-    /// Which moves `guided` explains.
-    pub fn mode(&self) -> GuidedMode {
-        GuidedMode::of_name(&self.mode).unwrap_or(GuidedMode::Good)
-    }
-
-    /// How a position is written.
+        /// How a position is written.
         pub board: String = "uniform_visual".into(), kind = Type::Choice(&["visual", "uniform_visual", "fen", "spaced_fen"]),
         /// Tickets of each kind of question of `factual` in the pot from which questions are drawn. `win_probability` and `which_of_two`
         /// need evaluations of all moves.
@@ -151,6 +120,37 @@ impl Config {
 
     fn fullmove_shares(&self) -> Result<Option<FullmoveShares>, String> {
         (!self.fullmoves.is_empty()).then(|| FullmoveShares::of_map(&self.fullmoves)).transpose()
+    }
+
+    /// The kinds of question of `factual` with their tickets.
+    ///
+    /// # Errors
+    /// A name is no kind, or there is no ticket.
+    pub fn tickets(&self) -> Result<Vec<(FactKind, usize)>, String> {
+        let kind = |name: &str| {
+            let names = FactKind::ALL.map(FactKind::name).join(", ");
+            FactKind::of_name(name).ok_or_else(|| format!("has `{name}`, which is no kind: the kinds are {names}"))
+        };
+        let tickets = self.kinds.iter().map(|(name, tickets)| Ok((kind(name)?, *tickets)));
+        // In the order of the kinds, whatever that of their names.
+        let mut tickets: Vec<(FactKind, usize)> = tickets.collect::<Result<_, String>>()?;
+        tickets.sort_unstable();
+        match tickets.iter().map(|(_, tickets)| tickets).sum::<usize>() {
+            0 => Err("has no ticket".to_owned()),
+            1..=MOST_TICKETS => Ok(tickets),
+            _ => Err(format!("has more than {MOST_TICKETS} tickets")),
+        }
+    }
+
+    /// Whether `factual` asks what evaluations of all moves answer.
+    pub fn needs_values(&self) -> bool {
+        let needs = |name: &str| self.kinds.get(name).is_some_and(|tickets| *tickets > 0);
+        self.builder == "factual" && (needs("win_probability") || needs("which_of_two"))
+    }
+
+    /// Which moves `guided` explains.
+    pub fn mode(&self) -> GuidedMode {
+        GuidedMode::of_name(&self.mode).unwrap_or(GuidedMode::Good)
     }
 
     /// How a position is written.
