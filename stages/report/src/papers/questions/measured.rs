@@ -56,7 +56,7 @@ impl Measured {
     }
 
     fn add(&mut self, label: String, tallies: Tallies) -> Result<(), Failure> {
-        let Tallies { graded, overall, mut categories, mut tasks, pairs, items } = tallies;
+        let Tallies { graded, overall, mut categories, mut tasks, pairs, items, .. } = tallies;
         categories.iter_mut().chain(&mut tasks).for_each(make_visible);
         for mut overall in overall {
             let mut run = graded.runs.get(&overall.run).cloned().ok_or_else(|| {
