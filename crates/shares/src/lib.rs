@@ -1,9 +1,11 @@
-//! How many of each kind to take, so that kinds have wanted shares: by full move, and by more margins.
+//! How many positions are drawn of each part of a game, and of each side.
 //!
-//! This crate must not know what is counted.
+//! This crate must not know where positions come from, or what they are drawn for.
 
-mod fullmoves;
-mod raking;
+mod buckets;
+mod distribution;
+mod rounding;
 
-pub use fullmoves::Fullmoves;
-pub use raking::{largest_remainders, numbers, rake};
+pub use buckets::FullmoveShares;
+pub use distribution::Distribution;
+pub use rounding::largest_remainders;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::{ParameterError, SourceFile, Type, Value, parameters};
-use cwm_shares::Fullmoves;
+use cwm_shares::{Distribution, FullmoveShares};
 use cwm_uci::{Settings, check_program};
 
 use crate::place::MOST;
@@ -138,7 +138,7 @@ impl Config {
         check(self.moves().is_some(), "multipv", &message);
         check(!self.each || self.engine.is_some(), "each", "needs an `engine`: our own values each move by itself");
         check(self.per_game != Some(0), "per_game", "must be at least 1");
-        if let Err(wrong) = self.fullmove_shares() {
+        if let Err(wrong) = self.distribution() {
             check(false, "fullmoves", &wrong);
         }
         let is_single = !self.is_balanced() || self.side == "both";
@@ -196,11 +196,12 @@ impl Config {
         self.per_game.is_some() || !self.fullmoves.is_empty() || self.is_balanced()
     }
 
-    /// The wanted shares of full moves.
+    /// The wanted shares of positions.
     ///
     /// # Errors
-    /// A range or a share is wrong.
-    pub fn fullmove_shares(&self) -> Result<Option<Fullmoves>, String> {
-        if self.fullmoves.is_empty() { Ok(None) } else { Fullmoves::new(&self.fullmoves).map(Some) }
+    /// A range of full moves or a share is wrong.
+    pub fn distribution(&self) -> Result<Distribution, String> {
+        let fullmoves = (!self.fullmoves.is_empty()).then(|| FullmoveShares::of_map(&self.fullmoves)).transpose()?;
+        Ok(Distribution { fullmoves, balanced_sides: self.is_balanced() })
     }
 }

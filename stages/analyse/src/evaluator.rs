@@ -1,6 +1,6 @@
 //! What finds the best move of a position: a program that speaks UCI, or our own engine.
 
-use cwm_contract::{Context, Failure};
+use cwm_contract::{Cancellation, Failure};
 use cwm_encoding::PlainMove;
 use cwm_evaluations::{Line, Score, Source};
 use cwm_game::GameState;
@@ -57,11 +57,11 @@ pub struct Found {
 }
 
 impl Evaluator {
-    /// As the parameters have it.
+    /// As the parameters have it. A cancellation ends its searches.
     ///
     /// # Errors
     /// The program cannot be used.
-    pub fn start(config: &Config, context: &Context) -> Result<Self, Failure> {
+    pub fn start(config: &Config, cancellation: Cancellation) -> Result<Self, Failure> {
         let wanted = match config.moves() {
             _ if config.puzzles => Wanted::Pair,
             Some(1) if !config.each => Wanted::Best,
@@ -74,8 +74,8 @@ impl Evaluator {
             Wanted::Moves(moves) if !config.each => moves,
             Wanted::Best | Wanted::Moves(_) => 1,
         };
-        let (options, cancellation) = (config.options.clone(), context.cancellation().clone());
-        let engine = Engine::start(&program.0, Settings { hash: config.hash, lines, options, cancellation })?;
+        let settings = Settings { hash: config.hash, lines, options: config.options.clone(), cancellation };
+        let engine = Engine::start(&program.0, settings)?;
         Ok(Evaluator::Program(Box::new(Program { engine, nodes: config.nodes, each: config.each, wanted })))
     }
 
@@ -185,7 +185,7 @@ fn rank(score: Score) -> (i32, i32) {
 fn own_values(question: &Question, depth: u32) -> Vec<Line> {
     let game = GameState::from(question.chess().clone());
     let line = |candidate: Candidate| Line {
-        score: Some(score(candidate.value)),
+        score: Some(own_score(&candidate)),
         depth: Some(depth),
         moves: vec![PlainMove::from(candidate.chosen).packed()],
     };
@@ -226,11 +226,15 @@ fn own(question: &Question, depth: u32, finds_puzzles: bool) -> Result<Found, Fa
     let first =
         candidates.first().ok_or_else(|| Failure::internal(format!("no move is best in `{}`", question.fen())))?;
     let lines = candidates.iter().take(count).map(|candidate| Line {
-        score: Some(candidate.mate().map_or(Score::Centipawns(candidate.value), Score::Mate)),
+        score: Some(own_score(candidate)),
         depth: Some(depth),
         moves: vec![PlainMove::from(candidate.chosen).packed()],
     });
     let is_best = |depth: &u32| best(*depth, 0).first().is_some_and(|other| other.chosen == first.chosen);
     let held = if finds_puzzles { (1..depth).rev().take_while(is_best).last().unwrap_or(depth) } else { depth };
     Ok(Found { lines: lines.collect(), effort: 1_000.0 * NODES_A_PLY.powi(held as i32 - 1) })
+}
+
+fn own_score(candidate: &Candidate) -> Score {
+    candidate.mate().map_or(Score::Centipawns(candidate.value), Score::Mate)
 }

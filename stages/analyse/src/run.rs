@@ -24,7 +24,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let (origin, positions) = Origin::open(context, &config)?;
     let blocks = Blocks { context, origin: &origin, margin: config.puzzles.then_some(config.margin) };
     context.activity("asking the engine");
-    let start = || Evaluator::start(&config, context);
+    let start = || Evaluator::start(&config, context.cancellation().clone());
     // Its name stands in the output; and if it cannot be used, no other is started.
     let first = start()?;
     let source = first.source(&config)?;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::{ParameterError, SourceFile, Type, parameters};
-use cwm_reasoning::{FactKind, GuidedMode, Wording};
 use cwm_reasoning::board::BoardForm;
 use cwm_reasoning::shares::{Distribution, FullmoveShares};
+use cwm_reasoning::{FactKind, GuidedMode, Wording};
 use cwm_uci::check_program;
 
 /// The names of the builders.

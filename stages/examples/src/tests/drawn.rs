@@ -54,7 +54,8 @@ fn a_position_without_an_example_is_made_up_for() {
 fn another_seed_draws_others() {
     let folder = tempdir().unwrap();
     let run = |seed| {
-        let trial = on_games(folder.path(), "factual", 2, 60).with("limit", Value::Int(10)).with("seed", Value::Int(seed));
+        let trial =
+            on_games(folder.path(), "factual", 2, 60).with("limit", Value::Int(10)).with("seed", Value::Int(seed));
         examples(&trial.run(&Examples).unwrap()).into_iter().map(|example| example.meta).collect::<Vec<_>>()
     };
     assert_ne!(run(1), run(2));
