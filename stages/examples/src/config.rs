@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use cwm_contract::{ParameterError, SourceFile, Type, parameters};
 use cwm_reasoning::board::BoardForm;
-use cwm_reasoning::shares::{Distribution, FullmoveShares};
 use cwm_reasoning::{FactKind, GuidedMode, Wording};
+use cwm_shares::{Distribution, FullmoveShares};
 use cwm_uci::check_program;
 
 /// The names of the builders.
@@ -33,10 +33,10 @@ parameters! {
         pub builder: String, kind = Type::Choice(BUILDERS),
         /// Build so many examples, of positions drawn by `seed`. By default all positions are used, in their order.
         pub limit: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 40 })),
-        /// Shares of examples by the full-move number of their positions, such as `{"0-9": 0.15, "10-39": 0.75, "40+": 0.1}`; needs a
-        /// `limit`. Positions in no such range are left out.
+        /// Shares of examples by the full-move number of their positions, such as `{"0-9": 0.15, "10-39": 0.75, "40+": 0.1}`.
+        /// Positions in no such range are left out. Without a `limit` as many examples are built as have these shares.
         pub fullmoves: BTreeMap<String, f64> = BTreeMap::new(),
-        /// `balanced`: White is to move in half of the positions; needs a `limit`.
+        /// `balanced`: White is to move in half of the positions.
         pub sides: String = "as_it_comes".into(), kind = Type::Choice(&["as_it_comes", "balanced"]),
         /// How a position is written.
         pub board: String = "uniform_visual".into(), kind = Type::Choice(&["visual", "uniform_visual", "fen", "spaced_fen"]),
@@ -76,7 +76,12 @@ impl Config {
             ("mode", self.builder == "guided"),
             ("nodes", has_engine && verbalised),
             ("wording", verbalised),
-            ("seed", self.builder != "best_move" || self.limit.is_some()),
+            (
+                "seed",
+                self.builder != "best_move"
+                    || self.limit.is_some()
+                    || self.distribution() != Ok(Distribution::default()),
+            ),
         ];
         used_if.into_iter().filter(|(_, used)| !used).map(|(name, _)| name).collect()
     }
@@ -89,12 +94,6 @@ impl Config {
         }
         if let Err(fault) = self.tickets() {
             errors.push(ParameterError::new("kinds", fault));
-        }
-        if self.limit.is_none() && !self.fullmoves.is_empty() {
-            errors.push(ParameterError::new("fullmoves", "needs a `limit`, of which the ranges have shares"));
-        }
-        if self.limit.is_none() && self.sides == "balanced" {
-            errors.push(ParameterError::new("sides", "needs a `limit`, of which each side has half"));
         }
         if self.nodes == 0 {
             errors.push(ParameterError::new("nodes", "must be at least 1"));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cwm_contract::{ParameterError, Type, parameters};
 use cwm_reasoning::board::BoardForm;
-use cwm_reasoning::shares::FullmoveShares;
+use cwm_shares::FullmoveShares;
 
 parameters! {
     /// Which answers are kept.
