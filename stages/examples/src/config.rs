@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::{ParameterError, SourceFile, Type, parameters};
-use cwm_reasoning::{FactKind, GuidedMode, Wording};
 use cwm_reasoning::board::BoardForm;
-use cwm_reasoning::shares::{Distribution, FullmoveShares};
+use cwm_reasoning::{FactKind, GuidedMode, Wording};
+use cwm_shares::{Distribution, FullmoveShares};
 use cwm_uci::check_program;
 
 /// The names of the builders.
@@ -33,43 +33,12 @@ parameters! {
         pub builder: String, kind = Type::Choice(BUILDERS),
         /// Build so many examples, of positions drawn by `seed`. By default all positions are used, in their order.
         pub limit: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 40 })),
-        /// Shares of examples by the full-move number of their positions, such as `{"0-9": 0.15, "10-39": 0.75, "40+": 0.1}`; needs a
-        /// `limit`. Positions in no such range are left out.
+        /// Shares of examples by the full-move number of their positions, such as `{"0-9": 0.15, "10-39": 0.75, "40+": 0.1}`.
+        /// Positions in no such range are left out. Without a `limit` as many examples are built as have these shares.
         pub fullmoves: BTreeMap<String, f64> = BTreeMap::new(),
-        /// `balanced`: White is to move in half of the positions; needs a `limit`.
+        /// `balanced`: White is to move in half of the positions.
         pub sides: String = "as_it_comes".into(), kind = Type::Choice(&["as_it_comes", "balanced"]),
-        /// The kinds of question of `factual` with their tickets.
-    ///
-    /// # Errors
-    /// A name is no kind, or there is no ticket.
-    pub fn tickets(&self) -> Result<Vec<(FactKind, usize)>, String> {
-        let kind = |name: &str| {
-            let names = FactKind::ALL.map(FactKind::name).join(", ");
-            FactKind::of_name(name).ok_or_else(|| format!("has `{name}`, which is no kind: the kinds are {names}"))
-        };
-        let tickets = self.kinds.iter().map(|(name, tickets)| Ok((kind(name)?, *tickets)));
-        // In the order of the kinds, whatever that of their names.
-        let mut tickets: Vec<(FactKind, usize)> = tickets.collect::<Result<_, String>>()?;
-        tickets.sort_unstable();
-        match tickets.iter().map(|(_, tickets)| tickets).sum::<usize>() {
-            0 => Err("has no ticket".to_owned()),
-            1..=MOST_TICKETS => Ok(tickets),
-            _ => Err(format!("has more than {MOST_TICKETS} tickets")),
-        }
-    }
-
-    /// Whether `factual` asks what evaluations of all moves answer.
-    pub fn needs_values(&self) -> bool {
-        let needs = |name: &str| self.kinds.get(name).is_some_and(|tickets| *tickets > 0);
-        self.builder == "factual" && (needs("win_probability") || needs("which_of_two"))
-    }
-
-    /// Which moves `guided` explains.
-    pub fn mode(&self) -> GuidedMode {
-        GuidedMode::of_name(&self.mode).unwrap_or(GuidedMode::Good)
-    }
-
-    /// How a position is written.
+        /// How a position is written.
         pub board: String = "uniform_visual".into(), kind = Type::Choice(&["visual", "uniform_visual", "fen", "spaced_fen"]),
         /// Tickets of each kind of question of `factual` in the pot from which questions are drawn. `win_probability` and `which_of_two`
         /// need evaluations of all moves.
@@ -107,7 +76,12 @@ impl Config {
             ("mode", self.builder == "guided"),
             ("nodes", has_engine && verbalised),
             ("wording", verbalised),
-            ("seed", self.builder != "best_move" || self.limit.is_some()),
+            (
+                "seed",
+                self.builder != "best_move"
+                    || self.limit.is_some()
+                    || self.distribution() != Ok(Distribution::default()),
+            ),
         ];
         used_if.into_iter().filter(|(_, used)| !used).map(|(name, _)| name).collect()
     }
@@ -120,12 +94,6 @@ impl Config {
         }
         if let Err(fault) = self.tickets() {
             errors.push(ParameterError::new("kinds", fault));
-        }
-        if self.limit.is_none() && !self.fullmoves.is_empty() {
-            errors.push(ParameterError::new("fullmoves", "needs a `limit`, of which the ranges have shares"));
-        }
-        if self.limit.is_none() && self.sides == "balanced" {
-            errors.push(ParameterError::new("sides", "needs a `limit`, of which each side has half"));
         }
         if self.nodes == 0 {
             errors.push(ParameterError::new("nodes", "must be at least 1"));
@@ -151,6 +119,37 @@ impl Config {
 
     fn fullmove_shares(&self) -> Result<Option<FullmoveShares>, String> {
         (!self.fullmoves.is_empty()).then(|| FullmoveShares::of_map(&self.fullmoves)).transpose()
+    }
+
+    /// The kinds of question of `factual` with their tickets.
+    ///
+    /// # Errors
+    /// A name is no kind, or there is no ticket.
+    pub fn tickets(&self) -> Result<Vec<(FactKind, usize)>, String> {
+        let kind = |name: &str| {
+            let names = FactKind::ALL.map(FactKind::name).join(", ");
+            FactKind::of_name(name).ok_or_else(|| format!("has `{name}`, which is no kind: the kinds are {names}"))
+        };
+        let tickets = self.kinds.iter().map(|(name, tickets)| Ok((kind(name)?, *tickets)));
+        // In the order of the kinds, whatever that of their names.
+        let mut tickets: Vec<(FactKind, usize)> = tickets.collect::<Result<_, String>>()?;
+        tickets.sort_unstable();
+        match tickets.iter().map(|(_, tickets)| tickets).sum::<usize>() {
+            0 => Err("has no ticket".to_owned()),
+            1..=MOST_TICKETS => Ok(tickets),
+            _ => Err(format!("has more than {MOST_TICKETS} tickets")),
+        }
+    }
+
+    /// Whether `factual` asks what evaluations of all moves answer.
+    pub fn needs_values(&self) -> bool {
+        let needs = |name: &str| self.kinds.get(name).is_some_and(|tickets| *tickets > 0);
+        self.builder == "factual" && (needs("win_probability") || needs("which_of_two"))
+    }
+
+    /// Which moves `guided` explains.
+    pub fn mode(&self) -> GuidedMode {
+        GuidedMode::of_name(&self.mode).unwrap_or(GuidedMode::Good)
     }
 
     /// How a position is written.

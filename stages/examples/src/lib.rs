@@ -36,7 +36,11 @@ impl Stage for Examples {
 
     fn inputs(&self) -> Vec<Input> {
         vec![
-            Input::optional("evaluations", Format::EVALUATIONS, "Positions, and for `best_move` and some kinds of `factual` the values of their moves."),
+            Input::optional(
+                "evaluations",
+                Format::EVALUATIONS,
+                "Positions, and for `best_move` and some kinds of `factual` the values of their moves.",
+            ),
             Input::optional("games", Format::GAMES, "Games, whose positions are taken in place of `evaluations`."),
         ]
     }
@@ -54,7 +58,12 @@ impl Stage for Examples {
 
     fn outputs(&self) -> Vec<Output> {
         vec![
-            Output::file("examples", Format::EXAMPLES, "jsonl", "The examples, in the order of their positions; none of `guided`."),
+            Output::file(
+                "examples",
+                Format::EXAMPLES,
+                "jsonl",
+                "The examples, in the order of their positions; none of `guided`.",
+            ),
             Output::file(
                 "items",
                 Format::ITEMS,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cwm_contract::Failure;
 use cwm_game::GameStream;
 use cwm_random::Random;
-use cwm_reasoning::shares::largest_remainders;
+use cwm_shares::largest_remainders;
 
 use crate::config::Config;
 use crate::passed::{Passed, Read, Reason};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cwm_contract::{ParameterError, Type, parameters};
 use cwm_reasoning::board::BoardForm;
-use cwm_reasoning::shares::FullmoveShares;
+use cwm_shares::FullmoveShares;
 
 parameters! {
     /// Which answers are kept.
@@ -31,7 +31,8 @@ impl Config {
     /// Returns the faults of these values beyond their types.
     pub fn validate(&self) -> Vec<ParameterError> {
         let mut errors = Vec::new();
-        let shares = [("predict", self.predict), ("legal", self.legal), ("largest_piece_share", self.largest_piece_share)];
+        let shares =
+            [("predict", self.predict), ("legal", self.legal), ("largest_piece_share", self.largest_piece_share)];
         for (name, share) in shares.into_iter().filter(|(_, share)| !(0. ..=1.).contains(share)) {
             errors.push(ParameterError::new(name, format!("must be from 0 to 1, not {share}")));
         }

@@ -39,7 +39,12 @@ impl Stage for Keep {
 
     fn outputs(&self) -> Vec<Output> {
         vec![
-            Output::file("examples", Format::EXAMPLES, "jsonl", "The answers that are kept, in the order of the items."),
+            Output::file(
+                "examples",
+                Format::EXAMPLES,
+                "jsonl",
+                "The answers that are kept, in the order of the items.",
+            ),
             Output::file("counts", Format::COUNTS, "json", "How many answers were kept, and left out for what."),
         ]
     }

@@ -44,8 +44,7 @@ pub enum Reason {
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 5] =
-        [Reason::Unanswered, Reason::Below, Reason::Repeated, Reason::Fullmove, Reason::Piece];
+    pub const ALL: [Reason; 5] = [Reason::Unanswered, Reason::Below, Reason::Repeated, Reason::Fullmove, Reason::Piece];
 
     /// Its name in counts.
     pub fn name(self) -> &'static str {

@@ -12,7 +12,8 @@ const ITEMS: usize = 12;
 
 /// Runs `keep` with the thresholds of the parameters on answers that it makes up.
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
-    let [items, answers, grades] = ["items.jsonl", "answers.parquet", "grades.parquet"].map(|name| context.folder().join(name));
+    let [items, answers, grades] =
+        ["items.jsonl", "answers.parquet", "grades.parquet"].map(|name| context.folder().join(name));
     let run = Run { name: "probe".to_owned(), ..Run::default() };
     let mut item_lines = Vec::new();
     let mut answer_rows = AnswersWriter::create(&answers, &run)?;
@@ -43,7 +44,8 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     answer_rows.finish()?;
     grade_rows.finish()?;
     fs_err::write(&items, item_lines)?;
-    let limit = context.values().get("limit").filter(|limit| **limit != Value::Null).map(|_| context.at_most("limit", 5));
+    let limit =
+        context.values().get("limit").filter(|limit| **limit != Value::Null).map(|_| context.at_most("limit", 5));
     let values = context.values_with([("limit", limit.unwrap_or_default())]);
     let inputs = [("items", items), ("answers", answers), ("grades", grades)];
     context.run(&Keep, "run", &values, &inputs.map(|(name, path)| (name, Label::stage(name), path)))

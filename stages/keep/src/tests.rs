@@ -118,7 +118,8 @@ fn many(fullmoves: &[(usize, usize)]) -> (Vec<Item>, Vec<(Answer, Grade)>) {
 fn parts_of_a_game_have_their_shares_and_what_is_missing_is_filled() {
     let folder = tempdir().unwrap();
     let (items, answers) = many(&[(5, 40), (15, 40), (45, 3), (200, 9)]);
-    let shares = [("0-9", 0.25), ("10-19", 0.25), ("40-150", 0.5)].map(|(name, share)| (name.to_owned(), Value::Float(share)));
+    let shares =
+        [("0-9", 0.25), ("10-19", 0.25), ("40-150", 0.5)].map(|(name, share)| (name.to_owned(), Value::Float(share)));
     let run = |limit| {
         let trial = trial(folder.path(), &items, &answers).with("limit", Value::Int(limit));
         trial.with("fullmoves", Value::Map(shares.clone().into())).run(&Keep).unwrap()
@@ -185,7 +186,8 @@ fn what_does_not_belong_together_is_named() {
     let folder = tempdir().unwrap();
     let item = item(ReasoningTask::PredictMove.name(), 0, "", 1);
     let right = || answer(&item, 0, "<answer>a1a3</answer>", Verdict::Legal, Some(1.));
-    let failure = |answers: &[(Answer, Grade)], items: &[Item]| trial(folder.path(), items, answers).run(&Keep).err().unwrap();
+    let failure =
+        |answers: &[(Answer, Grade)], items: &[Item]| trial(folder.path(), items, answers).run(&Keep).err().unwrap();
     let (mut other, grade) = right();
     other.task_id = "reasoning_predict_move_0007".to_owned();
     let message = failure(&[(other, grade)], std::slice::from_ref(&item)).message;
@@ -213,6 +215,7 @@ fn what_does_not_belong_together_is_named() {
 #[test]
 fn the_probe_is_the_same_twice() {
     let folders = [tempdir().unwrap(), tempdir().unwrap()];
-    let [one, two] = folders.each_ref().map(|folder| testing::probe(&Keep, Values::new(), folder.path()).unwrap().unwrap());
+    let [one, two] =
+        folders.each_ref().map(|folder| testing::probe(&Keep, Values::new(), folder.path()).unwrap().unwrap());
     assert!(one.contains_key("run/examples") && one == two, "{:?}", one.keys());
 }

@@ -47,7 +47,9 @@ impl Program {
         let line = answer.exact.filter(|line| line.moves.first() == Some(&answer.best)).ok_or_else(|| {
             let fen = board_text(position, BoardForm::Fen);
             let program = self.path.display();
-            Failure::input(format!("the engine {program} gives no exact value of its best move, in the position `{fen}`"))
+            Failure::input(format!(
+                "the engine {program} gives no exact value of its best move, in the position `{fen}`"
+            ))
         })?;
         Ok(BestPlay { moves: line.moves.into_iter().take(plies).collect(), value: line.score })
     }

@@ -11,7 +11,9 @@ use super::*;
 
 #[test]
 fn every_mode_makes_items_of_legal_lines() {
-    for (mode, plies, least, most) in [("good", 7, 50, i64::MAX), ("reasonable", 5, i64::MIN, i64::MAX), ("blunder", 4, 200, i64::MAX)] {
+    for (mode, plies, least, most) in
+        [("good", 7, 50, i64::MAX), ("reasonable", 5, i64::MIN, i64::MAX), ("blunder", 4, 200, i64::MAX)]
+    {
         let folder = tempdir().unwrap();
         let run = |name: &str, cores| {
             let trial = on_games(&folder.path().join(name), "guided", 2, 30).cores(cores).with("mode", text(mode));
@@ -27,7 +29,8 @@ fn every_mode_makes_items_of_legal_lines() {
         let mut firsts = BTreeSet::new();
         for item in items {
             let start = chess_of_fen(&item.input).unwrap().0;
-            let line: Vec<&str> = item.metadata.get("line").and_then(Json::as_array).unwrap().iter().filter_map(Json::as_str).collect();
+            let line: Vec<&str> =
+                item.metadata.get("line").and_then(Json::as_array).unwrap().iter().filter_map(Json::as_str).collect();
             let end = line.iter().fold(start, |position, uci| {
                 position.clone().play(uci.parse::<UciMove>().unwrap().to_move(&position).unwrap()).unwrap()
             });

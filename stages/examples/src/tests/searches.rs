@@ -2,6 +2,7 @@
 
 use cwm_evaluations::Evaluations;
 use serde::Deserialize;
+use shakmaty::Position;
 use shakmaty::uci::UciMove;
 
 use super::*;
