@@ -14,10 +14,10 @@ use crate::record::Record;
 #[derive(Default)]
 pub struct Values {
     places: HashMap<String, usize>,
-    positions: Vec<Valued>,
+    positions: Vec<ValuedPosition>,
 }
 
-struct Valued {
+struct ValuedPosition {
     /// Ordinal of the first record.
     record: u64,
     fen: String,
@@ -33,7 +33,7 @@ impl Values {
             None => {
                 let place = self.positions.len();
                 self.places.insert(record.fen.to_owned(), place);
-                self.positions.push(Valued { record: ordinal, fen: record.fen.to_owned(), moves: Vec::new() });
+                self.positions.push(ValuedPosition { record: ordinal, fen: record.fen.to_owned(), moves: Vec::new() });
                 place
             }
         };
@@ -50,7 +50,7 @@ impl Values {
     /// # Errors
     /// The disk refuses.
     pub fn write(self, writer: &mut EvaluationsWriter, counts: &mut Counts<'_>) -> Result<(), Failure> {
-        for Valued { record, fen, mut moves } in self.positions {
+        for ValuedPosition { record, fen, mut moves } in self.positions {
             moves.sort_by(|a, b| b.1.total_cmp(&a.1));
             counts.position(moves.len() == legal_moves(&fen)?);
             let line =
