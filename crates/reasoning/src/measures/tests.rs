@@ -3,7 +3,7 @@ use serde::Deserialize;
 
 use super::*;
 use crate::golden;
-use crate::values::{Scaling, win_probability};
+use crate::values::Scaling;
 
 #[derive(Deserialize)]
 struct Golden {
@@ -33,7 +33,7 @@ fn golden_measures() {
         let GoldenValues { moves, cp, mate } = &all[row.id];
         assert_eq!(moves, &row.moves);
         let score = |(cp, mate): (&Option<i32>, &Option<i32>)| cp.map(Score::Centipawns).or(mate.map(Score::Mate));
-        let win: Vec<f64> = cp.iter().zip(mate).map(|scores| win_probability(score(scores).unwrap())).collect();
+        let win: Vec<f64> = cp.iter().zip(mate).map(|scores| score(scores).unwrap().win_probability()).collect();
         let values = Values::new(moves.iter().cloned().zip(win.iter().copied()).collect()).unwrap();
         for at in 0..moves.len() {
             let measures = MoveMeasures::of(&values, &moves[at]);

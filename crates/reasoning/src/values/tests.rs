@@ -19,7 +19,7 @@ fn golden_win_probabilities() {
     for Golden { cp, mate, win } in rows {
         for ((cp, mate), win) in cp.into_iter().zip(mate).zip(win) {
             let score = cp.map(Score::Centipawns).or(mate.map(Score::Mate)).unwrap();
-            assert!((win_probability(score) - win).abs() < 1e-12, "{score:?}: {win}");
+            assert!((score.win_probability() - win).abs() < 1e-12, "{score:?}: {win}");
         }
     }
 }
