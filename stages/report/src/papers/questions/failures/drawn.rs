@@ -6,8 +6,8 @@ use cwm_page::{number, visible};
 use cwm_questions::prompt::{PromptContext, Variant, prompt};
 use cwm_questions::truth::{Keys, key};
 
-use super::pick::Shown;
 use crate::papers::board::{Piece, placed};
+use crate::papers::shown_answers::Shown;
 
 /// Characters of a text that are shown: of a response the last ones, where its answer is, otherwise the first.
 const LONGEST: usize = 2_000;

@@ -1,4 +1,4 @@
-//! Which answers are shown.
+//! Which answers a page shows with their items and grades: of each run and task the first few.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufReader;
@@ -11,82 +11,85 @@ use cwm_questions::{Item, UnknownTasks, read_items};
 /// Answers of a run to a task, at most.
 const EACH: usize = 3;
 
-/// The answers of a run that are not correct.
-pub(super) struct Picked {
+/// Answers of a run.
+pub(crate) struct Picked {
     /// Its full name.
-    pub(super) run: String,
-    /// How many there are.
-    pub(super) failed: u64,
+    pub(crate) run: String,
+    /// How many there are of the kind that is shown.
+    pub(crate) count: u64,
     /// Some of each task, those of different tasks in turn.
-    pub(super) answers: Vec<Shown>,
+    pub(crate) answers: Vec<Shown>,
 }
 
 /// An answer with all that is known of it.
-pub(super) struct Shown {
+pub(crate) struct Shown {
     /// Its place among the run's grades.
-    pub(super) order: usize,
-    pub(super) item: Item,
-    pub(super) grade: Grade,
-    pub(super) answer: Answer,
+    pub(crate) order: usize,
+    pub(crate) item: Item,
+    pub(crate) grade: Grade,
+    pub(crate) answer: Answer,
     /// How the run was asked; nothing of another program's.
-    pub(super) run: Option<Run>,
+    pub(crate) run: Option<Run>,
 }
 
-/// How a run was asked and its answer, by run and item.
-type Answers = HashMap<(String, String), (Option<Run>, Answer)>;
+/// How a run was asked and its answer, by run, item and sample.
+type Answers = HashMap<(String, String, u64), (Option<Run>, Answer)>;
 
-/// Grades of a run that are not correct, by task, with their places.
+/// Grades of a run that are shown, by task, with their places.
 #[derive(Default)]
-struct Failed {
+struct OfRun {
     count: u64,
     grades: usize,
     tasks: Vec<(String, Vec<(usize, Grade)>)>,
 }
 
-/// The answers of all runs that have any, in the order of their names.
+/// The answers of all runs that have any whose grades `are_shown`, in the order of the runs' names.
 ///
 /// # Errors
 /// A file cannot be read, or an item or answer of a grade is missing.
-pub(super) fn pick(context: &Context) -> Result<Vec<Picked>, Failure> {
-    let runs = failed(context)?;
+pub(crate) fn pick(context: &Context, are_shown: impl Fn(&Grade) -> bool) -> Result<Vec<Picked>, Failure> {
+    let runs = grades(context, are_shown)?;
+    if runs.values().all(|run| run.count == 0) {
+        return Ok(Vec::new());
+    }
     let items = items(context)?;
     context.check_cancelled()?;
     let mut answers = answers(context, &runs)?;
     let mut picked = Vec::new();
-    for (run, failed) in runs.into_iter().filter(|(_, failed)| failed.count > 0) {
+    for (run, of_run) in runs.into_iter().filter(|(_, of_run)| of_run.count > 0) {
         let mut shown = Vec::new();
-        for (order, grade) in in_turn(failed.tasks) {
+        for (order, grade) in in_turn(of_run.tasks) {
             let missing = |what| {
                 let task_id = visible(&grade.task_id);
                 Failure::input(format!("the grades of {} have {task_id}, which no {what}", visible(&run)))
                     .hint("give `report` the items and answers of its grades")
             };
             let item = items.get(&grade.task_id).cloned().ok_or_else(|| missing("items have"))?;
-            let answer = answers.remove(&(run.clone(), grade.task_id.clone()));
+            let answer = answers.remove(&(run.clone(), grade.task_id.clone(), grade.sample));
             let (run, answer) = answer.ok_or_else(|| missing("answers have"))?;
             shown.push(Shown { order, item, grade, answer, run });
         }
-        picked.push(Picked { run: visible(&run), failed: failed.count, answers: shown });
+        picked.push(Picked { run: visible(&run), count: of_run.count, answers: shown });
     }
     Ok(picked)
 }
 
-fn failed(context: &Context) -> Result<BTreeMap<String, Failed>, Failure> {
-    let mut runs: BTreeMap<String, Failed> = BTreeMap::new();
+fn grades(context: &Context, are_shown: impl Fn(&Grade) -> bool) -> Result<BTreeMap<String, OfRun>, Failure> {
+    let mut runs: BTreeMap<String, OfRun> = BTreeMap::new();
     for input in context.group("grades") {
         for grade in Grades::open(&input.path)? {
             let grade = grade?;
-            let failed = runs.entry(grade.run.clone()).or_default();
-            let order = failed.grades;
-            failed.grades += 1;
-            if grade.correct {
+            let of_run = runs.entry(grade.run.clone()).or_default();
+            let order = of_run.grades;
+            of_run.grades += 1;
+            if !are_shown(&grade) {
                 continue;
             }
-            failed.count += 1;
-            match failed.tasks.iter_mut().find(|(task, _)| *task == grade.task) {
+            of_run.count += 1;
+            match of_run.tasks.iter_mut().find(|(task, _)| *task == grade.task) {
                 Some((_, grades)) if grades.len() >= EACH => {}
                 Some((_, grades)) => grades.push((order, grade)),
-                None => failed.tasks.push((grade.task.clone(), vec![(order, grade)])),
+                None => of_run.tasks.push((grade.task.clone(), vec![(order, grade)])),
             }
         }
     }
@@ -100,7 +103,11 @@ fn in_turn(tasks: Vec<(String, Vec<(usize, Grade)>)>) -> Vec<(usize, Grade)> {
     all.into_iter().map(|(_, grade)| grade).collect()
 }
 
-fn items(context: &Context) -> Result<HashMap<String, Item>, Failure> {
+/// All items, by their ids.
+///
+/// # Errors
+/// A file cannot be read, or two different items have one id.
+pub(crate) fn items(context: &Context) -> Result<HashMap<String, Item>, Failure> {
     let mut items: HashMap<String, Item> = HashMap::new();
     for input in context.group("items") {
         let file = std::fs::File::open(&input.path).map_err(|error| Failure::io("open", &input.path, error))?;
@@ -117,19 +124,20 @@ fn items(context: &Context) -> Result<HashMap<String, Item>, Failure> {
 }
 
 /// The answers that are to be shown.
-fn answers(context: &Context, runs: &BTreeMap<String, Failed>) -> Result<Answers, Failure> {
+fn answers(context: &Context, runs: &BTreeMap<String, OfRun>) -> Result<Answers, Failure> {
     let mut found = Answers::new();
     for input in context.group("answers") {
         let answers = AnswersReader::open(&input.path)?;
         let run = answers.run().cloned();
         let name = run.as_ref().map_or_else(|| input.label.to_string(), Run::full_name);
-        let Some(failed) = runs.get(&name) else { continue };
-        let grades = failed.tasks.iter().flat_map(|(_, grades)| grades);
-        let wanted: Vec<&str> = grades.map(|(_, grade)| grade.task_id.as_str()).collect();
+        let Some(of_run) = runs.get(&name) else { continue };
+        let grades = of_run.tasks.iter().flat_map(|(_, grades)| grades);
+        let wanted: Vec<(&str, u64)> = grades.map(|(_, grade)| (grade.task_id.as_str(), grade.sample)).collect();
         for answer in answers {
             let answer = answer?;
-            if wanted.contains(&answer.task_id.as_str()) {
-                found.insert((name.clone(), answer.task_id.clone()), (run.clone(), answer));
+            let sample = answer.sample_number();
+            if wanted.contains(&(answer.task_id.as_str(), sample)) {
+                found.insert((name.clone(), answer.task_id.clone(), sample), (run.clone(), answer));
             }
         }
     }
