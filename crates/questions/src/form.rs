@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Whether an answer is one text, or a list that is compared as a set.
+/// How an answer is judged: as one text, as a list that is compared as a set, or by rules of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AnswerType {
@@ -10,6 +10,8 @@ pub enum AnswerType {
     Single,
     /// A list with commas.
     Multi,
+    /// Rules of another crate give the answer a reward.
+    Graded,
 }
 
 /// What an answer consists of.

@@ -2,7 +2,7 @@
 
 use cwm_contract::Failure;
 
-use crate::form::Form;
+use crate::form::{AnswerType, Form};
 use crate::item::Item;
 use crate::reading::{Answer, extract, final_answer, is_none, read_answer};
 use crate::truth::{Keys, Position, key};
@@ -66,8 +66,11 @@ impl<'i> Judge<'i> {
     ///
     /// # Errors
     ///
-    /// The item's task is known, and its input, its metadata or its key is not what the task needs.
+    /// The item is graded; or its task is known, and its input, its metadata or its key is not what the task needs.
     pub fn new(item: &'i Item) -> Result<Self, Failure> {
+        if item.answer_type == AnswerType::Graded {
+            return Err(Failure::input(format!("{}: a graded item has no key to compare answers with", item.task_id)));
+        }
         let sound = item.task().map(|task| SoundKey::new(item, task.form())).transpose()?;
         Ok(Judge { item, sound })
     }

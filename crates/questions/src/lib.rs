@@ -27,7 +27,7 @@ pub use item::{Item, UnknownTasks, read_item_files, read_items};
 pub use json_lines::{read_lines, write_line};
 pub use judge::{Judge, Judgement, MoveFault};
 pub use metadata::Metadata;
-pub use reading::extract;
+pub use reading::{extract, is_space, strip};
 pub use scripted::{answer_at_random, answer_by_rules};
 pub use task::Task;
 pub use verdict::{Length, PublishedVerdict, verdict};

@@ -1,26 +1,41 @@
-//! *Reasoning through chess*: positions as text, values of moves, system messages, and the examples that models are fine-tuned on.
+//! *Reasoning through chess*: positions as text, values of moves, system messages; the four tasks whose answers can be verified, with
+//! their items, verdicts, rewards and measures; the claims of a text; and the examples that models are fine-tuned on.
 //!
 //! This crate must not know engines, models, tokens, or files of answers.
 
 pub mod board;
+mod claims;
 mod direct;
 mod draws;
 mod example;
 mod facts;
 mod lines;
+mod measures;
 mod mixing;
+mod move_text;
 mod pieces;
+mod reading;
+mod reward;
 mod search;
+mod task;
 pub mod texts;
 pub mod values;
+mod verifier;
 
+pub use claims::{ClaimRule, Claims, MoveClaim, PieceClaim, claims};
 pub use direct::best_move;
 pub use draws::Draws;
 pub use example::{Example, Message, MessageRole, read_examples};
 pub use facts::factual;
 pub use lines::best_line;
+pub use measures::MoveMeasures;
 pub use mixing::{Mix, Mixture, MixtureSource, Source, mix};
+pub use reading::{ReadAnswer, Reading, read};
+pub use reward::{Judged, RewardOptions, Verdict};
 pub use search::{MATE, ScoredMove, Verbalised, Wording, verbalised};
+pub use task::{CATEGORY, ReasoningTask, TaskOptions, build_item};
+pub use values::Scaling;
+pub use verifier::Verifier;
 
 #[cfg(test)]
 mod golden;

@@ -3,6 +3,7 @@
 use cwm_contract::Failure;
 use cwm_encoding::PlainMove;
 use cwm_evaluations::{Evaluation, Score};
+use serde_json::Value;
 
 /// Nepers of the odds of winning for a centipawn: the published values are whole centipawns by this number.
 const SCALE: f64 = 0.003_682_08;
@@ -12,6 +13,44 @@ pub fn win_probability(score: Score) -> f64 {
     match score {
         Score::Centipawns(centipawns) => 1. / (1. + (-SCALE * f64::from(centipawns)).exp()),
         Score::Mate(moves) => f64::from(moves > 0),
+    }
+}
+
+/// The centipawns of a win probability, as a whole number; infinite for a certain end.
+pub(crate) fn centipawns(win: f64) -> f64 {
+    ((win / (1. - win)).ln() / SCALE).round()
+}
+
+/// `part` of `whole`; 0 of nothing.
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0. } else { part as f64 / whole as f64 }
+}
+
+/// How a legal move is rewarded by what the legal moves are worth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Scaling {
+    /// From 0 for the least value to 1 for the greatest.
+    #[default]
+    Normalise,
+    /// From 1 for the first of the moves by descending value to 0 for the last, in equal steps.
+    Linear,
+}
+
+impl Scaling {
+    /// Both.
+    pub const ALL: [Scaling; 2] = [Scaling::Normalise, Scaling::Linear];
+
+    /// The name in pipelines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scaling::Normalise => "normalise",
+            Scaling::Linear => "linear",
+        }
+    }
+
+    /// The scaling of this name.
+    pub fn of_name(name: &str) -> Option<Scaling> {
+        Scaling::ALL.into_iter().find(|scaling| scaling.name() == name)
     }
 }
 
@@ -58,6 +97,82 @@ impl Values {
         }
         values.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         Ok((!values.is_empty()).then_some(Values(values)))
+    }
+
+    /// The values of an item: an object with a number for each of the `legal` moves. The order is that of the moves' texts.
+    ///
+    /// # Errors
+    ///
+    /// It is no such object; those of [`Values::new`].
+    pub(crate) fn of_json(values: &Value, legal: &[String]) -> Result<Values, String> {
+        let values = values.as_object().ok_or("its `values` are no object of moves and win probabilities")?;
+        let number = |(uci, win): (&String, &Value)| {
+            let win = win.as_f64().ok_or_else(|| format!("the value {win} of {uci} is no number"))?;
+            Ok((uci.clone(), win))
+        };
+        let values = Values::new(values.iter().map(number).collect::<Result<_, String>>()?)?;
+        if let Some(missing) = legal.iter().find(|uci| values.place(uci).is_none()) {
+            return Err(format!("its `values` lack the legal move {missing}"));
+        }
+        if let Some((illegal, _)) = values.iter().find(|(uci, _)| !legal.iter().any(|legal| legal == uci)) {
+            return Err(format!("its `values` have {illegal}, which is not legal"));
+        }
+        Ok(values)
+    }
+
+    /// The values as an item has them.
+    pub(crate) fn to_json(&self) -> Value {
+        Value::Object(self.iter().map(|(uci, win)| (uci.to_owned(), win.into())).collect())
+    }
+
+    /// The moves with their values, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.0.iter().map(|(uci, win)| (uci.as_str(), *win))
+    }
+
+    /// The number of moves.
+    #[allow(clippy::len_without_is_empty, reason = "there is always one")]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The place of a move in the order.
+    pub(crate) fn place(&self, uci: &str) -> Option<usize> {
+        self.0.iter().position(|(known, _)| known == uci)
+    }
+
+    /// The value at a place.
+    pub(crate) fn win(&self, at: usize) -> f64 {
+        self.0[at].1
+    }
+
+    /// 1 less the share of the other moves that are worth more than the one at this place; 1 for an only move.
+    pub(crate) fn rank(&self, at: usize) -> f64 {
+        let better = self.iter().filter(|(_, win)| *win > self.win(at)).count();
+        1. - share(better, self.len() - 1)
+    }
+
+    /// The reward of the move at this place.
+    pub(crate) fn scaled(&self, at: usize, scaling: Scaling, cut: f64) -> f64 {
+        let (worst, best) = (self.worst().1, self.best().1);
+        let scaled = match scaling {
+            Scaling::Normalise if best == worst => 1.,
+            Scaling::Normalise => (self.win(at) - worst) / (best - worst),
+            Scaling::Linear => {
+                let is_before = |other: &usize| {
+                    self.win(*other) > self.win(at) || (self.win(*other) == self.win(at) && *other < at)
+                };
+                1. - share((0..self.len()).filter(is_before).count(), self.len() - 1)
+            }
+        };
+        if scaled < cut { 0. } else { scaled }
+    }
+
+    /// The move of the least value, the first of equals.
+    pub fn worst(&self) -> (&str, f64) {
+        let (first, others) = (&self.0[0], &self.0[1..]);
+        let (uci, win) = others.iter().fold(first, |worst, next| if next.1 < worst.1 { next } else { worst });
+        (uci, *win)
     }
 
     /// The move of the greatest value, the first of equals.

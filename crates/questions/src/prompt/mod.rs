@@ -7,6 +7,7 @@ mod wording;
 
 use cwm_contract::Failure;
 
+use crate::form::AnswerType;
 use crate::item::Item;
 
 pub use wording::Wording;
@@ -50,12 +51,15 @@ pub struct Variant {
     pub second_example: bool,
 }
 
-/// The prompt of an item. Questions without a place for the context get none.
+/// The prompt of an item. Questions without a place for the context get none. That of a graded item is its question.
 ///
 /// # Errors
 ///
 /// The item lacks the example, or its input is no position although the context needs one.
 pub fn prompt(item: &Item, variant: Variant) -> Result<String, Failure> {
+    if item.answer_type == AnswerType::Graded {
+        return Ok(item.question.clone());
+    }
     let wrong = |what: String| Failure::input(format!("item {}: {what}", item.task_id));
     let example = usize::from(variant.second_example);
     let example = item.format_examples.get(example).ok_or_else(|| {

@@ -16,7 +16,7 @@ mod white_space;
 pub use answer::{Answer, is_none, read_answer};
 pub use extraction::extract;
 pub use final_answer::final_answer;
-pub(crate) use white_space::strip;
+pub use white_space::{is_space, strip};
 
 #[cfg(test)]
 mod tests;

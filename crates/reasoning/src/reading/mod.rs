@@ -1,0 +1,67 @@
+//! What a model's text answers.
+//!
+//! - `tags`: the text within the last answer tags.
+//! - `literal`, `quoted`, `number`: Python's literals, texts and numbers.
+//! - `release`: the published rule. `lenient`: ours, which finds what a person would.
+
+mod lenient;
+mod literal;
+mod number;
+mod quoted;
+mod release;
+mod tags;
+
+pub use tags::before_last_answer;
+
+/// How the answer is found in a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Reading {
+    /// As the published programs do.
+    #[default]
+    Release,
+    /// Every move of the last answer counts, however it is written; without an answer, every move after the thinking.
+    Lenient,
+}
+
+impl Reading {
+    /// Both.
+    pub const ALL: [Reading; 2] = [Reading::Release, Reading::Lenient];
+
+    /// The name in pipelines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reading::Release => "release",
+            Reading::Lenient => "lenient",
+        }
+    }
+
+    /// The reading of this name.
+    pub fn of_name(name: &str) -> Option<Reading> {
+        Reading::ALL.into_iter().find(|reading| reading.name() == name)
+    }
+}
+
+/// What was read; its texts need not be moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadAnswer {
+    /// Where one move is wanted.
+    Move(String),
+    /// Where a list is wanted; a move may be there twice.
+    Moves(Vec<String>),
+}
+
+/// The most characters of a move, and the most moves of a list.
+const LONGEST: usize = 100;
+
+/// The answer in a text; none if it cannot be read.
+pub fn read(text: &str, wants_a_list: bool, reading: Reading) -> Option<ReadAnswer> {
+    match (reading, wants_a_list) {
+        (Reading::Release, false) => release::one_move(text).map(ReadAnswer::Move),
+        (Reading::Release, true) => release::moves(text).map(ReadAnswer::Moves),
+        (Reading::Lenient, false) => lenient::one_move(text).map(ReadAnswer::Move),
+        (Reading::Lenient, true) => lenient::moves(text).map(ReadAnswer::Moves),
+    }
+}
+
+#[cfg(test)]
+mod tests;
