@@ -8,6 +8,9 @@ use cwm_contract::{Context, Failure};
 use cwm_page::visible;
 use cwm_questions::{Item, UnknownTasks, read_items};
 
+/// Characters of a text that are shown: of a response the last ones, where its answer is, otherwise the first.
+pub(crate) const LONGEST: usize = 2_000;
+
 /// Answers of a run to a task, at most.
 const EACH: usize = 3;
 
@@ -142,4 +145,16 @@ fn answers(context: &Context, runs: &BTreeMap<String, OfRun>) -> Result<Answers,
         }
     }
     Ok(found)
+}
+
+/// The beginning of a text, safe to show.
+pub(crate) fn beginning(text: &str) -> String {
+    let is_cut = text.chars().nth(LONGEST).is_some();
+    let kept: String = text.chars().take(LONGEST).collect();
+    lines(&kept) + if is_cut { "…" } else { "" }
+}
+
+/// The text, safe to show; its lines stay lines.
+pub(crate) fn lines(text: &str) -> String {
+    text.lines().map(visible).collect::<Vec<_>>().join("\n")
 }
