@@ -17,6 +17,8 @@ row! {
     Answer, "an answers", "cwm.run", Run {
         /// The item's id.
         task_id: String,
+        /// The number of the answer among those of the player to the item, from 0; none means 0.
+        sample: Option<u64>,
         /// The first 16 bytes of the BLAKE3 of what was asked.
         request: Option<[u8; 16]>,
         /// The visible text; none if there is no answer.
@@ -43,6 +45,11 @@ row! {
 }
 
 impl Answer {
+    /// The number of the answer among those to the item.
+    pub fn sample_number(&self) -> u64 {
+        self.sample.unwrap_or(0)
+    }
+
     /// Returns true if the player was asked.
     pub fn is_asked(&self) -> bool {
         self.finish.as_deref() != Some(NOT_ASKED)

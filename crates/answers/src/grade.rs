@@ -14,11 +14,13 @@ row! {
         task: String,
         /// Its category.
         category: String,
+        /// The number of the answer among those of the run to the item, from 0.
+        sample: u64,
         /// What the published rule extracts; none if nothing is found.
         extracted: Option<String>,
-        /// The published verdict, such as `correct` or `format_error`.
+        /// The published verdict, such as `correct` or `format_error`; of a graded item one such as `legal`.
         verdict: String,
-        /// Whether the verdict is `correct`.
+        /// Whether the verdict is `correct`; of a graded item, whether the reward is 1.
         correct: bool,
         /// Whether a chess player who follows the prompt is right; none if the answer cannot be read.
         sound: Option<bool>,
@@ -34,5 +36,29 @@ row! {
         total_tokens: Option<u64>,
         /// Dollars: by the server's own count, otherwise by the price list.
         cost: Option<f64>,
+        /// Of a graded item: what the answer is worth before penalties, from 0 to 1; none of an answer that has no score.
+        score: Option<f64>,
+        /// Of a graded item: the reward of reinforcement learning.
+        reward: Option<f64>,
+        /// Of a legal move: the share of the other legal moves that are not better, from 0 to 1.
+        rank: Option<f64>,
+        /// Of a legal move: the win probability of the best move less its own.
+        win_loss: Option<f64>,
+        /// Of a legal move: the same in centipawns, at most 1,000.
+        cp_loss: Option<f64>,
+        /// Of a legal move: whether it is one of the sixteen trivial moves.
+        trivial: Option<bool>,
+        /// Claims about moves in the text before the answer. None where claims are not counted; so are the three below.
+        move_claims: Option<u64>,
+        /// Those that are true.
+        true_move_claims: Option<u64>,
+        /// Claims about pieces.
+        piece_claims: Option<u64>,
+        /// Those that are true.
+        true_piece_claims: Option<u64>,
+        /// Of a readable answer to `reasoning_predict_move`, where claims are counted: whether its move is among the move claims.
+        grounded: Option<bool>,
+        /// Whether its move is the last of the move claims.
+        last: Option<bool>,
     }
 }

@@ -17,7 +17,7 @@ pub use grade::Grade;
 pub use reader::AnswersReader;
 pub use run::{Graded, Run};
 pub use tallies::Tallies;
-pub use tally::{ItemCount, PairTally, Tally};
+pub use tally::{ItemCount, Measure, PairTally, Tally};
 
 /// Writes answers in the order in which they come.
 pub type AnswersWriter = cwm_table::TableWriter<Answer>;

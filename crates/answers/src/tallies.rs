@@ -5,13 +5,14 @@ use std::path::Path;
 use cwm_contract::Failure;
 use cwm_table::{Row, TableReader, TableWriter};
 
-use crate::{Graded, ItemCount, PairTally, Tally};
+use crate::{Graded, ItemCount, Measure, PairTally, Tally};
 
 const OVERALL: &str = "overall";
 const CATEGORIES: &str = "categories";
 const TASKS: &str = "tasks";
 const PAIRS: &str = "pairs";
 const ITEMS: &str = "items";
+const MEASURES: &str = "measures";
 
 /// All tallies of a `grade`, sorted by run, then in the order of the items.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,6 +29,8 @@ pub struct Tallies {
     pub pairs: Vec<PairTally>,
     /// A row a task.
     pub items: Vec<ItemCount>,
+    /// A row a run, graded task and measure.
+    pub measures: Vec<Measure>,
 }
 
 impl Tallies {
@@ -41,7 +44,8 @@ impl Tallies {
             write(folder, name, &self.graded, rows)?;
         }
         write(folder, PAIRS, &self.graded, &self.pairs)?;
-        write(folder, ITEMS, &self.graded, &self.items)
+        write(folder, ITEMS, &self.graded, &self.items)?;
+        write(folder, MEASURES, &self.graded, &self.measures)
     }
 
     /// Reads a folder.
@@ -52,8 +56,8 @@ impl Tallies {
         let (graded, overall) = read(folder, OVERALL)?;
         let of = |name| read(folder, name).map(|(_, rows)| rows);
         let (categories, tasks) = (of(CATEGORIES)?, of(TASKS)?);
-        let (pairs, items) = (read(folder, PAIRS)?.1, read(folder, ITEMS)?.1);
-        Ok(Tallies { graded, overall, categories, tasks, pairs, items })
+        let (pairs, items, measures) = (read(folder, PAIRS)?.1, read(folder, ITEMS)?.1, read(folder, MEASURES)?.1);
+        Ok(Tallies { graded, overall, categories, tasks, pairs, items, measures })
     }
 }
 

@@ -104,3 +104,23 @@ row! {
         chance: f64,
     }
 }
+
+row! {
+    /// A measure of a run's answers to the graded items of a task.
+    Measure, "a tallies", "cwm.grades", Graded {
+        /// Full name of the run.
+        run: String,
+        /// The task.
+        task: String,
+        /// The name of the measure; `docs/formats.md` lists them.
+        measure: String,
+        /// What the mean or the share is of: answers, or claims.
+        n: u64,
+        /// The value; shares are from 0 to 1.
+        value: f64,
+        /// The lower end of its 95 % interval; none where drawing items anew gives none.
+        low: Option<f64>,
+        /// The upper end.
+        high: Option<f64>,
+    }
+}

@@ -20,11 +20,12 @@ fn text() -> impl Strategy<Value = Option<String>> {
 
 fn answer() -> impl Strategy<Value = Answer> {
     let texts = ("[a-z_0-9]{1,9}", text(), text(), text(), text());
-    let numbers = (any::<[Option<u64>; 5]>(), proptest::option::of(0.0..9.0f64), any::<Option<[u8; 16]>>());
+    let numbers = (any::<[Option<u64>; 6]>(), proptest::option::of(0.0..9.0f64), any::<Option<[u8; 16]>>());
     (texts, numbers).prop_map(|((task_id, response, reasoning, finish, fault), (counts, cost, request))| {
-        let [prompt_tokens, completion_tokens, reasoning_tokens, total_tokens, attempts] = counts;
+        let [prompt_tokens, completion_tokens, reasoning_tokens, total_tokens, attempts, sample] = counts;
         Answer {
             task_id,
+            sample,
             request,
             response,
             reasoning,
@@ -167,6 +168,7 @@ fn tallies_are_a_folder_that_is_read_as_written() {
         tasks: vec![row(Some("motifs_pin")), row(Some("motifs_fork"))],
         pairs: vec![PairTally { other: "b".into(), difference: -0.5, ..PairTally::default() }],
         items: vec![ItemCount { chance: 0.2, items: 7, ..ItemCount::default() }],
+        measures: vec![Measure { measure: "legal".into(), n: 7, value: 0.5, low: Some(0.25), ..Measure::default() }],
     };
     tallies.write(folder.path()).unwrap();
     assert_eq!(Tallies::read(folder.path()).unwrap(), tallies);

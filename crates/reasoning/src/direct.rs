@@ -5,7 +5,6 @@ use shakmaty::Chess;
 use crate::board::{BoardForm, board_text};
 use crate::example::{Example, Message};
 use crate::texts;
-use crate::values::Values;
 
 /// An example of `builder`: questions about a position, and their bare answers, separated by spaces. It has no id yet.
 pub(crate) fn direct(builder: &str, position: &Chess, form: BoardForm, questions: &[String], answers: &str) -> Example {
@@ -17,9 +16,9 @@ pub(crate) fn direct(builder: &str, position: &Chess, form: BoardForm, questions
     Example::new(builder, position, Message::conversation(texts::DIRECT, user, answers.to_owned()))
 }
 
-/// The builder `best_move`: asks for the best move; the target is the one of the greatest value.
-pub fn best_move(position: &Chess, form: BoardForm, values: &Values) -> Example {
-    direct("best_move", position, form, &["What is the best move?".to_owned()], values.best().0)
+/// The builder `best_move`: asks for the best move; the target is `best` (UCI).
+pub fn best_move(position: &Chess, form: BoardForm, best: &str) -> Example {
+    direct("best_move", position, form, &["What is the best move?".to_owned()], best)
 }
 
 #[cfg(test)]
@@ -27,10 +26,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_target_is_the_move_of_the_greatest_value() {
-        let values = [("e2e4", 0.5), ("d2d4", 0.6), ("c2c4", 0.6)];
-        let values = Values::new(values.map(|(uci, win)| (uci.to_owned(), win)).to_vec()).unwrap();
-        let example = best_move(&Chess::default(), BoardForm::Fen, &values);
+    fn the_target_is_the_best_move() {
+        let example = best_move(&Chess::default(), BoardForm::Fen, "d2d4");
         assert_eq!(example.target(), "d2d4");
         let line = serde_json::to_string(&example.numbered(7)).unwrap();
         assert_eq!(

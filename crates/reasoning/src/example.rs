@@ -66,6 +66,18 @@ impl Example {
         Example { id: String::new(), messages, meta }
     }
 
+    /// The example with the game (by its `index`) and the plies before its position, where these are known.
+    #[must_use]
+    pub fn at(mut self, game: Option<u64>, ply: Option<u32>) -> Example {
+        if let Some(game) = game {
+            self.meta.insert("game", game);
+        }
+        if let Some(ply) = ply {
+            self.meta.insert("ply", ply);
+        }
+        self
+    }
+
     /// The example with its id: it is the one of this number, from 0, of its builder.
     #[must_use]
     pub fn numbered(self, number: usize) -> Example {

@@ -17,6 +17,7 @@ mod pieces;
 mod reading;
 mod reward;
 mod search;
+pub mod shares;
 mod task;
 pub mod texts;
 pub mod values;

@@ -20,6 +20,17 @@ pub struct Candidate {
     pub value: i32,
 }
 
+/// Values from here on are mates.
+const LEAST_MATE: i32 = MATE - 1_000;
+
+impl Candidate {
+    /// The mate that its value stands for, in moves of the side that mates: positive if the player mates. None of other values.
+    pub fn mate(&self) -> Option<i32> {
+        let moves = (MATE - self.value.abs() + 1) / 2;
+        (self.value.abs() >= LEAST_MATE).then_some(moves * self.value.signum())
+    }
+}
+
 /// The moves whose value is within `margin` of the best, the best first, after looking `depth` plies ahead (at least
 /// 1). A move that repeats a position is worth a draw.
 pub fn candidates(play: &GameState, moves: &MoveList, depth: u32, margin: i32) -> Vec<Candidate> {
@@ -202,6 +213,12 @@ mod tests {
         let moves = play.position().legal_moves();
         let near = candidates(&play, &moves, 2, 200);
         assert!(near.iter().all(|c| San::from_move(play.position(), c.chosen).to_string() != "Qxe5"), "{near:?}");
+    }
+
+    #[test]
+    fn mates_are_counted_in_moves() {
+        let of = |value| Candidate { chosen: GameState::new().position().legal_moves()[0], value }.mate();
+        assert_eq!([29_999, 29_997, -29_998, 900].map(of), [Some(1), Some(2), Some(-1), None]);
     }
 
     #[test]

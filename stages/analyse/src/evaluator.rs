@@ -10,9 +10,6 @@ use shakmaty::{Move, Position};
 
 use crate::config::Config;
 
-/// Values of our own engine from here on are mates.
-const LEAST_MATE: i32 = MATE - 1_000;
-
 /// For each ply that our own engine looks ahead, so many times the nodes of a ply less.
 const NODES_A_PLY: f64 = 30.0;
 
@@ -120,19 +117,11 @@ fn own(question: &Question, depth: u32, finds_puzzles: bool) -> Result<Found, Fa
     let first =
         candidates.first().ok_or_else(|| Failure::internal(format!("no move is best in `{}`", question.fen())))?;
     let lines = candidates.iter().take(count).map(|candidate| Line {
-        score: Some(score(candidate.value)),
+        score: Some(candidate.mate().map_or(Score::Centipawns(candidate.value), Score::Mate)),
         depth: Some(depth),
         moves: vec![PlainMove::from(candidate.chosen).packed()],
     });
     let is_best = |depth: &u32| best(*depth, 0).first().is_some_and(|other| other.chosen == first.chosen);
     let held = if finds_puzzles { (1..depth).rev().take_while(is_best).last().unwrap_or(depth) } else { depth };
     Ok(Found { lines: lines.collect(), effort: 1_000.0 * NODES_A_PLY.powi(held as i32 - 1) })
-}
-
-/// A mate in n plies is worth [`MATE`] less n.
-fn score(value: i32) -> Score {
-    match (MATE - value.abs() + 1) / 2 {
-        _ if value.abs() < LEAST_MATE => Score::Centipawns(value),
-        moves => Score::Mate(moves * value.signum()),
-    }
 }

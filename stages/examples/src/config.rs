@@ -1,0 +1,119 @@
+//! Parameters of `examples`.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::{ParameterError, SourceFile, Type, parameters};
+use cwm_reasoning::Wording;
+use cwm_reasoning::board::BoardForm;
+use cwm_reasoning::shares::{Distribution, FullmoveShares};
+use cwm_uci::check_program;
+
+/// The names of the builders.
+const BUILDERS: &[&str] = &["best_move", "best_line", "factual", "verbalised"];
+
+/// Plies of a program's search, and of our own engine's, where the pipeline does not have any.
+const DEPTHS: (u8, u8) = (10, 2);
+
+/// The most plies of our own engine.
+const MOST_OWN_PLIES: u8 = 4;
+
+parameters! {
+    /// What is built, and of which positions.
+    pub struct Config {
+        /// What an example holds: `best_move`, the best move alone; `best_line`, some plies of best play and what they gain; `factual`,
+        /// answers to questions about a board; `verbalised`, a small search in words.
+        pub builder: String, kind = Type::Choice(BUILDERS),
+        /// Build so many examples, of positions drawn by `seed`. By default all positions are used, in their order.
+        pub limit: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 40 })),
+        /// Shares of examples by the full-move number of their positions, such as `{"0-9": 0.15, "10-39": 0.75, "40+": 0.1}`; needs a
+        /// `limit`. Positions in no such range are left out.
+        pub fullmoves: BTreeMap<String, f64> = BTreeMap::new(),
+        /// `balanced`: White is to move in half of the positions; needs a `limit`.
+        pub sides: String = "as_it_comes".into(), kind = Type::Choice(&["as_it_comes", "balanced"]),
+        /// How a position is written.
+        pub board: String = "uniform_visual".into(), kind = Type::Choice(&["visual", "uniform_visual", "fen", "spaced_fen"]),
+        /// A program that speaks UCI, such as /usr/games/stockfish (`apt-get install stockfish`), for `best_line` and `verbalised`. Its
+        /// bytes are part of the key. Without one, our own engine searches, that of `play`, which is weaker.
+        pub engine: Option<SourceFile> = None,
+        /// Plies of a search: of the engine for `best_line` (10 by default), of our own engine for all builders (2 by default, 4 at most).
+        pub depth: Option<u8> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 100 })),
+        /// Nodes of each search of the engine for `verbalised`.
+        pub nodes: u64 = 200_000,
+        /// The phrases of `verbalised`: always the `plain` ones, or `varied`.
+        pub wording: String = "varied".into(), kind = Type::Choice(&["plain", "varied"]),
+        /// Seed of all draws.
+        pub seed: i128 = 0,
+    }
+}
+
+impl Config {
+    /// Whether the builder searches.
+    pub fn searches(&self) -> bool {
+        matches!(self.builder.as_str(), "best_line" | "verbalised")
+    }
+
+    /// Parameters without effect with these values.
+    pub fn unused_parameters(&self) -> Vec<&'static str> {
+        let (has_engine, verbalised) = (self.engine.is_some(), self.builder == "verbalised");
+        let used_if = [
+            ("engine", self.searches()),
+            ("depth", self.searches() && !(has_engine && verbalised)),
+            ("nodes", has_engine && verbalised),
+            ("wording", verbalised),
+        ];
+        used_if.into_iter().filter(|(_, used)| !used).map(|(name, _)| name).collect()
+    }
+
+    /// Returns the faults of these values beyond their types.
+    pub fn validate(&self) -> Vec<ParameterError> {
+        let mut errors = Vec::new();
+        if let Err(fault) = self.fullmove_shares() {
+            errors.push(ParameterError::new("fullmoves", fault));
+        }
+        if self.limit.is_none() && !self.fullmoves.is_empty() {
+            errors.push(ParameterError::new("fullmoves", "needs a `limit`, of which the ranges have shares"));
+        }
+        if self.limit.is_none() && self.sides == "balanced" {
+            errors.push(ParameterError::new("sides", "needs a `limit`, of which each side has half"));
+        }
+        if self.nodes == 0 {
+            errors.push(ParameterError::new("nodes", "must be at least 1"));
+        }
+        if self.searches() && self.engine.is_none() && self.depth.is_some_and(|depth| depth > MOST_OWN_PLIES) {
+            let fault = format!("is at most {MOST_OWN_PLIES} for our own engine");
+            errors.push(ParameterError::new("depth", fault).maybe_hint(Some("or name an `engine`".to_owned())));
+        }
+        // Whether it is there is checked where it is about to be read.
+        let there = self.engine.as_ref().filter(|engine| self.searches() && engine.0.exists());
+        if let Some(Err(failure)) = there.map(|engine| check_program(&engine.0)) {
+            errors.push(
+                ParameterError::new("engine", format!("cannot be used: {}", failure.message)).maybe_hint(failure.hint),
+            );
+        }
+        errors
+    }
+
+    /// The wanted shares of positions.
+    pub fn distribution(&self) -> Result<Distribution, String> {
+        Ok(Distribution { fullmoves: self.fullmove_shares()?, balanced_sides: self.sides == "balanced" })
+    }
+
+    fn fullmove_shares(&self) -> Result<Option<FullmoveShares>, String> {
+        (!self.fullmoves.is_empty()).then(|| FullmoveShares::of_map(&self.fullmoves)).transpose()
+    }
+
+    /// How a position is written.
+    pub fn board(&self) -> BoardForm {
+        BoardForm::of_name(&self.board).unwrap_or(BoardForm::UniformVisual)
+    }
+
+    /// Which phrases are used.
+    pub fn wording(&self) -> Wording {
+        if self.wording == "plain" { Wording::Plain } else { Wording::Varied }
+    }
+
+    /// Plies of a search.
+    pub fn depth(&self) -> u8 {
+        self.depth.unwrap_or(if self.engine.is_some() { DEPTHS.0 } else { DEPTHS.1 })
+    }
+}

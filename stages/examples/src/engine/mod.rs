@@ -1,0 +1,76 @@
+//! What searches positions: a program that speaks UCI, or our own engine.
+
+mod own;
+mod program;
+
+use cwm_contract::{Context, Failure};
+use cwm_evaluations::Score;
+use shakmaty::{Chess, Move};
+
+use crate::config::Config;
+use own::Own;
+use program::Program;
+
+/// One of them, ready for questions.
+pub enum Searcher {
+    /// A program.
+    Program(Box<Program>),
+    /// Our own engine.
+    Own(Own),
+}
+
+/// A legal move and its value for the side that makes it.
+pub type Scored = (Move, Score);
+
+/// Best play, and the value of the position in which it begins, for its side to move.
+pub struct BestPlay {
+    /// The moves.
+    pub moves: Vec<Move>,
+    /// The value.
+    pub value: Score,
+}
+
+impl Searcher {
+    /// As the parameters have it.
+    ///
+    /// # Errors
+    /// The program cannot be used.
+    pub fn start(context: &Context, config: &Config) -> Result<Searcher, Failure> {
+        match config.engine.as_ref().filter(|_| config.searches()) {
+            Some(program) => {
+                Ok(Searcher::Program(Box::new(Program::start(&program.0, config, context.cancellation().clone())?)))
+            }
+            None => Ok(Searcher::Own(Own { depth: config.depth().into() })),
+        }
+    }
+
+    /// Its name in counts.
+    pub fn name(&self) -> String {
+        match self {
+            Searcher::Program(program) => program.name().to_owned(),
+            Searcher::Own(own) => format!("cwm's own engine, depth {}", own.depth),
+        }
+    }
+
+    /// Best play from a position with a legal move: so many plies, less if the game ends or the engine does not look so far.
+    ///
+    /// # Errors
+    /// The program fails.
+    pub fn best_play(&mut self, position: &Chess, plies: usize) -> Result<BestPlay, Failure> {
+        match self {
+            Searcher::Program(program) => program.best_play(position, plies),
+            Searcher::Own(own) => own.best_play(position, plies),
+        }
+    }
+
+    /// The best moves of a position with a legal move, so many of them if there are; none if the program leaves some out.
+    ///
+    /// # Errors
+    /// The program fails.
+    pub fn best_moves(&mut self, position: &Chess, count: usize) -> Result<Option<Vec<Scored>>, Failure> {
+        match self {
+            Searcher::Program(program) => program.best_moves(position, count),
+            Searcher::Own(own) => own.best_moves(position, count).map(Some),
+        }
+    }
+}

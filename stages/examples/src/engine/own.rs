@@ -1,0 +1,48 @@
+//! Our own engine.
+
+use cwm_contract::Failure;
+use cwm_evaluations::Score;
+use cwm_game::GameState;
+use cwm_search::{Candidate, MATE, candidates};
+use shakmaty::{Chess, Position};
+
+use super::{BestPlay, Scored};
+
+/// Our own engine, which knows nothing from one position to the next.
+pub struct Own {
+    /// Plies that it looks ahead before it follows captures.
+    pub depth: u32,
+}
+
+impl Own {
+    /// The best move, then the best answer, and so on.
+    pub fn best_play(&self, position: &Chess, plies: usize) -> Result<BestPlay, Failure> {
+        let (first, value) = self.best(position)?;
+        let (mut moves, mut reached) = (vec![first], position.clone());
+        reached.play_unchecked(first);
+        while moves.len() < plies && !reached.legal_moves().is_empty() {
+            let (next, _) = self.best(&reached)?;
+            moves.push(next);
+            reached.play_unchecked(next);
+        }
+        Ok(BestPlay { moves, value })
+    }
+
+    /// The best moves: of all moves the value is exact.
+    pub fn best_moves(&self, position: &Chess, count: usize) -> Result<Vec<Scored>, Failure> {
+        Ok(self.candidates(position, 2 * MATE).iter().take(count).map(scored).collect())
+    }
+
+    fn best(&self, position: &Chess) -> Result<Scored, Failure> {
+        let best = self.candidates(position, 0);
+        best.first().map(scored).ok_or_else(|| Failure::internal("no move is best"))
+    }
+
+    fn candidates(&self, position: &Chess, margin: i32) -> Vec<Candidate> {
+        candidates(&GameState::from(position.clone()), &position.legal_moves(), self.depth, margin)
+    }
+}
+
+fn scored(candidate: &Candidate) -> Scored {
+    (candidate.chosen, candidate.mate().map_or(Score::Centipawns(candidate.value), Score::Mate))
+}

@@ -1,0 +1,94 @@
+//! What is written.
+
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
+
+use cwm_contract::{Context, Failure};
+use cwm_questions::write_line;
+use cwm_reasoning::Example;
+use serde_json::{Value, json};
+
+use crate::builders::{Reason, Tree};
+use crate::config::Config;
+use crate::drawing::Drawing;
+use crate::positions::Positions;
+
+/// What was built.
+pub struct Found {
+    engine: Option<String>,
+    /// Each with the index of its place.
+    examples: Vec<(usize, Example)>,
+    left_out: BTreeMap<Reason, u64>,
+    tree: Tree,
+}
+
+impl Found {
+    /// Nothing yet. `engine` is what searches, if anything does.
+    pub fn new(engine: Option<String>) -> Found {
+        Found {
+            engine,
+            examples: Vec::new(),
+            left_out: Reason::ALL.map(|reason| (reason, 0)).into(),
+            tree: Tree::default(),
+        }
+    }
+
+    /// Adds an example.
+    pub fn push(&mut self, place: usize, example: Example, tree: Tree) {
+        self.examples.push((place, example));
+        self.tree.nodes += tree.nodes;
+        self.tree.contradicted += tree.contradicted;
+    }
+
+    /// Counts a position of which nothing was built.
+    pub fn count_left_out(&mut self, reason: Reason) {
+        *self.left_out.entry(reason).or_default() += 1;
+    }
+}
+
+/// Writes `examples` in the order of their positions, and `counts`.
+///
+/// # Errors
+/// Nothing was built, or the disk refuses.
+pub fn write(
+    context: &Context,
+    config: &Config,
+    positions: &Positions,
+    drawing: &Drawing,
+    mut found: Found,
+) -> Result<(), Failure> {
+    let mut left_out = positions.left_out();
+    left_out.insert("fullmove", drawing.outside);
+    left_out.extend(found.left_out.iter().map(|(reason, count)| (reason.name(), *count)));
+    let count = found.examples.len();
+    if count == 0 {
+        let reasons = left_out.iter().filter(|(_, count)| **count > 0);
+        let reasons: Vec<String> = reasons.map(|(reason, count)| format!("{reason} {count}")).collect();
+        let message = format!("no example of `{}` can be built of {} positions", config.builder, positions.read);
+        return Err(Failure::input(format!("{message}; left out are: {}", reasons.join(", "))));
+    }
+    found.examples.sort_unstable_by_key(|(place, _)| *place);
+    let mut out = BufWriter::new(fs_err::File::create(context.output("examples")?)?);
+    for (number, (_, example)) in found.examples.into_iter().enumerate() {
+        write_line(&mut out, &example.numbered(number))?;
+    }
+    out.flush()?;
+    if let Some(limit) = config.limit.filter(|limit| (count as u64) < *limit) {
+        context.note(format!("{count} of {limit} examples: there are not enough positions"));
+    }
+    let mut counts: BTreeMap<&str, Value> = BTreeMap::from([
+        ("stage", json!("examples")),
+        ("builder", json!(config.builder)),
+        ("examples", json!(count)),
+        ("positions", json!(positions.read)),
+        ("not_drawn", json!(drawing.left())),
+        ("left_out", json!(left_out)),
+    ]);
+    counts.extend(found.engine.as_ref().map(|engine| ("engine", json!(engine))));
+    if config.builder == "verbalised" {
+        counts.extend([("nodes", json!(found.tree.nodes)), ("contradicted", json!(found.tree.contradicted))]);
+    }
+    fs_err::write(context.output("counts")?, format!("{}\n", json!(counts)))?;
+    context.metric("examples", count as f64);
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! Positions of evaluations.
+
+use std::path::Path;
+
+use cwm_contract::{Context, Failure};
+use cwm_encoding::PlainMove;
+use cwm_evaluations::{Evaluation, Evaluations};
+use cwm_questions::truth::chess_of_fen;
+use cwm_reasoning::values::Values;
+
+use super::Positions;
+use crate::config::Config;
+
+/// Reads a file of evaluations.
+pub fn read(context: &Context, path: &Path, config: &Config, positions: &mut Positions) -> Result<(), Failure> {
+    let evaluations = Evaluations::open(path)?;
+    let total = evaluations.total();
+    for (row, evaluation) in evaluations.enumerate() {
+        let evaluation = evaluation?;
+        let located = |wrong: String| Failure::input(format!("{}, row {row}: {wrong}", path.display()));
+        // Before an engine sees it: some end without a word in a position in which the king could be taken.
+        let (position, _) = chess_of_fen(&evaluation.fen).map_err(located)?;
+        let place = (evaluation.game, evaluation.t);
+        let needs_best = config.builder == "best_move";
+        positions.push(context, &position, place, || {
+            needs_best.then(|| best(&evaluation).map_err(|failure| located(failure.message))).transpose()
+        })?;
+        context.progress(row as u64 + 1, Some(total), "positions");
+    }
+    Ok(())
+}
+
+/// The move of the greatest value, the first of equals by its text, where every legal move has a value; else the one that the
+/// evaluation has first.
+fn best(evaluation: &Evaluation) -> Result<String, Failure> {
+    if let Some(values) = Values::of_evaluation(evaluation)? {
+        return Ok(values.best().0.to_owned());
+    }
+    let best = PlainMove::from_packed(evaluation.best());
+    let best = best.ok_or_else(|| Failure::input(format!("{} is no move", evaluation.best())))?;
+    Ok(best.to_string())
+}

@@ -1,0 +1,88 @@
+//! The positions that examples can be built of.
+
+mod evaluations;
+mod games;
+
+use std::collections::{BTreeMap, HashSet};
+
+use cwm_contract::{Context, Failure};
+use shakmaty::{Chess, Position};
+
+use crate::config::Config;
+
+/// Positions between looks whether the stage is cancelled.
+const STRIDE: u64 = 1 << 10;
+
+/// A position in which there is something to play.
+#[derive(Debug)]
+pub struct Place {
+    /// Its number among all positions that were read, from 0: its random stream has this number.
+    pub number: u64,
+    /// The position.
+    pub position: Chess,
+    /// The game that it is from, by the `index` of its file.
+    pub game: Option<u64>,
+    /// The plies of that game before it.
+    pub ply: Option<u32>,
+    /// Its best move (UCI), of evaluations.
+    pub best: Option<String>,
+}
+
+/// The positions of an input, and what was left out.
+#[derive(Debug, Default)]
+pub struct Positions {
+    /// Each board once, where it was first.
+    pub places: Vec<Place>,
+    /// Positions that were read.
+    pub read: u64,
+    /// Positions without a legal move.
+    pub over: u64,
+    /// Boards that were there before, with the same side to move and the same rights.
+    pub repeated: u64,
+    seen: HashSet<Chess>,
+}
+
+impl Positions {
+    /// Reads the input of `examples`.
+    ///
+    /// # Errors
+    /// It cannot be read, or holds what is no position of a game; or the stage was cancelled.
+    pub fn read(context: &Context, config: &Config) -> Result<Positions, Failure> {
+        context.activity("reading positions");
+        let mut positions = Positions::default();
+        match context.optional_input("games") {
+            Some(folder) => games::read(context, folder, &mut positions)?,
+            None => evaluations::read(context, context.input("evaluations")?, config, &mut positions)?,
+        }
+        positions.seen = HashSet::new();
+        Ok(positions)
+    }
+
+    /// Adds a position, unless it is left out. `best` is its best move.
+    fn push(
+        &mut self,
+        context: &Context,
+        position: &Chess,
+        (game, ply): (Option<u64>, Option<u32>),
+        best: impl FnOnce() -> Result<Option<String>, Failure>,
+    ) -> Result<(), Failure> {
+        let number = self.read;
+        self.read += 1;
+        if number.is_multiple_of(STRIDE) {
+            context.check_cancelled()?;
+        }
+        if position.legal_moves().is_empty() {
+            self.over += 1;
+        } else if self.seen.insert(position.clone()) {
+            self.places.push(Place { number, position: position.clone(), game, ply, best: best()? });
+        } else {
+            self.repeated += 1;
+        }
+        Ok(())
+    }
+
+    /// The positions that were left out, by reason.
+    pub fn left_out(&self) -> BTreeMap<&'static str, u64> {
+        BTreeMap::from([("game_over", self.over), ("repeated", self.repeated)])
+    }
+}

@@ -1,0 +1,42 @@
+//! The run of `examples`.
+
+use cwm_contract::{Context, Failure};
+
+use crate::builders::Built;
+use crate::config::Config;
+use crate::drawing::Drawing;
+use crate::output::{Found, write};
+use crate::positions::Positions;
+use crate::work::Workers;
+
+/// Reads positions, and writes `examples` and `counts`.
+pub fn run(context: &Context) -> Result<(), Failure> {
+    let config: Config = context.parameters()?;
+    let positions = Positions::read(context, &config)?;
+    let places = &positions.places;
+    if places.is_empty() {
+        return Err(Failure::input(format!("no example can be built: of {} positions none is left", positions.read))
+            .hint("give positions with a legal move"));
+    }
+    let mut drawing = Drawing::new(&config, places)?;
+    let workers = Workers::start(context, &config, places)?;
+    context.activity("building examples");
+    let mut found = Found::new(workers.engine());
+    loop {
+        let next = drawing.next();
+        if next.is_empty() {
+            break;
+        }
+        let tried: Vec<usize> = next.iter().map(|(_, place)| *place).collect();
+        for ((cell, place), built) in next.into_iter().zip(workers.build(&tried)?) {
+            match built {
+                Built::Nothing(reason) => found.count_left_out(reason),
+                Built::Example(example, tree) => {
+                    drawing.built(cell);
+                    found.push(place, *example, tree);
+                }
+            }
+        }
+    }
+    write(context, &config, &positions, &drawing, found)
+}

@@ -1,0 +1,43 @@
+//! Parameters of `mix`.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::{Label, ParameterError, Type, parameters};
+
+parameters! {
+    /// How much is taken of which source.
+    pub struct Config {
+        /// The weight of each source, by the stage or cell that made it, such as `{"built[builder=best_move]": 0.5, kept: 0.5}`. Only
+        /// their proportions count. Of a source without a weight nothing is taken.
+        pub weights: BTreeMap<String, f64>,
+        /// Tokens of what is learnt, at most: words of the assistant's texts, separated by white space.
+        pub tokens: u64, kind = Type::Integer { min: 1, max: 1 << 50 },
+        /// Seed of the order of examples.
+        pub seed: i128 = 0,
+    }
+}
+
+impl Config {
+    /// Returns the faults of these values beyond their types.
+    pub fn validate(&self) -> Vec<ParameterError> {
+        let is_weight = |weight: &f64| weight.is_finite() && *weight >= 0.;
+        let fault = if let Some((name, weight)) = self.weights.iter().find(|(_, weight)| !is_weight(weight)) {
+            format!("has the weight {weight} of `{name}`: a weight is a number from 0 on")
+        } else if self.weights.values().all(|weight| *weight == 0.) {
+            "has no weight above 0".to_owned()
+        } else if let Err(fault) = self.labels() {
+            format!("has {fault}")
+        } else {
+            return Vec::new();
+        };
+        vec![ParameterError::new("weights", fault)]
+    }
+
+    /// The sources with their weights.
+    ///
+    /// # Errors
+    /// A name is no label.
+    pub fn labels(&self) -> Result<Vec<(Label, f64)>, String> {
+        self.weights.iter().map(|(name, weight)| Ok((name.parse()?, *weight))).collect()
+    }
+}

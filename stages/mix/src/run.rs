@@ -1,0 +1,110 @@
+//! The run of `mix`.
+
+use std::io::{BufReader, BufWriter, Write};
+
+use cwm_contract::{Context, Failure, GroupInput, Label};
+use cwm_game::GameStream;
+use cwm_questions::write_line;
+use cwm_random::Random;
+use cwm_reasoning::{Example, Mixture, Source, mix, read_examples};
+
+use crate::config::Config;
+
+/// A mix with less than this share of its tokens is pointed out.
+const NEARLY_ALL: f64 = 0.95;
+
+/// Reads `examples`, and writes `examples` and `mixture`.
+pub fn run(context: &Context) -> Result<(), Failure> {
+    let config: Config = context.parameters()?;
+    let (mut sources, mut examples) = (Vec::new(), Vec::new());
+    for (input, weight) in weighted(context.group("examples"), &config)? {
+        context.check_cancelled()?;
+        context.activity(format!("reading {}", input.label));
+        let read = if weight > 0. { shuffled(input, &config)? } else { Vec::new() };
+        let tokens = read.iter().map(|example| tokens(example.target())).collect();
+        sources.push(Source { name: input.label.to_string(), weight, tokens });
+        examples.push(read.into_iter());
+    }
+    let mixed = mix(&sources, config.tokens).map_err(|wrong| Failure::input(format!("`weights`: {wrong}")))?;
+    if mixed.order.is_empty() {
+        return Err(nothing(&mixed.mixture));
+    }
+    let missing = || Failure::internal("a source has fewer examples than tokens");
+    let taken = mixed.order.iter().map(|&source| named(&sources[source].name, examples[source].next().ok_or_else(missing)?));
+    let mut taken = taken.collect::<Result<Vec<Example>, Failure>>()?;
+    stream("mix", &config).shuffle(&mut taken);
+    let mut out = BufWriter::new(fs_err::File::create(context.output("examples")?)?);
+    for example in &taken {
+        write_line(&mut out, example)?;
+    }
+    out.flush()?;
+    note_shortage(context, &mixed.mixture);
+    let mixture = serde_json::to_string(&mixed.mixture).map_err(|error| Failure::internal(error.to_string()))?;
+    fs_err::write(context.output("mixture")?, mixture + "\n")?;
+    context.metric("tokens", mixed.mixture.tokens as f64);
+    Ok(())
+}
+
+/// Each input with its weight.
+///
+/// # Errors
+/// A weight is that of no input.
+fn weighted<'a>(inputs: &'a [GroupInput], config: &Config) -> Result<Vec<(&'a GroupInput, f64)>, Failure> {
+    let weights = config.labels().map_err(|wrong| Failure::input(format!("`weights` has {wrong}")))?;
+    let is_input = |label: &Label| inputs.iter().any(|input| input.label == *label);
+    if let Some((unknown, _)) = weights.iter().find(|(label, _)| !is_input(label)) {
+        let labels: Vec<String> = inputs.iter().map(|input| format!("`{}`", input.label)).collect();
+        let message = format!("`weights` has `{unknown}`, which is no input");
+        return Err(Failure::input(message).hint(format!("the inputs are {}", labels.join(", "))));
+    }
+    let weight = |input: &GroupInput| weights.iter().find(|(label, _)| *label == input.label).map_or(0., |(_, weight)| *weight);
+    Ok(inputs.iter().map(|input| (input, weight(input))).collect())
+}
+
+/// The examples of a source, in the order in which they are taken.
+fn shuffled(input: &GroupInput, config: &Config) -> Result<Vec<Example>, Failure> {
+    let file = BufReader::new(fs_err::File::open(&input.path)?);
+    let mut examples = read_examples(file, &input.label.to_string())?;
+    stream(&format!("mix {}", input.label), config).shuffle(&mut examples);
+    Ok(examples)
+}
+
+fn stream(purpose: &str, config: &Config) -> GameStream {
+    GameStream::new(purpose, &config.seed.to_string(), 0)
+}
+
+/// The example, whose id has its source before it: ids are unique in one source alone.
+fn named(source: &str, mut example: Example) -> Result<Example, Failure> {
+    example.id = format!("{source}/{}", example.id);
+    Ok(example)
+}
+
+/// The tokens of a text: its words.
+fn tokens(text: &str) -> u64 {
+    text.split_whitespace().count() as u64
+}
+
+fn nothing(mixture: &Mixture) -> Failure {
+    match mixture.sources.iter().find(|source| source.exhausted) {
+        Some(empty) => Failure::input(format!("{} has no examples", empty.source)),
+        None => Failure::input(format!("the first example has more than {} tokens", mixture.budget))
+            .hint("raise `tokens`"),
+    }
+}
+
+/// Points out a mix that is short of tokens, with the source that ended it and the shares that came out.
+fn note_shortage(context: &Context, mixture: &Mixture) {
+    let Some(ended) = mixture.sources.iter().find(|source| source.exhausted) else { return };
+    if (mixture.tokens as f64) < NEARLY_ALL * mixture.budget as f64 {
+        let share = |tokens: u64| format!("{:.1} %", 100. * tokens as f64 / mixture.tokens as f64);
+        let shares = mixture.sources.iter().filter(|source| source.weight > 0.);
+        let shares: Vec<String> = shares.map(|source| format!("{} {}", source.source, share(source.tokens))).collect();
+        context.note(format!(
+            "{} of {} tokens: {} has no more examples; the shares are {}",
+            mixture.tokens,
+            mixture.budget,
+            ended.source,
+            shares.join(", ")
+        ));
+    }
+}

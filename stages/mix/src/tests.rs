@@ -1,0 +1,171 @@
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use cwm_contract::testing::{self, Outcome, Trial};
+use cwm_contract::{Event, Label, Value, Values};
+use cwm_game::GameStream;
+use cwm_random::Random;
+use cwm_reasoning::{Example, Mixture, read_examples};
+use serde::Deserialize;
+use tempfile::tempdir;
+
+use crate::Mix;
+
+/// Writes examples with so many words each.
+fn source(path: &Path, words: &[u64]) -> PathBuf {
+    let line = |(number, words): (usize, &u64)| {
+        let target = vec!["e2e4"; *words as usize].join(" ");
+        format!(
+            "{{\"id\": \"x-{number:06}\", \"messages\": [{{\"role\": \"assistant\", \"content\": \"{target}\"}}], \"meta\": {{}}}}\n"
+        )
+    };
+    std::fs::write(path, words.iter().enumerate().map(line).collect::<String>()).unwrap();
+    path.to_owned()
+}
+
+fn weights(of: &[(&str, f64)]) -> Value {
+    Value::Map(of.iter().map(|(name, weight)| ((*name).to_owned(), Value::Float(*weight))).collect())
+}
+
+/// A trial with these sources, by label.
+fn trial(folder: &Path, sources: &[(&str, &[u64])]) -> Trial {
+    std::fs::create_dir_all(folder).unwrap();
+    let given = |trial: Trial, (number, (label, words)): (usize, &(&str, &[u64]))| {
+        let path = source(&folder.join(format!("{number}.jsonl")), words);
+        trial.labelled("examples", label.parse().unwrap(), path)
+    };
+    sources.iter().enumerate().fold(Trial::new(folder.join("work")), given)
+}
+
+fn mixture(outcome: &Outcome) -> Mixture {
+    serde_json::from_slice(&std::fs::read(&outcome.outputs["mixture"]).unwrap()).unwrap()
+}
+
+fn examples(outcome: &Outcome) -> Vec<Example> {
+    read_examples(&*std::fs::read(&outcome.outputs["examples"]).unwrap(), "mixed").unwrap()
+}
+
+fn notes(outcome: &Outcome) -> Vec<&str> {
+    outcome.events.iter().filter_map(|event| if let Event::Note(note) = event { Some(&**note) } else { None }).collect()
+}
+
+#[test]
+fn sources_have_their_shares_and_ids_of_their_own() {
+    let folder = tempdir().unwrap();
+    let sources: [(&str, &[u64]); 3] = [("built[builder=best_move]", &[1; 90]), ("kept", &[3; 90]), ("unused", &[1])];
+    let named = weights(&[("built[ builder = best_move ]", 1.), ("kept", 3.)]);
+    let outcome = trial(folder.path(), &sources).with("weights", named).with("tokens", Value::Int(120)).run(&Mix).unwrap();
+    let mixture = mixture(&outcome);
+    let taken: Vec<_> = mixture.sources.iter().map(|source| (&*source.source, source.examples, source.tokens)).collect();
+    assert_eq!(taken, [("built[builder=best_move]", 30, 30), ("kept", 30, 90), ("unused", 0, 0)]);
+    assert_eq!((mixture.tokens, mixture.budget), (120, 120));
+    let mixed = examples(&outcome);
+    assert_eq!(mixed.len(), 60);
+    let ids: Vec<&str> = mixed.iter().map(|example| &*example.id).collect();
+    assert!(ids.iter().all(|id| id.starts_with("kept/x-") || id.starts_with("built[builder=best_move]/x-")), "{ids:?}");
+    // They are shuffled: neither apart by source, nor in turn.
+    let of_kept: Vec<bool> = mixed.iter().map(|example| example.id.starts_with("kept/")).collect();
+    let changes = of_kept.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert!((15..45).contains(&changes), "{changes}");
+    assert_eq!(notes(&outcome), [""; 0]);
+}
+
+#[test]
+fn a_source_that_ends_the_mix_is_named_with_the_shares() {
+    let folder = tempdir().unwrap();
+    let sources: [(&str, &[u64]); 2] = [("few", &[1, 1]), ("many", &[1; 50])];
+    let named = weights(&[("few", 1.), ("many", 1.)]);
+    let outcome = trial(folder.path(), &sources).with("weights", named).with("tokens", Value::Int(100)).run(&Mix).unwrap();
+    assert_eq!(notes(&outcome), ["4 of 100 tokens: few has no more examples; the shares are few 50.0 %, many 50.0 %"]);
+}
+
+#[test]
+fn what_cannot_be_mixed_is_an_error_in_words() {
+    let folder = tempdir().unwrap();
+    let run = |named: &[(&str, f64)], tokens| {
+        let sources: [(&str, &[u64]); 2] = [("a", &[5]), ("b", &[])];
+        let trial = trial(folder.path(), &sources).with("weights", weights(named)).with("tokens", Value::Int(tokens));
+        trial.run(&Mix).err().unwrap()
+    };
+    assert_eq!(run(&[("a", 0.)], 9).message, "parameter `weights` has no weight above 0");
+    let fault = "parameter `weights` has the weight -1 of `a`: a weight is a number from 0 on";
+    assert_eq!(run(&[("a", -1.), ("b", 1.)], 9).message, fault);
+    assert_eq!(run(&[("a[", 1.)], 9).message, "parameter `weights` has `a[` lacks its closing bracket");
+    let failure = run(&[("a", 1.), ("c", 1.)], 9);
+    assert_eq!(failure.message, "`weights` has `c`, which is no input");
+    assert_eq!(failure.hint.unwrap(), "the inputs are `a`, `b`");
+    assert_eq!(run(&[("a", 1.), ("b", 1.)], 9).message, "b has no examples");
+    assert_eq!(run(&[("a", 1.)], 4).message, "the first example has more than 4 tokens");
+    std::fs::write(folder.path().join("bad.jsonl"), "{\"id\": 1}\n").unwrap();
+    let trial = Trial::new(folder.path().join("work")).labelled("examples", Label::stage("a"), folder.path().join("bad.jsonl"));
+    let failure = trial.with("weights", weights(&[("a", 1.)])).with("tokens", Value::Int(1)).run(&Mix).err().unwrap();
+    assert!(failure.message.starts_with("a, line 1: not an example: "), "{}", failure.message);
+}
+
+#[derive(Deserialize)]
+struct GoldenSource {
+    weight: f64,
+    tokens: Vec<u64>,
+}
+
+#[derive(Deserialize)]
+struct Golden {
+    budget: u64,
+    sources: Vec<GoldenSource>,
+    order: Vec<(usize, u64)>,
+    took: Vec<u64>,
+    total: u64,
+}
+
+/// The golden sources have an order, and the stage shuffles: each source is written so that its order after that is the golden one.
+#[test]
+fn golden_mixes() {
+    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from);
+    let path = shared.map(|shared| shared.join("systems/reasoning-golden/mixes.jsonl")).filter(|path| path.exists());
+    let Some(path) = path else {
+        println!("skipped: the golden data are not there (CWM_SHARED names the folder that holds systems/)");
+        return;
+    };
+    let rows: Vec<Golden> =
+        std::fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rows.len(), 6);
+    for row in rows {
+        let folder = tempdir().unwrap();
+        let names: Vec<String> = (0..row.sources.len()).map(|number| format!("source{number}")).collect();
+        let mut sources = BTreeMap::new();
+        for (name, source) in names.iter().zip(&row.sources) {
+            let mut order: Vec<usize> = (0..source.tokens.len()).collect();
+            GameStream::new(&format!("mix {name}"), "7", 0).shuffle(&mut order);
+            let mut written = vec![0; order.len()];
+            order.iter().zip(&source.tokens).for_each(|(&at, tokens)| written[at] = *tokens);
+            sources.insert(&**name, written);
+        }
+        let sources: Vec<(&str, &[u64])> = sources.iter().map(|(name, words)| (*name, &**words)).collect();
+        let named: Vec<(&str, f64)> =
+            names.iter().zip(&row.sources).map(|(name, source)| (&**name, source.weight)).collect();
+        let trial = trial(folder.path(), &sources).with("weights", weights(&named)).with("seed", Value::Int(7));
+        let outcome = trial.with("tokens", Value::Int(row.budget.into())).run(&Mix).unwrap();
+        let mixture = mixture(&outcome);
+        assert_eq!(mixture.sources.iter().map(|source| source.tokens).collect::<Vec<_>>(), row.took);
+        assert_eq!(mixture.tokens, row.total);
+        let mut expected: Vec<(String, u64)> =
+            row.order.iter().map(|(source, tokens)| (names[*source].clone(), *tokens)).collect();
+        let of = |example: &Example| {
+            let source = example.id.split_once('/').unwrap().0.to_owned();
+            (source, example.target().split(' ').count() as u64)
+        };
+        let mut found: Vec<(String, u64)> = examples(&outcome).iter().map(of).collect();
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn the_probe_is_the_same_twice() {
+    let folders = [tempdir().unwrap(), tempdir().unwrap()];
+    let values =
+        || Values::from([("weights".to_owned(), weights(&[("a[x=1]", 1.), ("b", 0.)])), ("tokens".to_owned(), Value::Int(9_000))]);
+    let [one, two] = folders.each_ref().map(|folder| testing::probe(&Mix, values(), folder.path()).unwrap().unwrap());
+    assert!(one.contains_key("run/mixture") && one == two, "{:?}", one.keys());
+}
