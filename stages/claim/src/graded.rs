@@ -9,7 +9,8 @@ use serde_json::json;
 use crate::claim::Checked;
 
 /// The form of such a claim.
-const FORM: &str = "STAGE.MEASURE > STAGE.MEASURE on TASK, with `>=`, with a number in place of the right side, or with `every task`";
+const FORM: &str =
+    "STAGE.MEASURE > STAGE.MEASURE on TASK, with `>=`, with a number in place of the right side, or with `every task`";
 
 /// What stands for all tasks.
 const EVERY: &str = "every task";

@@ -191,10 +191,13 @@ fn of_grades(expect: &[&str]) -> Result<String, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grades");
     let mut writer = GradesWriter::create(&path, &Graded::default()).unwrap();
-    let runs = [("after[data=a]", 50, 20), ("after[data=b]", 40, 22), ("before[data=a]", 20, 21), ("before[data=b]", 10, 21)];
+    let runs =
+        [("after[data=a]", 50, 20), ("after[data=b]", 40, 22), ("before[data=a]", 20, 21), ("before[data=b]", 10, 21)];
     for (run, legal, right) in runs.into_iter().chain([("oracle", 60, 60)]) {
         for item in 0..60 {
-            for (task, good, verdicts) in [("choice", right, ["right", "wrong"]), ("moves", legal, ["legal", "illegal"])] {
+            for (task, good, verdicts) in
+                [("choice", right, ["right", "wrong"]), ("moves", legal, ["legal", "illegal"])]
+            {
                 let is_good = item * 7 % 60 < good;
                 writer
                     .push(Grade {

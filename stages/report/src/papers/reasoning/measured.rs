@@ -121,11 +121,16 @@ impl Measured {
             let failed = |error| Failure::io("read", &input.path, error);
             let text = std::fs::read_to_string(&input.path).map_err(failed)?;
             let mixture = serde_json::from_str(&text).map_err(|error| {
-                Failure::input(format!("the mixture of {} ({}) cannot be understood: {error}", input.label, input.path.display()))
+                Failure::input(format!(
+                    "the mixture of {} ({}) cannot be understood: {error}",
+                    input.label,
+                    input.path.display()
+                ))
             })?;
             measured.mixtures.push((experiment_of(&input.label), visible(&input.label.to_string()), mixture));
         }
-        let place = |paper: Option<&str>| facts.models().iter().position(|model| Some(*model) == paper).unwrap_or(usize::MAX);
+        let place =
+            |paper: Option<&str>| facts.models().iter().position(|model| Some(*model) == paper).unwrap_or(usize::MAX);
         measured.experiments.sort_by(|one, two| {
             (one.alone, place(one.paper), &one.name).cmp(&(two.alone, place(two.paper), &two.name))
         });

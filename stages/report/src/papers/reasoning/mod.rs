@@ -101,7 +101,9 @@ fn warnings(measured: &Measured) -> Vec<String> {
             .to_owned(),
     ];
     if !measured.is_empty() && !TASKS.iter().all(|task| measured.is_published(task)) {
-        warnings.push("Not all items are the published ones: of other items the paper's rows stand by themselves.".to_owned());
+        warnings.push(
+            "Not all items are the published ones: of other items the paper's rows stand by themselves.".to_owned(),
+        );
     }
     warnings
 }
@@ -139,7 +141,12 @@ fn sections(measured: &Measured, gains: &[Gain], curves: &[Curve], facts: &Facts
         Section::new(&id("statements"), "What thinking claims", "Claims", claims),
         Section::new(&id("forecasts"), "What foretells the final model", "Predictors", predictors),
         Section::new(&id("data"), "What models were fine-tuned on", "Data", data),
-        Section::new(&id("reading"), "Two ways to read an answer", "Readings", vec![Block::Table(tables::readings(measured))]),
+        Section::new(
+            &id("reading"),
+            "Two ways to read an answer",
+            "Readings",
+            vec![Block::Table(tables::readings(measured))],
+        ),
     ]
 }
 

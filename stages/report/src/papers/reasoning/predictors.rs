@@ -71,7 +71,8 @@ pub(super) struct Line {
 /// Points and lines of every predictor, of our runs and of the paper's tables.
 pub(super) fn predictors(measured: &Measured, facts: &Facts) -> Vec<Points> {
     let ours = measured.experiments.iter().filter(|experiment| !experiment.alone);
-    let ours: Vec<_> = ours.filter_map(|one| Some((one.name.clone(), one.of(Phase::Before)?, one.of(Phase::After)?))).collect();
+    let ours: Vec<_> =
+        ours.filter_map(|one| Some((one.name.clone(), one.of(Phase::Before)?, one.of(Phase::After)?))).collect();
     let of_player = |player: &Player, at: usize| {
         let Predictor { task, measure, .. } = PREDICTORS[at];
         player.measure(task, measure).map(|measure| measure.value)
@@ -111,10 +112,8 @@ fn fit(points: &[(f64, f64)]) -> Option<Line> {
     if points.len() < 3 {
         return None;
     }
-    let (mean_x, mean_y) = (
-        points.iter().map(|(x, _)| x).sum::<f64>() / number,
-        points.iter().map(|(_, y)| y).sum::<f64>() / number,
-    );
+    let (mean_x, mean_y) =
+        (points.iter().map(|(x, _)| x).sum::<f64>() / number, points.iter().map(|(_, y)| y).sum::<f64>() / number);
     let sum = |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|(x, y)| of(x - mean_x, y - mean_y)).sum::<f64>();
     let (xx, xy, yy) = (sum(&|x, _| x * x), sum(&|x, y| x * y), sum(&|_, y| y * y));
     if xx <= 0.0 || yy <= 0.0 {

@@ -68,7 +68,8 @@ impl Facts {
 
     /// Table 3.
     pub(super) fn judges(&self) -> Table {
-        let caption = "Correlation of the judge's scores with those of two chess experts, as printed. cwm asks no judge.";
+        let caption =
+            "Correlation of the judge's scores with those of two chess experts, as printed. cwm asks no judge.";
         self.list("table_3", "table-3", "Judge and experts", Some("Table 3, Appendix G"), caption)
     }
 
@@ -77,7 +78,13 @@ impl Facts {
         let caption = "As printed; numbers that were pictures are lost in our copy. Ours stand in the pipeline.";
         [
             self.list("table_4", "table-4", "Parameters of fine-tuning", Some("Table 4, Appendix H"), caption),
-            self.list("table_5", "table-5", "Parameters of reinforcement learning", Some("Table 5, Appendix H"), caption),
+            self.list(
+                "table_5",
+                "table-5",
+                "Parameters of reinforcement learning",
+                Some("Table 5, Appendix H"),
+                caption,
+            ),
         ]
     }
 

@@ -46,7 +46,12 @@ pub(crate) fn models(measured: &Measured, facts: &Facts) -> Figure {
         };
         let bars = |experiment: &Experiment| {
             let phase = phase(experiment);
-            experiment.of(phase).and_then(|player| player.measure(task, measure)).map(|found| (phase, found.clone())).into_iter().collect()
+            experiment
+                .of(phase)
+                .and_then(|player| player.measure(task, measure))
+                .map(|found| (phase, found.clone()))
+                .into_iter()
+                .collect()
         };
         let mut panel = drawn(spec.0, &models, bars);
         let markers = models.iter().rev().enumerate().filter_map(|(place, experiment)| {
@@ -79,7 +84,8 @@ pub(crate) fn data_sets(measured: &Measured) -> Figure {
         id: id("data-sets"),
         title: "Measures by data set".into(),
         paper: Some("Figure 5, Section 4"),
-        description: "Measures of each model after fine-tuning and after reinforcement learning, with 95 % intervals.".into(),
+        description: "Measures of each model after fine-tuning and after reinforcement learning, with 95 % intervals."
+            .into(),
         ..before_and_after(measured, &TASKS)
     }
 }
@@ -100,7 +106,8 @@ pub(crate) fn claims(measured: &Measured) -> Figure {
 fn before_and_after(measured: &Measured, specs: &[Spec]) -> Figure {
     let has = |experiment: &&Experiment| {
         let players = [&experiment.before, &experiment.after].into_iter().flatten();
-        let mut measures = players.flat_map(|player| specs.iter().map(|(_, task, measure, _)| player.measure(task, measure)));
+        let mut measures =
+            players.flat_map(|player| specs.iter().map(|(_, task, measure, _)| player.measure(task, measure)));
         !experiment.alone && measures.any(|measure| measure.is_some())
     };
     let models: Vec<&Experiment> = measured.experiments.iter().filter(has).collect();
@@ -126,8 +133,19 @@ fn drawn(title: &str, models: &[&Experiment], bars: impl Fn(&Experiment) -> Vec<
         for (nth, (phase, measure)) in bars.iter().enumerate() {
             let top = place as f64 + 0.88 - width * nth as f64;
             let phase_name = if experiment.alone { "" } else { phase.name() };
-            let note = format!("{} {phase_name}: {} % of {}", experiment.name, number::percent(measure.value), number::count(measure.n));
-            layers.push(bar((0.0, measure.value * 100.0), (top - width, top), colour(*phase), measure.value * 100.0, note));
+            let note = format!(
+                "{} {phase_name}: {} % of {}",
+                experiment.name,
+                number::percent(measure.value),
+                number::count(measure.n)
+            );
+            layers.push(bar(
+                (0.0, measure.value * 100.0),
+                (top - width, top),
+                colour(*phase),
+                measure.value * 100.0,
+                note,
+            ));
             layers.extend(measure.low.zip(measure.high).map(|ends| interval(ends, top - width / 2.0)));
         }
     }

@@ -15,7 +15,8 @@ pub(crate) fn mixtures(measured: &Measured) -> Figure {
             sources.push(visible(&source.source));
         }
     }
-    let parts: Vec<(&str, usize)> = sources.iter().enumerate().map(|(nth, name)| (name.as_str(), nth % COLOURS)).collect();
+    let parts: Vec<(&str, usize)> =
+        sources.iter().enumerate().map(|(nth, name)| (name.as_str(), nth % COLOURS)).collect();
     let bars = measured.mixtures.iter().map(|(name, _, mixture)| {
         let tokens = |wanted: &String| {
             let of_name = mixture.sources.iter().filter(|source| visible(&source.source) == *wanted);
@@ -27,13 +28,19 @@ pub(crate) fn mixtures(measured: &Measured) -> Figure {
     if bars.is_empty() {
         return Figure::default();
     }
-    let legend = parts.iter().map(|(name, colour)| LegendEntry { name: (*name).to_owned(), style: Style::solid(*colour) });
+    let legend =
+        parts.iter().map(|(name, colour)| LegendEntry { name: (*name).to_owned(), style: Style::solid(*colour) });
     Figure {
         id: id("mixtures"),
         title: "Tokens by data set".into(),
         paper: Some("Figure 15, Appendix E"),
         description: "Shares of the tokens of each mix that are of each data set, in percent.".into(),
         legend: legend.collect(),
-        rows: vec![row(String::new(), BAR * bars.len() as u32 + BAR, 1, vec![stacked("", "Tokens (%)", &parts, &bars)])],
+        rows: vec![row(
+            String::new(),
+            BAR * bars.len() as u32 + BAR,
+            1,
+            vec![stacked("", "Tokens (%)", &parts, &bars)],
+        )],
     }
 }

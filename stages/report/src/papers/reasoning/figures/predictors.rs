@@ -45,7 +45,12 @@ fn drawn(sources: &[Points]) -> Panel {
             let own = || points.iter().map(|(_, x, _)| *x);
             let ends = [own().fold(f64::INFINITY, f64::min), own().fold(f64::NEG_INFINITY, f64::max)];
             let at = |x: f64| Point { x, y: line.intercept + line.slope * x, ..Point::default() };
-            layers.push(Layer::Series(Series { name: String::new(), style, joined: true, points: ends.map(at).into() }));
+            layers.push(Layer::Series(Series {
+                name: String::new(),
+                style,
+                joined: true,
+                points: ends.map(at).into(),
+            }));
             note.push(format!("p {}", number::decimals(line.p, 3)));
         }
         let points = points.iter().map(point).collect();

@@ -49,26 +49,36 @@ fn by_task(
 ) -> Vec<PanelRow> {
     let has = |task: &&&str| curves.iter().any(|curve| of(curve).contains_key(**task));
     let panels = TASKS.iter().filter(has).map(|task| {
-        let points: Vec<Points> = curves.iter().map(|curve| of(curve).get(*task).cloned().unwrap_or_default()).collect();
+        let points: Vec<Points> =
+            curves.iter().map(|curve| of(curve).get(*task).cloned().unwrap_or_default()).collect();
         drawn(&visible(task), "Reward", curves, &points, averages)
     });
     let panels: Vec<Panel> = panels.collect();
     let heading = |nth| if nth == 0 { heading.to_owned() } else { String::new() };
-    panels.chunks(ABREAST).enumerate().map(|(nth, panels)| row(heading(nth), HEIGHT, ABREAST, panels.to_vec())).collect()
+    panels
+        .chunks(ABREAST)
+        .enumerate()
+        .map(|(nth, panels)| row(heading(nth), HEIGHT, ABREAST, panels.to_vec()))
+        .collect()
 }
 
 /// A line for each curve.
 fn drawn(title: &str, axis: &str, curves: &[Curve], points: &[Points], averages: bool) -> Panel {
     let series = curves.iter().zip(points).enumerate().filter(|(_, (_, points))| !points.is_empty());
     let series = series.map(|(nth, (curve, points))| {
-        let mut points = if averages { averaged(points) } else { points.iter().map(|point| averaged(&[*point])).collect::<Vec<_>>().concat() };
+        let mut points = if averages {
+            averaged(points)
+        } else {
+            points.iter().map(|point| averaged(&[*point])).collect::<Vec<_>>().concat()
+        };
         for point in &mut points {
             point.note = format!("{}: step {}, {}", curve.name, point.x, cwm_page::number::decimals(point.y, 3));
         }
         Series { name: curve.name.clone(), style: Style::solid(nth), joined: true, points }
     });
     let series: Vec<Series> = series.collect();
-    let values = |of: fn(&cwm_page::Point) -> f64| series.iter().flat_map(|series| &series.points).map(of).collect::<Vec<f64>>();
+    let values =
+        |of: fn(&cwm_page::Point) -> f64| series.iter().flat_map(|series| &series.points).map(of).collect::<Vec<f64>>();
     let (x, y) = (values(|point| point.x), values(|point| point.y));
     let x = Axis::linear("Step", x.into_iter().chain([0.0]));
     let y = Axis::linear(axis, y.into_iter().chain([0.0]));

@@ -27,9 +27,8 @@ pub(crate) fn rewards(measured: &Measured) -> Table {
 
 /// How good moves are.
 pub(crate) fn quality(measured: &Measured) -> Table {
-    let tenths: Vec<(String, String)> = (0..10)
-        .map(|tenth| (format!("rank .{tenth} (%)"), format!("rank_{tenth}")))
-        .collect();
+    let tenths: Vec<(String, String)> =
+        (0..10).map(|tenth| (format!("rank .{tenth} (%)"), format!("rank_{tenth}"))).collect();
     let mut numbers = vec![
         ("Average rank", "rank", Unit::Score),
         ("Best moves (%)", "best", Unit::Percent),
@@ -95,7 +94,9 @@ pub(crate) fn claims(measured: &Measured) -> Table {
     let groups = rows.collect();
     let mut columns = head_columns();
     columns.push(Column::text("Task").naming_rows());
-    columns.extend(kinds.iter().flat_map(|(kind, _)| ["Claims", "True (%)"].map(|name| Column::number(name).under(*kind))));
+    columns.extend(
+        kinds.iter().flat_map(|(kind, _)| ["Claims", "True (%)"].map(|name| Column::number(name).under(*kind))),
+    );
     Table {
         id: id("claims"),
         title: "Claims about the position".into(),

@@ -32,7 +32,8 @@ pub(crate) fn readings(measured: &Measured) -> Table {
     let groups = rows.collect();
     let mut columns = ["Model", "After", "Task"].map(|name| Column::text(name).naming_rows()).to_vec();
     let headings = ["Readable (%)", "Legal, right or IoU (%)", "Reward"];
-    columns.extend(headings.iter().flat_map(|over| ["Release", "Lenient"].map(|name| Column::number(name).under(*over))));
+    columns
+        .extend(headings.iter().flat_map(|over| ["Release", "Lenient"].map(|name| Column::number(name).under(*over))));
     Table {
         id: id("readings"),
         title: "Readings".into(),

@@ -83,7 +83,9 @@ fn results(measured: &Measured, facts: &Facts, specs: &[Spec], budgets: bool, ta
         let printed = |spec: &Spec, phase| printed(facts, experiment.paper?, spec, phase);
         let beside = |spec: &Spec, phase| printed(spec, phase).filter(|_| measured.is_published(spec.task));
         let columns = || specs.iter().flat_map(|spec| PHASES.map(|phase| (spec, phase)));
-        if columns().all(|(spec, phase)| printed(spec, phase).is_none() || beside(spec, phase).is_some() || spec.task.is_empty()) {
+        if columns().all(|(spec, phase)| {
+            printed(spec, phase).is_none() || beside(spec, phase).is_some() || spec.task.is_empty()
+        }) {
             compared.extend(experiment.paper);
         }
         let mut numbers = Vec::new();
@@ -104,7 +106,9 @@ fn results(measured: &Measured, facts: &Facts, specs: &[Spec], budgets: bool, ta
         let mut numbers = Vec::new();
         if budgets {
             numbers.push(PaperComparison::without_paper(Cell::none()));
-            numbers.extend(BUDGETS.map(|(_, fact)| PaperComparison::new(Cell::none(), facts.get(model, fact), number::setting)));
+            numbers.extend(
+                BUDGETS.map(|(_, fact)| PaperComparison::new(Cell::none(), facts.get(model, fact), number::setting)),
+            );
         }
         let columns = specs.iter().flat_map(|spec| PHASES.map(|phase| printed(facts, model, spec, phase)));
         numbers.extend(columns.map(|printed| PaperComparison::new(Cell::none(), printed, number::setting)));
