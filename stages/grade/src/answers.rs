@@ -52,7 +52,7 @@ impl RunGrades {
     ) -> Result<Self, Failure> {
         let reader = AnswersReader::open(&input.path)?;
         let label = input.label.to_string();
-        let run = reader.run().cloned().unwrap_or_else(|| Run { name: label.clone(), ..Run::default() });
+        let run = reader.run_or(&label);
         let wrong = |what: String| {
             let hint = "a row for every item, by its `task_id`";
             Failure::input(format!("the answers of {label} ({}) {what}", input.path.display())).hint(hint)

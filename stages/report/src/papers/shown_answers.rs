@@ -132,7 +132,7 @@ fn answers(context: &Context, runs: &BTreeMap<String, OfRun>) -> Result<Answers,
     for input in context.group("answers") {
         let answers = AnswersReader::open(&input.path)?;
         let run = answers.run().cloned();
-        let name = run.as_ref().map_or_else(|| input.label.to_string(), Run::full_name);
+        let name = answers.run_or(&input.label.to_string()).full_name();
         let Some(of_run) = runs.get(&name) else { continue };
         let grades = of_run.tasks.iter().flat_map(|(_, grades)| grades);
         let wanted: Vec<(&str, u64)> = grades.map(|(_, grade)| (grade.task_id.as_str(), grade.sample)).collect();
