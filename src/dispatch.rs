@@ -4,7 +4,7 @@ use cwm_core::{Error, ExitCode};
 
 use crate::cli::{Cli, Command, ModelCommand, StoreCommand, UtilCommand};
 use crate::commands::{
-    accept, diff, export, init, lock, log, model, remote, run, runs, show, sql, status, store, transfer, uci, util, why,
+    accept, diff, export, init, lock, log, model, remote, reward, run, runs, show, sql, status, store, transfer, uci, util, why,
 };
 use crate::output::{self, print_error, print_error_as_json};
 
@@ -67,6 +67,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Model(ModelCommand::Track(arguments)) => model::track::run(store, &arguments),
         Command::Model(ModelCommand::Devices) => model::devices::run(),
         Command::Uci(arguments) => uci::run(store, &arguments),
+        Command::Reward(arguments) => reward::run(store, &arguments),
         Command::Util(UtilCommand::Schema { markdown }) => util::schema::run(markdown),
         Command::Util(UtilCommand::Completions { shell }) => util::completions::run(shell),
         Command::Util(UtilCommand::Man { folder }) => util::man::run(&folder),

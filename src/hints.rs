@@ -41,7 +41,7 @@ fn complete(text: &str, all: &str, without_sets: &str) -> String {
             // Its `-f` is `--follow`.
             "log" => all.replacen(" -f ", " --file ", 1),
             "run" | "status" | "why" | "accept" | "show" | "export" | "sql" | "lock" | "push" | "pull"
-            | "store verify" | "model track" | "uci" => all.to_owned(),
+            | "store verify" | "model track" | "uci" | "reward" => all.to_owned(),
             "store ls" | "store tag" | "store du" | "store gc" | "diff" | "runs" => without_sets.to_owned(),
             _ => String::new(),
         };

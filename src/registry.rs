@@ -1,6 +1,6 @@
-//! The stages, the inspector of artifacts, the SQL engine and the model tools that were compiled in.
+//! The stages, the inspector of artifacts, the SQL engine, the model tools and the rewards that were compiled in.
 
-use cwm_contract::{Inspector, ModelTools, QueryEngine, Stage};
+use cwm_contract::{Inspector, ModelTools, QueryEngine, RewardServer, Stage};
 use cwm_core::{Error, Registry};
 
 use crate::fingerprint::code_of;
@@ -67,6 +67,11 @@ pub fn query_engine() -> Option<&'static dyn QueryEngine> {
 /// Returns the tools for single models, if they are compiled in: the cargo feature `model-tools`.
 pub fn model_tools() -> Option<&'static dyn ModelTools> {
     cfg_select! { feature = "model-tools" => Some(&cwm_model_tools::ChessModelTools), _ => None }
+}
+
+/// Returns what gives rewards, if it is compiled in: the cargo feature `reward`.
+pub fn reward_server() -> Option<&'static dyn RewardServer> {
+    cfg_select! { feature = "reward" => Some(&cwm_reward::ItemRewards), _ => None }
 }
 
 /// Returns the model tools, for a command that needs them.

@@ -145,6 +145,11 @@ pub enum Command {
     ///
     /// Is a chess engine on standard input and output: name `cwm uci MODEL` as an engine in any program that speaks UCI.
     Uci(UciArguments),
+    /// Give the rewards of answers
+    ///
+    /// For programs that train models. Each line of standard input is an object with the texts `task_id` and `text`; it is answered on
+    /// standard output with `reward`, `verdict` and `score`, or with `error`, by the rules of the stage `grade`.
+    Reward(RewardArguments),
     /// Print schema, completions, manual pages
     #[command(subcommand)]
     Util(UtilCommand),

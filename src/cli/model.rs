@@ -113,6 +113,26 @@ pub struct UciArguments {
     pub pipeline: PipelineArguments,
 }
 
+/// Arguments of `reward`.
+#[derive(Debug, Args)]
+pub struct RewardArguments {
+    /// A stage with graded items, such as 'trials'; or a file of them
+    #[arg(value_name = "STAGE|FILE", add = complete(stages))]
+    pub items: String,
+    /// How the answer is found in a text, as in `grade`
+    #[arg(long, value_name = "RULE", default_value = "release", value_parser = ["release", "lenient"])]
+    pub reading: String,
+    /// How the value of a legal move is scaled, as in `grade`
+    #[arg(long, value_name = "RULE", default_value = "normalise", value_parser = ["normalise", "linear"])]
+    pub scaling: String,
+    /// A legal move whose scaled value is below this has the reward 0
+    #[arg(long, value_name = "SHARE", default_value_t = 0.3)]
+    pub cut: f64,
+    /// The pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+}
+
 /// How a model is held to legal moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Legality {

@@ -17,6 +17,7 @@ pub mod remote;
 mod remote_hints;
 mod results;
 mod retry_command;
+pub mod reward;
 pub mod run;
 pub mod runs;
 pub mod show;

@@ -25,6 +25,7 @@ mod ports;
 mod probe;
 pub mod provenance;
 mod query_engine;
+mod reward_server;
 mod source_files;
 mod stage;
 pub mod testing;
@@ -51,6 +52,7 @@ pub use parity::{Comparison, Difference, ParityOutcome, ParityRequest, Quantity}
 pub use ports::{Count, Input, Output, Shape};
 pub use probe::{ProbeContext, ProbeInput, ProbeOutput};
 pub use query_engine::{Artifact, ColumnSchema, QueryEngine, QueryOutput, QuerySummary, TableSchema};
+pub use reward_server::{RewardRequest, RewardServer};
 pub use source_files::SourceFiles;
 pub use stage::{Needs, Stage, Work};
 pub use value::{Value, Values};

@@ -4,18 +4,24 @@ use std::collections::BTreeMap;
 
 use cwm_answers::{Answer, AnswersReader, Run, is_cost};
 use cwm_contract::{Context, Failure, GroupInput};
-use cwm_questions::{Judge, Judgement, Length};
+use rayon::prelude::*;
 
 use crate::config::Config;
 use crate::cost::cost;
 use crate::items::Items;
+use crate::judges::{AnswerJudgement, ItemJudge};
+
+/// Answers that are judged side by side.
+const BLOCK: usize = 1_024;
 
 /// The answers of a run.
 pub struct RunGrades {
     /// Who answered.
     pub run: Run,
-    /// A place an item; none where the player was not asked.
-    pub grades: Vec<Option<GradedAnswer>>,
+    /// A place an item, with its answers by sample; empty where the player was not asked.
+    pub grades: Vec<Vec<GradedAnswer>>,
+    /// Answers to each item that it was asked.
+    pub samples: usize,
     /// What people should know of them.
     pub notes: Vec<String>,
 }
@@ -23,8 +29,10 @@ pub struct RunGrades {
 /// An answer, judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GradedAnswer {
+    /// The number of the answer among those to the item.
+    pub sample: u64,
     /// What it is.
-    pub judgement: Judgement,
+    pub judgement: AnswerJudgement,
     /// Tokens of the prompt.
     pub prompt_tokens: Option<u64>,
     /// Tokens of the completion.
@@ -41,52 +49,51 @@ impl RunGrades {
     /// Reads and judges the answers in the file of `input`; `judges` are those of the items.
     ///
     /// # Errors
-    /// It is no file of answers, a row is of no item or of one that a row before was of, an item has no row, or only some items
-    /// of a task were asked; or it was cancelled.
+    /// It is no file of answers, a row is of no item, two rows are of one item and sample, an item has no row or another number of rows
+    /// than others, or only some items of a task were asked; or it was cancelled.
     pub fn read(
         context: &Context,
         input: &GroupInput,
         items: &Items,
-        judges: &[Judge<'_>],
+        judges: &[ItemJudge<'_>],
         config: &Config,
     ) -> Result<Self, Failure> {
-        let reader = AnswersReader::open(&input.path)?;
+        let mut reader = AnswersReader::open(&input.path)?;
         let label = input.label.to_string();
         let run = reader.run_or(&label);
         let wrong = |what: String| {
-            let hint = "a row for every item, by its `task_id`";
+            let hint = "a row for every item, by its `task_id`, or as many for each, with a `sample`";
             Failure::input(format!("the answers of {label} ({}) {what}", input.path.display())).hint(hint)
         };
         let prices = config.prices.get(&run.full_name()).or_else(|| config.prices.get(&run.name));
-        let mut rows: Vec<Option<usize>> = vec![None; items.all.len()];
-        let mut grades = vec![None; items.all.len()];
+        let options = config.options();
+        let mut rows = Rows::new(items);
+        let mut grades = vec![Vec::new(); items.all.len()];
         let (mut impossible_costs, mut unpriced) = (0_usize, 0_usize);
-        for (row, answer) in reader.enumerate() {
-            if row % 1_024 == 0 {
-                context.check_cancelled()?;
+        loop {
+            context.check_cancelled()?;
+            let block: Vec<Answer> = reader.by_ref().take(BLOCK).collect::<Result<_, _>>()?;
+            if block.is_empty() {
+                break;
             }
-            let answer = answer?;
-            let Some(place) = items.place(&answer.task_id) else {
-                return Err(wrong(format!("have {} in row {row}, which is no item", answer.task_id)));
+            let places: Vec<usize> =
+                block.iter().map(|answer| rows.add(answer)).collect::<Result<_, _>>().map_err(wrong)?;
+            let asked: Vec<(usize, &Answer)> =
+                places.into_iter().zip(&block).filter(|(_, answer)| answer.is_asked()).collect();
+            let judge = |(place, answer): &(usize, &Answer)| {
+                let judgement = judges[*place].judge(answer, run.max_tokens, &options);
+                GradedAnswer::new(answer, judgement, prices)
             };
-            if let Some(first) = rows[place].replace(row) {
-                let id = &answer.task_id;
-                return Err(wrong(format!("have {id} twice: in row {first} and in row {row}")));
+            let judged: Vec<GradedAnswer> = asked.par_iter().map(judge).collect();
+            for ((place, answer), graded) in asked.into_iter().zip(judged) {
+                impossible_costs += usize::from(answer.cost.is_some_and(|cost| !is_cost(cost)));
+                unpriced += usize::from(prices.is_some() && graded.cost.is_none());
+                grades[place].push(graded);
             }
-            if !answer.is_asked() {
-                continue;
-            }
-            impossible_costs += usize::from(answer.cost.is_some_and(|cost| !is_cost(cost)));
-            let graded = GradedAnswer::new(&answer, &judges[place], &run, prices);
-            unpriced += usize::from(prices.is_some() && graded.cost.is_none());
-            grades[place] = Some(graded);
         }
-        if let Some(first) = rows.iter().position(Option::is_none) {
-            let (missing, all) = (rows.iter().filter(|row| row.is_none()).count(), rows.len());
-            let id = &items.all[first].task_id;
-            return Err(wrong(format!("lack {missing} of {all} items: the first is {id}, item {first}")));
-        }
+        let samples = rows.samples().map_err(wrong)?;
         check_whole_tasks(items, &grades).map_err(wrong)?;
+        grades.iter_mut().for_each(|answers| answers.sort_by_key(|answer| answer.sample));
         let mut notes = Vec::new();
         if impossible_costs > 0 {
             notes
@@ -95,15 +102,22 @@ impl RunGrades {
         if unpriced > 0 {
             notes.push(format!("{label}: the cost of {unpriced} answers is unknown, as they have no number of tokens"));
         }
-        Ok(RunGrades { run, grades, notes })
+        Ok(RunGrades { run, grades, samples, notes })
+    }
+
+    /// The share of the answers to an item that are correct; none where the player was not asked.
+    pub fn correct_share(&self, place: usize) -> Option<f64> {
+        let answers = &self.grades[place];
+        let correct = answers.iter().filter(|answer| answer.judgement.is_correct()).count();
+        (!answers.is_empty()).then(|| correct as f64 / answers.len() as f64)
     }
 }
 
 impl GradedAnswer {
-    fn new(answer: &Answer, judge: &Judge<'_>, run: &Run, prices: Option<&BTreeMap<String, f64>>) -> Self {
-        let length = Length { completion_tokens: answer.completion_tokens, max_tokens: run.max_tokens };
+    fn new(answer: &Answer, judgement: AnswerJudgement, prices: Option<&BTreeMap<String, f64>>) -> Self {
         GradedAnswer {
-            judgement: judge.judge(answer.response.as_deref().unwrap_or_default(), length),
+            sample: answer.sample_number(),
+            judgement,
             prompt_tokens: answer.prompt_tokens,
             completion_tokens: answer.completion_tokens,
             reasoning_tokens: answer.reasoning_tokens,
@@ -113,11 +127,55 @@ impl GradedAnswer {
     }
 }
 
+/// The rows of a file by their items.
+struct Rows<'i> {
+    items: &'i Items,
+    /// By the place of an item: the sample of each of its rows, and the row.
+    of: Vec<Vec<(u64, usize)>>,
+    read: usize,
+}
+
+impl<'i> Rows<'i> {
+    fn new(items: &'i Items) -> Self {
+        Rows { items, of: vec![Vec::new(); items.all.len()], read: 0 }
+    }
+
+    /// Adds the next row. Returns the place of its item.
+    fn add(&mut self, answer: &Answer) -> Result<usize, String> {
+        let (row, id, sample) = (self.read, &answer.task_id, answer.sample_number());
+        self.read += 1;
+        let place = self.items.place(id).ok_or_else(|| format!("have {id} in row {row}, which is no item"))?;
+        let of_item = &mut self.of[place];
+        if let Some((_, first)) = of_item.iter().find(|(other, _)| *other == sample) {
+            let of_sample = answer.sample.map(|sample| format!(" with the sample {sample}")).unwrap_or_default();
+            return Err(format!("have {id}{of_sample} twice: in row {first} and in row {row}"));
+        }
+        of_item.push((sample, row));
+        Ok(place)
+    }
+
+    /// The number of rows of each item, which is the same for all.
+    fn samples(&self) -> Result<usize, String> {
+        let id = |place: usize| &self.items.all[place].task_id;
+        if let Some(first) = self.of.iter().position(Vec::is_empty) {
+            let (missing, all) = (self.of.iter().filter(|rows| rows.is_empty()).count(), self.of.len());
+            return Err(format!("lack {missing} of {all} items: the first is {}, item {first}", id(first)));
+        }
+        let samples = self.of.first().map_or(0, Vec::len);
+        match self.of.iter().position(|rows| rows.len() != samples) {
+            Some(other) => {
+                Err(format!("have {samples} rows of {}, and {} of {}", id(0), self.of[other].len(), id(other)))
+            }
+            None => Ok(samples),
+        }
+    }
+}
+
 /// Checks that all items of a task were asked, or none: accuracies of different items cannot be compared.
-fn check_whole_tasks(items: &Items, grades: &[Option<GradedAnswer>]) -> Result<(), String> {
+fn check_whole_tasks(items: &Items, grades: &[Vec<GradedAnswer>]) -> Result<(), String> {
     for task in &items.tasks {
-        let asked = task.places.iter().filter(|place| grades[**place].is_some()).count();
-        if let Some(first) = task.places.iter().find(|place| grades[**place].is_none()).filter(|_| asked > 0) {
+        let asked = task.places.iter().filter(|place| !grades[**place].is_empty()).count();
+        if let Some(first) = task.places.iter().find(|place| grades[**place].is_empty()).filter(|_| asked > 0) {
             let (name, all, id) = (&task.name, task.places.len(), &items.all[*first].task_id);
             return Err(format!(
                 "are of {asked} of {all} items of {name}, and {id} was not asked: all of a task, or none"

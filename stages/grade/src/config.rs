@@ -5,9 +5,15 @@ use std::collections::BTreeMap;
 use cwm_answers::is_cost;
 use cwm_contract::{ParameterError, Type, parameters};
 use cwm_questions::UnknownTasks;
+use cwm_reasoning::{ClaimRule, Reading, RewardOptions, Scaling};
+
+use crate::judges::Options;
 
 /// What can have a price.
 const PRICED: [&str; 3] = ["input", "output", "reasoning"];
+
+/// The published cut.
+const CUT: f64 = 0.3;
 
 parameters! {
     /// Parameters of `grade`.
@@ -21,10 +27,32 @@ parameters! {
         pub seed: u64 = 0,
         /// An item of a task that is not known: `fail`, or judged by its `key` and answer type alone.
         pub unknown: String = "fail".into(), kind = Type::Choice(&["fail", "key"]),
+        /// How the answer to a graded item is found in a text: `release`, as the published programs do; `lenient`, every move of the last
+        /// answer counts, however it is written.
+        pub reading: String = "release".into(), kind = Type::Choice(&["release", "lenient"]),
+        /// Whether claims about moves and pieces are counted in answers to graded items: `none`; `rule`, where a move is true if it is
+        /// legal in the item's position; `line`, also if it is after the moves directly before it in the sentence.
+        pub claims: String = "rule".into(), kind = Type::Choice(&["none", "rule", "line"]),
+        /// A legal move whose scaled value is below this has the reward 0.
+        pub cut: f64 = CUT,
+        /// How the value of a legal move is scaled: `normalise`, by where it lies between the least and the greatest; `linear`, by its place
+        /// among the legal moves.
+        pub scaling: String = "normalise".into(), kind = Type::Choice(&["normalise", "linear"]),
     }
 }
 
 impl Config {
+    /// Parameters that are in no key with these values: results from before graded items keep their keys.
+    pub fn unused_parameters(&self) -> Vec<&'static str> {
+        let at_default = [
+            ("reading", self.reading == "release"),
+            ("claims", self.claims == "rule"),
+            ("cut", self.cut == CUT),
+            ("scaling", self.scaling == "normalise"),
+        ];
+        at_default.into_iter().filter(|(_, is_default)| *is_default).map(|(name, _)| name).collect()
+    }
+
     /// Returns the faults of these values beyond their types.
     pub fn faults(&self) -> Vec<ParameterError> {
         let fault = |message: String| ParameterError::new("prices", message);
@@ -40,11 +68,26 @@ impl Config {
                 faults.push(fault(format!("of {run} has the {name} {price}, which is no price")));
             }
         }
+        if !(0.0..=1.0).contains(&self.cut) {
+            faults.push(ParameterError::new("cut", "must lie between 0 and 1"));
+        }
         faults
     }
 
     /// What to do with an item of a task that is not known.
     pub fn unknown_tasks(&self) -> UnknownTasks {
         if self.unknown == "key" { UnknownTasks::Keep } else { UnknownTasks::Fail }
+    }
+
+    /// How answers to graded items are judged.
+    pub fn options(&self) -> Options {
+        Options {
+            reward: RewardOptions {
+                reading: Reading::of_name(&self.reading).unwrap_or_default(),
+                scaling: Scaling::of_name(&self.scaling).unwrap_or_default(),
+                cut: self.cut,
+            },
+            claims: ClaimRule::of_name(&self.claims),
+        }
     }
 }

@@ -1,15 +1,19 @@
 //! The stage `grade`: what the answers of all runs are, and what they come to.
 //!
-//! - `items`: the items, and their tasks. `answers`: the answers of a run, each judged. `cost`: what an answer cost.
-//! - `resamples`: accuracies of tasks whose items are drawn anew. `counts`: sums of a run. `tallies`: both together.
+//! - `items`: the items, and their tasks. `judges`: what judges answers to an item. `answers`: the answers of a run, each judged. `cost`: what
+//!   an answer cost.
+//! - `resamples`: accuracies of tasks whose items are drawn anew. `counts`: sums of a run. `tallies`: both together. `measures`: measures
+//!   of answers to graded items.
 //!
-//! What is true and how an answer is read is the business of `cwm-questions`. This crate must not know who was asked, or how.
+//! What is true and how an answer is read is the business of `cwm-questions` and `cwm-reasoning`. This crate must not know who was asked, or how.
 
 mod answers;
 mod config;
 mod cost;
 mod counts;
 mod items;
+mod judges;
+mod measures;
 mod output;
 mod probe;
 mod resamples;
@@ -49,7 +53,7 @@ impl Stage for Grade {
             Output::folder(
                 "tallies",
                 Format::TALLIES,
-                "Sums of each run overall, by category and by task; every two runs compared; the tasks.",
+                "Sums of each run overall, by category and by task; every two runs compared; the tasks; measures of graded tasks.",
             ),
         ]
     }
@@ -60,6 +64,10 @@ impl Stage for Grade {
 
     fn check(&self, values: &Values) -> Vec<ParameterError> {
         Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+    }
+
+    fn unused_parameters(&self, values: &Values) -> Vec<&'static str> {
+        Config::read(values).map_or_else(|_| Vec::new(), |config| config.unused_parameters())
     }
 
     fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cwm_answers::{Grade, Graded, GradesWriter};
 use cwm_contract::Failure;
-use cwm_questions::{MoveFault, PublishedVerdict};
+use cwm_questions::MoveFault;
 
 use crate::answers::{GradedAnswer, RunGrades};
 use crate::items::Items;
@@ -17,8 +17,8 @@ pub fn write(path: &Path, graded: &Graded, items: &Items, runs: &[RunGrades]) ->
     let mut writer = GradesWriter::create(path, graded)?;
     for run in runs {
         let name = run.run.full_name();
-        for (item, answer) in items.all.iter().zip(&run.grades) {
-            if let Some(answer) = answer {
+        for (item, answers) in items.all.iter().zip(&run.grades) {
+            for answer in answers {
                 writer.push(Grade {
                     run: name.clone(),
                     task_id: item.task_id.clone(),
@@ -35,17 +35,33 @@ pub fn write(path: &Path, graded: &Graded, items: &Items, runs: &[RunGrades]) ->
 /// The grade of an answer, without names.
 fn grade(answer: &GradedAnswer) -> Grade {
     let judgement = &answer.judgement;
+    let ruled = judgement.ruled();
+    let measures = ruled.map(|ruled| ruled.measures).unwrap_or_default();
+    let claims = ruled.and_then(|ruled| ruled.claims);
     Grade {
-        extracted: judgement.extracted.clone(),
-        verdict: judgement.verdict.name().to_owned(),
-        correct: judgement.verdict == PublishedVerdict::Correct,
-        sound: judgement.sound,
-        fault: judgement.fault.map(|fault| MoveFault::name(fault).to_owned()),
+        sample: answer.sample,
+        extracted: judgement.extracted(),
+        verdict: judgement.verdict().to_owned(),
+        correct: judgement.is_correct(),
+        sound: judgement.sound(),
+        fault: judgement.fault().map(|fault| MoveFault::name(fault).to_owned()),
         prompt_tokens: answer.prompt_tokens,
         completion_tokens: answer.completion_tokens,
         reasoning_tokens: answer.reasoning_tokens,
         total_tokens: answer.total_tokens,
         cost: answer.cost,
+        score: ruled.and_then(|ruled| ruled.judged.score),
+        reward: ruled.map(|ruled| ruled.judged.reward),
+        rank: measures.rank,
+        win_loss: measures.win_loss,
+        cp_loss: measures.cp_loss,
+        trivial: measures.trivial,
+        move_claims: claims.map(|claims| claims.moves[0]),
+        true_move_claims: claims.map(|claims| claims.moves[1]),
+        piece_claims: claims.map(|claims| claims.pieces[0]),
+        true_piece_claims: claims.map(|claims| claims.pieces[1]),
+        grounded: claims.and_then(|claims| claims.grounded),
+        last: claims.and_then(|claims| claims.last),
         ..Grade::default()
     }
 }

@@ -36,6 +36,24 @@ const ITEMS: [(&str, &str, &str, &str, [&str; 2]); 11] = [
     ("structural_state_tracking_short", "Structural", "{}", "", ["8/8/8/8/8/8/8/8 w - - 0 1", "?"]),
 ];
 
+/// Task, metadata, key, and answers to it, of a king behind his pawn.
+const GRADED: [(&str, &str, &str, [&str; 2]); 4] = [
+    (
+        "predict_move",
+        r#"{"values": {"a1b1": 0.2, "a1b2": 0.6, "a2a3": 0.5, "a2a4": 0.7}}"#,
+        "a2a4",
+        ["The pawn on a2, then a2a3 or a1b2: <answer>a1b2</answer>", "<answer>[a2a4]</answer>"],
+    ),
+    (
+        "best_move",
+        r#"{"candidates": ["a2a4", "a2a3", "a1b1"]}"#,
+        "a2a4",
+        ["<answer>a2a4</answer>", "<answer>a2a5</answer>"],
+    ),
+    ("worst_move", r#"{"candidates": ["a2a4", "a2a3", "a1b1"]}"#, "a1b1", ["a1b1", "<answer>a2a4</answer>"]),
+    ("legal_moves", "{}", "a2a3, a2a4", ["<answer>a2a3, a1b1</answer>", "<answer>['a2a3', 'a2a4']</answer>"]),
+];
+
 /// Runs the stage on them.
 ///
 /// # Errors
@@ -56,7 +74,42 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let prices = [("input", 1.0), ("output", 2.0)].map(|(name, price)| (name.to_owned(), Value::Float(price)));
     let prices = Value::Map([("exact".to_owned(), Value::Map(prices.into()))].into());
     let values = context.values_with([("prices", prices), ("resamples", context.at_most("resamples", 100))]);
-    context.run(&Grade, "grades", &values, &inputs)
+    let mut output = context.run(&Grade, "grades", &values, &inputs)?;
+    output.extend(graded(context)?);
+    Ok(output)
+}
+
+/// The same on graded items, to each of which there are two answers.
+fn graded(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
+    let [items, answers] = ["graded.jsonl", "two"].map(|name| context.folder().join(name));
+    let line = |(task, metadata, key, _): &(&str, &str, &str, _)| {
+        format!(
+            concat!(
+                r#"{{"task_id": "reasoning_{0}_0000", "task_type": "reasoning_{0}", "task_category": "Reasoning", "#,
+                r#""input": "7k/8/8/8/8/8/P7/K7 w - - 0 1", "question": "", "format_examples": [], "#,
+                r#""correct_answer": "{1}", "answer_type": "graded", "metadata": {2}}}"#,
+                "\n"
+            ),
+            task, key, metadata
+        )
+    };
+    fs_err::write(&items, GRADED.iter().map(line).collect::<String>())?;
+    let mut writer = AnswersWriter::create(&answers, &Run { name: "two".to_owned(), ..Run::default() })?;
+    for (task, .., responses) in GRADED {
+        for (sample, response) in (0..).zip(responses) {
+            writer.push(Answer {
+                task_id: format!("reasoning_{task}_0000"),
+                sample: Some(sample),
+                response: Some(response.to_owned()),
+                ..Answer::default()
+            })?;
+        }
+    }
+    writer.finish()?;
+    let values =
+        context.values_with([("resamples", context.at_most("resamples", 100)), ("prices", Value::Map([].into()))]);
+    let inputs = [("items", Label::stage("items"), items), ("answers", Label::stage("two"), answers)];
+    context.run(&Grade, "graded", &values, &inputs)
 }
 
 fn line(task: &str, category: &str, metadata: &str, key: &str) -> String {

@@ -2,7 +2,6 @@
 
 use cwm_bootstrap::{Addend, Draws, LANES, confidence_interval, totals};
 use cwm_contract::{Context, Failure};
-use cwm_questions::PublishedVerdict;
 use rayon::prelude::*;
 
 use crate::answers::RunGrades;
@@ -10,11 +9,12 @@ use crate::config::Config;
 use crate::items::{Items, Task};
 
 /// Share of the resamples that an interval holds.
-const CONFIDENCE: f64 = 0.95;
+pub const CONFIDENCE: f64 = 0.95;
 
-/// Correct answers among the items that each resample draws; the same draws for all runs.
+/// Accuracies of the items that each resample draws; the same draws for all runs.
 pub struct Resamples {
-    /// By task, then by run: a number a resample; none where the run was not asked the task.
+    /// By task, then by run: the sum of the drawn items' shares of correct answers, a number a resample; none where the run was not asked
+    /// the task.
     correct: Vec<Vec<Option<Vec<f64>>>>,
     /// Items of each task.
     items: Vec<f64>,
@@ -29,7 +29,8 @@ impl Resamples {
     pub fn draw(context: &Context, items: &Items, runs: &[RunGrades], config: &Config) -> Result<Self, Failure> {
         let of_task = |task: &Task| {
             context.check_cancelled()?;
-            Ok(draw_task(task, runs, config))
+            let correct: Vec<Option<Vec<Addend<1>>>> = runs.iter().map(|run| correct(task, run)).collect();
+            Ok(sums(task, &correct, config).into_iter().map(|sums| sums.map(|[sums]| sums)).collect())
         };
         let drawn: Vec<Result<_, Failure>> = items.tasks.par_iter().map(of_task).collect();
         Ok(Resamples {
@@ -75,34 +76,37 @@ fn interval(mut results: Vec<f64>) -> Result<(f64, f64), Failure> {
     confidence_interval(&mut results, CONFIDENCE).ok_or_else(|| Failure::internal("an interval of no items"))
 }
 
-fn draw_task(task: &Task, runs: &[RunGrades], config: &Config) -> Vec<Option<Vec<f64>>> {
+/// The sums of each list of addends, whose places are those of the items in the task, over what each resample draws.
+pub fn sums<const N: usize>(
+    task: &Task,
+    lists: &[Option<Vec<Addend<N>>>],
+    config: &Config,
+) -> Vec<Option<[Vec<f64>; N]>> {
     let draws = Draws::new(seed(config.seed, &task.name), task.places.len());
-    let correct: Vec<Option<Vec<Addend<1>>>> = runs.iter().map(|run| correct(task, run)).collect();
-    let mut results: Vec<Option<Vec<f64>>> = correct.iter().map(|run| run.as_ref().map(|_| Vec::new())).collect();
+    let mut results: Vec<Option<[Vec<f64>; N]>> =
+        lists.iter().map(|list| list.as_ref().map(|_| std::array::from_fn(|_| Vec::new()))).collect();
     let mut times = vec![[0.0; LANES]; task.places.len()];
     for first in (0..config.resamples).step_by(LANES) {
         draws.count(first, &mut times);
-        for (correct, results) in correct.iter().zip(&mut results) {
-            if let (Some(correct), Some(results)) = (correct, results) {
-                let [sums] = totals(correct, &times);
-                results.extend(sums);
+        for (list, results) in lists.iter().zip(&mut results) {
+            if let (Some(list), Some(results)) = (list, results) {
+                let sums = totals(list, &times);
+                results.iter_mut().zip(sums).for_each(|(results, sums)| results.extend(sums));
             }
         }
     }
-    for results in results.iter_mut().flatten() {
+    for results in results.iter_mut().flatten().flatten() {
         results.truncate(config.resamples as usize);
     }
     results
 }
 
-/// The items of the task that the run has right, by their places in the task; none if it was not asked.
+/// The items of the task of which the run has answers right, by their places in the task, with the share of these; none if it was not
+/// asked.
 fn correct(task: &Task, run: &RunGrades) -> Option<Vec<Addend<1>>> {
-    let graded = |place: &usize| run.grades[*place].as_ref();
-    let is_correct =
-        |place: &usize| graded(place).is_some_and(|graded| graded.judgement.verdict == PublishedVerdict::Correct);
-    let is_asked = task.places.iter().any(|place| graded(place).is_some());
-    let correct = (0..).zip(&task.places).filter(|(_, place)| is_correct(place));
-    is_asked.then(|| correct.map(|(at, _)| Addend::from((at, [1.0]))).collect())
+    let shares: Vec<f64> = task.places.iter().map(|place| run.correct_share(*place)).collect::<Option<_>>()?;
+    let correct = shares.into_iter().enumerate().filter(|(_, share)| *share > 0.0);
+    Some(correct.map(|(at, share)| Addend::from((at, [share]))).collect())
 }
 
 /// A seed for each task, so that tasks with as many items are drawn differently.

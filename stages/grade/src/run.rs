@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use cwm_answers::{Graded, Tallies};
 use cwm_contract::{Context, Failure};
-use cwm_questions::Judge;
 use rayon::prelude::*;
 
 use crate::answers::RunGrades;
 use crate::config::Config;
 use crate::items::Items;
+use crate::judges::ItemJudge;
+use crate::measures::measures;
 use crate::output;
 use crate::resamples::Resamples;
 use crate::tallies::tallies;
@@ -28,7 +29,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
 fn grade(context: &Context, config: &Config) -> Result<(), Failure> {
     context.activity("reading items");
     let items = Items::read(context, config.unknown_tasks())?;
-    let judges = in_order(items.all.par_iter().map(Judge::new).collect())?;
+    let judges = in_order(items.all.par_iter().map(ItemJudge::new).collect())?;
     context.activity("judging answers");
     let inputs = context.group("answers");
     let read = |input| RunGrades::read(context, input, &items, &judges, config);
@@ -45,7 +46,8 @@ fn grade(context: &Context, config: &Config) -> Result<(), Failure> {
     output::write(context.output("grades")?, &graded, &items, &runs)?;
     context.activity("drawing items");
     let resamples = Resamples::draw(context, &items, &runs, config)?;
-    let tallies = tallies(graded, &items, &judges, &runs, &resamples)?;
+    let mut tallies = tallies(graded, &items, &judges, &runs, &resamples)?;
+    tallies.measures = measures(context, &items, &runs, config)?;
     log(context, &tallies, items.tasks.len());
     tallies.write(context.output("tallies")?)
 }
@@ -61,7 +63,7 @@ fn check_names(context: &Context, runs: &[RunGrades], config: &Config) -> Result
     let mut labels = BTreeMap::new();
     for (run, input) in runs.iter().zip(context.group("answers")) {
         let name = run.run.full_name();
-        if run.grades.iter().all(Option::is_none) {
+        if run.grades.iter().all(Vec::is_empty) {
             return Err(Failure::input(format!("the answers of {} are to no item: none was asked", input.label)));
         }
         if let Some(first) = labels.insert(name.clone(), &input.label) {

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use cwm_answers::{Graded, ItemCount, PairTally, Tallies, Tally};
 use cwm_contract::Failure;
-use cwm_questions::{Judge, PublishedVerdict};
 
-use crate::answers::{GradedAnswer, RunGrades};
+use crate::answers::RunGrades;
 use crate::counts::count;
 use crate::items::{Items, Task};
+use crate::judges::ItemJudge;
 use crate::resamples::Resamples;
 
 /// The tallies of runs that are sorted by full name.
@@ -18,7 +18,7 @@ use crate::resamples::Resamples;
 pub fn tallies(
     graded: Graded,
     items: &Items,
-    judges: &[Judge<'_>],
+    judges: &[ItemJudge<'_>],
     runs: &[RunGrades],
     resamples: &Resamples,
 ) -> Result<Tallies, Failure> {
@@ -57,7 +57,7 @@ fn tally(
     if asked.is_empty() {
         return Ok(None);
     }
-    let counted = count(places(items, &asked).filter_map(|place| runs[run].grades[place].as_ref()));
+    let counted = count(places(items, &asked).flat_map(|place| &runs[run].grades[place]));
     let (low, high) = resamples.interval(run, &asked)?;
     let accuracy = counted.correct as f64 / counted.items as f64;
     Ok(Some(Tally { run: runs[run].run.full_name(), accuracy, low, high, ..counted }))
@@ -82,26 +82,26 @@ fn pair(
     if tasks.is_empty() {
         return Ok(None);
     }
-    let is_correct = |graded: &Option<GradedAnswer>| {
-        graded.as_ref().is_some_and(|graded| graded.judgement.verdict == PublishedVerdict::Correct)
-    };
+    let is_first_correct =
+        |run: &RunGrades, place: usize| run.grades[place].first().is_some_and(|answer| answer.judgement.is_correct());
     let [run, other] = pair.map(|run| &runs[run]);
     let mut tally = PairTally { run: run.run.full_name(), other: other.run.full_name(), ..PairTally::default() };
-    let mut correct = [0_u64; 2];
+    let mut shares = [0.0; 2];
     for place in places(items, &tasks) {
-        let [one, another] = [run, other].map(|run| is_correct(&run.grades[place]));
+        let [one, another] = [run, other].map(|run| is_first_correct(run, place));
         tally.items += 1;
         tally.agreement += u64::from(one == another);
         tally.both_correct += u64::from(one && another);
-        correct[0] += u64::from(one);
-        correct[1] += u64::from(another);
+        for (sum, run) in shares.iter_mut().zip([run, other]) {
+            *sum += run.correct_share(place).unwrap_or(0.0);
+        }
     }
-    tally.difference = (correct[0] as f64 - correct[1] as f64) / tally.items as f64;
+    tally.difference = (shares[0] - shares[1]) / tally.items as f64;
     (tally.low, tally.high) = resamples.difference(pair[0], pair[1], &tasks)?;
     Ok(Some(tally))
 }
 
-fn item_count(task: &Task, items: &Items, judges: &[Judge<'_>]) -> ItemCount {
+fn item_count(task: &Task, items: &Items, judges: &[ItemJudge<'_>]) -> ItemCount {
     let inputs: HashSet<&str> = task.places.iter().map(|place| items.all[*place].input.as_str()).collect();
     let chance: f64 = task.places.iter().map(|place| judges[*place].chance()).sum();
     ItemCount {

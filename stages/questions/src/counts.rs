@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::{Context, Failure};
-use cwm_questions::{Item, Task};
+use cwm_questions::Item;
 use serde_json::{Value, json};
 
 /// Faulty rows of an input that are named in the log.
@@ -54,11 +54,25 @@ impl SourceCounts {
     }
 }
 
+/// The items of a task.
+pub struct TaskItems {
+    /// Its name.
+    pub name: &'static str,
+    /// Items that were built.
+    pub found: usize,
+    /// Items, at most.
+    pub most: usize,
+    /// Whether it must get all of them.
+    pub is_named: bool,
+    /// The input that it is built from.
+    pub source: &'static str,
+}
+
 /// Writes the counts: of sources, and of tasks, those with no item included.
 pub fn write(
     context: &Context,
     sources: &BTreeMap<&'static str, SourceCounts>,
-    tasks: &[(Task, usize)],
+    tasks: &[TaskItems],
     items: &[Item],
 ) -> Result<(), Failure> {
     for (name, SourceCounts { impossible_rights, .. }) in sources {
@@ -69,7 +83,7 @@ pub fn write(
         }
     }
     let sources: BTreeMap<&str, Value> = sources.iter().map(|(name, counts)| (*name, counts.json())).collect();
-    let tasks: BTreeMap<&str, usize> = tasks.iter().map(|(task, found)| (task.name(), *found)).collect();
+    let tasks: BTreeMap<&str, usize> = tasks.iter().map(|task| (task.name, task.found)).collect();
     let counts = json!({ "stage": "questions", "items": items.len(), "sources": sources, "tasks": tasks });
     fs_err::write(context.output("counts")?, format!("{counts}\n"))?;
     Ok(())

@@ -1,6 +1,7 @@
 //! The stage `questions`: builds the items of the tasks that its inputs allow.
 //!
 //! - `puzzles`, `games`, `evaluations`: rows of an input, offered to the tasks. `comments`, `embeddings`: what Semantic is made of.
+//! - `reasoning`: the tasks of Reasoning, whose items are the work of `cwm-reasoning`. `wanted`: which tasks are built.
 //! - `counts`: what was read, left out and found. Which rows become items, and the items, are the work of `cwm-questions`.
 
 mod comments;
@@ -12,13 +13,16 @@ mod files;
 mod games;
 mod probe;
 mod puzzles;
+mod reasoning;
 mod run;
+mod wanted;
 
 use cwm_contract::{
     Context, Failure, Format, Input, Needs, Output, ParameterError, ParameterSpec, Parameters, ProbeContext,
     ProbeOutput, Stage, Values,
 };
 use cwm_questions::Task;
+use cwm_reasoning::ReasoningTask;
 
 use config::Config;
 
@@ -49,7 +53,7 @@ impl Stage for Questions {
             Input::optional(
                 "evaluations",
                 Format::EVALUATIONS,
-                "Evaluated positions, for Position Judgement: of `analyse`, or Lichess's JSON lines.",
+                "Evaluated positions: for Position Judgement, of `analyse`, or Lichess's JSON lines; for Reasoning, of `analyse` with `multipv: all`.",
             ),
             Input::optional("comments", Format::COMMENTS, "Comments on moves, for Semantic."),
             Input::optional(
@@ -76,8 +80,11 @@ impl Stage for Questions {
     fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
         let config = Config::read(values).ok()?;
         let wanted = config.wanted().ok()?;
-        let missing = Task::all().find(|&task| wanted.names(task) && !given.contains(&config.source(task)))?;
-        Some(format!("is to build {missing}, and needs an input `{}` for it", config.source(missing)))
+        let tasks = Task::all().map(|task| (task.name(), config.source(task)));
+        let reasoned = ReasoningTask::ALL.map(|task| (task.name(), "evaluations"));
+        let mut named = tasks.chain(reasoned).filter(|(task, _)| wanted.names(task));
+        let (missing, source) = named.find(|(_, source)| !given.contains(source))?;
+        Some(format!("is to build {missing}, and needs an input `{source}` for it"))
     }
 
     fn outputs(&self) -> Vec<Output> {
@@ -92,7 +99,11 @@ impl Stage for Questions {
     }
 
     fn check(&self, values: &Values) -> Vec<ParameterError> {
-        Config::read(values).and_then(|config| config.wanted().map(|_| ())).err().into_iter().collect()
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+    }
+
+    fn unused_parameters(&self, values: &Values) -> Vec<&'static str> {
+        Config::read(values).map_or_else(|_| Vec::new(), |config| config.unused_parameters())
     }
 
     fn needs(&self, _values: &Values) -> Needs {

@@ -3,20 +3,21 @@
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 
-use cwm_contract::{Context, Failure};
+use cwm_contract::{Context, Failure, ParameterError};
 use cwm_questions::build::{PositionJudgement, Positions, StateTracking, Tactics};
 use cwm_questions::prompt::Wording;
 use cwm_questions::{Band, Category, Distractors, Item, Task, UnknownTasks, read_items, write_line};
+use cwm_reasoning::ReasoningTask;
 
-use crate::config::{Config, Wanted};
-use crate::counts::{self, SourceCounts};
+use crate::config::Config;
+use crate::counts::{self, SourceCounts, TaskItems};
 use crate::files::Text;
-use crate::{comments, evaluations, games, puzzles};
+use crate::{comments, evaluations, games, puzzles, reasoning};
 
 /// Reads the sources and writes `items` and `counts`.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
-    let wanted = config.wanted().map_err(|fault| Failure::input(format!("`{}` {}", fault.parameter, fault.message)))?;
+    let wanted = config.wanted().map_err(failure)?;
     let wording = wording(context, &config)?;
     let given = |input| context.optional_input(input).is_some();
     // Without embeddings, words decide which comments are near.
@@ -26,16 +27,36 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         return Err(Failure::input(format!("the wording has no item of the task {task}"))
             .hint("give the wording of all tasks that are built, or leave this one out with `tasks`"));
     }
-    let (mut items, sources) = build(context, &config, &is_given)?;
+    let (mut items, mut sources) = build(context, &config, &is_given)?;
     items.sort_by_key(|item| item.task().map(Task::category));
     for item in &mut items {
         wording.ask(item)?;
     }
-    let tasks: Vec<(Task, usize)> = Task::all()
-        .filter(|&task| is_given(task))
-        .map(|task| (task, items.iter().filter(|item| item.task() == Some(task)).count()))
-        .collect();
-    check(context, &config, &wanted, &tasks)?;
+    let reasoned: Vec<ReasoningTask> = ReasoningTask::ALL.into_iter().filter(|task| wanted.has(*task)).collect();
+    if let Some(path) = context.optional_input("evaluations").filter(|_| !reasoned.is_empty()) {
+        let (found, counts) = reasoning::read(context, path, &config, &reasoned)?;
+        items.extend(found);
+        sources.insert("values", counts);
+    }
+    let tasks = Task::all().filter(|&task| is_given(task)).map(|task| TaskItems {
+        name: task.name(),
+        found: 0,
+        most: config.items_of(task),
+        is_named: wanted.names(task),
+        source: config.source(task),
+    });
+    let reasoned = reasoned.into_iter().filter(|_| given("evaluations")).map(|task| TaskItems {
+        name: task.name(),
+        found: 0,
+        most: config.per_task as usize,
+        is_named: wanted.names(task),
+        source: "evaluations",
+    });
+    let mut tasks: Vec<TaskItems> = tasks.chain(reasoned).collect();
+    for task in &mut tasks {
+        task.found = items.iter().filter(|item| item.task_type == task.name).count();
+    }
+    check(context, &tasks)?;
     let mut out = BufWriter::new(fs_err::File::create(context.output("items")?)?);
     for item in &items {
         write_line(&mut out, item)?;
@@ -44,6 +65,11 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     counts::write(context, &sources, &tasks, &items)?;
     context.metric("items", items.len() as f64);
     Ok(())
+}
+
+/// The failure of a parameter that cannot be.
+pub fn failure(fault: ParameterError) -> Failure {
+    Failure::input(format!("`{}` {}", fault.parameter, fault.message))
 }
 
 /// How the tasks are worded: as given, else by us.
@@ -101,19 +127,18 @@ fn build(
 /// # Errors
 ///
 /// One of them is named, or none has an item.
-fn check(context: &Context, config: &Config, wanted: &Wanted, tasks: &[(Task, usize)]) -> Result<(), Failure> {
-    for &(task, found) in tasks {
-        let most = config.items_of(task);
-        let message = format!("{task} has {found} of {most} items");
-        if found < most && wanted.names(task) {
-            return Err(Failure::input(format!("{message}: `{}` has no more for it", config.source(task)))
+fn check(context: &Context, tasks: &[TaskItems]) -> Result<(), Failure> {
+    for TaskItems { name, found, most, is_named, source } in tasks {
+        let message = format!("{name} has {found} of {most} items");
+        if found < most && *is_named {
+            return Err(Failure::input(format!("{message}: `{source}` has no more for it"))
                 .hint("give more, or lower `per_task` or `per_theme`"));
         }
         if found < most {
             context.note(message);
         }
     }
-    if tasks.iter().all(|(_, found)| *found == 0) {
+    if tasks.iter().all(|task| task.found == 0) {
         return Err(Failure::input("no item could be built").hint("give more puzzles, games, evaluations or comments"));
     }
     Ok(())

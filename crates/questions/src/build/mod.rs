@@ -17,7 +17,7 @@ mod tracking;
 
 pub use evaluations::{EvaluatedPosition, EvaluationReader, PositionId, SkipReason, four_fields};
 pub use judgement::PositionJudgement;
-pub use picker::Order;
+pub use picker::{Order, Picker, TaskCount};
 pub use positions::{Origin, Positions};
 pub use puzzles::{Puzzle, PuzzleFault, PuzzleReader};
 pub use semantic::semantic;

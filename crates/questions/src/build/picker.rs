@@ -1,6 +1,7 @@
 //! Which rows of a source become items of which task.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fmt::Display;
 
 use cwm_contract::Failure;
 use cwm_game::GameStream;
@@ -20,9 +21,9 @@ pub enum Order {
 
 /// A task of a family, and how many items it is to have.
 #[derive(Clone, Copy, Debug)]
-pub struct TaskCount {
+pub struct TaskCount<T = Task> {
     /// The task.
-    pub task: Task,
+    pub task: T,
     /// Its items.
     pub wanted: usize,
     /// How much it is preferred where several tasks make items of a row: more for tasks that few rows serve. Without effect on
@@ -36,17 +37,17 @@ pub struct TaskCount {
 /// and its own name; a row belongs to the task with the smallest key among those that make an item of it; and each task takes
 /// the rows with its smallest keys. So the items of a task do not depend on which other tasks are wanted, and only they are
 /// kept while rows are read.
-pub struct Picker {
+pub struct Picker<T = Task> {
     order: Order,
     seed: String,
     rows: u64,
-    slots: Vec<Slot>,
+    slots: Vec<Slot<T>>,
     /// The ids of the chosen rows.
     ids: HashSet<String>,
 }
 
-struct Slot {
-    count: TaskCount,
+struct Slot<T> {
+    count: TaskCount<T>,
     keys: GameStream,
     /// The key of the current row.
     key: u64,
@@ -54,7 +55,7 @@ struct Slot {
     chosen: BTreeMap<(u64, u64), (String, Item)>,
 }
 
-impl Slot {
+impl<T> Slot<T> {
     /// Whether a row of the current key would be chosen.
     fn accepts(&self) -> bool {
         let last = self.chosen.last_key_value().map(|((key, _), _)| *key);
@@ -72,11 +73,11 @@ impl Slot {
     }
 }
 
-impl Picker {
+impl<T: Copy + PartialEq + Display> Picker<T> {
     /// For the tasks of a family, in their order.
-    pub fn new(order: Order, seed: i128, tasks: &[TaskCount]) -> Self {
+    pub fn new(order: Order, seed: i128, tasks: &[TaskCount<T>]) -> Self {
         let seed = seed.to_string();
-        let slot = |&count: &TaskCount| Slot {
+        let slot = |&count: &TaskCount<T>| Slot {
             keys: GameStream::new(&format!("questions {} rows", count.task), &seed, 0),
             key: 0,
             chosen: BTreeMap::new(),
@@ -102,8 +103,8 @@ impl Picker {
     pub fn offer(
         &mut self,
         id: &str,
-        tasks: &[Task],
-        mut make: impl FnMut(Task, &mut GameStream) -> Result<Option<Item>, Failure>,
+        tasks: &[T],
+        mut make: impl FnMut(T, &mut GameStream) -> Result<Option<Item>, Failure>,
     ) -> Result<(), Failure> {
         let row = self.rows;
         self.rows += 1;
@@ -113,10 +114,10 @@ impl Picker {
                 Order::Shuffled => slot.draw_key(),
             };
         }
-        if !self.slots.iter().any(Slot::accepts) || self.ids.contains(id) {
+        if !self.slots.iter().any(|slot| slot.accepts()) || self.ids.contains(id) {
             return Ok(());
         }
-        let slot_of = |&task: &Task| self.slots.iter().position(|slot| slot.count.task == task);
+        let slot_of = |&task: &T| self.slots.iter().position(|slot| slot.count.task == task);
         let mut order: Vec<usize> = tasks.iter().filter_map(slot_of).collect();
         match self.order {
             Order::File => order.retain(|&at| self.slots[at].accepts()),

@@ -83,7 +83,10 @@ mod tests {
     fn buckets_are_in_the_order_of_the_game() {
         let shares = read(&[("40+", 2.), ("0-9", 6.), ("10-39", 0.)]).unwrap();
         assert_eq!(shares.shares(), [0.75, 0., 0.25]);
-        assert_eq!([1, 9, 10, 40, 7_000].map(|fullmove| shares.bucket(fullmove)), [Some(0), Some(0), None, Some(2), Some(2)]);
+        assert_eq!(
+            [1, 9, 10, 40, 7_000].map(|fullmove| shares.bucket(fullmove)),
+            [Some(0), Some(0), None, Some(2), Some(2)]
+        );
         assert_eq!(shares.name(2), "40+");
         assert_eq!(read(&[("5-6", 1.)]).unwrap().bucket(7), None);
     }

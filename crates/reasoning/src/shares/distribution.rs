@@ -104,12 +104,10 @@ mod tests {
         let at = |fullmove, side| golden::position(&format!("4k3/8/8/8/8/8/8/R3K3 {side} - - 0 {fullmove}"));
         let distribution = published();
         assert_eq!(distribution.cells(), 10);
-        assert_eq!([(1, "w"), (9, "b"), (25, "b"), (300, "w")].map(|(f, side)| distribution.cell(&at(f, side))), [
-            Some(0),
-            Some(1),
-            Some(5),
-            Some(8)
-        ]);
+        assert_eq!(
+            [(1, "w"), (9, "b"), (25, "b"), (300, "w")].map(|(f, side)| distribution.cell(&at(f, side))),
+            [Some(0), Some(1), Some(5), Some(8)]
+        );
         assert_eq!(distribution_of_early().cell(&at(10, "w")), None);
         assert_eq!(Distribution::default().cell(&at(10, "b")), Some(0));
     }

@@ -3,6 +3,8 @@
 mod build;
 mod wording;
 
+use std::fmt;
+
 use crate::board::BoardForm;
 
 pub use build::build_item;
@@ -46,6 +48,12 @@ impl ReasoningTask {
     /// Whether a list of moves is the answer, and not one move.
     pub fn wants_a_list(self) -> bool {
         self == ReasoningTask::LegalMoves
+    }
+}
+
+impl fmt::Display for ReasoningTask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -11,18 +11,26 @@ use crate::Grade;
 
 mod faults;
 mod golden;
+mod graded;
 mod made;
+mod replay;
 
-/// The text of a golden file; none, with a note, if it is not there.
-fn golden_text(name: &str) -> Option<String> {
+/// A golden file of a system; none, with a note, if it is not there.
+fn golden_path(system: &str, name: &str) -> Option<PathBuf> {
     let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
         PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
     });
-    let path = shared.join("systems/questions-golden").join(name);
-    let Ok(mut file) = std::fs::File::open(&path) else {
+    let path = shared.join(format!("systems/{system}-golden")).join(name);
+    if !path.exists() {
         println!("skipped: {} is not there (CWM_SHARED names the folder that holds systems/)", path.display());
         return None;
-    };
+    }
+    Some(path)
+}
+
+/// The text of a golden file; none, with a note, if it is not there.
+fn golden_text(name: &str) -> Option<String> {
+    let mut file = std::fs::File::open(golden_path("questions", name)?).unwrap();
     let mut text = String::new();
     match name.ends_with(".zst") {
         true => zstd::Decoder::new(file).unwrap().read_to_string(&mut text),
@@ -107,7 +115,7 @@ fn message(trial: Trial) -> String {
 
 fn all_bytes(outcome: &Outcome) -> Vec<Vec<u8>> {
     let read = |path: PathBuf| std::fs::read(path).unwrap();
-    let names = ["overall", "categories", "tasks", "pairs", "items"];
+    let names = ["overall", "categories", "tasks", "pairs", "items", "measures"];
     let tallies = names.map(|name| read(outcome.outputs["tallies"].join(format!("{name}.parquet"))));
     [read(outcome.outputs["grades"].clone())].into_iter().chain(tallies).collect()
 }

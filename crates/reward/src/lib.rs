@@ -1,0 +1,27 @@
+//! Rewards of answers for programs that train models: the command `cwm reward`.
+//!
+//! - `items`: the graded items of a file. `line`: from a line to its answer. `serve`: from input to output, block by block.
+//!
+//! The executor reaches it through a trait of the contract; no stage uses it. It must not know pipelines, the store, or who trains.
+
+mod items;
+mod line;
+mod serve;
+
+use std::io::{Read, Write};
+
+use cwm_contract::{Failure, RewardRequest, RewardServer};
+
+/// Implements `RewardServer` for the tasks of `cwm-reasoning`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ItemRewards;
+
+impl RewardServer for ItemRewards {
+    fn serve(&self, request: &RewardRequest, input: &mut dyn Read, output: &mut dyn Write) -> Result<(), Failure> {
+        let items = items::Items::read(request)?;
+        serve::serve(&items, input, output)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,222 @@
+//! Measures of answers to graded items, with intervals.
+
+use std::collections::BTreeMap;
+
+use cwm_answers::Measure;
+use cwm_bootstrap::{Addend, confidence_interval};
+use cwm_contract::{Context, Failure};
+use cwm_reasoning::{ReadAnswer, ReasoningTask, Verdict};
+use rayon::prelude::*;
+
+use crate::answers::RunGrades;
+use crate::config::Config;
+use crate::items::{Items, Task};
+use crate::judges::RuledAnswer;
+use crate::resamples::{CONFIDENCE, sums};
+
+/// Parts into which ranks are sorted.
+const PARTS: usize = 10;
+
+/// What is measured: the sum of a number over the answers, divided by the sum of another, mostly by how many answers count.
+#[derive(Clone, Copy, Debug)]
+enum Measured {
+    Reward,
+    Readable,
+    Verdict(Verdict),
+    Accuracy,
+    Iou,
+    IouAll,
+    Legal,
+    Rank,
+    RankPart(usize),
+    Trivial,
+    Best,
+    WinLoss,
+    CpLoss,
+    Commonest,
+    Grounded,
+    Last,
+    Moves,
+    Pieces,
+    Claims,
+}
+
+impl Measured {
+    /// The measures of a task, in the order of the table.
+    fn of_task(task: ReasoningTask) -> Vec<Measured> {
+        let verdicts: &[Verdict] = match task {
+            ReasoningTask::PredictMove => &[Verdict::Legal, Verdict::Illegal],
+            ReasoningTask::BestMove | ReasoningTask::WorstMove => {
+                &[Verdict::Right, Verdict::Wrong, Verdict::NotACandidate]
+            }
+            ReasoningTask::LegalMoves => &[Verdict::Scored],
+        };
+        let mut measures = vec![Measured::Reward, Measured::Readable];
+        measures.extend(verdicts.iter().chain([&Verdict::Unreadable]).map(|verdict| Measured::Verdict(*verdict)));
+        match task {
+            ReasoningTask::BestMove | ReasoningTask::WorstMove => measures.push(Measured::Accuracy),
+            ReasoningTask::LegalMoves => measures.extend([Measured::Iou, Measured::IouAll]),
+            ReasoningTask::PredictMove => {
+                measures.extend([Measured::Legal, Measured::Rank]);
+                measures.extend((0..PARTS).map(Measured::RankPart));
+                measures.extend([Measured::Trivial, Measured::Best, Measured::WinLoss, Measured::CpLoss]);
+                measures.extend([Measured::Commonest, Measured::Grounded, Measured::Last]);
+            }
+        }
+        measures.extend([Measured::Moves, Measured::Pieces, Measured::Claims]);
+        measures
+    }
+
+    fn name(self) -> String {
+        match self {
+            Measured::Reward => "reward",
+            Measured::Readable => "readable",
+            Measured::Verdict(verdict) => return format!("verdict_{}", verdict.name()),
+            Measured::Accuracy => "accuracy",
+            Measured::Iou => "iou",
+            Measured::IouAll => "iou_all",
+            Measured::Legal => "legal",
+            Measured::Rank => "rank",
+            Measured::RankPart(part) => return format!("rank_{part}"),
+            Measured::Trivial => "trivial",
+            Measured::Best => "best",
+            Measured::WinLoss => "win_loss",
+            Measured::CpLoss => "cp_loss",
+            Measured::Commonest => "commonest",
+            Measured::Grounded => "grounded",
+            Measured::Last => "last",
+            Measured::Moves => "referenced_accuracy",
+            Measured::Pieces => "pieces_accuracy",
+            Measured::Claims => "claims_accuracy",
+        }
+        .to_owned()
+    }
+
+    /// What an answer adds to both sums; none if it does not count. `commonest` is the commonest legal move of the run.
+    fn of_answer(self, answer: &RuledAnswer, commonest: Option<&str>) -> Option<[f64; 2]> {
+        let RuledAnswer { judged, measures, claims } = answer;
+        let share = |is: bool| f64::from(u8::from(is));
+        let counted = |[all, true_ones]: [u64; 2]| [true_ones as f64, all as f64];
+        let value = match self {
+            Measured::Reward => judged.reward,
+            Measured::Readable => share(judged.read.is_some()),
+            Measured::Verdict(verdict) => share(judged.verdict == verdict),
+            Measured::Accuracy => share(judged.verdict == Verdict::Right),
+            Measured::Iou => judged.score.filter(|_| judged.read.is_some())?,
+            Measured::IouAll => judged.score?,
+            Measured::Legal => share(judged.verdict == Verdict::Legal),
+            Measured::Rank => measures.rank?,
+            Measured::RankPart(part) => share(part_of(measures.rank?) == part),
+            Measured::Trivial => share(measures.trivial?),
+            Measured::Best => share(measures.best?),
+            Measured::WinLoss => measures.win_loss?,
+            Measured::CpLoss => measures.cp_loss?,
+            Measured::Commonest => share(legal_move(answer)? == commonest?),
+            Measured::Grounded => share(claims.as_ref()?.grounded?),
+            Measured::Last => share(claims.as_ref()?.last?),
+            Measured::Moves => return Some(counted(claims.as_ref()?.moves)),
+            Measured::Pieces => return Some(counted(claims.as_ref()?.pieces)),
+            Measured::Claims => {
+                let [moves, pieces] = [claims.as_ref()?.moves, claims.as_ref()?.pieces].map(counted);
+                return Some([moves[0] + pieces[0], moves[1] + pieces[1]]);
+            }
+        };
+        Some([value, 1.0])
+    }
+}
+
+/// The tenth in which a rank lies; 1 is in the last.
+fn part_of(rank: f64) -> usize {
+    // Ranks such as 1 - 7/10 must not fall into the tenth below for the sake of rounding.
+    ((rank * PARTS as f64 + 1e-9) as usize).min(PARTS - 1)
+}
+
+/// The answered move, if it is a legal one where any can be answered.
+fn legal_move(answer: &RuledAnswer) -> Option<&str> {
+    match &answer.judged.read {
+        Some(ReadAnswer::Move(uci)) if answer.judged.verdict == Verdict::Legal => Some(uci),
+        _ => None,
+    }
+}
+
+/// The measures of all runs, in the order of runs, tasks and measures.
+///
+/// # Errors
+/// It was cancelled.
+pub fn measures(
+    context: &Context,
+    items: &Items,
+    runs: &[RunGrades],
+    config: &Config,
+) -> Result<Vec<Measure>, Failure> {
+    let graded: Vec<(&Task, ReasoningTask)> =
+        items.tasks.iter().filter_map(|task| Some((task, ReasoningTask::of_name(&task.name)?))).collect();
+    let of_both: Vec<_> =
+        runs.iter().flat_map(|run| graded.iter().map(move |(task, kind)| (run, *task, *kind))).collect();
+    let measured: Vec<Result<Vec<Measure>, Failure>> = of_both
+        .par_iter()
+        .map(|(run, task, kind)| {
+            context.check_cancelled()?;
+            Ok(of_run(run, task, *kind, config))
+        })
+        .collect();
+    Ok(measured.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+/// The measures of a run and task; none if it was not asked.
+fn of_run(run: &RunGrades, task: &Task, kind: ReasoningTask, config: &Config) -> Vec<Measure> {
+    let moves = moves(run, task);
+    // The first of equals.
+    let commonest = moves.iter().rev().max_by_key(|(_, count)| **count).map(|(uci, _)| *uci);
+    let kinds = Measured::of_task(kind);
+    let lists: Vec<Option<Vec<Addend<2>>>> =
+        kinds.iter().map(|measured| Some(addends(run, task, *measured, commonest))).collect();
+    let resampled = sums(task, &lists, config);
+    let row = |measure: String, n: f64, value: f64| Measure {
+        run: run.run.full_name(),
+        task: task.name.clone(),
+        measure,
+        n: n as u64,
+        value,
+        ..Measure::default()
+    };
+    let mut rows = Vec::new();
+    for ((measured, list), resampled) in
+        kinds.into_iter().zip(lists.iter().flatten()).zip(resampled.into_iter().flatten())
+    {
+        let [sum, of] =
+            list.iter().fold([0.0; 2], |sums, addend| std::array::from_fn(|at| sums[at] + addend.values[at]));
+        if of > 0.0 {
+            let [drawn, of_drawn] = resampled;
+            let mut values: Vec<f64> = drawn.into_iter().zip(of_drawn).map(|(sum, of)| sum / of).collect();
+            let (low, high) = confidence_interval(&mut values, CONFIDENCE).unzip();
+            rows.push(Measure { low, high, ..row(measured.name(), of, sum / of) });
+        }
+        if matches!(measured, Measured::Commonest) && of > 0.0 {
+            rows.push(row("distinct".to_owned(), of, moves.len() as f64 / of));
+        }
+    }
+    rows
+}
+
+/// How often each legal move was answered.
+fn moves<'r>(run: &'r RunGrades, task: &Task) -> BTreeMap<&'r str, u64> {
+    let mut moves = BTreeMap::new();
+    for answer in task.places.iter().flat_map(|place| &run.grades[*place]) {
+        if let Some(uci) = answer.judgement.ruled().and_then(legal_move) {
+            *moves.entry(uci).or_default() += 1;
+        }
+    }
+    moves
+}
+
+/// What each item of the task adds to both sums, by its place in the task.
+fn addends(run: &RunGrades, task: &Task, measured: Measured, commonest: Option<&str>) -> Vec<Addend<2>> {
+    let of_item = |place: &usize| {
+        let answers = run.grades[*place].iter().filter_map(|answer| answer.judgement.ruled());
+        let parts = answers.filter_map(|answer| measured.of_answer(answer, commonest));
+        parts.fold([0.0; 2], |sums, part| [sums[0] + part[0], sums[1] + part[1]])
+    };
+    let all = task.places.iter().map(of_item).enumerate();
+    all.filter(|(_, [_, of])| *of > 0.0).map(Addend::from).collect()
+}
