@@ -9,6 +9,7 @@ mod direct;
 mod draws;
 mod example;
 mod facts;
+mod guided;
 mod lines;
 mod measures;
 mod mixing;
@@ -27,7 +28,8 @@ pub use claims::{ClaimRule, Claims, MoveClaim, PieceClaim, claims};
 pub use direct::best_move;
 pub use draws::Draws;
 pub use example::{Example, Message, MessageRole, read_examples};
-pub use facts::factual;
+pub use facts::{FactKind, factual};
+pub use guided::{GuidedLine, GuidedMode, GuidedSearch, guided_example, guided_item};
 pub use lines::best_line;
 pub use measures::MoveMeasures;
 pub use mixing::{Mix, Mixture, MixtureSource, Source, mix};
@@ -40,3 +42,5 @@ pub use verifier::Verifier;
 
 #[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod replay;

@@ -9,3 +9,7 @@ pub const TASK: &str = "You are a strong chess player, and so is your opponent. 
 /// Of the examples whose target is the bare answer.
 pub const DIRECT: &str =
     "You are a strong chess player. Answer the question at once, and write nothing but the answer.";
+
+/// Of the examples that explain a move.
+pub const EXPLAIN: &str =
+    "You are a strong chess player. Give reasons that can be seen on the board, then your verdict.";

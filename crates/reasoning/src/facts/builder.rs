@@ -2,18 +2,24 @@
 
 use shakmaty::Chess;
 
-use super::Facts;
-use super::question::Kind;
+use super::{FactKind, Facts};
 use crate::board::BoardForm;
 use crate::direct::direct;
 use crate::draws::Draws;
 use crate::example::Example;
+use crate::values::Values;
 
-/// An example of 4, 5 or 6 questions about a position, drawn without replacement from a pot of tickets, no question twice. None if the
-/// position has too few.
-pub fn factual(position: &Chess, form: BoardForm, draws: &mut Draws) -> Option<Example> {
+/// An example of 4, 5 or 6 questions about a position, drawn without replacement from a pot with so many `tickets` of each kind (such
+/// as [`FactKind::PUBLISHED`]), no question twice. Two of the kinds need `values`. None if the position has too few questions.
+pub fn factual(
+    position: &Chess,
+    values: Option<&Values>,
+    form: BoardForm,
+    tickets: &[(FactKind, usize)],
+    draws: &mut Draws,
+) -> Option<Example> {
     let wanted = draws.between(4, 6) as usize;
-    let drawn = questions(&Facts::of(position), wanted, draws)?;
+    let drawn = questions(&Facts::of(position, values), wanted, tickets, draws)?;
     let (questions, answers): (Vec<String>, Vec<String>) =
         drawn.into_iter().map(|one| (one.question, one.answer)).unzip();
     let mut example = direct("factual", position, form, &questions, &answers.join(" "));
@@ -23,24 +29,29 @@ pub fn factual(position: &Chess, form: BoardForm, draws: &mut Draws) -> Option<E
 
 /// A question about a position, with its answer.
 pub(super) struct Question {
-    kind: Kind,
+    pub(super) kind: FactKind,
     pub(super) question: String,
     pub(super) answer: String,
 }
 
 /// A kind leaves the pot when it has no question, or as many as it may; a ticket that repeats a question is spent.
-pub(super) fn questions(facts: &Facts, wanted: usize, draws: &mut Draws) -> Option<Vec<Question>> {
-    let tickets = |kind: Kind| std::iter::repeat_n(kind, kind.tickets_and_most().0);
-    let mut pot: Vec<Kind> = Kind::ALL.into_iter().flat_map(tickets).collect();
+pub(super) fn questions(
+    facts: &Facts,
+    wanted: usize,
+    tickets: &[(FactKind, usize)],
+    draws: &mut Draws,
+) -> Option<Vec<Question>> {
+    let mut pot: Vec<FactKind> =
+        tickets.iter().flat_map(|(kind, tickets)| std::iter::repeat_n(*kind, *tickets)).collect();
     draws.shuffle(&mut pot);
     let mut drawn: Vec<Question> = Vec::with_capacity(wanted);
-    let mut failed: Vec<Kind> = Vec::new();
+    let mut failed: Vec<FactKind> = Vec::new();
     for kind in pot {
         if drawn.len() == wanted {
             break;
         }
         let of_kind = drawn.iter().filter(|one| one.kind == kind).count();
-        if failed.contains(&kind) || of_kind == kind.tickets_and_most().1 {
+        if failed.contains(&kind) || of_kind == kind.most() {
             continue;
         }
         match kind.draw(facts, draws) {

@@ -2,12 +2,17 @@
 
 mod builder;
 mod illegal;
+mod kind;
 mod question;
+mod valued;
 
 use cwm_encoding::PlainMove;
 use shakmaty::{Chess, Color, Move, MoveList, Position, Role, Square};
 
+use crate::values::Values;
+
 pub use builder::factual;
+pub use kind::FactKind;
 
 /// What can be asked about a position.
 pub(crate) struct Facts<'a> {
@@ -16,15 +21,17 @@ pub(crate) struct Facts<'a> {
     moves: MoveList,
     /// The moves that the opponent would have were it his turn; none while the side to move is in check.
     their_moves: MoveList,
+    /// What the legal moves are worth, if it is known.
+    values: Option<&'a Values>,
 }
 
 /// The kind of piece that captures, and that of the captured one.
 pub(crate) type CapturePair = (Role, Role);
 
 impl<'a> Facts<'a> {
-    pub(crate) fn of(position: &'a Chess) -> Facts<'a> {
+    pub(crate) fn of(position: &'a Chess, values: Option<&'a Values>) -> Facts<'a> {
         let their_moves = position.clone().swap_turn().map(|theirs| theirs.legal_moves()).unwrap_or_default();
-        Facts { position, moves: position.legal_moves(), their_moves }
+        Facts { position, moves: position.legal_moves(), their_moves, values }
     }
 
     /// Whose king is in check.

@@ -1,52 +1,33 @@
-//! The six kinds of question, each with its answer.
+//! Questions of each kind, with their answers.
 
 use cwm_questions::truth::role_name;
 use shakmaty::{Chess, Color, Position, Role, Square};
 
 use super::illegal::illegal_move;
-use super::{CapturePair, Facts};
+use super::valued::{balanced, large_advantage, which_of_two, win_probability};
+use super::{CapturePair, FactKind, Facts};
 use crate::draws::Draws;
 use crate::pieces::{color_word, uci};
 
-/// A kind of question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Check,
-    Legal,
-    Capture,
-    Material,
-    Mobility,
-    OnlyCapture,
-}
-
-impl Kind {
-    pub(super) const ALL: [Kind; 6] =
-        [Kind::Check, Kind::Legal, Kind::Capture, Kind::Material, Kind::Mobility, Kind::OnlyCapture];
-
-    /// Its tickets in the pot from which questions are drawn, and the most questions of it on one board.
-    pub(super) fn tickets_and_most(self) -> (usize, usize) {
-        match self {
-            Kind::Check => (2, 1),
-            Kind::Legal => (5, 3),
-            Kind::Material => (5, 1),
-            Kind::Capture | Kind::Mobility | Kind::OnlyCapture => (5, 2),
-        }
-    }
-
+impl FactKind {
     /// A question of the kind with its answer; none if the board has none.
     pub(super) fn draw(self, facts: &Facts, draws: &mut Draws) -> Option<(String, String)> {
         match self {
-            Kind::Check => Some(check(facts, draws)),
-            Kind::Legal => legal(facts, draws),
-            Kind::Capture => capture(facts, draws),
-            Kind::Material => Some(material(facts, draws)),
-            Kind::Mobility => mobility(facts, draws),
-            Kind::OnlyCapture => only_capture(facts, draws),
+            FactKind::Check => Some(check(facts, draws)),
+            FactKind::Legal => legal(facts, draws),
+            FactKind::Capture => capture(facts, draws),
+            FactKind::Material => Some(material(facts, draws)),
+            FactKind::Mobility => mobility(facts, draws),
+            FactKind::OnlyCapture => only_capture(facts, draws),
+            FactKind::LargeAdvantage => Some(large_advantage(facts)),
+            FactKind::Balanced => Some(balanced(facts)),
+            FactKind::WinProbability => win_probability(facts),
+            FactKind::WhichOfTwo => which_of_two(facts, draws),
         }
     }
 }
 
-fn yes_or_no(yes: bool) -> String {
+pub(super) fn yes_or_no(yes: bool) -> String {
     if yes { "Yes" } else { "No" }.to_owned()
 }
 

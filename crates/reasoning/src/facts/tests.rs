@@ -20,6 +20,8 @@ struct Golden {
     capture_pairs: Vec<String>,
     their_capture_pairs: Vec<String>,
     only_capture: BTreeMap<String, String>,
+    large_advantage: Option<String>,
+    balanced: bool,
 }
 
 fn letters(pairs: &[CapturePair]) -> Vec<String> {
@@ -35,12 +37,14 @@ fn golden_facts() {
     assert_eq!(rows.len(), 60);
     for row in rows {
         let position = golden::position(&fens[row.id]);
-        let facts = Facts::of(&position);
+        let facts = Facts::of(&position, None);
         assert_eq!(facts.in_check().map(color_word), row.in_check.as_deref());
         let mut legal: Vec<String> = facts.moves.iter().map(|&played| uci(played)).collect();
         legal.sort();
         assert_eq!(legal, row.legal);
         assert_eq!(facts.material(), row.material_white);
+        assert_eq!(facts.large_advantage().map(color_word), row.large_advantage.as_deref(), "{}", row.id);
+        assert_eq!(facts.is_balanced(), row.balanced, "{}", row.id);
         let mobility = facts.mobility().into_iter().map(|(square, moves)| (square.to_string(), moves));
         assert_eq!(mobility.collect::<BTreeMap<_, _>>(), row.mobility, "{}", row.id);
         assert_eq!(letters(&facts.capture_pairs()), row.capture_pairs, "{}", row.id);
@@ -77,8 +81,8 @@ fn answers_are_those_of_the_golden_facts() {
         let position = golden::position(&fens[row.id]);
         for seed in 0..40 {
             let mut draws = Draws::new("factual", seed, row.id as u64);
-            let facts = Facts::of(&position);
-            let Some(found) = questions(&facts, 6, &mut draws) else { continue };
+            let facts = Facts::of(&position, None);
+            let Some(found) = questions(&facts, 6, &FactKind::PUBLISHED, &mut draws) else { continue };
             let texts: BTreeSet<&String> = found.iter().map(|one| &one.question).collect();
             assert_eq!(texts.len(), 6);
             for question in found {
@@ -96,11 +100,11 @@ fn answers_are_those_of_the_golden_facts() {
 #[test]
 fn scenarios_have_their_weights() {
     let position = golden::position("r1bq1rk1/pp2bppp/2n1pn2/3p4/2PP4/2N2N2/PP2BPPP/R1BQ1RK1 w - - 0 9");
-    let facts = Facts::of(&position);
+    let facts = Facts::of(&position, None);
     let (mut legal, mut theirs, mut total) = (0, 0, 0);
     for seed in 0..20_000 {
         let mut draws = Draws::new("factual", seed, 0);
-        let (question, answer) = question::Kind::Legal.draw(&facts, &mut draws).unwrap();
+        let (question, answer) = FactKind::Legal.draw(&facts, &mut draws).unwrap();
         let uci: UciMove = question.split(' ').nth(4).unwrap().parse().unwrap();
         let UciMove::Normal { from, .. } = uci else { panic!("{question}") };
         assert_eq!(answer == "Yes", uci.to_move(&position).is_ok());
@@ -116,8 +120,8 @@ fn scenarios_have_their_weights() {
 #[test]
 fn in_check_four_of_five_answers_are_yes() {
     let position = golden::position("4k3/8/8/8/4r3/8/3P1PPP/3QKB1R w - - 0 1");
-    let facts = Facts::of(&position);
-    let answer = |seed| question::Kind::Check.draw(&facts, &mut Draws::new("factual", seed, 0)).unwrap().1;
+    let facts = Facts::of(&position, None);
+    let answer = |seed| FactKind::Check.draw(&facts, &mut Draws::new("factual", seed, 0)).unwrap().1;
     let yes = (0..10_000).filter(|seed| answer(*seed) == "Yes").count();
     assert!((7_800..8_200).contains(&yes), "{yes}");
 }
@@ -143,10 +147,42 @@ fn an_illegal_move_in_check_leaves_the_king_in_check() {
 fn an_example_has_four_to_six_answers() {
     let mut counts = BTreeMap::new();
     for seed in 0..300 {
-        let example =
-            factual(&Chess::default(), BoardForm::UniformVisual, &mut Draws::new("factual", seed, 0)).unwrap();
+        let example = factual(
+            &Chess::default(),
+            None,
+            BoardForm::UniformVisual,
+            &FactKind::PUBLISHED,
+            &mut Draws::new("factual", seed, 0),
+        )
+        .unwrap();
         *counts.entry(example.target().split(' ').count()).or_insert(0) += 1;
     }
     assert_eq!(counts.keys().copied().collect::<Vec<_>>(), [4, 5, 6]);
     assert!(counts.values().all(|count| (70..130).contains(count)), "{counts:?}");
+}
+
+#[test]
+fn kinds_that_are_off_ask_about_material_and_values() {
+    let position = golden::position("7k/8/8/8/8/8/1q6/K7 w - - 0 1");
+    let values = Values::new(vec![("a1b2".to_owned(), 0.512_34)]).unwrap();
+    let asked = |kind: FactKind, position: &Chess, values: Option<&Values>| {
+        kind.draw(&Facts::of(position, values), &mut Draws::new("factual", 0, 0))
+    };
+    let answer = |kind| asked(kind, &position, Some(&values)).unwrap().1;
+    assert_eq!(
+        [FactKind::LargeAdvantage, FactKind::Balanced, FactKind::WinProbability].map(answer),
+        ["black", "No", "51.2"]
+    );
+    assert_eq!(asked(FactKind::WinProbability, &position, None), None);
+    assert_eq!(asked(FactKind::WhichOfTwo, &position, Some(&values)), None);
+
+    let position = golden::position("7k/8/8/8/8/8/1P6/K7 w - - 0 1");
+    let wins = [("a1a2", 0.5), ("a1b1", 0.7), ("b2b3", 0.1), ("b2b4", 0.4)];
+    let values = Values::new(wins.map(|(uci, win)| (uci.to_owned(), win)).to_vec()).unwrap();
+    let (question, answer) = asked(FactKind::WhichOfTwo, &position, Some(&values)).unwrap();
+    assert!(question.starts_with("Which square is better for your pawn at b2: b"), "{question}");
+    assert_eq!(answer, "b4");
+    for kind in FactKind::ALL {
+        assert_eq!(FactKind::of_name(kind.name()), Some(kind));
+    }
 }

@@ -11,7 +11,7 @@ mod quoted;
 mod release;
 mod tags;
 
-pub use tags::before_last_answer;
+pub(crate) use tags::{before_last_answer, last_answer};
 
 /// How the answer is found in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -6,7 +6,7 @@ const OPEN: &str = "<answer>";
 const CLOSE: &str = "</answer>";
 
 /// The last match of `<answer>(.*?)</answer>` (the dot any character), without white space at both ends. Each tag is looked at once.
-pub(super) fn last_answer(text: &str) -> Option<&str> {
+pub fn last_answer(text: &str) -> Option<&str> {
     let (mut found, mut rest) = (None, text);
     while let Some((_, after)) = rest.split_once(OPEN) {
         let Some((answer, next)) = after.split_once(CLOSE) else { break };

@@ -1,0 +1,62 @@
+//! Questions about who is better, which the published data know and do not use.
+
+use super::Facts;
+use super::question::yes_or_no;
+use crate::draws::Draws;
+use crate::pieces::color_word;
+use cwm_questions::truth::role_name;
+use shakmaty::{Color, Position, Square};
+
+/// The least difference of the win probabilities of two moves that a question compares.
+const DIFFERENT: f64 = 0.25;
+
+pub(super) fn large_advantage(facts: &Facts) -> (String, String) {
+    let question = "Which side is ahead by more than 300 centipawns of material (white, black or none)?";
+    (question.to_owned(), facts.large_advantage().map_or("none", color_word).to_owned())
+}
+
+pub(super) fn balanced(facts: &Facts) -> (String, String) {
+    let question = "Is the material balanced, with less than 120 centipawns between the sides (Yes or No)?";
+    (question.to_owned(), yes_or_no(facts.is_balanced()))
+}
+
+/// In percent, with one decimal.
+pub(super) fn win_probability(facts: &Facts) -> Option<(String, String)> {
+    let question = "What is your probability of winning in percent, with one decimal?";
+    Some((question.to_owned(), format!("{:.1}", 100. * facts.values?.best().1)))
+}
+
+/// Two moves of one piece to different squares.
+pub(super) fn which_of_two(facts: &Facts, draws: &mut Draws) -> Option<(String, String)> {
+    let values: Vec<(&str, f64)> = facts.values?.iter().collect();
+    let squares = |uci: &str| Some((uci.get(..2)?.to_owned(), uci.get(2..4)?.to_owned()));
+    let mut pairs = Vec::new();
+    for (at, (first, first_win)) in values.iter().enumerate() {
+        for (second, second_win) in &values[at + 1..] {
+            let ((from, to), (other_from, other_to)) = (squares(first)?, squares(second)?);
+            if from == other_from && to != other_to && (first_win - second_win).abs() >= DIFFERENT {
+                pairs.push((from, [(to, *first_win), (other_to, *second_win)]));
+            }
+        }
+    }
+    let (from, mut targets) = draws.one_of(&pairs)?.clone();
+    draws.shuffle(&mut targets);
+    let square = Square::from_ascii(from.as_bytes()).ok()?;
+    let piece = role_name(facts.position.board().role_at(square)?);
+    let [(first, first_win), (second, second_win)] = targets;
+    let question = format!("Which square is better for your {piece} at {from}: {first} or {second}?");
+    Some((question, if first_win > second_win { first } else { second }))
+}
+
+impl Facts<'_> {
+    /// The side that is ahead by more than 300 centipawns of material.
+    pub(super) fn large_advantage(&self) -> Option<Color> {
+        let material = self.material();
+        (material.abs() > 300).then_some(Color::from_white(material > 0))
+    }
+
+    /// Whether less than 120 centipawns of material are between the sides.
+    pub(super) fn is_balanced(&self) -> bool {
+        self.material().abs() < 120
+    }
+}
