@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use arrow_array::RecordBatch;
 use cwm_answers::{AnswersWriter, GradesWriter};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::json;

@@ -37,7 +37,13 @@ fn histogram(experiment: &Experiment) -> Panel {
     let mut most = 0.0_f64;
     for phase in [Phase::Before, Phase::After] {
         let Some(player) = experiment.of(phase) else { continue };
-        let share = |name: &str| player.measure(PREDICT, name).map_or(0.0, |measure| measure.value);
+        // Shares of ranks are of legal answers alone.
+        let answers = player.measure(PREDICT, "reward").map_or(0, |measure| measure.n);
+        let share = |name: &str| {
+            player
+                .measure(PREDICT, name)
+                .map_or(0.0, |measure| measure.value * measure.n as f64 / answers.max(1) as f64)
+        };
         for bin in 0..BINS {
             let (share, what) = if bin + 1 == BINS {
                 (share("verdict_illegal") + share("verdict_unreadable"), "no legal move".to_owned())

@@ -42,8 +42,8 @@ pub(crate) fn quality(measured: &Measured) -> Table {
         id: id("quality"),
         title: "Quality of moves".into(),
         paper: Some("Figure 6, Section 4"),
-        caption: "Answers to Predict move. Rank, best moves and losses are of legal moves; a rank of .3 is from .3 to below .4, and that of the \
-                  best move is in the last tenth. Shares of ranks, illegal and unreadable answers are of all answers."
+        caption: "Answers to Predict move. Ranks, best moves and losses are of legal moves; a rank of .3 is from .3 to below .4, and that of the best \
+                  move is in the last tenth. Illegal and unreadable ones are of all answers."
             .into(),
         ..by_run(measured, "rank", "Legal moves", &numbers)
     }

@@ -81,17 +81,18 @@ fn results(measured: &Measured, facts: &Facts, specs: &[Spec], budgets: bool, ta
     let (mut groups, mut compared) = (Vec::new(), Vec::new());
     for experiment in &measured.experiments {
         let printed = |spec: &Spec, phase| printed(facts, experiment.paper?, spec, phase);
-        let beside = |spec: &Spec, phase| printed(spec, phase).filter(|_| measured.is_published(spec.task));
+        // What a judge scores is of the same answers as claims are.
+        let task = |spec: &Spec| if spec.task.is_empty() { PREDICT } else { spec.task };
+        let beside = |spec: &Spec, phase| printed(spec, phase).filter(|_| measured.is_published(task(spec)));
         let columns = || specs.iter().flat_map(|spec| PHASES.map(|phase| (spec, phase)));
-        if columns().all(|(spec, phase)| {
-            printed(spec, phase).is_none() || beside(spec, phase).is_some() || spec.task.is_empty()
-        }) {
+        if columns().all(|(spec, phase)| printed(spec, phase).is_none() || beside(spec, phase).is_some()) {
             compared.extend(experiment.paper);
         }
         let mut numbers = Vec::new();
         if budgets {
             numbers.push(PaperComparison::without_paper(mix_tokens(measured, experiment)));
-            let of_paper = |(_, fact): (&str, &str)| experiment.paper.and_then(|model| facts.get(model, fact));
+            let paper = experiment.paper.filter(|_| measured.is_published(PREDICT));
+            let of_paper = |(_, fact): (&str, &str)| facts.get(paper?, fact);
             numbers.extend(BUDGETS.map(|budget| PaperComparison::new(Cell::none(), of_paper(budget), number::setting)));
         }
         numbers.extend(columns().map(|(spec, phase)| {
