@@ -57,6 +57,15 @@ impl AnswersReader {
         self.run.as_ref()
     }
 
+    /// Who answered, by the name `label` where the file has no `cwm.run`, or one without a name: a stage does not know its own label.
+    pub fn run_or(&self, label: &str) -> Run {
+        let mut run = self.run.clone().unwrap_or_default();
+        if run.name.is_empty() {
+            label.clone_into(&mut run.name);
+        }
+        run
+    }
+
     fn rows_of(&self, batch: &RecordBatch) -> Result<Vec<Answer>, Failure> {
         let schema = Answer::schema();
         let columns = schema.fields().iter().map(|field| self.column(batch, field));

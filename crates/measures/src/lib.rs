@@ -1,4 +1,5 @@
-//! What choices of moves are worth: rates and losses of arms on the same positions, their differences, and intervals.
+//! What choices of moves are worth: rates and losses of arms on the same positions, their differences, and intervals. What graded
+//! answers of runs to the same items are worth.
 //!
 //! An arm is what is compared: a form of input with a mask, at one size, over all of its seeds. This crate is apart from
 //! the format `choices`, so that a change of a measure does not run `choose` again. It must not know chess, models, or which
@@ -6,12 +7,14 @@
 
 mod arm;
 mod comparison;
+mod graded;
 mod measure;
 mod resamples;
 mod run;
 
 pub use arm::{Arm, by_arm};
 pub use comparison::{Asked, Comparison, Measured};
+pub use graded::{GradeMeasure, GradedRuns, Resampling};
 pub use measure::Measure;
 pub use resamples::{CONFIDENCE, Estimate, Resamples};
 pub use run::Run;

@@ -8,6 +8,9 @@ use cwm_measures::Measure;
 /// The form of a claim.
 const FORM: &str = "ARM.MEASURE > ARM.MEASURE, or the same with `from ply N` behind it";
 
+/// What was found of a claim: whether it holds, the numbers in a sentence without a full stop, and for programs.
+pub type Checked = (bool, String, serde_json::Value);
+
 /// That a measure of one arm is larger than one of another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {

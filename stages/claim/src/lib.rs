@@ -1,4 +1,5 @@
-//! The stage `claim`: what is claimed of arms' choices, or of numbers measured inside models, and whether it holds.
+//! The stage `claim`: what is claimed of arms' choices, of numbers measured inside models, or of graded answers, and whether it
+//! holds.
 //!
 //! A claim stands in a stage of its own, so that the report is written whether it holds or not. This crate knows no chess and
 //! no models.
@@ -6,6 +7,7 @@
 mod claim;
 mod config;
 mod finding;
+mod graded;
 mod measured;
 mod probe;
 mod run;
@@ -29,7 +31,7 @@ impl Stage for Claim {
     }
 
     fn description(&self) -> &'static str {
-        "Checks claims about models' choices, or about what was measured inside them; fails if one does not hold with its whole interval."
+        "Checks claims about models' choices, what was measured inside them, or graded answers; fails if one does not hold with its whole interval."
     }
 
     fn inputs(&self) -> Vec<Input> {
@@ -40,6 +42,7 @@ impl Stage for Claim {
                 Format::FINDINGS,
                 "Numbers measured inside models that are claimed about.",
             ),
+            Input::optional_many("grades", Format::GRADES, "Grades of answers that are claimed about."),
         ]
     }
 

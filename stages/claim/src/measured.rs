@@ -6,6 +6,8 @@ use std::str::FromStr;
 use cwm_findings::{Finding, Kind};
 use serde_json::{Value, json};
 
+use crate::claim::Checked;
+
 /// The form of such a claim.
 const FORM: &str =
     "KIND.VALUE[NAME=TEXT, ...] > NUMBER, with `<`, or with KIND.VALUE[...] + NUMBER in place of the number";
@@ -49,7 +51,7 @@ impl NumberClaim {
     ///
     /// # Errors
     /// There is no such number, as a phrase.
-    pub fn check(&self, findings: &[Finding]) -> Result<(bool, String, Value), String> {
+    pub fn check(&self, findings: &[Finding]) -> Result<Checked, String> {
         let left = self.left.find(findings)?;
         let right = self.right.as_ref().map(|right| right.find(findings)).transpose()?;
         let bound = right.as_ref().map_or(0.0, |right| right.value) + self.number;

@@ -1,7 +1,8 @@
-//! The probe: claims about the made-up choices of two models, of which one holds and one does not.
+//! The probe: claims about the made-up choices of two models and the made-up grades of two runs; one of each holds and one does not.
 
 use std::path::Path;
 
+use cwm_answers::{Grade, Graded, GradesWriter};
 use cwm_choices::{Choice, ChoicesWriter, Chooser, Correctness};
 use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput, Value};
 
@@ -30,7 +31,35 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     for (name, claim) in [("holds", "board.best > moves.best from ply 4"), ("fails", "board.loss > moves.loss")] {
         probed.extend(context.run(&Claim, name, &claimed(claim), &inputs)?);
     }
+    let grades = context.folder().join("grades");
+    write_grades(&grades)?;
+    let inputs = [("grades", Label::stage("grades"), grades)];
+    for (name, claim) in
+        [("rises", "after.reward > before.reward on task"), ("falls", "before.reward >= after.reward on every task")]
+    {
+        probed.extend(context.run(&Claim, name, &claimed(claim), &inputs)?);
+    }
     Ok(probed)
+}
+
+/// Grades of two runs, the later one with more legal answers.
+fn write_grades(path: &Path) -> Result<(), Failure> {
+    let mut writer = GradesWriter::create(path, &Graded::default())?;
+    for (run, nth) in [("after", 2), ("before", 5)] {
+        for item in 0..POSITIONS {
+            let legal = (item + item / 7) % nth == 0;
+            writer.push(Grade {
+                run: run.to_owned(),
+                task_id: format!("task_{item:04}"),
+                task: "task".to_owned(),
+                verdict: if legal { "legal" } else { "illegal" }.to_owned(),
+                score: legal.then_some(0.75),
+                reward: Some(if legal { 0.75 } else { -0.2 }),
+                ..Grade::default()
+            })?;
+        }
+    }
+    writer.finish()
 }
 
 /// Choices of which every `nth` is the best move.

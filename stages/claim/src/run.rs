@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use cwm_contract::{Context, Failure};
-use cwm_measures::{Arm, Comparison, Run, by_arm};
+use cwm_measures::{Arm, Comparison, GradedRuns, Resampling, Run, by_arm};
 
-use crate::claim::Claim;
+use crate::claim::{Checked, Claim};
 use crate::config::Config;
 use crate::finding::Finding;
 
@@ -16,15 +16,23 @@ use crate::finding::Finding;
 /// hold; or the file cannot be written.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
-    let (of_choices, of_findings) = config.claims().map_err(Failure::input)?;
+    let claims = config.claims().map_err(Failure::input)?;
     let mut checked = Vec::new();
-    if !of_choices.is_empty() {
-        checked.extend(check_choices(context, &config, &of_choices)?);
+    if !claims.choices.is_empty() {
+        checked.extend(check_choices(context, &config, &claims.choices)?);
     }
     let read = context.group("findings").iter().map(|input| cwm_findings::read(&input.path));
     let findings = read.collect::<Result<Vec<_>, _>>()?.concat();
-    for claim in &of_findings {
+    for claim in &claims.findings {
         checked.push(claim.check(&findings).map_err(|what| Failure::input(format!("`{claim}`: {what}")))?);
+    }
+    let mut graded = GradedRuns::default();
+    context.group("grades").iter().try_for_each(|input| graded.add(&input.path))?;
+    let resampling = Resampling { resamples: config.resamples, seed: config.seed };
+    for claim in &claims.grades {
+        context.check_cancelled()?;
+        let found = claim.check(&graded, resampling);
+        checked.extend(found.map_err(|what| Failure::input(format!("`{claim}`: {what}")))?);
     }
     checked.iter().for_each(|(_, summary, _)| context.log(summary));
     let failed: Vec<&str> = checked.iter().filter(|one| !one.0).map(|one| one.1.as_str()).collect();
@@ -40,9 +48,6 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let lines: String = checked.iter().map(|(_, _, json)| format!("{json}\n")).collect();
     std::fs::write(path, lines).map_err(|error| Failure::io("write", path, error))
 }
-
-/// A claim: whether it holds, what was found as text, and for programs.
-type Checked = (bool, String, serde_json::Value);
 
 fn check_choices(context: &Context, config: &Config, claims: &[Claim]) -> Result<Vec<Checked>, Failure> {
     let runs = context.group("choices").iter().map(Run::read).collect::<Result<Vec<_>, _>>()?;

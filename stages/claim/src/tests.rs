@@ -1,5 +1,6 @@
 use std::path::{Path, PathBuf};
 
+use cwm_answers::{Grade, Graded, GradesWriter};
 use cwm_choices::{Choice, ChoicesWriter, Chooser, Correctness};
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Failure, Value};
@@ -181,5 +182,79 @@ fn claims_about_numbers_that_are_not_there_are_refused() {
     {
         let message = of_findings(&[wrong]).unwrap_err();
         assert!(message.contains("which is not of the form KIND.VALUE[NAME=TEXT, ...]"), "{wrong}: {message}");
+    }
+}
+
+/// Two checkpoints before and after: of 60 items of two tasks, `legal` of those of `moves` are legal, and `right` of those of `choice`
+/// right.
+fn of_grades(expect: &[&str]) -> Result<String, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("grades");
+    let mut writer = GradesWriter::create(&path, &Graded::default()).unwrap();
+    let runs =
+        [("after[data=a]", 50, 20), ("after[data=b]", 40, 22), ("before[data=a]", 20, 21), ("before[data=b]", 10, 21)];
+    for (run, legal, right) in runs.into_iter().chain([("oracle", 60, 60)]) {
+        for item in 0..60 {
+            for (task, good, verdicts) in
+                [("choice", right, ["right", "wrong"]), ("moves", legal, ["legal", "illegal"])]
+            {
+                let is_good = item * 7 % 60 < good;
+                writer
+                    .push(Grade {
+                        run: run.into(),
+                        task_id: format!("{task}_{item}"),
+                        task: task.into(),
+                        verdict: verdicts[usize::from(!is_good)].into(),
+                        score: is_good.then_some(1.0),
+                        reward: Some(if is_good { 1.0 } else { 0.0 }),
+                        ..Grade::default()
+                    })
+                    .unwrap();
+            }
+        }
+    }
+    writer.finish().unwrap();
+    let expect = expect.iter().map(|claim| Value::Text((*claim).to_owned())).collect();
+    let trial = Trial::new(folder.path().join("trial")).with("expect", Value::List(expect)).input("grades", path);
+    let outcome = trial.run(&Claim).map_err(|failure| failure.message)?;
+    Ok(std::fs::read_to_string(&outcome.outputs["claims"]).unwrap())
+}
+
+#[test]
+fn claims_about_grades_hold_for_every_two_runs_of_equal_coordinates() {
+    let claims = [
+        "after.reward > before.reward on moves",
+        "after.legal > before.legal on moves",
+        "after.reward >= before.reward on every task",
+        "oracle.score >= 1 on every task",
+        "after.right > 0.2 on choice",
+    ];
+    let lines = of_grades(&claims).unwrap();
+    let found: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(found.len(), 2 + 2 + 4 + 2 + 2);
+    let (first, last) = (&found[0], &found[11]);
+    assert_eq!((&first["left"]["run"], &first["right"]["run"]), (&"after[data=a]".into(), &"before[data=a]".into()));
+    // 50 of 60 and 20 of 60, and the 20 are among the 50: the deviation of the mean of 30 ones in 60 is 0.065.
+    assert_eq!((&first["difference"], &first["items"]), (&0.5.into(), &60.into()));
+    let [low, high] = ["low", "high"].map(|end| first[end].as_f64().unwrap());
+    assert!((0.5 - low - 1.96 * 0.065).abs() < 0.03 && (high - 0.5 - 1.96 * 0.065).abs() < 0.03, "{low} {high}");
+    assert_eq!((&last["right"]["run"], &last["right"]["mean"]), (&serde_json::Value::Null, &0.2.into()));
+}
+
+#[test]
+fn claims_about_grades_that_do_not_hold_or_cannot_are_refused() {
+    let no_rise = of_grades(&["after.right > before.right on choice"]).unwrap_err();
+    assert!(no_rise.starts_with("2 of 2 claims do not hold with their whole intervals: `after.right > before.right on choice`, after[data=a] on choice: 0.3333 and 0.3500 on 60 items, a difference of -0.0167, 95 % interval -0.0"), "{no_rise}");
+    let lower = of_grades(&["before.reward >= after.reward on moves"]).unwrap_err();
+    assert!(lower.starts_with("2 of 2 claims"), "{lower}");
+    for (claim, wrong) in [
+        ("trained.reward > before.reward on moves", "there are no grades of a run `trained`, only of after[data=a], "),
+        ("oracle.reward > before.reward on moves", "no run `before` has the coordinates of oracle"),
+        ("after.legal > before.legal on choice", "after[data=a] has no such number on choice"),
+        ("after.speed > before.reward on moves", "has `speed`, which is none of reward, score, legal, right"),
+        ("after.reward < before.reward on moves", "which is not of the form STAGE.MEASURE > STAGE.MEASURE on TASK"),
+    ] {
+        let message = of_grades(&[claim]).unwrap_err();
+        assert!(message.contains(wrong), "{claim}: {message}");
     }
 }

@@ -58,10 +58,7 @@ impl RunGrades {
     ) -> Result<Self, Failure> {
         let mut reader = AnswersReader::open(&input.path)?;
         let label = input.label.to_string();
-        let mut run = reader.run().cloned().unwrap_or_default();
-        if run.name.is_empty() {
-            run.name.clone_from(&label);
-        }
+        let run = reader.run_or(&label);
         let wrong = |what: String| {
             let hint = "a row for every item, by its `task_id`, or as many for each, with a `sample`";
             Failure::input(format!("the answers of {label} ({}) {what}", input.path.display())).hint(hint)

@@ -40,7 +40,7 @@ impl Stage for Report {
         let chapters: Vec<Chapter> = chapters.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
         if chapters.is_empty() {
             return Err(Failure::input("there is nothing to report").hint(
-                "give it `bins`, `counts`, `curves` or `boards`; `choices` or `matches` of board against moves; `findings` of inside models; `tallies` of questions",
+                "give it `bins`, `counts`, `curves` or `boards`; `choices` or `matches` of board against moves; `findings` of inside models; `tallies` of questions and reasoning",
             ));
         }
         context.check_cancelled()?;

@@ -6,7 +6,10 @@ pub(crate) mod chess_world_model;
 mod drawing;
 pub(crate) mod inside_models;
 pub(crate) mod json_lines;
+mod printed;
 pub(crate) mod questions;
+pub(crate) mod reasoning;
+mod shown_answers;
 mod training_points;
 
 use cwm_contract::{Context, Failure, Input};
@@ -15,11 +18,12 @@ use cwm_page::Chapter;
 use crate::Config;
 
 /// The papers that a page can carry, in the order of its chapters.
-pub(crate) const PAPERS: [&dyn Paper; 4] = [
+pub(crate) const PAPERS: [&dyn Paper; 5] = [
     &chess_world_model::ChessWorldModel,
     &board_vs_moves::BoardVsMoves,
     &inside_models::InsideModels,
     &questions::Questions,
+    &reasoning::Reasoning,
 ];
 
 /// A paper whose tables and figures can be made of what was run.
@@ -29,6 +33,12 @@ pub(crate) trait Paper {
 
     /// The inputs that it reads, all of them optional. Papers may share some.
     fn inputs(&self) -> Vec<Input>;
+
+    /// Inputs that bring its chapter to the page although another paper reads them as well: its chapter is empty where they hold
+    /// nothing of it.
+    fn decisive_inputs(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// A phrase for what is wrong with these inputs, if they do not suffice together.
     fn check_inputs(&self, _given: &[&str]) -> Option<String> {
@@ -54,12 +64,16 @@ pub(crate) fn inputs() -> Vec<Input> {
     inputs
 }
 
-/// The papers that the page is about: those with an input that no other paper reads; the first paper if none has. So an input that
-/// several read, such as `curves`, brings no chapter to a page of another paper.
+/// The papers that the page is about: those with an input that no other paper reads, or that decides; the first paper if none has.
+/// So an input that several read, such as `curves`, brings no chapter to a page of another paper.
 pub(crate) fn papers_of(context: &Context) -> Vec<&'static dyn Paper> {
     let reads = |paper: &dyn Paper, name: &str| paper.inputs().iter().any(|input| input.name == name);
     let readers = |name: &str| PAPERS.iter().filter(|paper| reads(**paper, name)).count();
-    let is_own = |input: &Input| !context.group(input.name).is_empty() && readers(input.name) == 1;
-    let papers: Vec<_> = PAPERS.into_iter().filter(|paper| paper.inputs().iter().any(is_own)).collect();
+    let is_given = |input: &Input| !context.group(input.name).is_empty();
+    let is_about = |paper: &&dyn Paper| {
+        let decides = |input: &Input| readers(input.name) == 1 || paper.decisive_inputs().contains(&input.name);
+        paper.inputs().iter().any(|input| is_given(input) && decides(input))
+    };
+    let papers: Vec<_> = PAPERS.into_iter().filter(is_about).collect();
     if papers.is_empty() { PAPERS[..1].to_vec() } else { papers }
 }

@@ -13,6 +13,7 @@ mod latex;
 mod page;
 mod page_table;
 mod questions;
+mod reasoning;
 mod statistics;
 mod tables;
 

@@ -8,6 +8,7 @@ use cwm_page::visible;
 use cwm_questions::Category;
 
 use super::facts::PUBLISHED;
+use super::is_question;
 
 /// Everything that was measured. All texts are safe to show.
 #[derive(Default)]
@@ -56,7 +57,14 @@ impl Measured {
     }
 
     fn add(&mut self, label: String, tallies: Tallies) -> Result<(), Failure> {
-        let Tallies { graded, overall, mut categories, mut tasks, pairs, items, .. } = tallies;
+        let Tallies { graded, overall, mut categories, mut tasks, pairs, mut items, .. } = tallies;
+        items.retain(|count| is_question(&count.category));
+        if items.is_empty() {
+            return Ok(());
+        }
+        let is_ours = |row: &Tally| row.category.as_deref().is_none_or(is_question);
+        categories.retain(is_ours);
+        tasks.retain(is_ours);
         categories.iter_mut().chain(&mut tasks).for_each(make_visible);
         for mut overall in overall {
             let mut run = graded.runs.get(&overall.run).cloned().ok_or_else(|| {

@@ -34,6 +34,10 @@ impl Paper for Questions {
         ]
     }
 
+    fn decisive_inputs(&self) -> &'static [&'static str] {
+        &["tallies", "grades"]
+    }
+
     fn check_inputs(&self, given: &[&str]) -> Option<String> {
         let shown = ["grades", "items", "answers"];
         let missing: Vec<&str> = shown.into_iter().filter(|input| !given.contains(input)).collect();
@@ -68,6 +72,11 @@ impl Paper for Questions {
 const NOTE: &str = "Beside our numbers stand those of \"ChessQA: Evaluating Large Language Models for Chess Understanding\" (arXiv 2510.23948), \
      where a run has the paper's name (a star marks reasoning) and was asked the published items; elsewhere the paper's rows stand by \
      themselves. Most numbers of its figures are in pictures alone, which our copy lacks.";
+
+/// Returns true of a category of this paper, and of one that no paper of ours has.
+fn is_question(category: &str) -> bool {
+    category != cwm_reasoning::CATEGORY
+}
 
 /// A name of a table, figure or section, with the word of this paper before it.
 fn id(name: &str) -> String {

@@ -4,6 +4,8 @@
 
 use cwm_page::{Cell, Column, PrintedValue, Row, RowKind, Table, number};
 
+use crate::papers::printed::{fields, is_named};
+
 const FACTS: &str = include_str!("facts.csv");
 const TABLES: &str = include_str!("tables.csv");
 const PARAMETERS: &str = include_str!("parameters.csv");
@@ -171,29 +173,6 @@ fn is_run(row: &str) -> bool {
     !NO_RUNS.contains(&row)
 }
 
-/// Returns true if both are names of one run.
-pub(super) fn is_named(run: &str, other: &str) -> bool {
-    name(run) == name(other)
-}
-
-/// What names of runs are compared by: whatever stands between their words.
-fn name(run: &str) -> String {
-    run.chars()
-        .filter(|letter| letter.is_alphanumeric() || ['*', '.'].contains(letter))
-        .flat_map(char::to_lowercase)
-        .collect()
-}
-
-/// The fields of a line; a comma within quotes ends none.
-fn fields(line: &str) -> Vec<&str> {
-    let mut quoted = false;
-    let is_end = |letter: char| {
-        quoted ^= letter == '"';
-        letter == ',' && !quoted
-    };
-    line.split(is_end).map(|field| field.trim_matches('"')).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,6 +206,5 @@ mod tests {
         assert_eq!(value("GPT-5", "Position Judgement"), None);
         assert_eq!(facts.runs(&[TOKENS]), ["GPT-5*", "GPT-5"]);
         assert_eq!(facts.runs(&[OVERALL]).len(), 10);
-        assert_eq!(fields("a,\"1,2\",c"), ["a", "1,2", "c"]);
     }
 }

@@ -6,11 +6,8 @@ use cwm_page::{number, visible};
 use cwm_questions::prompt::{PromptContext, Variant, prompt};
 use cwm_questions::truth::{Keys, key};
 
-use super::pick::Shown;
 use crate::papers::board::{Piece, placed};
-
-/// Characters of a text that are shown: of a response the last ones, where its answer is, otherwise the first.
-const LONGEST: usize = 2_000;
+use crate::papers::shown_answers::{LONGEST, Shown, beginning, lines};
 
 #[derive(Template)]
 #[template(path = "questions/failure.html")]
@@ -82,20 +79,8 @@ fn question(shown: &Shown) -> String {
     prompt(&shown.item, variant).unwrap_or_else(|_| shown.item.question.clone())
 }
 
-/// The beginning of a text, safe to show.
-fn beginning(text: &str) -> String {
-    let is_cut = text.chars().nth(LONGEST).is_some();
-    let kept: String = text.chars().take(LONGEST).collect();
-    lines(&kept) + if is_cut { "…" } else { "" }
-}
-
 /// The end of a text, safe to show, and how many characters are left out.
 fn end(text: &str) -> (String, usize) {
     let cut = text.chars().count().saturating_sub(LONGEST);
     (lines(&text.chars().skip(cut).collect::<String>()), cut)
-}
-
-/// The text, safe to show; its lines stay lines.
-fn lines(text: &str) -> String {
-    text.lines().map(visible).collect::<Vec<_>>().join("\n")
 }

@@ -1,17 +1,17 @@
 //! Answers that are not correct, to look at: of each run and task a few, as many as the page has room for.
 //!
-//! `pick` chooses them, `drawn` draws one. What models wrote is text of the page, never its markup.
+//! `drawn` draws one. What models wrote is text of the page, never its markup.
 
 mod drawn;
-mod pick;
 
 use askama::Template;
 use cwm_contract::{Context, Failure};
 use cwm_page::{Widget, number};
 
+use super::is_question;
 use crate::papers::board::{Drawings, drawings};
+use crate::papers::shown_answers::{Picked, pick};
 use drawn::draw;
-use pick::{Picked, pick};
 
 /// The style of boards, and of what stands around them.
 const STYLE: &str = concat!(include_str!("../../board.css"), include_str!("failures.css"));
@@ -36,7 +36,7 @@ struct OfRun {
 /// # Errors
 /// An input cannot be read, or they do not belong together.
 pub(super) fn failures(context: &Context, bytes: u64) -> Result<Option<Widget>, Failure> {
-    let picked = pick(context)?;
+    let picked = pick(context, |grade| !grade.correct && is_question(&grade.category))?;
     if picked.is_empty() {
         return Ok(None);
     }
@@ -59,5 +59,5 @@ fn of_run(picked: Picked, bytes: u64) -> Result<OfRun, Failure> {
     // In the order of the items, where answers were picked from all tasks in turn.
     shown.sort_by_key(|(order, _)| *order);
     let shown = shown.into_iter().map(|(_, html)| html).collect();
-    Ok(OfRun { name: picked.run, failed: number::count(picked.failed), shown })
+    Ok(OfRun { name: picked.run, failed: number::count(picked.count), shown })
 }

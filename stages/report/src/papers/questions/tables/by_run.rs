@@ -4,7 +4,8 @@ use cwm_answers::Tally;
 use cwm_page::{Cell, Column, PaperComparison, PrintedValue, Table, comparison_rows, number};
 
 use super::{accuracy, mean, of};
-use crate::papers::questions::facts::{Facts, OVERALL, TOKENS, is_named};
+use crate::papers::printed::is_named;
+use crate::papers::questions::facts::{Facts, OVERALL, TOKENS};
 use crate::papers::questions::id;
 use crate::papers::questions::measured::{Measured, Player};
 

@@ -4,7 +4,8 @@ use cwm_answers::Run;
 use cwm_page::{Cell, Column, PaperComparison, PrintedValue, Table, comparison_rows, number};
 
 use super::{accuracy, of, points};
-use crate::papers::questions::facts::{Facts, GAIN, OVERALL, VARIANTS, is_named};
+use crate::papers::printed::is_named;
+use crate::papers::questions::facts::{Facts, GAIN, OVERALL, VARIANTS};
 use crate::papers::questions::id;
 use crate::papers::questions::measured::{Measured, Player};
 

@@ -1,0 +1,156 @@
+//! A claim about graded answers (`grades`), and whether it holds.
+
+use std::fmt;
+use std::str::FromStr;
+
+use cwm_measures::{CONFIDENCE, Estimate, GradeMeasure, GradedRuns, Resampling};
+use serde_json::json;
+
+use crate::claim::Checked;
+
+/// The form of such a claim.
+const FORM: &str =
+    "STAGE.MEASURE > STAGE.MEASURE on TASK, with `>=`, with a number in place of the right side, or with `every task`";
+
+/// What stands for all tasks.
+const EVERY: &str = "every task";
+
+/// That a measure of a stage's runs is larger than that of another stage's runs of the same coordinates, or than a number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GradeClaim {
+    text: String,
+    left: Side,
+    right: Right,
+    /// Whether it is enough that the interval is not wholly below.
+    or_equal: bool,
+    /// None for every task.
+    task: Option<String>,
+}
+
+/// A measure of the runs of a stage.
+#[derive(Clone, Debug, PartialEq)]
+struct Side {
+    stage: String,
+    measure: GradeMeasure,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Right {
+    Number(f64),
+    Side(Side),
+}
+
+impl GradeClaim {
+    /// Returns true if a claim is about grades: it names a task.
+    pub fn is_meant(text: &str) -> bool {
+        text.contains(" on ")
+    }
+
+    /// For each pair of runs and each task whether it holds with its whole interval, in a sentence without a full stop, and for
+    /// programs.
+    ///
+    /// # Errors
+    /// There are no such runs, or they have no such number, as a phrase.
+    pub fn check(&self, graded: &GradedRuns, resampling: Resampling) -> Result<Vec<Checked>, String> {
+        let left = graded.of_stage(&self.left.stage);
+        if left.is_empty() {
+            let there: Vec<&str> = graded.names().collect();
+            return Err(format!("there are no grades of a run `{}`, only of {}", self.left.stage, there.join(", ")));
+        }
+        let mut checked = Vec::new();
+        for (run, coordinates) in left {
+            let other = match &self.right {
+                Right::Number(_) => None,
+                Right::Side(side) => {
+                    let others = graded.of_stage(&side.stage);
+                    let other = others.into_iter().find(|(_, theirs)| *theirs == coordinates);
+                    Some(other.ok_or_else(|| format!("no run `{}` has the coordinates of {run}", side.stage))?.0)
+                }
+            };
+            let tasks: Vec<&str> = match &self.task {
+                Some(task) => vec![task],
+                None => graded.tasks(run).collect(),
+            };
+            for task in tasks {
+                let found = self.find(graded, run, other, task, resampling);
+                checked.push(found.ok_or_else(|| format!("{run} has no such number on {task}"))?);
+            }
+        }
+        Ok(checked)
+    }
+
+    fn find(
+        &self,
+        graded: &GradedRuns,
+        run: &str,
+        other: Option<&str>,
+        task: &str,
+        resampling: Resampling,
+    ) -> Option<Checked> {
+        let left = (run, self.left.measure);
+        let mean = graded.mean(left, task, resampling)?;
+        let (beside, difference) = match (&self.right, other) {
+            (Right::Side(side), Some(other)) => {
+                let right = (other, side.measure);
+                (graded.mean(right, task, resampling)?.mean, graded.difference(left, right, task, resampling)?)
+            }
+            (Right::Number(number), _) => {
+                let interval = mean.interval.map(|(low, high)| (low - number, high - number));
+                (*number, Estimate { mean: mean.mean - number, interval, ..mean })
+            }
+            (Right::Side(_), None) => return None,
+        };
+        let holds = difference.interval.is_some_and(|(low, high)| if self.or_equal { high >= 0.0 } else { low > 0.0 });
+        let interval = match difference.interval {
+            Some((low, high)) => format!("95 % interval {low:+.4} to {high:+.4}"),
+            None => "which so few items give no interval".to_owned(),
+        };
+        let summary = format!(
+            "`{self}`, {run} on {task}: {:.4} and {beside:.4} on {} items, a difference of {:+.4}, {interval}",
+            mean.mean, difference.positions, difference.mean
+        );
+        let (low, high) = difference.interval.unzip();
+        let json = json!({
+            "claim": self.text, "task": task, "left": {"run": run, "measure": self.left.measure.name(), "mean": mean.mean},
+            "right": {"run": other, "mean": beside}, "difference": difference.mean, "low": low, "high": high,
+            "confidence": CONFIDENCE, "items": difference.positions,
+        });
+        Some((holds, summary, json))
+    }
+}
+
+impl FromStr for Side {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.trim().rsplit_once('.').filter(|(stage, _)| !stage.is_empty());
+        let (stage, name) = parts.ok_or_else(|| format!("`{}` is not of the form STAGE.MEASURE", text.trim()))?;
+        let known = || GradeMeasure::ALL.map(GradeMeasure::name).join(", ");
+        let measure = GradeMeasure::named(name).ok_or_else(|| format!("has `{name}`, which is none of {}", known()))?;
+        Ok(Side { stage: stage.to_owned(), measure })
+    }
+}
+
+impl FromStr for GradeClaim {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("has `{text}`, which is not of the form {FORM}");
+        let (sides, task) = text.rsplit_once(" on ").ok_or_else(wrong)?;
+        let (left, right) = sides.split_once('>').ok_or_else(wrong)?;
+        let (right, or_equal) = right.strip_prefix('=').map_or((right, false), |right| (right, true));
+        let right = match right.trim().parse::<f64>() {
+            Ok(number) if number.is_finite() => Right::Number(number),
+            Ok(_) => return Err(wrong()),
+            Err(_) => Right::Side(right.parse()?),
+        };
+        let task = Some(task.trim()).filter(|task| *task != EVERY).map(str::to_owned);
+        Ok(GradeClaim { text: text.trim().to_owned(), left: left.parse()?, right, or_equal, task })
+    }
+}
+
+impl fmt::Display for GradeClaim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

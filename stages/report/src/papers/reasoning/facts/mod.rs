@@ -1,0 +1,166 @@
+//! The paper's numbers, and settings of the authors' code.
+//!
+//! `reasoning.csv` has a fact a row: `source` (a table, a figure, the text or the authors' code), `row`, `column`, `value` as printed,
+//! `unit` (`lost` where our copy of the text has no number) and `section`.
+
+use cwm_page::{Cell, Column, PrintedValue, Row, RowKind, Table, number};
+
+use crate::papers::printed::{fields, is_named};
+
+const FACTS: &str = include_str!("reasoning.csv");
+
+/// Sources of the facts that are compared with runs.
+const OF_RUNS: [&str; 3] = ["table_1", "table_2", "figure_2"];
+
+/// A fact.
+struct Fact {
+    source: &'static str,
+    row: &'static str,
+    column: &'static str,
+    unit: &'static str,
+    section: &'static str,
+    /// A number, or words where it is none.
+    printed: PrintedValue,
+}
+
+/// All of them, in the order of the file.
+pub(super) struct Facts(Vec<Fact>);
+
+impl Facts {
+    /// Those that are part of this crate. Lines that are no facts are left out; a test counts them.
+    pub(super) fn load() -> Self {
+        let fact = |line: &'static str| {
+            let [source, row, column, value, unit, section] = fields(line).try_into().ok()?;
+            let number = value.parse().unwrap_or(f64::NAN);
+            let printed = PrintedValue { table: source.to_owned(), text: value.to_owned(), value: number };
+            Some(Fact { source, row, column, unit, section, printed })
+        };
+        Facts(FACTS.lines().skip(1).filter_map(fact).collect())
+    }
+
+    /// The number of a row and column of Table 1 or 2.
+    pub(super) fn get(&self, row: &str, column: &str) -> Option<&PrintedValue> {
+        let in_table = |fact: &&Fact| OF_RUNS[..2].contains(&fact.source);
+        self.0.iter().filter(in_table).find(|fact| fact.row == row && fact.column == column).map(|fact| &fact.printed)
+    }
+
+    /// The number of a row and column of Figure 2, a share from 0 to 1 or a score.
+    pub(super) fn of_figure(&self, row: &str, column: &str) -> Option<&PrintedValue> {
+        let is = |fact: &&Fact| fact.source == OF_RUNS[2] && fact.row == row && fact.column == column;
+        self.0.iter().find(is).map(|fact| &fact.printed)
+    }
+
+    /// Models of Table 1, in its order.
+    pub(super) fn models(&self) -> Vec<&'static str> {
+        let mut models: Vec<&'static str> = Vec::new();
+        for fact in self.0.iter().filter(|fact| fact.source == OF_RUNS[0]) {
+            if !models.contains(&fact.row) {
+                models.push(fact.row);
+            }
+        }
+        models
+    }
+
+    /// The model of Table 1 with this name, whatever stands between its words.
+    pub(super) fn model(&self, name: &str) -> Option<&'static str> {
+        self.models().into_iter().find(|model| is_named(model, name))
+    }
+
+    /// Table 3.
+    pub(super) fn judges(&self) -> Table {
+        let caption =
+            "Correlation of the judge's scores with those of two chess experts, as printed. cwm asks no judge.";
+        self.list("table_3", "table-3", "Judge and experts", Some("Table 3, Appendix G"), caption)
+    }
+
+    /// Tables 4 and 5.
+    pub(super) fn parameters(&self) -> [Table; 2] {
+        let caption = "As printed; numbers that were pictures are lost in our copy. Ours stand in the pipeline.";
+        [
+            self.list("table_4", "table-4", "Parameters of fine-tuning", Some("Table 4, Appendix H"), caption),
+            self.list(
+                "table_5",
+                "table-5",
+                "Parameters of reinforcement learning",
+                Some("Table 5, Appendix H"),
+                caption,
+            ),
+        ]
+    }
+
+    /// The numbers of the text, which stand beside none of ours.
+    pub(super) fn words(&self) -> Table {
+        let caption = "Numbers of the paper's text, as printed.";
+        self.list("text", "words", "What the paper has in words", None, caption)
+    }
+
+    /// The settings of the authors' code.
+    pub(super) fn settings(&self) -> Table {
+        let caption = "Settings of the authors' public code, from which parameters were taken that the paper lacks. They are no results.";
+        self.list("authors_code", "settings", "Settings of the authors' code", None, caption)
+    }
+
+    fn list(&self, source: &str, id: &str, title: &str, paper: Option<&'static str>, caption: &str) -> Table {
+        let row = |fact: &Fact| {
+            let words = |text: &str| Cell::text(text.replace('_', " "));
+            let mut cells = vec![words(fact.row), words(fact.column), cell(fact)];
+            cells.extend([words(fact.unit), Cell::text(fact.section)]);
+            vec![Row { kind: RowKind::Paper, cells }]
+        };
+        let mut columns = ["Of", "What"].map(|name| Column::text(name).naming_rows()).to_vec();
+        columns.extend([Column::number("Value"), Column::text("Unit"), Column::text("Place")]);
+        Table {
+            id: super::id(id),
+            title: title.to_owned(),
+            paper,
+            caption: caption.to_owned(),
+            columns,
+            not_run: self.0.iter().filter(|fact| fact.source == source).map(row).collect(),
+            folds: true,
+            ..Table::default()
+        }
+    }
+}
+
+fn cell(Fact { unit, printed, .. }: &Fact) -> Cell {
+    match (*unit, printed.value.is_finite()) {
+        ("lost", _) => Cell::none(),
+        (_, true) => Cell::number(printed.value, number::printed(&printed.text)),
+        (_, false) => Cell::text(&printed.text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The files of the folder from which the facts were taken, one after the other.
+    #[test]
+    fn the_file_is_the_shared_ones() {
+        assert_eq!(Facts::load().0.len(), FACTS.lines().count() - 1);
+        let Some(shared) = std::env::var_os("CWM_SHARED").map(std::path::PathBuf::from) else {
+            println!("skipped: CWM_SHARED is not set");
+            return;
+        };
+        let file = |name: &str| std::fs::read_to_string(shared.join(format!("systems/reasoning-paper/{name}.csv")));
+        let names = ["text", "figure-2", "table-1", "table-2", "table-3", "tables-4-5", "authors-code"];
+        let mut all = String::new();
+        for name in names {
+            let text = file(name).unwrap();
+            all += if all.is_empty() { &text } else { text.split_once('\n').unwrap().1 };
+        }
+        assert_eq!(all, FACTS);
+    }
+
+    #[test]
+    fn numbers_are_found_by_model_and_column() {
+        let facts = Facts::load();
+        let value = |row, column| facts.get(row, column).map(|printed| (printed.text.as_str(), printed.value));
+        assert_eq!(value("sft6_bm", "predict_rank_rl"), Some(("0.71", 0.71)));
+        assert_eq!(value("llama_4_maverick", "best_accuracy"), Some(("27", 27.0)));
+        assert_eq!(facts.of_figure("sft8_sft9_xl_rl", "best_accuracy").map(|printed| printed.value), Some(0.62));
+        assert_eq!(facts.models().len(), 15);
+        assert_eq!(facts.model("Llama-4-Maverick"), Some("llama_4_maverick"));
+        assert_eq!(facts.model("best_move"), None);
+    }
+}

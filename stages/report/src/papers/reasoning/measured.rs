@@ -1,0 +1,213 @@
+//! The runs with their measures, each before or after reinforcement learning.
+
+use std::collections::HashMap;
+
+use cwm_answers::{Measure, Run, Tallies};
+use cwm_contract::{Context, Failure, Label};
+use cwm_page::visible;
+use cwm_reasoning::Mixture;
+
+use super::facts::Facts;
+use super::published::published;
+use crate::papers::shown_answers::items;
+
+/// The tasks, by their names.
+pub(super) const PREDICT: &str = "reasoning_predict_move";
+pub(super) const BEST: &str = "reasoning_best_move";
+pub(super) const WORST: &str = "reasoning_worst_move";
+pub(super) const LEGAL: &str = "reasoning_legal_moves";
+pub(super) const TASKS: [&str; 4] = [PREDICT, BEST, WORST, LEGAL];
+
+/// Everything that was measured. All texts are safe to show.
+#[derive(Default)]
+pub(super) struct Measured {
+    /// In the paper's order, then by name.
+    pub(super) experiments: Vec<Experiment>,
+    /// Runs whose answers were read leniently.
+    pub(super) lenient: Vec<Player>,
+    /// What mixes took of their sources, by the name of the experiment, with the label.
+    pub(super) mixtures: Vec<(String, String, Mixture)>,
+    /// Labels of the cells that made it.
+    pub(super) labels: Vec<String>,
+    /// Tasks whose items are the published ones.
+    published: Vec<&'static str>,
+}
+
+/// A model before and after reinforcement learning, or one that stands alone, as a player does.
+pub(super) struct Experiment {
+    pub(super) name: String,
+    /// What the paper calls it.
+    pub(super) paper: Option<&'static str>,
+    /// Fine-tuned, or alone.
+    pub(super) before: Option<Player>,
+    /// After reinforcement learning.
+    pub(super) after: Option<Player>,
+    /// Whether it is neither before nor after.
+    pub(super) alone: bool,
+}
+
+/// A run.
+pub(super) struct Player {
+    /// The label of the cell that graded it.
+    pub(super) label: String,
+    /// Its full name, as grades have it.
+    pub(super) name: String,
+    measures: HashMap<(String, String), Measure>,
+}
+
+/// Where in training a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Before,
+    After,
+}
+
+impl Phase {
+    /// As columns have it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Phase::Before => "SFT",
+            Phase::After => "RL",
+        }
+    }
+
+    /// The ending of the paper's columns.
+    pub(super) fn ending(self) -> &'static str {
+        match self {
+            Phase::Before => "_sft",
+            Phase::After => "_rl",
+        }
+    }
+
+    fn of_word(word: &str) -> Option<Self> {
+        match word {
+            "before" | "sft" => Some(Phase::Before),
+            "after" | "rl" => Some(Phase::After),
+            _ => None,
+        }
+    }
+}
+
+/// The name of the experiment of a cell or run, and its place in training: the stage is called `before` or `after`, `sft` or `rl`, or
+/// there is a coordinate `phase`. The experiment is the other coordinates.
+pub(super) fn experiment(name: &str) -> (String, Option<Phase>) {
+    let label = name.parse::<Label>().unwrap_or_else(|_| Label::stage(name));
+    let phase = label.coordinate("phase").map_or(label.stage.as_str(), |phase| phase);
+    let Some(phase) = Phase::of_word(phase) else { return (visible(name), None) };
+    (experiment_of(&label), Some(phase))
+}
+
+/// The name of the experiment that a cell belongs to, by its coordinates.
+pub(super) fn experiment_of(label: &Label) -> String {
+    let others = label.coordinates.iter().filter(|(axis, _)| axis != "phase");
+    let values: Vec<&str> = others.map(|(_, value)| value.as_str()).collect();
+    if values.is_empty() { "model".to_owned() } else { visible(&values.join(", ")) }
+}
+
+impl Measured {
+    /// Reads tallies and mixtures; items, where they are given, show whether they are the published ones.
+    ///
+    /// # Errors
+    /// An input cannot be read.
+    pub(super) fn read(context: &Context, facts: &Facts) -> Result<Self, Failure> {
+        let items = items(context)?;
+        let mut measured = Measured { published: published(items.values()), ..Measured::default() };
+        for input in context.group("tallies") {
+            let lenient = input.label.coordinate("reading") == Some("lenient");
+            let label = visible(&input.label.to_string());
+            measured.add(&label, Tallies::read(&input.path)?, lenient, facts);
+        }
+        for input in context.group("mixtures") {
+            let failed = |error| Failure::io("read", &input.path, error);
+            let text = std::fs::read_to_string(&input.path).map_err(failed)?;
+            let mixture = serde_json::from_str(&text).map_err(|error| {
+                Failure::input(format!(
+                    "the mixture of {} ({}) cannot be understood: {error}",
+                    input.label,
+                    input.path.display()
+                ))
+            })?;
+            measured.mixtures.push((experiment_of(&input.label), visible(&input.label.to_string()), mixture));
+        }
+        let place =
+            |paper: Option<&str>| facts.models().iter().position(|model| Some(*model) == paper).unwrap_or(usize::MAX);
+        measured.experiments.sort_by(|one, two| {
+            (one.alone, place(one.paper), &one.name).cmp(&(two.alone, place(two.paper), &two.name))
+        });
+        measured.labels.sort();
+        measured.labels.dedup();
+        Ok(measured)
+    }
+
+    fn add(&mut self, label: &str, tallies: Tallies, lenient: bool, facts: &Facts) {
+        let mut names: Vec<String> = tallies.measures.iter().map(|measure| measure.run.clone()).collect();
+        names.dedup();
+        for name in names {
+            let of_run = tallies.measures.iter().filter(|measure| measure.run == name);
+            let key = |measure: &Measure| (measure.task.clone(), measure.measure.clone());
+            let measures = of_run.map(|measure| (key(measure), measure.clone())).collect();
+            let player = Player { label: label.to_owned(), name: visible(&name), measures };
+            if lenient {
+                self.lenient.push(player);
+            } else {
+                self.place(player, &name, tallies.graded.runs.get(&name), facts);
+            }
+            self.labels.push(label.to_owned());
+        }
+    }
+
+    fn place(&mut self, player: Player, run: &str, described: Option<&Run>, facts: &Facts) {
+        let (name, phase) = experiment(run);
+        let known = |experiment: &&mut Experiment| experiment.name == name && !experiment.alone && phase.is_some();
+        let taken = |experiment: &Experiment| match phase {
+            Some(Phase::After) => experiment.after.is_some(),
+            _ => experiment.before.is_some(),
+        };
+        if let Some(experiment) = self.experiments.iter_mut().find(known).filter(|experiment| !taken(experiment)) {
+            *(if phase == Some(Phase::After) { &mut experiment.after } else { &mut experiment.before }) = Some(player);
+            return;
+        }
+        let paper = [Some(name.as_str()), described.map(|run| run.name.as_str())].into_iter().flatten();
+        let paper = paper.flat_map(|name| name.split(", ")).find_map(|name| facts.model(name));
+        let (before, after) = if phase == Some(Phase::After) { (None, Some(player)) } else { (Some(player), None) };
+        self.experiments.push(Experiment { name, paper, before, after, alone: phase.is_none() });
+    }
+
+    /// Returns true if the items of the task are the published ones.
+    pub(super) fn is_published(&self, task: &str) -> bool {
+        self.published.contains(&task)
+    }
+
+    /// Returns true if nothing was measured of this paper's tasks.
+    pub(super) fn is_empty(&self) -> bool {
+        self.experiments.is_empty() && self.lenient.is_empty()
+    }
+
+    /// All runs with the names of their experiments, those before reinforcement learning first. The phase of one that stands alone is
+    /// nothing.
+    pub(super) fn runs(&self) -> impl Iterator<Item = (&Experiment, &Player, Option<Phase>)> {
+        self.experiments.iter().flat_map(|experiment| {
+            let phase = |phase| (!experiment.alone).then_some(phase);
+            let before = experiment.before.as_ref().map(|player| (experiment, player, phase(Phase::Before)));
+            let after = experiment.after.as_ref().map(|player| (experiment, player, phase(Phase::After)));
+            before.into_iter().chain(after)
+        })
+    }
+}
+
+impl Experiment {
+    /// Its run of this phase.
+    pub(super) fn of(&self, phase: Phase) -> Option<&Player> {
+        match phase {
+            Phase::Before => self.before.as_ref(),
+            Phase::After => self.after.as_ref(),
+        }
+    }
+}
+
+impl Player {
+    /// A measure in a task; none if it has no value.
+    pub(super) fn measure(&self, task: &str, measure: &str) -> Option<&Measure> {
+        self.measures.get(&(task.to_owned(), measure.to_owned()))
+    }
+}

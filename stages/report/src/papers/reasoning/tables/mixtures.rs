@@ -1,0 +1,40 @@
+//! What models were fine-tuned on.
+
+use cwm_page::{Cell, Column, Row, Table, visible};
+
+use crate::papers::reasoning::id;
+use crate::papers::reasoning::measured::Measured;
+
+/// Figure 15.
+pub(crate) fn mixtures(measured: &Measured) -> Table {
+    let groups = measured.mixtures.iter().map(|(name, label, mixture)| {
+        let rows = mixture.sources.iter().map(|source| {
+            let share = source.tokens as f64 / mixture.tokens.max(1) as f64;
+            let mut cells = vec![Cell::text(name), Cell::text(visible(&source.source))];
+            cells.push(Cell::number(source.weight, cwm_page::number::setting(source.weight)));
+            cells.extend([Cell::count(source.examples as u64), Cell::count(source.tokens), Cell::percent(share)]);
+            let mut cells: Vec<Cell> = cells
+                .into_iter()
+                .map(|cell| if cell.value.is_some() { cell.with_sources([label]) } else { cell })
+                .collect();
+            cells.push(Cell::text(if source.exhausted { "ran dry" } else { "" }));
+            Row::ours(cells)
+        });
+        rows.collect()
+    });
+    let groups: Vec<Vec<Row>> = groups.collect();
+    let mut columns = ["Model", "Data set"].map(|name| Column::text(name).naming_rows()).to_vec();
+    columns.extend(["Weight", "Examples", "Tokens", "Share (%)"].map(Column::number));
+    columns.push(Column::text("Note"));
+    Table {
+        id: id("mixtures"),
+        title: "Data sets of the mixes".into(),
+        paper: Some("Figure 15, Appendix E"),
+        caption: "What each mix took of its data sets: tokens of what is learnt alone, in one pass. A data set that ran dry ended its mix.".into(),
+        columns,
+        groups,
+        noun: "mixes",
+        shared_columns: 1,
+        ..Table::default()
+    }
+}

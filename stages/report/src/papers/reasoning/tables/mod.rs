@@ -1,0 +1,64 @@
+//! The tables.
+
+mod by_run;
+mod gains;
+mod mixtures;
+mod predictors;
+mod readings;
+mod results;
+
+pub(super) use by_run::{claims, gaming, grounded, quality, rewards};
+pub(super) use gains::gains;
+pub(super) use mixtures::mixtures;
+pub(super) use predictors::predictors;
+pub(super) use readings::readings;
+pub(super) use results::{table_1, table_2};
+
+use cwm_answers::Measure;
+use cwm_page::{Cell, Interval, number};
+
+use super::measured::Player;
+
+/// How a measure is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    /// A share, in percent.
+    Percent,
+    /// A number with three decimals.
+    Score,
+    /// Centipawns.
+    Centipawns,
+}
+
+impl Unit {
+    /// How a number is printed, and by what it is multiplied.
+    fn of(self) -> (fn(f64) -> String, f64) {
+        match self {
+            Unit::Percent => (number::percent, 100.0),
+            Unit::Score => (three, 1.0),
+            Unit::Centipawns => (|value| number::decimals(value, 1), 1.0),
+        }
+    }
+
+    /// A value of a measure as a cell.
+    fn cell(self, measure: &Measure) -> Cell {
+        let (print, unit) = self.of();
+        let interval = measure.low.zip(measure.high).map(|(low, high)| Interval::new(low, high, print, unit));
+        Cell::number(measure.value * unit, print(measure.value)).with_interval(interval)
+    }
+}
+
+fn three(value: f64) -> String {
+    number::decimals(value, 3)
+}
+
+/// A measure of a run as a cell, made of its grades; none if it has no value.
+fn cell(player: Option<&Player>, task: &str, measure: &str, unit: Unit) -> Cell {
+    let found = player.and_then(|player| Some((player, player.measure(task, measure)?)));
+    found.map_or(Cell::none(), |(player, measure)| unit.cell(measure).with_sources([&player.label]))
+}
+
+/// What the mean or share of a measure is of.
+fn count(player: &Player, task: &str, measure: &str) -> Cell {
+    player.measure(task, measure).map_or(Cell::none(), |measure| Cell::count(measure.n).with_sources([&player.label]))
+}
