@@ -1,0 +1,81 @@
+"""What the programs of this folder share: prompts of items, adapters, and a trainer that trains nothing.
+
+    python common.py items.jsonl prompts.jsonl      writes the prompts that veRL reads
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import sys
+
+
+def read_lines(path):
+    """The JSON objects of a file, one a line."""
+    with open(path, encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines if line.strip()]
+
+
+def prompts(path):
+    """Of each item of a file its task_id, and its prompt as messages."""
+
+    def messages(item):
+        system = item["metadata"].get("system")
+        head = [{"role": "system", "content": system}] if system else []
+        return head + [{"role": "user", "content": item["question"]}]
+
+    return [{"task_id": item["task_id"], "prompt": messages(item)} for item in read_lines(path)]
+
+
+def model_name():
+    """The model to begin with: the folder `in_model`, otherwise the name in `base`."""
+    return os.environ.get("in_model") or os.environ["base"]
+
+
+def adapter():
+    """Settings of LoRA of the rank `lora`; None to train all parameters."""
+    rank = int(os.environ.get("lora", "0"))
+    if rank == 0:
+        return None
+    from peft import LoraConfig
+
+    return LoraConfig(r=rank, lora_alpha=2 * rank, target_modules="all-linear", task_type="CAUSAL_LM")
+
+
+def save(trainer, folder):
+    """Writes the model, with its adapter merged into it, and its tokenizer."""
+    if getattr(trainer.model, "peft_config", None):
+        trainer.model.merge_and_unload().save_pretrained(folder)
+        trainer.processing_class.save_pretrained(folder)
+    else:
+        trainer.save_model(folder)
+
+
+def digest(path):
+    """The SHA-256 of a file, or of the names and contents of a folder's files; of other text, such as a model's name, the text."""
+    path, total = pathlib.Path(path), hashlib.sha256()
+    if not path.exists():
+        return str(path)
+    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        if file.is_file():
+            total.update(str(file.relative_to(path)).encode() + b"\0" + file.read_bytes())
+    return total.hexdigest()
+
+
+def fake_training(folder, settings, **inputs):
+    """With CWM_FAKE_TRAINER, writes digests of what a training would read in place of a model, and is true."""
+    if not os.environ.get("CWM_FAKE_TRAINER"):
+        return False
+    record = {"inputs": {name: digest(path) for name, path in inputs.items()}, "settings": settings}
+    pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
+    (pathlib.Path(folder) / "fake.json").write_text(json.dumps(record, indent=1, sort_keys=True, default=str) + "\n")
+    return True
+
+
+if __name__ == "__main__":
+    items, out = sys.argv[1:]
+    with open(out, "w", encoding="utf-8") as lines:
+        for row in prompts(items):
+            truth = {"style": "rule", "ground_truth": row["task_id"]}
+            row = {"data_source": "cwm", "prompt": row["prompt"], "reward_model": truth}
+            lines.write(json.dumps(row) + "\n")
