@@ -22,6 +22,7 @@ def settings():
     device_batch = int(environment("device_batch", "4"))
     return {
         "output_dir": os.environ["out_model"],
+        "model_init_kwargs": {"dtype": "float32"},  # in 16 bits, steps this small would change nothing
         # A group's mean is taken off its rewards, and the sum over tokens is divided by `longest`, for each answer.
         "loss_type": "dr_grpo",
         "scale_rewards": "none",

@@ -146,8 +146,8 @@ def plant_in_searches(searches, draw):
         bad = []
         for spot in NUMBER.finditer(text):
             # Nothing contradicts a lower value of a move whose lines are left out.
-            has_lines = "\n" in text[: spot.start()].split("\n\n")[-1]
-            for change in [5000, -7][: 1 + has_lines] if spot[1] == "mm" else []:
+            has_lines = "\n" in re.split("\n\n|<think>", text[: spot.start()])[-1]
+            for change in [20_000, -7][: 1 + has_lines] if spot[1] == "mm" else []:
                 bad.append(text[: spot.start(2)] + f"{int(spot[2]) + change:+d}" + text[spot.end(2) :])
         bad += [text[: at.start()] + draw.choice("abcdefgh") + "9" + text[at.end() :] for at in list(re.finditer(r"[a-h][1-8](?=[a-h])", text))[:4]]
         for old, new in [("white", "black"), ("moves to", "captures the pawn on"), ("<answer>", "<answer> a1a1"), ("| | ", "| ")]:
