@@ -1,4 +1,4 @@
-"""What the programs of this folder share: prompts of items, adapters, and a trainer that trains nothing.
+"""What the programs of this folder share: prompts of items, adapters, curves, and a trainer that trains nothing.
 
     python common.py items.jsonl prompts.jsonl      writes the prompts that veRL reads
 """
@@ -51,6 +51,33 @@ def save(trainer, folder):
         trainer.save_model(folder)
 
 
+def write_curves(history):
+    """Writes what a trainer of TRL recorded as `curves`, to the file `out_curves` if there is one."""
+    if "out_curves" not in os.environ:
+        return
+    names = {
+        "loss": "loss",
+        "reward": "reward",
+        "completions/mean_length": "length",
+        "completions/clipped_ratio": "clipped",
+        "entropy": "entropy",
+        "learning_rate": "learning_rate",
+        "grad_norm": "gradient_norm",
+    }
+    with open(os.environ["out_curves"], "w", encoding="utf-8") as lines:
+        steps = 0
+        for log in history:
+            if "reward" in log:  # new answers were generated, of which there may be several updates
+                steps += 1
+                line = {"kind": "reinforce", "step": steps}
+            elif "grad_norm" in log and steps == 0:
+                line = {"kind": "train", "step": log["step"]}
+            else:
+                continue
+            line |= {name: float(log[key]) for key, name in names.items() if key in log}
+            lines.write(json.dumps(line) + "\n")
+
+
 def digest(path):
     """The SHA-256 of a file, or of the names and contents of a folder's files; of other text, such as a model's name, the text."""
     path, total = pathlib.Path(path), hashlib.sha256()
@@ -68,7 +95,8 @@ def fake_training(folder, settings, **inputs):
         return False
     record = {"inputs": {name: digest(path) for name, path in inputs.items()}, "settings": settings}
     pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
-    (pathlib.Path(folder) / "fake.json").write_text(json.dumps(record, indent=1, sort_keys=True, default=str) + "\n")
+    (pathlib.Path(folder) / "fake.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+    write_curves([{"reward": 0.0}])
     return True
 
 

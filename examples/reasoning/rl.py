@@ -4,7 +4,7 @@
 
 Further variables, with their defaults: base (a model's name, without `in_model`), batch_size=64 (items a step), rollouts=8 (answers to
 each), mini_batch=4 (items an update), device_batch=4 (answers a GPU computes at once), lr=1e-6, longest=3000 (tokens of an answer),
-temperature=1, lora=0 (a rank), vllm=true (false: transformers generate), seed=0.
+temperature=1, lora=0 (a rank), vllm=true (false: transformers generate), seed=0, out_curves (a file).
 """
 
 import os
@@ -45,6 +45,7 @@ def settings():
         "logging_steps": 1,
         "save_strategy": "no",
         "report_to": "none",
+        "disable_tqdm": True,
     }
 
 
@@ -67,6 +68,7 @@ def main():
         peft_config=common.adapter(),
     )
     trainer.train()
+    common.write_curves(trainer.state.log_history)
     common.save(trainer, folder)
 
 

@@ -3,7 +3,7 @@
     in_examples=examples.jsonl base=Qwen/Qwen2.5-0.5B-Instruct out_model=model python sft.py
 
 Further variables, with their defaults: in_model (a model's folder, in place of `base`), epochs=2, batch_size=64, device_batch=4
-(examples a GPU computes at once), lr=3e-6, longest=3000 (tokens; more are cut), lora=0 (a rank), seed=0.
+(examples a GPU computes at once), lr=3e-6, longest=3000 (tokens; more are cut), lora=0 (a rank), seed=0, out_curves (a file).
 """
 
 import os
@@ -32,6 +32,7 @@ def settings():
         "eval_strategy": "epoch",
         "save_strategy": "no",
         "report_to": "none",
+        "disable_tqdm": True,
     }
 
 
@@ -53,6 +54,7 @@ def main():
         peft_config=common.adapter(),
     )
     trainer.train()
+    common.write_curves(trainer.state.log_history)
     common.save(trainer, folder)
 
 
