@@ -1,13 +1,9 @@
-"""What the programs of this folder share: prompts of items, adapters, curves, and a trainer that trains nothing.
-
-    python common.py items.jsonl prompts.jsonl      writes the prompts that veRL reads
-"""
+"""What the programs of this folder share: prompts of items, adapters, curves, and a trainer that trains nothing."""
 
 import hashlib
 import json
 import os
 import pathlib
-import sys
 
 
 def read_lines(path):
@@ -100,10 +96,13 @@ def fake_training(folder, settings, **inputs):
     return True
 
 
-if __name__ == "__main__":
-    items, out = sys.argv[1:]
-    with open(out, "w", encoding="utf-8") as lines:
-        for row in prompts(items):
-            truth = {"style": "rule", "ground_truth": row["task_id"]}
-            row = {"data_source": "cwm", "prompt": row["prompt"], "reward_model": truth}
-            lines.write(json.dumps(row) + "\n")
+def check_apart(items, held_out):
+    """Ends the program if items to learn from have boards of items that are held out: the first four fields of a FEN."""
+
+    def boards(path):
+        return {" ".join(item["input"].split()[:4]) for item in read_lines(path)}
+
+    common = sorted(boards(items) & boards(held_out))
+    if common:
+        first = "\n  ".join(common[:10])
+        raise SystemExit(f"{items} and {held_out} have {len(common)} boards in common; the first are\n  {first}")

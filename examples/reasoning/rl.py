@@ -2,9 +2,10 @@
 
     in_items=items.jsonl in_model=model out_model=trained python rl.py
 
-Further variables, with their defaults: base (a model's name, without `in_model`), batch_size=64 (items a step), rollouts=8 (answers to
-each), mini_batch=4 (items an update), device_batch=4 (answers a GPU computes at once), lr=1e-6, longest=3000 (tokens of an answer),
-temperature=1, lora=0 (a rank), vllm=true (false: transformers generate), seed=0, out_curves (a file).
+Further variables, with their defaults: base (a model's name, in place of `in_model`), in_held_out (items whose boards may not be among
+those), batch_size=64 (items a step), rollouts=8 (answers to each), mini_batch=4 (items an update), device_batch=4 (answers a GPU computes
+at once), lr=1e-6, longest=3000 (tokens of an answer), temperature=1, lora=0 (a rank), vllm=true (false: transformers generate), seed=0,
+out_curves (a file).
 """
 
 import os
@@ -51,6 +52,8 @@ def settings():
 
 def main():
     items, folder = os.environ["in_items"], os.environ["out_model"]
+    if "in_held_out" in os.environ:
+        common.check_apart(items, os.environ["in_held_out"])
     rows = common.prompts(items)
     if common.fake_training(folder, settings(), items=items, model=common.model_name()):
         # The rewards are real: that of one answer to each item.

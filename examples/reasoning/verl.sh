@@ -7,16 +7,12 @@
 # ratio of answers with a negative advantage by 3 (`clip_ratio_c`), as the published runs did.
 set -euo pipefail
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
-python=${CWM_PYTHON:-python3}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$python" -B "$here/common.py" "$in_items" "$work/train.jsonl"
-# veRL judges the validation's answers with the same process, so that one file has all items.
-"$python" -B "$here/common.py" "$in_held_out" "$work/validation.jsonl"
-cat "$in_items" "$in_held_out" >"$work/items.jsonl"
+python3 -B "$here/verl_prompts.py" "$in_items" "$in_held_out" "$work"
 export in_items="$work/items.jsonl"
 
-"$python" -m verl.trainer.main_ppo \
+python3 -m verl.trainer.main_ppo \
     algorithm.adv_estimator=grpo algorithm.norm_adv_by_std_in_grpo=False algorithm.use_kl_in_reward=False \
     data.train_files="$work/train.jsonl" data.val_files="$work/validation.jsonl" data.seed="${seed:-0}" \
     data.train_batch_size="${batch_size:-64}" data.max_prompt_length=1024 data.max_response_length="${longest:-3000}" \
