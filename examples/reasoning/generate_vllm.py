@@ -3,9 +3,10 @@
     in_items=items.jsonl in_model=model out=answers.parquet python generate_vllm.py
 
 Further variables, with the paper's values: base (a model's name, without `in_model`), temperature=0.7, top_p=0.9, min_p=0.02, top_k=40,
-repetition_penalty=1.1, longest=2048 (tokens of an answer), seed=0.
+repetition_penalty=1.1, longest=2048 (tokens of an answer), seed=0; and name, that of the run in tables.
 """
 
+import json
 import os
 
 import pyarrow as pa
@@ -46,7 +47,10 @@ def main():
         "prompt_tokens": pa.array(prompt, pa.uint64()),
         "completion_tokens": pa.array(completion, pa.uint64()),
     }
-    pyarrow.parquet.write_table(pa.table(columns), os.environ["out"])
+    table = pa.table(columns)
+    if environment("name"):
+        table = table.replace_schema_metadata({"cwm.run": json.dumps({"name": environment("name")})})
+    pyarrow.parquet.write_table(table, os.environ["out"])
 
 
 if __name__ == "__main__":
