@@ -85,14 +85,15 @@ def digest(path):
     return total.hexdigest()
 
 
-def fake_training(folder, settings, **inputs):
-    """With CWM_FAKE_TRAINER, writes digests of what a training would read in place of a model, and is true."""
+def fake_training(settings, curve, **inputs):
+    """With CWM_FAKE_TRAINER, writes digests of what a training would read in place of a model, and a line of its curve, and is true."""
     if not os.environ.get("CWM_FAKE_TRAINER"):
         return False
+    folder = pathlib.Path(settings.pop("output_dir"))
+    folder.mkdir(parents=True, exist_ok=True)
     record = {"inputs": {name: digest(path) for name, path in inputs.items()}, "settings": settings}
-    pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
-    (pathlib.Path(folder) / "fake.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
-    write_curves([{"reward": 0.0}])
+    (folder / "fake.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+    write_curves([curve])
     return True
 
 

@@ -55,7 +55,7 @@ def main():
     if "in_held_out" in os.environ:
         common.check_apart(items, os.environ["in_held_out"])
     rows = common.prompts(items)
-    if common.fake_training(folder, settings(), items=items, model=common.model_name()):
+    if common.fake_training(settings(), {"reward": 0}, items=items, model=common.model_name()):
         # The rewards are real: that of one answer to each item.
         answers = [[{"role": "assistant", "content": "<answer> a1a1 </answer>"}] for _ in rows]
         print("mean reward", sum(reward.reward(answers, [row["task_id"] for row in rows])) / len(rows))

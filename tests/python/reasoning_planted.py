@@ -149,7 +149,8 @@ def plant_in_searches(searches, draw):
             has_lines = "\n" in re.split("\n\n|<think>", text[: spot.start()])[-1]
             for change in [20_000, -7][: 1 + has_lines] if spot[1] == "mm" else []:
                 bad.append(text[: spot.start(2)] + f"{int(spot[2]) + change:+d}" + text[spot.end(2) :])
-        bad += [text[: at.start()] + draw.choice("abcdefgh") + "9" + text[at.end() :] for at in list(re.finditer(r"[a-h][1-8](?=[a-h])", text))[:4]]
+        for at in list(re.finditer(r"[a-h][1-8](?=[a-h])", text))[:4]:
+            bad.append(text[: at.start()] + draw.choice("abcdefgh") + "9" + text[at.end() :])
         for old, new in [("white", "black"), ("moves to", "captures the pawn on"), ("<answer>", "<answer> a1a1"), ("| | ", "| ")]:
             bad.append(text.replace(old, new, 1))
         paragraphs = text.split("\n\n")
@@ -179,7 +180,8 @@ def main():
     for row in missing:
         if row["position"] in values:
             assert len(answer_and_pool(values[row["position"]], row["task"] == "best_move")[1]) < 4, row["id"]
-    built = [(row, item(row, values[row["position"]])) for row in tasks if row not in missing and row.get("answer", 1) and row["position"] in values]
+    offered = [row for row in tasks if row not in missing and row.get("answer", True) and row["position"] in values]
+    built = [(row, item(row, values[row["position"]])) for row in offered]
     for row, one in built:
         check_item(one, 3)
         if "pool" in row:
@@ -228,7 +230,8 @@ def main():
             missed += not faulty(check_example, changed(one, ("messages", 2, "content"), lambda _, text=text: text))
     planted.append((of_examples, missed))
     assert all(missed == 0 and count > 100 for count, missed in planted), planted
-    print(f"{len(built)} items, {asked} facts, {len(examples)} examples, {len(searches)} searches; planted faults found: {[count for count, _ in planted]}")
+    found = [count for count, _ in planted]
+    print(f"{len(built)} items, {asked} facts, {len(examples)} examples, {len(searches)} searches; planted faults found: {found}")
 
 
 main()
