@@ -72,8 +72,8 @@ def best_line(board, user, target, _):
     return []
 
 
-def factual(board, user, target, _):
-    return check_facts(board, user.split(DIRECT)[1].split("\n"), target.split(" "))
+def factual(board, user, target, values):
+    return check_facts(board, user.split(DIRECT)[1].split("\n"), target.split(" "), values)
 
 
 BUILDERS = {"best_move": best_move, "best_line": best_line, "factual": factual}

@@ -7,7 +7,9 @@ import chess
 from reasoning_boards import KINDS, WORTH, legal
 
 YES = {True: "Yes", False: "No"}
-MOST = {"check": 1, "legal": 3, "capture": 2, "material": 1, "mobility": 2, "only_capture": 2}
+MOST = {"check": 1, "legal": 3, "capture": 2, "material": 1, "mobility": 2, "only_capture": 2, "which_of_two": 2}
+MOST |= dict.fromkeys(["large_advantage", "balanced", "win_probability"], 1)
+DIFFERENT = 0.25
 
 
 def captures(board):
@@ -71,10 +73,23 @@ def capture(board, own, their):
     return "No"
 
 
+def advantage(board):
+    """White's material less Black's."""
+    of = {side: sum(WORTH[kind] * len(board.pieces(kind, side)) for kind in WORTH) for side in chess.COLORS}
+    return of[chess.WHITE] - of[chess.BLACK]
+
+
 def material(board, color, other):
     assert color != other, "one colour twice"
-    of = {side: sum(WORTH[kind] * len(board.pieces(kind, side)) for kind in WORTH) for side in chess.COLORS}
-    return str((of[chess.WHITE] - of[chess.BLACK]) * (1 if color == "white" else -1))
+    return str(advantage(board) * (1 if color == "white" else -1))
+
+
+def large_advantage(board):
+    return "none" if abs(advantage(board)) <= 300 else "white" if advantage(board) > 0 else "black"
+
+
+def balanced(board):
+    return YES[abs(advantage(board)) < 120]
 
 
 def mobility(board, kind, square):
@@ -91,6 +106,16 @@ def only_capture(board, kind, square):
     return chess.square_name(taking[0])
 
 
+def win_probability(values):
+    return f"{100 * max(values.values()):.1f}"
+
+
+def which_of_two(values, kind, origin, *targets):
+    pair = [max(win for uci, win in values.items() if uci.startswith(origin + target)) for target in targets]
+    assert abs(pair[0] - pair[1]) >= DIFFERENT, f"the values {pair} are too alike"
+    return targets[0] if pair[0] > pair[1] else targets[1]
+
+
 PIECE, SQUARE = "(pawn|knight|bishop|rook|queen|king)", "([a-h][1-8])"
 QUESTIONS = [
     ("check", r"Is the (white|black) king in check \(Yes or No\)\?", check),
@@ -104,19 +129,34 @@ QUESTIONS = [
     ),
     ("mobility", rf"How many legal moves has your {PIECE} at {SQUARE}\?", mobility),
     ("only_capture", rf"Which of your squares holds the only piece that can take their {PIECE} on {SQUARE}\?", only_capture),
+    ("large_advantage", r"Which side is ahead by more than 300 centipawns of material \(white, black or none\)\?", large_advantage),
+    ("balanced", r"Is the material balanced, with less than 120 centipawns between the sides \(Yes or No\)\?", balanced),
+]
+# Their answers follow from the values of the moves, and not from the board.
+VALUED = [
+    ("win_probability", r"What is your probability of winning in percent, with one decimal\?", win_probability),
+    ("which_of_two", rf"Which square is better for your {PIECE} at {SQUARE}: {SQUARE} or {SQUARE}\?", which_of_two),
 ]
 
 
-def check_facts(board, questions, answers):
+def truth(board, question, values=None):
+    """The kind and the true answer of a question; AssertionError if it has none."""
+    for source, rules in ((board, QUESTIONS), (values, VALUED)):
+        for kind, pattern, rule in rules:
+            if match := re.fullmatch(pattern, question):
+                assert source, f"only `evaluations` answer this: {question}"
+                return kind, rule(source, *match.groups())
+    raise AssertionError(f"an unknown question: {question}")
+
+
+def check_facts(board, questions, answers, values=None):
     """The kind and answer of each question; AssertionError with what is wrong."""
     assert len(questions) == len(answers) and 4 <= len(questions) <= 6, f"{len(questions)} questions, {answers}"
     assert len(set(questions)) == len(questions), "a question is there twice"
     kinds = []
     for question, answer in zip(questions, answers):
-        found = [(kind, rule(board, *match.groups())) for kind, pattern, rule in QUESTIONS if (match := re.fullmatch(pattern, question))]
-        assert found, f"an unknown question: {question}"
-        ((kind, truth),) = found
-        assert truth == answer, f"{question} {answer}, but {truth} is true"
+        kind, true = truth(board, question, values)
+        assert true == answer, f"{question} {answer}, but {true} is true"
         kinds.append((kind, answer))
     for kind, most in MOST.items():
         assert sum(kind == one for one, _ in kinds) <= most, f"too many questions of {kind}"

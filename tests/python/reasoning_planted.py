@@ -14,7 +14,7 @@ import chess
 
 from reasoning_boards import KINDS, form, legal, position, texts
 from reasoning_checker import DIRECT, check_example, win
-from reasoning_facts import QUESTIONS
+from reasoning_facts import truth
 from reasoning_items import answer_and_pool, check_item
 from reasoning_search import NUMBER, check_search
 
@@ -62,6 +62,10 @@ def questions(facts, board):
         worth = "if a pawn is worth 100, a knight 320, a bishop 330, a rook 500, a queen 900 and a king 0?"
         sign = 1 if color == "white" else -1
         yield f"What is {color}'s material less {other}'s in centipawns, {worth}", str(sign * facts["material_white"])
+    large = "Which side is ahead by more than 300 centipawns of material (white, black or none)?"
+    yield large, facts["large_advantage"] or "none"
+    balanced = "Is the material balanced, with less than 120 centipawns between the sides (Yes or No)?"
+    yield balanced, "Yes" if facts["balanced"] else "No"
     for uci in facts["legal"]:
         yield f"Can you legally play {uci} (Yes or No)?", "Yes"
     names = {kind.lower(): name for name, kind in zip(KINDS, "PNBRQK")}
@@ -78,12 +82,6 @@ def questions(facts, board):
     for target, origin in facts["only_capture"].items():
         asked = f"Which of your squares holds the only piece that can take their {kind(target)} on {target}?"
         yield asked, origin
-
-
-def truth(board, question):
-    """The checker's answer to a question."""
-    ((rule, match),) = [(rule, match) for _, pattern, rule in QUESTIONS if (match := re.fullmatch(pattern, question))]
-    return rule(board, *match.groups())
 
 
 def faulty(check, *arguments):
@@ -195,10 +193,10 @@ def main():
         assert facts["legal"] == legal(board)
         all_of = list(questions(facts, board))
         for question, answer in all_of:
-            assert truth(board, question) == answer, (facts["id"], question, answer)
+            assert truth(board, question)[1] == answer, (facts["id"], question, answer)
         asked += len(all_of)
         # One question of each kind, and a second move.
-        of = {kind: one for one in all_of for kind, pattern, _ in QUESTIONS if re.fullmatch(pattern, one[0])}
+        of = {truth(board, one[0])[0]: one for one in all_of if not one[0].startswith(("Which side", "Is the material"))}
         moves = [one for one in all_of if one[0].startswith("Can you leg") and one not in of.values()]
         chosen = [*of.values(), *moves[:1]]
         if 4 <= len(chosen) <= 6:
