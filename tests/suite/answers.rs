@@ -11,14 +11,21 @@ const KEY: &str = "sk-key-of-this-test-0123456789";
 
 /// A server that answers every question, and repeats the key in the headers that it is sent.
 fn server() -> Server {
-    Server::start(|_, request| match request.path.as_str() {
+    server_with(|_| "FINAL ANSWER: e2e4".to_owned())
+}
+
+/// The same with this answer to the body of a request.
+pub fn server_with(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> Server {
+    Server::start(move |_, request| match request.path.as_str() {
         "/v1/models" => empty("404 Not Found"),
         _ => {
-            let body = "data: {\"choices\":[{\"delta\":{\"content\":\"FINAL ANSWER: e2e4\"},\"finish_reason\":\"stop\"}]}\n\n\
-                        data: [DONE]\n\n";
+            let content = serde_json::json!(answer(&request.body));
+            let body = format!(
+                "data: {{\"choices\":[{{\"delta\":{{\"content\":{content}}},\"finish_reason\":\"stop\"}}]}}\n\ndata: [DONE]\n\n"
+            );
             let head =
                 format!("HTTP/1.1 200 OK\r\nX-Key: {}\r\n", request.authorization.as_deref().unwrap_or_default());
-            Answer { head, body: body.as_bytes().to_vec(), stalls: false, repeats: false }
+            Answer { head, body: body.into_bytes(), stalls: false, repeats: false }
         }
     })
 }

@@ -43,6 +43,7 @@ mod provenance;
 mod python;
 mod pytorch_comparison;
 mod questions;
+mod reasoning;
 mod remotes;
 mod results;
 mod reward;
