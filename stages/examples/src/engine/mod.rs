@@ -78,7 +78,7 @@ impl Searcher {
     ) -> Result<Option<Vec<Scored>>, Failure> {
         match self {
             Searcher::Program(program) => program.best_moves(position, count, limit),
-            Searcher::Own(own) => own.best_moves(position, count).map(Some),
+            Searcher::Own(own) => Ok(Some(own.best_moves(position, count))),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::*;
 /// The position after these moves, all of which are legal.
 fn after<'m>(position: &Chess, moves: impl IntoIterator<Item = &'m str>) -> Chess {
     moves.into_iter().fold(position.clone(), |position, uci| {
-        position.play(uci.parse::<UciMove>().unwrap().to_move(&position).unwrap()).unwrap()
+        position.clone().play(uci.parse::<UciMove>().unwrap().to_move(&position).unwrap()).unwrap()
     })
 }
 
