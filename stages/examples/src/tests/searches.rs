@@ -123,7 +123,7 @@ fn searches_of_stockfish_are_the_same_on_any_number_of_cores() {
     let Some(engine) = stockfish::stockfish() else { return };
     let folder = tempdir().unwrap();
     let run = |name: &str, cores| {
-        let trial = on_games(&folder.path().join(name), "verbalised", 2, 5).with("nodes", Value::Int(300)).cores(cores);
+        let trial = on_games(&folder.path().join(name), "verbalised", 2, 5).with("nodes", Value::Int(4_000)).cores(cores);
         trial.with("engine", text(&engine.display().to_string())).run(&Examples).unwrap()
     };
     let one = run("one", 1);
