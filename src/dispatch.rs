@@ -4,7 +4,8 @@ use cwm_core::{Error, ExitCode};
 
 use crate::cli::{Cli, Command, ModelCommand, StoreCommand, UtilCommand};
 use crate::commands::{
-    accept, diff, export, init, lock, log, model, remote, reward, run, runs, show, sql, status, store, transfer, uci, util, why,
+    accept, diff, export, init, lock, log, model, remote, reward, run, runs, show, sql, status, store, transfer, uci,
+    util, why,
 };
 use crate::output::{self, print_error, print_error_as_json};
 

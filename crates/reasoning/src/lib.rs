@@ -18,11 +18,12 @@ mod pieces;
 mod reading;
 mod reward;
 mod search;
-pub mod shares;
 mod task;
 pub mod texts;
 pub mod values;
 mod verifier;
+
+pub use cwm_shares as shares;
 
 pub use claims::{ClaimRule, Claims, MoveClaim, PieceClaim, claims};
 pub use direct::best_move;

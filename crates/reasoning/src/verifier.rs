@@ -77,6 +77,14 @@ impl Verifier {
         &self.position
     }
 
+    /// The moves that can be right: all legal ones, the candidates, or the true list.
+    pub fn choices(&self) -> Vec<&str> {
+        match &self.truth {
+            Truth::Values(values) => values.iter().map(|(uci, _)| uci).collect(),
+            Truth::OneOf { candidates: moves, .. } | Truth::List(moves) => moves.iter().map(String::as_str).collect(),
+        }
+    }
+
     /// Judges the text of an answer.
     pub fn judge(&self, text: &str, options: &RewardOptions) -> Judged {
         let read = read(text, self.task.wants_a_list(), options.reading);

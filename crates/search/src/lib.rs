@@ -7,4 +7,4 @@ mod evaluation;
 mod search;
 
 pub use evaluation::{EvaluatedPosition, MATE};
-pub use search::{Candidate, candidates};
+pub use search::{Candidate, candidates, values};

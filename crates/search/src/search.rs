@@ -40,8 +40,7 @@ pub fn candidates(play: &GameState, moves: &MoveList, depth: u32, margin: i32) -
     for m in RankedMoves::new(moves, root.position.turn(), |_| true) {
         let next = root.after(m);
         let alpha = (best - margin - 1).max(-MATE);
-        let value =
-            if play.times_before(&next.position) > 0 { 0 } else { -negamax(&next, depth - 1, 1, -MATE, -alpha) };
+        let value = value_after(play, &next, depth, alpha);
         // Lesser promotions are played only where nothing is as good: a piece that is taken at once, or a mate.
         let lesser = m.promotion().is_some_and(|role| role != Role::Queen);
         if found.is_empty() || value > if lesser { best } else { alpha } {
@@ -52,6 +51,21 @@ pub fn candidates(play: &GameState, moves: &MoveList, depth: u32, margin: i32) -
     found.retain(|candidate| candidate.value >= best - margin);
     found.sort_by_key(|candidate| std::cmp::Reverse(candidate.value));
     found
+}
+
+/// The exact value of every move, the best first, and equal ones in the order of `moves`, after looking `depth` plies ahead (at
+/// least 1). A move that repeats a position is worth a draw.
+pub fn values(play: &GameState, moves: &MoveList, depth: u32) -> Vec<Candidate> {
+    let root = EvaluatedPosition::new(play.position().clone());
+    let valued = |&chosen: &Move| Candidate { chosen, value: value_after(play, &root.after(chosen), depth, -MATE) };
+    let mut found: Vec<Candidate> = moves.iter().map(valued).collect();
+    found.sort_by_key(|candidate| std::cmp::Reverse(candidate.value));
+    found
+}
+
+/// What a move is worth that leads to `next`, or a bound of at most `alpha` on it.
+fn value_after(play: &GameState, next: &EvaluatedPosition, depth: u32, alpha: i32) -> i32 {
+    if play.times_before(&next.position) > 0 { 0 } else { -negamax(next, depth - 1, 1, -MATE, -alpha) }
 }
 
 /// The value of `node` for its side to move, between `alpha` and `beta` (or a bound on it outside of them).
@@ -228,7 +242,11 @@ mod tests {
         let narrow = candidates(&play, &moves, 2, 20);
         let wide = candidates(&play, &moves, 2, 60);
         assert!(narrow.len() < wide.len());
+        let all = values(&play, &moves, 2);
+        assert_eq!(all.len(), moves.len());
+        assert!(all.is_sorted_by_key(|candidate| std::cmp::Reverse(candidate.value)));
         for candidate in narrow {
+            assert!(all.iter().any(|c| c.chosen == candidate.chosen && c.value == candidate.value));
             assert!(wide.iter().any(|c| c.chosen == candidate.chosen && c.value == candidate.value));
         }
     }

@@ -1,9 +1,8 @@
-//! Blocks of games, each evaluated by one engine and kept in files, so that an interruption loses the open ones alone.
+//! Blocks of games or of placed positions, each evaluated by one engine and kept in files, so that an interruption loses the open ones alone.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use cwm_chess::Games;
 use cwm_contract::{Context, Failure};
 use cwm_encoding::{PlainMove, legal};
 use cwm_evaluations::{Evaluation, Evaluations, EvaluationsWriter, Source};
@@ -11,35 +10,49 @@ use cwm_uci::Question;
 use shakmaty::{Chess, Move, Position};
 
 use crate::evaluator::{Evaluator, Found};
-use crate::positions::Selection;
+use crate::origin::{OfGames, Origin};
 use crate::puzzles::{Analysed, find};
 
 /// Games of a block: some seconds of work.
 const GAMES: usize = 16;
 
+/// Placed positions of a block.
+const POSITIONS: usize = 256;
+
 /// What is done with each block.
 pub struct Blocks<'a> {
     /// The stage's context.
     pub context: &'a Context,
-    /// All games.
-    pub games: &'a Games,
-    /// The number of them that are evaluated.
-    pub count: usize,
-    /// The positions that are asked about.
-    pub selection: Selection,
+    /// The positions.
+    pub origin: &'a Origin,
     /// Centipawns that decide about puzzles, if they are looked for.
     pub margin: Option<u32>,
+}
+
+/// How blocks are evaluated.
+struct Work<'a> {
+    evaluator: &'a mut Evaluator,
+    writer: EvaluationsWriter,
+    /// Called after each position.
+    asked: &'a dyn Fn(),
 }
 
 impl Blocks<'_> {
     /// Number of blocks.
     pub fn len(&self) -> usize {
-        self.count.div_ceil(GAMES)
+        self.origin.len().div_ceil(self.units())
     }
 
-    /// The games of a block.
-    pub fn games_of(&self, block: usize) -> Range<usize> {
-        block * GAMES..self.count.min((block + 1) * GAMES)
+    /// The games, or the placed positions, of a block.
+    fn units(&self) -> usize {
+        match self.origin {
+            Origin::Games(_) => GAMES,
+            Origin::Placed(_) => POSITIONS,
+        }
+    }
+
+    fn units_of(&self, block: usize) -> Range<usize> {
+        block * self.units()..self.origin.len().min((block + 1) * self.units())
     }
 
     /// The rows of a block that is finished, whose records are not numbered yet; `None` if it is not.
@@ -64,45 +77,15 @@ impl Blocks<'_> {
     ) -> Result<(), Failure> {
         let path = self.path(block);
         let open = path.with_extension("open");
-        let mut writer = EvaluationsWriter::create(&open, source)?;
+        let mut work = Work { evaluator, writer: EvaluationsWriter::create(&open, source)?, asked };
         let mut puzzles = String::new();
-        for index in self.games_of(block) {
-            let game = self.games.get(index)?;
-            let game = game.ok_or_else(|| Failure::internal(format!("there is no game {index}")))?;
-            let game = game.row();
-            let mut last: Option<Analysed> = None;
-            for (t, position) in self.selection.of_game(&game)?.asked {
-                self.context.check_cancelled()?;
-                let question = Question::position(&position)?;
-                let located = |failure: Failure| {
-                    let message = format!("game {} ({:?}), ply {t}: {}", game.index, game.id, failure.message);
-                    Failure { message, ..failure }
-                };
-                let found = evaluator.find(&question).map_err(located)?;
-                if let Some(margin) = self.margin {
-                    let analysed = analysed(&question, &found)?;
-                    if let Some(before) = last {
-                        let analyse = |position: &Chess| answered(evaluator, position);
-                        let played = played_at(&before, game.moves, t - 1)?;
-                        let puzzle = find(&before, played, &analysed, margin as i32, analyse).map_err(located)?;
-                        puzzles.extend(puzzle.map(|puzzle| puzzle.row()));
-                    }
-                    last = Some(analysed);
-                }
-                if self.selection.is_written(t) {
-                    writer.push(Evaluation {
-                        record: 0,
-                        game: Some(game.index),
-                        id: game.id.to_owned(),
-                        t: Some(t),
-                        fen: question.fen(),
-                        lines: found.lines,
-                    })?;
-                }
-                asked();
+        for unit in self.units_of(block) {
+            match self.origin {
+                Origin::Games(of_games) => self.evaluate_game(of_games, unit, &mut work, &mut puzzles)?,
+                Origin::Placed(positions) => self.evaluate_placed(unit, &positions[unit], &mut work)?,
             }
         }
-        writer.finish()?;
+        work.writer.finish()?;
         if self.margin.is_some() {
             // Before the block's file gets its name, which marks both as finished.
             let open = path.with_extension("open-csv");
@@ -112,17 +95,70 @@ impl Blocks<'_> {
         keep(&open, &path)
     }
 
+    fn evaluate_game(
+        &self,
+        of_games: &OfGames,
+        index: usize,
+        work: &mut Work<'_>,
+        puzzles: &mut String,
+    ) -> Result<(), Failure> {
+        let game = of_games.games.get(index)?;
+        let game = game.ok_or_else(|| Failure::internal(format!("there is no game {index}")))?;
+        let game = game.row();
+        let mut last: Option<Analysed> = None;
+        for (t, position) in of_games.of_game(index)? {
+            self.context.check_cancelled()?;
+            let question = Question::position(&position)?;
+            let located = |failure: Failure| {
+                let message = format!("game {} ({:?}), ply {t}: {}", game.index, game.id, failure.message);
+                Failure { message, ..failure }
+            };
+            let found = work.evaluator.find(&question).map_err(located)?;
+            if let Some(margin) = self.margin {
+                let analysed = analysed(&question, &found)?;
+                if let Some(before) = last {
+                    let analyse = |position: &Chess| answered(work.evaluator, position);
+                    let played = played_at(&before, game.moves, t - 1)?;
+                    let puzzle = find(&before, played, &analysed, margin as i32, analyse).map_err(located)?;
+                    puzzles.extend(puzzle.map(|puzzle| puzzle.row()));
+                }
+                last = Some(analysed);
+            }
+            if of_games.is_written(t) {
+                work.writer.push(Evaluation {
+                    record: 0,
+                    game: Some(game.index),
+                    id: game.id.to_owned(),
+                    t: Some(t),
+                    fen: question.fen(),
+                    lines: found.lines,
+                })?;
+            }
+            (work.asked)();
+        }
+        Ok(())
+    }
+
+    fn evaluate_placed(&self, index: usize, position: &Chess, work: &mut Work<'_>) -> Result<(), Failure> {
+        self.context.check_cancelled()?;
+        let question = Question::position(position)?;
+        let located = |failure: Failure| {
+            let message = format!("placed position {}: {}", index + 1, failure.message);
+            Failure { message, ..failure }
+        };
+        let lines = work.evaluator.find(&question).map_err(located)?.lines;
+        let fen = question.fen();
+        work.writer.push(Evaluation { record: 0, game: None, id: String::new(), t: None, fen, lines })?;
+        (work.asked)();
+        Ok(())
+    }
+
     /// The number of positions of a block that are asked about.
     ///
     /// # Errors
     /// A game cannot be read.
     pub fn asked(&self, block: usize) -> Result<u64, Failure> {
-        let mut asked = 0;
-        for index in self.games_of(block) {
-            let game = self.games.get(index)?.ok_or_else(|| Failure::internal(format!("there is no game {index}")))?;
-            asked += self.selection.of_game(&game.row())?.asked.len() as u64;
-        }
-        Ok(asked)
+        self.origin.asked(self.units_of(block))
     }
 
     /// The rows of the puzzles of a block that is finished.

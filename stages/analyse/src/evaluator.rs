@@ -1,10 +1,10 @@
 //! What finds the best move of a position: a program that speaks UCI, or our own engine.
 
-use cwm_contract::{Context, Failure};
+use cwm_contract::{Cancellation, Failure};
 use cwm_encoding::PlainMove;
 use cwm_evaluations::{Line, Score, Source};
 use cwm_game::GameState;
-use cwm_search::{MATE, candidates};
+use cwm_search::{Candidate, MATE, candidates, values};
 use cwm_uci::{Answer, Engine, Limit, Question, Settings, digest};
 use shakmaty::{Move, Position};
 
@@ -15,39 +15,68 @@ const NODES_A_PLY: f64 = 30.0;
 
 /// One of them, ready for questions.
 pub enum Evaluator {
-    /// A program, and the nodes of each search.
-    Program(Box<(Engine, u64)>),
+    /// A program.
+    Program(Box<Program>),
     /// Our own engine.
     Own {
         /// Plies that it looks ahead before it follows captures.
         depth: u32,
-        /// Whether it values a second move, and finds out from which depth it chose the first.
-        finds_puzzles: bool,
+        /// What is wanted of a position.
+        wanted: Wanted,
     },
+}
+
+/// A program, how it is asked, and what is wanted of a position.
+pub struct Program {
+    engine: Engine,
+    /// Nodes of each search.
+    nodes: u64,
+    /// Whether it is asked about the position after each move.
+    each: bool,
+    wanted: Wanted,
+}
+
+/// What is wanted of a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// The best move.
+    Best,
+    /// For puzzles: the best move, the next one, and since when the best was held to.
+    Pair,
+    /// The values of so many moves.
+    Moves(u32),
 }
 
 /// What was found of a position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// One line, and for puzzles a second where there is another move; the best first.
+    /// As many lines as are wanted, or as the position has moves; the best first.
     pub lines: Vec<Line>,
     /// Nodes after which the engine held to the best move; of our own, what a program may have searched by then.
     pub effort: f64,
 }
 
 impl Evaluator {
-    /// As the parameters have it.
+    /// As the parameters have it. A cancellation ends its searches.
     ///
     /// # Errors
     /// The program cannot be used.
-    pub fn start(config: &Config, context: &Context) -> Result<Self, Failure> {
-        let Some(program) = &config.engine else {
-            return Ok(Evaluator::Own { depth: config.depth, finds_puzzles: config.puzzles });
+    pub fn start(config: &Config, cancellation: Cancellation) -> Result<Self, Failure> {
+        let wanted = match config.moves() {
+            _ if config.puzzles => Wanted::Pair,
+            Some(1) if !config.each => Wanted::Best,
+            Some(moves) => Wanted::Moves(moves),
+            None => return Err(Failure::internal("`multipv` is no number of moves")),
         };
-        let lines = if config.puzzles { 2 } else { 1 };
-        let (options, cancellation) = (config.options.clone(), context.cancellation().clone());
-        let engine = Engine::start(&program.0, Settings { lines, options, cancellation, ..Settings::default() })?;
-        Ok(Evaluator::Program(Box::new((engine, config.nodes))))
+        let Some(program) = &config.engine else { return Ok(Evaluator::Own { depth: config.depth, wanted }) };
+        let lines = match wanted {
+            Wanted::Pair => 2,
+            Wanted::Moves(moves) if !config.each => moves,
+            Wanted::Best | Wanted::Moves(_) => 1,
+        };
+        let settings = Settings { hash: config.hash, lines, options: config.options.clone(), cancellation };
+        let engine = Engine::start(&program.0, settings)?;
+        Ok(Evaluator::Program(Box::new(Program { engine, nodes: config.nodes, each: config.each, wanted })))
     }
 
     /// What the evaluations are made by.
@@ -57,10 +86,10 @@ impl Evaluator {
     pub fn source(&self, config: &Config) -> Result<Source, Failure> {
         Ok(match self {
             Evaluator::Program(program) => Source {
-                made_by: program.0.name().to_owned(),
+                made_by: program.engine.name().to_owned(),
                 nodes: Some(config.nodes),
                 digest: config.engine.as_ref().map(|program| digest(&program.0)).transpose()?,
-                options: config.options.clone(),
+                options: config.options.clone().into_iter().chain(config.hash_option()).collect(),
             },
             Evaluator::Own { depth, .. } => {
                 Source { made_by: format!("cwm's own engine, depth {depth}"), ..Source::default() }
@@ -74,13 +103,93 @@ impl Evaluator {
     /// The program fails.
     pub fn find(&mut self, question: &Question) -> Result<Found, Failure> {
         match self {
-            Evaluator::Program(program) => {
-                let (engine, nodes) = &mut **program;
-                engine.ask(question, &Limit::nodes(*nodes)).map(|answer| found(answer, *nodes))
+            Evaluator::Program(program) => match program.wanted {
+                Wanted::Moves(moves) => {
+                    let lines = if program.each { program.each(question) } else { program.at_once(question) }?;
+                    Ok(valued(lines, moves, program.nodes as f64))
+                }
+                Wanted::Best | Wanted::Pair => {
+                    let answer = program.engine.ask(question, &Limit::nodes(program.nodes))?;
+                    Ok(found(answer, program.nodes))
+                }
+            },
+            Evaluator::Own { depth, wanted: Wanted::Moves(moves) } => {
+                Ok(valued(own_values(question, *depth), *moves, 0.0))
             }
-            Evaluator::Own { depth, finds_puzzles } => own(question, *depth, *finds_puzzles),
+            Evaluator::Own { depth, wanted } => own(question, *depth, *wanted == Wanted::Pair),
         }
     }
+}
+
+fn valued(mut lines: Vec<Line>, moves: u32, effort: f64) -> Found {
+    lines.truncate(moves as usize);
+    Found { lines, effort }
+}
+
+impl Program {
+    /// The moves that one search values, the one that the engine plays first.
+    fn at_once(&mut self, question: &Question) -> Result<Vec<Line>, Failure> {
+        let answer = self.engine.ask(question, &Limit::nodes(self.nodes))?;
+        let best = answer.best;
+        let of =
+            |line: cwm_uci::Line| Line { score: Some(line.score), depth: Some(line.depth), moves: packed(line.moves) };
+        let mut lines = answer.lines.clone();
+        lines.retain(|line| !line.moves.is_empty());
+        if lines.iter().all(|line| line.moves[0] != best) {
+            return Ok(vec![self::line(answer)]);
+        }
+        lines.sort_by_key(|line| line.moves[0] != best);
+        Ok(lines.into_iter().map(of).collect())
+    }
+
+    /// All moves, each by a search of the position after it; the best first, and equal ones as they are generated.
+    fn each(&mut self, question: &Question) -> Result<Vec<Line>, Failure> {
+        let mut lines = Vec::new();
+        for played in question.chess().legal_moves() {
+            let mut next = question.chess().clone();
+            next.play_unchecked(played);
+            let mut found = if next.legal_moves().is_empty() {
+                let score = if next.is_check() { Score::Mate(0) } else { Score::Centipawns(0) };
+                Line { score: Some(score), depth: None, moves: Vec::new() }
+            } else {
+                line(self.engine.ask(&Question::position(&next)?, &Limit::nodes(self.nodes))?)
+            };
+            found.score = found.score.map(before);
+            found.moves.insert(0, PlainMove::from(played).packed());
+            lines.push(found);
+        }
+        lines.sort_by_key(|line| std::cmp::Reverse(line.score.map(rank)));
+        Ok(lines)
+    }
+}
+
+/// The value of a move for the side that plays it, by the value after it for the other side.
+fn before(after: Score) -> Score {
+    match after {
+        Score::Centipawns(centipawns) => Score::Centipawns(-centipawns),
+        // This move is one more of the side that mates.
+        Score::Mate(moves) if moves <= 0 => Score::Mate(1 - moves),
+        Score::Mate(moves) => Score::Mate(-moves),
+    }
+}
+
+/// Greater for greater values.
+fn rank(score: Score) -> (i32, i32) {
+    match score {
+        Score::Centipawns(centipawns) => (0, centipawns),
+        Score::Mate(moves) => (moves.signum(), -moves),
+    }
+}
+
+/// All moves, as our own engine values them.
+fn own_values(question: &Question, depth: u32) -> Vec<Line> {
+    let game = GameState::from(question.chess().clone());
+    let line = |candidate: Candidate| Line {
+        score: Some(own_score(&candidate)),
+        depth: Some(depth),
+        moves: vec![PlainMove::from(candidate.chosen).packed()],
+    };
+    values(&game, &question.chess().legal_moves(), depth).into_iter().map(line).collect()
 }
 
 /// The label of a position, and the first line of another move: with two lines there is one. An engine that reported another move
@@ -117,11 +226,15 @@ fn own(question: &Question, depth: u32, finds_puzzles: bool) -> Result<Found, Fa
     let first =
         candidates.first().ok_or_else(|| Failure::internal(format!("no move is best in `{}`", question.fen())))?;
     let lines = candidates.iter().take(count).map(|candidate| Line {
-        score: Some(candidate.mate().map_or(Score::Centipawns(candidate.value), Score::Mate)),
+        score: Some(own_score(candidate)),
         depth: Some(depth),
         moves: vec![PlainMove::from(candidate.chosen).packed()],
     });
     let is_best = |depth: &u32| best(*depth, 0).first().is_some_and(|other| other.chosen == first.chosen);
     let held = if finds_puzzles { (1..depth).rev().take_while(is_best).last().unwrap_or(depth) } else { depth };
     Ok(Found { lines: lines.collect(), effort: 1_000.0 * NODES_A_PLY.powi(held as i32 - 1) })
+}
+
+fn own_score(candidate: &Candidate) -> Score {
+    candidate.mate().map_or(Score::Centipawns(candidate.value), Score::Mate)
 }

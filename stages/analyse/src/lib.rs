@@ -1,11 +1,14 @@
-//! The stage `analyse`: the best move of every position of games, as an engine finds it.
+//! The stage `analyse`: the best moves of positions of games, or of positions placed by chance, as an engine finds them.
 //!
 //! Engines run side by side, one a core, with one thread each; an answer depends on the position, the engine and its
 //! limit alone. It must not know what the moves are used for.
 
 mod blocks;
 mod config;
+mod draw;
 mod evaluator;
+mod origin;
+mod place;
 mod positions;
 mod probe;
 mod puzzles;
@@ -30,16 +33,29 @@ impl Stage for Analyse {
     }
 
     fn description(&self) -> &'static str {
-        "Asks an engine for the best move of every position of games, and finds puzzles in them."
+        "Asks an engine for the best moves of positions, of games or placed by chance, and finds puzzles in games."
     }
 
     fn inputs(&self) -> Vec<Input> {
-        vec![Input::one("games", Format::GAMES, "The games, whose positions are evaluated.")]
+        vec![Input::optional("games", Format::GAMES, "The games, whose positions are evaluated; none with `place`.")]
+    }
+
+    fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
+        match (Config::read(values).ok()?.place, given.contains(&"games")) {
+            (None, false) => Some("needs an input `games`, or the parameter `place`".to_owned()),
+            (Some(_), true) => Some("has an input `games`, which it does not read with `place`".to_owned()),
+            _ => None,
+        }
     }
 
     fn outputs(&self) -> Vec<Output> {
         vec![
-            Output::file("evaluations", Format::EVALUATIONS, "parquet", "The positions in the order of the games."),
+            Output::file(
+                "evaluations",
+                Format::EVALUATIONS,
+                "parquet",
+                "The positions in the order of the games, or as they were placed.",
+            ),
             Output::file(
                 "puzzles",
                 Format::PUZZLES,
@@ -68,12 +84,14 @@ impl Stage for Analyse {
 
     fn work(&self, values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
         let config = Config::read(values).ok()?;
-        let bytes = inputs.values().copied().sum::<Option<u64>>()? as f64;
+        let (sort, units) = match config.place {
+            Some(positions) => ("placed ", positions as f64),
+            None => ("", inputs.values().copied().sum::<Option<u64>>()? as f64),
+        };
         // Between positions an engine takes as long as for some 3,000 nodes.
-        let of_program = || Work::new(String::new(), bytes * (config.nodes + 3_000) as f64);
-        let work =
-            if config.engine.is_some() { of_program() } else { Work::new(format!("depth {}", config.depth), bytes) };
-        (bytes > 0.0).then_some(work)
+        let of_program = || Work::new(sort.trim().to_owned(), units * (config.nodes + 3_000) as f64);
+        let own = || Work::new(format!("{sort}depth {}", config.depth), units);
+        (units > 0.0).then(|| if config.engine.is_some() { of_program() } else { own() })
     }
 
     fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {

@@ -1,5 +1,7 @@
 //! The positions of a game that are asked about.
 
+use std::collections::BTreeMap;
+
 use cwm_chess::GameRow;
 use cwm_contract::Failure;
 use cwm_encoding::{PlainMove, legal};
@@ -13,6 +15,8 @@ pub struct Selection {
     side: Option<Color>,
     from_ply: u64,
     every: u64,
+    max_pieces: usize,
+    min_legal: usize,
     /// Whether positions that are not written are asked about too.
     is_whole: bool,
 }
@@ -25,6 +29,23 @@ pub struct GamePositions {
     pub asked: Vec<(u32, Chess)>,
     /// Positions in which the game has ended.
     pub over: u64,
+    /// Positions that were left out for another reason: `many_pieces`, `few_moves`, or one of those that draw positions.
+    pub left_out: BTreeMap<&'static str, u64>,
+}
+
+impl GamePositions {
+    /// Counts a position that is left out.
+    pub fn leave_out(&mut self, reason: &'static str) {
+        *self.left_out.entry(reason).or_default() += 1;
+    }
+
+    /// Adds what was counted in another game.
+    pub fn add(&mut self, other: GamePositions) {
+        self.over += other.over;
+        for (reason, number) in other.left_out {
+            *self.left_out.entry(reason).or_default() += number;
+        }
+    }
 }
 
 impl Selection {
@@ -35,7 +56,14 @@ impl Selection {
             "black" => Some(Color::Black),
             _ => None,
         };
-        Selection { side, from_ply: config.from_ply, every: config.every, is_whole: config.puzzles }
+        Selection {
+            side,
+            from_ply: config.from_ply,
+            every: config.every,
+            max_pieces: config.max_pieces as usize,
+            min_legal: usize::try_from(config.min_legal).unwrap_or(usize::MAX),
+            is_whole: config.puzzles,
+        }
     }
 
     /// Whether the evaluation of a position is written, which has so many plies before it.
@@ -54,10 +82,13 @@ impl Selection {
             let is_asked = self.side.is_none_or(|side| position.turn() == side)
                 && ply as u64 >= self.from_ply
                 && (self.is_whole || self.is_written(ply as u32));
-            if is_asked && position.legal_moves().is_empty() {
-                found.over += 1;
-            } else if is_asked {
-                found.asked.push((ply as u32, position.clone()));
+            if is_asked {
+                match position.legal_moves().len() {
+                    0 => found.over += 1,
+                    _ if position.board().occupied().count() > self.max_pieces => found.leave_out("many_pieces"),
+                    moves if moves < self.min_legal => found.leave_out("few_moves"),
+                    _ => found.asked.push((ply as u32, position.clone())),
+                }
             }
             let Some(&packed) = game.moves.get(ply) else { break };
             let played = PlainMove::from_packed(packed).and_then(|plain| legal(&position, plain)).ok_or_else(|| {

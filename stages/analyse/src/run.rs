@@ -5,59 +5,43 @@ use std::io::{BufWriter, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use cwm_chess::Games;
 use cwm_contract::{Context, Failure};
-use cwm_evaluations::{EvaluationsWriter, Source};
+use cwm_evaluations::{Evaluation, EvaluationsWriter, Source};
 use serde_json::{Value, json};
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, Chess, Position};
 
 use crate::blocks::Blocks;
-use crate::config::Config;
+use crate::config::{Config, MOST_MOVES};
 use crate::evaluator::Evaluator;
-use crate::positions::Selection;
+use crate::origin::Origin;
 use crate::puzzles;
 
-/// Reads `games` and writes `evaluations` and `counts`.
+/// Reads `games`, or places positions, and writes `evaluations` and `counts`.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
-    let games = Games::open(context.input("games")?)?;
-    let count = config.limit.map_or(games.len(), |limit| games.len().min(usize::try_from(limit).unwrap_or(usize::MAX)));
-    let blocks = Blocks {
-        context,
-        games: &games,
-        count,
-        selection: Selection::of(&config),
-        margin: config.puzzles.then_some(config.margin),
-    };
-    context.activity("counting positions");
-    let (mut total, mut over) = (0, 0);
-    for game in games.iter().take(count) {
-        context.check_cancelled()?;
-        let positions = blocks.selection.of_game(&game?.row())?;
-        total += positions.asked.len() as u64;
-        over += positions.over;
-    }
-    if total == 0 {
-        let message =
-            format!("no position of {count} games is asked about; in {over} of those chosen the game has ended");
-        return Err(Failure::input(message).hint("lower `from_ply`, or give more or longer games"));
-    }
+    context.activity(if config.place.is_some() { "placing positions" } else { "counting positions" });
+    let (origin, positions) = Origin::open(context, &config)?;
+    let blocks = Blocks { context, origin: &origin, margin: config.puzzles.then_some(config.margin) };
     context.activity("asking the engine");
-    let start = || Evaluator::start(&config, context);
+    let start = || Evaluator::start(&config, context.cancellation().clone());
     // Its name stands in the output; and if it cannot be used, no other is started.
     let first = start()?;
     let source = first.source(&config)?;
-    evaluate(&blocks, total, &source, first, &start)?;
+    evaluate(&blocks, positions.total, &source, first, &start)?;
     context.activity("writing");
-    let written = write(&blocks, &source)?;
+    let (written, incomplete) = write(&blocks, &source, config.moves() == Some(MOST_MOVES))?;
     let puzzles = write_puzzles(&blocks)?;
     let mut counts: BTreeMap<&str, Value> = BTreeMap::from([
         ("stage", json!("analyse")),
         ("engine", json!(source.made_by)),
         ("nodes", json!(source.nodes)),
-        ("games", json!(count)),
         ("positions", json!(written)),
-        ("over", json!(over)),
+        ("over", json!(positions.over)),
     ]);
+    counts.extend(config.place.is_none().then(|| ("games", json!(origin.len()))));
+    counts.extend((!positions.left_out.is_empty()).then(|| ("left_out", json!(positions.left_out))));
+    counts.extend(incomplete.map(|incomplete| ("incomplete", json!(incomplete))));
     counts.extend(source.digest.as_ref().map(|digest| ("digest", json!(digest))));
     counts.extend((!source.options.is_empty()).then(|| ("options", json!(source.options))));
     counts.extend(config.puzzles.then(|| ("puzzles", json!(puzzles))));
@@ -110,10 +94,11 @@ fn evaluate(
     failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).map_or(Ok(()), Err)
 }
 
-/// Writes the rows of all blocks, in order and numbered. Returns their number.
-fn write(blocks: &Blocks<'_>, source: &Source) -> Result<u64, Failure> {
+/// Writes the rows of all blocks, in order and numbered. Returns their number, and if all moves were to be valued the number of those
+/// rows in which one is not.
+fn write(blocks: &Blocks<'_>, source: &Source, all_moves: bool) -> Result<(u64, Option<u64>), Failure> {
     let mut writer = EvaluationsWriter::create(blocks.context.output("evaluations")?, source)?;
-    let mut record = 0;
+    let (mut record, mut incomplete) = (0, 0);
     for block in 0..blocks.len() {
         let rows = blocks.finished(block)?;
         let rows = rows.ok_or_else(|| Failure::internal(format!("block {block} was not evaluated")))?;
@@ -121,11 +106,20 @@ fn write(blocks: &Blocks<'_>, source: &Source) -> Result<u64, Failure> {
             let mut row = row?;
             row.record = record;
             record += 1;
+            incomplete += u64::from(all_moves && !values_all(&row)?);
             writer.push(row)?;
         }
     }
     writer.finish()?;
-    Ok(record)
+    Ok((record, all_moves.then_some(incomplete)))
+}
+
+/// True if every legal move of a row's position has a line with a score.
+fn values_all(row: &Evaluation) -> Result<bool, Failure> {
+    let wrong = |error: &dyn std::fmt::Display| Failure::internal(format!("`{}` was written: {error}", row.fen));
+    let fen: Fen = row.fen.parse().map_err(|error| wrong(&error))?;
+    let position: Chess = fen.into_position(CastlingMode::Standard).map_err(|error| wrong(&error))?;
+    Ok(row.lines.iter().filter(|line| line.score.is_some()).count() == position.legal_moves().len())
 }
 
 /// Writes the puzzles of all blocks, in order, each once. Returns their number.

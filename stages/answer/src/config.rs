@@ -12,7 +12,7 @@ parameters! {
     /// Who answers, how a model is asked, and how the server is treated.
     pub struct Config {
         /// Who answers: a model behind a `server`; the `oracle`, which gives the key; `random`, a legal move, an option, or an
-        /// empty list; `rules`, which computes what rules can and else takes the best capture or counts material; `engine`, as
+        /// empty list, and of graded items any candidate, or half of a list; `rules`, which computes what rules can and else takes the best capture or counts material; `engine`, as
         /// `rules`, but with an engine's moves and evaluations; `believed`, the rules on the boards that a world model believes in.
         pub player: String = "server".into(),
             kind = Type::Choice(&["server", "oracle", "random", "rules", "engine", "believed"]),
@@ -32,7 +32,8 @@ parameters! {
         pub max_tokens: u64 = 8_192, kind = Type::Integer { min: 1, max: 10_000_000 },
         /// The name of `max_tokens` in the request: some models of OpenAI want the second.
         pub max_tokens_field: String = "max_tokens".into(), kind = Type::Choice(&["max_tokens", "max_completion_tokens"]),
-        /// Temperature of sampling. Without it, none is sent, and the server's default holds.
+        /// Temperature of sampling. Without it, none is sent, and the server's default holds. The player `engine` answers graded items
+        /// by it: a move with a weight of exp(v / temperature) by its win probability v; without it, the best move.
         pub temperature: Option<f64> = None,
         /// The effort that is sent as `reasoning_effort`; `none` sends nothing. Servers with another switch take it by `extra`.
         pub reasoning: String = "none".into(), kind = Type::Choice(&["none", "low", "medium", "high"]),
@@ -65,7 +66,9 @@ parameters! {
         pub nodes: u64 = 200_000, kind = Type::Integer { min: 1, max: 1_000_000_000_000 },
         /// Plies that our own engine looks ahead before it follows captures, in place of `nodes`.
         pub depth: u32 = 3, kind = Type::Integer { min: 1, max: 4 },
-        /// Seed of the player `random`.
+        /// The number of answers to each item.
+        pub samples: u64 = 1, kind = Type::Integer { min: 1, max: 1_000 },
+        /// Seed of the player `random`, and of `engine` with a `temperature`.
         pub seed: u64 = 0,
     }
 }
@@ -105,8 +108,13 @@ impl Config {
         if !self.is_server() {
             unused.extend(OF_REQUESTS);
         }
-        if self.player != "random" {
+        let is_tempered = self.player == "engine" && self.temperature.is_some();
+        unused.retain(|name| *name != "temperature" || !is_tempered);
+        if self.player != "random" && !is_tempered {
             unused.push("seed");
+        }
+        if self.samples == 1 {
+            unused.push("samples");
         }
         if !matches!(&*self.player, "rules" | "engine") {
             unused.push("keys");

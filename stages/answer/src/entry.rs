@@ -10,6 +10,9 @@ use crate::question::Digest;
 pub struct Entry {
     /// The item.
     pub task_id: String,
+    /// The number of the answer among those to the item; none if there is one alone.
+    #[serde(default)]
+    pub sample: Option<u64>,
     /// The digest of what was asked.
     pub request: Digest,
     /// The visible text.
@@ -73,6 +76,7 @@ impl Entry {
         let response = is_answered.then_some(self.response);
         Answer {
             task_id: self.task_id,
+            sample: self.sample,
             request: Some(self.request),
             response,
             reasoning: self.reasoning,

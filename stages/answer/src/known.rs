@@ -28,8 +28,9 @@ pub fn take(context: &Context, questions: &[Question], journal: &Journal<Entry>)
                 continue;
             };
             for index in open.remove(&request).unwrap_or_default() {
-                let task_id = questions[index].task_id.clone();
-                journal.push(index, &Entry { task_id, ..Entry::of_known(answer.clone(), request, served.clone()) })?;
+                let Entry { task_id, sample, .. } = questions[index].entry();
+                let entry = Entry::of_known(answer.clone(), request, served.clone());
+                journal.push(index, &Entry { task_id, sample, ..entry })?;
                 taken += 1;
             }
         }

@@ -52,7 +52,7 @@ impl Stage for Answer {
     }
 
     fn outputs(&self) -> Vec<Output> {
-        vec![Output::file("answers", Format::ANSWERS, "parquet", "One row an item, in the items' order.")]
+        vec![Output::file("answers", Format::ANSWERS, "parquet", "One row an answer, in the items' order.")]
     }
 
     fn parameters(&self) -> Vec<ParameterSpec> {

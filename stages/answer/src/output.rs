@@ -46,7 +46,7 @@ fn run(config: &Config, served_model: Option<String>) -> Run {
         ..Run::default()
     };
     if !config.is_server() {
-        return run;
+        return Run { temperature: config.temperature.filter(|_| config.player == "engine"), ..run };
     }
     Run {
         model: config.model.clone(),

@@ -2,11 +2,16 @@
 
 use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeOutput};
 use cwm_questions::prompt::prompt;
+use cwm_questions::truth::chess_of_fen;
 use cwm_questions::{AnswerType, Form, Item, Metadata, Task, write_line};
+use cwm_reasoning::values::Values;
+use cwm_reasoning::{Draws, ReasoningTask, TaskOptions, build_item};
 use serde_json::json;
+use shakmaty::{CastlingMode, Position};
 
 use crate::Answer;
 use crate::config::Config;
+use crate::question::Prompt;
 use crate::server;
 
 /// A position of every kind of item.
@@ -17,8 +22,9 @@ pub fn probe(context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
     let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
     if config.is_server() {
-        let prompts: Result<Vec<String>, Failure> =
-            Task::published().map(|task| prompt(&item(task), config.variant())).collect();
+        let items = Task::published().map(item).chain(graded_items()?);
+        let prompts: Result<Vec<Prompt>, Failure> =
+            items.map(|item| Ok(Prompt::new(&item, prompt(&item, config.variant())?))).collect();
         return server::probe(&config, &prompts?).map(Some);
     }
     if config.player == "believed" {
@@ -29,9 +35,34 @@ pub fn probe(context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
     for task in Task::published() {
         write_line(&mut file, &item(task))?;
     }
+    for item in graded_items()? {
+        write_line(&mut file, &item)?;
+    }
     let values =
         context.values_with([("nodes", context.at_most("nodes", 100)), ("depth", context.at_most("depth", 2))]);
     context.run(&Answer, "run", &values, &[("items", Label::stage("items"), path)]).map(Some)
+}
+
+/// An item of each task of *Reasoning through chess*; the moves are worth the more the later their texts stand in the alphabet.
+///
+/// # Errors
+/// There is none.
+pub fn graded_items() -> Result<Vec<Item>, Failure> {
+    let (position, _) = chess_of_fen(FEN).map_err(Failure::internal)?;
+    let mut moves: Vec<String> =
+        position.legal_moves().iter().map(|played| played.to_uci(CastlingMode::Standard).to_string()).collect();
+    moves.sort_unstable();
+    let last = (moves.len() - 1) as f64;
+    let worth = |(place, uci): (usize, String)| (uci, place as f64 / last);
+    let values = Values::new(moves.into_iter().enumerate().map(worth).collect()).map_err(Failure::internal)?;
+    let mut items = Vec::new();
+    for task in ReasoningTask::ALL {
+        let draws = &mut Draws::new("probe", 0, 0);
+        let item = build_item(task, FEN, &values, &TaskOptions::default(), draws)?;
+        let item = item.ok_or_else(|| Failure::internal(format!("no item of {}", task.name())))?;
+        items.push(Item { task_id: format!("{}_0000", task.name()), ..item });
+    }
+    Ok(items)
 }
 
 /// An item of the task.

@@ -1,14 +1,71 @@
 //! What is asked of one item.
 
+use cwm_questions::{AnswerType, Item};
+
+use crate::entry::Entry;
+
 /// A question.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// The item.
+    /// The index of the item.
+    pub item: usize,
+    /// The item's id.
     pub task_id: String,
+    /// The number of the answer among those to the item; none if there is one alone.
+    pub sample: Option<u64>,
     /// What a server is sent; empty for other players.
-    pub prompt: String,
+    pub prompt: Prompt,
     /// The digest of all that the answer depends on.
     pub request: Digest,
+}
+
+/// What a server is sent.
+#[derive(Clone, Debug, Default)]
+pub struct Prompt {
+    /// The system message: that of a graded item; others have none.
+    pub system: Option<String>,
+    /// The user's message.
+    pub user: String,
+}
+
+impl Prompt {
+    /// The prompt of an item.
+    pub fn new(item: &Item, user: String) -> Self {
+        let is_graded = item.answer_type == AnswerType::Graded;
+        let system = item.metadata.text("system").filter(|_| is_graded).map(str::to_owned);
+        Prompt { system, user }
+    }
+}
+
+impl Question {
+    /// The questions about items: each is asked `samples` times, with a prompt and what else its answer depends on.
+    pub fn all<E>(
+        items: &[Item],
+        samples: u64,
+        mut of: impl FnMut(&Item) -> Result<(Prompt, String), E>,
+    ) -> Result<Vec<Question>, E> {
+        let mut questions = Vec::with_capacity(items.len() * samples as usize);
+        for (number, item) in items.iter().enumerate() {
+            let (prompt, identity) = of(item)?;
+            for sample in 0..samples {
+                // The first answer is the one that would be given alone.
+                let request = if sample == 0 { digest(&identity) } else { digest(&format!("{sample} {identity}")) };
+                questions.push(Question {
+                    item: number,
+                    task_id: item.task_id.clone(),
+                    sample: (samples > 1).then_some(sample),
+                    prompt: prompt.clone(),
+                    request,
+                });
+            }
+        }
+        Ok(questions)
+    }
+
+    /// An entry without an answer yet.
+    pub fn entry(&self) -> Entry {
+        Entry { task_id: self.task_id.clone(), sample: self.sample, request: self.request, ..Entry::default() }
+    }
 }
 
 /// The first 16 bytes of a BLAKE3.

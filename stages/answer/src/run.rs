@@ -11,7 +11,7 @@ use cwm_web::Settings;
 use crate::config::Config;
 use crate::entry::Entry;
 use crate::players::{self, Player};
-use crate::question::{Digest, Question, digest};
+use crate::question::{Digest, Prompt, Question};
 use crate::server::{self, Requests};
 use crate::{known, output};
 
@@ -21,13 +21,11 @@ pub fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
     let items = items(context)?;
     if config.is_server() {
         let requests = Requests::new(&config)?;
-        let questions: Vec<Question> = items
-            .iter()
-            .map(|item| {
-                let prompt = prompt(item, config.variant())?;
-                Ok(Question { task_id: item.task_id.clone(), request: requests.digest(&prompt), prompt })
-            })
-            .collect::<Result<_, Failure>>()?;
+        let questions = Question::all(&items, config.samples, |item| {
+            let prompt = Prompt::new(item, prompt(item, config.variant())?);
+            let identity = requests.identity(&prompt);
+            Ok::<_, Failure>((prompt, identity))
+        })?;
         let (journal, spent) = open_journal(context, &questions)?;
         let taken = known::take(context, &questions, &journal)?;
         let asked = journal.missing().len();
@@ -38,14 +36,9 @@ pub fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
     } else {
         let player = Player::new(context, &config, &items)?;
         let identity = player.identity()?;
-        let questions: Vec<Question> = items
-            .iter()
-            .map(|item| Question {
-                task_id: item.task_id.clone(),
-                prompt: String::new(),
-                request: digest(&format!("{identity} {item:?}")),
-            })
-            .collect();
+        let questions = Question::all(&items, config.samples, |item| {
+            Ok::<_, Failure>((Prompt::default(), format!("{identity} {item:?}")))
+        })?;
         let (journal, _) = open_journal(context, &questions)?;
         players::answer(context, &player, &items, &questions, &journal)?;
         output::write(context, &config, &journal)

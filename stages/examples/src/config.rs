@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::{ParameterError, SourceFile, Type, parameters};
-use cwm_reasoning::Wording;
 use cwm_reasoning::board::BoardForm;
-use cwm_reasoning::shares::{Distribution, FullmoveShares};
+use cwm_reasoning::{FactKind, GuidedMode, Wording};
+use cwm_shares::{Distribution, FullmoveShares};
 use cwm_uci::check_program;
 
 /// The names of the builders.
-const BUILDERS: &[&str] = &["best_move", "best_line", "factual", "verbalised"];
+const BUILDERS: &[&str] = &["best_move", "best_line", "factual", "verbalised", "guided"];
 
 /// Plies of a program's search, and of our own engine's, where the pipeline does not have any.
 const DEPTHS: (u8, u8) = (10, 2);
@@ -17,23 +17,34 @@ const DEPTHS: (u8, u8) = (10, 2);
 /// The most plies of our own engine.
 const MOST_OWN_PLIES: u8 = 4;
 
+/// The most tickets of all kinds.
+const MOST_TICKETS: usize = 1_000;
+
+fn published_kinds() -> BTreeMap<String, usize> {
+    FactKind::PUBLISHED.into_iter().map(|(kind, tickets)| (kind.name().to_owned(), tickets)).collect()
+}
+
 parameters! {
     /// What is built, and of which positions.
     pub struct Config {
         /// What an example holds: `best_move`, the best move alone; `best_line`, some plies of best play and what they gain; `factual`,
-        /// answers to questions about a board; `verbalised`, a small search in words.
+        /// answers to questions about a board; `verbalised`, a small search in words; `guided`, items in which a teacher is asked to explain
+        /// a move (`keep` makes examples of its answers).
         pub builder: String, kind = Type::Choice(BUILDERS),
         /// Build so many examples, of positions drawn by `seed`. By default all positions are used, in their order.
         pub limit: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 40 })),
-        /// Shares of examples by the full-move number of their positions, such as `{"0-9": 0.15, "10-39": 0.75, "40+": 0.1}`; needs a
-        /// `limit`. Positions in no such range are left out.
+        /// Shares of examples by the full-move number of their positions, such as `{"0-9": 0.15, "10-39": 0.75, "40+": 0.1}`.
+        /// Positions in no such range are left out. Without a `limit` as many examples are built as have these shares.
         pub fullmoves: BTreeMap<String, f64> = BTreeMap::new(),
-        /// `balanced`: White is to move in half of the positions; needs a `limit`.
+        /// `balanced`: White is to move in half of the positions.
         pub sides: String = "as_it_comes".into(), kind = Type::Choice(&["as_it_comes", "balanced"]),
         /// How a position is written.
         pub board: String = "uniform_visual".into(), kind = Type::Choice(&["visual", "uniform_visual", "fen", "spaced_fen"]),
-        /// A program that speaks UCI, such as /usr/games/stockfish (`apt-get install stockfish`), for `best_line` and `verbalised`. Its
-        /// bytes are part of the key. Without one, our own engine searches, that of `play`, which is weaker.
+        /// Tickets of each kind of question of `factual` in the pot from which questions are drawn. `win_probability` and `which_of_two`
+        /// need evaluations of all moves.
+        pub kinds: BTreeMap<String, usize> = published_kinds(),
+        /// A program that speaks UCI, such as /usr/games/stockfish (`apt-get install stockfish`), for `best_line`, `verbalised` and
+        /// `guided`. Its bytes are part of the key. Without one, our own engine searches, that of `play`, which is weaker.
         pub engine: Option<SourceFile> = None,
         /// Plies of a search: of the engine for `best_line` (10 by default), of our own engine for all builders (2 by default, 4 at most).
         pub depth: Option<u8> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 100 })),
@@ -41,6 +52,9 @@ parameters! {
         pub nodes: u64 = 200_000,
         /// The phrases of `verbalised`: always the `plain` ones, or `varied`.
         pub wording: String = "varied".into(), kind = Type::Choice(&["plain", "varied"]),
+        /// Which moves `guided` explains: the best, if its line gains something (`good`); one of the good ones (`reasonable`); one after
+        /// which much changes (`blunder`).
+        pub mode: String = "good".into(), kind = Type::Choice(&["good", "reasonable", "blunder"]),
         /// Seed of all draws.
         pub seed: i128 = 0,
     }
@@ -49,17 +63,25 @@ parameters! {
 impl Config {
     /// Whether the builder searches.
     pub fn searches(&self) -> bool {
-        matches!(self.builder.as_str(), "best_line" | "verbalised")
+        matches!(self.builder.as_str(), "best_line" | "verbalised" | "guided")
     }
 
     /// Parameters without effect with these values.
     pub fn unused_parameters(&self) -> Vec<&'static str> {
         let (has_engine, verbalised) = (self.engine.is_some(), self.builder == "verbalised");
         let used_if = [
+            ("kinds", self.builder == "factual"),
             ("engine", self.searches()),
-            ("depth", self.searches() && !(has_engine && verbalised)),
+            ("depth", self.builder == "best_line" || self.searches() && !has_engine),
+            ("mode", self.builder == "guided"),
             ("nodes", has_engine && verbalised),
             ("wording", verbalised),
+            (
+                "seed",
+                self.builder != "best_move"
+                    || self.limit.is_some()
+                    || self.distribution() != Ok(Distribution::default()),
+            ),
         ];
         used_if.into_iter().filter(|(_, used)| !used).map(|(name, _)| name).collect()
     }
@@ -70,11 +92,8 @@ impl Config {
         if let Err(fault) = self.fullmove_shares() {
             errors.push(ParameterError::new("fullmoves", fault));
         }
-        if self.limit.is_none() && !self.fullmoves.is_empty() {
-            errors.push(ParameterError::new("fullmoves", "needs a `limit`, of which the ranges have shares"));
-        }
-        if self.limit.is_none() && self.sides == "balanced" {
-            errors.push(ParameterError::new("sides", "needs a `limit`, of which each side has half"));
+        if let Err(fault) = self.tickets() {
+            errors.push(ParameterError::new("kinds", fault));
         }
         if self.nodes == 0 {
             errors.push(ParameterError::new("nodes", "must be at least 1"));
@@ -100,6 +119,37 @@ impl Config {
 
     fn fullmove_shares(&self) -> Result<Option<FullmoveShares>, String> {
         (!self.fullmoves.is_empty()).then(|| FullmoveShares::of_map(&self.fullmoves)).transpose()
+    }
+
+    /// The kinds of question of `factual` with their tickets.
+    ///
+    /// # Errors
+    /// A name is no kind, or there is no ticket.
+    pub fn tickets(&self) -> Result<Vec<(FactKind, usize)>, String> {
+        let kind = |name: &str| {
+            let names = FactKind::ALL.map(FactKind::name).join(", ");
+            FactKind::of_name(name).ok_or_else(|| format!("has `{name}`, which is no kind: the kinds are {names}"))
+        };
+        let tickets = self.kinds.iter().map(|(name, tickets)| Ok((kind(name)?, *tickets)));
+        // In the order of the kinds, whatever that of their names.
+        let mut tickets: Vec<(FactKind, usize)> = tickets.collect::<Result<_, String>>()?;
+        tickets.sort_unstable();
+        match tickets.iter().map(|(_, tickets)| tickets).sum::<usize>() {
+            0 => Err("has no ticket".to_owned()),
+            1..=MOST_TICKETS => Ok(tickets),
+            _ => Err(format!("has more than {MOST_TICKETS} tickets")),
+        }
+    }
+
+    /// Whether `factual` asks what evaluations of all moves answer.
+    pub fn needs_values(&self) -> bool {
+        let needs = |name: &str| self.kinds.get(name).is_some_and(|tickets| *tickets > 0);
+        self.builder == "factual" && (needs("win_probability") || needs("which_of_two"))
+    }
+
+    /// Which moves `guided` explains.
+    pub fn mode(&self) -> GuidedMode {
+        GuidedMode::of_name(&self.mode).unwrap_or(GuidedMode::Good)
     }
 
     /// How a position is written.

@@ -3,7 +3,7 @@
 use cwm_contract::Failure;
 use cwm_game::GameStream;
 use cwm_random::Random;
-use cwm_reasoning::shares::Distribution;
+use cwm_shares::Distribution;
 
 use crate::config::Config;
 use crate::positions::Place;
@@ -29,10 +29,10 @@ impl Drawing {
     /// There is no place of a range or side that has a share.
     pub fn new(config: &Config, places: &[Place]) -> Result<Drawing, Failure> {
         let distribution = config.distribution().map_err(|wrong| Failure::input(format!("`fullmoves` {wrong}")))?;
-        let Some(limit) = config.limit else {
+        if config.limit.is_none() && distribution == Distribution::default() {
             let left: Vec<usize> = (0..places.len()).rev().collect();
             return Ok(Drawing { cells: vec![Cell { missing: left.len(), left }], outside: 0 });
-        };
+        }
         let (mut cells, outside) = by_cell(&distribution, places);
         for (number, cell) in cells.iter_mut().enumerate() {
             // Each builder has draws of its own, so that two builders do not have all their positions in common.
@@ -40,8 +40,11 @@ impl Drawing {
             GameStream::new(&purpose, &config.seed.to_string(), number as u64).shuffle(cell);
         }
         let there: Vec<usize> = cells.iter().map(Vec::len).collect();
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let wanted = distribution.counts(limit, &there).map_err(|wrong| {
+        let wanted = match config.limit {
+            Some(limit) => distribution.counts(usize::try_from(limit).unwrap_or(usize::MAX), &there),
+            None => distribution.most(&there),
+        };
+        let wanted = wanted.map_err(|wrong| {
             Failure::input(wrong).hint("give more positions, or leave out `sides`, or the range of `fullmoves`")
         })?;
         let cells = cells.into_iter().zip(wanted).map(|(left, missing)| Cell { left, missing }).collect();

@@ -7,6 +7,7 @@ mod builders;
 mod config;
 mod drawing;
 mod engine;
+mod guided;
 mod output;
 mod positions;
 mod probe;
@@ -35,7 +36,11 @@ impl Stage for Examples {
 
     fn inputs(&self) -> Vec<Input> {
         vec![
-            Input::optional("evaluations", Format::EVALUATIONS, "Positions, and for `best_move` their best moves."),
+            Input::optional(
+                "evaluations",
+                Format::EVALUATIONS,
+                "Positions, and for `best_move` and some kinds of `factual` the values of their moves.",
+            ),
             Input::optional("games", Format::GAMES, "Games, whose positions are taken in place of `evaluations`."),
         ]
     }
@@ -46,13 +51,25 @@ impl Stage for Examples {
 
     fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
         let config = Config::read(values).ok()?;
-        (config.builder == "best_move" && given.contains(&"games"))
-            .then(|| "has the builder `best_move`, which needs an input `evaluations`".into())
+        let needs_values = config.builder == "best_move" || config.needs_values();
+        (needs_values && given.contains(&"games"))
+            .then(|| format!("builds `{}` of values of moves: it needs an input `evaluations`", config.builder))
     }
 
     fn outputs(&self) -> Vec<Output> {
         vec![
-            Output::file("examples", Format::EXAMPLES, "jsonl", "The examples, in the order of their positions."),
+            Output::file(
+                "examples",
+                Format::EXAMPLES,
+                "jsonl",
+                "The examples, in the order of their positions; none of `guided`.",
+            ),
+            Output::file(
+                "items",
+                Format::ITEMS,
+                "jsonl",
+                "What a teacher is asked with `builder: guided`; none of other builders.",
+            ),
             Output::file("counts", Format::COUNTS, "json", "How many positions were read, and left out for what."),
         ]
     }

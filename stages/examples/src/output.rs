@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 
 use cwm_contract::{Context, Failure};
-use cwm_questions::write_line;
+use cwm_questions::{Item, write_line};
 use cwm_reasoning::Example;
 use serde_json::{Value, json};
 
@@ -18,6 +18,8 @@ pub struct Found {
     engine: Option<String>,
     /// Each with the index of its place.
     examples: Vec<(usize, Example)>,
+    /// The same of items.
+    items: Vec<(usize, Item)>,
     left_out: BTreeMap<Reason, u64>,
     tree: Tree,
 }
@@ -28,6 +30,7 @@ impl Found {
         Found {
             engine,
             examples: Vec::new(),
+            items: Vec::new(),
             left_out: Reason::ALL.map(|reason| (reason, 0)).into(),
             tree: Tree::default(),
         }
@@ -40,13 +43,18 @@ impl Found {
         self.tree.contradicted += tree.contradicted;
     }
 
+    /// Adds an item.
+    pub fn push_item(&mut self, place: usize, item: Item) {
+        self.items.push((place, item));
+    }
+
     /// Counts a position of which nothing was built.
     pub fn count_left_out(&mut self, reason: Reason) {
         *self.left_out.entry(reason).or_default() += 1;
     }
 }
 
-/// Writes `examples` in the order of their positions, and `counts`.
+/// Writes `examples` and `items` in the order of their positions, and `counts`.
 ///
 /// # Errors
 /// Nothing was built, or the disk refuses.
@@ -60,7 +68,7 @@ pub fn write(
     let mut left_out = positions.left_out();
     left_out.insert("fullmove", drawing.outside);
     left_out.extend(found.left_out.iter().map(|(reason, count)| (reason.name(), *count)));
-    let count = found.examples.len();
+    let count = found.examples.len() + found.items.len();
     if count == 0 {
         let reasons = left_out.iter().filter(|(_, count)| **count > 0);
         let reasons: Vec<String> = reasons.map(|(reason, count)| format!("{reason} {count}")).collect();
@@ -71,6 +79,13 @@ pub fn write(
     let mut out = BufWriter::new(fs_err::File::create(context.output("examples")?)?);
     for (number, (_, example)) in found.examples.into_iter().enumerate() {
         write_line(&mut out, &example.numbered(number))?;
+    }
+    out.flush()?;
+    found.items.sort_unstable_by_key(|(place, _)| *place);
+    let mut out = BufWriter::new(fs_err::File::create(context.output("items")?)?);
+    for (number, (_, item)) in found.items.into_iter().enumerate() {
+        let task_id = format!("{}_{number:04}", item.task_type);
+        write_line(&mut out, &Item { task_id, ..item })?;
     }
     out.flush()?;
     if let Some(limit) = config.limit.filter(|limit| (count as u64) < *limit) {

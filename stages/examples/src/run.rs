@@ -9,7 +9,7 @@ use crate::output::{Found, write};
 use crate::positions::Positions;
 use crate::work::Workers;
 
-/// Reads positions, and writes `examples` and `counts`.
+/// Reads positions, and writes `examples`, `items` and `counts`.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let positions = Positions::read(context, &config)?;
@@ -34,6 +34,10 @@ pub fn run(context: &Context) -> Result<(), Failure> {
                 Built::Example(example, tree) => {
                     drawing.built(cell);
                     found.push(place, *example, tree);
+                }
+                Built::Item(item) => {
+                    drawing.built(cell);
+                    found.push_item(place, *item);
                 }
             }
         }

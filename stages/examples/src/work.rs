@@ -8,7 +8,7 @@ use cwm_contract::{Context, Failure};
 use cwm_journal::Journal;
 use serde::{Deserialize, Serialize};
 
-use crate::builders::{Built, build};
+use crate::builders::{Built, build, lines_at_first};
 use crate::config::Config;
 use crate::engine::Searcher;
 use crate::positions::Place;
@@ -39,7 +39,7 @@ impl<'a> Workers<'a> {
     /// # Errors
     /// The program cannot be used, or the disk refuses.
     pub fn start(context: &'a Context, config: &'a Config, places: &'a [Place]) -> Result<Self, Failure> {
-        let first = Searcher::start(context, config)?;
+        let first = Searcher::start(context, config, lines_at_first(config))?;
         let mut kept = HashMap::new();
         let mut journal = None;
         if matches!(first, Searcher::Program(_)) {
@@ -119,7 +119,7 @@ impl<'a> Workers<'a> {
     /// One that is idle, or a new one.
     fn searcher(&self) -> Result<Searcher, Failure> {
         let idle = lock(&self.searchers).pop();
-        idle.map_or_else(|| Searcher::start(self.context, self.config), Ok)
+        idle.map_or_else(|| Searcher::start(self.context, self.config, lines_at_first(self.config)), Ok)
     }
 }
 

@@ -27,7 +27,7 @@ impl Stage for Mix {
     }
 
     fn inputs(&self) -> Vec<Input> {
-        vec![Input::group("examples", Format::EXAMPLES, "The sources, which `weights` names.")]
+        vec![Input::many("examples", Format::EXAMPLES, "The sources, which `weights` names.")]
     }
 
     fn outputs(&self) -> Vec<Output> {

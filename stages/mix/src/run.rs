@@ -30,7 +30,8 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         return Err(nothing(&mixed.mixture));
     }
     let missing = || Failure::internal("a source has fewer examples than tokens");
-    let taken = mixed.order.iter().map(|&source| named(&sources[source].name, examples[source].next().ok_or_else(missing)?));
+    let taken =
+        mixed.order.iter().map(|&source| named(&sources[source].name, examples[source].next().ok_or_else(missing)?));
     let mut taken = taken.collect::<Result<Vec<Example>, Failure>>()?;
     stream("mix", &config).shuffle(&mut taken);
     let mut out = BufWriter::new(fs_err::File::create(context.output("examples")?)?);
@@ -57,7 +58,8 @@ fn weighted<'a>(inputs: &'a [GroupInput], config: &Config) -> Result<Vec<(&'a Gr
         let message = format!("`weights` has `{unknown}`, which is no input");
         return Err(Failure::input(message).hint(format!("the inputs are {}", labels.join(", "))));
     }
-    let weight = |input: &GroupInput| weights.iter().find(|(label, _)| *label == input.label).map_or(0., |(_, weight)| *weight);
+    let weight =
+        |input: &GroupInput| weights.iter().find(|(label, _)| *label == input.label).map_or(0., |(_, weight)| *weight);
     Ok(inputs.iter().map(|input| (input, weight(input))).collect())
 }
 
@@ -87,8 +89,9 @@ fn tokens(text: &str) -> u64 {
 fn nothing(mixture: &Mixture) -> Failure {
     match mixture.sources.iter().find(|source| source.exhausted) {
         Some(empty) => Failure::input(format!("{} has no examples", empty.source)),
-        None => Failure::input(format!("the first example has more than {} tokens", mixture.budget))
-            .hint("raise `tokens`"),
+        None => {
+            Failure::input(format!("the first example has more than {} tokens", mixture.budget)).hint("raise `tokens`")
+        }
     }
 }
 

@@ -54,9 +54,11 @@ fn sources_have_their_shares_and_ids_of_their_own() {
     let folder = tempdir().unwrap();
     let sources: [(&str, &[u64]); 3] = [("built[builder=best_move]", &[1; 90]), ("kept", &[3; 90]), ("unused", &[1])];
     let named = weights(&[("built[ builder = best_move ]", 1.), ("kept", 3.)]);
-    let outcome = trial(folder.path(), &sources).with("weights", named).with("tokens", Value::Int(120)).run(&Mix).unwrap();
+    let outcome =
+        trial(folder.path(), &sources).with("weights", named).with("tokens", Value::Int(120)).run(&Mix).unwrap();
     let mixture = mixture(&outcome);
-    let taken: Vec<_> = mixture.sources.iter().map(|source| (&*source.source, source.examples, source.tokens)).collect();
+    let taken: Vec<_> =
+        mixture.sources.iter().map(|source| (&*source.source, source.examples, source.tokens)).collect();
     assert_eq!(taken, [("built[builder=best_move]", 30, 30), ("kept", 30, 90), ("unused", 0, 0)]);
     assert_eq!((mixture.tokens, mixture.budget), (120, 120));
     let mixed = examples(&outcome);
@@ -75,8 +77,9 @@ fn a_source_that_ends_the_mix_is_named_with_the_shares() {
     let folder = tempdir().unwrap();
     let sources: [(&str, &[u64]); 2] = [("few", &[1, 1]), ("many", &[1; 50])];
     let named = weights(&[("few", 1.), ("many", 1.)]);
-    let outcome = trial(folder.path(), &sources).with("weights", named).with("tokens", Value::Int(100)).run(&Mix).unwrap();
-    assert_eq!(notes(&outcome), ["4 of 100 tokens: few has no more examples; the shares are few 50.0 %, many 50.0 %"]);
+    let outcome =
+        trial(folder.path(), &sources).with("weights", named).with("tokens", Value::Int(100)).run(&Mix).unwrap();
+    assert_eq!(notes(&outcome), ["3 of 100 tokens: few has no more examples; the shares are few 66.7 %, many 33.3 %"]);
 }
 
 #[test]
@@ -97,7 +100,8 @@ fn what_cannot_be_mixed_is_an_error_in_words() {
     assert_eq!(run(&[("a", 1.), ("b", 1.)], 9).message, "b has no examples");
     assert_eq!(run(&[("a", 1.)], 4).message, "the first example has more than 4 tokens");
     std::fs::write(folder.path().join("bad.jsonl"), "{\"id\": 1}\n").unwrap();
-    let trial = Trial::new(folder.path().join("work")).labelled("examples", Label::stage("a"), folder.path().join("bad.jsonl"));
+    let trial =
+        Trial::new(folder.path().join("work")).labelled("examples", Label::stage("a"), folder.path().join("bad.jsonl"));
     let failure = trial.with("weights", weights(&[("a", 1.)])).with("tokens", Value::Int(1)).run(&Mix).err().unwrap();
     assert!(failure.message.starts_with("a, line 1: not an example: "), "{}", failure.message);
 }
@@ -164,8 +168,12 @@ fn golden_mixes() {
 #[test]
 fn the_probe_is_the_same_twice() {
     let folders = [tempdir().unwrap(), tempdir().unwrap()];
-    let values =
-        || Values::from([("weights".to_owned(), weights(&[("a[x=1]", 1.), ("b", 0.)])), ("tokens".to_owned(), Value::Int(9_000))]);
+    let values = || {
+        Values::from([
+            ("weights".to_owned(), weights(&[("a[x=1]", 1.), ("b", 0.)])),
+            ("tokens".to_owned(), Value::Int(9_000)),
+        ])
+    };
     let [one, two] = folders.each_ref().map(|folder| testing::probe(&Mix, values(), folder.path()).unwrap().unwrap());
     assert!(one.contains_key("run/mixture") && one == two, "{:?}", one.keys());
 }

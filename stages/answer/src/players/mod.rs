@@ -2,6 +2,7 @@
 
 mod beliefs;
 mod engine;
+mod graded;
 mod semantic;
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -11,13 +12,14 @@ use cwm_answers::NOT_ASKED;
 use cwm_contract::{Context, Failure};
 use cwm_journal::Journal;
 use cwm_questions::truth::Keys;
-use cwm_questions::{Category, Item, answer_at_random, answer_by_rules};
+use cwm_questions::{AnswerType, Category, Item, answer_at_random, answer_by_rules};
 
 use crate::config::Config;
 use crate::entry::Entry;
 use crate::question::Question;
 use beliefs::Beliefs;
 use engine::Engine;
+use graded::Way;
 
 /// Who answers.
 pub enum Player<'c> {
@@ -59,17 +61,32 @@ impl<'c> Player<'c> {
             Player::Random(seed) => format!("random {seed}"),
             Player::Rules(keys) => format!("rules {keys:?}"),
             Player::WorldModel(_) => "believed".to_owned(),
-            Player::Engine(config) => match &config.engine {
-                Some(program) => {
-                    format!("engine {:?} {} {}", config.keys(), cwm_uci::digest(&program.0)?, config.nodes)
-                }
-                None => format!("engine {:?} {}", config.keys(), config.depth),
-            },
+            Player::Engine(config) => {
+                let engine = match &config.engine {
+                    Some(program) => format!("{} {}", cwm_uci::digest(&program.0)?, config.nodes),
+                    None => config.depth.to_string(),
+                };
+                let drawn = config.temperature.map(|temperature| format!(" {temperature} {}", config.seed));
+                format!("engine {:?} {engine}{}", config.keys(), drawn.unwrap_or_default())
+            }
         })
+    }
+
+    /// How it answers graded items; none if it does not.
+    fn way(&self) -> Option<Way> {
+        match self {
+            Player::Oracle => Some(Way::Oracle),
+            Player::Random(seed) => Some(Way::Random { seed: *seed }),
+            Player::Engine(config) => {
+                Some(Way::Weighted { temperature: config.temperature.unwrap_or_default(), seed: config.seed })
+            }
+            Player::Rules(_) | Player::WorldModel(_) => None,
+        }
     }
 }
 
-/// Answers the items without an answer, on all cores. An answer depends on the item and the player alone.
+/// Answers the questions without an answer, on all cores. An answer depends on the item, its number among those to the item, and the
+/// player alone.
 ///
 /// # Errors
 /// An engine fails, the disk refuses, or the stage was cancelled.
@@ -82,7 +99,7 @@ pub fn answer(
 ) -> Result<(), Failure> {
     context.activity("answering");
     let open = journal.missing();
-    let total = items.len() as u64;
+    let total = questions.len() as u64;
     let (next, done, failed) = (AtomicUsize::new(0), AtomicU64::new(total - open.len() as u64), Mutex::new(None));
     let work = || {
         let mut engine = match player {
@@ -91,8 +108,12 @@ pub fn answer(
         };
         while let Some(&index) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
             context.check_cancelled()?;
-            let (item, question) = (&items[index], &questions[index]);
+            let question = &questions[index];
+            let item = &items[question.item];
             let text = match (player, &mut engine) {
+                _ if item.answer_type == AnswerType::Graded => {
+                    player.way().map(|way| graded::answer(item, way, question.sample.unwrap_or(0))).transpose()?
+                }
                 (Player::Oracle, _) => Some(terminal_line(&item.correct_answer)),
                 // Of a task that is not known, the key alone is.
                 _ if item.task().is_none() => None,
@@ -102,7 +123,7 @@ pub fn answer(
                 (Player::Engine(_), Some(engine)) => Some(terminal_line(&engine.answer(item)?)),
                 (Player::Engine(_), None) => return Err(Failure::internal("no engine was started")),
             };
-            let entry = Entry { task_id: item.task_id.clone(), request: question.request, ..Entry::default() };
+            let entry = question.entry();
             journal.push(index, &with_text(entry, text))?;
             context.progress(done.fetch_add(1, Ordering::Relaxed) + 1, Some(total), "questions");
         }

@@ -6,7 +6,7 @@ use cwm_contract::{Failure, Value};
 use serde_json::{Value as Json, json};
 
 use crate::config::Config;
-use crate::question::{Digest, digest};
+use crate::question::Prompt;
 
 /// Makes the bodies of all questions.
 pub struct Requests {
@@ -36,23 +36,25 @@ impl Requests {
         Ok(Requests { fields })
     }
 
-    /// The digest of a request: of all that its answer depends on, and so neither of the server nor of how the answer is sent.
-    pub fn digest(&self, prompt: &str) -> Digest {
-        digest(&json_text(&self.with(prompt)))
+    /// The text of all that an answer depends on, and so neither of the server nor of how the answer is sent.
+    pub fn identity(&self, prompt: &Prompt) -> String {
+        json_text(&self.with(prompt))
     }
 
     /// The body of a request, whose answer comes in pieces.
-    pub fn body(&self, prompt: &str) -> String {
+    pub fn body(&self, prompt: &Prompt) -> String {
         let mut fields = self.with(prompt);
         fields.insert("stream", json!(true));
         fields.insert("stream_options", json!({ "include_usage": true }));
         json_text(&fields)
     }
 
-    fn with(&self, prompt: &str) -> BTreeMap<&str, Json> {
+    fn with(&self, prompt: &Prompt) -> BTreeMap<&str, Json> {
         let mut fields: BTreeMap<&str, Json> =
             self.fields.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
-        fields.insert("messages", json!([{ "role": "user", "content": prompt }]));
+        let system = prompt.system.iter().map(|system| json!({ "role": "system", "content": system }));
+        let messages: Vec<Json> = system.chain([json!({ "role": "user", "content": prompt.user })]).collect();
+        fields.insert("messages", json!(messages));
         fields
     }
 }

@@ -9,6 +9,7 @@ use super::key::ServerKey;
 use super::lines::Lines;
 use super::request::Requests;
 use crate::config::Config;
+use crate::question::{Prompt, digest};
 
 /// Responses as servers of several kinds send them.
 const RESPONSES: [&str; 5] = [
@@ -28,11 +29,11 @@ const RESPONSES: [&str; 5] = [
 ///
 /// # Errors
 /// A value of `extra` cannot be sent.
-pub fn probe(config: &Config, prompts: &[String]) -> Result<ProbeOutput, Failure> {
+pub fn probe(config: &Config, prompts: &[Prompt]) -> Result<ProbeOutput, Failure> {
     let requests = Requests::new(config)?;
     let mut probed = ProbeOutput::new();
     for (number, prompt) in prompts.iter().enumerate() {
-        let text = format!("{:?} {}", requests.digest(prompt), requests.body(prompt));
+        let text = format!("{:?} {}", digest(&requests.identity(prompt)), requests.body(prompt));
         probed.insert(format!("run/request-{number}"), text.into_bytes());
     }
     for (number, response) in RESPONSES.into_iter().enumerate() {

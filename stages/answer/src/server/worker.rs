@@ -96,7 +96,7 @@ pub fn work(shared: &Shared, sender: &SyncSender<Message>) {
 /// Asks one question; `None` if the stage ends before there is an answer.
 fn answer(shared: &Shared, index: usize, question: &Question, sender: &SyncSender<Message>) -> Option<Message> {
     let body = shared.requests.body(&question.prompt);
-    let mut entry = Entry { task_id: question.task_id.clone(), request: question.request, ..Entry::default() };
+    let mut entry = question.entry();
     loop {
         shared.rate_limit.wait(&shared.ending).ok()?;
         entry.attempts += 1;
@@ -125,7 +125,7 @@ fn answer(shared: &Shared, index: usize, question: &Question, sender: &SyncSende
             Err(Fault::Fatal(failure)) => return Some(Message::Failed(located(&shared.connection, failure))),
             Err(Fault::Again(again)) => again,
         };
-        entry.spent += spending::of_failed(&question.prompt, &again.usage, shared.prices);
+        entry.spent += spending::of_failed(&question.prompt.user, &again.usage, shared.prices);
         let message = shared.connection.key.redact(again.message.clone());
         if entry.attempts >= shared.settings.tries {
             let message = format!("{}: {message}; after {} attempts", entry.task_id, entry.attempts);

@@ -4,6 +4,7 @@ mod believed;
 mod engines;
 mod faults;
 mod golden;
+mod graded;
 mod kills;
 mod players;
 mod resume;

@@ -5,6 +5,7 @@ mod program;
 
 use cwm_contract::{Context, Failure};
 use cwm_evaluations::Score;
+use cwm_uci::Limit;
 use shakmaty::{Chess, Move};
 
 use crate::config::Config;
@@ -31,14 +32,15 @@ pub struct BestPlay {
 }
 
 impl Searcher {
-    /// As the parameters have it.
+    /// As the parameters have it; the first questions are about so many lines.
     ///
     /// # Errors
     /// The program cannot be used.
-    pub fn start(context: &Context, config: &Config) -> Result<Searcher, Failure> {
+    pub fn start(context: &Context, config: &Config, lines: usize) -> Result<Searcher, Failure> {
         match config.engine.as_ref().filter(|_| config.searches()) {
             Some(program) => {
-                Ok(Searcher::Program(Box::new(Program::start(&program.0, config, context.cancellation().clone())?)))
+                let program = Program::start(&program.0, lines, context.cancellation().clone())?;
+                Ok(Searcher::Program(Box::new(program)))
             }
             None => Ok(Searcher::Own(Own { depth: config.depth().into() })),
         }
@@ -52,13 +54,14 @@ impl Searcher {
         }
     }
 
-    /// Best play from a position with a legal move: so many plies, less if the game ends or the engine does not look so far.
+    /// Best play from a position with a legal move: so many plies, less if the game ends or the engine does not look so far. `limit` is a
+    /// program's.
     ///
     /// # Errors
     /// The program fails.
-    pub fn best_play(&mut self, position: &Chess, plies: usize) -> Result<BestPlay, Failure> {
+    pub fn best_play(&mut self, position: &Chess, plies: usize, limit: &Limit) -> Result<BestPlay, Failure> {
         match self {
-            Searcher::Program(program) => program.best_play(position, plies),
+            Searcher::Program(program) => program.best_play(position, plies, limit),
             Searcher::Own(own) => own.best_play(position, plies),
         }
     }
@@ -67,10 +70,15 @@ impl Searcher {
     ///
     /// # Errors
     /// The program fails.
-    pub fn best_moves(&mut self, position: &Chess, count: usize) -> Result<Option<Vec<Scored>>, Failure> {
+    pub fn best_moves(
+        &mut self,
+        position: &Chess,
+        count: usize,
+        limit: &Limit,
+    ) -> Result<Option<Vec<Scored>>, Failure> {
         match self {
-            Searcher::Program(program) => program.best_moves(position, count),
-            Searcher::Own(own) => own.best_moves(position, count).map(Some),
+            Searcher::Program(program) => program.best_moves(position, count, limit),
+            Searcher::Own(own) => Ok(Some(own.best_moves(position, count))),
         }
     }
 }

@@ -1,80 +1,88 @@
 //! A program that speaks UCI.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use cwm_contract::{Cancellation, Failure, FailureKind};
+use cwm_reasoning::board::{BoardForm, board_text};
 use cwm_uci::{Answer, Engine, Limit, Question, Settings};
 use shakmaty::{Chess, Position};
 
 use super::{BestPlay, Scored};
-use crate::builders::LINES;
-use crate::config::Config;
 
 /// MiB of its hash table.
 const HASH: u32 = 16;
 
-/// A program; it is started again where it fails.
+/// A program. It runs once for each number of lines that it is asked for, and is started again where it fails.
 pub struct Program {
     path: PathBuf,
-    settings: Settings,
-    limit: Limit,
-    engine: Engine,
+    cancellation: Cancellation,
+    name: String,
+    /// By number of lines.
+    engines: BTreeMap<usize, Engine>,
 }
 
 impl Program {
-    /// Starts it with the limit and the number of lines that the builder needs.
+    /// Starts it for questions about so many lines.
     ///
     /// # Errors
     /// It cannot be used.
-    pub fn start(path: &Path, config: &Config, cancellation: Cancellation) -> Result<Program, Failure> {
-        let (lines, limit) = match config.builder.as_str() {
-            "verbalised" => (LINES as u32, Limit::nodes(config.nodes)),
-            _ => (1, Limit::depth(config.depth())),
-        };
-        let settings = Settings { hash: HASH, lines, cancellation, ..Settings::default() };
-        let engine = Engine::start(path, settings.clone())?;
-        Ok(Program { path: path.to_owned(), settings, limit, engine })
+    pub fn start(path: &Path, lines: usize, cancellation: Cancellation) -> Result<Program, Failure> {
+        let mut program =
+            Program { path: path.to_owned(), cancellation, name: String::new(), engines: BTreeMap::new() };
+        let engine = program.engine(lines)?;
+        program.name = engine.name().to_owned();
+        program.engines.insert(lines, engine);
+        Ok(program)
     }
 
     /// Its name for itself.
     pub fn name(&self) -> &str {
-        self.engine.name()
+        &self.name
     }
 
     /// The line of its last exact score, of which the first move is the one that it plays.
-    pub fn best_play(&mut self, position: &Chess, plies: usize) -> Result<BestPlay, Failure> {
-        let answer = self.ask(position)?;
+    pub fn best_play(&mut self, position: &Chess, plies: usize, limit: &Limit) -> Result<BestPlay, Failure> {
+        let answer = self.ask(position, 1, limit)?;
         let line = answer.exact.filter(|line| line.moves.first() == Some(&answer.best)).ok_or_else(|| {
+            let fen = board_text(position, BoardForm::Fen);
+            let program = self.path.display();
             Failure::input(format!(
-                "the engine {} gives no exact value of its best move in `{}`",
-                self.path.display(),
-                fen(position)
+                "the engine {program} gives no exact value of its best move, in the position `{fen}`"
             ))
         })?;
         Ok(BestPlay { moves: line.moves.into_iter().take(plies).collect(), value: line.score })
     }
 
     /// Its lines; none if it leaves some out.
-    pub fn best_moves(&mut self, position: &Chess, count: usize) -> Result<Option<Vec<Scored>>, Failure> {
-        let answer = self.ask(position)?;
+    pub fn best_moves(
+        &mut self,
+        position: &Chess,
+        count: usize,
+        limit: &Limit,
+    ) -> Result<Option<Vec<Scored>>, Failure> {
+        let answer = self.ask(position, count, limit)?;
         let lines = answer.lines.iter().filter_map(|line| Some((*line.moves.first()?, line.score)));
         let lines: Vec<Scored> = lines.take(count).collect();
         Ok((lines.len() == count.min(position.legal_moves().len())).then_some(lines))
     }
 
-    /// Asks twice, the second time another process, before it fails.
-    fn ask(&mut self, position: &Chess) -> Result<Answer, Failure> {
+    /// Asks twice, the second time a new process, before it fails.
+    fn ask(&mut self, position: &Chess, lines: usize, limit: &Limit) -> Result<Answer, Failure> {
         let question = Question::position(position)?;
-        match self.engine.ask(&question, &self.limit) {
-            Err(failure) if failure.kind != FailureKind::Cancelled => {
-                self.engine = Engine::start(&self.path, self.settings.clone())?;
-                self.engine.ask(&question, &self.limit)
-            }
-            answer => answer,
+        let ready = self.engines.remove(&lines);
+        let mut engine = ready.map_or_else(|| self.engine(lines), Ok)?;
+        let mut answer = engine.ask(&question, limit);
+        if answer.as_ref().is_err_and(|failure| failure.kind != FailureKind::Cancelled) {
+            engine = self.engine(lines)?;
+            answer = engine.ask(&question, limit);
         }
+        self.engines.insert(lines, engine);
+        answer
     }
-}
 
-fn fen(position: &Chess) -> String {
-    cwm_reasoning::board::board_text(position, cwm_reasoning::board::BoardForm::Fen)
+    fn engine(&self, lines: usize) -> Result<Engine, Failure> {
+        let cancellation = self.cancellation.clone();
+        Engine::start(&self.path, Settings { hash: HASH, lines: lines as u32, cancellation, ..Settings::default() })
+    }
 }

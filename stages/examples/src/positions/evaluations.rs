@@ -8,7 +8,7 @@ use cwm_evaluations::{Evaluation, Evaluations};
 use cwm_questions::truth::chess_of_fen;
 use cwm_reasoning::values::Values;
 
-use super::Positions;
+use super::{Known, Positions};
 use crate::config::Config;
 
 /// Reads a file of evaluations.
@@ -21,13 +21,21 @@ pub fn read(context: &Context, path: &Path, config: &Config, positions: &mut Pos
         // Before an engine sees it: some end without a word in a position in which the king could be taken.
         let (position, _) = chess_of_fen(&evaluation.fen).map_err(located)?;
         let place = (evaluation.game, evaluation.t);
-        let needs_best = config.builder == "best_move";
         positions.push(context, &position, place, || {
-            needs_best.then(|| best(&evaluation).map_err(|failure| located(failure.message))).transpose()
+            known(&evaluation, config).map_err(|failure| located(failure.message))
         })?;
         context.progress(row as u64 + 1, Some(total), "positions");
     }
     Ok(())
+}
+
+/// What the builder needs of an evaluation.
+fn known(evaluation: &Evaluation, config: &Config) -> Result<Known, Failure> {
+    match config.builder.as_str() {
+        "best_move" => Ok(Known { best: Some(best(evaluation)?), values: None }),
+        _ if config.needs_values() => Ok(Known { best: None, values: Values::of_evaluation(evaluation)? }),
+        _ => Ok(Known::default()),
+    }
 }
 
 /// The move of the greatest value, the first of equals by its text, where every legal move has a value; else the one that the

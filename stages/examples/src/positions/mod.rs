@@ -6,6 +6,7 @@ mod games;
 use std::collections::{BTreeMap, HashSet};
 
 use cwm_contract::{Context, Failure};
+use cwm_reasoning::values::Values;
 use shakmaty::{Chess, Position};
 
 use crate::config::Config;
@@ -24,8 +25,17 @@ pub struct Place {
     pub game: Option<u64>,
     /// The plies of that game before it.
     pub ply: Option<u32>,
-    /// Its best move (UCI), of evaluations.
+    /// Its best move (UCI), of evaluations for `best_move`.
     pub best: Option<String>,
+    /// The values of its moves, of evaluations for some kinds of `factual`.
+    pub values: Option<Values>,
+}
+
+/// What evaluations hold beside a position.
+#[derive(Default)]
+struct Known {
+    best: Option<String>,
+    values: Option<Values>,
 }
 
 /// The positions of an input, and what was left out.
@@ -58,13 +68,13 @@ impl Positions {
         Ok(positions)
     }
 
-    /// Adds a position, unless it is left out. `best` is its best move.
+    /// Adds a position, unless it is left out.
     fn push(
         &mut self,
         context: &Context,
         position: &Chess,
         (game, ply): (Option<u64>, Option<u32>),
-        best: impl FnOnce() -> Result<Option<String>, Failure>,
+        known: impl FnOnce() -> Result<Known, Failure>,
     ) -> Result<(), Failure> {
         let number = self.read;
         self.read += 1;
@@ -74,7 +84,8 @@ impl Positions {
         if position.legal_moves().is_empty() {
             self.over += 1;
         } else if self.seen.insert(position.clone()) {
-            self.places.push(Place { number, position: position.clone(), game, ply, best: best()? });
+            let Known { best, values } = known()?;
+            self.places.push(Place { number, position: position.clone(), game, ply, best, values });
         } else {
             self.repeated += 1;
         }

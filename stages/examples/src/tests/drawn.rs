@@ -1,6 +1,7 @@
 //! Which positions are drawn.
 
 use cwm_contract::Event;
+use shakmaty::Position;
 
 use super::*;
 
@@ -54,7 +55,8 @@ fn a_position_without_an_example_is_made_up_for() {
 fn another_seed_draws_others() {
     let folder = tempdir().unwrap();
     let run = |seed| {
-        let trial = on_games(folder.path(), "factual", 2, 60).with("limit", Value::Int(10)).with("seed", Value::Int(seed));
+        let trial =
+            on_games(folder.path(), "factual", 2, 60).with("limit", Value::Int(10)).with("seed", Value::Int(seed));
         examples(&trial.run(&Examples).unwrap()).into_iter().map(|example| example.meta).collect::<Vec<_>>()
     };
     assert_ne!(run(1), run(2));
@@ -66,7 +68,17 @@ fn a_range_without_a_position_is_named() {
     let trial = on_games(folder.path(), "factual", 2, 20).with("limit", Value::Int(10));
     let failure = trial.with("fullmoves", shares(&[("0-9", 0.5), ("40+", 0.5)])).run(&Examples).err().unwrap();
     assert_eq!(failure.message, "no position has a full-move number of `40+`");
-    let trial = on_games(folder.path(), "factual", 2, 20).with("fullmoves", shares(&[("0-9", 0.5)]));
-    let failure = trial.run(&Examples).err().unwrap();
-    assert_eq!(failure.message, "parameter `fullmoves` needs a `limit`, of which the ranges have shares");
+    let trial = on_games(folder.path(), "factual", 2, 20).with("fullmoves", shares(&[("early", 0.5)]));
+    let message = trial.run(&Examples).err().unwrap().message;
+    assert_eq!(message, "parameter `fullmoves` has `early`: write full-move numbers as `10-19` or `40+`");
+}
+
+#[test]
+fn without_a_limit_as_many_are_built_as_have_the_shares() {
+    let folder = tempdir().unwrap();
+    let trial = on_games(folder.path(), "factual", 1, 44).with("fullmoves", shares(&[("1-9", 0.25), ("10-29", 0.75)]));
+    let found = examples(&trial.run(&Examples).unwrap());
+    let early = found.iter().filter(|example| position(example).fullmoves().get() < 10).count();
+    // Plies 18 to 44 are 27 positions.
+    assert_eq!((early, found.len()), (9, 36));
 }

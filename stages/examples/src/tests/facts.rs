@@ -49,9 +49,9 @@ fn truth(position: &Chess, question: &str) -> String {
             yes(board.attacks_to(king, !color, board.occupied()).any())
         }
         ["Can", "you", "legally", "play", uci, ..] => yes(uci.parse::<UciMove>().unwrap().to_move(position).is_ok()),
-        ["Can", "your", own, "take", "their", other, ..] => {
-            yes(captures(position).iter().any(|(played, taken)| played.role() == role(own) && taken.role == role(other)))
-        }
+        ["Can", "your", own, "take", "their", other, ..] => yes(captures(position)
+            .iter()
+            .any(|(played, taken)| played.role() == role(own) && taken.role == role(other))),
         ["What", "is", color, ..] => {
             let color = if color == "white's" { Color::White } else { Color::Black };
             (material(position.board(), color) - material(position.board(), !color)).to_string()

@@ -54,11 +54,13 @@ fn an_engine_is_tried_twice_and_named_with_the_position() {
     let dies_once = format!("if [ -e {0} ]; then {line}; else touch {0}; exit 1; fi", mark.display());
     let program = script(&folder.path().join("once"), &engine(&dies_once));
     // The end of the line is another position, in which that line is illegal: so the second search of each example fails twice.
-    let failure = on_evaluations(folder.path(), "best_line", &rows).with("engine", program).run(&Examples).err().unwrap();
+    let failure =
+        on_evaluations(folder.path(), "best_line", &rows).with("engine", program).run(&Examples).err().unwrap();
     assert!(mark.exists());
     assert!(failure.message.contains("which is no legal move, in the position `r1bqk1nr/"), "{}", failure.message);
     let program = script(&folder.path().join("dies"), &engine("exit 1"));
-    let failure = on_evaluations(folder.path(), "best_line", &rows).with("engine", program).run(&Examples).err().unwrap();
+    let failure =
+        on_evaluations(folder.path(), "best_line", &rows).with("engine", program).run(&Examples).err().unwrap();
     assert!(failure.message.contains(&format!("in the position `{START}`")), "{}", failure.message);
 }
 
@@ -68,7 +70,8 @@ fn incomplete_values_make_no_example() {
     let rows: [(&str, &[(&str, i32)]); 1] = [(START, &[("e2e4", 1)])];
     let few = engine("echo 'info depth 1 multipv 1 score cp 9 pv e2e4'; echo 'bestmove e2e4'");
     let program = script(&folder.path().join("few"), &few);
-    let failure = on_evaluations(folder.path(), "verbalised", &rows).with("engine", program).run(&Examples).err().unwrap();
+    let failure =
+        on_evaluations(folder.path(), "verbalised", &rows).with("engine", program).run(&Examples).err().unwrap();
     assert_eq!(failure.message, "no example of `verbalised` can be built of 1 positions; left out are: incomplete 1");
 }
 
@@ -91,7 +94,7 @@ fn best_moves_need_evaluations() {
     let given = |name: &str, default| (name.to_owned(), if name == "builder" { text("best_move") } else { default });
     let specs = Examples.parameters().into_iter();
     let values: Values = specs.map(|spec| given(spec.name, spec.default.unwrap_or_default())).collect();
-    assert!(Examples.check_inputs_for(&values, &["games"]).unwrap().contains("needs an input `evaluations`"));
+    assert!(Examples.check_inputs_for(&values, &["games"]).unwrap().contains("it needs an input `evaluations`"));
     assert_eq!(Examples.check_inputs_for(&values, &["evaluations"]), None);
     assert_eq!(Examples.check_inputs(&["games", "evaluations"]).unwrap(), "needs one input: `evaluations` or `games`");
     assert!(Examples.check_inputs(&[]).is_some() && Examples.check_inputs(&["games"]).is_none());

@@ -1,6 +1,7 @@
 mod drawn;
 mod facts;
 mod faults;
+mod guided;
 mod searches;
 #[path = "../../../../crates/uci/src/tests/stockfish.rs"]
 mod stockfish;
@@ -25,8 +26,7 @@ fn text(text: &str) -> Value {
 
 /// A trial of a builder on so many of the sample's games, cut to so many plies.
 fn on_games(folder: &Path, builder: &str, games: usize, plies: usize) -> Trial {
-    let all: Vec<_> =
-        sample::games().iter().take(games).map(|game| game[..plies.min(game.len())].to_vec()).collect();
+    let all: Vec<_> = sample::games().iter().take(games).map(|game| game[..plies.min(game.len())].to_vec()).collect();
     let _ = std::fs::remove_dir_all(folder.join("games"));
     sample::write_games(&folder.join("games"), &all).unwrap();
     Trial::new(folder.join("work")).input("games", folder.join("games")).with("builder", text(builder))
@@ -35,7 +35,8 @@ fn on_games(folder: &Path, builder: &str, games: usize, plies: usize) -> Trial {
 /// A trial of a builder on these positions, each with lines of one move and its centipawns.
 fn on_evaluations(folder: &Path, builder: &str, rows: &[(&str, &[(&str, i32)])]) -> Trial {
     let path = folder.join("evaluations.parquet");
-    let mut writer = EvaluationsWriter::create(&path, &Source { made_by: "a test".into(), ..Source::default() }).unwrap();
+    let mut writer =
+        EvaluationsWriter::create(&path, &Source { made_by: "a test".into(), ..Source::default() }).unwrap();
     for (record, (fen, lines)) in rows.iter().enumerate() {
         let line = |(uci, centipawns): &(&str, i32)| Line {
             score: Some(Score::Centipawns(*centipawns)),
@@ -100,7 +101,7 @@ fn a_best_move_is_that_of_the_greatest_value_or_as_given() {
         counts.to_string(),
         concat!(
             r#"{"builder":"best_move","examples":2,"left_out":{"draw":0,"few_questions":0,"fullmove":0,"game_over":1,"#,
-            r#""incomplete":0,"no_best_move":0,"no_line":0,"repeated":1},"not_drawn":0,"positions":4,"stage":"examples"}"#
+            r#""incomplete":0,"no_line":0,"not_explained":0,"repeated":1},"not_drawn":0,"positions":4,"stage":"examples"}"#
         )
     );
 }
@@ -123,7 +124,8 @@ fn cores_change_nothing() {
 fn an_example_does_not_depend_on_which_others_are_built() {
     let folder = tempdir().unwrap();
     let all = examples(&on_games(folder.path(), "factual", 2, 20).run(&Examples).unwrap());
-    let some = examples(&on_games(folder.path(), "factual", 2, 20).with("limit", Value::Int(9)).run(&Examples).unwrap());
+    let some =
+        examples(&on_games(folder.path(), "factual", 2, 20).with("limit", Value::Int(9)).run(&Examples).unwrap());
     assert_eq!(some.len(), 9);
     for example in some {
         let same = all.iter().find(|other| other.meta == example.meta).unwrap();
@@ -135,7 +137,7 @@ fn an_example_does_not_depend_on_which_others_are_built() {
 
 #[test]
 fn the_probes_are_the_same_twice() {
-    for builder in ["best_move", "best_line", "factual", "verbalised"] {
+    for builder in ["best_move", "best_line", "factual", "verbalised", "guided"] {
         let folders = [tempdir().unwrap(), tempdir().unwrap()];
         let values = || Values::from([("builder".to_owned(), text(builder))]);
         let [one, two] =

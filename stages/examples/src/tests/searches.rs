@@ -2,6 +2,7 @@
 
 use cwm_evaluations::Evaluations;
 use serde::Deserialize;
+use shakmaty::Position;
 use shakmaty::uci::UciMove;
 
 use super::*;
@@ -9,7 +10,7 @@ use super::*;
 /// The position after these moves, all of which are legal.
 fn after<'m>(position: &Chess, moves: impl IntoIterator<Item = &'m str>) -> Chess {
     moves.into_iter().fold(position.clone(), |position, uci| {
-        position.play(uci.parse::<UciMove>().unwrap().to_move(&position).unwrap()).unwrap()
+        position.clone().play(uci.parse::<UciMove>().unwrap().to_move(&position).unwrap()).unwrap()
     })
 }
 
@@ -122,7 +123,7 @@ fn searches_of_stockfish_are_the_same_on_any_number_of_cores() {
     let Some(engine) = stockfish::stockfish() else { return };
     let folder = tempdir().unwrap();
     let run = |name: &str, cores| {
-        let trial = on_games(&folder.path().join(name), "verbalised", 2, 5).with("nodes", Value::Int(300)).cores(cores);
+        let trial = on_games(&folder.path().join(name), "verbalised", 2, 5).with("nodes", Value::Int(4_000)).cores(cores);
         trial.with("engine", text(&engine.display().to_string())).run(&Examples).unwrap()
     };
     let one = run("one", 1);

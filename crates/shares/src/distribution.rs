@@ -37,6 +37,28 @@ impl Distribution {
     ///
     /// There is no position of a bucket, or of a side, that has a share.
     pub fn counts(&self, total: usize, there: &[usize]) -> Result<Vec<usize>, String> {
+        let counts = largest_remainders(&self.weights(there)?, total);
+        Ok(counts.into_iter().zip(there).map(|(count, there)| count.min(*there)).collect())
+    }
+
+    /// As many positions of each cell as there can be, so that all of them together have the wanted shares.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Distribution::counts`].
+    pub fn most(&self, there: &[usize]) -> Result<Vec<usize>, String> {
+        let weights = self.weights(there)?;
+        // Beyond, a cell would need one more than there is.
+        let bound = |(there, weight): (&usize, &f64)| ((there + 1) as f64 / weight).ceil() as usize;
+        let wanted = there.iter().zip(&weights).filter(|(_, weight)| **weight > 0.);
+        let largest = wanted.map(bound).min().unwrap_or(0);
+        let fits = |counts: &Vec<usize>| counts.iter().zip(there).all(|(count, there)| count <= there);
+        let counts = (0..=largest).rev().map(|total| largest_remainders(&weights, total)).find(fits);
+        Ok(counts.unwrap_or_else(|| vec![0; there.len()]))
+    }
+
+    /// The share of each cell, by raking.
+    fn weights(&self, there: &[usize]) -> Result<Vec<f64>, String> {
         let (shares, sides) = (self.shares(), self.sides());
         let bucket_of = |cell: usize| cell / sides;
         let side_of = |cell: usize| cell % sides;
@@ -56,9 +78,7 @@ impl Distribution {
             scale(&mut weights, &side_shares, side_of);
         }
         let sum: f64 = weights.iter().sum();
-        let weights: Vec<f64> = weights.into_iter().map(|weight| weight / sum).collect();
-        let counts = largest_remainders(&weights, total);
-        Ok(counts.into_iter().zip(there).map(|(count, there)| count.min(*there)).collect())
+        Ok(weights.into_iter().map(|weight| weight / sum).collect())
     }
 
     fn shares(&self) -> Vec<f64> {
@@ -86,8 +106,11 @@ fn scale(weights: &mut [f64], shares: &[f64], part_of: impl Fn(usize) -> usize) 
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use shakmaty::CastlingMode;
+    use shakmaty::fen::Fen;
+
     use super::*;
-    use crate::golden;
 
     fn distribution(buckets: &[(&str, f64)], balanced_sides: bool) -> Distribution {
         let map = buckets.iter().map(|(name, share)| ((*name).to_owned(), *share)).collect();
@@ -101,7 +124,10 @@ mod tests {
 
     #[test]
     fn a_cell_is_a_bucket_and_a_side() {
-        let at = |fullmove, side| golden::position(&format!("4k3/8/8/8/8/8/8/R3K3 {side} - - 0 {fullmove}"));
+        let at = |fullmove, side| -> Chess {
+            let fen: Fen = format!("4k3/8/8/8/8/8/8/R3K3 {side} - - 0 {fullmove}").parse().unwrap();
+            fen.into_position(CastlingMode::Standard).unwrap()
+        };
         let distribution = published();
         assert_eq!(distribution.cells(), 10);
         assert_eq!(
@@ -150,5 +176,18 @@ mod tests {
         assert_eq!(fault, "no position has a full-move number of `10-19`");
         let fault = distribution(&[], true).counts(10, &[4, 0]).unwrap_err();
         assert_eq!(fault, "in no position it is Black's turn");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn the_most_have_the_shares_and_one_more_does_not(there in proptest::collection::vec(1_usize..60, 10)) {
+            let most = published().most(&there).unwrap();
+            let total: usize = most.iter().sum();
+            prop_assert!(most.iter().zip(&there).all(|(count, there)| count <= there));
+            prop_assert_eq!(&most, &published().counts(total, &vec![usize::MAX; 10]).unwrap());
+            let more = published().counts(total + 1, &vec![usize::MAX; 10]).unwrap();
+            prop_assert!(more.iter().zip(&there).any(|(count, there)| count > there));
+        }
     }
 }

@@ -1,9 +1,15 @@
+//! The stage as a whole.
+
+mod choosing;
+mod placed;
+mod values;
+
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use cwm_chess::sample;
 use cwm_contract::testing::{self, Outcome, Trial};
-use cwm_contract::{Cancellation, FailureKind, Value, Values};
+use cwm_contract::{Cancellation, FailureKind, Stage, Value, Values};
 use cwm_encoding::PlainMove;
 use cwm_evaluations::{Evaluation, Evaluations, Score};
 use tempfile::tempdir;
@@ -11,7 +17,7 @@ use tempfile::tempdir;
 use crate::Analyse;
 use stockfish::stockfish;
 
-#[path = "../../../crates/uci/src/tests/stockfish.rs"]
+#[path = "../../../../crates/uci/src/tests/stockfish.rs"]
 pub(crate) mod stockfish;
 
 /// A trial on so many games of so many plies.

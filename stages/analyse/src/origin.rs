@@ -1,0 +1,121 @@
+//! Where positions come from: games, or chance.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use cwm_chess::Games;
+use cwm_contract::{Context, Failure};
+use shakmaty::Chess;
+
+use crate::config::Config;
+use crate::draw::{Plies, draw};
+use crate::place::place;
+use crate::positions::{GamePositions, Selection};
+
+/// All positions of a run, in units that are evaluated one after the other.
+pub enum Origin {
+    /// A unit is a game.
+    Games(Box<OfGames>),
+    /// A unit is a position.
+    Placed(Vec<Chess>),
+}
+
+/// Positions of games.
+pub struct OfGames {
+    /// All games.
+    pub games: Games,
+    /// The number of them that are evaluated.
+    count: usize,
+    selection: Selection,
+    /// The plies of each game that were drawn, if any are.
+    drawn: Option<Plies>,
+}
+
+/// What was found before any position is asked about.
+pub struct Found {
+    /// Positions that are asked about.
+    pub total: u64,
+    /// Positions without a legal move.
+    pub over: u64,
+    /// Positions that are left out, by reason.
+    pub left_out: BTreeMap<&'static str, u64>,
+}
+
+impl Origin {
+    /// As the parameters have it.
+    ///
+    /// # Errors
+    /// A game cannot be read, the positions that are wanted are not there, or the stage was cancelled.
+    pub fn open(context: &Context, config: &Config) -> Result<(Self, Found), Failure> {
+        if let Some(number) = config.place {
+            let mut placed = place(context, config, number)?;
+            let over = placed.left_out.remove("over").unwrap_or_default();
+            return Ok((Origin::Placed(placed.positions), Found { total: number, over, left_out: placed.left_out }));
+        }
+        let games = Games::open(context.input("games")?)?;
+        let limit = config.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let (count, selection) = (games.len().min(limit), Selection::of(config));
+        let mut seen = GamePositions::default();
+        let (drawn, total) = if config.draws() {
+            let drawn = draw(context, &games, count, &selection, config, &mut seen)?;
+            let total = drawn.iter().map(|plies| plies.len() as u64).sum();
+            (Some(drawn), total)
+        } else {
+            let mut total = 0;
+            for game in games.iter().take(count) {
+                context.check_cancelled()?;
+                let positions = selection.of_game(&game?.row())?;
+                total += positions.asked.len() as u64;
+                seen.add(positions);
+            }
+            (None, total)
+        };
+        if total == 0 {
+            let over = seen.over;
+            let message =
+                format!("no position of {count} games is asked about; in {over} of those chosen the game has ended");
+            return Err(Failure::input(message).hint("lower `from_ply`, or give more or longer games"));
+        }
+        let found = Found { total, over: seen.over, left_out: seen.left_out };
+        Ok((Origin::Games(Box::new(OfGames { games, count, selection, drawn })), found))
+    }
+
+    /// The number of games, or of positions that were placed.
+    pub fn len(&self) -> usize {
+        match self {
+            Origin::Games(of_games) => of_games.count,
+            Origin::Placed(positions) => positions.len(),
+        }
+    }
+
+    /// The number of positions of these units.
+    ///
+    /// # Errors
+    /// A game cannot be read.
+    pub fn asked(&self, units: Range<usize>) -> Result<u64, Failure> {
+        match self {
+            Origin::Games(of_games) => units.map(|game| Ok(of_games.of_game(game)?.len() as u64)).sum(),
+            Origin::Placed(_) => Ok(units.len() as u64),
+        }
+    }
+}
+
+impl OfGames {
+    /// The positions of a game that are asked about, each with the plies before it.
+    ///
+    /// # Errors
+    /// The game cannot be read.
+    pub fn of_game(&self, index: usize) -> Result<Vec<(u32, Chess)>, Failure> {
+        let game = self.games.get(index)?.ok_or_else(|| Failure::internal(format!("there is no game {index}")))?;
+        let mut asked = self.selection.of_game(&game.row())?.asked;
+        if let Some(drawn) = &self.drawn {
+            asked.retain(|(ply, _)| drawn[index].binary_search(ply).is_ok());
+        }
+        Ok(asked)
+    }
+
+    /// Whether the evaluation of a position is written, which has so many plies before it.
+    pub fn is_written(&self, ply: u32) -> bool {
+        self.selection.is_written(ply)
+    }
+}

@@ -1,0 +1,112 @@
+//! Values of all legal moves by an engine.
+
+use std::collections::BTreeMap;
+
+use cwm_uci::Question;
+use serde_json::Value as Json;
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, Chess};
+
+use super::*;
+use crate::config::Config;
+use crate::evaluator::Evaluator;
+use cwm_contract::Parameters;
+
+fn golden() -> Option<Vec<Json>> {
+    let shared = std::env::var_os("CWM_SHARED").map(std::path::PathBuf::from).unwrap_or_else(|| {
+        std::path::PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
+    });
+    let path = shared.join("systems/reasoning-golden/values.jsonl");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        println!("skipped: {} is not there", path.display());
+        return None;
+    };
+    Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+#[test]
+fn stockfish_values_all_moves_as_the_golden_data() {
+    let (Some(engine), Some(rows)) = (stockfish(), golden()) else { return };
+    let mut values: Values =
+        Analyse.parameters().into_iter().map(|spec| (spec.name.to_owned(), spec.default.unwrap_or_default())).collect();
+    values.extend([
+        ("engine".to_owned(), Value::Text(engine.display().to_string())),
+        ("nodes".to_owned(), Value::Int(40_000)),
+        ("hash".to_owned(), Value::Int(16)),
+        ("multipv".to_owned(), Value::Text("all".into())),
+    ]);
+    let config = Config::read(&values).unwrap();
+    let mut evaluator = Evaluator::start(&config, Cancellation::default()).unwrap();
+    let source = evaluator.source(&config).unwrap();
+    if source.made_by != "Stockfish 15.1" {
+        println!("skipped: the golden values are of Stockfish 15.1, and this is {}", source.made_by);
+        return;
+    }
+    assert_eq!(source.options["Hash"], "16");
+    let mut compared = 0;
+    for row in &rows {
+        let position: Chess =
+            row["fen"].as_str().unwrap().parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap();
+        let mut expected: BTreeMap<&str, (Option<i64>, Option<i64>)> = BTreeMap::new();
+        for (number, uci) in row["moves"].as_array().unwrap().iter().enumerate() {
+            expected.insert(uci.as_str().unwrap(), (row["cp"][number].as_i64(), row["mate"][number].as_i64()));
+        }
+        if expected.is_empty() {
+            assert!(Question::position(&position).is_err());
+            continue;
+        }
+        let lines = evaluator.find(&Question::position(&position).unwrap()).unwrap().lines;
+        let found: BTreeMap<String, (Option<i64>, Option<i64>)> = lines
+            .iter()
+            .map(|line| {
+                let score = match line.score.unwrap() {
+                    Score::Centipawns(value) => (Some(value.into()), None),
+                    Score::Mate(moves) => (None, Some(moves.into())),
+                };
+                (PlainMove::from_packed(line.moves[0]).unwrap().to_string(), score)
+            })
+            .collect();
+        let found: BTreeMap<&str, _> = found.iter().map(|(uci, score)| (uci.as_str(), *score)).collect();
+        assert_eq!(found, expected, "{}", row["fen"]);
+        compared += found.len();
+    }
+    assert!(compared > 1_000, "{compared}");
+}
+
+#[test]
+fn each_move_by_itself_is_the_negated_value_of_the_position_after_it() {
+    let Some(engine) = stockfish() else { return };
+    let folder = tempdir().unwrap();
+    let with = |name: &str, value: Value| {
+        Trial::new(folder.path().join(name))
+            .with("place", Value::Int(12))
+            .with("max_pieces", Value::Int(5))
+            .with("engine", Value::Text(engine.display().to_string()))
+            .with("nodes", Value::Int(300))
+            .with("each", Value::Bool(true))
+            .with("multipv", value)
+    };
+    let all = rows(&with("all", Value::Text("all".into())).run(&Analyse).unwrap());
+    let mut engine = cwm_uci::Engine::start(&engine, cwm_uci::Settings::default()).unwrap();
+    for row in &all {
+        let position: Chess = row.fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap();
+        assert_eq!(row.lines.len(), shakmaty::Position::legal_moves(&position).len());
+        let line = row.lines.last().unwrap();
+        let played = cwm_encoding::legal(&position, PlainMove::from_packed(line.moves[0]).unwrap()).unwrap();
+        let mut next = position.clone();
+        shakmaty::Position::play_unchecked(&mut next, played);
+        let Ok(question) = Question::position(&next) else { continue };
+        let answer = engine.ask(&question, &cwm_uci::Limit::nodes(300)).unwrap();
+        let expected = answer.exact.map(|line| match line.score {
+            Score::Centipawns(value) => Score::Centipawns(-value),
+            Score::Mate(moves) if moves > 0 => Score::Mate(-moves),
+            Score::Mate(moves) => Score::Mate(1 - moves),
+        });
+        assert_eq!(line.score, expected, "{}", row.fen);
+    }
+    let three = rows(&with("three", Value::Int(3)).run(&Analyse).unwrap());
+    for (few, all) in three.iter().zip(&all) {
+        assert_eq!(few.lines[..], all.lines[..few.lines.len()]);
+        assert!(few.lines.len() <= 3);
+    }
+}

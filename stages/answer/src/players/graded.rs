@@ -1,0 +1,96 @@
+//! Answers to graded items: the best one, one by chance, or one as good as a player of some strength finds.
+
+use cwm_contract::Failure;
+use cwm_game::GameStream;
+use cwm_questions::Item;
+use cwm_random::Random;
+use cwm_reasoning::{ReasoningTask, Verifier};
+
+/// How an item is answered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Way {
+    /// By the key, which has the reward 1.
+    Oracle,
+    /// Each move that can be right with equal probability; of a list each with probability one half, and at least one.
+    Random {
+        /// Seed of the draws.
+        seed: u64,
+    },
+    /// Each move with a weight of exp(v / temperature) by its win probability v (1 - v where the worst move is wanted); a list whole.
+    Weighted {
+        /// With 0, the first of the moves with the greatest weight is answered.
+        temperature: f64,
+        /// Seed of the draws.
+        seed: u64,
+    },
+}
+
+/// The text of the answer with this number to a graded item; the item, the way and the number determine it.
+///
+/// # Errors
+/// The item is none of the four tasks, or lacks what its task needs.
+pub fn answer(item: &Item, way: Way, sample: u64) -> Result<String, Failure> {
+    let verifier = Verifier::new(item)?;
+    let choices = verifier.choices();
+    let draws = |seed: u64| GameStream::new(&format!("questions answer {}", item.task_id), &seed.to_string(), sample);
+    if verifier.task().wants_a_list() {
+        let chosen = match way {
+            Way::Oracle | Way::Weighted { .. } => choices,
+            Way::Random { seed } => some_of(&choices, &mut draws(seed)),
+        };
+        let list: Vec<String> = chosen.iter().map(|uci| format!("'{uci}'")).collect();
+        return Ok(text(&format!("[{}]", list.join(", "))));
+    }
+    let chosen = match way {
+        // Of several best moves any is a key; candidates have one.
+        Way::Oracle => item.correct_answer.split(", ").next().unwrap_or_default(),
+        Way::Random { seed } => choices[draws(seed).below(choices.len() as u32) as usize],
+        Way::Weighted { temperature, seed } => {
+            let goodness = goodness(item, &verifier, &choices)?;
+            choices[weighted(&goodness, temperature, &mut draws(seed))]
+        }
+    };
+    Ok(text(chosen))
+}
+
+/// An answer without thinking, as the system message wants it.
+fn text(answer: &str) -> String {
+    format!("<think>\n\n</think>\n<answer>{answer}</answer>")
+}
+
+/// Each of the moves with probability one half; if that is none, one of them.
+fn some_of<'a>(moves: &[&'a str], draws: &mut GameStream) -> Vec<&'a str> {
+    let chosen: Vec<&str> = moves.iter().copied().filter(|_| draws.below(2) == 0).collect();
+    if chosen.is_empty() { vec![moves[draws.below(moves.len() as u32) as usize]] } else { chosen }
+}
+
+/// How good each choice is as an answer, from 0 to 1.
+fn goodness(item: &Item, verifier: &Verifier, choices: &[&str]) -> Result<Vec<f64>, Failure> {
+    let values = verifier.values().ok_or_else(|| {
+        Failure::input(format!("{}: its metadata lack `values`, by which an engine answers", item.task_id))
+    })?;
+    let of = |uci: &&str| values.iter().find(|(other, _)| other == uci).map_or(0., |(_, win)| win);
+    let wins = choices.iter().map(of);
+    let wants_worst = verifier.task() == ReasoningTask::WorstMove;
+    Ok(wins.map(|win| if wants_worst { 1. - win } else { win }).collect())
+}
+
+/// The index of one of these, drawn with weights exp(goodness / temperature).
+fn weighted(goodness: &[f64], temperature: f64, draws: &mut GameStream) -> usize {
+    let best = goodness.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let first = goodness.iter().position(|good| *good >= best).unwrap_or(0);
+    if temperature <= 0. {
+        return first;
+    }
+    // The greatest weight is 1, so that none is beyond the numbers.
+    let weights: Vec<f64> = goodness.iter().map(|good| ((good - best) / temperature).exp()).collect();
+    let mut left = draws.uniform() * weights.iter().sum::<f64>();
+    for (at, weight) in weights.iter().enumerate() {
+        if left < *weight {
+            return at;
+        }
+        left -= weight;
+    }
+    // What rounding may leave.
+    first
+}

@@ -1,0 +1,43 @@
+//! What is written.
+
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
+
+use cwm_contract::{Context, Failure};
+use cwm_questions::write_line;
+use serde_json::json;
+
+use crate::config::Config;
+use crate::passed::{Read, Reason};
+
+/// Writes `examples` and `counts`.
+///
+/// # Errors
+/// Nothing is kept, or the disk refuses.
+pub fn write(context: &Context, config: &Config, read: Read, not_drawn: u64) -> Result<(), Failure> {
+    let left_out: BTreeMap<&str, u64> =
+        Reason::ALL.iter().map(|reason| (reason.name(), read.left_out.get(reason).copied().unwrap_or(0))).collect();
+    let count = read.passed.len();
+    if count == 0 {
+        let reasons = left_out.iter().filter(|(_, count)| **count > 0);
+        let reasons: Vec<String> = reasons.map(|(reason, count)| format!("{reason} {count}")).collect();
+        let message = format!("no answer of {} is kept; left out are: {}", read.answers, reasons.join(", "));
+        return Err(Failure::input(message).hint("lower `predict` or `legal`, or give more answers"));
+    }
+    if let Some(limit) = config.limit.filter(|limit| (count as u64) < *limit) {
+        context.note(format!("{count} of {limit} answers: no more are right"));
+    }
+    let mut tasks: BTreeMap<String, u64> = BTreeMap::new();
+    let mut out = BufWriter::new(fs_err::File::create(context.output("examples")?)?);
+    for (number, passed) in read.passed.into_iter().enumerate() {
+        *tasks.entry(passed.task).or_default() += 1;
+        write_line(&mut out, &passed.example.numbered(number))?;
+    }
+    out.flush()?;
+    let counts = json!({
+        "stage": "keep", "answers": read.answers, "examples": count, "left_out": left_out, "not_drawn": not_drawn, "tasks": tasks,
+    });
+    fs_err::write(context.output("counts")?, format!("{counts}\n"))?;
+    context.metric("examples", count as f64);
+    Ok(())
+}

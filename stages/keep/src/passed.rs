@@ -1,0 +1,197 @@
+//! Which answers pass, and the examples that they are.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+use cwm_answers::{Answer, AnswersReader, Grade, Grades};
+use cwm_contract::{Context, Failure};
+use cwm_questions::truth::chess_of_fen;
+use cwm_questions::{Item, Metadata};
+use cwm_reasoning::{Example, Message, MessageRole, ReasoningTask, Verdict, guided_example};
+use shakmaty::Position;
+
+use crate::config::Config;
+
+/// An answer that passed.
+#[derive(Debug)]
+pub struct Passed {
+    /// The index of its item, and its number among the answers to it.
+    pub place: (usize, u64),
+    /// The item's task.
+    pub task: String,
+    /// The full-move number of the position.
+    pub fullmove: u32,
+    /// The kind of piece whose moves are asked for, of `reasoning_legal_moves`.
+    pub piece: Option<String>,
+    /// The example, which has no id yet.
+    pub example: Example,
+}
+
+/// Why an answer is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// There is no text.
+    Unanswered,
+    /// It is wrong, or its score is below the threshold.
+    Below,
+    /// An answer to the same item has the same text.
+    Repeated,
+    /// Its position's full-move number is not wanted.
+    Fullmove,
+    /// There are too many of its kind of piece.
+    Piece,
+}
+
+impl Reason {
+    /// All of them.
+    pub const ALL: [Reason; 5] = [Reason::Unanswered, Reason::Below, Reason::Repeated, Reason::Fullmove, Reason::Piece];
+
+    /// Its name in counts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Unanswered => "unanswered",
+            Reason::Below => "below",
+            Reason::Repeated => "repeated",
+            Reason::Fullmove => "fullmove",
+            Reason::Piece => "piece",
+        }
+    }
+}
+
+/// The answers that were read.
+#[derive(Debug, Default)]
+pub struct Read {
+    /// Those that passed, in the order of the items and their numbers.
+    pub passed: Vec<Passed>,
+    /// How many others there are.
+    pub left_out: BTreeMap<Reason, u64>,
+    /// All of them.
+    pub answers: u64,
+}
+
+impl Read {
+    /// Counts an answer that is left out.
+    pub fn count(&mut self, reason: Reason) {
+        *self.left_out.entry(reason).or_default() += 1;
+    }
+}
+
+/// Reads answers to `items`.
+///
+/// # Errors
+/// A file cannot be read; an answer is to no item, or has no grade.
+pub fn read(context: &Context, config: &Config, items: &[Item]) -> Result<Read, Failure> {
+    let input = &context.group("answers")[0];
+    let answers = AnswersReader::open(&input.path)?;
+    let run = answers.run().map_or_else(|| input.label.to_string(), |run| run.full_name());
+    let grades = context.optional_input("grades").map(|path| grades_of(path, &run)).transpose()?;
+    let by_id: HashMap<&str, usize> = items.iter().enumerate().map(|(at, item)| (&*item.task_id, at)).collect();
+    let mut read = Read::default();
+    let mut seen: HashSet<(usize, String)> = HashSet::new();
+    for answer in answers {
+        let answer = answer?;
+        context.check_cancelled()?;
+        if !answer.is_asked() {
+            continue;
+        }
+        read.answers += 1;
+        let at = *by_id.get(&*answer.task_id).ok_or_else(|| {
+            Failure::input(format!("the answers of {run} have one to {}, which is no item here", answer.task_id))
+        })?;
+        let judge = Judge { config, run: &run, grades: grades.as_ref() };
+        match judge.example(&items[at], &answer)? {
+            Err(reason) => read.count(reason),
+            Ok(example) if !seen.insert((at, example.target().to_owned())) => read.count(Reason::Repeated),
+            Ok(example) => read.passed.push(passed(&items[at], (at, answer.sample_number()), example)?),
+        }
+    }
+    read.passed.sort_by_key(|passed| passed.place);
+    Ok(read)
+}
+
+/// By item and number of the answer.
+type GradesByAnswer = HashMap<(String, u64), Grade>;
+
+fn grades_of(path: &Path, run: &str) -> Result<GradesByAnswer, Failure> {
+    let mut grades = HashMap::new();
+    let mut others = HashSet::new();
+    for grade in Grades::open(path)? {
+        let grade = grade?;
+        if grade.run == run {
+            grades.insert((grade.task_id.clone(), grade.sample), grade);
+        } else {
+            others.insert(grade.run);
+        }
+    }
+    if grades.is_empty() {
+        let mut others: Vec<String> = others.into_iter().collect();
+        others.sort_unstable();
+        let message = format!("the grades ({}) have none of {run}, whose answers are given", path.display());
+        return Err(Failure::input(message).hint(format!("they are grades of {}", others.join(", "))));
+    }
+    Ok(grades)
+}
+
+struct Judge<'a> {
+    config: &'a Config,
+    run: &'a str,
+    grades: Option<&'a GradesByAnswer>,
+}
+
+impl Judge<'_> {
+    /// The example that an answer is, or why it is none.
+    fn example(&self, item: &Item, answer: &Answer) -> Result<Result<Example, Reason>, Failure> {
+        let Some(text) = answer.response.as_deref().filter(|text| !text.trim().is_empty()) else {
+            return Ok(Err(Reason::Unanswered));
+        };
+        let Some(task) = ReasoningTask::of_name(&item.task_type) else {
+            return Ok(guided_example(item, text, self.config.board())?.ok_or(Reason::Below));
+        };
+        let grade = self.grades.and_then(|grades| grades.get(&(item.task_id.clone(), answer.sample_number())));
+        let grade = grade.ok_or_else(|| {
+            let (run, sample) = (self.run, answer.sample_number());
+            Failure::input(format!("the answer {sample} of {run} to {} has no grade", item.task_id))
+                .hint("give the input `grades` what `grade` made of these answers")
+        })?;
+        let at_least = |threshold: f64| grade.score.is_some_and(|score| score >= threshold);
+        let passes = match task {
+            ReasoningTask::PredictMove => at_least(self.config.predict),
+            ReasoningTask::LegalMoves => at_least(self.config.legal),
+            ReasoningTask::BestMove | ReasoningTask::WorstMove => grade.verdict == Verdict::Right.name(),
+        };
+        Ok(if passes { Ok(kept(item, text)) } else { Err(Reason::Below) })
+    }
+}
+
+/// The item as a conversation, with the whole answer.
+fn kept(item: &Item, text: &str) -> Example {
+    let message = |role, content: &str| Message { role, content: content.to_owned() };
+    let system = item.metadata.text("system").map(|system| message(MessageRole::System, system));
+    let messages = [message(MessageRole::User, &item.question), message(MessageRole::Assistant, text)];
+    let mut meta = Metadata::default();
+    meta.insert("builder", "keep");
+    meta.insert("fen", &*item.input);
+    meta.insert("task", &*item.task_type);
+    meta.insert("item", &*item.task_id);
+    for name in ["candidates", "square"] {
+        if let Some(value) = item.metadata.get(name) {
+            meta.insert(name, value.clone());
+        }
+    }
+    Example { id: String::new(), messages: system.into_iter().chain(messages).collect(), meta }
+}
+
+fn passed(item: &Item, place: (usize, u64), example: Example) -> Result<Passed, Failure> {
+    let position = chess_of_fen(&item.input);
+    let (position, _) = position.map_err(|wrong| Failure::input(format!("{}: {wrong}", item.task_id)))?;
+    let is_legal_moves = ReasoningTask::of_name(&item.task_type) == Some(ReasoningTask::LegalMoves);
+    // Such as `white knight`.
+    let piece = item.metadata.text("piece").filter(|_| is_legal_moves).and_then(|piece| piece.split(' ').next_back());
+    Ok(Passed {
+        place,
+        task: item.task_type.clone(),
+        fullmove: position.fullmoves().get(),
+        piece: piece.map(str::to_owned),
+        example,
+    })
+}
