@@ -45,6 +45,7 @@ mod pytorch_comparison;
 mod questions;
 mod remotes;
 mod results;
+mod reward;
 mod runs;
 mod schema;
 mod shell;

@@ -34,7 +34,7 @@ pub use guided::{GuidedLine, GuidedMode, GuidedSearch, guided_example, guided_it
 pub use lines::best_line;
 pub use measures::MoveMeasures;
 pub use mixing::{Mix, Mixture, MixtureSource, Source, mix};
-pub use reading::{ReadAnswer, Reading, read};
+pub use reading::{ReadAnswer, Reading};
 pub use reward::{Judged, RewardOptions, Verdict};
 pub use search::{MATE, ScoredMove, Verbalised, Wording, verbalised};
 pub use task::{CATEGORY, ReasoningTask, TaskOptions, build_item};
@@ -43,3 +43,5 @@ pub use verifier::Verifier;
 
 #[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod replay;

@@ -47,7 +47,7 @@ fn judge(items: &Items, line: &[u8]) -> Result<Response, String> {
 /// A text of JSON, which may have half a surrogate pair, as Python writes it: that becomes U+FFFD.
 struct Text<'l>(Cow<'l, str>);
 
-impl<'de> Deserialize<'de> for Text<'de> {
+impl<'l, 'de: 'l> Deserialize<'de> for Text<'l> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // As bytes, a text is taken over unchecked.
         deserializer.deserialize_bytes(Bytes)

@@ -20,8 +20,6 @@ pub struct RunGrades {
     pub run: Run,
     /// A place an item, with its answers by sample; empty where the player was not asked.
     pub grades: Vec<Vec<GradedAnswer>>,
-    /// Answers to each item that it was asked.
-    pub samples: usize,
     /// What people should know of them.
     pub notes: Vec<String>,
 }
@@ -91,7 +89,7 @@ impl RunGrades {
                 grades[place].push(graded);
             }
         }
-        let samples = rows.samples().map_err(wrong)?;
+        rows.check().map_err(wrong)?;
         check_whole_tasks(items, &grades).map_err(wrong)?;
         grades.iter_mut().for_each(|answers| answers.sort_by_key(|answer| answer.sample));
         let mut notes = Vec::new();
@@ -102,7 +100,7 @@ impl RunGrades {
         if unpriced > 0 {
             notes.push(format!("{label}: the cost of {unpriced} answers is unknown, as they have no number of tokens"));
         }
-        Ok(RunGrades { run, grades, samples, notes })
+        Ok(RunGrades { run, grades, notes })
     }
 
     /// The share of the answers to an item that are correct; none where the player was not asked.
@@ -154,8 +152,8 @@ impl<'i> Rows<'i> {
         Ok(place)
     }
 
-    /// The number of rows of each item, which is the same for all.
-    fn samples(&self) -> Result<usize, String> {
+    /// Checks that each item has a row, and all have as many.
+    fn check(&self) -> Result<(), String> {
         let id = |place: usize| &self.items.all[place].task_id;
         if let Some(first) = self.of.iter().position(Vec::is_empty) {
             let (missing, all) = (self.of.iter().filter(|rows| rows.is_empty()).count(), self.of.len());
@@ -166,7 +164,7 @@ impl<'i> Rows<'i> {
             Some(other) => {
                 Err(format!("have {samples} rows of {}, and {} of {}", id(0), self.of[other].len(), id(other)))
             }
-            None => Ok(samples),
+            None => Ok(()),
         }
     }
 }

@@ -44,7 +44,6 @@ enum Measured {
 impl Measured {
     /// The measures of a task, in the order of the table.
     fn of_task(task: ReasoningTask) -> Vec<Measured> {
-        use Measured::*;
         let verdicts: &[Verdict] = match task {
             ReasoningTask::PredictMove => &[Verdict::Legal, Verdict::Illegal],
             ReasoningTask::BestMove | ReasoningTask::WorstMove => {
@@ -52,18 +51,19 @@ impl Measured {
             }
             ReasoningTask::LegalMoves => &[Verdict::Scored],
         };
-        let mut measures = vec![Reward, Readable];
+        let mut measures = vec![Measured::Reward, Measured::Readable];
         measures.extend(verdicts.iter().chain([&Verdict::Unreadable]).map(|verdict| Measured::Verdict(*verdict)));
         match task {
-            ReasoningTask::BestMove | ReasoningTask::WorstMove => measures.push(Accuracy),
-            ReasoningTask::LegalMoves => measures.extend([Iou, IouAll]),
+            ReasoningTask::BestMove | ReasoningTask::WorstMove => measures.push(Measured::Accuracy),
+            ReasoningTask::LegalMoves => measures.extend([Measured::Iou, Measured::IouAll]),
             ReasoningTask::PredictMove => {
-                measures.extend([Legal, Rank]);
-                measures.extend((0..PARTS).map(RankPart));
-                measures.extend([Trivial, Best, WinLoss, CpLoss, Commonest, Grounded, Last]);
+                measures.extend([Measured::Legal, Measured::Rank]);
+                measures.extend((0..PARTS).map(Measured::RankPart));
+                measures.extend([Measured::Trivial, Measured::Best, Measured::WinLoss, Measured::CpLoss]);
+                measures.extend([Measured::Commonest, Measured::Grounded, Measured::Last]);
             }
         }
-        measures.extend([Moves, Pieces, Claims]);
+        measures.extend([Measured::Moves, Measured::Pieces, Measured::Claims]);
         measures
     }
 
@@ -166,11 +166,8 @@ pub fn measures(
 /// The measures of a run and task; none if it was not asked.
 fn of_run(run: &RunGrades, task: &Task, kind: ReasoningTask, config: &Config) -> Vec<Measure> {
     let moves = moves(run, task);
-    let first_most = |best: Option<(&'_ str, u64)>, next: (&'_ str, u64)| match best {
-        Some(best) if best.1 >= next.1 => Some(best),
-        _ => Some((next.0, next.1)),
-    };
-    let commonest = moves.iter().map(|(uci, count)| (*uci, *count)).fold(None, first_most).map(|(uci, _)| uci);
+    // The first of equals.
+    let commonest = moves.iter().rev().max_by_key(|(_, count)| **count).map(|(uci, _)| *uci);
     let kinds = Measured::of_task(kind);
     let lists: Vec<Option<Vec<Addend<2>>>> =
         kinds.iter().map(|measured| Some(addends(run, task, *measured, commonest))).collect();

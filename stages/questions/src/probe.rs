@@ -1,8 +1,9 @@
 //! The probe: a few puzzles, games and evaluations of every kind, with few items a task.
 
 use cwm_chess::sample;
-use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput};
-use cwm_encoding::legal;
+use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput, Value};
+use cwm_encoding::{PlainMove, legal};
+use cwm_evaluations::{Evaluation, EvaluationsWriter, Line, Score, Source};
 use serde_json::json;
 use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode, Position};
@@ -56,7 +57,33 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         .map(|(name, path)| (name, Label::stage(name), path));
     let mut output = context.run(&Questions, "all", &values, &inputs)?;
     output.extend(context.run(&Questions, "puzzles", &values, &inputs[..1])?);
+    output.extend(reasoning(context)?);
     Ok(output)
+}
+
+/// Items of Reasoning, from positions of the sample's games of which each legal move has a made-up value; one lacks a value.
+fn reasoning(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
+    let path = context.folder().join("values.parquet");
+    let mut writer = EvaluationsWriter::create(&path, &Source::default())?;
+    let mut position = Chess::default();
+    for (record, &plain) in (0..).zip(sample::games().first().into_iter().flatten()) {
+        let value = |packed: u16| (record != 3 || packed % 2 == 0).then(|| i32::from(packed) * 37 % 1_201 - 600);
+        let line = |packed| Line { score: value(packed).map(Score::Centipawns), depth: None, moves: vec![packed] };
+        let lines = position.legal_moves().iter().map(|played| line(PlainMove::from(*played).packed())).collect();
+        let fen = Fen::from_position(&position, EnPassantMode::Legal).to_string();
+        writer.push(Evaluation { record, game: Some(1), id: String::new(), t: Some(record as u32), fen, lines })?;
+        let Some(played) = legal(&position, plain) else { break };
+        position.play_unchecked(played);
+    }
+    writer.finish()?;
+    let tasks = Value::List(vec![Value::Text("reasoning_*".to_owned())]);
+    let ranges = [("0-9", 0.5), ("10+", 0.5)].map(|(range, share)| (range.to_owned(), Value::Float(share)));
+    let values = context.values_with([
+        ("tasks", tasks),
+        ("per_task", context.at_most("per_task", 3)),
+        ("fullmoves", Value::Map(ranges.into())),
+    ]);
+    context.run(&Questions, "reasoning", &values, &[("evaluations", Label::stage("evaluations"), path)])
 }
 
 /// Rows of puzzles: positions of the sample's games, with the next moves as solutions.

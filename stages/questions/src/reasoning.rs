@@ -25,7 +25,7 @@ const MADE: usize = 4;
 /// How much a task is preferred where a position serves several: few positions have candidates that are clearly worse, or better.
 fn weight(task: ReasoningTask) -> u64 {
     match task {
-        ReasoningTask::BestMove | ReasoningTask::WorstMove => 8,
+        ReasoningTask::BestMove | ReasoningTask::WorstMove => 2,
         ReasoningTask::PredictMove | ReasoningTask::LegalMoves => 1,
     }
 }

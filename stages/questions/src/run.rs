@@ -27,7 +27,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         return Err(Failure::input(format!("the wording has no item of the task {task}"))
             .hint("give the wording of all tasks that are built, or leave this one out with `tasks`"));
     }
-    let (mut items, sources) = build(context, &config, &is_given)?;
+    let (mut items, mut sources) = build(context, &config, &is_given)?;
     items.sort_by_key(|item| item.task().map(Task::category));
     for item in &mut items {
         wording.ask(item)?;

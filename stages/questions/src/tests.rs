@@ -1,4 +1,5 @@
 mod comments;
+mod reasoning;
 
 use std::path::{Path, PathBuf};
 

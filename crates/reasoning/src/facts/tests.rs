@@ -20,6 +20,8 @@ struct Golden {
     capture_pairs: Vec<String>,
     their_capture_pairs: Vec<String>,
     only_capture: BTreeMap<String, String>,
+    large_advantage: Option<String>,
+    balanced: bool,
 }
 
 fn letters(pairs: &[CapturePair]) -> Vec<String> {
@@ -41,6 +43,8 @@ fn golden_facts() {
         legal.sort();
         assert_eq!(legal, row.legal);
         assert_eq!(facts.material(), row.material_white);
+        assert_eq!(facts.large_advantage().map(color_word), row.large_advantage.as_deref(), "{}", row.id);
+        assert_eq!(facts.is_balanced(), row.balanced, "{}", row.id);
         let mobility = facts.mobility().into_iter().map(|(square, moves)| (square.to_string(), moves));
         assert_eq!(mobility.collect::<BTreeMap<_, _>>(), row.mobility, "{}", row.id);
         assert_eq!(letters(&facts.capture_pairs()), row.capture_pairs, "{}", row.id);
@@ -155,4 +159,30 @@ fn an_example_has_four_to_six_answers() {
     }
     assert_eq!(counts.keys().copied().collect::<Vec<_>>(), [4, 5, 6]);
     assert!(counts.values().all(|count| (70..130).contains(count)), "{counts:?}");
+}
+
+#[test]
+fn kinds_that_are_off_ask_about_material_and_values() {
+    let position = golden::position("7k/8/8/8/8/8/1q6/K7 w - - 0 1");
+    let values = Values::new(vec![("a1b2".to_owned(), 0.512_34)]).unwrap();
+    let asked = |kind: FactKind, position: &Chess, values: Option<&Values>| {
+        kind.draw(&Facts::of(position, values), &mut Draws::new("factual", 0, 0))
+    };
+    let answer = |kind| asked(kind, &position, Some(&values)).unwrap().1;
+    assert_eq!(
+        [FactKind::LargeAdvantage, FactKind::Balanced, FactKind::WinProbability].map(answer),
+        ["black", "No", "51.2"]
+    );
+    assert_eq!(asked(FactKind::WinProbability, &position, None), None);
+    assert_eq!(asked(FactKind::WhichOfTwo, &position, Some(&values)), None);
+
+    let position = golden::position("7k/8/8/8/8/8/1P6/K7 w - - 0 1");
+    let wins = [("a1a2", 0.5), ("a1b1", 0.7), ("b2b3", 0.1), ("b2b4", 0.4)];
+    let values = Values::new(wins.map(|(uci, win)| (uci.to_owned(), win)).to_vec()).unwrap();
+    let (question, answer) = asked(FactKind::WhichOfTwo, &position, Some(&values)).unwrap();
+    assert!(question.starts_with("Which square is better for your pawn at b2: b"), "{question}");
+    assert_eq!(answer, "b4");
+    for kind in FactKind::ALL {
+        assert_eq!(FactKind::of_name(kind.name()), Some(kind));
+    }
 }

@@ -20,7 +20,7 @@ const DEEPEST: usize = 200;
 /// The literal that a text is as a whole, as Python's `ast.literal_eval` reads it; none if it is none. Texts with a prefix (but
 /// bytes), texts that are joined by standing side by side, names of characters (`\N{…}`) and comments are not read.
 pub(super) fn literal(text: &str) -> Option<Literal> {
-    // Python refuses source text with this character.
+    // A program in Python cannot have this character.
     if text.contains('\0') {
         return None;
     }

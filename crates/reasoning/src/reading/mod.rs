@@ -54,7 +54,7 @@ pub enum ReadAnswer {
 const LONGEST: usize = 100;
 
 /// The answer in a text; none if it cannot be read.
-pub fn read(text: &str, wants_a_list: bool, reading: Reading) -> Option<ReadAnswer> {
+pub(crate) fn read(text: &str, wants_a_list: bool, reading: Reading) -> Option<ReadAnswer> {
     match (reading, wants_a_list) {
         (Reading::Release, false) => release::one_move(text).map(ReadAnswer::Move),
         (Reading::Release, true) => release::moves(text).map(ReadAnswer::Moves),

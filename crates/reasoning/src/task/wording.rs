@@ -1,4 +1,4 @@
-//! What is asked, in our own words.
+//! The questions, in our own words.
 
 use super::ReasoningTask;
 

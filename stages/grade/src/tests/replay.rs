@@ -16,8 +16,9 @@ fn rows(name: &str) -> Option<Vec<BTreeMap<String, Json>>> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
     let batches: Vec<RecordBatch> = reader.collect::<Result<_, _>>().unwrap();
     let of_batch = |batch: &RecordBatch| {
+        let schema = batch.schema();
         let row = |row| {
-            let columns = batch.schema().fields().iter().map(|field| field.name().clone()).zip(batch.columns());
+            let columns = schema.fields().iter().map(|field| field.name().clone()).zip(batch.columns());
             columns.map(|(name, column)| (name, value(column, row))).collect()
         };
         (0..batch.num_rows()).map(row).collect::<Vec<_>>()

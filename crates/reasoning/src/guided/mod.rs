@@ -1,0 +1,13 @@
+//! The builder `guided`: a teacher explains whether a move is good, and is shown a line that an engine found.
+//!
+//! The teacher is another model: it answers items, and what it writes within answer tags becomes examples. This module draws the first
+//! moves and writes the items; the lines come from elsewhere.
+
+mod item;
+mod mode;
+
+pub use item::{GuidedLine, guided_example, guided_item};
+pub use mode::{GuidedMode, GuidedSearch};
+
+#[cfg(test)]
+mod tests;
