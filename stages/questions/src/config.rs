@@ -7,8 +7,8 @@ use cwm_questions::build::Order;
 use cwm_questions::truth::Keys;
 use cwm_questions::{Distractors, Task};
 use cwm_reasoning::board::BoardForm;
-use cwm_reasoning::shares::FullmoveShares;
 use cwm_reasoning::{ReasoningTask, TaskOptions};
+use cwm_shares::FullmoveShares;
 
 use crate::wanted::Wanted;
 

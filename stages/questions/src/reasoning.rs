@@ -6,9 +6,9 @@ use cwm_contract::{Context, Failure};
 use cwm_evaluations::{Evaluation, Evaluations};
 use cwm_questions::Item;
 use cwm_questions::build::{Picker, TaskCount, four_fields};
-use cwm_reasoning::shares::{FullmoveShares, largest_remainders};
 use cwm_reasoning::values::Values;
 use cwm_reasoning::{Draws, ReasoningTask, build_item};
+use cwm_shares::{FullmoveShares, largest_remainders};
 
 use crate::config::Config;
 use crate::counts::SourceCounts;

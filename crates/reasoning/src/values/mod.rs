@@ -9,7 +9,6 @@ use cwm_evaluations::{Evaluation, NEPERS_PER_CENTIPAWN, Score};
 
 pub use scaling::Scaling;
 
-
 /// The win probability of a value, for the same side.
 pub fn win_probability(score: Score) -> f64 {
     score.win_probability()
