@@ -66,6 +66,34 @@ pub struct Line {
 pub enum Score {
     /// Hundredths of a pawn.
     Centipawns(i32),
-    /// Mate in so many moves (not plies) of the side that mates: of the side to move if positive, else of the other.
+    /// Mate in so many moves (not plies) of the side that mates: of the side to move if positive, else of the other. Their number may
+    /// be [`UNKNOWN_MOVES`].
     Mate(i32),
+}
+
+/// The moves of a mate of which it is only known which side mates.
+pub const UNKNOWN_MOVES: i32 = i32::MAX;
+
+/// Nepers of the odds of winning for a centipawn, as in ChessBench: its published values are whole centipawns by this number.
+pub const NEPERS_PER_CENTIPAWN: f64 = 0.003_682_08;
+
+impl Score {
+    /// The probability that the same side wins; 1 or 0 of a mate.
+    pub fn win_probability(self) -> f64 {
+        match self {
+            Score::Centipawns(centipawns) => 1. / (1. + (-NEPERS_PER_CENTIPAWN * f64::from(centipawns)).exp()),
+            Score::Mate(moves) => f64::from(moves > 0),
+        }
+    }
+
+    /// The value with this win probability, which must be a number from 0 to 1: the nearest whole centipawns; of 0 and 1, a mate.
+    pub fn of_win_probability(win: f64) -> Score {
+        if win <= 0. {
+            Score::Mate(-UNKNOWN_MOVES)
+        } else if win >= 1. {
+            Score::Mate(UNKNOWN_MOVES)
+        } else {
+            Score::Centipawns(((win / (1. - win)).ln() / NEPERS_PER_CENTIPAWN).round() as i32)
+        }
+    }
 }

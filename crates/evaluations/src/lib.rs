@@ -12,7 +12,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::SchemaRef;
 use cwm_table::{Row, TableReader, TableWriter};
 
-pub use evaluation::{Evaluation, Line, Score, Source};
+pub use evaluation::{Evaluation, Line, NEPERS_PER_CENTIPAWN, Score, Source, UNKNOWN_MOVES};
 
 /// A file of evaluations, row by row.
 pub type Evaluations = TableReader<Evaluation>;

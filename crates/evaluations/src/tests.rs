@@ -52,6 +52,19 @@ proptest! {
 }
 
 #[test]
+fn win_probabilities_lead_back_to_their_values() {
+    for centipawns in -8_000..=8_000 {
+        let score = Score::Centipawns(centipawns);
+        assert_eq!(Score::of_win_probability(score.win_probability()), score);
+    }
+    assert_eq!(Score::of_win_probability(0.5), Score::Centipawns(0));
+    for (win, moves) in [(1., UNKNOWN_MOVES), (0., -UNKNOWN_MOVES)] {
+        let score = Score::of_win_probability(win);
+        assert_eq!((score, score.win_probability()), (Score::Mate(moves), win));
+    }
+}
+
+#[test]
 fn many_rows_go_through_several_batches() {
     let row = |record| Evaluation {
         record,

@@ -5,7 +5,7 @@ use std::path::Path;
 use cwm_choices::Choices;
 use cwm_contract::{DescribeOptions, Description, Failure};
 use cwm_encoding::PlainMove;
-use cwm_evaluations::{Evaluations, Score};
+use cwm_evaluations::{Evaluations, Score, UNKNOWN_MOVES};
 use cwm_measures::Measure;
 use serde_json::{Map, Value, json};
 
@@ -101,6 +101,8 @@ fn name(packed: u16) -> String {
 fn score_text(score: Score) -> String {
     match score {
         Score::Centipawns(value) => format!("{value} centipawns"),
+        Score::Mate(UNKNOWN_MOVES) => "mate".to_owned(),
+        Score::Mate(moves) if moves == -UNKNOWN_MOVES => "mated".to_owned(),
         Score::Mate(moves) if moves > 0 => format!("mate in {moves}"),
         Score::Mate(moves) => format!("mated in {}", moves.unsigned_abs()),
     }

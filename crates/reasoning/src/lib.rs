@@ -23,8 +23,6 @@ pub mod texts;
 pub mod values;
 mod verifier;
 
-pub use cwm_shares as shares;
-
 pub use claims::{ClaimRule, Claims, MoveClaim, PieceClaim, claims};
 pub use direct::best_move;
 pub use draws::Draws;

@@ -6,7 +6,8 @@ use cwm_contract::{ParameterError, SourceFile, Type, Value, parameters};
 use cwm_shares::{Distribution, FullmoveShares};
 use cwm_uci::{Settings, check_program};
 
-use crate::place::MOST;
+/// The most positions that are placed: fewer than the streams of a seed.
+const MOST_PLACED: i128 = 100_000;
 
 /// The most moves that a position has.
 pub const MOST_MOVES: u32 = 218;
@@ -45,7 +46,7 @@ parameters! {
         pub limit: Option<u64> = None,
         /// In place of games: so many different positions placed by chance, in which kings stand anywhere, with one or more pieces of
         /// either side (a third of them pawns) and no castling rights.
-        pub place: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: MOST.into() })),
+        pub place: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: MOST_PLACED })),
         /// Seeds of other stages with `place`, the same `max_pieces` and the same `min_legal`: none of their positions is placed.
         pub apart_from: Vec<u64> = Vec::new(),
         /// The most pieces of a position, kings and pawns included.

@@ -58,7 +58,7 @@ pub fn draw(
                     continue;
                 }
             };
-            positions.leave_out(reason);
+            positions.count_omitted(reason);
         }
         seen.add(positions);
     }
@@ -89,7 +89,7 @@ fn balance(
     let mut taken = Vec::new();
     for (cell, (mut candidates, wanted)) in cells.into_iter().zip(wanted).enumerate() {
         GameStream::new("analyse balance", &seed.to_string(), cell as u64).shuffle(&mut candidates);
-        candidates.iter().skip(wanted).for_each(|_| seen.leave_out("not_drawn"));
+        candidates.iter().skip(wanted).for_each(|_| seen.count_omitted("not_drawn"));
         candidates.truncate(wanted);
         taken.append(&mut candidates);
     }

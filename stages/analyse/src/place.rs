@@ -10,12 +10,9 @@ use shakmaty::{Board, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Piec
 
 use crate::config::Config;
 
-/// Streams of a seed: each gives one position. Those of a seed to keep apart from are all left out, however many of them another
-/// stage has used.
+/// Streams of a seed: each gives one position, and some streams the same. Those of a seed to keep apart from are all left out, however
+/// many of them another stage has used.
 const STREAMS: u64 = 1 << 17;
-
-/// The most positions that are placed: a few streams give a position twice.
-pub const MOST: u64 = 100_000;
 
 /// Positions that are tried for one with enough legal moves.
 const TRIES: u32 = 10_000;

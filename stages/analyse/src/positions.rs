@@ -35,7 +35,7 @@ pub struct GamePositions {
 
 impl GamePositions {
     /// Counts a position that is left out.
-    pub fn leave_out(&mut self, reason: &'static str) {
+    pub fn count_omitted(&mut self, reason: &'static str) {
         *self.left_out.entry(reason).or_default() += 1;
     }
 
@@ -85,8 +85,8 @@ impl Selection {
             if is_asked {
                 match position.legal_moves().len() {
                     0 => found.over += 1,
-                    _ if position.board().occupied().count() > self.max_pieces => found.leave_out("many_pieces"),
-                    moves if moves < self.min_legal => found.leave_out("few_moves"),
+                    _ if position.board().occupied().count() > self.max_pieces => found.count_omitted("many_pieces"),
+                    moves if moves < self.min_legal => found.count_omitted("few_moves"),
                     _ => found.asked.push((ply as u32, position.clone())),
                 }
             }

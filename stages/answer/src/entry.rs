@@ -3,7 +3,7 @@
 use cwm_answers::{Answer, NOT_ASKED, is_cost};
 use serde::{Deserialize, Serialize};
 
-use crate::question::Digest;
+use crate::question::{Digest, Question};
 
 /// The answer to one question, or, with a `fault`, what became of the attempts at it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -49,6 +49,12 @@ pub struct Usage {
 }
 
 impl Entry {
+    /// One without an answer yet.
+    pub fn new(question: &Question) -> Self {
+        let Question { task_id, sample, request, .. } = question;
+        Entry { task_id: task_id.clone(), sample: *sample, request: *request, ..Entry::default() }
+    }
+
     /// The answer of an earlier run, or of another program, by the model `served`, as the answer to this question.
     pub fn of_known(known: Answer, request: Digest, served: Option<String>) -> Self {
         Entry {

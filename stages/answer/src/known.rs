@@ -28,7 +28,7 @@ pub fn take(context: &Context, questions: &[Question], journal: &Journal<Entry>)
                 continue;
             };
             for index in open.remove(&request).unwrap_or_default() {
-                let Entry { task_id, sample, .. } = questions[index].entry();
+                let Entry { task_id, sample, .. } = Entry::new(&questions[index]);
                 let entry = Entry::of_known(answer.clone(), request, served.clone());
                 journal.push(index, &Entry { task_id, sample, ..entry })?;
                 taken += 1;

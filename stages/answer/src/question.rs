@@ -2,8 +2,6 @@
 
 use cwm_questions::{AnswerType, Item};
 
-use crate::entry::Entry;
-
 /// A question.
 #[derive(Clone, Debug)]
 pub struct Question {
@@ -60,11 +58,6 @@ impl Question {
             }
         }
         Ok(questions)
-    }
-
-    /// An entry without an answer yet.
-    pub fn entry(&self) -> Entry {
-        Entry { task_id: self.task_id.clone(), sample: self.sample, request: self.request, ..Entry::default() }
     }
 }
 

@@ -18,6 +18,8 @@ pub struct Counts<'a> {
     /// Records kept so far.
     pub kept: u64,
     dropped: BTreeMap<Reason, u64>,
+    /// Of action values: positions, and those of them that lack a legal move.
+    positions: Option<(u64, u64)>,
 }
 
 impl<'a> Counts<'a> {
@@ -27,7 +29,7 @@ impl<'a> Counts<'a> {
     /// The list cannot be made.
     pub fn create(context: &'a Context) -> Result<Self, Failure> {
         let list = BufWriter::new(fs_err::File::create(context.output("faults")?)?);
-        Ok(Counts { context, list, kept: 0, dropped: BTreeMap::new() })
+        Ok(Counts { context, list, kept: 0, dropped: BTreeMap::new(), positions: None })
     }
 
     /// Lists a faulty record of the file with this number, both from 1; `words` name file and record too.
@@ -48,28 +50,40 @@ impl<'a> Counts<'a> {
         Ok(writeln!(self.list, "{}", json!(entry))?)
     }
 
+    /// Counts a position with all its moves, or one that lacks some.
+    pub fn position(&mut self, is_complete: bool) {
+        let (positions, incomplete) = self.positions.get_or_insert_default();
+        *positions += 1;
+        *incomplete += u64::from(!is_complete);
+    }
+
     fn faults(&self) -> u64 {
         self.dropped.values().sum()
     }
 
-    /// Ends the list, and writes `counts`.
+    /// Ends the list, and writes `counts`, with every reason that records can be left out for.
     ///
     /// # Errors
     /// A file cannot be written.
-    pub fn finish(mut self) -> Result<(), Failure> {
+    pub fn finish(mut self, has_values: bool) -> Result<(), Failure> {
         self.list.flush()?;
         let faults = self.faults();
         if faults > MAX_LOGGED {
             self.context.log(format!("left out {} more, all of which the output `faults` names", faults - MAX_LOGGED));
         }
         let of = |reason: Reason| self.dropped.get(&reason).copied().unwrap_or(0);
-        let dropped: BTreeMap<&str, u64> = Reason::ALL.map(|reason| (reason.name(), of(reason))).into();
-        let counts: BTreeMap<&str, Value> = BTreeMap::from([
+        let of_values = Reason::OF_VALUES.into_iter().filter(|_| has_values);
+        let reasons = Reason::OF_BEST_MOVES.into_iter().chain(of_values);
+        let dropped: BTreeMap<&str, u64> = reasons.map(|reason| (reason.name(), of(reason))).collect();
+        let mut counts: BTreeMap<&str, Value> = BTreeMap::from([
             ("stage", json!("bag")),
             ("read", json!(self.kept + faults)),
             ("kept", json!(self.kept)),
             ("dropped", json!(dropped)),
         ]);
+        if let Some((positions, incomplete)) = self.positions {
+            counts.extend([("positions", json!(positions)), ("incomplete", json!(incomplete))]);
+        }
         fs_err::write(self.context.output("counts")?, format!("{}\n", json!(counts)))?;
         self.context.metric("records_kept", self.kept as f64);
         self.context.metric("records_dropped", faults as f64);

@@ -1,4 +1,5 @@
-//! The stage `bag`: positions and best moves from ChessBench's files, checked, on all cores, in constant memory.
+//! The stage `bag`: positions with best moves, or with win probabilities of moves, from ChessBench's files, checked, on all cores. Best
+//! moves are read in constant memory.
 //!
 //! It must not know what the positions are used for.
 
@@ -8,6 +9,7 @@ mod counts;
 mod probe;
 mod record;
 mod run;
+mod values;
 
 use cwm_contract::{
     Context, Failure, Format, Input, Needs, Output, ParameterError, ParameterSpec, Parameters, ProbeContext,
@@ -26,16 +28,17 @@ impl Stage for Bag {
     }
 
     fn description(&self) -> &'static str {
-        "Reads positions and their best moves from ChessBench's files, and checks each."
+        "Reads positions with their best moves, or with values of moves, from ChessBench's files, and checks each."
     }
 
     fn inputs(&self) -> Vec<Input> {
-        let doc = "Files of positions with best moves (`behavioral_cloning_data.bag`), in this order.";
+        let doc = "Files of positions with best moves (`behavioral_cloning_data.bag`) or with win probabilities of moves \
+                   (`action_value_data.bag`), in this order.";
         vec![Input::list("bag", Format::ANY, doc)]
     }
 
     fn outputs(&self) -> Vec<Output> {
-        let doc = "The positions in the order of the files, each with one move.";
+        let doc = "The positions in the order of the files, each with one move, or with all that have a value.";
         vec![
             Output::file("evaluations", Format::EVALUATIONS, "parquet", doc),
             Output::file("counts", Format::COUNTS, "json", "How many records were read, kept, and left out for what."),
@@ -49,6 +52,10 @@ impl Stage for Bag {
 
     fn check(&self, values: &Values) -> Vec<ParameterError> {
         Config::read(values).map_or_else(|fault| vec![fault], |_| Vec::new())
+    }
+
+    fn unused_parameters(&self, values: &Values) -> Vec<&'static str> {
+        Config::read(values).map_or_else(|_| Vec::new(), |config| config.unused_parameters())
     }
 
     fn needs(&self, _values: &Values) -> Needs {

@@ -20,7 +20,20 @@ const RECORDS: &[(&str, &str)] = &[
 /// Runs `bag` on a made-up file.
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let path = context.folder().join("probe.bag");
-    let mut records: Vec<Vec<u8>> = RECORDS.iter().map(|(fen, best)| record(fen, best)).collect();
+    let has_values = context.values().get("records") == Some(&Value::Text("action_value".to_owned()));
+    let mut records: Vec<Vec<u8>> = if has_values {
+        // Every record a second time, too: of those that are sound the move is repeated.
+        let wins = [0.5, 1.0, 0.0, 0.25, f64::NAN, -0.5].into_iter().cycle();
+        RECORDS
+            .iter()
+            .cycle()
+            .take(2 * RECORDS.len())
+            .zip(wins)
+            .map(|((fen, best), win)| valued(fen, best, win))
+            .collect()
+    } else {
+        RECORDS.iter().map(|(fen, best)| record(fen, best)).collect()
+    };
     records.push(vec![0xff, 0x01, b'x']);
     records.push(vec![1, 0xfe]);
     fs_err::write(&path, file(&records))?;
@@ -31,6 +44,11 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
 /// A record of these texts.
 pub fn record(fen: &str, best: &str) -> Vec<u8> {
     [&[fen.len() as u8], fen.as_bytes(), best.as_bytes()].concat()
+}
+
+/// A record with a win probability.
+pub fn valued(fen: &str, best: &str, win: f64) -> Vec<u8> {
+    [&[fen.len() as u8], fen.as_bytes(), &[best.len() as u8], best.as_bytes(), &win.to_be_bytes()].concat()
 }
 
 /// A file of these records.

@@ -1,6 +1,7 @@
-//! A record: a position and its best move.
+//! A record: a position and its best move, or a position, a move and its win probability.
 //!
-//! The length of the FEN as a varint, the FEN, and the move in UCI to the end of the record.
+//! The length of the FEN as a varint, the FEN, and the move in UCI to the end of the record. With a win probability, the move has its
+//! length before it too, and a 64-bit number in big-endian order after it.
 
 use cwm_encoding::{PlainMove, legal};
 use cwm_policy::inputs::board::Board;
@@ -20,11 +21,19 @@ pub enum Reason {
     Notation,
     /// The move is not legal in the position.
     IllegalMove,
+    /// The win probability is not between 0 and 1.
+    WinProbability,
+    /// An earlier record has a value of this move.
+    Repeated,
 }
 
 impl Reason {
-    /// All of them.
-    pub const ALL: [Reason; 5] = [Reason::Length, Reason::NotUtf8, Reason::Fen, Reason::Notation, Reason::IllegalMove];
+    /// Those of records of best moves.
+    pub const OF_BEST_MOVES: [Reason; 5] =
+        [Reason::Length, Reason::NotUtf8, Reason::Fen, Reason::Notation, Reason::IllegalMove];
+
+    /// Further ones of records of action values.
+    pub const OF_VALUES: [Reason; 2] = [Reason::WinProbability, Reason::Repeated];
 
     /// Its name in `counts` and `faults`.
     pub fn name(self) -> &'static str {
@@ -34,6 +43,8 @@ impl Reason {
             Reason::Fen => "fen",
             Reason::Notation => "notation",
             Reason::IllegalMove => "illegal_move",
+            Reason::WinProbability => "win_probability",
+            Reason::Repeated => "repeated",
         }
     }
 }
@@ -44,18 +55,33 @@ pub type Fault = (Reason, String);
 /// The first bytes of data that are compressed with zstd.
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// Reads a record: the FEN as it is written, and the move, packed.
+/// What a record holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Record<'a> {
+    /// The FEN as it is written.
+    pub fen: &'a str,
+    /// The move, packed.
+    pub packed: u16,
+    /// Its win probability, if records have one.
+    pub win: Option<f64>,
+}
+
+/// Reads a record.
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn read(record: &[u8]) -> Result<(&str, u16), Fault> {
+pub fn read(record: &[u8], has_value: bool) -> Result<Record<'_>, Fault> {
     if record.starts_with(&ZSTD) {
         return Err((Reason::Length, "it is compressed: this is a .bagz file, which cwm does not read".to_owned()));
     }
-    let (length, rest) = varint(record).ok_or((Reason::Length, "it does not begin with a length".to_owned()))?;
-    let parts = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));
-    let (fen, best) = parts
-        .ok_or_else(|| (Reason::Length, format!("its FEN would have {length} bytes, and {} are left", rest.len())))?;
+    let (fen, rest) = with_length(record, "FEN")?;
+    let (best, win) = if has_value {
+        let (best, win) = with_length(rest, "move")?;
+        let wrong = |_| (Reason::Length, format!("its win probability has {} bytes, not 8", win.len()));
+        (best, Some(f64::from_be_bytes(win.try_into().map_err(wrong)?)))
+    } else {
+        (rest, None)
+    };
     let text = |bytes, what| {
         str::from_utf8(bytes).map_err(|error| (Reason::NotUtf8, format!("its {what} is not UTF-8: {error}")))
     };
@@ -68,7 +94,18 @@ pub fn read(record: &[u8]) -> Result<(&str, u16), Fault> {
         false => format!("{best} is not legal in {fen:?}"),
     };
     legal(position, plain).ok_or_else(|| (Reason::IllegalMove, illegal()))?;
-    Ok((fen, plain.packed()))
+    if let Some(win) = win.filter(|win| !(0.0..=1.0).contains(win)) {
+        return Err((Reason::WinProbability, format!("{win} is not a number from 0 to 1")));
+    }
+    Ok(Record { fen, packed: plain.packed(), win })
+}
+
+/// The bytes after a length, and what follows them.
+fn with_length<'a>(bytes: &'a [u8], what: &str) -> Result<(&'a [u8], &'a [u8]), Fault> {
+    let (length, rest) =
+        varint(bytes).ok_or_else(|| (Reason::Length, format!("its {what} does not begin with a length")))?;
+    let parts = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));
+    parts.ok_or_else(|| (Reason::Length, format!("its {what} would have {length} bytes, and {} are left", rest.len())))
 }
 
 fn plain_move(text: &str) -> Option<PlainMove> {

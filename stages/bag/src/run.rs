@@ -9,7 +9,8 @@ use rayon::prelude::*;
 use crate::bag_file::BagFile;
 use crate::config::Config;
 use crate::counts::Counts;
-use crate::record::{self, Fault, Reason};
+use crate::record::{self, Fault, Reason, Record};
+use crate::values::Values;
 
 /// Records that are checked at once, on all cores.
 const WINDOW: usize = 1 << 16;
@@ -26,6 +27,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         read: 0,
         writer: EvaluationsWriter::create(context.output("evaluations")?, &source)?,
         counts: Counts::create(context)?,
+        values: config.has_values().then(Values::default),
     };
     let inputs = context.group("bag");
     let files = inputs.iter().map(|input| BagFile::open(&input.path)).collect::<Result<Vec<_>, _>>()?;
@@ -37,7 +39,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
             context.check_cancelled()?;
             let window = first..file.count().min(first + WINDOW);
             let check = |index| match file.record(index) {
-                Some(record) => record::read(record),
+                Some(record) => record::read(record, config.has_values()),
                 None => Err((Reason::Length, "it is not in the file".to_owned())),
             };
             let read: Vec<_> = threads.install(|| window.clone().into_par_iter().map(check).collect());
@@ -51,8 +53,13 @@ pub fn run(context: &Context) -> Result<(), Failure> {
             context.progress(output.read, Some(total), "records");
         }
     }
-    output.writer.finish()?;
-    output.counts.finish()
+    let Output { mut writer, mut counts, values, .. } = output;
+    if let Some(values) = values {
+        context.activity("writing");
+        values.write(&mut writer, &mut counts)?;
+    }
+    writer.finish()?;
+    counts.finish(config.has_values())
 }
 
 /// Where a record is; numbers from 1.
@@ -69,24 +76,20 @@ struct Output<'a> {
     read: u64,
     writer: EvaluationsWriter,
     counts: Counts<'a>,
+    /// Action values, if records hold them.
+    values: Option<Values>,
 }
 
 impl Output<'_> {
-    /// Writes a record, or counts it as faulty; breaks when the limit is reached.
-    fn push(&mut self, place: &Place<'_>, record: Result<(&str, u16), Fault>) -> Result<ControlFlow<()>, Failure> {
-        match record {
-            Ok((fen, best)) => {
-                self.writer.push(Evaluation {
-                    record: self.read,
-                    game: None,
-                    id: String::new(),
-                    t: None,
-                    fen: fen.to_owned(),
-                    lines: vec![Line { score: None, depth: None, moves: vec![best] }],
-                })?;
-                self.counts.kept += 1;
-            }
-            Err(fault) => {
+    /// Writes or collects a record, or counts it as faulty; breaks when the limit is reached.
+    fn push(&mut self, place: &Place<'_>, record: Result<Record<'_>, Fault>) -> Result<ControlFlow<()>, Failure> {
+        let fault = match record {
+            Ok(record) => self.keep(&record)?,
+            Err(fault) => Some(fault),
+        };
+        match fault {
+            None => self.counts.kept += 1,
+            Some(fault) => {
                 let words = format!("{}, record {}: {}", place.path, place.record, fault.1);
                 if self.fail {
                     let hint = "get the file again, or set `on_error: drop` to leave such records out";
@@ -97,5 +100,23 @@ impl Output<'_> {
         }
         self.read += 1;
         Ok(if self.counts.kept < self.limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    }
+
+    /// Writes or collects a sound record; a fault if its move has come before.
+    fn keep(&mut self, record: &Record<'_>) -> Result<Option<Fault>, Failure> {
+        if let (Some(values), Some(win)) = (&mut self.values, record.win) {
+            let is_new = values.push(self.read, record, win);
+            let words = || format!("an earlier record has a value of this move in {:?}", record.fen);
+            return Ok((!is_new).then(|| (Reason::Repeated, words())));
+        }
+        self.writer.push(Evaluation {
+            record: self.read,
+            game: None,
+            id: String::new(),
+            t: None,
+            fen: record.fen.to_owned(),
+            lines: vec![Line { score: None, depth: None, moves: vec![record.packed] }],
+        })?;
+        Ok(None)
     }
 }

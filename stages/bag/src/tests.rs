@@ -3,12 +3,12 @@ use std::path::{Path, PathBuf};
 use cwm_contract::testing::{self, Trial};
 use cwm_contract::{Value, Values};
 use cwm_encoding::PlainMove;
-use cwm_evaluations::{Evaluation, Evaluations};
+use cwm_evaluations::{Evaluation, Evaluations, Score, UNKNOWN_MOVES};
 use proptest::prelude::*;
 use tempfile::tempdir;
 
 use crate::Bag;
-use crate::probe::{file, record};
+use crate::probe::{file, record, valued};
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
@@ -77,8 +77,8 @@ fn each_damaged_golden_file_is_an_error_in_words() {
 #[test]
 fn a_promotion_in_upper_case_is_not_uci() {
     let fen = "1n5k/P7/8/8/8/8/7p/K5N1 w - - 0 1";
-    assert!(crate::record::read(&record(fen, "a7a8q")).is_ok());
-    assert_eq!(crate::record::read(&record(fen, "a7a8Q")).unwrap_err().0.name(), "notation");
+    assert!(crate::record::read(&record(fen, "a7a8q"), false).is_ok());
+    assert_eq!(crate::record::read(&record(fen, "a7a8Q"), false).unwrap_err().0.name(), "notation");
 }
 
 #[test]
@@ -160,6 +160,75 @@ fn the_probe_has_records_and_faults_and_the_same_comes_twice() {
     assert!(probe() == probed);
 }
 
+#[test]
+fn action_values_become_a_row_a_position() {
+    const ENDGAME: &str = "8/8/8/8/8/1k6/8/3K4 w - - 0 1";
+    let folder = tempdir().unwrap();
+    let bag = folder.path().join("bag");
+    let moves = [("d1e2", 0.5), ("d1c1", 0.0), ("d1d2", 1.0), ("d1e1", 1.0 / (1.0 + (0.003_682_08f64 * 130.0).exp()))];
+    let mut records: Vec<Vec<u8>> = moves[..2].iter().map(|(uci, win)| valued(ENDGAME, uci, *win)).collect();
+    records.push(valued(START, "e2e4", 0.6));
+    records.extend(moves[2..].iter().map(|(uci, win)| valued(ENDGAME, uci, *win)));
+    std::fs::write(&bag, file(&records)).unwrap();
+    let run = |cores| {
+        let trial = trial(folder.path(), &bag).with("records", Value::Text("action_value".into())).cores(cores);
+        trial.run(&Bag).unwrap()
+    };
+    let outcome = run(1);
+    let found = rows(&outcome.outputs["evaluations"]);
+    assert_eq!(found.iter().map(|row| (row.record, row.fen.as_str())).collect::<Vec<_>>(), [(0, ENDGAME), (2, START)]);
+    let lines: Vec<_> = found[0].lines.iter().map(|line| (text(line.moves[0]), line.score.unwrap())).collect();
+    let expected = [
+        ("d1d2", Score::Mate(UNKNOWN_MOVES)),
+        ("d1e2", Score::Centipawns(0)),
+        ("d1e1", Score::Centipawns(-130)),
+        ("d1c1", Score::Mate(-UNKNOWN_MOVES)),
+    ];
+    assert_eq!(lines, expected.map(|(uci, score)| (uci.to_owned(), score)));
+    let counts = std::fs::read_to_string(&outcome.outputs["counts"]).unwrap();
+    // The initial position has one move of twenty.
+    assert!(counts.contains("\"incomplete\":1,\"kept\":5,\"positions\":2,\"read\":5"), "{counts}");
+    let bytes = |outcome: &testing::Outcome| std::fs::read(&outcome.outputs["evaluations"]).unwrap();
+    assert_eq!(bytes(&outcome), bytes(&run(2)));
+}
+
+#[test]
+fn faulty_action_values_are_named() {
+    let fault = |record: Vec<u8>| {
+        let (reason, words) = crate::record::read(&record, true).unwrap_err();
+        (reason.name(), words)
+    };
+    let is = |name: &'static str, words: &str| (name, words.to_owned());
+    assert_eq!(fault(valued(START, "e2e4", 1.5)), is("win_probability", "1.5 is not a number from 0 to 1"));
+    assert_eq!(fault(valued(START, "e2e4", f64::NAN)), is("win_probability", "NaN is not a number from 0 to 1"));
+    assert_eq!(fault(valued(START, "e2e5", 0.5)).0, "illegal_move");
+    let mut cut = valued(START, "e2e4", 0.5);
+    cut.pop();
+    assert_eq!(fault(cut), is("length", "its win probability has 7 bytes, not 8"));
+    // A record of a best move.
+    assert_eq!(fault(record(START, "e2e4")).0, "length");
+    let folder = tempdir().unwrap();
+    let bag = folder.path().join("bag");
+    std::fs::write(&bag, file(&[valued(START, "e2e4", 0.5), valued(START, "e2e4", 0.6)])).unwrap();
+    let trial = trial(folder.path(), &bag).with("records", Value::Text("action_value".into()));
+    let message = trial.run(&Bag).err().unwrap().message;
+    assert!(
+        message.ends_with(&format!("bag, record 2: an earlier record has a value of this move in {START:?}")),
+        "{message}"
+    );
+}
+
+#[test]
+fn the_probe_of_action_values_has_every_reason() {
+    let folder = tempdir().unwrap();
+    let values = Values::from([("records".to_owned(), Value::Text("action_value".into()))]);
+    let probed = testing::probe(&Bag, values, folder.path()).unwrap().unwrap();
+    let faults = String::from_utf8(probed["run/faults"].clone()).unwrap();
+    for reason in ["fen", "illegal_move", "length", "notation", "win_probability", "repeated"] {
+        assert!(faults.contains(&format!("\"reason\":\"{reason}\"")), "{reason}: {faults}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
@@ -171,6 +240,9 @@ proptest! {
             all.extend((bytes.len() as u64 / 4 * entry).to_le_bytes());
         }
         std::fs::write(&bag, all).unwrap();
-        let _ = trial(folder.path(), &bag).with("on_error", Value::Text("drop".into())).run(&Bag);
+        for records in ["best_move", "action_value"] {
+            let trial = trial(folder.path(), &bag).with("records", Value::Text(records.into()));
+            let _ = trial.with("on_error", Value::Text("drop".into())).run(&Bag);
+        }
     }
 }

@@ -5,9 +5,9 @@ pub(super) fn number(rest: &mut &str) -> bool {
     let Some((after, _)) = signed(rest) else { return false };
     *rest = after;
     // A complex number is a sum.
-    let sum = after.trim_start_matches([' ', '\t']);
+    let sum = after.trim_start_matches([' ', '\t', '\x0c']);
     if sum.starts_with(['+', '-'])
-        && let Some((after, true)) = unsigned(sum[1..].trim_start_matches([' ', '\t']))
+        && let Some((after, true)) = unsigned(sum[1..].trim_start_matches([' ', '\t', '\x0c']))
     {
         *rest = after;
     }
@@ -16,7 +16,7 @@ pub(super) fn number(rest: &mut &str) -> bool {
 
 /// What follows a number with at most one sign, and whether it is imaginary.
 fn signed(text: &str) -> Option<(&str, bool)> {
-    unsigned(text.strip_prefix(['+', '-']).map_or(text, |after| after.trim_start_matches([' ', '\t'])))
+    unsigned(text.strip_prefix(['+', '-']).map_or(text, |after| after.trim_start_matches([' ', '\t', '\x0c'])))
 }
 
 fn unsigned(text: &str) -> Option<(&str, bool)> {

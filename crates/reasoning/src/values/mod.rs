@@ -5,24 +5,18 @@ mod scaling;
 
 use cwm_contract::Failure;
 use cwm_encoding::PlainMove;
-use cwm_evaluations::{Evaluation, Score};
+use cwm_evaluations::{Evaluation, NEPERS_PER_CENTIPAWN, Score};
 
 pub use scaling::Scaling;
 
-/// Nepers of the odds of winning for a centipawn: the published values are whole centipawns by this number.
-const SCALE: f64 = 0.003_682_08;
-
 /// The win probability of a value, for the same side.
 pub fn win_probability(score: Score) -> f64 {
-    match score {
-        Score::Centipawns(centipawns) => 1. / (1. + (-SCALE * f64::from(centipawns)).exp()),
-        Score::Mate(moves) => f64::from(moves > 0),
-    }
+    score.win_probability()
 }
 
 /// The centipawns of a win probability, as a whole number; infinite for a certain end.
 pub(crate) fn centipawns(win: f64) -> f64 {
-    ((win / (1. - win)).ln() / SCALE).round()
+    ((win / (1. - win)).ln() / NEPERS_PER_CENTIPAWN).round()
 }
 
 /// The legal moves of a position (UCI) with the win probability of the side to move after each, in an order that decides between

@@ -9,6 +9,7 @@ use shakmaty::Position;
 /// A trial of our own engine on so many games of the sample.
 fn trial(folder: &Path, games: usize) -> Trial {
     let all: Vec<_> = sample::games().iter().take(games).cloned().collect();
+    let _ = std::fs::remove_dir_all(folder.join("games"));
     sample::write_games(&folder.join("games"), &all).unwrap();
     Trial::new(folder.join("work")).input("games", folder.join("games")).with("depth", Value::Int(1))
 }

@@ -123,7 +123,7 @@ pub fn answer(
                 (Player::Engine(_), Some(engine)) => Some(terminal_line(&engine.answer(item)?)),
                 (Player::Engine(_), None) => return Err(Failure::internal("no engine was started")),
             };
-            let entry = question.entry();
+            let entry = Entry::new(question);
             journal.push(index, &with_text(entry, text))?;
             context.progress(done.fetch_add(1, Ordering::Relaxed) + 1, Some(total), "questions");
         }

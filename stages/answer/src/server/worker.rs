@@ -96,7 +96,7 @@ pub fn work(shared: &Shared, sender: &SyncSender<Message>) {
 /// Asks one question; `None` if the stage ends before there is an answer.
 fn answer(shared: &Shared, index: usize, question: &Question, sender: &SyncSender<Message>) -> Option<Message> {
     let body = shared.requests.body(&question.prompt);
-    let mut entry = question.entry();
+    let mut entry = Entry::new(question);
     loop {
         shared.rate_limit.wait(&shared.ending).ok()?;
         entry.attempts += 1;
