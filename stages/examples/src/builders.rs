@@ -1,15 +1,13 @@
 //! What is built of a position.
 
 use cwm_contract::Failure;
-use cwm_evaluations::Score;
-use cwm_questions::Item;
-use cwm_reasoning::{Draws, Example, MATE, ScoredMove, Verbalised, best_line, best_move, factual, verbalised};
+use cwm_reasoning::{Draws, Example, Verbalised, best_line, best_move, factual, verbalised};
 use cwm_uci::Limit;
-use serde::{Deserialize, Serialize};
 use shakmaty::Chess;
 
+use crate::built::{Built, Reason, Tree};
 use crate::config::Config;
-use crate::engine::{BestPlay, Scored, Searcher};
+use crate::engine::{BestPlay, Searcher, in_centipawns};
 use crate::guided::guided;
 use crate::positions::Place;
 
@@ -18,59 +16,6 @@ const LINES: usize = 30;
 
 /// The most plies that `best_line` asks for.
 const PLIES: usize = 6;
-
-/// What was built of a position.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Built {
-    /// An example, which has no id yet.
-    Example(Box<Example>, Tree),
-    /// An item of `guided`, which has no `task_id` yet.
-    Item(Box<Item>),
-    /// Nothing, for this reason.
-    Nothing(Reason),
-}
-
-/// The nodes of a verbalised search, and those whose minimax contradicts their value; none of other builders.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tree {
-    /// Nodes.
-    pub nodes: usize,
-    /// Nodes with a contradiction.
-    pub contradicted: usize,
-}
-
-/// Why nothing was built of a position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reason {
-    /// The line is too short, or a mate is seen and not reached.
-    NoLine,
-    /// There are fewer questions than were drawn.
-    FewQuestions,
-    /// By the rules the game can be claimed as a draw.
-    Draw,
-    /// The engine left out moves.
-    Incomplete,
-    /// No line is one to explain.
-    NotExplained,
-}
-
-impl Reason {
-    /// All of them.
-    pub const ALL: [Reason; 5] =
-        [Reason::NoLine, Reason::FewQuestions, Reason::Draw, Reason::Incomplete, Reason::NotExplained];
-
-    /// Its name in counts.
-    pub fn name(self) -> &'static str {
-        match self {
-            Reason::NoLine => "no_line",
-            Reason::FewQuestions => "few_questions",
-            Reason::Draw => "draw",
-            Reason::Incomplete => "incomplete",
-            Reason::NotExplained => "not_explained",
-        }
-    }
-}
 
 /// The lines of the first search of a position.
 pub fn lines_at_first(config: &Config) -> usize {
@@ -138,18 +83,5 @@ fn searched(config: &Config, place: &Place, searcher: &mut Searcher, draws: &mut
         Ok(None) => Ok(Built::Nothing(Reason::Draw)),
         Err(Stop::Incomplete) => Ok(Built::Nothing(Reason::Incomplete)),
         Err(Stop::Failed(failure)) => Err(failure),
-    }
-}
-
-/// A move with its value in centipawns; a mate is worth [`MATE`].
-pub fn in_centipawns((played, score): Scored) -> ScoredMove {
-    ScoredMove { played, centipawns: centipawns(score) }
-}
-
-/// A value in centipawns; a mate is worth [`MATE`].
-pub fn centipawns(score: Score) -> i32 {
-    match score {
-        Score::Centipawns(centipawns) => centipawns,
-        Score::Mate(moves) => MATE * moves.signum(),
     }
 }

@@ -127,8 +127,10 @@ impl Config {
     /// A name is no kind, or there is no ticket.
     pub fn tickets(&self) -> Result<Vec<(FactKind, usize)>, String> {
         let kind = |name: &str| {
-            let names = FactKind::ALL.map(FactKind::name).join(", ");
-            FactKind::of_name(name).ok_or_else(|| format!("has `{name}`, which is no kind: the kinds are {names}"))
+            FactKind::of_name(name).ok_or_else(|| {
+                let names = FactKind::ALL.map(FactKind::name).join(", ");
+                format!("has `{name}`, which is no kind: the kinds are {names}")
+            })
         };
         let tickets = self.kinds.iter().map(|(name, tickets)| Ok((kind(name)?, *tickets)));
         // In the order of the kinds, whatever that of their names.

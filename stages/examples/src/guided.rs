@@ -6,9 +6,9 @@ use cwm_reasoning::{Draws, GuidedLine, GuidedSearch, MATE, guided_item};
 use cwm_uci::Limit;
 use shakmaty::{Chess, Move, Position};
 
-use crate::builders::{Reason, centipawns, in_centipawns};
+use crate::built::Reason;
 use crate::config::Config;
-use crate::engine::Searcher;
+use crate::engine::{Searcher, centipawns, in_centipawns};
 
 /// The item about a position: of the first move, in the order in which they are drawn, whose line is to be explained.
 ///

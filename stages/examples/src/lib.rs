@@ -4,6 +4,7 @@
 //! on its position, the engine, the parameters and the seed alone: not on cores, or on which other positions are drawn.
 
 mod builders;
+mod built;
 mod config;
 mod drawing;
 mod engine;

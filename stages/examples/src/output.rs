@@ -8,7 +8,7 @@ use cwm_questions::{Item, write_line};
 use cwm_reasoning::Example;
 use serde_json::{Value, json};
 
-use crate::builders::{Reason, Tree};
+use crate::built::{Reason, Tree};
 use crate::config::Config;
 use crate::drawing::Drawing;
 use crate::positions::Positions;

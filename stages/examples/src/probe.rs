@@ -16,7 +16,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         _ => Value::Null,
     };
     let values = context.values_with([
-        ("nodes", context.at_most("nodes", 200)),
+        ("nodes", context.at_most("nodes", 5_000)),
         ("depth", context.at_most("depth", 3)),
         ("limit", limit),
         // Few positions are in few ranges.

@@ -2,7 +2,7 @@
 
 use cwm_contract::{Context, Failure};
 
-use crate::builders::Built;
+use crate::built::Built;
 use crate::config::Config;
 use crate::drawing::Drawing;
 use crate::output::{Found, write};

@@ -8,7 +8,8 @@ use cwm_contract::{Context, Failure};
 use cwm_journal::Journal;
 use serde::{Deserialize, Serialize};
 
-use crate::builders::{Built, build, lines_at_first};
+use crate::builders::{build, lines_at_first};
+use crate::built::Built;
 use crate::config::Config;
 use crate::engine::Searcher;
 use crate::positions::Place;

@@ -208,7 +208,7 @@ fn what_does_not_belong_together_is_named() {
     not_asked.finish = Some(NOT_ASKED.to_owned());
     let message = failure(&[(answer, grade), (not_asked, same)], std::slice::from_ref(&item)).message;
     assert_eq!(message, "no answer of 1 is kept; left out are: unanswered 1");
-    let trial = trial(folder.path(), &[item.clone()], &[right()]).with("predict", Value::Float(1.5));
+    let trial = trial(folder.path(), std::slice::from_ref(&item), &[right()]).with("predict", Value::Float(1.5));
     assert_eq!(trial.run(&Keep).err().unwrap().message, "parameter `predict` must be from 0 to 1, not 1.5");
 }
 

@@ -79,7 +79,7 @@ fn a_source_that_ends_the_mix_is_named_with_the_shares() {
     let named = weights(&[("few", 1.), ("many", 1.)]);
     let outcome =
         trial(folder.path(), &sources).with("weights", named).with("tokens", Value::Int(100)).run(&Mix).unwrap();
-    assert_eq!(notes(&outcome), ["4 of 100 tokens: few has no more examples; the shares are few 50.0 %, many 50.0 %"]);
+    assert_eq!(notes(&outcome), ["3 of 100 tokens: few has no more examples; the shares are few 66.7 %, many 33.3 %"]);
 }
 
 #[test]

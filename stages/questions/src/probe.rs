@@ -67,7 +67,8 @@ fn reasoning(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let mut writer = EvaluationsWriter::create(&path, &Source::default())?;
     let mut position = Chess::default();
     for (record, &plain) in (0..).zip(sample::games().first().into_iter().flatten()) {
-        let value = |packed: u16| (record != 3 || packed % 2 == 0).then(|| i32::from(packed) * 37 % 1_201 - 600);
+        let value =
+            |packed: u16| (record != 3 || packed.is_multiple_of(2)).then(|| i32::from(packed) * 37 % 1_201 - 600);
         let line = |packed| Line { score: value(packed).map(Score::Centipawns), depth: None, moves: vec![packed] };
         let lines = position.legal_moves().iter().map(|played| line(PlainMove::from(*played).packed())).collect();
         let fen = Fen::from_position(&position, EnPassantMode::Legal).to_string();

@@ -38,24 +38,22 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         items.extend(found);
         sources.insert("values", counts);
     }
+    let found = |name: &str| items.iter().filter(|item| item.task_type == name).count();
     let tasks = Task::all().filter(|&task| is_given(task)).map(|task| TaskItems {
         name: task.name(),
-        found: 0,
+        found: found(task.name()),
         most: config.items_of(task),
         is_named: wanted.names(task),
         source: config.source(task),
     });
     let reasoned = reasoned.into_iter().filter(|_| given("evaluations")).map(|task| TaskItems {
         name: task.name(),
-        found: 0,
+        found: found(task.name()),
         most: config.per_task as usize,
         is_named: wanted.names(task),
         source: "evaluations",
     });
-    let mut tasks: Vec<TaskItems> = tasks.chain(reasoned).collect();
-    for task in &mut tasks {
-        task.found = items.iter().filter(|item| item.task_type == task.name).count();
-    }
+    let tasks: Vec<TaskItems> = tasks.chain(reasoned).collect();
     check(context, &tasks)?;
     let mut out = BufWriter::new(fs_err::File::create(context.output("items")?)?);
     for item in &items {

@@ -143,7 +143,7 @@ fn a_server_is_sent_the_system_message_and_each_sample_is_a_question() {
         Trial::new(folder.path().join("work"))
             .input("items", &path)
             .with("model", text("m"))
-            .with("url", text(&format!("{}/v1", server.url)))
+            .with("url", text(&format!("{}/v1", server.base)))
             .with("key_variable", text("NO_SUCH_VARIABLE"))
             .with("connections", Value::Int(1))
             .with("samples", Value::Int(samples))

@@ -5,6 +5,7 @@ mod program;
 
 use cwm_contract::{Context, Failure};
 use cwm_evaluations::Score;
+use cwm_reasoning::{MATE, ScoredMove};
 use cwm_uci::Limit;
 use shakmaty::{Chess, Move};
 
@@ -78,7 +79,20 @@ impl Searcher {
     ) -> Result<Option<Vec<Scored>>, Failure> {
         match self {
             Searcher::Program(program) => program.best_moves(position, count, limit),
-            Searcher::Own(own) => own.best_moves(position, count).map(Some),
+            Searcher::Own(own) => Ok(Some(own.best_moves(position, count))),
         }
+    }
+}
+
+/// A move with its value in centipawns; a mate is worth [`MATE`].
+pub fn in_centipawns((played, score): Scored) -> ScoredMove {
+    ScoredMove { played, centipawns: centipawns(score) }
+}
+
+/// A value in centipawns; a mate is worth [`MATE`].
+pub fn centipawns(score: Score) -> i32 {
+    match score {
+        Score::Centipawns(centipawns) => centipawns,
+        Score::Mate(moves) => MATE * moves.signum(),
     }
 }

@@ -3,7 +3,7 @@
 use cwm_contract::Failure;
 use cwm_evaluations::Score;
 use cwm_game::GameState;
-use cwm_search::{Candidate, MATE, candidates};
+use cwm_search::{Candidate, candidates, values};
 use shakmaty::{Chess, Position};
 
 use super::{BestPlay, Scored};
@@ -28,18 +28,16 @@ impl Own {
         Ok(BestPlay { moves, value })
     }
 
-    /// The best moves: of all moves the value is exact.
-    pub fn best_moves(&self, position: &Chess, count: usize) -> Result<Vec<Scored>, Failure> {
-        Ok(self.candidates(position, 2 * MATE).iter().take(count).map(scored).collect())
+    /// The best moves, whose values are exact.
+    pub fn best_moves(&self, position: &Chess, count: usize) -> Vec<Scored> {
+        let game = GameState::from(position.clone());
+        values(&game, &position.legal_moves(), self.depth).iter().take(count).map(scored).collect()
     }
 
     fn best(&self, position: &Chess) -> Result<Scored, Failure> {
-        let best = self.candidates(position, 0);
+        let game = GameState::from(position.clone());
+        let best = candidates(&game, &position.legal_moves(), self.depth, 0);
         best.first().map(scored).ok_or_else(|| Failure::internal("no move is best"))
-    }
-
-    fn candidates(&self, position: &Chess, margin: i32) -> Vec<Candidate> {
-        candidates(&GameState::from(position.clone()), &position.legal_moves(), self.depth, margin)
     }
 }
 

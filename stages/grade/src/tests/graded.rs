@@ -33,7 +33,7 @@ fn items(folder: &Path) -> PathBuf {
     path
 }
 
-fn said(task: &str, sample: Option<u64>, response: &str) -> Answer {
+fn answered(task: &str, sample: Option<u64>, response: &str) -> Answer {
     let task_id = format!("reasoning_{task}_0000");
     Answer { task_id, sample, response: Some(response.to_owned()), ..Answer::default() }
 }
@@ -43,17 +43,17 @@ fn trial(folder: &Path, answers: &[Answer]) -> Trial {
     write(&path, &run_of("x"), answers);
     Trial::new(folder.join("work")).with("resamples", Value::Int(200)).input("items", items(folder)).labelled(
         "answers",
-        Label::stage("said"),
+        Label::stage("made"),
         path,
     )
 }
 
 fn answers() -> Vec<Answer> {
     vec![
-        said("predict_move", None, "The pawn on a2 and the rook on a1: a2a3 or a1b2. <answer>a1b2</answer>"),
-        said("best_move", None, "<answer> a2a4 </answer>"),
-        said("worst_move", None, "a1b1"),
-        said("legal_moves", None, "<answer>['a2a4', 'a2a5']</answer>"),
+        answered("predict_move", None, "The pawn on a2 and the rook on a1: a2a3 or a1b2. <answer>a1b2</answer>"),
+        answered("best_move", None, "<answer> a2a4 </answer>"),
+        answered("worst_move", None, "a1b1"),
+        answered("legal_moves", None, "<answer>['a2a4', 'a2a5']</answer>"),
     ]
 }
 
