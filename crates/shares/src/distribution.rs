@@ -185,8 +185,8 @@ mod tests {
             let most = published().most(&there).unwrap();
             let total: usize = most.iter().sum();
             prop_assert!(most.iter().zip(&there).all(|(count, there)| count <= there));
-            prop_assert_eq!(&most, &published().counts(total, &vec![usize::MAX; 10]).unwrap());
-            let more = published().counts(total + 1, &vec![usize::MAX; 10]).unwrap();
+            prop_assert_eq!(&most, &published().counts(total, &[usize::MAX; 10]).unwrap());
+            let more = published().counts(total + 1, &[usize::MAX; 10]).unwrap();
             prop_assert!(more.iter().zip(&there).any(|(count, there)| count > there));
         }
     }
