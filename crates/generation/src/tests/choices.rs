@@ -21,7 +21,10 @@ fn chosen(sampling: &Sampling, answer: &[u16], uniforms: &[f64]) -> Vec<u16> {
 #[test]
 fn the_likeliest_word_comes_first() {
     // Sums of probabilities: word 1 up to 0.5, word 0 up to 0.75, word 3 up to 0.9, word 2 up to 1.
-    assert_eq!(chosen(&plain(), &[], &[0.0, 0.499, 0.501, 0.749, 0.751, 0.899, 0.901, 0.999]), [1, 1, 0, 0, 3, 3, 2, 2]);
+    assert_eq!(
+        chosen(&plain(), &[], &[0.0, 0.499, 0.501, 0.749, 0.751, 0.899, 0.901, 0.999]),
+        [1, 1, 0, 0, 3, 3, 2, 2]
+    );
 }
 
 #[test]
