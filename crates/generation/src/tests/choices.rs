@@ -88,7 +88,7 @@ proptest! {
         let sampling = Sampling { repetition_penalty, temperature, min_p, top_k, top_p, ..plain() };
         let word = sampling.choose(&logits, &answer, || uniform).unwrap();
         prop_assert!(usize::from(word) < logits.len());
-        // A word that fewer rules forbid is not forbidden by none.
+        // No rule leaves out the likeliest.
         let likeliest = Sampling { temperature: 0.0, ..sampling.clone() }.choose(&logits, &answer, || uniform).unwrap();
         prop_assert_eq!(sampling.choose(&logits, &answer, || 0.0).unwrap(), likeliest);
     }
