@@ -5,7 +5,6 @@ use std::path::Path;
 
 use cwm_contract::Value;
 use cwm_contract::testing::{Outcome, Trial};
-use cwm_speech::PositionForm;
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
@@ -40,7 +39,7 @@ fn rank(file: usize, man: char) -> String {
 fn data(count: usize, raised: f32) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    write_checkpoint(&path("checkpoint"), PositionForm::Pieces, raised).unwrap();
+    write_checkpoint(&path("checkpoint"), "transformer", &[], raised).unwrap();
     let boards = boards(count);
     let boards: Vec<&str> = boards.iter().map(String::as_str).collect();
     write_items(&path("items"), &made_up_items(&boards).unwrap()).unwrap();
