@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use cwm_contract::{FailureKind, Value};
+use cwm_reasoning::ReasoningTask;
 use cwm_speech::PositionForm;
 use serde_json::Value as Json;
 
@@ -44,7 +45,7 @@ fn models_that_are_too_short_for_an_answer_and_models_without_a_mask_are_refused
 #[test]
 fn items_that_share_a_board_with_the_validation_are_named() {
     let data = data(2, 6.0);
-    let mut shared = made_up_items(&BOARDS[..1]).unwrap();
+    let mut shared = made_up_items(&BOARDS[..1], &ReasoningTask::ALL).unwrap();
     for item in &mut shared {
         // Counts of moves make no other board.
         item.input = item.input.replace("0 1", "7 30");
@@ -60,7 +61,7 @@ fn items_that_share_a_board_with_the_validation_are_named() {
 #[test]
 fn items_that_are_not_graded_and_files_without_items_are_refused() {
     let data = data(2, 6.0);
-    let mut items = made_up_items(&BOARDS[..1]).unwrap();
+    let mut items = made_up_items(&BOARDS[..1], &ReasoningTask::ALL).unwrap();
     items[0].task_type = "structural_piece_arrangement".into();
     write_items(&data.path().join("items"), &items).unwrap();
     let error = refused(data.path(), &[]);
