@@ -27,12 +27,10 @@ impl<W> Checkpoint<W> {
     ///
     /// # Errors
     /// The vocabulary is refused, a file cannot be read, or the weights are not all finite.
-    pub fn read(
-        folder: &Path,
-        words: impl FnOnce(Option<&Vocabulary>) -> Result<W, String>,
-    ) -> Result<Self, Failure> {
+    pub fn read(folder: &Path, words: impl FnOnce(Option<&Vocabulary>) -> Result<W, String>) -> Result<Self, Failure> {
         let path = folder.join(DESCRIPTION_FILE);
-        let unusable = |wrong: String| Failure::input(format!("the checkpoint of {} cannot answer: {wrong}", path.display()));
+        let unusable =
+            |wrong: String| Failure::input(format!("the checkpoint of {} cannot answer: {wrong}", path.display()));
         let written = Description::read(&path)?.training.get("vocabulary").cloned();
         let vocabulary = written.map(serde_json::from_value::<Vocabulary>).transpose();
         let vocabulary = vocabulary.map_err(|error| unusable(format!("its `vocabulary`: {error}")))?;

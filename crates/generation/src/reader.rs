@@ -55,7 +55,7 @@ impl<'m> Reader<'m> {
             Read::Cached(incremental, cache) => {
                 let after: Vec<_> = words.iter().map(|&(text, _)| cache.end_of(text)).collect();
                 let last: Vec<Vec<u16>> = words.iter().map(|&(_, word)| vec![word]).collect();
-                let (rows, later) = model.cached(*incremental, Some((cache, &after)), &last);
+                let (rows, later) = model.cached(*incremental, Some((&*cache, &after[..])), &last);
                 *cache = cache.extended(&after, &later);
                 rows
             }
@@ -64,7 +64,8 @@ impl<'m> Reader<'m> {
                 let step = |(place, &(text, word)): (usize, &(usize, u16))| {
                     let is_shared = words.get(place + 1).is_some_and(|(other, _)| *other == text);
                     let state = &mut states[text];
-                    let mut state = if is_shared { state.clone() } else { std::mem::replace(state, RecurrentState(Vec::new())) };
+                    let mut state =
+                        if is_shared { state.clone() } else { std::mem::replace(state, RecurrentState(Vec::new())) };
                     let row = recurrent.step(model.weights, &mut state, u32::from(word));
                     next.push(state);
                     row

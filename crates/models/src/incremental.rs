@@ -69,7 +69,8 @@ impl Cache {
     pub fn extended(&self, after: &[After], later: &Cache) -> Cache {
         let sequences = after.len();
         assert_eq!(sequences, later.lengths.len(), "each sequence goes on from one");
-        let lengths: Arc<[usize]> = after.iter().zip(&*later.lengths).map(|(after, &steps)| after.steps + steps).collect();
+        let lengths: Arc<[usize]> =
+            after.iter().zip(&*later.lengths).map(|(after, &steps)| after.steps + steps).collect();
         let time = lengths.iter().copied().max().unwrap_or(0);
         let first_later = self.lengths.len() * self.time;
         let mut rows = Vec::with_capacity(sequences * time);

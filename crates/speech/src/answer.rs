@@ -35,9 +35,12 @@ fn thoughts(text: &str, into: &mut Vec<u16>) {
             continue;
         }
         let bare = part.trim_matches(|c: char| !c.is_alphanumeric());
+        if move_words(bare, into).is_some() {
+            continue;
+        }
         let value = part.find('[').zip(part.find(']')).and_then(|(open, close)| part.get(open..=close));
-        if move_words(bare, into).is_none() {
-            value.and_then(|value| value_words(value, into));
+        if let Some(value) = value {
+            value_words(value, into);
         }
     }
 }

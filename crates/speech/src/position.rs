@@ -39,8 +39,12 @@ impl PositionForm {
             PositionForm::Squares => all.extend(squares().map(|square| words::piece(board.piece_at(square)))),
             PositionForm::Pieces => {
                 let mut men: Vec<_> = squares().filter_map(|square| Some((board.piece_at(square)?, square))).collect();
-                men.sort_by_key(|(piece, _)| (piece.role != Role::King, piece.role == Role::King && piece.color.is_black()));
-                all.extend(men.into_iter().flat_map(|(piece, square)| [words::piece(Some(piece)), words::square(square)]));
+                men.sort_by_key(|(piece, _)| {
+                    (piece.role != Role::King, piece.role == Role::King && piece.color.is_black())
+                });
+                all.extend(
+                    men.into_iter().flat_map(|(piece, square)| [words::piece(Some(piece)), words::square(square)]),
+                );
             }
         }
         all.push(words::side(position.turn()));

@@ -83,7 +83,7 @@ const RIGHTS: [(Color, CastlingSide); 4] = [
 ];
 
 pub(crate) fn square(square: Square) -> u16 {
-    FIRST_SQUARE + u16::from(u8::from(square))
+    FIRST_SQUARE + square.to_u32() as u16
 }
 
 /// The word of a piece, or of an empty square.
@@ -110,7 +110,7 @@ pub(crate) fn castling(has: impl Fn(Color, CastlingSide) -> bool) -> u16 {
 
 /// The word of the file of an en passant capture, or of none.
 pub(crate) fn en_passant(file: Option<File>) -> u16 {
-    FIRST_FILE + file.map_or(0, |file| 1 + u16::from(u8::from(file)))
+    FIRST_FILE + file.map_or(0, |file| 1 + file.to_u32() as u16)
 }
 
 /// The word of this name among those without a family of their own.
@@ -144,7 +144,7 @@ pub fn name(word: u16) -> String {
 }
 
 fn castling_name(set: u16) -> String {
-    let has = |(bit, letter): (usize, char)| (set >> bit & 1 == 1).then_some(letter);
+    let has = |(bit, letter): (usize, char)| ((set >> bit) & 1 == 1).then_some(letter);
     let letters: String = "KQkq".chars().enumerate().filter_map(has).collect();
     format!("castling:{}", if letters.is_empty() { "-" } else { &letters })
 }

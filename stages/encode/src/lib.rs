@@ -56,7 +56,9 @@ impl Stage for Encode {
     }
 
     fn check_inputs(&self, given: &[&str]) -> Option<String> {
-        given.is_empty().then(|| "has nothing to encode: it needs an input `evaluations`, `games` or both, or `examples`".to_owned())
+        given.is_empty().then(|| {
+            "has nothing to encode: it needs an input `evaluations`, `games` or both, or `examples`".to_owned()
+        })
     }
 
     fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {

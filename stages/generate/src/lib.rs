@@ -30,7 +30,11 @@ impl Stage for Generate {
 
     fn inputs(&self) -> Vec<Input> {
         vec![
-            Input::one("checkpoint", Format::CHECKPOINT, "A model that `learn` trained on sequences of the form `speech`."),
+            Input::one(
+                "checkpoint",
+                Format::CHECKPOINT,
+                "A model that `learn` trained on sequences of the form `speech`.",
+            ),
             Input::list("items", Format::ITEMS, "The items to answer, of the tasks `reasoning_…`."),
         ]
     }

@@ -23,8 +23,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     for (family, options) in READERS {
         let folder = context.folder().join(family);
         write_checkpoint(&folder, family, options, PositionForm::Pieces)?;
-        let inputs =
-            [("checkpoint", Label::stage("learn"), folder), ("items", Label::stage("items"), items.clone())];
+        let inputs = [("checkpoint", Label::stage("learn"), folder), ("items", Label::stage("items"), items.clone())];
         probed.extend(context.run(&Generate, family, &values, &inputs)?);
     }
     Ok(probed)

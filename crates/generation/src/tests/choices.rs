@@ -21,7 +21,10 @@ fn chosen(sampling: &Sampling, answer: &[u16], uniforms: &[f64]) -> Vec<u16> {
 #[test]
 fn the_likeliest_word_comes_first() {
     // Sums of probabilities: word 1 up to 0.5, word 0 up to 0.75, word 3 up to 0.9, word 2 up to 1.
-    assert_eq!(chosen(&plain(), &[], &[0.0, 0.499, 0.501, 0.749, 0.751, 0.899, 0.901, 0.999]), [1, 1, 0, 0, 3, 3, 2, 2]);
+    assert_eq!(
+        chosen(&plain(), &[], &[0.0, 0.499, 0.501, 0.749, 0.751, 0.899, 0.901, 0.999]),
+        [1, 1, 0, 0, 3, 3, 2, 2]
+    );
 }
 
 #[test]
@@ -85,7 +88,7 @@ proptest! {
         let sampling = Sampling { repetition_penalty, temperature, min_p, top_k, top_p, ..plain() };
         let word = sampling.choose(&logits, &answer, || uniform).unwrap();
         prop_assert!(usize::from(word) < logits.len());
-        // A word that fewer rules forbid is not forbidden by none.
+        // No rule leaves out the likeliest.
         let likeliest = Sampling { temperature: 0.0, ..sampling.clone() }.choose(&logits, &answer, || uniform).unwrap();
         prop_assert_eq!(sampling.choose(&logits, &answer, || 0.0).unwrap(), likeliest);
     }

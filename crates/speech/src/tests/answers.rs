@@ -36,7 +36,10 @@ fn of_prose_with_tags_the_words_of_the_language_are_kept() {
     let written = text(&words);
     assert_eq!(written, "<think> d4c2 [v+12] | e1e2 e1d1 d1c2 [mm-30] </think> <answer> d4c2 e7e8q </answer>");
     assert_eq!(read(&written), words);
-    assert_eq!(names(&read("<think>\n\n</think>\n<answer> e7E8 E7e8 e7e8Q e7e8x e7e9 </answer>")), "<think> </think> <answer> </answer>");
+    assert_eq!(
+        names(&read("<think>\n\n</think>\n<answer> e7E8 E7e8 e7e8Q e7e8x e7e9 </answer>")),
+        "<think> </think> <answer> </answer>"
+    );
 }
 
 #[test]
@@ -66,11 +69,7 @@ fn words_out_of_place_are_shown_one_by_one() {
 
 fn part() -> impl Strategy<Value = String> {
     let tags = prop::sample::select(vec!["<think>", "</think>", "<answer>", "</answer>", "|"]);
-    prop_oneof![
-        "[a-h][1-8][a-h][1-8][qrbn]?",
-        r"\[(Δ|v|mm)[+-][0-9]{1,4}\]",
-        tags.prop_map(str::to_owned),
-    ]
+    prop_oneof!["[a-h][1-8][a-h][1-8][qrbn]?", r"\[(Δ|v|mm)[+-][0-9]{1,4}\]", tags.prop_map(str::to_owned),]
 }
 
 proptest! {

@@ -52,6 +52,9 @@ fn of_searches_the_moves_and_values_are_kept() {
         for part in ["[v", "[mm", "|"] {
             assert_eq!(written.matches(part).count(), target.matches(part).count(), "{part}: {target}");
         }
-        assert!(written.matches("[v").count() <= written.split(' ').filter(|part| part.len() >= 4 && !part.contains(['<', '['])).count());
+        assert!(
+            written.matches("[v").count()
+                <= written.split(' ').filter(|part| part.len() >= 4 && !part.contains(['<', '['])).count()
+        );
     }
 }

@@ -52,19 +52,20 @@ fn what_is_asked_follows_the_position() {
     let men = "K e1 k e8 p c7 p d5 P e5 R h1 white castling:K ep:d";
     let asked = |task: &str, metadata: &str| prompt(task, metadata).unwrap().replacen(men, "…", 1);
     assert_eq!(asked("reasoning_predict_move", ""), "… reasoning_predict_move");
-    assert_eq!(
-        asked("reasoning_best_move", r#""candidates":["e5d6","e1g1"]"#),
-        "… reasoning_best_move e5 d6 e1 g1"
-    );
+    assert_eq!(asked("reasoning_best_move", r#""candidates":["e5d6","e1g1"]"#), "… reasoning_best_move e5 d6 e1 g1");
     assert_eq!(asked("reasoning_legal_moves", r#""square":"h1","piece":"white rook""#), "… reasoning_legal_moves R h1");
-    assert_eq!(prompt("reasoning_worst_move", "").unwrap_err(), "its `candidates` are no list of moves in UCI notation");
+    assert_eq!(
+        prompt("reasoning_worst_move", "").unwrap_err(),
+        "its `candidates` are no list of moves in UCI notation"
+    );
     assert_eq!(prompt("reasoning_legal_moves", "").unwrap_err(), "its `square` is no square");
     assert_eq!(prompt("structural_check", "").unwrap_err(), "the small language has no question \"structural_check\"");
 }
 
 #[test]
 fn an_example_is_a_prompt_and_an_answer() {
-    let metadata = |more: &str| serde_json::from_str(&format!(r#"{{"builder":"best_line","fen":"{PAWNS}"{more}}}"#)).unwrap();
+    let metadata =
+        |more: &str| serde_json::from_str(&format!(r#"{{"builder":"best_line","fen":"{PAWNS}"{more}}}"#)).unwrap();
     let example = example_words(&metadata(r#","plies":4"#), "?", "e5d6 c7d6 [Δ+12]", PositionForm::Pieces).unwrap();
     assert_eq!(names(&example.prompt[example.prompt.len() - 3..]), "best_line + 4");
     assert_eq!(names(&example.answer), "e5 d6 c7 d6 Δ + 1 2 <end>");
@@ -104,5 +105,7 @@ fn other_word_lists_are_named() {
         "its words are `board`, version 1, of 1968 words, and those of the small language are `speech/squares`, version 1, of 148 \
          words or `speech/pieces`, version 1, of 148 words"
     );
-    assert!(PositionForm::of(None).unwrap_err().starts_with("its words are none, as it answers with labels, and those of "));
+    assert!(
+        PositionForm::of(None).unwrap_err().starts_with("its words are none, as it answers with labels, and those of ")
+    );
 }

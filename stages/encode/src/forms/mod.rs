@@ -70,13 +70,7 @@ impl Form {
             Encoder::Example(_) => format!("{}/{}", self.name, config.position),
             _ => self.name.to_owned(),
         };
-        Vocabulary {
-            form,
-            version: self.version,
-            inputs,
-            targets,
-            longest: (self.longest)(config) as u32,
-        }
+        Vocabulary { form, version: self.version, inputs, targets, longest: (self.longest)(config) as u32 }
     }
 
     /// A phrase after the stage's name that tells which input is missing, if one is.

@@ -116,7 +116,10 @@ fn other_word_lists_and_other_items_are_refused_in_words() {
         "{message}"
     );
     let message = rewritten("\"vocabulary\": {", "\"other\": {");
-    assert!(message.contains("its words are none, as it answers with labels, and those of the small language"), "{message}");
+    assert!(
+        message.contains("its words are none, as it answers with labels, and those of the small language"),
+        "{message}"
+    );
     std::fs::write(&described, &written).unwrap();
 
     let items = data.path().join("items.jsonl");
@@ -152,6 +155,10 @@ fn the_probe_covers_all_ways_of_reading_and_is_the_same_twice() {
     let values: Values = defaults.collect();
     let probe = || probe(&Generate, values.clone(), tempfile::tempdir().unwrap().path()).unwrap().unwrap();
     let probed = probe();
-    assert!(READERS.iter().all(|(family, _)| probed.keys().any(|name| name.starts_with(family))), "{:?}", probed.keys());
+    assert!(
+        READERS.iter().all(|(family, _)| probed.keys().any(|name| name.starts_with(family))),
+        "{:?}",
+        probed.keys()
+    );
     assert!(probe() == probed);
 }

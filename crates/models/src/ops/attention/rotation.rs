@@ -189,7 +189,8 @@ mod tests {
             let (rotation, positions) = (Rotation::new(layout, 9, 6), [8, 0, 3, 3]);
             let x = crate::testing::random::<3>([4, 2, 6], 1, 1.0);
             let found = crate::testing::values(&rotation.rotate_rows(x.clone(), &positions));
-            for (head, (found, x)) in found.chunks_exact(6).zip(crate::testing::values(&x).chunks_exact(6)).enumerate() {
+            for (head, (found, x)) in found.chunks_exact(6).zip(crate::testing::values(&x).chunks_exact(6)).enumerate()
+            {
                 let mut expected = [0.0; 6];
                 rotation.rotate(positions[head / 2] as usize, x, &mut expected);
                 assert_eq!(found, expected);
