@@ -100,9 +100,9 @@ pub fn curves(path: &Path) -> Result<Description, Failure> {
         let object: Map<String, Value> =
             serde_json::from_slice(&text).map_err(|error| wrong(number, error.to_string()))?;
         match object.get("kind").and_then(Value::as_str) {
-            Some("train") => train = Some(object),
+            Some("train" | "reinforce") => train = Some(object),
             Some("validation") => validations.push(object),
-            _ => return Err(wrong(number, "its `kind` is neither `train` nor `validation`".into())),
+            _ => return Err(wrong(number, "its `kind` is none of `train`, `reinforce` and `validation`".into())),
         }
     }
     let best = validations
@@ -117,9 +117,9 @@ pub fn curves(path: &Path) -> Result<Description, Failure> {
     Ok(Description { lines, facts })
 }
 
-/// The share of positions that were right: all labels of them, or the answer.
+/// The share of positions that were right (all labels of them, or the answer), or the mean reward.
 fn accuracy(line: &Map<String, Value>) -> Option<f64> {
-    ["exact", "best"].iter().find_map(|name| line.get(*name)).and_then(Value::as_f64)
+    ["exact", "best", "reward"].iter().find_map(|name| line.get(*name)).and_then(Value::as_f64)
 }
 
 fn without_kind(object: &Map<String, Value>) -> Map<String, Value> {

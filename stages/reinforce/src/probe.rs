@@ -32,14 +32,14 @@ pub const BOARDS: [&str; 4] = [
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let (checkpoint, items, validation) =
         (context.folder().join("checkpoint"), context.folder().join("items"), context.folder().join("validation"));
-    write_checkpoint(&checkpoint, PositionForm::Pieces, RAISED)?;
-    write_items(&items, &made_up_items(&BOARDS[..3])?)?;
-    write_items(&validation, &made_up_items(&BOARDS[3..])?)?;
+    write_checkpoint(&checkpoint, "transformer", &[], RAISED)?;
+    write_items(&items, &made_up_items(&BOARDS[..3], &ReasoningTask::ALL)?)?;
+    write_items(&validation, &made_up_items(&BOARDS[3..], &ReasoningTask::ALL)?)?;
     let inputs = [("checkpoint", checkpoint), ("items", items), ("validation", validation)];
     let inputs = inputs.map(|(name, path)| (name, Label::stage(name), path));
     let common = [
         ("batch_size", Value::Int(4)),
-        ("rollouts", Value::Int(4)),
+        ("rollouts", Value::Int(8)),
         ("mini_batch", Value::Int(2)),
         ("longest", Value::Int(6)),
         ("validation_every", Value::Int(2)),
@@ -72,20 +72,20 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
 
 /// Writes a checkpoint of a small model with made-up weights, whose words are squares and the end more often than others by `raised`:
 /// so `reading: lenient` finds moves in its answers.
-pub fn write_checkpoint(folder: &Path, form: PositionForm, raised: f32) -> Result<(), Failure> {
-    let vocabulary = form.vocabulary(LONGEST);
+pub fn write_checkpoint(folder: &Path, family: &str, options: &[(&str, &str)], raised: f32) -> Result<(), Failure> {
+    let vocabulary = PositionForm::Pieces.vocabulary(LONGEST);
     let architecture = Architecture {
-        family: "transformer".to_owned(),
+        family: family.to_owned(),
         size: "d32/l1".parse()?,
         vocabulary: usize::from(vocabulary.inputs),
         dropout: 0.1,
-        options: Default::default(),
+        options: options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
     };
     let network = Network::build(architecture.clone(), usize::from(vocabulary.targets))?;
     let mut weights = network.initial_weights(7);
-    let bias = network.layout().find("output_head.bias");
-    let bias = bias.ok_or_else(|| Failure::internal("the made-up model has no bias"))?;
-    for (word, bias) in (0..).zip(weights.get_mut(bias)) {
+    // A head without a bias has none to raise.
+    let bias = network.layout().find("output_head.bias").map(|bias| weights.get_mut(bias)).unwrap_or_default();
+    for (word, bias) in (0..).zip(bias) {
         if name(word).parse::<shakmaty::Square>().is_ok() {
             *bias += raised;
         } else if word == END {
@@ -98,8 +98,8 @@ pub fn write_checkpoint(folder: &Path, form: PositionForm, raised: f32) -> Resul
     Ok(write(folder, &description, &weights)?)
 }
 
-/// Items of all tasks about these positions, whose moves have made-up values.
-pub fn made_up_items(boards: &[&str]) -> Result<Vec<Item>, Failure> {
+/// Items of these tasks about these positions, whose moves have made-up values.
+pub fn made_up_items(boards: &[&str], tasks: &[ReasoningTask]) -> Result<Vec<Item>, Failure> {
     let mut items = Vec::new();
     for (number, fen) in (0..).zip(boards) {
         let position: Chess = cwm_questions::truth::chess_of_fen(fen).map_err(Failure::input)?.0;
@@ -112,7 +112,7 @@ pub fn made_up_items(boards: &[&str]) -> Result<Vec<Item>, Failure> {
         let value = |place: usize| (place * 7 % 11) as f64 / 10.0;
         let values = moves.into_iter().enumerate().map(|(place, uci)| (uci, value(place))).collect();
         let values = Values::new(values).map_err(Failure::internal)?;
-        for task in ReasoningTask::ALL {
+        for &task in tasks {
             let mut draws = Draws::new(task.name(), 0, number);
             if let Some(mut item) = build_item(task, fen, &values, &TaskOptions::default(), &mut draws)? {
                 item.task_id = format!("{}_{number:04}", task.name());

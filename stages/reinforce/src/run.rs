@@ -19,7 +19,7 @@ use crate::questions::{self, Question};
 use crate::step::Learner;
 use crate::validation::RewardValidation;
 
-/// Trains as the context says.
+/// Trains with the inputs and parameters of the context.
 ///
 /// # Errors
 /// An input is not what it should be, the disk refuses, or the stage was cancelled; then a checkpoint was written.
@@ -97,7 +97,7 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the description of the model says of this training, and of the one before it.
+/// The keys of `training` in the description of the model: this training, and the one before it.
 fn described(
     config: &Config,
     items: usize,

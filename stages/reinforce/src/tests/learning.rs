@@ -7,10 +7,11 @@ use super::{curves, data, summary, text, trained, weights};
 
 #[test]
 fn each_objective_raises_the_mean_reward() {
-    let data = data(40, 6.0);
+    let data = data(320, 6.0);
     for objective in Objective::NAMES {
         let more = [
             ("objective", text(objective)),
+            ("lr", Value::Float(2e-2)),
             ("batch_size", Value::Int(8)),
             ("rollouts", Value::Int(8)),
             ("mini_batch", Value::Int(4)),
@@ -29,8 +30,13 @@ fn each_objective_raises_the_mean_reward() {
 
 #[test]
 fn steps_that_break_the_weights_are_undone_and_after_twenty_the_training_has_diverged() {
-    let data = data(24, 6.0);
-    let more = [("lr", Value::Float(1e38)), ("batch_size", Value::Int(4)), ("mini_batch", Value::Int(4))];
+    let data = data(96, 6.0);
+    let more = [
+        ("lr", Value::Float(1e38)),
+        ("rollouts", Value::Int(8)),
+        ("batch_size", Value::Int(4)),
+        ("mini_batch", Value::Int(4)),
+    ];
     let (work, outcome) = trained(data.path(), &more);
     let summary = summary(work.path());
     assert_eq!(summary["status"], "diverged", "{summary}");

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cwm_contract::Value;
 use cwm_contract::testing::{Outcome, Trial};
-use cwm_speech::PositionForm;
+use cwm_reasoning::ReasoningTask;
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
@@ -22,11 +22,11 @@ fn text(text: &str) -> Value {
     Value::Text(text.into())
 }
 
-/// Boards of two kings and a rook of White, which has at least three legal moves.
+/// Boards of two kings, and a rook and a pawn of White, which is to move.
 fn boards(count: usize) -> Vec<String> {
     let board = |number: usize| {
-        let (king, rook) = (number % 6, number / 6 % 7);
-        format!("k7/8/{}/8/8/8/{}/8 w - - 0 1", rank(rook + 1, 'R'), rank(king + 2, 'K'))
+        let (king, rook, pawn) = (number % 6, number / 6 % 7, number / 42 % 8);
+        format!("k7/8/{}/8/8/{}/{}/8 w - - 0 1", rank(king + 2, 'K'), rank(pawn, 'P'), rank(rook + 1, 'R'))
     };
     (0..count).map(board).collect()
 }
@@ -36,15 +36,15 @@ fn rank(file: usize, man: char) -> String {
     format!("{}{man}{}", empty(file), empty(7 - file))
 }
 
-/// A folder with a checkpoint, items about so many boards, and a validation set.
+/// A folder with a checkpoint, an item about each of so many boards, and a validation set of all tasks.
 fn data(count: usize, raised: f32) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    write_checkpoint(&path("checkpoint"), PositionForm::Pieces, raised).unwrap();
+    write_checkpoint(&path("checkpoint"), "transformer", &[], raised).unwrap();
     let boards = boards(count);
     let boards: Vec<&str> = boards.iter().map(String::as_str).collect();
-    write_items(&path("items"), &made_up_items(&boards).unwrap()).unwrap();
-    write_items(&path("validation"), &made_up_items(&BOARDS).unwrap()).unwrap();
+    write_items(&path("items"), &made_up_items(&boards, &[ReasoningTask::PredictMove]).unwrap()).unwrap();
+    write_items(&path("validation"), &made_up_items(&BOARDS, &ReasoningTask::ALL).unwrap()).unwrap();
     folder
 }
 

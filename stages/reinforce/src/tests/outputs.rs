@@ -9,7 +9,7 @@ use super::{curves, data, summary, text, trained, weights};
 
 #[test]
 fn each_step_has_a_line_with_its_rewards_and_a_validation_follows_every_second_one() {
-    let data = data(3, 6.0);
+    let data = data(12, 6.0);
     let (work, _) = trained(data.path(), &[]);
     let steps = curves(work.path(), "reinforce");
     assert_eq!(steps.len(), 3, "12 items in batches of 4");
@@ -48,7 +48,7 @@ fn each_step_has_a_line_with_its_rewards_and_a_validation_follows_every_second_o
 
 #[test]
 fn kept_answers_are_from_all_steps_and_to_different_items() {
-    let data = data(6, 6.0);
+    let data = data(24, 6.0);
     let (work, _) = trained(data.path(), &[]);
     let rows: Vec<_> =
         AnswersReader::open(&work.path().join("out/answers.parquet")).unwrap().map(Result::unwrap).collect();
@@ -63,7 +63,7 @@ fn kept_answers_are_from_all_steps_and_to_different_items() {
 
 #[test]
 fn a_learning_rate_of_nothing_changes_no_bit_of_the_weights() {
-    let data = data(3, 6.0);
+    let data = data(12, 6.0);
     let (work, _) = trained(data.path(), &[("lr", Value::Float(0.0))]);
     assert!(weights(&work.path().join("out/checkpoint")) == weights(&data.path().join("checkpoint")));
     assert!(summary(work.path())["training"]["updates"].as_u64().unwrap() > 0);
@@ -74,7 +74,7 @@ fn a_learning_rate_of_nothing_changes_no_bit_of_the_weights() {
 #[test]
 fn steps_without_different_rewards_make_no_update_and_the_curves_show_it() {
     // No answer of this model has answer tags.
-    let data = data(3, 9.0);
+    let data = data(12, 9.0);
     let (work, _) = trained(data.path(), &[("reading", text("release"))]);
     assert!(weights(&work.path().join("out/checkpoint")) == weights(&data.path().join("checkpoint")));
     for line in curves(work.path(), "reinforce") {

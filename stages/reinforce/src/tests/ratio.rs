@@ -2,7 +2,7 @@
 
 use cwm_models::{Architecture, DeviceWeights, ForwardPass, Network, device};
 use cwm_policy_gradient::{Objective, Surrogate};
-use cwm_reasoning::RewardOptions;
+use cwm_reasoning::{ReasoningTask, RewardOptions};
 use cwm_speech::COUNT;
 use cwm_training::Task;
 
@@ -14,7 +14,7 @@ use crate::rollouts::{Group, Rollout};
 
 #[test]
 fn with_equal_weights_the_ratio_is_exactly_one_in_every_family() {
-    let items = made_up_items(&BOARDS).unwrap();
+    let items = made_up_items(&BOARDS, &ReasoningTask::ALL).unwrap();
     let form = cwm_speech::PositionForm::Pieces;
     let questions: Vec<Question> = items.iter().map(|item| Question::new(item, form).unwrap()).collect();
     for family in ["transformer", "gpt", "slice", "mamba2", "mamba3", "gated_deltanet"] {

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use cwm_contract::{FailureKind, Value};
+use cwm_reasoning::ReasoningTask;
 use cwm_speech::PositionForm;
 use serde_json::Value as Json;
 
 use super::{data, trial};
 use crate::Reinforce;
-use crate::probe::{BOARDS, made_up_items, write_items};
+use crate::probe::{BOARDS, made_up_items, write_checkpoint, write_items};
 
 fn refused(data: &Path, more: &[(&str, Value)]) -> String {
     let work = tempfile::tempdir().unwrap();
@@ -24,14 +25,27 @@ fn bad_parameters_are_refused() {
     assert_eq!(error("mini_batch", Value::Int(5)), "parameter `mini_batch` must not be more than `batch_size`");
     assert_eq!(error("lr", Value::Float(-1.0)), "parameter `lr` must be 0 or more");
     assert!(error("rollouts", Value::Int(1)).starts_with("parameter `rollouts`"));
-    let long = error("longest", Value::Int(60));
-    assert!(long.starts_with("reasoning_predict_move_0000: a sequence of "), "{long}");
+}
+
+#[test]
+fn models_that_are_too_short_for_an_answer_and_models_without_a_mask_are_refused() {
+    let data = data(2, 6.0);
+    let with = |options: &[(&str, &str)]| {
+        write_checkpoint(&data.path().join("checkpoint"), "gpt", options, 0.0).unwrap();
+        refused(data.path(), &[("longest", Value::Int(42))])
+    };
+    let error = with(&[("positions", "48")]);
+    assert!(error.starts_with("reasoning_predict_move_0000: a sequence of "), "{error}");
+    assert_eq!(
+        with(&[("positions", "96"), ("mask", "none")]),
+        "the model has no mask: with an answer behind its prompt it would read what it is to answer"
+    );
 }
 
 #[test]
 fn items_that_share_a_board_with_the_validation_are_named() {
     let data = data(2, 6.0);
-    let mut shared = made_up_items(&BOARDS[..1]).unwrap();
+    let mut shared = made_up_items(&BOARDS[..1], &ReasoningTask::ALL).unwrap();
     for item in &mut shared {
         // Counts of moves make no other board.
         item.input = item.input.replace("0 1", "7 30");
@@ -47,7 +61,7 @@ fn items_that_share_a_board_with_the_validation_are_named() {
 #[test]
 fn items_that_are_not_graded_and_files_without_items_are_refused() {
     let data = data(2, 6.0);
-    let mut items = made_up_items(&BOARDS[..1]).unwrap();
+    let mut items = made_up_items(&BOARDS[..1], &ReasoningTask::ALL).unwrap();
     items[0].task_type = "structural_piece_arrangement".into();
     write_items(&data.path().join("items"), &items).unwrap();
     let error = refused(data.path(), &[]);
@@ -68,7 +82,7 @@ fn models_of_labels_and_of_other_words_are_refused_with_both_lists_named() {
         refused(data.path(), &[])
     };
     let error = with(&|training| _ = training.as_object_mut().unwrap().remove("vocabulary"));
-    assert!(error.contains("is a model that was not trained on words"), "{error}");
+    assert!(error.contains("its words are none"), "{error}");
     let error = with(&|training| training["vocabulary"]["form"] = "words".into());
     let ours = PositionForm::Squares.vocabulary(0).form;
     assert!(error.contains("`words`") && error.contains(&format!("`{ours}`")), "{error}");
