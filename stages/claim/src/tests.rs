@@ -121,7 +121,7 @@ fn the_probe_has_a_claim_that_holds_and_one_that_does_not() {
     let folder = tempfile::tempdir().unwrap();
     let values = [("expect".to_owned(), Value::List(vec![Value::Text("a.best > b.best".into())]))].into();
     let probed = cwm_contract::testing::probe(&Claim, values, folder.path()).unwrap().unwrap();
-    assert_eq!(probed.keys().collect::<Vec<_>>(), ["fails/refused", "holds/claims"]);
+    assert_eq!(probed.keys().collect::<Vec<_>>(), ["fails/refused", "falls/refused", "holds/claims", "rises/claims"]);
 }
 
 fn probe(layer: u32, network: &str, occupied: f64) -> Finding {
