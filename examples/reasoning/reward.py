@@ -16,7 +16,7 @@ class Judge:
     """A process that judges answers to the items of a file; several threads may use it."""
 
     def __init__(self, items):
-        self.command = [os.environ.get("CWM_PROGRAM", "cwm"), "reward", items]
+        self.command = [os.environ.get("CWM_PROGRAM", "cwm"), "reward", os.path.abspath(items)]
         self.process, self.lock = None, threading.Lock()
 
     def judge(self, answers):

@@ -39,11 +39,12 @@ def failure(call):
 
 
 def rewards_of_grades():
-    """Task ids, texts and rewards of up to a thousand graded answers of one run."""
+    """Task ids, texts and rewards of up to a thousand graded answers."""
     answers, grades = (pyarrow.parquet.read_table(path).to_pylist() for path in graded)
-    grades = {row["task_id"]: row["reward"] for row in grades if row["run"] == grades[0]["run"]}
-    rows = [row for row in answers if row["task_id"] in grades][:1000]
-    return [row["task_id"] for row in rows], [row["response"] for row in rows], [grades[row["task_id"]] for row in rows]
+    rewards = {(row["task_id"], row.get("sample") or 0): row["reward"] for row in grades}
+    rows = answers[:1000]
+    wanted = [rewards[row["task_id"], row.get("sample") or 0] for row in rows]
+    return [row["task_id"] for row in rows], [row["response"] for row in rows], wanted
 
 
 def check_rewards():

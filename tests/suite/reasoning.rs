@@ -18,8 +18,8 @@ fn context(name: &str) -> Context {
     let root = Path::new(ROOT);
     let yaml = std::fs::read_to_string(root.join("pipelines/reasoning").join(name)).expect("the pipeline");
     context.write("pipelines/reasoning/pipeline.yaml", &yaml);
-    for file in std::fs::read_dir(root.join("examples/reasoning")).expect("the examples") {
-        let path = file.expect("a file").path();
+    let files = std::fs::read_dir(root.join("examples/reasoning")).expect("the examples");
+    for path in files.map(|file| file.expect("a file").path()).filter(|path| path.is_file()) {
         let text = std::fs::read_to_string(&path).expect("text");
         context.write(&format!("examples/reasoning/{}", path.file_name().expect("a name").display()), &text);
     }
@@ -59,7 +59,7 @@ const SMALL: [&str; 10] = [
     "practice=1200",
     "arena=400",
     "exam=300",
-    "lessons=60",
+    "lessons=130",
     "trials=16",
     "held_out=20",
     "searches=40",
@@ -110,10 +110,10 @@ fn what_a_smaller_miniature_builds_is_true_and_rewards_are_those_of_its_grades()
 
     let arguments = [
         context.path("examples/reasoning"),
-        path("held_out.items"),
+        path("lessons.items"),
         path("mixed[data=best_move_all].examples"),
-        path("scripted[player=random].answers"),
-        path("grades.grades"),
+        path("taught.answers"),
+        path("marked.grades"),
     ];
     let mut command = std::process::Command::new(&python);
     command.arg("-B").arg(Path::new(ROOT).join("tests/python/reasoning_training.py")).args(arguments);
