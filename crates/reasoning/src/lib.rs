@@ -33,7 +33,7 @@ pub use lines::best_line;
 pub use measures::MoveMeasures;
 pub use mixing::{Mix, Mixture, MixtureSource, Source, mix};
 pub use reading::{ReadAnswer, Reading};
-pub use reward::{Judged, RewardOptions, Verdict};
+pub use reward::{AnswerVerdict, Judged, RewardOptions};
 pub use search::{MATE, ScoredMove, Verbalised, Wording, verbalised};
 pub use task::{CATEGORY, ReasoningTask, TaskOptions, build_item};
 pub use values::Scaling;

@@ -10,7 +10,7 @@ use cwm_questions::{AnswerType, Item, Metadata};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::task::CATEGORY;
-use crate::{ClaimRule, Judged, ReasoningTask, RewardOptions, Verdict, Verifier, golden};
+use crate::{AnswerVerdict, ClaimRule, Judged, ReasoningTask, RewardOptions, Verifier, golden};
 
 fn batches(name: &str) -> Option<Vec<RecordBatch>> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(golden::path(name)?).unwrap()).unwrap();
@@ -122,8 +122,8 @@ fn measure(answers: &Answers, model: &str, phase: &str, name: &str) -> Option<f6
     let with = |task, verdict| of(task).iter().filter(move |(judged, _)| judged.verdict == verdict);
     let percent = |part: usize, whole: usize| 100. * part as f64 / whole as f64;
     let mean = |scores: Vec<f64>| scores.iter().sum::<f64>() / scores.len() as f64;
-    let legal = || with(ReasoningTask::PredictMove, Verdict::Legal);
-    let right = |task| percent(with(task, Verdict::Right).count(), of(task).len());
+    let legal = || with(ReasoningTask::PredictMove, AnswerVerdict::Legal);
+    let right = |task| percent(with(task, AnswerVerdict::Right).count(), of(task).len());
     let lists = || of(ReasoningTask::LegalMoves).iter();
     Some(match name {
         "predict_legal" => percent(legal().count(), of(ReasoningTask::PredictMove).len()),

@@ -22,7 +22,7 @@ impl Default for RewardOptions {
 
 /// What an answer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum AnswerVerdict {
     /// The candidate that was wanted.
     Right,
     /// Another candidate.
@@ -39,17 +39,17 @@ pub enum Verdict {
     Unreadable,
 }
 
-impl Verdict {
+impl AnswerVerdict {
     /// The name in grades.
     pub fn name(self) -> &'static str {
         match self {
-            Verdict::Right => "right",
-            Verdict::Wrong => "wrong",
-            Verdict::NotACandidate => "not_a_candidate",
-            Verdict::Legal => "legal",
-            Verdict::Illegal => "illegal",
-            Verdict::Scored => "scored",
-            Verdict::Unreadable => "unreadable",
+            AnswerVerdict::Right => "right",
+            AnswerVerdict::Wrong => "wrong",
+            AnswerVerdict::NotACandidate => "not_a_candidate",
+            AnswerVerdict::Legal => "legal",
+            AnswerVerdict::Illegal => "illegal",
+            AnswerVerdict::Scored => "scored",
+            AnswerVerdict::Unreadable => "unreadable",
         }
     }
 }
@@ -60,7 +60,7 @@ pub struct Judged {
     /// What was read.
     pub read: Option<ReadAnswer>,
     /// What it is.
-    pub verdict: Verdict,
+    pub verdict: AnswerVerdict,
     /// The rank of a legal move among all (1 is the best), 1 for the candidate that was wanted and 0 for any other answer, or the
     /// intersection of the list with the true one by their union; none where one move is wanted and none that is legal was read.
     pub score: Option<f64>,
@@ -69,27 +69,31 @@ pub struct Judged {
 }
 
 /// The verdict, the score and the reward where any legal move may be answered.
-pub(crate) fn of_move(values: &Values, read: Option<&str>, options: &RewardOptions) -> (Verdict, Option<f64>, f64) {
-    let Some(uci) = read else { return (Verdict::Unreadable, None, -0.5) };
-    let Some(at) = values.place(uci) else { return (Verdict::Illegal, None, -0.2) };
-    (Verdict::Legal, Some(values.rank(at)), values.scaled(at, options.scaling, options.cut))
+pub(crate) fn of_move(
+    values: &Values,
+    read: Option<&str>,
+    options: &RewardOptions,
+) -> (AnswerVerdict, Option<f64>, f64) {
+    let Some(uci) = read else { return (AnswerVerdict::Unreadable, None, -0.5) };
+    let Some(at) = values.place(uci) else { return (AnswerVerdict::Illegal, None, -0.2) };
+    (AnswerVerdict::Legal, Some(values.rank(at)), values.scaled(at, options.scaling, options.cut))
 }
 
 /// The verdict, the score and the reward where one of `candidates` is wanted.
-pub(crate) fn of_candidate(answer: &str, candidates: &[String], read: Option<&str>) -> (Verdict, f64, f64) {
+pub(crate) fn of_candidate(answer: &str, candidates: &[String], read: Option<&str>) -> (AnswerVerdict, f64, f64) {
     match read {
-        None => (Verdict::Unreadable, 0., -0.2),
-        Some(read) if read == answer => (Verdict::Right, 1., 1.),
-        Some(read) if candidates.iter().any(|candidate| candidate == read) => (Verdict::Wrong, 0., 0.),
-        Some(_) => (Verdict::NotACandidate, 0., -0.2),
+        None => (AnswerVerdict::Unreadable, 0., -0.2),
+        Some(read) if read == answer => (AnswerVerdict::Right, 1., 1.),
+        Some(read) if candidates.iter().any(|candidate| candidate == read) => (AnswerVerdict::Wrong, 0., 0.),
+        Some(_) => (AnswerVerdict::NotACandidate, 0., -0.2),
     }
 }
 
 /// The verdict and the score, which is the reward, where the list `truth` is wanted: its intersection with the answer by their
 /// union. A move that is answered again counts as a false one.
-pub(crate) fn of_list(truth: &[String], read: Option<&[String]>) -> (Verdict, f64) {
-    let Some(read) = read else { return (Verdict::Unreadable, 0.) };
+pub(crate) fn of_list(truth: &[String], read: Option<&[String]>) -> (AnswerVerdict, f64) {
+    let Some(read) = read else { return (AnswerVerdict::Unreadable, 0.) };
     let found = truth.iter().filter(|uci| read.contains(uci)).count();
     let union = truth.len() + read.len() - found;
-    (Verdict::Scored, found as f64 / union as f64)
+    (AnswerVerdict::Scored, found as f64 / union as f64)
 }

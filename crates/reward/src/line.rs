@@ -17,31 +17,33 @@ struct Request<'l> {
     text: Text<'l>,
 }
 
-/// What is answered.
+/// A reward, as it is written.
 #[derive(Serialize)]
-#[serde(untagged)]
-enum Response {
-    Reward { reward: f64, verdict: &'static str, score: Option<f64> },
-    Error { error: String },
+struct Reward {
+    reward: f64,
+    verdict: &'static str,
+    score: Option<f64>,
 }
 
 /// The answer to the line of this number, with its line end.
 pub fn answer(items: &Items, line: &[u8], number: u64) -> Vec<u8> {
-    let response =
-        judge(items, line).unwrap_or_else(|wrong| Response::Error { error: format!("line {number}: {wrong}") });
+    let written = match judge(items, line) {
+        Ok(reward) => serde_json::to_vec(&reward),
+        Err(wrong) => serde_json::to_vec(&serde_json::json!({ "error": format!("line {number}: {wrong}") })),
+    };
     // Numbers and texts can always be written.
-    let mut answer = serde_json::to_vec(&response).unwrap_or_default();
+    let mut answer = written.unwrap_or_default();
     answer.push(b'\n');
     answer
 }
 
-fn judge(items: &Items, line: &[u8]) -> Result<Response, String> {
+fn judge(items: &Items, line: &[u8]) -> Result<Reward, String> {
     let request: Request<'_> = serde_json::from_slice(line)
         .map_err(|error| format!("not an object with the texts `task_id` and `text`: {error}"))?;
     let judged = items
         .judge(&request.task_id.0, &request.text.0)
         .ok_or_else(|| format!("{:?} is none of the items", request.task_id.0))?;
-    Ok(Response::Reward { reward: judged.reward, verdict: judged.verdict.name(), score: judged.score })
+    Ok(Reward { reward: judged.reward, verdict: judged.verdict.name(), score: judged.score })
 }
 
 /// A text of JSON, which may have half a surrogate pair, as Python writes it: that becomes U+FFFD.

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use cwm_answers::Answer;
 use cwm_contract::Failure;
 use cwm_questions::{AnswerType, Item, Judge, Judgement, Length, MoveFault, PublishedVerdict};
-use cwm_reasoning::{ClaimRule, Judged, MoveMeasures, ReadAnswer, ReasoningTask, RewardOptions, Verdict, Verifier};
+use cwm_reasoning::{
+    AnswerVerdict, ClaimRule, Judged, MoveMeasures, ReadAnswer, ReasoningTask, RewardOptions, Verifier,
+};
 
 /// What judges answers to an item.
 pub enum ItemJudge<'i> {
@@ -148,7 +150,7 @@ impl AnswerJudgement {
         match self {
             AnswerJudgement::ByKey(judgement) => judgement.verdict,
             AnswerJudgement::ByRules(ruled) if ruled.judged.reward == 1.0 => PublishedVerdict::Correct,
-            AnswerJudgement::ByRules(ruled) if ruled.judged.verdict == Verdict::Unreadable => {
+            AnswerJudgement::ByRules(ruled) if ruled.judged.verdict == AnswerVerdict::Unreadable => {
                 PublishedVerdict::FormatError
             }
             AnswerJudgement::ByRules(_) => PublishedVerdict::WrongAnswer,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cwm_answers::Measure;
 use cwm_bootstrap::{Addend, confidence_interval};
 use cwm_contract::{Context, Failure};
-use cwm_reasoning::{ReadAnswer, ReasoningTask, Verdict};
+use cwm_reasoning::{AnswerVerdict, ReadAnswer, ReasoningTask};
 use rayon::prelude::*;
 
 use crate::answers::RunGrades;
@@ -22,7 +22,7 @@ const PARTS: usize = 10;
 enum Measured {
     Reward,
     Readable,
-    Verdict(Verdict),
+    VerdictShare(AnswerVerdict),
     Accuracy,
     Iou,
     IouAll,
@@ -44,15 +44,17 @@ enum Measured {
 impl Measured {
     /// The measures of a task, in the order of the table.
     fn of_task(task: ReasoningTask) -> Vec<Measured> {
-        let verdicts: &[Verdict] = match task {
-            ReasoningTask::PredictMove => &[Verdict::Legal, Verdict::Illegal],
+        let verdicts: &[AnswerVerdict] = match task {
+            ReasoningTask::PredictMove => &[AnswerVerdict::Legal, AnswerVerdict::Illegal],
             ReasoningTask::BestMove | ReasoningTask::WorstMove => {
-                &[Verdict::Right, Verdict::Wrong, Verdict::NotACandidate]
+                &[AnswerVerdict::Right, AnswerVerdict::Wrong, AnswerVerdict::NotACandidate]
             }
-            ReasoningTask::LegalMoves => &[Verdict::Scored],
+            ReasoningTask::LegalMoves => &[AnswerVerdict::Scored],
         };
         let mut measures = vec![Measured::Reward, Measured::Readable];
-        measures.extend(verdicts.iter().chain([&Verdict::Unreadable]).map(|verdict| Measured::Verdict(*verdict)));
+        measures.extend(
+            verdicts.iter().chain([&AnswerVerdict::Unreadable]).map(|verdict| Measured::VerdictShare(*verdict)),
+        );
         match task {
             ReasoningTask::BestMove | ReasoningTask::WorstMove => measures.push(Measured::Accuracy),
             ReasoningTask::LegalMoves => measures.extend([Measured::Iou, Measured::IouAll]),
@@ -71,7 +73,7 @@ impl Measured {
         match self {
             Measured::Reward => "reward",
             Measured::Readable => "readable",
-            Measured::Verdict(verdict) => return format!("verdict_{}", verdict.name()),
+            Measured::VerdictShare(verdict) => return format!("verdict_{}", verdict.name()),
             Measured::Accuracy => "accuracy",
             Measured::Iou => "iou",
             Measured::IouAll => "iou_all",
@@ -100,11 +102,11 @@ impl Measured {
         let value = match self {
             Measured::Reward => judged.reward,
             Measured::Readable => share(judged.read.is_some()),
-            Measured::Verdict(verdict) => share(judged.verdict == verdict),
-            Measured::Accuracy => share(judged.verdict == Verdict::Right),
+            Measured::VerdictShare(verdict) => share(judged.verdict == verdict),
+            Measured::Accuracy => share(judged.verdict == AnswerVerdict::Right),
             Measured::Iou => judged.score.filter(|_| judged.read.is_some())?,
             Measured::IouAll => judged.score?,
-            Measured::Legal => share(judged.verdict == Verdict::Legal),
+            Measured::Legal => share(judged.verdict == AnswerVerdict::Legal),
             Measured::Rank => measures.rank?,
             Measured::RankPart(part) => share(part_of(measures.rank?) == part),
             Measured::Trivial => share(measures.trivial?),
@@ -134,7 +136,7 @@ fn part_of(rank: f64) -> usize {
 /// The answered move, if it is a legal one where any can be answered.
 fn legal_move(answer: &RuledAnswer) -> Option<&str> {
     match &answer.judged.read {
-        Some(ReadAnswer::Move(uci)) if answer.judged.verdict == Verdict::Legal => Some(uci),
+        Some(ReadAnswer::Move(uci)) if answer.judged.verdict == AnswerVerdict::Legal => Some(uci),
         _ => None,
     }
 }

@@ -7,7 +7,7 @@ use cwm_answers::{Answer, AnswersReader, Grade, Grades};
 use cwm_contract::{Context, Failure};
 use cwm_questions::truth::chess_of_fen;
 use cwm_questions::{Item, Metadata};
-use cwm_reasoning::{Example, Message, MessageRole, ReasoningTask, Verdict, guided_example};
+use cwm_reasoning::{AnswerVerdict, Example, Message, MessageRole, ReasoningTask, guided_example};
 use shakmaty::Position;
 
 use crate::config::Config;
@@ -157,7 +157,7 @@ impl Judge<'_> {
         let passes = match task {
             ReasoningTask::PredictMove => at_least(self.config.predict),
             ReasoningTask::LegalMoves => at_least(self.config.legal),
-            ReasoningTask::BestMove | ReasoningTask::WorstMove => grade.verdict == Verdict::Right.name(),
+            ReasoningTask::BestMove | ReasoningTask::WorstMove => grade.verdict == AnswerVerdict::Right.name(),
         };
         Ok(if passes { Ok(kept(item, text)) } else { Err(Reason::Below) })
     }

@@ -3,7 +3,7 @@
 use cwm_answers::{Answer, AnswersWriter, Grade, Graded, GradesWriter, Run};
 use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput, Value};
 use cwm_questions::{AnswerType, Item, Metadata, write_line};
-use cwm_reasoning::{CATEGORY, ReasoningTask, Verdict};
+use cwm_reasoning::{AnswerVerdict, CATEGORY, ReasoningTask};
 
 use crate::Keep;
 
@@ -24,7 +24,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         write_line(&mut item_lines, &item)?;
         for sample in 0..2 {
             let score = (number * 2 + sample as usize) as f64 / (2 * ITEMS) as f64;
-            let verdict = if score > 0.5 { Verdict::Right } else { Verdict::Wrong };
+            let verdict = if score > 0.5 { AnswerVerdict::Right } else { AnswerVerdict::Wrong };
             answer_rows.push(Answer {
                 task_id: item.task_id.clone(),
                 sample: Some(sample),

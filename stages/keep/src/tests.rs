@@ -4,7 +4,7 @@ use cwm_answers::{Answer, AnswersWriter, FAILED, Grade, Graded, GradesWriter, NO
 use cwm_contract::testing::{self, Outcome, Trial};
 use cwm_contract::{Event, Value, Values};
 use cwm_questions::{AnswerType, Item, Metadata, write_line};
-use cwm_reasoning::{CATEGORY, Example, MessageRole, ReasoningTask, Verdict, read_examples};
+use cwm_reasoning::{AnswerVerdict, CATEGORY, Example, MessageRole, ReasoningTask, read_examples};
 use tempfile::tempdir;
 
 use crate::Keep;
@@ -32,7 +32,7 @@ fn run() -> Run {
 }
 
 /// An answer with its verdict and score.
-fn answer(item: &Item, sample: u64, text: &str, verdict: Verdict, score: Option<f64>) -> (Answer, Grade) {
+fn answer(item: &Item, sample: u64, text: &str, verdict: AnswerVerdict, score: Option<f64>) -> (Answer, Grade) {
     let response = (!text.is_empty()).then(|| text.to_owned());
     let (task_id, run) = (item.task_id.clone(), run().name);
     let answer = Answer { task_id: task_id.clone(), sample: Some(sample), response, ..Answer::default() };
@@ -70,16 +70,16 @@ fn what_is_right_is_kept_whole() {
     let [predict, best, worst, legal] = ReasoningTask::ALL.map(|task| item(task.name(), 0, "white king", 1));
     let answers = [
         // Grades are found by item and number, in whatever order answers come.
-        answer(&worst, 0, "<answer>e1e2</answer>", Verdict::Right, None),
-        answer(&best, 0, "", Verdict::Unreadable, None),
-        answer(&best, 1, "<answer>e1d1</answer>", Verdict::Wrong, None),
-        answer(&best, 2, "<think> </think> <answer>e1f1</answer>", Verdict::Right, None),
-        answer(&predict, 0, "<answer>a1a2</answer>", Verdict::Legal, Some(0.69)),
-        answer(&predict, 1, "<answer>a1a3</answer>", Verdict::Legal, Some(0.7)),
-        answer(&predict, 2, "<answer>a1a3</answer>", Verdict::Legal, Some(0.7)),
-        answer(&predict, 3, "<answer>a1b8</answer>", Verdict::Illegal, None),
-        answer(&legal, 0, "<answer>[]</answer>", Verdict::Scored, Some(0.59)),
-        answer(&legal, 1, "<answer>['e1d1']</answer>", Verdict::Scored, Some(0.6)),
+        answer(&worst, 0, "<answer>e1e2</answer>", AnswerVerdict::Right, None),
+        answer(&best, 0, "", AnswerVerdict::Unreadable, None),
+        answer(&best, 1, "<answer>e1d1</answer>", AnswerVerdict::Wrong, None),
+        answer(&best, 2, "<think> </think> <answer>e1f1</answer>", AnswerVerdict::Right, None),
+        answer(&predict, 0, "<answer>a1a2</answer>", AnswerVerdict::Legal, Some(0.69)),
+        answer(&predict, 1, "<answer>a1a3</answer>", AnswerVerdict::Legal, Some(0.7)),
+        answer(&predict, 2, "<answer>a1a3</answer>", AnswerVerdict::Legal, Some(0.7)),
+        answer(&predict, 3, "<answer>a1b8</answer>", AnswerVerdict::Illegal, None),
+        answer(&legal, 0, "<answer>[]</answer>", AnswerVerdict::Scored, Some(0.59)),
+        answer(&legal, 1, "<answer>['e1d1']</answer>", AnswerVerdict::Scored, Some(0.6)),
     ];
     let items = [predict, best, worst, legal];
     let trial = trial(folder.path(), &items, &answers).with("largest_piece_share", Value::Float(1.));
@@ -110,7 +110,8 @@ fn many(fullmoves: &[(usize, usize)]) -> (Vec<Item>, Vec<(Answer, Grade)>) {
     let all = fullmoves.iter().flat_map(|(fullmove, count)| std::iter::repeat_n(*fullmove, *count));
     let task = ReasoningTask::PredictMove.name();
     let items: Vec<Item> = all.enumerate().map(|(number, fullmove)| item(task, number, "", fullmove)).collect();
-    let answers = items.iter().map(|item| answer(item, 0, "<answer>a1a3</answer>", Verdict::Legal, Some(1.))).collect();
+    let answers =
+        items.iter().map(|item| answer(item, 0, "<answer>a1a3</answer>", AnswerVerdict::Legal, Some(1.))).collect();
     (items, answers)
 }
 
@@ -145,7 +146,7 @@ fn no_kind_of_piece_has_too_large_a_share() {
     let task = ReasoningTask::LegalMoves.name();
     let pieces = ["white king", "black king", "white rook", "black queen", "white knight", "black pawn"];
     let items: Vec<Item> = (0..60).map(|number| item(task, number, pieces[number % 6], 1)).collect();
-    let right = |item| answer(item, 0, "<answer>['a1a2']</answer>", Verdict::Scored, Some(1.));
+    let right = |item| answer(item, 0, "<answer>['a1a2']</answer>", AnswerVerdict::Scored, Some(1.));
     let answers: Vec<_> = items.iter().map(right).collect();
     let outcome = trial(folder.path(), &items, &answers).run(&Keep).unwrap();
     let of = |piece: &str| {
@@ -167,7 +168,7 @@ fn of_guided_items_the_text_in_the_tags_is_kept() {
         item.metadata.insert("line", vec!["a1a8".to_owned(), "e8e7".to_owned()]);
     }
     let texts = ["Let me see. <answer>Yes: it checks the king.</answer>", "No tags."];
-    let answers = items.iter().zip(texts).map(|(item, text)| answer(item, 0, text, Verdict::Unreadable, None).0);
+    let answers = items.iter().zip(texts).map(|(item, text)| answer(item, 0, text, AnswerVerdict::Unreadable, None).0);
     let answers: Vec<Answer> = answers.collect();
     // Without grades.
     let trial = trial(folder.path(), &items, &[]);
@@ -185,7 +186,7 @@ fn of_guided_items_the_text_in_the_tags_is_kept() {
 fn what_does_not_belong_together_is_named() {
     let folder = tempdir().unwrap();
     let item = item(ReasoningTask::PredictMove.name(), 0, "", 1);
-    let right = || answer(&item, 0, "<answer>a1a3</answer>", Verdict::Legal, Some(1.));
+    let right = || answer(&item, 0, "<answer>a1a3</answer>", AnswerVerdict::Legal, Some(1.));
     let failure =
         |answers: &[(Answer, Grade)], items: &[Item]| trial(folder.path(), items, answers).run(&Keep).err().unwrap();
     let (mut other, grade) = right();

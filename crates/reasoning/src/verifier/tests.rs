@@ -7,7 +7,7 @@ use super::*;
 use crate::draws::Draws;
 use crate::golden;
 use crate::reading::Reading;
-use crate::reward::Verdict;
+use crate::reward::AnswerVerdict;
 use crate::task::{CATEGORY, TaskOptions, build_item};
 
 #[derive(Deserialize)]
@@ -189,7 +189,7 @@ proptest! {
         let judged = verifier.judge(&format!("<answer>{answer}</answer>"), &RewardOptions { cut, ..RewardOptions::default() });
         let measures = verifier.measures(&judged);
         if answer == "a1c3" {
-            prop_assert_eq!((judged.verdict, judged.score, judged.reward), (Verdict::Illegal, None, -0.2));
+            prop_assert_eq!((judged.verdict, judged.score, judged.reward), (AnswerVerdict::Illegal, None, -0.2));
             prop_assert_eq!(measures, MoveMeasures::default());
         } else {
             prop_assert!(judged.reward == 0. || (cut..=1.).contains(&judged.reward));

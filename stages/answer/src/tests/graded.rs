@@ -2,7 +2,7 @@
 
 use cwm_contract::testing;
 use cwm_questions::Metadata;
-use cwm_reasoning::{Judged, RewardOptions, Verdict, Verifier};
+use cwm_reasoning::{AnswerVerdict, Judged, RewardOptions, Verifier};
 
 use super::*;
 use crate::probe::graded_items;
@@ -49,7 +49,10 @@ fn random_answers_are_legal_and_rank_in_the_middle() {
             .map(|(item, row)| {
                 let judged = judged(item, row);
                 assert!(
-                    matches!(judged.verdict, Verdict::Legal | Verdict::Right | Verdict::Wrong | Verdict::Scored),
+                    matches!(
+                        judged.verdict,
+                        AnswerVerdict::Legal | AnswerVerdict::Right | AnswerVerdict::Wrong | AnswerVerdict::Scored
+                    ),
                     "{row:?}"
                 );
                 judged.score.unwrap()
