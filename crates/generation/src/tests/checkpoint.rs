@@ -1,7 +1,7 @@
 //! Checkpoints that answer, and others.
 
 use cwm_models::checkpoint::{Description, FORMAT, Status, write};
-use cwm_models::{Architecture, Network};
+use cwm_models::{Architecture, Network, Weights};
 use cwm_sequences::Vocabulary;
 use serde_json::json;
 
@@ -30,7 +30,7 @@ fn the_caller_decides_which_words_it_knows() {
     let network = Network::build(architecture, 9).unwrap();
     let mut weights = network.initial_weights(1);
     let folder = tempfile::tempdir().unwrap();
-    let put = |vocabulary: Option<&Vocabulary>, weights| {
+    let put = |vocabulary: Option<&Vocabulary>, weights: &Weights| {
         write(folder.path(), &description(&network, vocabulary), weights).unwrap();
     };
     let read = || {
