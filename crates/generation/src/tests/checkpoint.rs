@@ -1,7 +1,8 @@
 //! Checkpoints that answer, and others.
 
 use cwm_models::checkpoint::{Description, FORMAT, Status, write};
-use cwm_models::{Architecture, Network, Weights};
+use cwm_models::parameters::Weights;
+use cwm_models::{Architecture, Network};
 use cwm_sequences::Vocabulary;
 use serde_json::json;
 
