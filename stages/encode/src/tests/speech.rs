@@ -29,7 +29,8 @@ fn speech(position: &str, max_tokens: i128) -> Values {
 
 #[test]
 fn the_words_of_the_answer_and_the_end_are_targets() {
-    let outcome = bench(&[line("a", "e7e8q"), line("b", "a1b1")]).run_with(speech("pieces", 512), 2).unwrap();
+    let inputs = bench(&[line("a", "e7e8q"), line("b", "a1b1")]);
+    let outcome = inputs.run_with(speech("pieces", 512), 2).unwrap();
     let found = rows(&outcome);
     assert_eq!(found.iter().map(|row| row.0.as_str()).collect::<Vec<_>>(), ["a", "b"]);
     let (_, tokens, targets) = &found[0];
@@ -41,14 +42,16 @@ fn the_words_of_the_answer_and_the_end_are_targets() {
         counts(&outcome),
         "{\"cut\":0,\"form\":\"speech\",\"left_out\":{\"too_long\":0},\"rows\":2,\"stage\":\"encode\",\"targets\":7,\"tokens\":25}\n"
     );
-    let squares = bench(&[line("a", "e7e8q")]).run_with(speech("squares", 512), 1).unwrap();
+    let inputs = bench(&[line("a", "e7e8q")]);
+    let squares = inputs.run_with(speech("squares", 512), 1).unwrap();
     assert_eq!(rows(&squares)[0].1.len(), 67 + 4);
 }
 
 #[test]
 fn the_vocabulary_is_that_of_the_small_language() {
     for form in PositionForm::ALL {
-        let outcome = bench(&[line("a", "e7e8q")]).run_with(speech(form.name(), 90), 1).unwrap();
+        let inputs = bench(&[line("a", "e7e8q")]);
+        let outcome = inputs.run_with(speech(form.name(), 90), 1).unwrap();
         assert_eq!(vocabulary(&outcome), form.vocabulary(90));
         assert_eq!(vocabulary(&outcome).inputs, COUNT);
     }
@@ -56,7 +59,8 @@ fn the_vocabulary_is_that_of_the_small_language() {
 
 #[test]
 fn long_examples_are_left_out_and_counted() {
-    let outcome = bench(&[line("a", "e7e8q"), line("b", "a1b1")]).run_with(speech("pieces", 12), 1).unwrap();
+    let inputs = bench(&[line("a", "e7e8q"), line("b", "a1b1")]);
+    let outcome = inputs.run_with(speech("pieces", 12), 1).unwrap();
     assert_eq!(rows(&outcome).len(), 1);
     assert!(counts(&outcome).contains("\"too_long\":1"), "{}", counts(&outcome));
 }

@@ -138,7 +138,7 @@ fn searches_of_stockfish_are_the_same_on_any_number_of_cores() {
     std::fs::write(&kept, line.replace("\"nodes\":", "\"nodes\":100") + "\n").unwrap();
     let nodes = |outcome: &Outcome| counts(outcome)["nodes"].as_u64().unwrap();
     let before = nodes(&one);
-    assert!(nodes(&run("one", 2)) > before + 1_000);
+    assert!(nodes(&run("one", 2)) >= before + 1_000);
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn with_equal_weights_the_ratio_is_exactly_one_in_every_family() {
         // Answers of several lengths, without a meaning.
         let answer = |question: usize, number: usize| {
             let words: Vec<u16> = (0..2 + (question + 3 * number) % 7)
-                .map(|t| ((question * 31 + number * 7 + t * 11) % 150) as u16)
+                .map(|t| ((question * 31 + number * 7 + t * 11) % usize::from(COUNT)) as u16)
                 .collect();
             let mut judged = questions[question].verifier.judge("", &RewardOptions::default());
             judged.reward = (question * 5 + number * 3 % 4) as f64 / 10.0;
