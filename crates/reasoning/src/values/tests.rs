@@ -1,4 +1,4 @@
-use cwm_evaluations::Line;
+use cwm_evaluations::{Line, Score};
 use serde::Deserialize;
 use shakmaty::uci::UciMove;
 
