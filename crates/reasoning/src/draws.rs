@@ -34,7 +34,7 @@ impl Draws {
     }
 
     /// Shuffles `items`.
-    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
         self.0.shuffle(items);
     }
 

@@ -1,5 +1,5 @@
 //! *Reasoning through chess*: positions as text, values of moves, system messages; the four tasks whose answers can be verified, with
-//! their items, verdicts, rewards and measures; the claims of a text; and the examples that models are fine-tuned on.
+//! their items, verdicts, rewards and measures; the claims of a text; the tasks of judges; and the examples that models are fine-tuned on.
 //!
 //! This crate must not know engines, models, tokens, or files of answers.
 
@@ -10,6 +10,7 @@ mod draws;
 mod example;
 mod facts;
 mod guided;
+mod judges;
 mod lines;
 mod measures;
 mod mixing;
@@ -29,6 +30,7 @@ pub use draws::Draws;
 pub use example::{Example, Message, MessageRole, read_examples};
 pub use facts::{FactKind, factual};
 pub use guided::{GuidedLine, GuidedMode, GuidedSearch, guided_example, guided_item};
+pub use judges::{JUDGES, JudgeReader, JudgeTask, JudgedOutput, Opinion, judge_item};
 pub use lines::best_line;
 pub use measures::MoveMeasures;
 pub use mixing::{Mix, Mixture, MixtureSource, Source, mix};

@@ -5,12 +5,18 @@ use super::quoted::quoted;
 
 /// What a literal is, as far as answers need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Literal {
+pub(crate) enum Literal {
     /// A quoted text.
     Text(String),
     /// A list; an entry that is no text is none.
     List(Vec<Option<String>>),
-    /// Anything else: a number, a tuple, a set, a dictionary, bytes, `None`, `True`, `False`, `...`.
+    /// A dictionary: its entries with texts as keys, in their order.
+    Dictionary(Vec<(String, Literal)>),
+    /// A whole number in decimal digits, within 64 bits.
+    Whole(i64),
+    /// `None`.
+    Nothing,
+    /// Anything else: another number, a tuple, a set, bytes, `True`, `False`, `...`.
     Other,
 }
 
@@ -19,7 +25,7 @@ const DEEPEST: usize = 200;
 
 /// The literal that a text is as a whole, as Python's `ast.literal_eval` reads it; none if it is none. Texts with a prefix (but
 /// bytes), texts that are joined by standing side by side, names of characters (`\N{…}`) and comments are not read.
-pub(super) fn literal(text: &str) -> Option<Literal> {
+pub(crate) fn literal(text: &str) -> Option<Literal> {
     // A program in Python cannot have this character.
     if text.contains('\0') {
         return None;
@@ -76,9 +82,13 @@ impl Parser<'_> {
             }
             '(' => self.within(Parser::in_parentheses),
             '{' => self.within(Parser::in_braces),
+            _ if self.take_word("None") => Some(Literal::Nothing),
+            _ if self.take_word("True") || self.take_word("False") || self.ellipsis() => Some(Literal::Other),
             _ => {
-                let is_name = ["None", "True", "False"].into_iter().any(|name| self.take_word(name));
-                (is_name || self.ellipsis() || number(&mut self.rest)).then_some(Literal::Other)
+                let before = self.rest;
+                let is_number = number(&mut self.rest);
+                let digits = &before[..before.len() - self.rest.len()];
+                is_number.then(|| digits.parse().map_or(Literal::Other, Literal::Whole))
             }
         }
     }
@@ -144,25 +154,32 @@ impl Parser<'_> {
     /// A dictionary if a colon follows the first value, else a set.
     fn in_braces(&mut self) -> Option<Literal> {
         let mut is_dictionary = None;
-        loop {
+        let mut entries = Vec::new();
+        let mut ends = false;
+        while !ends {
             self.space();
             if self.take('}') {
-                return Some(Literal::Other);
+                break;
             }
-            self.value()?;
+            let key = self.value()?;
             self.space();
             let has_colon = self.take(':');
             if *is_dictionary.get_or_insert(has_colon) != has_colon {
                 return None;
             }
             if has_colon {
-                self.value()?;
+                let value = self.value()?;
                 self.space();
+                if let Literal::Text(name) = key {
+                    entries.push((name, value));
+                }
             }
-            if !self.take(',') {
-                return self.take('}').then_some(Literal::Other);
+            ends = !self.take(',');
+            if ends && !self.take('}') {
+                return None;
             }
         }
+        Some(if is_dictionary == Some(false) { Literal::Other } else { Literal::Dictionary(entries) })
     }
 }
 

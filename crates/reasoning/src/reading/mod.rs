@@ -11,6 +11,7 @@ mod quoted;
 mod release;
 mod tags;
 
+pub(crate) use literal::{Literal, literal};
 pub(crate) use tags::{before_last_answer, last_answer};
 
 /// How the answer is found in a text.

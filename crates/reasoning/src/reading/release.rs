@@ -16,7 +16,7 @@ pub(super) fn one_move(text: &str) -> Option<String> {
             [Some(text)] => letters_and_digits(text),
             _ => return None,
         },
-        Some(Literal::Other) => return None,
+        Some(_) => return None,
     };
     (read.chars().count() <= LONGEST).then_some(read)
 }
@@ -30,7 +30,7 @@ pub(super) fn moves(text: &str) -> Option<Vec<String>> {
         Some(Literal::List(entries)) => {
             entries.iter().map(|entry| entry.as_deref().map(letters_and_digits)).collect::<Option<_>>()?
         }
-        Some(Literal::Other) => return None,
+        Some(_) => return None,
     };
     (read.len() <= LONGEST).then_some(read)
 }

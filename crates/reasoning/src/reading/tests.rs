@@ -15,6 +15,10 @@ fn literals_are_those_of_python() {
     let list =
         |entries: &[Option<&str>]| Some(Literal::List(entries.iter().map(|entry| entry.map(str::to_owned)).collect()));
     let other = || Some(Literal::Other);
+    let dictionary = |entries: &[(&str, Literal)]| {
+        let entries = entries.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        Some(Literal::Dictionary(entries.collect()))
+    };
     for (source, expected) in [
         ("'e2e4'", text("e2e4")),
         (r#""a'b""#, text("a'b")),
@@ -34,19 +38,25 @@ fn literals_are_those_of_python() {
         ("('a',)", other()),
         ("'a', 'b'", other()),
         ("'a',", other()),
-        ("{}", other()),
+        ("{}", dictionary(&[])),
         ("{'a'}", other()),
-        ("{'a': ['b'], 'c': 1,}", other()),
+        (
+            "{'a': ['b'], 'c': 1,}",
+            dictionary(&[("a", Literal::List(vec![Some("b".to_owned())])), ("c", Literal::Whole(1))]),
+        ),
+        ("{'a': 1, 2: 'b', 'a':\nNone}", dictionary(&[("a", Literal::Whole(1)), ("a", Literal::Nothing)])),
         ("b'a'", other()),
         ("...", other()),
-        ("None", other()),
-        ("-1", other()),
+        ("None", Some(Literal::Nothing)),
+        ("True", other()),
+        ("-1", Some(Literal::Whole(-1))),
+        ("99999999999999999999", other()),
         ("+ 1.5e-3", other()),
         ("1_000", other()),
         ("1e4", other()),
         ("1.", other()),
         (".5", other()),
-        ("00", other()),
+        ("00", Some(Literal::Whole(0))),
         ("0x1F", other()),
         ("0b1", other()),
         ("3j", other()),
