@@ -19,9 +19,9 @@ parameters! {
     /// Which items are built.
     pub struct Config {
         /// The tasks, by name or by patterns such as `motifs_*`; by default all of ChessQA that the inputs allow. Patterns that begin
-        /// with `reasoning_` are of Reasoning. A task named without a pattern must get all its items.
+        /// with `reasoning_` are of Reasoning, those with `judge_` of judges. A task named without a pattern must get all its items.
         pub tasks: Vec<String> = Vec::new(),
-        /// Items of a task, at most.
+        /// Items of a task, at most; of judges, answers of each run and task of Reasoning.
         pub per_task: u32 = 100, kind = Type::Integer { min: 1, max: 9_999 },
         /// Items of a task of Short Tactics by theme, at most.
         pub per_theme: u32 = 25, kind = Type::Integer { min: 1, max: 9_999 },

@@ -1,7 +1,8 @@
 //! The stage `questions`: builds the items of the tasks that its inputs allow.
 //!
 //! - `puzzles`, `games`, `evaluations`: rows of an input, offered to the tasks. `comments`, `embeddings`: what Semantic is made of.
-//! - `reasoning`: the tasks of Reasoning, whose items are the work of `cwm-reasoning`. `wanted`: which tasks are built.
+//! - `reasoning`: the tasks of Reasoning, and `judges`: those about answers to them. Their items are the work of `cwm-reasoning`.
+//!   `wanted`: which tasks are built.
 //! - `counts`: what was read, left out and found. Which rows become items, and the items, are the work of `cwm-questions`.
 
 mod comments;
@@ -11,6 +12,7 @@ mod embeddings;
 mod evaluations;
 mod files;
 mod games;
+mod judges;
 mod probe;
 mod puzzles;
 mod reasoning;
@@ -22,7 +24,7 @@ use cwm_contract::{
     ProbeOutput, Stage, Values,
 };
 use cwm_questions::Task;
-use cwm_reasoning::ReasoningTask;
+use cwm_reasoning::{JudgeTask, ReasoningTask};
 
 use config::Config;
 
@@ -31,7 +33,7 @@ use config::Config;
 pub struct Questions;
 
 /// The inputs that rows are from.
-const SOURCES: [&str; 4] = ["puzzles", "games", "evaluations", "comments"];
+const SOURCES: [&str; 5] = ["puzzles", "games", "evaluations", "comments", "answers"];
 
 impl Stage for Questions {
     fn kind(&self) -> &'static str {
@@ -39,7 +41,7 @@ impl Stage for Questions {
     }
 
     fn description(&self) -> &'static str {
-        "Builds questions about chess with their true answers: from puzzles, games, evaluated positions and comments."
+        "Builds questions about chess with their true answers: from puzzles, games, evaluated positions and comments; and questions about answers."
     }
 
     fn inputs(&self) -> Vec<Input> {
@@ -61,6 +63,8 @@ impl Stage for Questions {
                 Format::EMBEDDINGS,
                 "A vector for each comment: for `semantic_embedding`, in place of `semantic_lexical`.",
             ),
+            Input::optional("items", Format::ITEMS, "Items of Reasoning, for judges of the answers to them."),
+            Input::optional_many("answers", Format::ANSWERS, "The answers of each run that a judge is to judge."),
             Input::optional_many(
                 "wording",
                 Format::ITEMS,
@@ -73,6 +77,9 @@ impl Stage for Questions {
         if given.contains(&"embeddings") && !given.contains(&"comments") {
             return Some("has embeddings of no comments: it needs an input `comments`".into());
         }
+        if given.contains(&"answers") != given.contains(&"items") {
+            return Some("has one of the inputs `items` and `answers`: judges need both".into());
+        }
         let has_source = SOURCES.iter().any(|source| given.contains(source));
         (!has_source).then(|| format!("has no source: it needs an input {}", SOURCES.join(", or ")))
     }
@@ -80,6 +87,13 @@ impl Stage for Questions {
     fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
         let config = Config::read(values).ok()?;
         let wanted = config.wanted().ok()?;
+        match (JudgeTask::ALL.into_iter().find(|task| wanted.has(*task)), given.contains(&"answers")) {
+            (Some(task), false) => {
+                return Some(format!("is to build {task}, and needs the inputs `items` and `answers` for it"));
+            }
+            (None, true) => return Some("has answers, but its `tasks` name none of a judge, such as `judge_*`".into()),
+            _ => {}
+        }
         let tasks = Task::all().map(|task| (task.name(), config.source(task)));
         let reasoned = ReasoningTask::ALL.map(|task| (task.name(), "evaluations"));
         let mut named = tasks.chain(reasoned).filter(|(task, _)| wanted.names(task));

@@ -1,9 +1,11 @@
 //! The probe: a few puzzles, games and evaluations of every kind, with few items a task.
 
+use cwm_answers::{Answer, AnswersWriter, Run};
 use cwm_chess::sample;
 use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput, Value};
 use cwm_encoding::{PlainMove, legal};
 use cwm_evaluations::{Evaluation, EvaluationsWriter, Line, Score, Source};
+use cwm_questions::{UnknownTasks, read_items};
 use serde_json::json;
 use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode, Position};
@@ -57,7 +59,11 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         .map(|(name, path)| (name, Label::stage(name), path));
     let mut output = context.run(&Questions, "all", &values, &inputs)?;
     output.extend(context.run(&Questions, "puzzles", &values, &inputs[..1])?);
-    output.extend(reasoning(context)?);
+    let reasoned = reasoning(context)?;
+    if let Some(items) = reasoned.get("reasoning/items") {
+        output.extend(judges(context, items)?);
+    }
+    output.extend(reasoned);
     Ok(output)
 }
 
@@ -85,6 +91,22 @@ fn reasoning(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         ("fullmoves", Value::Map(ranges.into())),
     ]);
     context.run(&Questions, "reasoning", &values, &[("evaluations", Label::stage("evaluations"), path)])
+}
+
+/// Items of judges, about made-up answers to `items` of Reasoning.
+fn judges(context: &ProbeContext, items: &[u8]) -> Result<ProbeOutput, Failure> {
+    let [path, answers] = ["reasoning.jsonl", "answers"].map(|name| context.folder().join(name));
+    fs_err::write(&path, items)?;
+    let mut writer = AnswersWriter::create(&answers, &Run { name: "made".to_owned(), ..Run::default() })?;
+    for item in read_items(items, "items", UnknownTasks::Keep)? {
+        let response = Some(format!("=== {} <answer>{}</answer>", item.task_id, item.correct_answer));
+        writer.push(Answer { task_id: item.task_id, response, ..Answer::default() })?;
+    }
+    writer.finish()?;
+    let tasks = Value::List(vec![Value::Text("judge_*".to_owned())]);
+    let values = context.values_with([("tasks", tasks), ("per_task", context.at_most("per_task", 2))]);
+    let inputs = [("items", path), ("answers", answers)].map(|(name, path)| (name, Label::stage(name), path));
+    context.run(&Questions, "judges", &values, &inputs)
 }
 
 /// Rows of puzzles: positions of the sample's games, with the next moves as solutions.

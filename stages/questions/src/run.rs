@@ -7,12 +7,12 @@ use cwm_contract::{Context, Failure, ParameterError};
 use cwm_questions::build::{PositionJudgement, Positions, StateTracking, Tactics};
 use cwm_questions::prompt::Wording;
 use cwm_questions::{Band, Category, Distractors, Item, Task, UnknownTasks, read_items, write_line};
-use cwm_reasoning::ReasoningTask;
+use cwm_reasoning::{JudgeTask, ReasoningTask};
 
 use crate::config::Config;
 use crate::counts::{self, SourceCounts, TaskItems};
 use crate::files::Text;
-use crate::{comments, evaluations, games, puzzles, reasoning};
+use crate::{comments, evaluations, games, judges, puzzles, reasoning};
 
 /// Reads the sources and writes `items` and `counts`.
 pub fn run(context: &Context) -> Result<(), Failure> {
@@ -38,6 +38,12 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         items.extend(found);
         sources.insert("values", counts);
     }
+    let judging: Vec<JudgeTask> = JudgeTask::ALL.into_iter().filter(|task| wanted.has(*task)).collect();
+    if !judging.is_empty() {
+        let (found, counts) = judges::read(context, &config, &judging)?;
+        items.extend(found);
+        sources.insert("answers", counts);
+    }
     let found = |name: &str| items.iter().filter(|item| item.task_type == name).count();
     let tasks = Task::all().filter(|&task| is_given(task)).map(|task| TaskItems {
         name: task.name(),
@@ -53,7 +59,11 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         is_named: wanted.names(task),
         source: "evaluations",
     });
-    let tasks: Vec<TaskItems> = tasks.chain(reasoned).collect();
+    // A judge has as many items as there are answers.
+    let judging = judging.into_iter().map(|task| (task.name(), found(task.name())));
+    let judging =
+        judging.map(|(name, found)| TaskItems { name, found, most: found, is_named: false, source: "answers" });
+    let tasks: Vec<TaskItems> = tasks.chain(reasoned).chain(judging).collect();
     check(context, &tasks)?;
     let mut out = BufWriter::new(fs_err::File::create(context.output("items")?)?);
     for item in &items {
@@ -137,7 +147,9 @@ fn check(context: &Context, tasks: &[TaskItems]) -> Result<(), Failure> {
         }
     }
     if tasks.iter().all(|task| task.found == 0) {
-        return Err(Failure::input("no item could be built").hint("give more puzzles, games, evaluations or comments"));
+        return Err(
+            Failure::input("no item could be built").hint("give more puzzles, games, evaluations, comments or answers")
+        );
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
 mod comments;
+mod judges;
 mod reasoning;
 
 use std::path::{Path, PathBuf};

@@ -4,11 +4,16 @@ use std::fmt::Display;
 
 use cwm_contract::ParameterError;
 use cwm_questions::Task;
-use cwm_reasoning::ReasoningTask;
+use cwm_reasoning::{JudgeTask, ReasoningTask};
 use globset::{Glob, GlobMatcher};
 
-/// With what the names of the tasks of Reasoning begin, and patterns that match them.
-const REASONING: &str = "reasoning_";
+/// With what the names of the tasks of Reasoning and of judges begin, and patterns that match them.
+const OF_THEIR_OWN: [&str; 2] = ["reasoning_", "judge_"];
+
+/// With which of these a name or pattern begins.
+fn beginning(name: &str) -> Option<&'static str> {
+    OF_THEIR_OWN.into_iter().find(|beginning| name.starts_with(beginning))
+}
 
 /// The tasks of the parameter `tasks`.
 pub struct Wanted {
@@ -26,7 +31,9 @@ impl Wanted {
             let wrong = |what: String| ParameterError::new("tasks", what);
             let glob = Glob::new(pattern).map_err(|error| wrong(format!("cannot be read: {error}")))?.compile_matcher();
             let one = Wanted { patterns: vec![(pattern.clone(), glob)] };
-            if Task::all().any(|task| one.has(task)) || ReasoningTask::ALL.iter().any(|task| one.has(*task)) {
+            let is_of_reasoning = ReasoningTask::ALL.iter().any(|task| one.has(*task));
+            let is_of_judges = JudgeTask::ALL.iter().any(|task| one.has(*task));
+            if is_of_reasoning || is_of_judges || Task::all().any(|task| one.has(task)) {
                 Ok(one.patterns)
             } else {
                 Err(wrong(format!("has `{pattern}`, which is no task"))
@@ -37,15 +44,13 @@ impl Wanted {
         Ok(Wanted { patterns: patterns?.concat() })
     }
 
-    /// Whether the task is wanted. One of Reasoning needs positions of which every legal move has a value, so that `*` or no pattern at
-    /// all is not enough.
+    /// Whether the task is wanted. One of Reasoning needs positions of which every legal move has a value, and one of judges answers, so
+    /// that `*` or no pattern at all is not enough.
     pub fn has(&self, task: impl Display) -> bool {
         let name = task.to_string();
-        let is_reasoning = name.starts_with(REASONING);
-        let matches = |(pattern, glob): &(String, GlobMatcher)| {
-            pattern.starts_with(REASONING) == is_reasoning && glob.is_match(&name)
-        };
-        (self.patterns.is_empty() && !is_reasoning) || self.patterns.iter().any(matches)
+        let own = beginning(&name);
+        let matches = |(pattern, glob): &(String, GlobMatcher)| beginning(pattern) == own && glob.is_match(&name);
+        (self.patterns.is_empty() && own.is_none()) || self.patterns.iter().any(matches)
     }
 
     /// Whether the task is named, and not only by a pattern.
