@@ -1,4 +1,4 @@
-//! What judges answers to an item: its key, or the rules of a graded item.
+//! What judges answers to an item: its key, the rules of a graded item, or the form of a judge's answer.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,8 @@ use cwm_answers::Answer;
 use cwm_contract::Failure;
 use cwm_questions::{AnswerType, Item, Judge, Judgement, Length, MoveFault, PublishedVerdict};
 use cwm_reasoning::{
-    AnswerVerdict, ClaimRule, Judged, MoveMeasures, ReadAnswer, ReasoningTask, RewardOptions, Verifier,
+    AnswerVerdict, ClaimRule, JudgeReader, JudgeTask, Judged, MoveMeasures, Opinion, ReadAnswer, ReasoningTask,
+    RewardOptions, Verifier,
 };
 
 /// What judges answers to an item.
@@ -15,6 +16,8 @@ pub enum ItemJudge<'i> {
     ByKey(Judge<'i>),
     /// To a graded item.
     ByRules(&'i Item, Box<Verifier>),
+    /// Of a judge, to an item about another answer.
+    Reader(Box<JudgeReader>),
 }
 
 /// How answers to graded items are judged.
@@ -33,6 +36,8 @@ pub enum AnswerJudgement {
     ByKey(Judgement),
     /// To a graded item.
     ByRules(Box<RuledAnswer>),
+    /// Of a judge; none if it cannot be read.
+    Opinion(Option<Opinion>),
 }
 
 /// What an answer to a graded item is.
@@ -66,6 +71,9 @@ impl<'i> ItemJudge<'i> {
     /// The item's input, its metadata or its key is not what its task needs.
     pub fn new(item: &'i Item) -> Result<Self, Failure> {
         Ok(match item.answer_type {
+            AnswerType::Graded if JudgeTask::of_name(&item.task_type).is_some() => {
+                ItemJudge::Reader(Box::new(JudgeReader::new(item)?))
+            }
             AnswerType::Graded => ItemJudge::ByRules(item, Box::new(Verifier::new(item)?)),
             AnswerType::Single | AnswerType::Multi => ItemJudge::ByKey(Judge::new(item)?),
         })
@@ -85,6 +93,7 @@ impl<'i> ItemJudge<'i> {
                 let claims = options.claims.map(|rule| claims(verifier, &text_of(answer, response), rule, &judged));
                 AnswerJudgement::ByRules(Box::new(RuledAnswer { judged, measures, claims }))
             }
+            ItemJudge::Reader(reader) => AnswerJudgement::Opinion(reader.read(response)),
         }
     }
 
@@ -102,6 +111,7 @@ impl<'i> ItemJudge<'i> {
                     candidates.map_or(0.0, |candidates| 1.0 / candidates.len() as f64)
                 }
             },
+            ItemJudge::Reader(_) => 0.0,
         }
     }
 }
@@ -134,6 +144,7 @@ impl AnswerJudgement {
                 ReadAnswer::Move(uci) => uci.clone(),
                 ReadAnswer::Moves(moves) => moves.join(", "),
             }),
+            AnswerJudgement::Opinion(opinion) => opinion.map(|opinion| opinion.to_string()),
         }
     }
 
@@ -142,6 +153,8 @@ impl AnswerJudgement {
         match self {
             AnswerJudgement::ByKey(judgement) => judgement.verdict.name(),
             AnswerJudgement::ByRules(ruled) => ruled.judged.verdict.name(),
+            AnswerJudgement::Opinion(Some(_)) => "judged",
+            AnswerJudgement::Opinion(None) => "judge_failed",
         }
     }
 
@@ -154,10 +167,12 @@ impl AnswerJudgement {
                 PublishedVerdict::FormatError
             }
             AnswerJudgement::ByRules(_) => PublishedVerdict::WrongAnswer,
+            AnswerJudgement::Opinion(Some(_)) => PublishedVerdict::Correct,
+            AnswerJudgement::Opinion(None) => PublishedVerdict::FormatError,
         }
     }
 
-    /// Whether the answer is correct: its verdict is, or its reward is 1.
+    /// Whether the answer is correct: its verdict is, its reward is 1, or it is a judge's that can be read.
     pub fn is_correct(&self) -> bool {
         self.published() == PublishedVerdict::Correct
     }
@@ -167,6 +182,7 @@ impl AnswerJudgement {
         match self {
             AnswerJudgement::ByKey(judgement) => judgement.sound,
             AnswerJudgement::ByRules(ruled) => ruled.judged.read.is_some().then(|| self.is_correct()),
+            AnswerJudgement::Opinion(opinion) => opinion.map(|_| true),
         }
     }
 
@@ -174,14 +190,31 @@ impl AnswerJudgement {
     pub fn fault(&self) -> Option<MoveFault> {
         match self {
             AnswerJudgement::ByKey(judgement) => judgement.fault,
-            AnswerJudgement::ByRules(_) => None,
+            AnswerJudgement::ByRules(_) | AnswerJudgement::Opinion(_) => None,
+        }
+    }
+
+    /// From 0 to 1, of a graded item and of a judge; none where nothing has a score.
+    pub fn score(&self) -> Option<f64> {
+        match self {
+            AnswerJudgement::ByKey(_) => None,
+            AnswerJudgement::ByRules(ruled) => ruled.judged.score,
+            AnswerJudgement::Opinion(opinion) => opinion.as_ref()?.score(),
+        }
+    }
+
+    /// What an answer of a judge says; none of others, and where it cannot be read.
+    pub fn opinion(&self) -> Option<Opinion> {
+        match self {
+            AnswerJudgement::Opinion(opinion) => *opinion,
+            AnswerJudgement::ByKey(_) | AnswerJudgement::ByRules(_) => None,
         }
     }
 
     /// What an answer to a graded item is.
     pub fn ruled(&self) -> Option<&RuledAnswer> {
         match self {
-            AnswerJudgement::ByKey(_) => None,
+            AnswerJudgement::ByKey(_) | AnswerJudgement::Opinion(_) => None,
             AnswerJudgement::ByRules(ruled) => Some(ruled),
         }
     }

@@ -174,31 +174,32 @@ fn of_run(run: &RunGrades, task: &Task, kind: ReasoningTask, config: &Config) ->
     let lists: Vec<Option<Vec<Addend<2>>>> =
         kinds.iter().map(|measured| Some(addends(run, task, *measured, commonest))).collect();
     let resampled = sums(task, &lists, config);
-    let row = |measure: String, n: f64, value: f64| Measure {
-        run: run.run.full_name(),
-        task: task.name.clone(),
-        measure,
-        n: n as u64,
-        value,
-        ..Measure::default()
-    };
+    let named =
+        |measure: String, found| Measure { run: run.run.full_name(), task: task.name.clone(), measure, ..found };
     let mut rows = Vec::new();
     for ((measured, list), resampled) in
         kinds.into_iter().zip(lists.iter().flatten()).zip(resampled.into_iter().flatten())
     {
-        let [sum, of] =
-            list.iter().fold([0.0; 2], |sums, addend| std::array::from_fn(|at| sums[at] + addend.values[at]));
-        if of > 0.0 {
-            let [drawn, of_drawn] = resampled;
-            let mut values: Vec<f64> = drawn.into_iter().zip(of_drawn).map(|(sum, of)| sum / of).collect();
-            let (low, high) = confidence_interval(&mut values, CONFIDENCE).unzip();
-            rows.push(Measure { low, high, ..row(measured.name(), of, sum / of) });
-        }
-        if matches!(measured, Measured::Commonest) && of > 0.0 {
-            rows.push(row("distinct".to_owned(), of, moves.len() as f64 / of));
+        let Some(found) = estimate(list, resampled) else { continue };
+        let n = found.n;
+        rows.push(named(measured.name(), found));
+        if matches!(measured, Measured::Commonest) {
+            let value = moves.len() as f64 / n as f64;
+            rows.push(named("distinct".to_owned(), Measure { n, value, ..Measure::default() }));
         }
     }
     rows
+}
+
+/// A measure without names: the first sum of all addends by the second, with the interval of the resamples; none of nothing.
+pub fn estimate(list: &[Addend<2>], [drawn, of_drawn]: [Vec<f64>; 2]) -> Option<Measure> {
+    let [sum, of] = list.iter().fold([0.0; 2], |sums, addend| std::array::from_fn(|at| sums[at] + addend.values[at]));
+    if of <= 0.0 {
+        return None;
+    }
+    let mut values: Vec<f64> = drawn.into_iter().zip(of_drawn).map(|(sum, of)| sum / of).collect();
+    let (low, high) = confidence_interval(&mut values, CONFIDENCE).unzip();
+    Some(Measure { n: of as u64, value: sum / of, low, high, ..Measure::default() })
 }
 
 /// How often each legal move was answered.

@@ -50,7 +50,7 @@ fn grade(answer: &GradedAnswer) -> Grade {
         reasoning_tokens: answer.reasoning_tokens,
         total_tokens: answer.total_tokens,
         cost: answer.cost,
-        score: ruled.and_then(|ruled| ruled.judged.score),
+        score: judgement.score(),
         reward: ruled.map(|ruled| ruled.judged.reward),
         rank: measures.rank,
         win_loss: measures.win_loss,

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use cwm_answers::{Answer, AnswersWriter, NOT_ASKED, Run};
 use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput, Value};
+use cwm_questions::{Item, UnknownTasks, read_items, write_line};
+use cwm_reasoning::{JudgeTask, JudgedOutput, judge_item};
 
 use crate::Grade;
 
@@ -54,6 +56,20 @@ const GRADED: [(&str, &str, &str, [&str; 2]); 4] = [
     ("legal_moves", "{}", "a2a3, a2a4", ["<answer>a2a3, a1b1</answer>", "<answer>['a2a3', 'a2a4']</answer>"]),
 ];
 
+/// Answers of a judge: of each task one that can be read, and one that cannot.
+const JUDGED: [(JudgeTask, [&str; 2]); 3] = [
+    (JudgeTask::Quality, ["{'efficacy': 11}", "{'efficacy': 3, 'efficiency': 10, 'faithfulness': 1}"]),
+    (
+        JudgeTask::Strategies,
+        [
+            "{'enumeration': 'a2a3 or a1b2', 'tree_search': 'a2a4', 'backtracking': None, 'self_correction': None, \
+             'subgoal_setting': '', 'verification': None}",
+            "{'enumeration': None}",
+        ],
+    ),
+    (JudgeTask::Claims, ["{'moves': ['a2a3', 'a2a5'], 'pieces': ['white pawn on a2', 'black king on a1']}", "none"]),
+];
+
 /// Runs the stage on them.
 ///
 /// # Errors
@@ -76,6 +92,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let values = context.values_with([("prices", prices), ("resamples", context.at_most("resamples", 100))]);
     let mut output = context.run(&Grade, "grades", &values, &inputs)?;
     output.extend(graded(context)?);
+    output.extend(judged(context)?);
     Ok(output)
 }
 
@@ -110,6 +127,30 @@ fn graded(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         context.values_with([("resamples", context.at_most("resamples", 100)), ("prices", Value::Map([].into()))]);
     let inputs = [("items", Label::stage("items"), items), ("answers", Label::stage("two"), answers)];
     context.run(&Grade, "graded", &values, &inputs)
+}
+
+/// The same on two answers of a judge to each item about an answer to the first graded item.
+fn judged(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
+    let [items, answers] = ["judged.jsonl", "judge"].map(|name| context.folder().join(name));
+    let graded = fs_err::read(context.folder().join("graded.jsonl"))?;
+    let graded = read_items(&graded[..], "graded.jsonl", UnknownTasks::Fail)?;
+    let mut lines = Vec::new();
+    let mut writer = AnswersWriter::create(&answers, &Run { name: "judge".to_owned(), ..Run::default() })?;
+    for (item, (task, texts)) in graded.iter().cycle().zip(JUDGED) {
+        let about = JudgedOutput { item, run: "two", sample: 0, output: GRADED[0].3[0] };
+        let item = Item { task_id: format!("{task}_0000"), ..judge_item(task, &about) };
+        write_line(&mut lines, &item)?;
+        for (sample, text) in (0..).zip(texts) {
+            let (task_id, response) = (item.task_id.clone(), Some(format!("<answer>{text}</answer>")));
+            writer.push(Answer { task_id, sample: Some(sample), response, ..Answer::default() })?;
+        }
+    }
+    writer.finish()?;
+    fs_err::write(&items, lines)?;
+    let values =
+        context.values_with([("resamples", context.at_most("resamples", 100)), ("prices", Value::Map([].into()))]);
+    let inputs = [("items", Label::stage("items"), items), ("answers", Label::stage("judge"), answers)];
+    context.run(&Grade, "judged", &values, &inputs)
 }
 
 fn line(task: &str, category: &str, metadata: &str, key: &str) -> String {

@@ -22,7 +22,7 @@ pub struct JudgedOutput<'a> {
 }
 
 /// The item of a judge's task about an answer. It has no `task_id` yet.
-pub fn judge_item(task: JudgeTask, judged: &JudgedOutput) -> Item {
+pub fn judge_item(task: JudgeTask, judged: &JudgedOutput<'_>) -> Item {
     let JudgedOutput { item, run, sample, output } = *judged;
     let mut metadata = Metadata::default();
     metadata.insert("system", texts::JUDGE);

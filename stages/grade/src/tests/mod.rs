@@ -12,6 +12,7 @@ use crate::Grade;
 mod faults;
 mod golden;
 mod graded;
+mod judged;
 mod made;
 mod replay;
 

@@ -1,0 +1,86 @@
+//! Measures of runs that a judge has judged, with intervals.
+
+use std::collections::BTreeMap;
+
+use cwm_answers::Measure;
+use cwm_bootstrap::Addend;
+use cwm_contract::{Context, Failure};
+use cwm_reasoning::{JudgeTask, Opinion};
+
+use crate::answers::RunGrades;
+use crate::config::Config;
+use crate::items::{Items, Task};
+use crate::judges::ItemJudge;
+use crate::measures::estimate;
+use crate::resamples::sums;
+
+/// Checks that only one judge has answered, if a judge was asked.
+///
+/// # Errors
+/// There are several.
+pub fn check(context: &Context, judges: &[ItemJudge<'_>]) -> Result<(), Failure> {
+    let inputs = context.group("answers");
+    if inputs.len() < 2 || !judges.iter().any(|judge| matches!(judge, ItemJudge::Reader(_))) {
+        return Ok(());
+    }
+    let labels: Vec<String> = inputs.iter().map(|input| input.label.to_string()).collect();
+    let message = format!("items of judges have one judge, but there are answers of {}", labels.join(", "));
+    Err(Failure::input(message).hint("give the answers of each judge to a `grade` of its own"))
+}
+
+/// A run, the task of its answers, and that of the judge.
+type Judged<'i> = (&'i str, &'i str, &'i str);
+
+/// The measures of all runs that the judge has judged, in the order of their names, tasks and the judge's tasks. Of several samples
+/// of the judge the first that can be read counts; without one, the answer that it is about does not count.
+///
+/// # Errors
+/// It was cancelled.
+pub fn judged(context: &Context, items: &Items, runs: &[RunGrades], config: &Config) -> Result<Vec<Measure>, Failure> {
+    // By the item that was answered.
+    let mut groups: BTreeMap<Judged<'_>, BTreeMap<&str, Vec<Opinion>>> = BTreeMap::new();
+    let (mut asked, mut failed) = (0_u64, 0_u64);
+    for (item, answers) in runs.iter().flat_map(|judge| items.all.iter().zip(&judge.grades)) {
+        if JudgeTask::of_name(&item.task_type).is_none() || answers.is_empty() {
+            continue;
+        }
+        let [run, task, of] = ["run", "task", "of"].map(|name| item.metadata.text(name).unwrap_or_default());
+        let opinion = answers.iter().find_map(|answer| answer.judgement.opinion());
+        asked += 1;
+        failed += u64::from(opinion.is_none());
+        groups.entry((run, task, item.task_type.as_str())).or_default().entry(of).or_default().extend(opinion);
+    }
+    if failed > 0 {
+        context.note(format!("{failed} of {asked} answers of the judge cannot be read, in none of their samples"));
+    }
+    let mut measures = Vec::new();
+    for ((run, task, judge), opinions) in groups {
+        context.check_cancelled()?;
+        // All runs draw the same items, if they were judged on the same.
+        let name = format!("{judge} {task}");
+        let drawn = Task { name, category: String::new(), places: (0..opinions.len()).collect() };
+        let parts: Vec<Vec<Vec<(String, [f64; 2])>>> =
+            opinions.values().map(|opinions| opinions.iter().map(Opinion::measures).collect()).collect();
+        let names: Vec<&String> = parts.iter().flatten().next().into_iter().flatten().map(|(name, _)| name).collect();
+        let lists: Vec<Option<Vec<Addend<2>>>> = (0..names.len()).map(|at| Some(addends(&parts, at))).collect();
+        let resampled = sums(&drawn, &lists, config);
+        for ((name, list), resampled) in
+            names.into_iter().zip(lists.iter().flatten()).zip(resampled.into_iter().flatten())
+        {
+            let found = estimate(list, resampled);
+            let named = |found| Measure { run: run.to_owned(), task: task.to_owned(), measure: name.clone(), ..found };
+            measures.extend(found.map(named));
+        }
+    }
+    Ok(measures)
+}
+
+/// What each item adds to both sums of the measure at this place, by the item's place.
+fn addends(parts: &[Vec<Vec<(String, [f64; 2])>>], at: usize) -> Vec<Addend<2>> {
+    let of_item = |opinions: &Vec<Vec<(String, [f64; 2])>>| {
+        let parts = opinions.iter().filter_map(|measures| Some(measures.get(at)?.1));
+        parts.fold([0.0; 2], |sums, part| [sums[0] + part[0], sums[1] + part[1]])
+    };
+    let all = parts.iter().map(of_item).enumerate();
+    all.filter(|(_, [_, of])| *of > 0.0).map(Addend::from).collect()
+}
