@@ -129,7 +129,7 @@ fn graded(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     context.run(&Grade, "graded", &values, &inputs)
 }
 
-/// The same on two answers of a judge to each item about an answer to the first graded item.
+/// The same on two answers of a judge to an item of each of its tasks, about an answer to a graded item.
 fn judged(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let [items, answers] = ["judged.jsonl", "judge"].map(|name| context.folder().join(name));
     let graded = fs_err::read(context.folder().join("graded.jsonl"))?;

@@ -31,6 +31,8 @@ pub(super) struct Measured {
     pub(super) labels: Vec<String>,
     /// Tasks whose items are the published ones.
     published: Vec<&'static str>,
+    /// What judges have of runs, with the names of the runs as they were given.
+    judged: Vec<(String, Player)>,
 }
 
 /// A model before and after reinforcement learning, or one that stands alone, as a player does.
@@ -52,7 +54,8 @@ pub(super) struct Player {
     pub(super) label: String,
     /// Its full name, as grades have it.
     pub(super) name: String,
-    measures: HashMap<(String, String), Measure>,
+    /// By task and name, each with the label of the cell that has it.
+    measures: HashMap<(String, String), (Measure, String)>,
 }
 
 /// Where in training a run stands.
@@ -117,6 +120,7 @@ impl Measured {
             let label = visible(&input.label.to_string());
             measured.add(&label, Tallies::read(&input.path)?, lenient, facts);
         }
+        measured.add_judged(facts);
         for input in context.group("mixtures") {
             let failed = |error| Failure::io("read", &input.path, error);
             let text = std::fs::read_to_string(&input.path).map_err(failed)?;
@@ -145,14 +149,33 @@ impl Measured {
         for name in names {
             let of_run = tallies.measures.iter().filter(|measure| measure.run == name);
             let key = |measure: &Measure| (measure.task.clone(), measure.measure.clone());
-            let measures = of_run.map(|measure| (key(measure), measure.clone())).collect();
+            let measures: HashMap<_, _> =
+                of_run.map(|measure| (key(measure), (measure.clone(), label.to_owned()))).collect();
+            // Every answer to a graded item has a reward.
+            let is_judged = !measures.keys().any(|(_, measure)| measure == "reward");
             let player = Player { label: label.to_owned(), name: visible(&name), measures };
             if lenient {
                 self.lenient.push(player);
+            } else if is_judged {
+                self.judged.push((name, player));
             } else {
                 self.place(player, &name, tallies.graded.runs.get(&name), facts);
             }
             self.labels.push(label.to_owned());
+        }
+    }
+
+    /// Adds the measures of judges to the runs that they judged. What another judge has already does not count.
+    fn add_judged(&mut self, facts: &Facts) {
+        for (run, judged) in std::mem::take(&mut self.judged) {
+            let all = self.experiments.iter_mut().flat_map(|one| [&mut one.before, &mut one.after]).flatten();
+            let known = all.into_iter().find(|player| player.name == judged.name);
+            match known {
+                Some(player) => judged.measures.into_iter().for_each(|(key, found)| {
+                    player.measures.entry(key).or_insert(found);
+                }),
+                None => self.place(judged, &run, None, facts),
+            }
         }
     }
 
@@ -208,6 +231,11 @@ impl Experiment {
 impl Player {
     /// A measure in a task; none if it has no value.
     pub(super) fn measure(&self, task: &str, measure: &str) -> Option<&Measure> {
-        self.measures.get(&(task.to_owned(), measure.to_owned()))
+        self.measures.get(&(task.to_owned(), measure.to_owned())).map(|(measure, _)| measure)
+    }
+
+    /// The label of the cell that has this measure; none if it has no value.
+    pub(super) fn source(&self, task: &str, measure: &str) -> Option<&String> {
+        self.measures.get(&(task.to_owned(), measure.to_owned())).map(|(_, label)| label)
     }
 }

@@ -131,6 +131,7 @@ fn sections(measured: &Measured, gains: &[Gain], curves: &[Curve], facts: &Facts
         Block::Table(tables::claims(measured)),
         Block::Table(tables::grounded(measured)),
     ];
+    let judges = vec![Block::Figure(figures::points(measured)), Block::Figure(figures::strategies(measured))];
     let lines = predictors::predictors(measured, facts);
     let predictors = vec![Block::Figure(figures::predictors(&lines)), Block::Table(tables::predictors(&lines))];
     let data = vec![Block::Figure(figures::mixtures(measured)), Block::Table(tables::mixtures(measured))];
@@ -139,6 +140,7 @@ fn sections(measured: &Measured, gains: &[Gain], curves: &[Curve], facts: &Facts
         Section::new(&id("learning"), "What reinforcement learning changes", "Learning", learning),
         Section::new(&id("moves"), "How good the moves are", "Moves", moves),
         Section::new(&id("statements"), "What thinking claims", "Claims", claims),
+        Section::new(&id("judges"), "What a judge says of the thinking", "Judges", judges),
         Section::new(&id("forecasts"), "What foretells the final model", "Predictors", predictors),
         Section::new(&id("data"), "What models were fine-tuned on", "Data", data),
         Section::new(

@@ -35,7 +35,7 @@ static PREDICTORS: [Predictor; 10] = [
     predictor("True move claims", PREDICT, "referenced_accuracy", "referenced_accuracy", 100.0),
     predictor("Grounded answers", PREDICT, "grounded", "", 1.0),
     predictor("Mean reward", PREDICT, "reward", "", 1.0),
-    predictor("Reasoning quality", "", "", "reasoning_quality", 10.0),
+    predictor("Reasoning quality", PREDICT, "quality", "reasoning_quality", 10.0),
 ];
 
 /// Measures in the mean.

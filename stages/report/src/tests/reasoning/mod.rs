@@ -1,6 +1,7 @@
 //! The chapter of reasoning, on made-up measures and answers, and on the published ones.
 
 mod answers;
+mod judges;
 mod replay;
 
 use std::path::{Path, PathBuf};

@@ -68,8 +68,7 @@ impl Facts {
 
     /// Table 3.
     pub(super) fn judges(&self) -> Table {
-        let caption =
-            "Correlation of the judge's scores with those of two chess experts, as printed. cwm asks no judge.";
+        let caption = "Correlation of the judge's scores with those of two chess experts, as printed.";
         self.list("table_3", "table-3", "Judge and experts", Some("Table 3, Appendix G"), caption)
     }
 

@@ -10,7 +10,7 @@ use crate::papers::reasoning::id;
 use crate::papers::reasoning::measured::{BEST, Experiment, LEGAL, Measured, PREDICT, Phase, WORST};
 
 /// A panel: its title, task and measure, and the paper's column in Figure 2.
-type Spec = (&'static str, &'static str, &'static str, &'static str);
+pub(super) type Spec = (&'static str, &'static str, &'static str, &'static str);
 
 const TASKS: [Spec; 5] = [
     ("Predict move: legal moves (%)", PREDICT, "legal", "predict_legal"),
@@ -103,7 +103,8 @@ pub(crate) fn claims(measured: &Measured) -> Figure {
     }
 }
 
-fn before_and_after(measured: &Measured, specs: &[Spec]) -> Figure {
+/// A panel for each measure, with a bar before and one after reinforcement learning.
+pub(super) fn before_and_after(measured: &Measured, specs: &[Spec]) -> Figure {
     let has = |experiment: &&Experiment| {
         let players = [&experiment.before, &experiment.after].into_iter().flatten();
         let mut measures =

@@ -1,12 +1,14 @@
 //! The figures.
 
 mod bars;
+mod judges;
 mod mixtures;
 mod predictors;
 mod quality;
 mod training;
 
 pub(super) use bars::{claims, data_sets, models};
+pub(super) use judges::{points, strategies};
 pub(super) use mixtures::mixtures;
 pub(super) use predictors::predictors;
 pub(super) use quality::quality;

@@ -26,6 +26,8 @@ enum Unit {
     Percent,
     /// A number with three decimals.
     Score,
+    /// A share, in points from 0 to 10.
+    Points,
     /// Centipawns.
     Centipawns,
 }
@@ -36,6 +38,7 @@ impl Unit {
         match self {
             Unit::Percent => (number::percent, 100.0),
             Unit::Score => (three, 1.0),
+            Unit::Points => (|value| number::two_decimals(value * 10.0), 10.0),
             Unit::Centipawns => (|value| number::decimals(value, 1), 1.0),
         }
     }
@@ -55,10 +58,11 @@ fn three(value: f64) -> String {
 /// A measure of a run as a cell, made of its grades; none if it has no value.
 fn cell(player: Option<&Player>, task: &str, measure: &str, unit: Unit) -> Cell {
     let found = player.and_then(|player| Some((player, player.measure(task, measure)?)));
-    found.map_or(Cell::none(), |(player, measure)| unit.cell(measure).with_sources([&player.label]))
+    found.map_or(Cell::none(), |(player, found)| unit.cell(found).with_sources(player.source(task, measure)))
 }
 
 /// What the mean or share of a measure is of.
 fn count(player: &Player, task: &str, measure: &str) -> Cell {
-    player.measure(task, measure).map_or(Cell::none(), |measure| Cell::count(measure.n).with_sources([&player.label]))
+    let found = player.measure(task, measure);
+    found.map_or(Cell::none(), |found| Cell::count(found.n).with_sources(player.source(task, measure)))
 }

@@ -39,7 +39,7 @@ const TABLE_2: [Spec; 6] = [
     spec("Best move (%)", BEST, "accuracy", Unit::Percent, "best_accuracy"),
     spec("Worst move (%)", WORST, "accuracy", Unit::Percent, "worst_accuracy"),
     spec("True move claims (%)", PREDICT, "referenced_accuracy", Unit::Percent, "referenced_accuracy"),
-    spec("Reasoning quality", "", "", Unit::Score, "reasoning_quality"),
+    spec("Reasoning quality", PREDICT, "quality", Unit::Points, "reasoning_quality"),
 ];
 
 /// What the paper has of a model besides measures.
@@ -69,8 +69,8 @@ pub(crate) fn table_2(measured: &Measured, facts: &Facts) -> Table {
         title: "The other tasks, and claims".into(),
         paper: Some("Table 2, Appendix D"),
         caption: "IoU is the mean score of readable answers, as in the release; that of all answers counts unreadable ones as 0. True move claims \
-                  are found by rule, the paper's by a language model. Reasoning quality is a judge's: the paper's alone. 95 % intervals are \
-                  in the files."
+                  are found by rule, the paper's by a language model. Reasoning quality is the mean of a judge's three points (of 10) for \
+                  answers to Predict move. 95 % intervals are in the files."
             .into(),
         ..Table::default()
     };
@@ -81,9 +81,7 @@ fn results(measured: &Measured, facts: &Facts, specs: &[Spec], budgets: bool, ta
     let (mut groups, mut compared) = (Vec::new(), Vec::new());
     for experiment in &measured.experiments {
         let printed = |spec: &Spec, phase| printed(facts, experiment.paper?, spec, phase);
-        // What a judge scores is of the same answers as claims are.
-        let task = |spec: &Spec| if spec.task.is_empty() { PREDICT } else { spec.task };
-        let beside = |spec: &Spec, phase| printed(spec, phase).filter(|_| measured.is_published(task(spec)));
+        let beside = |spec: &Spec, phase| printed(spec, phase).filter(|_| measured.is_published(spec.task));
         let columns = || specs.iter().flat_map(|spec| PHASES.map(|phase| (spec, phase)));
         if columns().all(|(spec, phase)| printed(spec, phase).is_none() || beside(spec, phase).is_some()) {
             compared.extend(experiment.paper);
@@ -98,7 +96,7 @@ fn results(measured: &Measured, facts: &Facts, specs: &[Spec], budgets: bool, ta
         numbers.extend(columns().map(|(spec, phase)| {
             let ours = cell(experiment.of(phase), spec.task, spec.measure, spec.unit);
             let ours = if budgets { ours } else { ours.without_printed_interval() };
-            let print = if spec.unit == Unit::Percent { number::two_decimals } else { three };
+            let print = if spec.unit == Unit::Score { three } else { number::two_decimals };
             PaperComparison::new(ours, beside(spec, phase), print)
         }));
         groups.push(comparison_rows(&[Cell::text(&experiment.name)], Some("this run"), &numbers));
