@@ -3,7 +3,7 @@
 //! - `items`: the items, and their tasks. `judges`: what judges answers to an item. `answers`: the answers of a run, each judged. `cost`: what
 //!   an answer cost.
 //! - `resamples`: accuracies of tasks whose items are drawn anew. `counts`: sums of a run. `tallies`: both together. `measures`: measures
-//!   of answers to graded items. `judged`: those of runs that a judge has judged.
+//!   of answers to graded items. `opinions`: those of runs by the answers of a judge.
 //!
 //! What is true and how an answer is read is the business of `cwm-questions` and `cwm-reasoning`. This crate must not know who was asked, or how.
 
@@ -12,9 +12,9 @@ mod config;
 mod cost;
 mod counts;
 mod items;
-mod judged;
 mod judges;
 mod measures;
+mod opinions;
 mod output;
 mod probe;
 mod resamples;

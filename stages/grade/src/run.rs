@@ -9,9 +9,9 @@ use rayon::prelude::*;
 use crate::answers::RunGrades;
 use crate::config::Config;
 use crate::items::Items;
-use crate::judged;
 use crate::judges::ItemJudge;
 use crate::measures::measures;
+use crate::opinions;
 use crate::output;
 use crate::resamples::Resamples;
 use crate::tallies::tallies;
@@ -31,7 +31,7 @@ fn grade(context: &Context, config: &Config) -> Result<(), Failure> {
     context.activity("reading items");
     let items = Items::read(context, config.unknown_tasks())?;
     let judges = in_order(items.all.par_iter().map(ItemJudge::new).collect())?;
-    judged::check(context, &judges)?;
+    opinions::check(context, &judges)?;
     context.activity("judging answers");
     let inputs = context.group("answers");
     let read = |input| RunGrades::read(context, input, &items, &judges, config);
@@ -50,7 +50,7 @@ fn grade(context: &Context, config: &Config) -> Result<(), Failure> {
     let resamples = Resamples::draw(context, &items, &runs, config)?;
     let mut tallies = tallies(graded, &items, &judges, &runs, &resamples)?;
     tallies.measures = measures(context, &items, &runs, config)?;
-    tallies.measures.extend(judged::judged(context, &items, &runs, config)?);
+    tallies.measures.extend(opinions::measures(context, &items, &runs, config)?);
     log(context, &tallies, items.tasks.len());
     tallies.write(context.output("tallies")?)
 }

@@ -12,8 +12,8 @@ use crate::Grade;
 mod faults;
 mod golden;
 mod graded;
-mod judged;
 mod made;
+mod opinions;
 mod replay;
 
 /// A golden file of a system; none, with a note, if it is not there.

@@ -32,7 +32,7 @@ pub(super) struct Measured {
     /// Tasks whose items are the published ones.
     published: Vec<&'static str>,
     /// What judges have of runs, with the names of the runs as they were given.
-    judged: Vec<(String, Player)>,
+    of_judges: Vec<(String, Player)>,
 }
 
 /// A model before and after reinforcement learning, or one that stands alone, as a player does.
@@ -120,7 +120,7 @@ impl Measured {
             let label = visible(&input.label.to_string());
             measured.add(&label, Tallies::read(&input.path)?, lenient, facts);
         }
-        measured.add_judged(facts);
+        measured.add_measures_of_judges(facts);
         for input in context.group("mixtures") {
             let failed = |error| Failure::io("read", &input.path, error);
             let text = std::fs::read_to_string(&input.path).map_err(failed)?;
@@ -157,7 +157,7 @@ impl Measured {
             if lenient {
                 self.lenient.push(player);
             } else if is_judged {
-                self.judged.push((name, player));
+                self.of_judges.push((name, player));
             } else {
                 self.place(player, &name, tallies.graded.runs.get(&name), facts);
             }
@@ -166,8 +166,8 @@ impl Measured {
     }
 
     /// Adds the measures of judges to the runs that they judged. What another judge has already does not count.
-    fn add_judged(&mut self, facts: &Facts) {
-        for (run, judged) in std::mem::take(&mut self.judged) {
+    fn add_measures_of_judges(&mut self, facts: &Facts) {
+        for (run, judged) in std::mem::take(&mut self.of_judges) {
             let all = self.experiments.iter_mut().flat_map(|one| [&mut one.before, &mut one.after]).flatten();
             let known = all.into_iter().find(|player| player.name == judged.name);
             match known {

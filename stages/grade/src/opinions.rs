@@ -36,7 +36,12 @@ type Judged<'i> = (&'i str, &'i str, &'i str);
 ///
 /// # Errors
 /// It was cancelled.
-pub fn judged(context: &Context, items: &Items, runs: &[RunGrades], config: &Config) -> Result<Vec<Measure>, Failure> {
+pub fn measures(
+    context: &Context,
+    items: &Items,
+    runs: &[RunGrades],
+    config: &Config,
+) -> Result<Vec<Measure>, Failure> {
     // By the item that was answered.
     let mut groups: BTreeMap<Judged<'_>, BTreeMap<&str, Vec<Opinion>>> = BTreeMap::new();
     let (mut asked, mut failed) = (0_u64, 0_u64);
@@ -51,9 +56,9 @@ pub fn judged(context: &Context, items: &Items, runs: &[RunGrades], config: &Con
         groups.entry((run, task, item.task_type.as_str())).or_default().entry(of).or_default().extend(opinion);
     }
     if failed > 0 {
-        context.note(format!("{failed} of {asked} answers of the judge cannot be read, in none of their samples"));
+        context.note(format!("{failed} of {asked} items have no answer of the judge that can be read"));
     }
-    let mut measures = Vec::new();
+    let mut rows = Vec::new();
     for ((run, task, judge), opinions) in groups {
         context.check_cancelled()?;
         // All runs draw the same items, if they were judged on the same.
@@ -69,10 +74,10 @@ pub fn judged(context: &Context, items: &Items, runs: &[RunGrades], config: &Con
         {
             let found = estimate(list, resampled);
             let named = |found| Measure { run: run.to_owned(), task: task.to_owned(), measure: name.clone(), ..found };
-            measures.extend(found.map(named));
+            rows.extend(found.map(named));
         }
     }
-    Ok(measures)
+    Ok(rows)
 }
 
 /// What each item adds to both sums of the measure at this place, by the item's place.
