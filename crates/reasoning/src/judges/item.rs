@@ -26,12 +26,12 @@ pub fn judge_item(task: JudgeTask, judged: &JudgedOutput<'_>) -> Item {
     let JudgedOutput { item, run, sample, output } = *judged;
     let mut metadata = Metadata::default();
     metadata.insert("system", texts::JUDGE);
-    for (name, value) in [("of", item.task_id.as_str()), ("task", &item.task_type), ("run", run)] {
+    for (name, value) in [("of", item.task_id.as_str()), ("task", item.task_type.as_str()), ("run", run)] {
         metadata.insert(name, value);
     }
     metadata.insert("sample", sample);
-    let texts = [&item.input, &item.question, output];
-    let longest = texts.into_iter().map(longest_run).max().unwrap_or(0);
+    let parts = [item.input.as_str(), &item.question, output];
+    let longest = parts.into_iter().map(longest_run).max().unwrap_or(0);
     let fence = "=".repeat(SHORTEST.max(longest + 1));
     let asked = match task {
         JudgeTask::Quality => texts::JUDGE_QUALITY,
@@ -44,7 +44,8 @@ pub fn judge_item(task: JudgeTask, judged: &JudgedOutput<'_>) -> Item {
         task_category: JUDGES.to_owned(),
         input: item.input.clone(),
         question: format!(
-            "The position: {}\n\nThe question to the player:\n{fence}\n{}\n{fence}\n\nAll that the player wrote:\n{fence}\n{output}\n{fence}\n\n{asked}",
+            "The position: {}\n\nThe question to the player:\n{fence}\n{}\n{fence}\n\n\
+             All that the player wrote:\n{fence}\n{output}\n{fence}\n\n{asked}",
             item.input, item.question
         ),
         format_examples: Vec::new(),
