@@ -168,8 +168,11 @@ impl Measured {
     /// Adds the measures of judges to the runs that they judged. What another judge has already does not count.
     fn add_measures_of_judges(&mut self, facts: &Facts) {
         for (run, judged) in std::mem::take(&mut self.of_judges) {
-            let all = self.experiments.iter_mut().flat_map(|one| [&mut one.before, &mut one.after]).flatten();
-            let known = all.into_iter().find(|player| player.name == judged.name);
+            let experiments = self.experiments.iter_mut();
+            let known = experiments
+                .flat_map(|one| [&mut one.before, &mut one.after])
+                .flatten()
+                .find(|player| player.name == judged.name);
             match known {
                 Some(player) => judged.measures.into_iter().for_each(|(key, found)| {
                     player.measures.entry(key).or_insert(found);
