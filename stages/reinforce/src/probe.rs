@@ -67,7 +67,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         ];
         probed.extend(context.run(&Reinforce, objective, &changed(&changes), &inputs)?);
     }
-    // Its updates leave no weight of use.
+    // At this rate the first update makes weights infinite.
     let guarded = changed(&[("lr", Value::Float(1e38)), ("reading", text("lenient"))]);
     probed.extend(context.run(&Reinforce, "guarded", &guarded, &inputs)?);
     Ok(probed)
