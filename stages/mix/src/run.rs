@@ -9,6 +9,7 @@ use cwm_random::Random;
 use cwm_reasoning::{Example, Mixture, Source, mix, read_examples};
 
 use crate::config::Config;
+use crate::tokens::TokenCounter;
 
 /// A mix with less than this share of its tokens is pointed out.
 const NEARLY_ALL: f64 = 0.95;
@@ -16,12 +17,13 @@ const NEARLY_ALL: f64 = 0.95;
 /// Reads `examples`, and writes `examples` and `mixture`.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
+    let counter = TokenCounter::open(config.tokenizer.as_ref().map(|file| &*file.0))?;
     let (mut sources, mut examples) = (Vec::new(), Vec::new());
     for (input, weight) in weighted(context.group("examples"), &config)? {
         context.check_cancelled()?;
         context.activity(format!("reading {}", input.label));
         let read = if weight > 0. { shuffled(input, &config)? } else { Vec::new() };
-        let tokens = read.iter().map(|example| tokens(example.target())).collect();
+        let tokens = read.iter().map(|example| counter.count(example.target())).collect::<Result<_, _>>()?;
         sources.push(Source { name: input.label.to_string(), weight, tokens });
         examples.push(read.into_iter());
     }
@@ -79,11 +81,6 @@ fn stream(purpose: &str, config: &Config) -> GameStream {
 fn named(source: &str, mut example: Example) -> Result<Example, Failure> {
     example.id = format!("{source}/{}", example.id);
     Ok(example)
-}
-
-/// The tokens of a text: its words.
-fn tokens(text: &str) -> u64 {
-    text.split_whitespace().count() as u64
 }
 
 fn nothing(mixture: &Mixture) -> Failure {

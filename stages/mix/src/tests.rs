@@ -106,6 +106,37 @@ fn what_cannot_be_mixed_is_an_error_in_words() {
     assert!(failure.message.starts_with("a, line 1: not an example: "), "{}", failure.message);
 }
 
+/// A tokenizer that parts words from signs, adds `[CLS]` before a text, and cuts it after three tokens.
+const TOKENIZER: &str = r#"{
+    "version": "1.0", "added_tokens": [],
+    "truncation": {"direction": "Right", "max_length": 3, "strategy": "LongestFirst", "stride": 0},
+    "padding": {"strategy": {"Fixed": 9}, "direction": "Right", "pad_to_multiple_of": null, "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"},
+    "normalizer": null, "pre_tokenizer": {"type": "Whitespace"}, "decoder": null,
+    "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 1], "cls": ["[CLS]", 2]},
+    "model": {"type": "WordLevel", "vocab": {"[PAD]": 0, "[SEP]": 1, "[CLS]": 2, "[UNK]": 3, "e2e4": 4, ",": 5}, "unk_token": "[UNK]"}
+}"#;
+
+#[test]
+fn a_models_tokenizer_counts_tokens() {
+    let folder = tempdir().unwrap();
+    let (examples, tokenizer) = (folder.path().join("a.jsonl"), folder.path().join("tokenizer.json"));
+    let line = "{\"id\": \"x\", \"messages\": [{\"role\": \"assistant\", \"content\": \"e2e4, e7e5, g1f3!\"}], \"meta\": {}}\n";
+    std::fs::write(&examples, line.repeat(4)).unwrap();
+    std::fs::write(&tokenizer, TOKENIZER).unwrap();
+    let trial = |tokenizer: &Path, tokens: i128| {
+        let trial = Trial::new(folder.path().join("work")).labelled("examples", Label::stage("a"), examples.clone());
+        let trial = trial.with("weights", weights(&[("a", 1.)])).with("tokens", Value::Int(tokens));
+        trial.with("tokenizer", Value::Text(tokenizer.to_str().unwrap().to_owned()))
+    };
+    // Six tokens an example, of which the words would be three.
+    let outcome = trial(&tokenizer, 13).run(&Mix).unwrap();
+    assert_eq!((mixture(&outcome).tokens, mixture(&outcome).sources[0].examples), (12, 2));
+    std::fs::write(&tokenizer, "{\"model\": 1}").unwrap();
+    let failure = trial(&tokenizer, 13).run(&Mix).err().unwrap();
+    assert!(failure.message.starts_with(&format!("{} is not a tokenizer: ", tokenizer.display())), "{failure:?}");
+    assert_eq!(failure.hint.unwrap(), "`tokenizer` names the `tokenizer.json` beside a model's weights");
+}
+
 #[derive(Deserialize)]
 struct GoldenSource {
     weight: f64,
