@@ -18,14 +18,24 @@ pub fn write(context: &Context, config: &Config, read: Read, not_drawn: u64) -> 
     let left_out: BTreeMap<&str, u64> =
         Reason::ALL.iter().map(|reason| (reason.name(), read.left_out.get(reason).copied().unwrap_or(0))).collect();
     let count = read.passed.len();
+    let surplus = left_out[Reason::Piece.name()];
     if count == 0 {
         let reasons = left_out.iter().filter(|(_, count)| **count > 0);
         let reasons: Vec<String> = reasons.map(|(reason, count)| format!("{reason} {count}")).collect();
         let message = format!("no answer of {} is kept; left out are: {}", read.answers, reasons.join(", "));
-        return Err(Failure::input(message).hint("lower `predict` or `legal`, or give more answers"));
+        let hint = if surplus > 0 {
+            "raise `largest_piece_share`, or give answers about more kinds of piece"
+        } else {
+            "lower `predict` or `legal`, or give more answers"
+        };
+        return Err(Failure::input(message).hint(hint));
     }
     if let Some(limit) = config.limit.filter(|limit| (count as u64) < *limit) {
-        context.note(format!("{count} of {limit} answers: no more are right"));
+        let why = match surplus {
+            0 => "no more are right".to_owned(),
+            _ => format!("{surplus} that were drawn are left out by `largest_piece_share`"),
+        };
+        context.note(format!("{count} of {limit} answers: {why}"));
     }
     let mut tasks: BTreeMap<String, u64> = BTreeMap::new();
     let mut out = BufWriter::new(fs_err::File::create(context.output("examples")?)?);

@@ -127,7 +127,8 @@ fn grades_of(path: &Path, run: &str) -> Result<GradesByAnswer, Failure> {
         let mut others: Vec<String> = others.into_iter().collect();
         others.sort_unstable();
         let message = format!("the grades ({}) have none of {run}, whose answers are given", path.display());
-        return Err(Failure::input(message).hint(format!("they are grades of {}", others.join(", "))));
+        let others = if others.is_empty() { "no run".to_owned() } else { others.join(", ") };
+        return Err(Failure::input(message).hint(format!("they are grades of {others}")));
     }
     Ok(grades)
 }
