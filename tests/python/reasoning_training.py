@@ -76,6 +76,13 @@ def check_rewards():
     return len(found)
 
 
+def check_updates():
+    """A batch is never made larger or smaller than it was asked for."""
+    os.environ.update(WORLD_SIZE="8", device_batch="4")
+    assert common.accumulation_steps(64) == 2
+    assert "cannot share" in failure(lambda: common.accumulation_steps(48))
+
+
 def check_schema():
     """The columns that `datasets`, which reads by pyarrow, makes of `examples` and of prompts."""
     message = pa.list_(pa.struct([("role", pa.string()), ("content", pa.string())]))
@@ -93,4 +100,5 @@ def check_schema():
     return len(read)
 
 
+check_updates()
 print(f"{check_schema()} examples are read; {check_rewards()} rewards, also from a process that was started again")
