@@ -31,10 +31,9 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     if mixed.order.is_empty() {
         return Err(nothing(&mixed.mixture));
     }
-    let missing = || Failure::internal("a source has fewer examples than tokens");
-    let taken =
-        mixed.order.iter().map(|&source| named(&sources[source].name, examples[source].next().ok_or_else(missing)?));
-    let mut taken = taken.collect::<Result<Vec<Example>, Failure>>()?;
+    let taken = mixed.order.iter().map(|&source| Some(named(&sources[source].name, examples[source].next()?)));
+    let taken = taken.collect::<Option<Vec<Example>>>();
+    let mut taken = taken.ok_or_else(|| Failure::internal("a source has fewer examples than tokens"))?;
     stream("mix", &config).shuffle(&mut taken);
     let mut out = BufWriter::new(fs_err::File::create(context.output("examples")?)?);
     for example in &taken {
@@ -78,9 +77,8 @@ fn stream(purpose: &str, config: &Config) -> GameStream {
 }
 
 /// The example, whose id has its source before it: ids are unique in one source alone.
-fn named(source: &str, mut example: Example) -> Result<Example, Failure> {
-    example.id = format!("{source}/{}", example.id);
-    Ok(example)
+fn named(source: &str, example: Example) -> Example {
+    Example { id: format!("{source}/{}", example.id), ..example }
 }
 
 fn nothing(mixture: &Mixture) -> Failure {
