@@ -205,7 +205,7 @@ fn of_run(run: &RunGrades, task: &Task, kind: ReasoningTask, config: &Config) ->
 fn moves<'r>(run: &'r RunGrades, task: &Task) -> BTreeMap<&'r str, u64> {
     let mut moves = BTreeMap::new();
     for answer in task.places.iter().flat_map(|place| &run.grades[*place]) {
-        if let Some(uci) = answer.judgement.ruled().and_then(legal_move) {
+        if let Some(uci) = answer.ruled.as_deref().and_then(legal_move) {
             *moves.entry(uci).or_default() += 1;
         }
     }
@@ -215,7 +215,7 @@ fn moves<'r>(run: &'r RunGrades, task: &Task) -> BTreeMap<&'r str, u64> {
 /// What each item of the task adds to both sums, by its place in the task.
 fn addends(run: &RunGrades, task: &Task, measured: Measured, commonest: Option<&str>) -> Vec<Addend<2>> {
     let of_item = |place: &usize| {
-        let answers = run.grades[*place].iter().filter_map(|answer| answer.judgement.ruled());
+        let answers = run.grades[*place].iter().filter_map(|answer| answer.ruled.as_deref());
         let parts = answers.filter_map(|answer| measured.of_answer(answer, commonest));
         parts.fold([0.0; 2], |sums, part| [sums[0] + part[0], sums[1] + part[1]])
     };
