@@ -222,3 +222,20 @@ fn addends(run: &RunGrades, task: &Task, measured: Measured, commonest: Option<&
     let all = task.places.iter().map(of_item).enumerate();
     all.filter(|(_, [_, of])| *of > 0.0).map(Addend::from).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of any number of legal moves, by whole numbers.
+    #[test]
+    fn ranks_are_sorted_into_tenths() {
+        for others in 1..=217_usize {
+            for better in 0..=others {
+                let rank = 1.0 - better as f64 / others as f64;
+                assert_eq!(part_of(rank), (10 * (others - better) / others).min(9), "{better} of {others}");
+            }
+        }
+        assert_eq!([0.0, 0.1, 0.3, 0.7, 0.9, 1.0].map(part_of), [0, 1, 3, 7, 9, 9]);
+    }
+}
