@@ -72,11 +72,6 @@ impl Verifier {
         self.values.as_ref()
     }
 
-    /// The item's position.
-    pub fn position(&self) -> &Chess {
-        &self.position
-    }
-
     /// The moves that can be right: all legal ones, the candidates, or the true list.
     pub fn choices(&self) -> Vec<&str> {
         match &self.truth {

@@ -47,6 +47,9 @@ fn a_line_is_replayed_within_its_sentence() {
     let truths = |text: &str| moves(text, ClaimRule::Line).into_iter().map(|(_, is_true)| is_true).collect::<Vec<_>>();
     assert_eq!(truths("After e2e4 e7e5 g1f3 I attack. Then b8c6 defends."), [true, true, true, false]);
     assert_eq!(truths("1. e2e4 e7e5 2. g1f3 b8c6"), [true; 4]);
+    // A full stop ends a sentence before white space alone.
+    assert_eq!(truths("1.e2e4...e7e5 2.g1f3.b8c6"), [true; 4]);
+    assert_eq!(truths("e2e4 is 1st. e7e5"), [true, false]);
     assert_eq!(truths("e2e4\ne7e5"), [true, false]);
     // An illegal move ends a line, and a legal one begins another.
     assert_eq!(truths("e2e4 e7e4 e7e5 d2d4 d7d5"), [true, false, false, true, true]);
