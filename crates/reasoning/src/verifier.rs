@@ -80,6 +80,18 @@ impl Verifier {
         }
     }
 
+    /// The accuracy of a choice by chance: the share of the choices that are right; 0 where a list is wanted.
+    pub fn chance(&self) -> f64 {
+        match &self.truth {
+            Truth::Values(values) => {
+                let best = values.best().1;
+                values.iter().filter(|(_, win)| *win == best).count() as f64 / values.len() as f64
+            }
+            Truth::OneOf { candidates, .. } => 1. / candidates.len() as f64,
+            Truth::List(_) => 0.,
+        }
+    }
+
     /// Judges the text of an answer.
     pub fn judge(&self, text: &str, options: &RewardOptions) -> Judged {
         let read = read(text, self.task.wants_a_list(), options.reading);

@@ -14,7 +14,7 @@ pub enum ItemJudge<'i> {
     /// To an item of ChessQA.
     ByKey(Judge<'i>),
     /// To a graded item.
-    ByRules(&'i Item, Box<Verifier>),
+    ByRules(Box<Verifier>),
 }
 
 /// How answers to graded items are judged.
@@ -57,7 +57,7 @@ impl<'i> ItemJudge<'i> {
     /// The item's input, its metadata or its key is not what its task needs.
     pub fn new(item: &'i Item) -> Result<Self, Failure> {
         Ok(match item.answer_type {
-            AnswerType::Graded => ItemJudge::ByRules(item, Box::new(Verifier::new(item)?)),
+            AnswerType::Graded => ItemJudge::ByRules(Box::new(Verifier::new(item)?)),
             AnswerType::Single | AnswerType::Multi => ItemJudge::ByKey(Judge::new(item)?),
         })
     }
@@ -75,7 +75,7 @@ impl<'i> ItemJudge<'i> {
                 let length = Length { completion_tokens: answer.completion_tokens, max_tokens };
                 (judge.judge(response, length), None)
             }
-            ItemJudge::ByRules(_, verifier) => {
+            ItemJudge::ByRules(verifier) => {
                 let judged = verifier.judge(response, &options.reward);
                 let measures = verifier.measures(&judged);
                 let claims = options.claims.map(|rule| claims(verifier, &text_of(answer, response), rule, &judged));
@@ -88,16 +88,7 @@ impl<'i> ItemJudge<'i> {
     pub fn chance(&self) -> f64 {
         match self {
             ItemJudge::ByKey(judge) => judge.chance(),
-            ItemJudge::ByRules(item, verifier) => match (verifier.task(), verifier.values()) {
-                (ReasoningTask::PredictMove, Some(values)) => {
-                    let best = values.iter().filter(|(_, win)| *win == values.best().1).count();
-                    best as f64 / values.len() as f64
-                }
-                _ => {
-                    let candidates = item.metadata.get("candidates").and_then(|candidates| candidates.as_array());
-                    candidates.map_or(0.0, |candidates| 1.0 / candidates.len() as f64)
-                }
-            },
+            ItemJudge::ByRules(verifier) => verifier.chance(),
         }
     }
 }
