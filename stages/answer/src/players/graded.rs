@@ -7,7 +7,7 @@ use cwm_reasoning::{Draws, ReasoningTask, Verifier};
 /// How an item is answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Way {
-    /// By the key, which has the reward 1.
+    /// So that the reward is 1: by the best move, the right candidate, the whole list.
     Oracle,
     /// Each move that can be right with equal probability; of a list each with probability one half, and at least one.
     Random {
@@ -40,8 +40,11 @@ pub fn answer(item: &Item, way: Way, sample: u64) -> Result<String, Failure> {
         return Ok(text(&format!("[{}]", list.join(", "))));
     }
     let chosen = match way {
-        // Of several best moves any is a key; candidates have one.
-        Way::Oracle => item.correct_answer.split(", ").next().unwrap_or_default(),
+        Way::Oracle => match (verifier.task(), verifier.values()) {
+            // The values decide: an item from elsewhere may have no key.
+            (ReasoningTask::PredictMove, Some(values)) => values.best().0,
+            _ => item.correct_answer.as_str(),
+        },
         Way::Random { seed } => draws(seed).one_of(&choices).copied().unwrap_or_default(),
         Way::Weighted { temperature, seed } => {
             let goodness = goodness(item, &verifier, &choices)?;
