@@ -80,9 +80,10 @@ pub fn read(
             Ok(item.map(|item| of_game(item, &evaluation)))
         })?;
     }
-    let found = picker.finish(true);
+    // Task after task.
+    let mut found = picker.finish(true).into_iter().peekable();
     let of_task = |task: &ReasoningTask| {
-        let made: Vec<Item> = found.iter().filter(|item| item.task_type == task.name()).cloned().collect();
+        let made: Vec<Item> = std::iter::from_fn(|| found.next_if(|item| item.task_type == task.name())).collect();
         let mut chosen = match &shares {
             Some(shares) => by_shares(made, most, shares),
             None => made,
