@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use cwm_answers::Answer;
 use cwm_contract::Failure;
-use cwm_questions::{AnswerType, Item, Judge, Judgement, Length, MoveFault, PublishedVerdict};
+use cwm_questions::{AnswerType, Item, Judge, Judgement, Length, PublishedVerdict};
 use cwm_reasoning::{
     AnswerVerdict, ClaimRule, Judged, MoveMeasures, ReadAnswer, ReasoningTask, RewardOptions, Verifier,
 };
@@ -14,7 +14,7 @@ pub enum ItemJudge<'i> {
     /// To an item of ChessQA.
     ByKey(Judge<'i>),
     /// To a graded item.
-    ByRules(&'i Item, Box<Verifier>),
+    ByRules(Box<Verifier>),
 }
 
 /// How answers to graded items are judged.
@@ -24,15 +24,6 @@ pub struct Options {
     pub reward: RewardOptions,
     /// When a claim is true; none where claims are not counted.
     pub claims: Option<ClaimRule>,
-}
-
-/// What an answer is.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AnswerJudgement {
-    /// To an item of ChessQA.
-    ByKey(Judgement),
-    /// To a graded item.
-    ByRules(Box<RuledAnswer>),
 }
 
 /// What an answer to a graded item is.
@@ -66,24 +57,29 @@ impl<'i> ItemJudge<'i> {
     /// The item's input, its metadata or its key is not what its task needs.
     pub fn new(item: &'i Item) -> Result<Self, Failure> {
         Ok(match item.answer_type {
-            AnswerType::Graded => ItemJudge::ByRules(item, Box::new(Verifier::new(item)?)),
+            AnswerType::Graded => ItemJudge::ByRules(Box::new(Verifier::new(item)?)),
             AnswerType::Single | AnswerType::Multi => ItemJudge::ByKey(Judge::new(item)?),
         })
     }
 
-    /// Judges an answer, of at most `max_tokens` where that is known.
-    pub fn judge(&self, answer: &Answer, max_tokens: Option<u64>, options: &Options) -> AnswerJudgement {
+    /// Judges an answer, of at most `max_tokens` where that is known; one to a graded item by its rules besides.
+    pub fn judge(
+        &self,
+        answer: &Answer,
+        max_tokens: Option<u64>,
+        options: &Options,
+    ) -> (Judgement, Option<Box<RuledAnswer>>) {
         let response = answer.response.as_deref().unwrap_or_default();
         match self {
             ItemJudge::ByKey(judge) => {
                 let length = Length { completion_tokens: answer.completion_tokens, max_tokens };
-                AnswerJudgement::ByKey(judge.judge(response, length))
+                (judge.judge(response, length), None)
             }
-            ItemJudge::ByRules(_, verifier) => {
+            ItemJudge::ByRules(verifier) => {
                 let judged = verifier.judge(response, &options.reward);
                 let measures = verifier.measures(&judged);
                 let claims = options.claims.map(|rule| claims(verifier, &text_of(answer, response), rule, &judged));
-                AnswerJudgement::ByRules(Box::new(RuledAnswer { judged, measures, claims }))
+                (judgement(&judged), Some(Box::new(RuledAnswer { judged, measures, claims })))
             }
         }
     }
@@ -92,16 +88,7 @@ impl<'i> ItemJudge<'i> {
     pub fn chance(&self) -> f64 {
         match self {
             ItemJudge::ByKey(judge) => judge.chance(),
-            ItemJudge::ByRules(item, verifier) => match (verifier.task(), verifier.values()) {
-                (ReasoningTask::PredictMove, Some(values)) => {
-                    let best = values.iter().filter(|(_, win)| *win == values.best().1).count();
-                    best as f64 / values.len() as f64
-                }
-                _ => {
-                    let candidates = item.metadata.get("candidates").and_then(|candidates| candidates.as_array());
-                    candidates.map_or(0.0, |candidates| 1.0 / candidates.len() as f64)
-                }
-            },
+            ItemJudge::ByRules(verifier) => verifier.chance(),
         }
     }
 }
@@ -125,64 +112,17 @@ fn claims(verifier: &Verifier, text: &str, rule: ClaimRule, judged: &Judged) -> 
     }
 }
 
-impl AnswerJudgement {
-    /// The text of the answer; none if none is found.
-    pub fn extracted(&self) -> Option<String> {
-        match self {
-            AnswerJudgement::ByKey(judgement) => judgement.extracted.clone(),
-            AnswerJudgement::ByRules(ruled) => ruled.judged.read.as_ref().map(|read| match read {
-                ReadAnswer::Move(uci) => uci.clone(),
-                ReadAnswer::Moves(moves) => moves.join(", "),
-            }),
-        }
-    }
-
-    /// The name of the verdict.
-    pub fn verdict(&self) -> &'static str {
-        match self {
-            AnswerJudgement::ByKey(judgement) => judgement.verdict.name(),
-            AnswerJudgement::ByRules(ruled) => ruled.judged.verdict.name(),
-        }
-    }
-
-    /// The verdict as those of ChessQA count it.
-    pub fn published(&self) -> PublishedVerdict {
-        match self {
-            AnswerJudgement::ByKey(judgement) => judgement.verdict,
-            AnswerJudgement::ByRules(ruled) if ruled.judged.reward == 1.0 => PublishedVerdict::Correct,
-            AnswerJudgement::ByRules(ruled) if ruled.judged.verdict == AnswerVerdict::Unreadable => {
-                PublishedVerdict::FormatError
-            }
-            AnswerJudgement::ByRules(_) => PublishedVerdict::WrongAnswer,
-        }
-    }
-
-    /// Whether the answer is correct: its verdict is, or its reward is 1.
-    pub fn is_correct(&self) -> bool {
-        self.published() == PublishedVerdict::Correct
-    }
-
-    /// Whether a chess player is right who follows the prompt; none if the answer cannot be read.
-    pub fn sound(&self) -> Option<bool> {
-        match self {
-            AnswerJudgement::ByKey(judgement) => judgement.sound,
-            AnswerJudgement::ByRules(ruled) => ruled.judged.read.is_some().then(|| self.is_correct()),
-        }
-    }
-
-    /// Why a move is wrong.
-    pub fn fault(&self) -> Option<MoveFault> {
-        match self {
-            AnswerJudgement::ByKey(judgement) => judgement.fault,
-            AnswerJudgement::ByRules(_) => None,
-        }
-    }
-
-    /// What an answer to a graded item is.
-    pub fn ruled(&self) -> Option<&RuledAnswer> {
-        match self {
-            AnswerJudgement::ByKey(_) => None,
-            AnswerJudgement::ByRules(ruled) => Some(ruled),
-        }
-    }
+/// The same as an answer to an item of ChessQA: it is correct if its reward is 1.
+fn judgement(judged: &Judged) -> Judgement {
+    let extracted = judged.read.as_ref().map(|read| match read {
+        ReadAnswer::Move(uci) => uci.clone(),
+        ReadAnswer::Moves(moves) => moves.join(", "),
+    });
+    let is_correct = judged.reward == 1.0;
+    let verdict = match judged.verdict {
+        _ if is_correct => PublishedVerdict::Correct,
+        AnswerVerdict::Unreadable => PublishedVerdict::FormatError,
+        _ => PublishedVerdict::WrongAnswer,
+    };
+    Judgement { sound: extracted.as_ref().map(|_| is_correct), extracted, verdict, fault: None }
 }

@@ -34,17 +34,16 @@ pub fn write(path: &Path, graded: &Graded, items: &Items, runs: &[RunGrades]) ->
 
 /// The grade of an answer, without names.
 fn grade(answer: &GradedAnswer) -> Grade {
-    let judgement = &answer.judgement;
-    let ruled = judgement.ruled();
+    let (judgement, ruled) = (&answer.judgement, answer.ruled.as_deref());
     let measures = ruled.map(|ruled| ruled.measures).unwrap_or_default();
     let claims = ruled.and_then(|ruled| ruled.claims);
     Grade {
         sample: answer.sample,
-        extracted: judgement.extracted(),
-        verdict: judgement.verdict().to_owned(),
-        correct: judgement.is_correct(),
-        sound: judgement.sound(),
-        fault: judgement.fault().map(|fault| MoveFault::name(fault).to_owned()),
+        extracted: judgement.extracted.clone(),
+        verdict: ruled.map_or(judgement.verdict.name(), |ruled| ruled.judged.verdict.name()).to_owned(),
+        correct: answer.is_correct(),
+        sound: judgement.sound,
+        fault: judgement.fault.map(|fault| MoveFault::name(fault).to_owned()),
         prompt_tokens: answer.prompt_tokens,
         completion_tokens: answer.completion_tokens,
         reasoning_tokens: answer.reasoning_tokens,

@@ -117,7 +117,7 @@ pub fn made_up_items(boards: &[&str], tasks: &[ReasoningTask]) -> Result<Vec<Ite
         let values = Values::new(values).map_err(Failure::internal)?;
         for &task in tasks {
             let mut draws = Draws::new(task.name(), 0, number);
-            if let Some(mut item) = build_item(task, fen, &values, &TaskOptions::default(), &mut draws)? {
+            if let Some(mut item) = build_item(task, &position, &values, &TaskOptions::default(), &mut draws) {
                 item.task_id = format!("{}_{number:04}", task.name());
                 items.push(item);
             }
