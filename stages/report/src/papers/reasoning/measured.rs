@@ -104,6 +104,11 @@ pub(super) fn experiment_of(label: &Label) -> String {
     if values.is_empty() { "model".to_owned() } else { visible(&values.join(", ")) }
 }
 
+/// Returns true if the cell read answers leniently: its stage is called `lenient`, or an axis `reading` has this value.
+pub(super) fn is_lenient(label: &Label) -> bool {
+    label.coordinate("reading").unwrap_or(&label.stage) == "lenient"
+}
+
 impl Measured {
     /// Reads tallies and mixtures; items, where they are given, show whether they are the published ones.
     ///
@@ -113,9 +118,8 @@ impl Measured {
         let items = items(context)?;
         let mut measured = Measured { published: published(items.values()), ..Measured::default() };
         for input in context.group("tallies") {
-            let lenient = input.label.coordinate("reading") == Some("lenient");
             let label = visible(&input.label.to_string());
-            measured.add(&label, Tallies::read(&input.path)?, lenient, facts);
+            measured.add(&label, Tallies::read(&input.path)?, is_lenient(&input.label), facts);
         }
         for input in context.group("mixtures") {
             let failed = |error| Failure::io("read", &input.path, error);

@@ -15,7 +15,7 @@ mod published;
 mod tables;
 
 use cwm_contract::{Context, Failure, Format, Input};
-use cwm_page::{Block, Chapter, Section};
+use cwm_page::{Block, Chapter, Section, number, visible};
 
 use crate::Config;
 use crate::papers::Paper;
@@ -77,6 +77,9 @@ const NOTE: &str = "Beside our numbers stand those of \"Reasoning Through Chess:
      Reinforcement Learning\" (arXiv 2604.05134), where a run has the name of the paper's row and was given the published items; elsewhere \
      the paper's rows stand by themselves.";
 
+/// The share of the tokens that were wanted; a mix with a smaller one has a note.
+const LEAST_SHARE: f64 = 0.95;
+
 /// A name of a table, figure or section, with the word of this paper before it.
 fn id(name: &str) -> String {
     format!("reasoning-{name}")
@@ -97,13 +100,22 @@ fn summary(measured: &Measured) -> String {
 fn warnings(measured: &Measured) -> Vec<String> {
     let mut warnings = vec![
         "Rewards are exact: each legal move has the win probability that an engine gives it. Intervals are over items. Whether a claim is true \
-         is decided by rule, in the position of the item; the later moves of a line count as false if they are not legal there."
+         is decided by rule, in the position of the item: the later moves of a line count as false if they are not legal there, unless `grade` \
+         has `claims: line`."
             .to_owned(),
     ];
     if !measured.is_empty() && !TASKS.iter().all(|task| measured.is_published(task)) {
         warnings.push(
             "Not all items are the published ones: of other items the paper's rows stand by themselves.".to_owned(),
         );
+    }
+    for (name, _, mixture) in &measured.mixtures {
+        if (mixture.tokens as f64) < LEAST_SHARE * mixture.budget as f64 {
+            let [tokens, budget] = [mixture.tokens, mixture.budget].map(number::count);
+            let dry = mixture.sources.iter().find(|source| source.exhausted);
+            let why = dry.map_or(String::new(), |source| format!(", since {} ran dry", visible(&source.source)));
+            warnings.push(format!("The mix of {name} has {tokens} tokens of the {budget} that were wanted{why}."));
+        }
     }
     warnings
 }
