@@ -77,7 +77,10 @@ pub(crate) fn pick(context: &Context, are_shown: impl Fn(&GroupInput, &Grade) ->
     Ok(picked)
 }
 
-fn grades(context: &Context, are_shown: impl Fn(&GroupInput, &Grade) -> bool) -> Result<BTreeMap<String, OfRun>, Failure> {
+fn grades(
+    context: &Context,
+    are_shown: impl Fn(&GroupInput, &Grade) -> bool,
+) -> Result<BTreeMap<String, OfRun>, Failure> {
     let mut runs: BTreeMap<String, OfRun> = BTreeMap::new();
     for input in context.group("grades") {
         for grade in Grades::open(&input.path)? {

@@ -109,6 +109,19 @@ pub(super) fn is_lenient(label: &Label) -> bool {
     label.coordinate("reading").unwrap_or(&label.stage) == "lenient"
 }
 
+/// The share of false claims, of the share of true ones.
+fn hallucination(measure: &Measure) -> Option<Measure> {
+    let of = |share: f64| 1.0 - share;
+    let Measure { value, low, high, .. } = *measure;
+    (measure.measure == "claims_accuracy").then(|| Measure {
+        measure: "hallucination".to_owned(),
+        value: of(value),
+        low: high.map(of),
+        high: low.map(of),
+        ..measure.clone()
+    })
+}
+
 impl Measured {
     /// Reads tallies and mixtures; items, where they are given, show whether they are the published ones.
     ///
@@ -149,7 +162,9 @@ impl Measured {
         for name in names {
             let of_run = tallies.measures.iter().filter(|measure| measure.run == name);
             let key = |measure: &Measure| (measure.task.clone(), measure.measure.clone());
-            let measures = of_run.map(|measure| (key(measure), measure.clone())).collect();
+            let mut measures: HashMap<_, _> = of_run.map(|measure| (key(measure), measure.clone())).collect();
+            let hallucinations: Vec<Measure> = measures.values().filter_map(hallucination).collect();
+            measures.extend(hallucinations.into_iter().map(|measure| (key(&measure), measure)));
             let player = Player { label: label.to_owned(), name: visible(&name), measures };
             if lenient {
                 self.lenient.push(player);

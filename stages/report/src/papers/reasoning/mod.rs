@@ -126,7 +126,7 @@ fn sections(measured: &Measured, gains: &[Gain], curves: &[Curve], facts: &Facts
         Block::Figure(figures::models(measured, facts)),
         Block::Table(tables::table_1(measured, facts)),
         Block::Table(tables::table_2(measured, facts)),
-        Block::Figure(figures::data_sets(measured)),
+        Block::Figure(figures::data_sets(measured, facts)),
     ];
     let learning = vec![
         Block::Figure(figures::training(curves)),
@@ -134,12 +134,12 @@ fn sections(measured: &Measured, gains: &[Gain], curves: &[Curve], facts: &Facts
         Block::Table(tables::rewards(measured)),
     ];
     let moves = vec![
-        Block::Figure(figures::quality(measured)),
+        Block::Figure(figures::quality(measured, facts)),
         Block::Table(tables::quality(measured)),
         Block::Table(tables::gaming(measured)),
     ];
     let claims = vec![
-        Block::Figure(figures::claims(measured)),
+        Block::Figure(figures::claims(measured, facts)),
         Block::Table(tables::claims(measured)),
         Block::Table(tables::grounded(measured)),
     ];
