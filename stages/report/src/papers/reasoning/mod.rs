@@ -2,10 +2,12 @@
 //!
 //! `measured` reads tallies and mixtures and pairs runs before and after reinforcement learning, `gains` compares these item by item,
 //! `curves` reads what trainings recorded, `predictors` fits lines; `tables` and `figures` define what is shown, `facts` are the
-//! paper's numbers, `published` knows the paper's items, and `answers` shows answers with their claims marked.
+//! paper's numbers, `published` knows the paper's items, `answers` shows answers with their claims marked, and `examples` some of what
+//! models were fine-tuned on.
 
 mod answers;
 mod curves;
+mod examples;
 pub(crate) mod facts;
 mod figures;
 mod gains;
@@ -15,7 +17,7 @@ mod published;
 mod tables;
 
 use cwm_contract::{Context, Failure, Format, Input};
-use cwm_page::{Block, Chapter, Section, number, visible};
+use cwm_page::{Block, Chapter, Section, Widget, number, visible};
 
 use crate::Config;
 use crate::papers::Paper;
@@ -40,6 +42,7 @@ impl Paper for Reasoning {
             Input::optional_many("answers", Format::ANSWERS, "the answers of these grades"),
             Input::optional_many("curves", Format::CURVES, "curves that trainings recorded"),
             Input::optional_many("mixtures", Format::MIXTURE, "what mixes of examples took of their sources"),
+            Input::optional_many("examples", Format::EXAMPLES, "data sets of examples, to show the first of each"),
         ]
     }
 
@@ -51,12 +54,13 @@ impl Paper for Reasoning {
         let facts = Facts::load();
         let measured = Measured::read(context, &facts)?;
         let answers = answers::answers(context, config.answer_bytes)?;
-        if measured.is_empty() && answers.is_none() && measured.mixtures.is_empty() {
+        let examples = examples::examples(context)?;
+        if measured.is_empty() && answers.is_none() && measured.mixtures.is_empty() && examples.is_none() {
             return Ok(None);
         }
         let gains = gains::gains(context, &measured)?;
         let curves = curves::read(context.group("curves"))?;
-        let mut sections = sections(&measured, &gains, &curves, &facts);
+        let mut sections = sections(&measured, &gains, &curves, examples, &facts);
         let answers = answers.into_iter().map(Block::Widget).collect();
         sections.push(Section::new(&id("answers"), "Answers with their claims", "Answers", answers));
         sections.push(Section::new(&id("paper"), "What the paper prints besides", "The paper", paper(&facts)));
@@ -121,7 +125,13 @@ fn warnings(measured: &Measured) -> Vec<String> {
 }
 
 /// The sections of what was measured, whether there is anything for them or not.
-fn sections(measured: &Measured, gains: &[Gain], curves: &[Curve], facts: &Facts) -> Vec<Section> {
+fn sections(
+    measured: &Measured,
+    gains: &[Gain],
+    curves: &[Curve],
+    examples: Option<Widget>,
+    facts: &Facts,
+) -> Vec<Section> {
     let results = vec![
         Block::Figure(figures::models(measured, facts)),
         Block::Table(tables::table_1(measured, facts)),
@@ -145,7 +155,8 @@ fn sections(measured: &Measured, gains: &[Gain], curves: &[Curve], facts: &Facts
     ];
     let lines = predictors::predictors(measured, facts);
     let predictors = vec![Block::Figure(figures::predictors(&lines)), Block::Table(tables::predictors(&lines))];
-    let data = vec![Block::Figure(figures::mixtures(measured)), Block::Table(tables::mixtures(measured))];
+    let mut data = vec![Block::Figure(figures::mixtures(measured)), Block::Table(tables::mixtures(measured))];
+    data.extend(examples.map(Block::Widget));
     vec![
         Section::new(&id("results"), "Models on the four tasks", "Results", results),
         Section::new(&id("learning"), "What reinforcement learning changes", "Learning", learning),
