@@ -133,7 +133,8 @@ fn bars(
         for (nth, (phase, found)) in found.into_iter().enumerate() {
             let top = place as f64 + 0.88 - width * nth as f64;
             let middle = top - width / 2.0;
-            let name = format!("{} {}", experiment.name, if experiment.alone { "" } else { phase.name() });
+            let phase_name = if experiment.alone { String::new() } else { format!(" {}", phase.name()) };
+            let name = format!("{}{phase_name}", experiment.name);
             let percent = found.value * 100.0;
             let note = format!("{name}: {} % of {}", number::percent(found.value), number::count(found.n));
             layers.push(bar((0.0, percent), (top - width, top), colour(phase), percent, note));
