@@ -210,10 +210,10 @@ fn tallies_without_measures_are_nothing_to_report() {
 
 #[test]
 fn lenient_readings_stand_beside_those_of_the_release() {
-    let folder = tempfile::tempdir().unwrap();
-    let lenient = folder.path().join("lenient");
-    tallies_of(measures("after[data=ours]", 0.65)).write(&lenient).unwrap();
     for cell in ["grades[reading=lenient]", "lenient"] {
+        let folder = tempfile::tempdir().unwrap();
+        let lenient = folder.path().join("lenient");
+        tallies_of(measures("after[data=ours]", 0.65)).write(&lenient).unwrap();
         let trial = trial_of(folder.path(), &usual()).labelled("tallies", label(cell), &lenient);
         let report = run(trial).unwrap();
         let readings = read(&report, "tables/reasoning-readings.csv");
