@@ -1,7 +1,5 @@
 //! What judges answers to an item: its key, or the rules of a graded item.
 
-use std::borrow::Cow;
-
 use cwm_answers::Answer;
 use cwm_contract::Failure;
 use cwm_questions::{AnswerType, Item, Judge, Judgement, Length, PublishedVerdict};
@@ -78,7 +76,7 @@ impl<'i> ItemJudge<'i> {
             ItemJudge::ByRules(verifier) => {
                 let judged = verifier.judge(response, &options.reward);
                 let measures = verifier.measures(&judged);
-                let claims = options.claims.map(|rule| claims(verifier, &text_of(answer, response), rule, &judged));
+                let claims = options.claims.map(|rule| claims(verifier, &answer.whole_text(), rule, &judged));
                 (judgement(&judged), Some(Box::new(RuledAnswer { judged, measures, claims })))
             }
         }
@@ -90,14 +88,6 @@ impl<'i> ItemJudge<'i> {
             ItemJudge::ByKey(judge) => judge.chance(),
             ItemJudge::ByRules(verifier) => verifier.chance(),
         }
-    }
-}
-
-/// The text that can claim something: the reasoning, where the server sends it apart, and the answer.
-fn text_of<'a>(answer: &'a Answer, response: &'a str) -> Cow<'a, str> {
-    match &answer.reasoning {
-        Some(reasoning) => Cow::Owned(format!("{reasoning}\n{response}")),
-        None => Cow::Borrowed(response),
     }
 }
 
