@@ -28,6 +28,14 @@ def model_name():
     return os.environ.get("in_model") or os.environ["base"]
 
 
+def accumulation_steps(batch):
+    """How many times each GPU computes `device_batch` texts for one update by a batch."""
+    devices, device_batch = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("device_batch", "4"))
+    if batch % (devices * device_batch):
+        raise SystemExit(f"{devices} GPUs with device_batch={device_batch} cannot share an update of {batch} texts: change device_batch")
+    return batch // (devices * device_batch)
+
+
 def adapter():
     """Settings of LoRA of the rank `lora`; None to train all parameters."""
     rank = int(os.environ.get("lora", "0"))

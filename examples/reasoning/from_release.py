@@ -28,7 +28,9 @@ def rows(path, system):
             yield *messages, row["extra_info"]["board"], ast.literal_eval(row["reward_model"]["ground_truth"]), None
         return
     text = path.read_text(encoding="utf-8")
-    for row in [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else json.loads(text):
+    # Texts may have other characters that end lines for `splitlines`.
+    lines = [line for line in text.split("\n") if line.strip()]
+    for row in map(json.loads, lines) if path.suffix == ".jsonl" else json.loads(text):
         messages = [system, row["chat"][1][1]] if "chat" in row else TURNS.findall(row["prompt"])
         yield *messages, row["info"]["board"], row["info"]["answer"], row.get("model_response")
 

@@ -18,9 +18,7 @@ environment = os.environ.get
 
 def settings():
     """Arguments of GRPOConfig: of the paper, and of its release what the paper leaves open. Each item is used once."""
-    devices, rollouts = int(environment("WORLD_SIZE", "1")), int(environment("rollouts", "8"))
-    update = int(environment("mini_batch", "4")) * rollouts
-    device_batch = int(environment("device_batch", "4"))
+    rollouts = int(environment("rollouts", "8"))
     return {
         "output_dir": os.environ["out_model"],
         "model_init_kwargs": {"dtype": "float32"},  # in 16 bits, steps this small would change nothing
@@ -32,8 +30,8 @@ def settings():
         "beta": 0.0,
         "num_generations": rollouts,
         "generation_batch_size": int(environment("batch_size", "64")) * rollouts,
-        "per_device_train_batch_size": device_batch,
-        "gradient_accumulation_steps": max(1, update // (device_batch * devices)),
+        "per_device_train_batch_size": int(environment("device_batch", "4")),
+        "gradient_accumulation_steps": common.accumulation_steps(int(environment("mini_batch", "4")) * rollouts),
         "max_completion_length": int(environment("longest", "3000")),
         "temperature": float(environment("temperature", "1")),
         "num_train_epochs": 1,

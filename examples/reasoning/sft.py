@@ -15,15 +15,13 @@ environment = os.environ.get
 
 def settings():
     """Arguments of SFTConfig: of the paper, and of its released configuration what the paper leaves open."""
-    devices = int(environment("WORLD_SIZE", "1"))
-    batch, device_batch = int(environment("batch_size", "64")), int(environment("device_batch", "4"))
     return {
         "output_dir": os.environ["out_model"],
         "model_init_kwargs": {"dtype": "float32"},  # in 16 bits, steps this small would change nothing
         "assistant_only_loss": True,
         "num_train_epochs": float(environment("epochs", "2")),
-        "per_device_train_batch_size": device_batch,
-        "gradient_accumulation_steps": max(1, batch // (device_batch * devices)),
+        "per_device_train_batch_size": int(environment("device_batch", "4")),
+        "gradient_accumulation_steps": common.accumulation_steps(int(environment("batch_size", "64"))),
         "learning_rate": float(environment("lr", "3e-6")),
         "lr_scheduler_type": "cosine",
         "warmup_steps": 0.1,  # a share of all steps

@@ -21,6 +21,7 @@ sys.path.insert(0, folder)
 os.environ["in_items"] = items
 
 import common  # noqa: E402
+import from_release  # noqa: E402
 import reward  # noqa: E402
 import verl_prompts  # noqa: E402
 
@@ -76,6 +77,37 @@ def check_rewards():
     return len(found)
 
 
+def check_release():
+    """Files of the release become items that `cwm reward` judges, and published outputs the answers to them."""
+    fen = "8/8/8/8/8/1k6/8/3K4 w - - 0 1"
+    values = {"d1e2": 0.75, "d1c1": 0.25, "d1d2": 0.5, "d1e1": 0.25}
+    asked = {"chat": [["system", "task"], ["user", "Where to?\u2028"]], "info": {"board": fen, "answer": values}}
+    text = "<answer>d1e2</answer>"
+    candidates = {"candidates": ["d1c1", "d1e2"], "answer": "d1e2"}
+    prompt = "<|im_start|>system\ns<|im_end|>\n<|im_start|>user\nWhich?<|im_end|>\n"
+    told = {"prompt": prompt, "model_response": text, "info": {"board": fen, "answer": candidates}}
+    with tempfile.TemporaryDirectory() as out:
+        files = [pathlib.Path(out) / name for name in ("predictmove.jsonl", "bestmove.json", "system", "items", "answers")]
+        for file, written in zip(files, (json.dumps(asked, ensure_ascii=False) + "\n", json.dumps([told]), "play\n")):
+            file.write_text(written, encoding="utf-8")
+        asked_file, told_file, system, built, answers = map(str, files)
+        sys.argv = ["from_release.py", "--system", system, "--answers", answers, built, asked_file, told_file]
+        from_release.main()
+        first, second = common.prompts(built)
+        assert [message["content"] for message in first["prompt"]] == ["play", "Where to?\u2028"], first
+        assert [message["content"] for message in second["prompt"]] == ["s", "Which?"], second
+        assert pyarrow.parquet.read_table(answers)["response"].to_pylist() == [None, text]
+        found = reward.Judge(built).judge([(first["task_id"], "<answer>d1d2</answer>"), (second["task_id"], text)])
+        assert [reply["reward"] for reply in found] == [0.5, 1.0], found
+
+
+def check_updates():
+    """A batch is never made larger or smaller than it was asked for."""
+    os.environ.update(WORLD_SIZE="8", device_batch="4")
+    assert common.accumulation_steps(64) == 2
+    assert "cannot share" in failure(lambda: common.accumulation_steps(48))
+
+
 def check_schema():
     """The columns that `datasets`, which reads by pyarrow, makes of `examples` and of prompts."""
     message = pa.list_(pa.struct([("role", pa.string()), ("content", pa.string())]))
@@ -93,4 +125,6 @@ def check_schema():
     return len(read)
 
 
+check_release()
+check_updates()
 print(f"{check_schema()} examples are read; {check_rewards()} rewards, also from a process that was started again")

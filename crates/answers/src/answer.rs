@@ -1,5 +1,7 @@
 //! What was answered to an item.
 
+use std::borrow::Cow;
+
 use crate::Run;
 use crate::row::row;
 
@@ -48,6 +50,15 @@ impl Answer {
     /// The number of the answer among those to the item.
     pub fn sample_number(&self) -> u64 {
         self.sample.unwrap_or(0)
+    }
+
+    /// All that was written: the reasoning, where the server sends it apart, with a line end, and the visible text.
+    pub fn whole_text(&self) -> Cow<'_, str> {
+        let response = self.response.as_deref().unwrap_or_default();
+        match &self.reasoning {
+            Some(reasoning) => Cow::Owned(format!("{reasoning}\n{response}")),
+            None => Cow::Borrowed(response),
+        }
     }
 
     /// Returns true if the player was asked.

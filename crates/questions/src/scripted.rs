@@ -28,12 +28,13 @@ pub fn answer_by_rules(item: &Item, keys: Keys) -> Result<String, Failure> {
     Ok(answer.unwrap_or_default())
 }
 
-/// An answer by chance, the same for equal `seed` and `task_id`: a legal move, an option, a letter; empty for all other forms.
+/// The answer by chance with the number `sample`, the same for equal `seed` and `task_id`: a legal move, an option, a letter; empty for
+/// all other forms.
 ///
 /// # Errors
 ///
 /// The item's task is not known, or its input is no position.
-pub fn answer_at_random(item: &Item, seed: u64) -> Result<String, Failure> {
+pub fn answer_at_random(item: &Item, seed: u64, sample: u64) -> Result<String, Failure> {
     let fault = |wrong| truth::fault(item, wrong);
     let task = item.task().ok_or_else(|| truth::unknown_task(item))?;
     let choices = match task.form() {
@@ -49,7 +50,7 @@ pub fn answer_at_random(item: &Item, seed: u64) -> Result<String, Failure> {
         }
         _ => vec![String::new()],
     };
-    let mut draws = GameStream::new(&format!("questions answer {}", item.task_id), &seed.to_string(), 0);
+    let mut draws = GameStream::new(&format!("questions answer {}", item.task_id), &seed.to_string(), sample);
     let at = draws.below(choices.len().max(1) as u32) as usize;
     Ok(choices.into_iter().nth(at).unwrap_or_default())
 }

@@ -1,16 +1,16 @@
-//! Random choices of builders.
+//! Random choices of builders and players.
 
 use cwm_game::GameStream;
 use cwm_random::Random;
 
-/// The random choices of one example. Each example has a stream of its own: it does not depend on other examples, on cores, or on
+/// The random choices of one example or answer. Each has a stream of its own: it does not depend on other examples, on cores, or on
 /// other builders.
 pub struct Draws(GameStream);
 
 impl Draws {
-    /// The draws of `builder` for the position with this ordinal, in a run with `seed`.
-    pub fn new(builder: &str, seed: i128, position: u64) -> Draws {
-        Draws(GameStream::new(&format!("examples {builder}"), &seed.to_string(), position))
+    /// The draws for `purpose`, such as a builder's name, and what has this ordinal, such as a position, in a run with `seed`.
+    pub fn new(purpose: &str, seed: i128, ordinal: u64) -> Draws {
+        Draws(GameStream::new(&format!("examples {purpose}"), &seed.to_string(), ordinal))
     }
 
     /// A number from 0 up to but not including 1.
@@ -19,7 +19,7 @@ impl Draws {
     }
 
     /// True with this probability.
-    pub(crate) fn chance(&mut self, probability: f64) -> bool {
+    pub fn chance(&mut self, probability: f64) -> bool {
         self.uniform() < probability
     }
 
@@ -29,7 +29,7 @@ impl Draws {
     }
 
     /// One of `items`, each equally likely; none of none.
-    pub(crate) fn one_of<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
+    pub fn one_of<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         if items.is_empty() { None } else { items.get(self.0.below(items.len() as u32) as usize) }
     }
 
@@ -39,7 +39,7 @@ impl Draws {
     }
 
     /// The index of one of `weights`, which are not negative, in proportion to them; none if all are 0.
-    pub(crate) fn weighted(&mut self, weights: &[f64]) -> Option<usize> {
+    pub fn weighted(&mut self, weights: &[f64]) -> Option<usize> {
         let sum: f64 = weights.iter().sum();
         let mut left = self.uniform() * sum;
         let mut last = None;

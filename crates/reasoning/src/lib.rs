@@ -43,5 +43,3 @@ pub use verifier::Verifier;
 
 #[cfg(test)]
 mod golden;
-#[cfg(test)]
-mod replay;

@@ -31,7 +31,7 @@ impl MoveMeasures {
         let (win, best) = (values.win(at), values.best().1);
         MoveMeasures {
             rank: Some(values.rank(at)),
-            trivial: Some(is_trivial(uci)),
+            trivial: Some(TRIVIAL.contains(&uci)),
             best: Some(win == best),
             win_loss: Some(best - win),
             cp_loss: Some((bounded(best) - bounded(win)).min(MOST)),
@@ -44,11 +44,6 @@ const MOST: f64 = 1_000.;
 
 fn bounded(win: f64) -> f64 {
     centipawns(win).clamp(-MOST, MOST)
-}
-
-/// Whether the move is one of the sixteen.
-pub(crate) fn is_trivial(uci: &str) -> bool {
-    TRIVIAL.contains(&uci)
 }
 
 #[cfg(test)]

@@ -72,16 +72,23 @@ impl Verifier {
         self.values.as_ref()
     }
 
-    /// The item's position.
-    pub fn position(&self) -> &Chess {
-        &self.position
-    }
-
     /// The moves that can be right: all legal ones, the candidates, or the true list.
     pub fn choices(&self) -> Vec<&str> {
         match &self.truth {
             Truth::Values(values) => values.iter().map(|(uci, _)| uci).collect(),
             Truth::OneOf { candidates: moves, .. } | Truth::List(moves) => moves.iter().map(String::as_str).collect(),
+        }
+    }
+
+    /// The accuracy of a choice by chance: the share of the choices that are right; 0 where a list is wanted.
+    pub fn chance(&self) -> f64 {
+        match &self.truth {
+            Truth::Values(values) => {
+                let best = values.best().1;
+                values.iter().filter(|(_, win)| *win == best).count() as f64 / values.len() as f64
+            }
+            Truth::OneOf { candidates, .. } => 1. / candidates.len() as f64,
+            Truth::List(_) => 0.,
         }
     }
 

@@ -68,6 +68,22 @@ impl<'a, T: Task> Trainer<'a, T> {
         metrics
     }
 
+    /// One of the updates of a step, and whether it was good; [`Trainer::end_step`] ends the step.
+    pub fn update(&mut self, micro_batches: &[T::MicroBatch]) -> (StepMetrics, bool) {
+        let Trainer { task, backend, state, .. } = self;
+        let positions: usize = micro_batches.iter().map(|micro_batch| task.positions(micro_batch)).sum();
+        let learning_rate = self.schedule.at(state.adamw.updates);
+        let numbers = (positions, self.clip, learning_rate);
+        let StepEnd { loss_sum, gradient_norm, is_finite, .. } =
+            backend.step(*task, self.options, state, micro_batches, numbers);
+        let loss = loss_sum / task.denominator(positions);
+        if !is_finite {
+            backend.restore_snapshot(state);
+        }
+        let is_good = is_finite && loss.is_finite() && gradient_norm.is_finite();
+        (StepMetrics { positions, loss, learning_rate, gradient_norm }, is_good)
+    }
+
     /// Ends a step that was made of any number of [updates](Trainer::update). If one of them was bad, all are undone: the weights
     /// are restored to those before the step, moments and schedule go on.
     pub fn end_step(&mut self, is_good: bool) {
@@ -87,22 +103,6 @@ impl<'a, T: Task> Trainer<'a, T> {
             self.state.consecutive_bad_steps += 1;
             self.state.skipped += 1;
         }
-    }
-
-    /// One of the updates of a step, and whether it was good; [`Trainer::end_step`] ends the step.
-    pub fn update(&mut self, micro_batches: &[T::MicroBatch]) -> (StepMetrics, bool) {
-        let Trainer { task, backend, state, .. } = self;
-        let positions: usize = micro_batches.iter().map(|micro_batch| task.positions(micro_batch)).sum();
-        let learning_rate = self.schedule.at(state.adamw.updates);
-        let numbers = (positions, self.clip, learning_rate);
-        let StepEnd { loss_sum, gradient_norm, is_finite, .. } =
-            backend.step(*task, self.options, state, micro_batches, numbers);
-        let loss = loss_sum / task.denominator(positions);
-        if !is_finite {
-            backend.restore_snapshot(state);
-        }
-        let is_good = is_finite && loss.is_finite() && gradient_norm.is_finite();
-        (StepMetrics { positions, loss, learning_rate, gradient_norm }, is_good)
     }
 }
 
@@ -216,6 +216,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_step_of_several_updates_is_undone_as_a_whole() {
+        with_state(
+            SCHEDULE,
+            |_| {},
+            |trainer| {
+                let start = trainer.state.weights.clone();
+                assert!(trainer.update(&batch()).1 && trainer.update(&batch()).1);
+                assert_ne!(trainer.state.weights.values(), start.values());
+                trainer.end_step(false);
+                assert_eq!(trainer.state.weights.values(), start.values());
+                assert_eq!(counts(&trainer.state), (1, 2, 1, 1), "moments and schedule go on");
+                assert!(trainer.update(&batch()).1);
+                let end = trainer.state.weights.clone();
+                trainer.end_step(true);
+                assert_eq!(trainer.state.snapshot.values(), end.values());
+                assert_eq!(counts(&trainer.state), (2, 3, 1, 0));
+            },
+        );
     }
 
     #[test]

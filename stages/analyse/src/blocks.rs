@@ -1,4 +1,5 @@
-//! Blocks of games or of placed positions, each evaluated by one engine and kept in files, so that an interruption loses the open ones alone.
+//! Blocks of games or of placed positions, each evaluated by one engine and kept in files, so that an interruption loses the open ones
+//! alone.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

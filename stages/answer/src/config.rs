@@ -12,8 +12,9 @@ parameters! {
     /// Who answers, how a model is asked, and how the server is treated.
     pub struct Config {
         /// Who answers: a model behind a `server`; the `oracle`, which gives the key; `random`, a legal move, an option, or an
-        /// empty list, and of graded items any candidate, or half of a list; `rules`, which computes what rules can and else takes the best capture or counts material; `engine`, as
-        /// `rules`, but with an engine's moves and evaluations; `believed`, the rules on the boards that a world model believes in.
+        /// empty list, and of graded items any candidate, or half of a list; `rules`, which computes what rules can and else takes
+        /// the best capture or counts material; `engine`, as `rules`, but with an engine's moves and evaluations; `believed`, the
+        /// rules on the boards that a world model believes in.
         pub player: String = "server".into(),
             kind = Type::Choice(&["server", "oracle", "random", "rules", "engine", "believed"]),
         /// The model, as the server names it.

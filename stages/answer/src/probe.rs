@@ -58,7 +58,7 @@ pub fn graded_items() -> Result<Vec<Item>, Failure> {
     let mut items = Vec::new();
     for task in ReasoningTask::ALL {
         let draws = &mut Draws::new("probe", 0, 0);
-        let item = build_item(task, FEN, &values, &TaskOptions::default(), draws)?;
+        let item = build_item(task, &position, &values, &TaskOptions::default(), draws);
         let item = item.ok_or_else(|| Failure::internal(format!("no item of {}", task.name())))?;
         items.push(Item { task_id: format!("{}_0000", task.name()), ..item });
     }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use cwm_contract::Failure;
 use cwm_evaluations::{Evaluation, EvaluationsWriter, Line, Score};
-use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, Position};
+use cwm_policy::inputs::board::Board;
+use shakmaty::Position;
 
 use crate::counts::Counts;
 use crate::record::Record;
@@ -64,8 +64,6 @@ impl Values {
 
 /// The number of legal moves in a position that was read before.
 fn legal_moves(fen: &str) -> Result<usize, Failure> {
-    let wrong = |error: &dyn std::fmt::Display| Failure::internal(format!("{fen:?} was read: {error}"));
-    let setup: Fen = fen.parse().map_err(|error| wrong(&error))?;
-    let position: Chess = setup.into_position(CastlingMode::Standard).map_err(|error| wrong(&error))?;
-    Ok(position.legal_moves().len())
+    let board = Board::parse(fen).map_err(|error| Failure::internal(format!("{fen:?} was read: {error}")))?;
+    Ok(board.position().legal_moves().len())
 }

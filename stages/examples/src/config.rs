@@ -143,6 +143,11 @@ impl Config {
         }
     }
 
+    /// Whether positions of games, which have no values, are not enough.
+    pub fn needs_evaluations(&self) -> bool {
+        self.builder == "best_move" || self.needs_values()
+    }
+
     /// Whether `factual` asks what evaluations of all moves answer.
     pub fn needs_values(&self) -> bool {
         let needs = |name: &str| self.kinds.get(name).is_some_and(|tickets| *tickets > 0);

@@ -52,8 +52,7 @@ impl Stage for Examples {
 
     fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
         let config = Config::read(values).ok()?;
-        let needs_values = config.builder == "best_move" || config.needs_values();
-        (needs_values && given.contains(&"games"))
+        (config.needs_evaluations() && given.contains(&"games"))
             .then(|| format!("builds `{}` of values of moves: it needs an input `evaluations`", config.builder))
     }
 

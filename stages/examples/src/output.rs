@@ -48,9 +48,11 @@ impl Found {
         self.items.push((place, item));
     }
 
-    /// Counts a position of which nothing was built.
-    pub fn count_left_out(&mut self, reason: Reason) {
-        *self.left_out.entry(reason).or_default() += 1;
+    /// Counts a position of which nothing was built, and returns how many there are so far for this reason.
+    pub fn count_left_out(&mut self, reason: Reason) -> u64 {
+        let count = self.left_out.entry(reason).or_default();
+        *count += 1;
+        *count
     }
 }
 

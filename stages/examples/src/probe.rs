@@ -1,13 +1,14 @@
 //! The probe: the beginnings of two games, with few nodes.
 
 use cwm_chess::sample;
-use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput, Value};
+use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeOutput, Value};
 use cwm_encoding::PlainMove;
 use cwm_evaluations::{Evaluation, EvaluationsWriter, Line, Score, Source};
 use cwm_reasoning::board::{BoardForm, board_text};
 use shakmaty::{Chess, Position};
 
 use crate::Examples;
+use crate::config::Config;
 
 /// Runs `examples` with the engine of the parameters on few positions.
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
@@ -23,7 +24,9 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         ("fullmoves", Value::Map([].into())),
         ("sides", Value::Text("as_it_comes".to_owned())),
     ]);
-    let input = if context.values().get("builder").and_then(Value::as_text) == Some("best_move") {
+    let config = Config::read(context.values())
+        .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
+    let input = if config.needs_evaluations() {
         let path = context.folder().join("evaluations.parquet");
         write_evaluations(&path)?;
         ("evaluations", Label::stage("analysed"), path)

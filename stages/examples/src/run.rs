@@ -1,13 +1,17 @@
 //! The run of `examples`.
 
 use cwm_contract::{Context, Failure};
+use cwm_reasoning::board::{BoardForm, board_text};
 
-use crate::built::Built;
+use crate::built::{Built, Reason};
 use crate::config::Config;
 use crate::drawing::Drawing;
 use crate::output::{Found, write};
 use crate::positions::Positions;
 use crate::work::Workers;
+
+/// The most positions that are named because the engine left out moves.
+const MOST_LOGGED: u64 = 20;
 
 /// Reads positions, and writes `examples`, `items` and `counts`.
 pub fn run(context: &Context) -> Result<(), Failure> {
@@ -30,7 +34,13 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         let tried: Vec<usize> = next.iter().map(|(_, place)| *place).collect();
         for ((cell, place), built) in next.into_iter().zip(workers.build(&tried)?) {
             match built {
-                Built::Nothing(reason) => found.count_left_out(reason),
+                Built::Nothing(reason) => {
+                    let count = found.count_left_out(reason);
+                    if reason == Reason::Incomplete && count <= MOST_LOGGED {
+                        let fen = board_text(&places[place].position, BoardForm::Fen);
+                        context.log(format!("the engine gives fewer moves than wanted in the position `{fen}`"));
+                    }
+                }
                 Built::Example(example, tree) => {
                     drawing.built(cell);
                     found.push(place, *example, tree);

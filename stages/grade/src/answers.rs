@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use cwm_answers::{Answer, AnswersReader, Run, is_cost};
 use cwm_contract::{Context, Failure, GroupInput};
+use cwm_questions::{Judgement, PublishedVerdict};
 use rayon::prelude::*;
 
 use crate::config::Config;
 use crate::cost::cost;
 use crate::items::Items;
-use crate::judges::{AnswerJudgement, ItemJudge};
+use crate::judges::{ItemJudge, Ruling};
 
 /// Answers that are judged side by side.
 const BLOCK: usize = 1_024;
@@ -30,7 +31,9 @@ pub struct GradedAnswer {
     /// The number of the answer among those to the item.
     pub sample: u64,
     /// What it is.
-    pub judgement: AnswerJudgement,
+    pub judgement: Judgement,
+    /// What it is besides, by the rules of a task or as a judge's.
+    pub ruling: Ruling,
     /// Tokens of the prompt.
     pub prompt_tokens: Option<u64>,
     /// Tokens of the completion.
@@ -79,8 +82,7 @@ impl RunGrades {
             let asked: Vec<(usize, &Answer)> =
                 places.into_iter().zip(&block).filter(|(_, answer)| answer.is_asked()).collect();
             let judge = |(place, answer): &(usize, &Answer)| {
-                let judgement = judges[*place].judge(answer, run.max_tokens, &options);
-                GradedAnswer::new(answer, judgement, prices)
+                GradedAnswer::new(answer, judges[*place].judge(answer, run.max_tokens, &options), prices)
             };
             let judged: Vec<GradedAnswer> = asked.par_iter().map(judge).collect();
             for ((place, answer), graded) in asked.into_iter().zip(judged) {
@@ -106,22 +108,28 @@ impl RunGrades {
     /// The share of the answers to an item that are correct; none where the player was not asked.
     pub fn correct_share(&self, place: usize) -> Option<f64> {
         let answers = &self.grades[place];
-        let correct = answers.iter().filter(|answer| answer.judgement.is_correct()).count();
+        let correct = answers.iter().filter(|answer| answer.is_correct()).count();
         (!answers.is_empty()).then(|| correct as f64 / answers.len() as f64)
     }
 }
 
 impl GradedAnswer {
-    fn new(answer: &Answer, judgement: AnswerJudgement, prices: Option<&BTreeMap<String, f64>>) -> Self {
+    fn new(answer: &Answer, (judgement, ruling): (Judgement, Ruling), prices: Option<&BTreeMap<String, f64>>) -> Self {
         GradedAnswer {
             sample: answer.sample_number(),
             judgement,
+            ruling,
             prompt_tokens: answer.prompt_tokens,
             completion_tokens: answer.completion_tokens,
             reasoning_tokens: answer.reasoning_tokens,
             total_tokens: answer.total_tokens,
             cost: cost(answer, prices),
         }
+    }
+
+    /// Whether its verdict is correct, its reward is 1, or it is a judge's that can be read.
+    pub fn is_correct(&self) -> bool {
+        self.judgement.verdict == PublishedVerdict::Correct
     }
 }
 

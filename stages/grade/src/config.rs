@@ -12,9 +12,6 @@ use crate::judges::Options;
 /// What can have a price.
 const PRICED: [&str; 3] = ["input", "output", "reasoning"];
 
-/// The published cut.
-const CUT: f64 = 0.3;
-
 parameters! {
     /// Parameters of `grade`.
     pub struct Config {
@@ -34,7 +31,7 @@ parameters! {
         /// legal in the item's position; `line`, also if it is after the moves directly before it in the sentence.
         pub claims: String = "rule".into(), kind = Type::Choice(&["none", "rule", "line"]),
         /// A legal move whose scaled value is below this has the reward 0.
-        pub cut: f64 = CUT,
+        pub cut: f64 = RewardOptions::default().cut,
         /// How the value of a legal move is scaled: `normalise`, by where it lies between the least and the greatest; `linear`, by its place
         /// among the legal moves.
         pub scaling: String = "normalise".into(), kind = Type::Choice(&["normalise", "linear"]),
@@ -47,7 +44,7 @@ impl Config {
         let at_default = [
             ("reading", self.reading == "release"),
             ("claims", self.claims == "rule"),
-            ("cut", self.cut == CUT),
+            ("cut", self.cut == RewardOptions::default().cut),
             ("scaling", self.scaling == "normalise"),
         ];
         at_default.into_iter().filter(|(_, is_default)| *is_default).map(|(name, _)| name).collect()

@@ -11,9 +11,9 @@ pub fn count<'g>(grades: impl Iterator<Item = &'g GradedAnswer>) -> Tally {
     for graded in grades {
         let judgement = &graded.judgement;
         tally.items += 1;
-        *verdict_count(&mut tally, judgement.published()) += 1;
-        let is_correct = judgement.is_correct();
-        match judgement.sound() {
+        *verdict_count(&mut tally, judgement.verdict) += 1;
+        let is_correct = graded.is_correct();
+        match judgement.sound {
             Some(true) => {
                 tally.sound += 1;
                 tally.format_cost += u64::from(!is_correct);
@@ -21,7 +21,7 @@ pub fn count<'g>(grades: impl Iterator<Item = &'g GradedAnswer>) -> Tally {
             Some(false) => tally.key_cost += u64::from(is_correct),
             None => tally.unread += 1,
         }
-        if let Some(fault) = judgement.fault() {
+        if let Some(fault) = judgement.fault {
             *fault_count(&mut tally, fault) += 1;
         }
         tally.with_tokens += u64::from(graded.completion_tokens.is_some());

@@ -1,10 +1,8 @@
 //! What judges answers to an item: its key, the rules of a graded item, or the form of a judge's answer.
 
-use std::borrow::Cow;
-
 use cwm_answers::Answer;
 use cwm_contract::Failure;
-use cwm_questions::{AnswerType, Item, Judge, Judgement, Length, MoveFault, PublishedVerdict};
+use cwm_questions::{AnswerType, Item, Judge, Judgement, Length, PublishedVerdict};
 use cwm_reasoning::{
     AnswerVerdict, ClaimRule, JudgeReader, JudgeTask, Judged, MoveMeasures, Opinion, ReadAnswer, ReasoningTask,
     RewardOptions, Verifier,
@@ -15,7 +13,7 @@ pub enum ItemJudge<'i> {
     /// To an item of ChessQA.
     ByKey(Judge<'i>),
     /// To a graded item.
-    ByRules(&'i Item, Box<Verifier>),
+    ByRules(Box<Verifier>),
     /// Of a judge, to an item about another answer.
     Reader(Box<JudgeReader>),
 }
@@ -29,15 +27,27 @@ pub struct Options {
     pub claims: Option<ClaimRule>,
 }
 
-/// What an answer is.
+/// What an answer is besides its judgement.
 #[derive(Clone, Debug, PartialEq)]
-pub enum AnswerJudgement {
-    /// To an item of ChessQA.
-    ByKey(Judgement),
+pub enum Ruling {
+    /// Nothing more, to an item of ChessQA.
+    ByKey,
     /// To a graded item.
     ByRules(Box<RuledAnswer>),
     /// Of a judge; none if it cannot be read.
     Opinion(Option<Opinion>),
+}
+
+impl Ruling {
+    /// What an answer to a graded item is.
+    pub fn ruled(&self) -> Option<&RuledAnswer> {
+        if let Ruling::ByRules(ruled) = self { Some(ruled) } else { None }
+    }
+
+    /// What an answer of a judge says; none of others, and where it cannot be read.
+    pub fn opinion(&self) -> Option<Opinion> {
+        if let Ruling::Opinion(opinion) = self { *opinion } else { None }
+    }
 }
 
 /// What an answer to a graded item is.
@@ -74,26 +84,29 @@ impl<'i> ItemJudge<'i> {
             AnswerType::Graded if JudgeTask::of_name(&item.task_type).is_some() => {
                 ItemJudge::Reader(Box::new(JudgeReader::new(item)?))
             }
-            AnswerType::Graded => ItemJudge::ByRules(item, Box::new(Verifier::new(item)?)),
+            AnswerType::Graded => ItemJudge::ByRules(Box::new(Verifier::new(item)?)),
             AnswerType::Single | AnswerType::Multi => ItemJudge::ByKey(Judge::new(item)?),
         })
     }
 
     /// Judges an answer, of at most `max_tokens` where that is known.
-    pub fn judge(&self, answer: &Answer, max_tokens: Option<u64>, options: &Options) -> AnswerJudgement {
+    pub fn judge(&self, answer: &Answer, max_tokens: Option<u64>, options: &Options) -> (Judgement, Ruling) {
         let response = answer.response.as_deref().unwrap_or_default();
         match self {
             ItemJudge::ByKey(judge) => {
                 let length = Length { completion_tokens: answer.completion_tokens, max_tokens };
-                AnswerJudgement::ByKey(judge.judge(response, length))
+                (judge.judge(response, length), Ruling::ByKey)
             }
-            ItemJudge::ByRules(_, verifier) => {
+            ItemJudge::ByRules(verifier) => {
                 let judged = verifier.judge(response, &options.reward);
                 let measures = verifier.measures(&judged);
-                let claims = options.claims.map(|rule| claims(verifier, &text_of(answer, response), rule, &judged));
-                AnswerJudgement::ByRules(Box::new(RuledAnswer { judged, measures, claims }))
+                let claims = options.claims.map(|rule| claims(verifier, &answer.whole_text(), rule, &judged));
+                (judgement(&judged), Ruling::ByRules(Box::new(RuledAnswer { judged, measures, claims })))
             }
-            ItemJudge::Reader(reader) => AnswerJudgement::Opinion(reader.read(response)),
+            ItemJudge::Reader(reader) => {
+                let opinion = reader.read(response);
+                (judgement_of_opinion(opinion), Ruling::Opinion(opinion))
+            }
         }
     }
 
@@ -101,26 +114,9 @@ impl<'i> ItemJudge<'i> {
     pub fn chance(&self) -> f64 {
         match self {
             ItemJudge::ByKey(judge) => judge.chance(),
-            ItemJudge::ByRules(item, verifier) => match (verifier.task(), verifier.values()) {
-                (ReasoningTask::PredictMove, Some(values)) => {
-                    let best = values.iter().filter(|(_, win)| *win == values.best().1).count();
-                    best as f64 / values.len() as f64
-                }
-                _ => {
-                    let candidates = item.metadata.get("candidates").and_then(|candidates| candidates.as_array());
-                    candidates.map_or(0.0, |candidates| 1.0 / candidates.len() as f64)
-                }
-            },
+            ItemJudge::ByRules(verifier) => verifier.chance(),
             ItemJudge::Reader(_) => 0.0,
         }
-    }
-}
-
-/// The text that can claim something: the reasoning, where the server sends it apart, and the answer.
-fn text_of<'a>(answer: &'a Answer, response: &'a str) -> Cow<'a, str> {
-    match &answer.reasoning {
-        Some(reasoning) => Cow::Owned(format!("{reasoning}\n{response}")),
-        None => Cow::Borrowed(response),
     }
 }
 
@@ -135,87 +131,27 @@ fn claims(verifier: &Verifier, text: &str, rule: ClaimRule, judged: &Judged) -> 
     }
 }
 
-impl AnswerJudgement {
-    /// The text of the answer; none if none is found.
-    pub fn extracted(&self) -> Option<String> {
-        match self {
-            AnswerJudgement::ByKey(judgement) => judgement.extracted.clone(),
-            AnswerJudgement::ByRules(ruled) => ruled.judged.read.as_ref().map(|read| match read {
-                ReadAnswer::Move(uci) => uci.clone(),
-                ReadAnswer::Moves(moves) => moves.join(", "),
-            }),
-            AnswerJudgement::Opinion(opinion) => opinion.map(|opinion| opinion.to_string()),
-        }
-    }
+/// The same as an answer to an item of ChessQA: it is correct if its reward is 1.
+fn judgement(judged: &Judged) -> Judgement {
+    let extracted = judged.read.as_ref().map(|read| match read {
+        ReadAnswer::Move(uci) => uci.clone(),
+        ReadAnswer::Moves(moves) => moves.join(", "),
+    });
+    let is_correct = judged.reward == 1.0;
+    let verdict = match judged.verdict {
+        _ if is_correct => PublishedVerdict::Correct,
+        AnswerVerdict::Unreadable => PublishedVerdict::FormatError,
+        _ => PublishedVerdict::WrongAnswer,
+    };
+    Judgement { sound: extracted.as_ref().map(|_| is_correct), extracted, verdict, fault: None }
+}
 
-    /// The name of the verdict.
-    pub fn verdict(&self) -> &'static str {
-        match self {
-            AnswerJudgement::ByKey(judgement) => judgement.verdict.name(),
-            AnswerJudgement::ByRules(ruled) => ruled.judged.verdict.name(),
-            AnswerJudgement::Opinion(Some(_)) => "judged",
-            AnswerJudgement::Opinion(None) => "judge_failed",
-        }
-    }
-
-    /// The verdict as those of ChessQA count it.
-    pub fn published(&self) -> PublishedVerdict {
-        match self {
-            AnswerJudgement::ByKey(judgement) => judgement.verdict,
-            AnswerJudgement::ByRules(ruled) if ruled.judged.reward == 1.0 => PublishedVerdict::Correct,
-            AnswerJudgement::ByRules(ruled) if ruled.judged.verdict == AnswerVerdict::Unreadable => {
-                PublishedVerdict::FormatError
-            }
-            AnswerJudgement::ByRules(_) => PublishedVerdict::WrongAnswer,
-            AnswerJudgement::Opinion(Some(_)) => PublishedVerdict::Correct,
-            AnswerJudgement::Opinion(None) => PublishedVerdict::FormatError,
-        }
-    }
-
-    /// Whether the answer is correct: its verdict is, its reward is 1, or it is a judge's that can be read.
-    pub fn is_correct(&self) -> bool {
-        self.published() == PublishedVerdict::Correct
-    }
-
-    /// Whether a chess player is right who follows the prompt; none if the answer cannot be read.
-    pub fn sound(&self) -> Option<bool> {
-        match self {
-            AnswerJudgement::ByKey(judgement) => judgement.sound,
-            AnswerJudgement::ByRules(ruled) => ruled.judged.read.is_some().then(|| self.is_correct()),
-            AnswerJudgement::Opinion(opinion) => opinion.map(|_| true),
-        }
-    }
-
-    /// Why a move is wrong.
-    pub fn fault(&self) -> Option<MoveFault> {
-        match self {
-            AnswerJudgement::ByKey(judgement) => judgement.fault,
-            AnswerJudgement::ByRules(_) | AnswerJudgement::Opinion(_) => None,
-        }
-    }
-
-    /// From 0 to 1, of a graded item and of a judge; none where nothing has a score.
-    pub fn score(&self) -> Option<f64> {
-        match self {
-            AnswerJudgement::ByKey(_) => None,
-            AnswerJudgement::ByRules(ruled) => ruled.judged.score,
-            AnswerJudgement::Opinion(opinion) => opinion.as_ref()?.score(),
-        }
-    }
-
-    /// What an answer of a judge says; none of others, and where it cannot be read.
-    pub fn opinion(&self) -> Option<Opinion> {
-        match self {
-            AnswerJudgement::Opinion(opinion) => *opinion,
-            AnswerJudgement::ByKey(_) | AnswerJudgement::ByRules(_) => None,
-        }
-    }
-
-    /// What an answer to a graded item is.
-    pub fn ruled(&self) -> Option<&RuledAnswer> {
-        match self {
-            AnswerJudgement::ByKey(_) | AnswerJudgement::Opinion(_) => None,
-            AnswerJudgement::ByRules(ruled) => Some(ruled),
-        }
+/// The same of a judge's answer: it is correct if it can be read.
+fn judgement_of_opinion(opinion: Option<Opinion>) -> Judgement {
+    Judgement {
+        extracted: opinion.map(|opinion| opinion.to_string()),
+        verdict: if opinion.is_some() { PublishedVerdict::Correct } else { PublishedVerdict::FormatError },
+        sound: opinion.map(|_| true),
+        fault: None,
     }
 }

@@ -1,11 +1,12 @@
 //! The stage `grade`: what the answers of all runs are, and what they come to.
 //!
-//! - `items`: the items, and their tasks. `judges`: what judges answers to an item. `answers`: the answers of a run, each judged. `cost`: what
-//!   an answer cost.
+//! - `items`: the items, and their tasks. `judges`: what judges answers to an item. `answers`: the answers of a run, each judged.
+//!   `cost`: what an answer cost.
 //! - `resamples`: accuracies of tasks whose items are drawn anew. `counts`: sums of a run. `tallies`: both together. `measures`: measures
 //!   of answers to graded items. `opinions`: those of runs by the answers of a judge.
 //!
-//! What is true and how an answer is read is the business of `cwm-questions` and `cwm-reasoning`. This crate must not know who was asked, or how.
+//! What is true and how an answer is read is the business of `cwm-questions` and `cwm-reasoning`. This crate must not know who was
+//! asked, or how.
 
 mod answers;
 mod config;

@@ -206,7 +206,7 @@ pub fn estimate(list: &[Addend<2>], [drawn, of_drawn]: [Vec<f64>; 2]) -> Option<
 fn moves<'r>(run: &'r RunGrades, task: &Task) -> BTreeMap<&'r str, u64> {
     let mut moves = BTreeMap::new();
     for answer in task.places.iter().flat_map(|place| &run.grades[*place]) {
-        if let Some(uci) = answer.judgement.ruled().and_then(legal_move) {
+        if let Some(uci) = answer.ruling.ruled().and_then(legal_move) {
             *moves.entry(uci).or_default() += 1;
         }
     }
@@ -216,10 +216,27 @@ fn moves<'r>(run: &'r RunGrades, task: &Task) -> BTreeMap<&'r str, u64> {
 /// What each item of the task adds to both sums, by its place in the task.
 fn addends(run: &RunGrades, task: &Task, measured: Measured, commonest: Option<&str>) -> Vec<Addend<2>> {
     let of_item = |place: &usize| {
-        let answers = run.grades[*place].iter().filter_map(|answer| answer.judgement.ruled());
+        let answers = run.grades[*place].iter().filter_map(|answer| answer.ruling.ruled());
         let parts = answers.filter_map(|answer| measured.of_answer(answer, commonest));
         parts.fold([0.0; 2], |sums, part| [sums[0] + part[0], sums[1] + part[1]])
     };
     let all = task.places.iter().map(of_item).enumerate();
     all.filter(|(_, [_, of])| *of > 0.0).map(Addend::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of any number of legal moves, by whole numbers.
+    #[test]
+    fn ranks_are_sorted_into_tenths() {
+        for others in 1..=217_usize {
+            for better in 0..=others {
+                let rank = 1.0 - better as f64 / others as f64;
+                assert_eq!(part_of(rank), (10 * (others - better) / others).min(9), "{better} of {others}");
+            }
+        }
+        assert_eq!([0.0, 0.1, 0.3, 0.7, 0.9, 1.0].map(part_of), [0, 1, 3, 7, 9, 9]);
+    }
 }

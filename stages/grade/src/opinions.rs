@@ -50,7 +50,7 @@ pub fn measures(
             continue;
         }
         let [run, task, of] = ["run", "task", "of"].map(|name| item.metadata.text(name).unwrap_or_default());
-        let opinion = answers.iter().find_map(|answer| answer.judgement.opinion());
+        let opinion = answers.iter().find_map(|answer| answer.ruling.opinion());
         asked += 1;
         failed += u64::from(opinion.is_none());
         groups.entry((run, task, item.task_type.as_str())).or_default().entry(of).or_default().extend(opinion);

@@ -8,6 +8,7 @@ use cwm_questions::MoveFault;
 
 use crate::answers::{GradedAnswer, RunGrades};
 use crate::items::Items;
+use crate::judges::Ruling;
 
 /// Writes the grades of all runs, in the order of the items.
 ///
@@ -34,23 +35,29 @@ pub fn write(path: &Path, graded: &Graded, items: &Items, runs: &[RunGrades]) ->
 
 /// The grade of an answer, without names.
 fn grade(answer: &GradedAnswer) -> Grade {
-    let judgement = &answer.judgement;
-    let ruled = judgement.ruled();
+    let (judgement, ruled) = (&answer.judgement, answer.ruling.ruled());
+    let verdict = match &answer.ruling {
+        Ruling::ByKey => judgement.verdict.name(),
+        Ruling::ByRules(ruled) => ruled.judged.verdict.name(),
+        Ruling::Opinion(Some(_)) => "judged",
+        Ruling::Opinion(None) => "judge_failed",
+    };
+    let of_judge = answer.ruling.opinion().and_then(|opinion| opinion.score());
     let measures = ruled.map(|ruled| ruled.measures).unwrap_or_default();
     let claims = ruled.and_then(|ruled| ruled.claims);
     Grade {
         sample: answer.sample,
-        extracted: judgement.extracted(),
-        verdict: judgement.verdict().to_owned(),
-        correct: judgement.is_correct(),
-        sound: judgement.sound(),
-        fault: judgement.fault().map(|fault| MoveFault::name(fault).to_owned()),
+        extracted: judgement.extracted.clone(),
+        verdict: verdict.to_owned(),
+        correct: answer.is_correct(),
+        sound: judgement.sound,
+        fault: judgement.fault.map(|fault| MoveFault::name(fault).to_owned()),
         prompt_tokens: answer.prompt_tokens,
         completion_tokens: answer.completion_tokens,
         reasoning_tokens: answer.reasoning_tokens,
         total_tokens: answer.total_tokens,
         cost: answer.cost,
-        score: judgement.score(),
+        score: ruled.and_then(|ruled| ruled.judged.score).or(of_judge),
         reward: ruled.map(|ruled| ruled.judged.reward),
         rank: measures.rank,
         win_loss: measures.win_loss,

@@ -83,7 +83,7 @@ fn pair(
         return Ok(None);
     }
     let is_first_correct =
-        |run: &RunGrades, place: usize| run.grades[place].first().is_some_and(|answer| answer.judgement.is_correct());
+        |run: &RunGrades, place: usize| run.grades[place].first().is_some_and(|answer| answer.is_correct());
     let [run, other] = pair.map(|run| &runs[run]);
     let mut tally = PairTally { run: run.run.full_name(), other: other.run.full_name(), ..PairTally::default() };
     let mut shares = [0.0; 2];

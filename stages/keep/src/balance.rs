@@ -7,44 +7,45 @@ use cwm_game::GameStream;
 use cwm_random::Random;
 use cwm_shares::largest_remainders;
 
+use crate::answers::{PassingAnswer, Reason, TeacherAnswers};
 use crate::config::Config;
-use crate::passed::{Passed, Read, Reason};
 
 /// Draws answers as the parameters have it: first by full-move number, then so that no kind of piece has too large a share. Returns the
 /// number of those that were not drawn.
 ///
 /// # Errors
 /// The shares are no table.
-pub fn balance(config: &Config, read: &mut Read) -> Result<u64, Failure> {
+pub fn balance(config: &Config, answers: &mut TeacherAnswers) -> Result<u64, Failure> {
     let mut stream = GameStream::new("keep", &config.seed.to_string(), 0);
-    let not_drawn = limit(config, read, &mut stream)?;
-    let kinds: Vec<Option<&str>> = read.passed.iter().map(|passed| passed.piece.as_deref()).collect();
+    let not_drawn = limit(config, answers, &mut stream)?;
+    let kinds: Vec<Option<&str>> = answers.passing.iter().map(|answer| answer.piece.as_deref()).collect();
     let surplus = surplus(&kinds, config.largest_piece_share, &mut stream);
-    remove(read, &surplus, Some(Reason::Piece));
+    remove(answers, &surplus, Some(Reason::Piece));
     Ok(not_drawn)
 }
 
 /// Draws `limit` answers: each range of full-move numbers has its share, at most what it has, and what is missing is drawn of the rest.
-fn limit(config: &Config, read: &mut Read, stream: &mut GameStream) -> Result<u64, Failure> {
+fn limit(config: &Config, answers: &mut TeacherAnswers, stream: &mut GameStream) -> Result<u64, Failure> {
     let Some(limit) = config.limit else { return Ok(0) };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let shares = config.fullmove_shares().map_err(|wrong| Failure::input(format!("`fullmoves` {wrong}")))?;
-    let bucket = |passed: &Passed| shares.as_ref().map_or(Some(0), |shares| shares.bucket(passed.fullmove));
-    let outside: Vec<usize> = (0..read.passed.len()).filter(|&at| bucket(&read.passed[at]).is_none()).collect();
-    remove(read, &outside, Some(Reason::Fullmove));
-    let mut order: Vec<usize> = (0..read.passed.len()).collect();
+    let bucket = |answer: &PassingAnswer| shares.as_ref().map_or(Some(0), |shares| shares.bucket(answer.fullmove));
+    let passing = &answers.passing;
+    let outside: Vec<usize> = (0..passing.len()).filter(|&at| bucket(&passing[at]).is_none()).collect();
+    remove(answers, &outside, Some(Reason::Fullmove));
+    let mut order: Vec<usize> = (0..answers.passing.len()).collect();
     stream.shuffle(&mut order);
     let mut wanted = largest_remainders(&shares.as_ref().map_or_else(|| vec![1.], |shares| shares.shares()), limit);
     let mut rest = Vec::new();
     for at in order {
-        match bucket(&read.passed[at]).map(|bucket| &mut wanted[bucket]) {
+        match bucket(&answers.passing[at]).map(|bucket| &mut wanted[bucket]) {
             Some(left) if *left > 0 => *left -= 1,
             _ => rest.push(at),
         }
     }
     let missing = wanted.iter().sum::<usize>().min(rest.len());
     let not_drawn = rest.split_off(missing);
-    remove(read, &not_drawn, None);
+    remove(answers, &not_drawn, None);
     Ok(not_drawn.len() as u64)
 }
 
@@ -70,16 +71,16 @@ fn surplus(kinds: &[Option<&str>], share: f64, stream: &mut GameStream) -> Vec<u
 }
 
 /// Removes the answers with these indices, and counts them.
-fn remove(read: &mut Read, indices: &[usize], reason: Option<Reason>) {
-    let mut removed = vec![false; read.passed.len()];
+fn remove(answers: &mut TeacherAnswers, indices: &[usize], reason: Option<Reason>) {
+    let mut removed = vec![false; answers.passing.len()];
     for &at in indices {
         removed[at] = true;
         if let Some(reason) = reason {
-            read.count(reason);
+            answers.count(reason);
         }
     }
     let mut removed = removed.into_iter();
-    read.passed.retain(|_| !removed.next().unwrap_or(false));
+    answers.passing.retain(|_| !removed.next().unwrap_or(false));
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 //!
 //! Whether an answer is right is the work of `grade`; this stage compares its scores with thresholds, and draws.
 
+mod answers;
 mod balance;
 mod config;
 mod output;
-mod passed;
 mod probe;
 mod run;
 

@@ -7,35 +7,45 @@ use cwm_contract::{Context, Failure};
 use cwm_questions::write_line;
 use serde_json::json;
 
+use crate::answers::{Reason, TeacherAnswers};
 use crate::config::Config;
-use crate::passed::{Read, Reason};
 
 /// Writes `examples` and `counts`.
 ///
 /// # Errors
 /// Nothing is kept, or the disk refuses.
-pub fn write(context: &Context, config: &Config, read: Read, not_drawn: u64) -> Result<(), Failure> {
+pub fn write(context: &Context, config: &Config, answers: TeacherAnswers, not_drawn: u64) -> Result<(), Failure> {
     let left_out: BTreeMap<&str, u64> =
-        Reason::ALL.iter().map(|reason| (reason.name(), read.left_out.get(reason).copied().unwrap_or(0))).collect();
-    let count = read.passed.len();
+        Reason::ALL.iter().map(|reason| (reason.name(), answers.left_out.get(reason).copied().unwrap_or(0))).collect();
+    let count = answers.passing.len();
+    let surplus = left_out[Reason::Piece.name()];
     if count == 0 {
         let reasons = left_out.iter().filter(|(_, count)| **count > 0);
         let reasons: Vec<String> = reasons.map(|(reason, count)| format!("{reason} {count}")).collect();
-        let message = format!("no answer of {} is kept; left out are: {}", read.answers, reasons.join(", "));
-        return Err(Failure::input(message).hint("lower `predict` or `legal`, or give more answers"));
+        let message = format!("no answer of {} is kept; left out are: {}", answers.total, reasons.join(", "));
+        let hint = if surplus > 0 {
+            "raise `largest_piece_share`, or give answers about more kinds of piece"
+        } else {
+            "lower `predict` or `legal`, or give more answers"
+        };
+        return Err(Failure::input(message).hint(hint));
     }
     if let Some(limit) = config.limit.filter(|limit| (count as u64) < *limit) {
-        context.note(format!("{count} of {limit} answers: no more are right"));
+        let why = match surplus {
+            0 => "no more are right".to_owned(),
+            _ => format!("{surplus} that were drawn are left out by `largest_piece_share`"),
+        };
+        context.note(format!("{count} of {limit} answers: {why}"));
     }
     let mut tasks: BTreeMap<String, u64> = BTreeMap::new();
     let mut out = BufWriter::new(fs_err::File::create(context.output("examples")?)?);
-    for (number, passed) in read.passed.into_iter().enumerate() {
-        *tasks.entry(passed.task).or_default() += 1;
-        write_line(&mut out, &passed.example.numbered(number))?;
+    for (number, answer) in answers.passing.into_iter().enumerate() {
+        *tasks.entry(answer.task).or_default() += 1;
+        write_line(&mut out, &answer.example.numbered(number))?;
     }
     out.flush()?;
     let counts = json!({
-        "stage": "keep", "answers": read.answers, "examples": count, "left_out": left_out, "not_drawn": not_drawn, "tasks": tasks,
+        "stage": "keep", "answers": answers.total, "examples": count, "left_out": left_out, "not_drawn": not_drawn, "tasks": tasks,
     });
     fs_err::write(context.output("counts")?, format!("{counts}\n"))?;
     context.metric("examples", count as f64);

@@ -4,7 +4,7 @@ use cwm_contract::{Context, Failure};
 use cwm_questions::{UnknownTasks, read_item_files};
 
 use crate::config::Config;
-use crate::{balance, output, passed};
+use crate::{answers, balance, output};
 
 /// Reads `items`, `answers` and `grades`, and writes `examples` and `counts`.
 pub fn run(context: &Context) -> Result<(), Failure> {
@@ -13,7 +13,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let files = context.group("items").iter().map(|input| (input.label.to_string(), &*input.path));
     let items = read_item_files(files, UnknownTasks::Fail)?;
     context.activity("reading answers");
-    let mut read = passed::read(context, &config, &items)?;
-    let not_drawn = balance::balance(&config, &mut read)?;
-    output::write(context, &config, read, not_drawn)
+    let mut found = answers::read(context, &config, &items)?;
+    let not_drawn = balance::balance(&config, &mut found)?;
+    output::write(context, &config, found, not_drawn)
 }

@@ -146,7 +146,7 @@ fn no_kind_of_piece_has_too_large_a_share() {
     let task = ReasoningTask::LegalMoves.name();
     let pieces = ["white king", "black king", "white rook", "black queen", "white knight", "black pawn"];
     let items: Vec<Item> = (0..60).map(|number| item(task, number, pieces[number % 6], 1)).collect();
-    let right = |item| answer(item, 0, "<answer>['a1a2']</answer>", AnswerVerdict::Scored, Some(1.));
+    let right = |item: &Item| answer(item, 0, "<answer>['a1a2']</answer>", AnswerVerdict::Scored, Some(1.));
     let answers: Vec<_> = items.iter().map(right).collect();
     let outcome = trial(folder.path(), &items, &answers).run(&Keep).unwrap();
     let of = |piece: &str| {
@@ -157,6 +157,16 @@ fn no_kind_of_piece_has_too_large_a_share() {
     };
     assert_eq!(["king", "rook", "queen", "knight", "pawn"].map(of), [13, 10, 10, 10, 10]);
     assert!(counts(&outcome).contains(r#""piece":7"#), "{}", counts(&outcome));
+    // All are drawn, and then some are left out again.
+    let outcome = trial(folder.path(), &items, &answers).with("limit", Value::Int(60)).run(&Keep).unwrap();
+    let note = "53 of 60 answers: 7 that were drawn are left out by `largest_piece_share`";
+    assert!(outcome.events.iter().any(|event| matches!(event, Event::Note(found) if found == note)));
+    // One kind has more than a quarter however few there are.
+    let queens: Vec<Item> = (0..10).map(|number| item(task, number, "black queen", 1)).collect();
+    let answers: Vec<_> = queens.iter().map(right).collect();
+    let failure = trial(folder.path(), &queens, &answers).run(&Keep).err().unwrap();
+    assert_eq!(failure.message, "no answer of 10 is kept; left out are: piece 10");
+    assert!(failure.hint.unwrap().contains("`largest_piece_share`"));
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! The probe: short trainings of the very family, options, size and precision, and the schedule's rates.
 //!
 //! As that of `train`: sequences reach beyond the chunks of the recurrent families, there are two epochs, gradients that are
-//! clipped, several micro-batches in a batch, and batches that are bad.
+//! clipped, several micro-batches in a batch, batches that are bad, and weights to begin with.
 
 use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeInput, ProbeOutput, Value};
+use cwm_models::checkpoint::{Description, FORMAT, Status, write};
 use cwm_sequences::{NO_LOSS, SHARD_ROWS, Sequence, SequencesWriter, Vocabulary};
+use serde_json::{Map, json};
 
 use crate::Learn;
 use crate::config::Config;
@@ -69,6 +71,19 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         ("lr", Value::Float(1e38)),
     ]);
     probed.extend(context.run(&Learn, "guarded", &guarded, &inputs)?);
+    let checkpoint = context.folder().join("checkpoint");
+    let description = Description {
+        format: FORMAT,
+        architecture: network.architecture().clone(),
+        parameters: network.layout().total() as u64,
+        status: Status::Finished,
+        training: Map::from_iter([("vocabulary".to_owned(), json!(vocabulary))]),
+    };
+    write(&checkpoint, &description, &network.initial_weights(3))?;
+    let [train, validation] = inputs;
+    let inputs = [train, validation, ("checkpoint", Label::stage("model"), checkpoint)];
+    let begun = values(&[("steps", Value::Int(1)), ("warmup", Value::Int(0))]);
+    probed.extend(context.run(&Learn, "begun", &begun, &inputs)?);
     probed.insert("schedule".into(), config.hyper.probed_rates());
     Ok(probed)
 }

@@ -5,6 +5,7 @@
 mod config;
 mod probe;
 mod run;
+mod tokens;
 
 use cwm_contract::{
     Context, Failure, Format, Input, Needs, Output, ParameterError, ParameterSpec, Parameters, ProbeContext,

@@ -9,6 +9,7 @@ use cwm_random::Random;
 use cwm_reasoning::{Example, Mixture, Source, mix, read_examples};
 
 use crate::config::Config;
+use crate::tokens::TokenCounter;
 
 /// A mix with less than this share of its tokens is pointed out.
 const NEARLY_ALL: f64 = 0.95;
@@ -16,12 +17,13 @@ const NEARLY_ALL: f64 = 0.95;
 /// Reads `examples`, and writes `examples` and `mixture`.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
+    let counter = TokenCounter::open(config.tokenizer.as_ref().map(|file| &*file.0))?;
     let (mut sources, mut examples) = (Vec::new(), Vec::new());
     for (input, weight) in weighted(context.group("examples"), &config)? {
         context.check_cancelled()?;
         context.activity(format!("reading {}", input.label));
         let read = if weight > 0. { shuffled(input, &config)? } else { Vec::new() };
-        let tokens = read.iter().map(|example| tokens(example.target())).collect();
+        let tokens = read.iter().map(|example| counter.count(example.target())).collect::<Result<_, _>>()?;
         sources.push(Source { name: input.label.to_string(), weight, tokens });
         examples.push(read.into_iter());
     }
@@ -29,10 +31,9 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     if mixed.order.is_empty() {
         return Err(nothing(&mixed.mixture));
     }
-    let missing = || Failure::internal("a source has fewer examples than tokens");
-    let taken =
-        mixed.order.iter().map(|&source| named(&sources[source].name, examples[source].next().ok_or_else(missing)?));
-    let mut taken = taken.collect::<Result<Vec<Example>, Failure>>()?;
+    let taken = mixed.order.iter().map(|&source| Some(named(&sources[source].name, examples[source].next()?)));
+    let taken = taken.collect::<Option<Vec<Example>>>();
+    let mut taken = taken.ok_or_else(|| Failure::internal("a source has fewer examples than tokens"))?;
     stream("mix", &config).shuffle(&mut taken);
     let mut out = BufWriter::new(fs_err::File::create(context.output("examples")?)?);
     for example in &taken {
@@ -76,14 +77,8 @@ fn stream(purpose: &str, config: &Config) -> GameStream {
 }
 
 /// The example, whose id has its source before it: ids are unique in one source alone.
-fn named(source: &str, mut example: Example) -> Result<Example, Failure> {
-    example.id = format!("{source}/{}", example.id);
-    Ok(example)
-}
-
-/// The tokens of a text: its words.
-fn tokens(text: &str) -> u64 {
-    text.split_whitespace().count() as u64
+fn named(source: &str, example: Example) -> Example {
+    Example { id: format!("{source}/{}", example.id), ..example }
 }
 
 fn nothing(mixture: &Mixture) -> Failure {

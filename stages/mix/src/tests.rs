@@ -1,12 +1,8 @@
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use cwm_contract::testing::{self, Outcome, Trial};
 use cwm_contract::{Event, Label, Value, Values};
-use cwm_game::GameStream;
-use cwm_random::Random;
 use cwm_reasoning::{Example, Mixture, read_examples};
-use serde::Deserialize;
 use tempfile::tempdir;
 
 use crate::Mix;
@@ -106,63 +102,35 @@ fn what_cannot_be_mixed_is_an_error_in_words() {
     assert!(failure.message.starts_with("a, line 1: not an example: "), "{}", failure.message);
 }
 
-#[derive(Deserialize)]
-struct GoldenSource {
-    weight: f64,
-    tokens: Vec<u64>,
-}
+/// A tokenizer that parts words from signs, adds `[CLS]` before a text, and cuts it after three tokens.
+const TOKENIZER: &str = r#"{
+    "version": "1.0", "added_tokens": [],
+    "truncation": {"direction": "Right", "max_length": 3, "strategy": "LongestFirst", "stride": 0},
+    "padding": {"strategy": {"Fixed": 9}, "direction": "Right", "pad_to_multiple_of": null, "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"},
+    "normalizer": null, "pre_tokenizer": {"type": "Whitespace"}, "decoder": null,
+    "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 1], "cls": ["[CLS]", 2]},
+    "model": {"type": "WordLevel", "vocab": {"[PAD]": 0, "[SEP]": 1, "[CLS]": 2, "[UNK]": 3, "e2e4": 4, ",": 5}, "unk_token": "[UNK]"}
+}"#;
 
-#[derive(Deserialize)]
-struct Golden {
-    budget: u64,
-    sources: Vec<GoldenSource>,
-    order: Vec<(usize, u64)>,
-    took: Vec<u64>,
-    total: u64,
-}
-
-/// The golden sources have an order, and the stage shuffles: each source is written so that its order after that is the golden one.
 #[test]
-fn golden_mixes() {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from);
-    let path = shared.map(|shared| shared.join("systems/reasoning-golden/mixes.jsonl")).filter(|path| path.exists());
-    let Some(path) = path else {
-        println!("skipped: the golden data are not there (CWM_SHARED names the folder that holds systems/)");
-        return;
+fn a_models_tokenizer_counts_tokens() {
+    let folder = tempdir().unwrap();
+    let (examples, tokenizer) = (folder.path().join("a.jsonl"), folder.path().join("tokenizer.json"));
+    let line = "{\"id\": \"x\", \"messages\": [{\"role\": \"assistant\", \"content\": \"e2e4, e7e5, g1f3!\"}], \"meta\": {}}\n";
+    std::fs::write(&examples, line.repeat(4)).unwrap();
+    std::fs::write(&tokenizer, TOKENIZER).unwrap();
+    let trial = |tokenizer: &Path, tokens: i128| {
+        let trial = Trial::new(folder.path().join("work")).labelled("examples", Label::stage("a"), examples.clone());
+        let trial = trial.with("weights", weights(&[("a", 1.)])).with("tokens", Value::Int(tokens));
+        trial.with("tokenizer", Value::Text(tokenizer.to_str().unwrap().to_owned()))
     };
-    let rows: Vec<Golden> =
-        std::fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(rows.len(), 6);
-    for row in rows {
-        let folder = tempdir().unwrap();
-        let names: Vec<String> = (0..row.sources.len()).map(|number| format!("source{number}")).collect();
-        let mut sources = BTreeMap::new();
-        for (name, source) in names.iter().zip(&row.sources) {
-            let mut order: Vec<usize> = (0..source.tokens.len()).collect();
-            GameStream::new(&format!("mix {name}"), "7", 0).shuffle(&mut order);
-            let mut written = vec![0; order.len()];
-            order.iter().zip(&source.tokens).for_each(|(&at, tokens)| written[at] = *tokens);
-            sources.insert(&**name, written);
-        }
-        let sources: Vec<(&str, &[u64])> = sources.iter().map(|(name, words)| (*name, &**words)).collect();
-        let named: Vec<(&str, f64)> =
-            names.iter().zip(&row.sources).map(|(name, source)| (&**name, source.weight)).collect();
-        let trial = trial(folder.path(), &sources).with("weights", weights(&named)).with("seed", Value::Int(7));
-        let outcome = trial.with("tokens", Value::Int(row.budget.into())).run(&Mix).unwrap();
-        let mixture = mixture(&outcome);
-        assert_eq!(mixture.sources.iter().map(|source| source.tokens).collect::<Vec<_>>(), row.took);
-        assert_eq!(mixture.tokens, row.total);
-        let mut expected: Vec<(String, u64)> =
-            row.order.iter().map(|(source, tokens)| (names[*source].clone(), *tokens)).collect();
-        let of = |example: &Example| {
-            let source = example.id.split_once('/').unwrap().0.to_owned();
-            (source, example.target().split(' ').count() as u64)
-        };
-        let mut found: Vec<(String, u64)> = examples(&outcome).iter().map(of).collect();
-        expected.sort();
-        found.sort();
-        assert_eq!(found, expected);
-    }
+    // Six tokens an example, of which the words would be three.
+    let outcome = trial(&tokenizer, 13).run(&Mix).unwrap();
+    assert_eq!((mixture(&outcome).tokens, mixture(&outcome).sources[0].examples), (12, 2));
+    std::fs::write(&tokenizer, "{\"model\": 1}").unwrap();
+    let failure = trial(&tokenizer, 13).run(&Mix).err().unwrap();
+    assert!(failure.message.starts_with(&format!("{} is not a tokenizer: ", tokenizer.display())), "{failure:?}");
+    assert_eq!(failure.hint.unwrap(), "`tokenizer` names the `tokenizer.json` beside a model's weights");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use cwm_contract::{Context, Failure};
 use cwm_evaluations::{Evaluation, Evaluations};
 use cwm_questions::Item;
 use cwm_questions::build::{Picker, TaskCount, four_fields};
+use cwm_questions::truth::chess_of_fen;
 use cwm_reasoning::values::Values;
 use cwm_reasoning::{Draws, ReasoningTask, build_item};
 use cwm_shares::{FullmoveShares, largest_remainders};
@@ -71,16 +72,18 @@ pub fn read(
             counts.log_left_out(INCOMPLETE, &format!("row {row} ({})", evaluation.fen), context);
             continue;
         };
+        let (position, _) = chess_of_fen(&evaluation.fen).map_err(|what| wrong(Failure::input(what)))?;
         let board = four_fields(&evaluation.fen).unwrap_or_default();
         picker.offer(&board, tasks, |task, _| {
             let mut draws = Draws::new(task.name(), config.seed, row);
-            let item = build_item(task, &evaluation.fen, &values, &options, &mut draws).map_err(wrong)?;
+            let item = build_item(task, &position, &values, &options, &mut draws);
             Ok(item.map(|item| of_game(item, &evaluation)))
         })?;
     }
-    let found = picker.finish(true);
+    // Task after task.
+    let mut found = picker.finish(true).into_iter().peekable();
     let of_task = |task: &ReasoningTask| {
-        let made: Vec<Item> = found.iter().filter(|item| item.task_type == task.name()).cloned().collect();
+        let made: Vec<Item> = std::iter::from_fn(|| found.next_if(|item| item.task_type == task.name())).collect();
         let mut chosen = match &shares {
             Some(shares) => by_shares(made, most, shares),
             None => made,

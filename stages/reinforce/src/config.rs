@@ -22,11 +22,12 @@ parameters! {
         pub mini_batch: u64 = 4, kind = Type::Integer { min: 1, max: 1 << 20 },
         /// Learning rate, constant.
         pub lr: f64 = 1e-4,
-        /// The ratio of new to old probability of a word has no gradient below 1 less this, where its answer is worse than the mean.
+        /// Lower clip: where the ratio of a word's new to old probability is below 1 less this, an answer with a negative
+        /// advantage has no gradient.
         pub clip_low: f64 = 0.2,
-        /// The same above 1 plus this, where its answer is better than the mean.
+        /// Upper clip: where that ratio is above 1 plus this, an answer with a positive advantage has no gradient.
         pub clip_high: f64 = 0.28,
-        /// Coefficient of the divergence from the model at the start; the paper has none.
+        /// Coefficient of the KL divergence from the model at the start; the paper has none.
         pub kl: f64 = 0.0,
         /// Words of an answer, its end included, at most; longer ones are cut and judged as they stand.
         pub longest: u64 = 64, kind = Type::Integer { min: 1, max: 1 << 12 },

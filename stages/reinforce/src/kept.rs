@@ -41,10 +41,9 @@ impl Kept {
         Ok(Kept { journal, count, items })
     }
 
-    /// The number of the kept answer to the item with this ordinal in the training, if it is one.
-    fn number(&self, ordinal: u64) -> Option<u64> {
-        let before = |ordinal: u64| ordinal * self.count / self.items.max(1);
-        (before(ordinal) < before(ordinal + 1)).then(|| before(ordinal))
+    /// Number of answers that are kept of the first `items` items of the training.
+    fn kept_of_first(&self, items: u64) -> u64 {
+        items.min(self.items) * self.count / self.items.max(1)
     }
 
     /// Keeps what is to be kept of a step, whose first item has this ordinal. It is on the disk when this returns, before the step is
@@ -54,7 +53,9 @@ impl Kept {
     /// The disk refuses.
     pub fn push(&self, first: u64, groups: &[Group<'_>]) -> Result<(), Failure> {
         for (ordinal, group) in (first..).zip(groups) {
-            let (Some(number), Some(rollout)) = (self.number(ordinal), group.rollouts.first()) else { continue };
+            let number = self.kept_of_first(ordinal);
+            let is_kept = number < self.kept_of_first(ordinal + 1);
+            let Some(rollout) = group.rollouts.first().filter(|_| is_kept) else { continue };
             let answer = KeptAnswer {
                 number: number as usize,
                 task_id: group.question.task_id.clone(),
@@ -74,16 +75,15 @@ impl Kept {
     /// The disk refuses.
     pub fn write(&self, path: &Path, longest: u64, items: u64) -> Result<(), Failure> {
         let run = Run {
-            name: "reinforce".to_owned(),
             player: Some("reinforce".to_owned()),
             max_tokens: Some(longest),
             temperature: Some(1.0),
             ..Run::default()
         };
         let mut writer = AnswersWriter::create(path, &run)?;
-        let reached = (0..items.min(self.items)).filter(|&ordinal| self.number(ordinal).is_some()).count();
+        let reached = self.kept_of_first(items);
         self.journal.for_each(|number, answer| {
-            if number >= reached {
+            if number as u64 >= reached {
                 return Ok(());
             }
             let answer = answer.ok_or_else(|| Failure::internal(format!("the kept answer {number} is lost")))?;

@@ -30,7 +30,7 @@ pub struct Update {
     pub rest: Vec<AnswerBatch>,
 }
 
-/// What is equal for all updates.
+/// How the answers of an update become passes: equal for all updates.
 #[derive(Clone, Copy, Debug)]
 pub struct Cutting {
     /// The objective.

@@ -83,7 +83,7 @@ impl Task for Policy {
         batch.answers.rows.len()
     }
 
-    /// The words' weights contain it.
+    /// The weights of the words already divide by the number of answers or of words.
     fn denominator(&self, _positions: usize) -> f64 {
         1.0
     }

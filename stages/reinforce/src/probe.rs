@@ -1,5 +1,5 @@
-//! The probe: short trainings of a made-up model on made-up items, with each objective, a divergence penalty, both readings and
-//! scalings, and steps that are bad.
+//! The probe: short trainings of a made-up model on made-up items, with each objective, with and without a divergence penalty, with
+//! both readings and scalings, and with steps that are bad.
 
 use std::path::Path;
 
@@ -55,16 +55,19 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         values
     };
     let text = |text: &str| Value::Text(text.to_owned());
-    for (objective, scaling) in Objective::NAMES.iter().zip(["normalise", "linear", "normalise"]) {
+    // The model writes no answer tags: with `reading: release` no answer earns more than another, and no update is made.
+    for (objective, (scaling, kl)) in
+        Objective::NAMES.iter().zip([("normalise", 0.0), ("linear", 0.1), ("normalise", 0.0)])
+    {
         let changes = [
             ("objective", text(objective)),
             ("scaling", text(scaling)),
             ("reading", text("lenient")),
-            ("kl", Value::Float(0.1)),
+            ("kl", Value::Float(kl)),
         ];
         probed.extend(context.run(&Reinforce, objective, &changed(&changes), &inputs)?);
     }
-    // Its updates leave no weight of use.
+    // At this rate the first update makes weights infinite.
     let guarded = changed(&[("lr", Value::Float(1e38)), ("reading", text("lenient"))]);
     probed.extend(context.run(&Reinforce, "guarded", &guarded, &inputs)?);
     Ok(probed)
@@ -114,7 +117,7 @@ pub fn made_up_items(boards: &[&str], tasks: &[ReasoningTask]) -> Result<Vec<Ite
         let values = Values::new(values).map_err(Failure::internal)?;
         for &task in tasks {
             let mut draws = Draws::new(task.name(), 0, number);
-            if let Some(mut item) = build_item(task, fen, &values, &TaskOptions::default(), &mut draws)? {
+            if let Some(mut item) = build_item(task, &position, &values, &TaskOptions::default(), &mut draws) {
                 item.task_id = format!("{}_{number:04}", task.name());
                 items.push(item);
             }

@@ -1,4 +1,4 @@
-//! One step: answers are sampled, judged, and learnt from in several updates.
+//! One step: answers are sampled and rewarded, and the weights are updated several times.
 
 use cwm_contract::Failure;
 use cwm_generation::{Model, Sampling};
@@ -61,18 +61,18 @@ impl Learner<'_> {
         let mini_batch = self.config.mini_batch as usize;
         let mut updates: Vec<Update> = groups.chunks(mini_batch).map(|groups| self.cutting.update(groups)).collect();
         let entropy = self.measure(&trainer.synced_state().weights, &mut updates);
-        let (mut is_good, mut norms, mut words) = (entropy.is_some(), Vec::new(), 0);
+        let (mut is_good, mut norms, mut words) = (true, Vec::new(), 0);
         // Updates without a gradient would still move the weights by the moments of earlier ones.
         for update in updates.iter().filter(|update| !update.learnt.is_empty()) {
+            let (metrics, was_good) = trainer.update(&update.learnt);
+            norms.push(metrics.gradient_norm);
+            words += metrics.positions;
+            is_good = was_good;
             if !is_good {
                 break;
             }
-            let (metrics, was_good) = trainer.update(&update.learnt);
-            is_good = was_good;
-            norms.push(metrics.gradient_norm);
-            words += metrics.positions;
         }
-        is_good = is_good && (norms.is_empty() || self.answers_still(&trainer.synced_state().weights, &updates));
+        is_good = is_good && self.has_finite_outputs(&trainer.synced_state().weights, &updates);
         trainer.end_step(is_good);
         throughput.count(words);
         Ok(Line { kind: "reinforce", step: trainer.state.step, entries: self.entries(&groups, entropy, &norms) })
@@ -87,50 +87,45 @@ impl Learner<'_> {
         rollouts::groups(&model, self.workers, &questions, (rollouts as usize, &self.sampling), &self.reward, &stream)
     }
 
-    /// Measures all words under the weights that sampled them, and under those at the start where the loss needs it. Returns the mean
-    /// entropy by word; `None` if a log-probability is not finite.
-    fn measure(&self, weights: &Weights, updates: &mut [Update]) -> Option<f64> {
+    /// Sets the log-probabilities of all words under `weights`, which sampled them, and under the weights at the start where the loss
+    /// needs them. Returns the mean entropy by word, in nats.
+    fn measure(&self, weights: &Weights, updates: &mut [Update]) -> f64 {
         let mut batches: Vec<&mut AnswerBatch> =
             updates.iter_mut().flat_map(|Update { learnt, rest }| learnt.iter_mut().chain(rest)).collect();
-        let measured = self.of(weights, &batches);
-        let at_start = (self.policy.surrogate.kl != 0.0).then(|| self.of(self.start, &batches));
+        let measured = self.measure_all(weights, &batches);
+        let at_start = (self.policy.surrogate.kl != 0.0).then(|| self.measure_all(self.start, &batches));
         let (mut entropy, mut words) = (0.0, 0);
         for (number, (batch, measured)) in batches.iter_mut().zip(measured).enumerate() {
             entropy += measured.entropy;
             words += measured.log_probabilities.len();
-            if measured.log_probabilities.iter().any(|value| !value.is_finite()) {
-                return None;
-            }
             batch.old = measured.log_probabilities;
             batch.start = at_start.as_ref().map(|at_start| at_start[number].log_probabilities.clone());
         }
-        Some(entropy / words.max(1) as f64)
+        entropy / words.max(1) as f64
     }
 
-    fn of(&self, weights: &Weights, batches: &[&mut AnswerBatch]) -> Vec<Measured> {
+    fn measure_all(&self, weights: &Weights, batches: &[&mut AnswerBatch]) -> Vec<Measured> {
         let device_weights = DeviceWeights::new(weights, self.device);
         self.workers.map(batches.len(), |index| self.policy.measure(&device_weights, batches[index]))
     }
 
-    /// Returns true if the log-probabilities of the words learnt from are finite under these weights: weights can be finite and their
-    /// logits not.
-    fn answers_still(&self, weights: &Weights, updates: &[Update]) -> bool {
+    /// Returns true if log-probabilities under these weights are finite: weights can be finite and what they compute not. The first
+    /// batch that was learnt from stands for all.
+    fn has_finite_outputs(&self, weights: &Weights, updates: &[Update]) -> bool {
+        let Some(batch) = updates.iter().flat_map(|update| &update.learnt).next() else { return true };
         let device_weights = DeviceWeights::new(weights, self.device);
-        // Those of a few words show it.
-        let learnt: Vec<&AnswerBatch> = updates.iter().flat_map(|update| &update.learnt).take(1).collect();
-        let measured = self.workers.map(learnt.len(), |index| self.policy.measure(&device_weights, learnt[index]));
+        let measured = self.workers.map(1, |_| self.policy.measure(&device_weights, batch));
         measured.iter().flat_map(|measured| &measured.log_probabilities).all(|value| value.is_finite())
     }
 
-    fn entries(&self, groups: &[Group<'_>], entropy: Option<f64>, norms: &[f64]) -> Vec<(&'static str, Value)> {
+    fn entries(&self, groups: &[Group<'_>], entropy: f64, norms: &[f64]) -> Vec<(&'static str, Value)> {
         let mut outcome = Outcome::default();
         groups.iter().for_each(|group| outcome.add(group));
         let without_signal = groups.iter().filter(|group| !has_signal(&group.rewards())).count();
-        // Without an update there is none.
         let norm = (!norms.is_empty()).then(|| norms.iter().sum::<f64>() / norms.len() as f64);
         let mut entries = outcome.common_entries();
         entries.extend([
-            ("entropy", number(entropy.unwrap_or(f64::NAN))),
+            ("entropy", number(entropy)),
             ("gradient_norm", norm.map_or(Value::Null, number)),
             ("learning_rate", number(self.config.lr)),
             ("groups_without_signal", json!(without_signal)),

@@ -1,4 +1,4 @@
-//! Answers to items that are not trained on: the likeliest words.
+//! Validation: rewards of answers to items that are not trained on, each word of which is the likeliest.
 
 use cwm_contract::{Context, Failure};
 use cwm_generation::{Model, Sampling};
@@ -15,7 +15,7 @@ use crate::rollouts::{self, stream};
 /// Items that are answered between two looks at whether the stage was cancelled.
 const AT_ONCE: usize = 256;
 
-/// Measures a policy.
+/// Measures the rewards of the likeliest answers to some items.
 pub struct RewardValidation<'a> {
     /// The model.
     pub network: &'a Network,

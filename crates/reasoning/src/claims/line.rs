@@ -35,29 +35,20 @@ fn legal(position: &Chess, uci: &str) -> Option<Move> {
     (cwm_encoding::PlainMove::from(played).to_string() == uci).then_some(played)
 }
 
-/// Whether a sentence ends between these bytes: at a line end, or at `.`, `!` or `?` before white space. The full stop behind the
-/// number of a move ends none.
+/// Whether a sentence ends between these bytes, of which the last is followed by a move: at a line end, or at `.`, `!` or `?` before
+/// white space. The full stop behind the number of a move ends none.
 fn ends_a_sentence(text: &str, from: usize, to: usize) -> bool {
     let between = &text[from..to];
-    let mut word_is_number = false;
-    let mut characters = between.chars().peekable();
-    let mut word_length = 0;
-    while let Some(character) = characters.next() {
+    between.char_indices().any(|(at, character)| {
         let is_end = match character {
             '\n' => return true,
-            '.' => !(word_length > 0 && word_is_number),
+            '.' => {
+                let word = between[..at].rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+                word.is_empty() || !word.bytes().all(|byte| byte.is_ascii_digit())
+            }
             '!' | '?' => true,
             _ => false,
         };
-        if is_end && characters.peek().is_none_or(|next| is_space(*next)) {
-            return true;
-        }
-        if character.is_alphanumeric() {
-            word_is_number = character.is_ascii_digit() && (word_length == 0 || word_is_number);
-            word_length += 1;
-        } else {
-            word_length = 0;
-        }
-    }
-    false
+        is_end && between[at + 1..].starts_with(is_space)
+    })
 }

@@ -111,4 +111,6 @@ pub fn claims(position: &Chess, text: &str, rule: ClaimRule) -> Claims {
 }
 
 #[cfg(test)]
+mod replay;
+#[cfg(test)]
 mod tests;

@@ -1,3 +1,5 @@
+use std::time::{Duration, Instant};
+
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
@@ -45,6 +47,9 @@ fn a_line_is_replayed_within_its_sentence() {
     let truths = |text: &str| moves(text, ClaimRule::Line).into_iter().map(|(_, is_true)| is_true).collect::<Vec<_>>();
     assert_eq!(truths("After e2e4 e7e5 g1f3 I attack. Then b8c6 defends."), [true, true, true, false]);
     assert_eq!(truths("1. e2e4 e7e5 2. g1f3 b8c6"), [true; 4]);
+    // A full stop ends a sentence before white space alone.
+    assert_eq!(truths("1.e2e4...e7e5 2.g1f3.b8c6"), [true; 4]);
+    assert_eq!(truths("e2e4 is 1st. e7e5"), [true, false]);
     assert_eq!(truths("e2e4\ne7e5"), [true, false]);
     // An illegal move ends a line, and a legal one begins another.
     assert_eq!(truths("e2e4 e7e4 e7e5 d2d4 d7d5"), [true, false, false, true, true]);
@@ -52,6 +57,62 @@ fn a_line_is_replayed_within_its_sentence() {
     assert_eq!(truths("e2e4 or d2d4, then d7d5"), [true, true, true]);
     let rule: Vec<bool> = moves("e2e4 e7e5", ClaimRule::Position).into_iter().map(|(_, is_true)| is_true).collect();
     assert_eq!(rule, [true, false]);
+}
+
+/// shakmaty reads `e1h1` as castling, too.
+#[test]
+fn castling_is_the_kings_move() {
+    let position = golden::position("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1");
+    for rule in ClaimRule::ALL {
+        let found = claims(&position, "e1h1. e1a1. e1g1. e1c1. a1e1.", rule);
+        let truths: Vec<bool> = found.moves.iter().map(|claim| claim.is_true).collect();
+        assert_eq!(truths, [false, false, true, true, false], "{rule:?}");
+    }
+    let line = claims(&position, "e1g1 e8h8, e1g1 e8c8", ClaimRule::Line);
+    assert_eq!(line.moves.iter().map(|claim| claim.is_true).collect::<Vec<_>>(), [true, false, true, true]);
+}
+
+#[test]
+fn lines_that_draw_a_board_claim_nothing() {
+    let count = |line: &str| {
+        let found = claims(&Chess::default(), line, ClaimRule::Position);
+        (found.moves.len(), found.pieces.len())
+    };
+    for rank in 0..10 {
+        let expected = if (1..=8).contains(&rank) { (0, 0) } else { (1, 1) };
+        for line in [format!("{rank}| e2e4 pawn on e2"), format!(" \t{rank} | e2e4 pawn on e2\n")] {
+            assert_eq!(count(&line), expected, "{line:?}");
+        }
+    }
+    assert_eq!(count("8| e2e4\ne2e4 8| pawn on e2"), (1, 1));
+    assert_eq!(count("8 e2e4 | pawn on e2"), (1, 1));
+}
+
+/// One megabyte of the same is read in a time that grows with its length.
+#[test]
+fn hostile_texts_are_read_in_linear_time() {
+    let million = |part: &str| part.repeat(1_000_000 / part.len());
+    for text in [
+        million("e2e4 e7e5 "),
+        million("a1"),
+        million("1. "),
+        million("pawn on e2 "),
+        million("pawn on "),
+        million("opponent's's "),
+        million("8|\n"),
+        million("<answer>"),
+        million(" ") + "e2",
+        million("\n") + "| pawn" + &million(" ") + "on" + &million("\t") + "e2",
+        "1".to_owned() + &million(" ") + "|",
+    ] {
+        let start = Instant::now();
+        for rule in ClaimRule::ALL {
+            claims(&Chess::default(), &text, rule);
+        }
+        // Without optimisation on a busy machine; a time that grows with the square of the length is hours.
+        let taken = start.elapsed();
+        assert!(taken < Duration::from_secs(60), "{taken:?}: {:?}", &text[..8]);
+    }
 }
 
 #[test]

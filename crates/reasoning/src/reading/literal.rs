@@ -1,8 +1,5 @@
 //! Literals as Python writes them.
 
-use super::number::number;
-use super::quoted::quoted;
-
 /// What a literal is, as far as answers need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Literal {
@@ -23,23 +20,34 @@ pub(crate) enum Literal {
 /// The deepest brackets, as CPython has it.
 const DEEPEST: usize = 200;
 
-/// The literal that a text is as a whole, as Python's `ast.literal_eval` reads it; none if it is none. Texts with a prefix (but
-/// bytes), texts that are joined by standing side by side, names of characters (`\N{…}`) and comments are not read.
+/// White space within a line.
+const SPACE: [char; 3] = [' ', '\t', '\x0c'];
+
+/// Characters that stand for another one after a backslash, and these.
+const ESCAPED: [&str; 2] = ["\\'\"abfnrtv", "\\'\"\x07\x08\x0c\n\r\t\x0b"];
+
+/// The literal that a text is as a whole, as Python's `ast.literal_eval` reads it; none if it is none. Not read are prefixes of texts
+/// (but that of bytes), texts that stand side by side, names of characters (`\N{…}`), sums (`1 + 2j`), comments, and lines that go on
+/// behind a backslash.
 pub(crate) fn literal(text: &str) -> Option<Literal> {
     // A program in Python cannot have this character.
     if text.contains('\0') {
         return None;
     }
     let mut parser = Parser { rest: text, depth: 0 };
-    let first = parser.value()?;
-    parser.space();
-    let literal = match parser.take(',') {
-        // A tuple needs no brackets.
-        true => parser.values("").map(|_| Literal::Other)?,
-        false => first,
-    };
-    parser.space();
-    parser.rest.is_empty().then_some(literal)
+    let Entries { values, has_comma, .. } = parser.entries(None)?;
+    // A tuple needs no brackets.
+    if has_comma { Some(Literal::Other) } else { values.into_iter().next() }
+}
+
+/// What stands within brackets.
+#[derive(Default)]
+struct Entries {
+    /// The values; of a dictionary these are the keys.
+    values: Vec<Literal>,
+    /// The second values of a dictionary.
+    seconds: Vec<Literal>,
+    has_comma: bool,
 }
 
 struct Parser<'t> {
@@ -49,141 +57,197 @@ struct Parser<'t> {
 }
 
 impl Parser<'_> {
-    fn take(&mut self, wanted: char) -> bool {
-        let after = self.rest.strip_prefix(wanted);
-        self.rest = after.unwrap_or(self.rest);
-        after.is_some()
+    /// Takes the next character if it is the wanted one; none is the end of the text.
+    fn take(&mut self, wanted: Option<char>) -> bool {
+        let mut characters = self.rest.chars();
+        let is_next = characters.next() == wanted;
+        self.rest = if is_next { characters.as_str() } else { self.rest };
+        is_next
     }
 
-    fn take_word(&mut self, word: &str) -> bool {
-        let after = self.rest.strip_prefix(word).filter(|after| !after.starts_with(is_of_a_name));
-        self.rest = after.unwrap_or(self.rest);
-        after.is_some()
+    fn next(&mut self) -> Option<char> {
+        let next = self.rest.chars().next()?;
+        self.rest = &self.rest[next.len_utf8()..];
+        Some(next)
     }
 
     /// Skips white space; a line end is such only within brackets.
     fn space(&mut self) {
         let within = self.depth > 0;
-        self.rest = self.rest.trim_start_matches(|c| " \t\x0c".contains(c) || (within && "\n\r".contains(c)));
+        self.rest = self.rest.trim_start_matches(|c| SPACE.contains(&c) || (within && matches!(c, '\n' | '\r')));
     }
 
     fn value(&mut self) -> Option<Literal> {
         self.space();
         match self.rest.chars().next()? {
-            '\'' | '"' => quoted(&mut self.rest).map(Literal::Text),
+            '\'' | '"' => self.quoted().map(Literal::Text),
             'b' | 'B' => {
-                self.rest = &self.rest[1..];
-                quoted(&mut self.rest).filter(|bytes| bytes.is_ascii()).map(|_| Literal::Other)
+                self.next();
+                self.quoted().filter(|bytes| bytes.is_ascii()).map(|_| Literal::Other)
             }
             '[' => {
-                let entries = self.within(|parser| parser.values("]"))?;
                 let text = |entry| if let Literal::Text(text) = entry { Some(text) } else { None };
-                Some(Literal::List(entries.into_iter().map(text).collect()))
+                self.within(']').map(|entries| Literal::List(entries.values.into_iter().map(text).collect()))
             }
-            '(' => self.within(Parser::in_parentheses),
-            '{' => self.within(Parser::in_braces),
-            _ if self.take_word("None") => Some(Literal::Nothing),
-            _ if self.take_word("True") || self.take_word("False") || self.ellipsis() => Some(Literal::Other),
+            '(' => {
+                let Entries { mut values, has_comma, .. } = self.within(')')?;
+                // One value in parentheses is that value; a comma makes it a tuple.
+                values.pop().filter(|_| !has_comma).or(Some(Literal::Other))
+            }
+            '{' => {
+                let Entries { values, seconds, .. } = self.within('}')?;
+                if values.len() > seconds.len() {
+                    return Some(Literal::Other);
+                }
+                let entry = |(key, value)| if let Literal::Text(name) = key { Some((name, value)) } else { None };
+                Some(Literal::Dictionary(values.into_iter().zip(seconds).filter_map(entry).collect()))
+            }
             _ => {
-                let before = self.rest;
-                let is_number = number(&mut self.rest);
-                let digits = &before[..before.len() - self.rest.len()];
-                is_number.then(|| digits.parse().map_or(Literal::Other, Literal::Whole))
+                let names = [
+                    ("None", Literal::Nothing),
+                    ("True", Literal::Other),
+                    ("False", Literal::Other),
+                    ("...", Literal::Other),
+                ];
+                let name = names.into_iter().find_map(|(name, value)| Some((self.rest.strip_prefix(name)?, value)));
+                let (rest, value) = match name {
+                    Some(name) => name,
+                    None => {
+                        let rest = number(self.rest)?;
+                        let digits = &self.rest[..self.rest.len() - rest.len()];
+                        (rest, digits.parse().map_or(Literal::Other, Literal::Whole))
+                    }
+                };
+                self.rest = rest;
+                Some(value)
             }
         }
     }
 
-    fn ellipsis(&mut self) -> bool {
-        let after = self.rest.strip_prefix("...");
-        self.rest = after.unwrap_or(self.rest);
-        after.is_some()
-    }
-
-    /// What stands within brackets, of which the first is next; `inside` takes the last.
-    fn within<T>(&mut self, inside: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
-        self.rest = &self.rest[1..];
+    /// What stands within brackets, of which the first is next.
+    fn within(&mut self, end: char) -> Option<Entries> {
+        self.next();
         self.depth += 1;
-        if self.depth > DEEPEST {
-            return None;
-        }
-        let found = inside(self);
+        let entries = if self.depth > DEEPEST { None } else { self.entries(Some(end)) };
         self.depth -= 1;
-        found
+        entries
     }
 
-    /// Values with commas between them up to `end`, which is taken; an empty one is the end of the text.
-    fn values(&mut self, end: &str) -> Option<Vec<Literal>> {
-        let mut values = Vec::new();
+    /// What stands up to `end`, which is taken. All entries of a dictionary have a colon and a second value, and those of a set have
+    /// none.
+    fn entries(&mut self, end: Option<char>) -> Option<Entries> {
+        let (mut entries, mut has_colons) = (Entries::default(), None);
         loop {
             self.space();
-            if self.end(end) {
-                return Some(values);
+            if self.take(end) {
+                return Some(entries);
             }
-            values.push(self.value()?);
+            entries.values.push(self.value()?);
             self.space();
-            if !self.take(',') {
-                return self.end(end).then_some(values);
-            }
-        }
-    }
-
-    fn end(&mut self, end: &str) -> bool {
-        if end.is_empty() {
-            return self.rest.is_empty();
-        }
-        let after = self.rest.strip_prefix(end);
-        self.rest = after.unwrap_or(self.rest);
-        after.is_some()
-    }
-
-    /// A value in parentheses is that value; a comma makes it a tuple.
-    fn in_parentheses(&mut self) -> Option<Literal> {
-        self.space();
-        if self.take(')') {
-            return Some(Literal::Other);
-        }
-        let first = self.value()?;
-        self.space();
-        if self.take(')') {
-            return Some(first);
-        }
-        self.take(',').then_some(())?;
-        self.values(")").map(|_| Literal::Other)
-    }
-
-    /// A dictionary if a colon follows the first value, else a set.
-    fn in_braces(&mut self) -> Option<Literal> {
-        let mut is_dictionary = None;
-        let mut entries = Vec::new();
-        let mut ends = false;
-        while !ends {
-            self.space();
-            if self.take('}') {
-                break;
-            }
-            let key = self.value()?;
-            self.space();
-            let has_colon = self.take(':');
-            if *is_dictionary.get_or_insert(has_colon) != has_colon {
+            let has_colon = end == Some('}') && self.take(Some(':'));
+            if *has_colons.get_or_insert(has_colon) != has_colon {
                 return None;
             }
             if has_colon {
-                let value = self.value()?;
+                entries.seconds.push(self.value()?);
                 self.space();
-                if let Literal::Text(name) = key {
-                    entries.push((name, value));
-                }
             }
-            ends = !self.take(',');
-            if ends && !self.take('}') {
-                return None;
+            if !self.take(Some(',')) {
+                return self.take(end).then_some(entries);
+            }
+            entries.has_comma = true;
+        }
+    }
+
+    /// What a quoted text stands for.
+    fn quoted(&mut self) -> Option<String> {
+        let quote = self.rest.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
+        let is_triple = self.rest.chars().take_while(|next| *next == quote).count() >= 3;
+        let end = &self.rest[..if is_triple { 3 } else { 1 }];
+        self.rest = &self.rest[end.len()..];
+        let mut text = String::new();
+        loop {
+            if let Some(after) = self.rest.strip_prefix(end) {
+                self.rest = after;
+                return Some(text);
+            }
+            match self.next()? {
+                '\n' | '\r' if !is_triple => return None,
+                '\\' => self.escaped(&mut text)?,
+                character => text.push(character),
             }
         }
-        Some(if is_dictionary == Some(false) { Literal::Other } else { Literal::Dictionary(entries) })
+    }
+
+    /// Adds what an escape stands for, of which the backslash is taken. One that is not known stands for itself.
+    fn escaped(&mut self, text: &mut String) -> Option<()> {
+        let digits = self.rest;
+        let character = match self.next()? {
+            '\n' => return Some(()),
+            '\r' => {
+                self.take(Some('\n'));
+                return Some(());
+            }
+            'x' => self.code(2, 16)?,
+            'u' => self.code(4, 16)?,
+            'U' => self.code(8, 16)?,
+            '0'..='7' => {
+                self.rest = digits;
+                self.code(digits.chars().take(3).take_while(|digit| digit.is_digit(8)).count(), 8)?
+            }
+            // The name of a character.
+            'N' => return None,
+            letter => match ESCAPED[0].chars().zip(ESCAPED[1].chars()).find(|(escaped, _)| *escaped == letter) {
+                Some((_, meaning)) => meaning,
+                None => {
+                    text.push('\\');
+                    letter
+                }
+            },
+        };
+        text.push(character);
+        Some(())
+    }
+
+    /// The character with this number. Half of a pair of surrogates is no character of a text, and no letter: it is replaced.
+    fn code(&mut self, digits: usize, radix: u32) -> Option<char> {
+        let (number, after) = self.rest.split_at_checked(digits)?;
+        let is_number = number.chars().all(|digit| digit.is_digit(radix));
+        let number = u32::from_str_radix(number, radix).ok().filter(|_| is_number)?;
+        self.rest = after;
+        let is_in_range = number <= u32::from(char::MAX);
+        is_in_range.then(|| char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 }
 
-/// Whether the character may stand in a name.
-fn is_of_a_name(character: char) -> bool {
-    character.is_alphanumeric() || character == '_'
+/// What follows the number with which a text begins, a sign before it included.
+fn number(text: &str) -> Option<&str> {
+    let text = text.strip_prefix(['+', '-']).map_or(text, |after| after.trim_start_matches(SPACE));
+    let bytes = text.as_bytes();
+    let is_inside = |at: &usize| match bytes[*at] {
+        b'+' | b'-' => *at > 0 && bytes[at - 1].eq_ignore_ascii_case(&b'e'),
+        byte => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'),
+    };
+    let (number, after) = text.split_at((0..bytes.len()).take_while(is_inside).count());
+    let number = number.to_ascii_lowercase();
+    let bases = [("0x", 16), ("0o", 8), ("0b", 2)];
+    let based = bases.into_iter().find_map(|(prefix, radix)| Some((number.strip_prefix(prefix)?, radix)));
+    let (digits, radix) = based.unwrap_or((&number, 10));
+    let is_digit = |at: usize| digits.as_bytes().get(at).is_some_and(|digit| char::from(*digit).is_digit(radix));
+    // Underscores stand between digits.
+    if !digits.match_indices('_').all(|(at, _)| at > 0 && is_digit(at - 1) && is_digit(at + 1)) {
+        return None;
+    }
+    let digits = digits.replace('_', "");
+    let real = digits.strip_suffix('j').filter(|_| radix == 10).unwrap_or(&digits);
+    let are_digits = !real.is_empty() && real.chars().all(|digit| digit.is_digit(radix));
+    let is_number = match based {
+        Some(_) => are_digits,
+        // `inf` and `nan` are numbers of Rust alone.
+        None => real.starts_with(|first| matches!(first, '0'..='9' | '.')) && real.parse::<f64>().is_ok(),
+    };
+    // A whole number does not begin with 0, if it is not 0.
+    let is_padded =
+        radix == 10 && are_digits && real == digits && real.starts_with('0') && real.contains(|digit| digit != '0');
+    (is_number && !is_padded).then_some(after)
 }

@@ -1,13 +1,11 @@
 //! What a model's text answers.
 //!
 //! - `tags`: the text within the last answer tags.
-//! - `literal`, `quoted`, `number`: Python's literals, texts and numbers.
+//! - `literal`: Python's literals.
 //! - `release`: the published rule. `lenient`: ours, which finds what a person would.
 
 mod lenient;
 mod literal;
-mod number;
-mod quoted;
 mod release;
 mod tags;
 

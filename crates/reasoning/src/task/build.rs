@@ -1,8 +1,7 @@
 //! Items from a position and what its moves are worth.
 
-use cwm_contract::Failure;
 use cwm_encoding::PlainMove;
-use cwm_questions::truth::{chess_of_fen, role_name};
+use cwm_questions::truth::role_name;
 use cwm_questions::{AnswerType, Item, Metadata};
 use serde_json::Value;
 use shakmaty::{Chess, Position, Square};
@@ -15,25 +14,21 @@ use crate::pieces::{color_word, uci};
 use crate::texts;
 use crate::values::Values;
 
-/// The item of a task about a position; none if the position does not allow one. It has no `task_id` yet.
-///
-/// # Errors
-///
-/// The FEN is no position of a game.
+/// The item of a task about a position, whose legal moves have these values; none if the position does not allow one. It has no
+/// `task_id` yet.
 pub fn build_item(
     task: ReasoningTask,
-    fen: &str,
+    position: &Chess,
     values: &Values,
     options: &TaskOptions,
     draws: &mut Draws,
-) -> Result<Option<Item>, Failure> {
-    let (position, _) = chess_of_fen(fen).map_err(Failure::input)?;
+) -> Option<Item> {
     let asked = match task {
         ReasoningTask::PredictMove => predict_move(values, options),
         ReasoningTask::BestMove | ReasoningTask::WorstMove => among_candidates(task, values, options, draws),
-        ReasoningTask::LegalMoves => legal_moves(&position, options, draws),
-    };
-    Ok(asked.map(|asked| item(task, &position, values, options, asked)))
+        ReasoningTask::LegalMoves => legal_moves(position, options, draws),
+    }?;
+    Some(item(task, position, values, options, asked))
 }
 
 /// What differs between items of a position.

@@ -50,11 +50,10 @@ fn golden_items() {
     let options = TaskOptions::default();
     for row in rows {
         let task = task_of(&row.task);
-        let (fen, values) = (&fens[row.position], &values[&row.position]);
-        let position = golden::position(fen);
+        let (position, values) = (golden::position(&fens[row.position]), &values[&row.position]);
         let build = |ordinal| {
             let mut draws = Draws::new(task.name(), 0, ordinal);
-            build_item(task, fen, values, &options, &mut draws).unwrap()
+            build_item(task, &position, values, &options, &mut draws)
         };
         let item = build(0);
         match task {
@@ -95,9 +94,10 @@ fn golden_items() {
 /// The middle-game position of the golden data, with its values.
 fn items(task: ReasoningTask, id: usize, count: u64) -> Option<(Vec<Item>, Values)> {
     let (fens, values) = (golden::fens()?, golden_values()?.remove(&id)?);
+    let position = golden::position(&fens[id]);
     let build = |ordinal| {
         let mut draws = Draws::new(task.name(), 7, ordinal);
-        build_item(task, &fens[id], &values, &TaskOptions::default(), &mut draws).unwrap()
+        build_item(task, &position, &values, &TaskOptions::default(), &mut draws)
     };
     Some(((0..count).filter_map(build).collect(), values))
 }
@@ -140,8 +140,8 @@ fn an_item_asks_in_our_own_words() {
     let values = ["a1a2", "a1b1", "a1b2"].map(|uci| (uci.to_owned(), 0.5));
     let values = Values::new(values.to_vec()).unwrap();
     let options = TaskOptions { board: BoardForm::Fen, ..TaskOptions::default() };
-    let build =
-        |task| build_item(task, "7k/8/8/8/8/8/8/K7 w - - 0 1", &values, &options, &mut Draws::new("x", 0, 0)).unwrap();
+    let position = golden::position("7k/8/8/8/8/8/8/K7 w - - 0 1");
+    let build = |task| build_item(task, &position, &values, &options, &mut Draws::new("x", 0, 0));
     let mut item = build(ReasoningTask::LegalMoves).unwrap();
     item.task_id = "reasoning_legal_moves_0000".into();
     let mut line = Vec::new();

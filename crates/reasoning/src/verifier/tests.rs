@@ -149,11 +149,11 @@ fn built_items_are_verified() {
     let Some(fens) = golden::fens() else { return };
     let mut built = 0;
     for row in golden::lines::<GoldenValues>("values.jsonl").unwrap() {
-        let fen = &fens[row.id];
+        let position = golden::position(&fens[row.id]);
         let Ok(values) = Values::new(row.moves.into_iter().zip(row.win).collect()) else { continue };
         for task in ReasoningTask::ALL {
             let mut draws = Draws::new(task.name(), 1, row.id as u64);
-            let Some(item) = build_item(task, fen, &values, &TaskOptions::default(), &mut draws).unwrap() else {
+            let Some(item) = build_item(task, &position, &values, &TaskOptions::default(), &mut draws) else {
                 continue;
             };
             let verifier = Verifier::new(&item).unwrap();

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::placed::position;
-use super::*;
 use shakmaty::Position;
+
+use super::*;
 
 /// A trial of our own engine on so many games of the sample.
 fn trial(folder: &Path, games: usize) -> Trial {
@@ -12,10 +12,6 @@ fn trial(folder: &Path, games: usize) -> Trial {
     let _ = std::fs::remove_dir_all(folder.join("games"));
     sample::write_games(&folder.join("games"), &all).unwrap();
     Trial::new(folder.join("work")).input("games", folder.join("games")).with("depth", Value::Int(1))
-}
-
-fn counts(outcome: &Outcome) -> serde_json::Value {
-    serde_json::from_slice(&std::fs::read(&outcome.outputs["counts"]).unwrap()).unwrap()
 }
 
 fn shares(of: &[(&str, f64)]) -> Value {
@@ -109,13 +105,7 @@ fn shares_that_cannot_be_are_errors_in_words() {
 
 #[test]
 fn results_from_before_these_parameters_keep_their_keys() {
-    let unused = |others: &[(&str, Value)]| {
-        let defaults =
-            Analyse.parameters().into_iter().map(|spec| (spec.name.to_owned(), spec.default.unwrap_or_default()));
-        let mut values: Values = defaults.collect();
-        values.extend(others.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-        Analyse.unused_parameters(&values)
-    };
+    let unused = |given: &[(&str, Value)]| Analyse.unused_parameters(&values(given));
     let new = [
         "hash",
         "multipv",

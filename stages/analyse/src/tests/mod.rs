@@ -12,6 +12,8 @@ use cwm_contract::testing::{self, Outcome, Trial};
 use cwm_contract::{Cancellation, FailureKind, Stage, Value, Values};
 use cwm_encoding::PlainMove;
 use cwm_evaluations::{Evaluation, Evaluations, Score};
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, Chess};
 use tempfile::tempdir;
 
 use crate::Analyse;
@@ -39,6 +41,21 @@ fn bytes(outcome: &Outcome) -> Vec<u8> {
     std::fs::read(&outcome.outputs["evaluations"]).unwrap()
 }
 
+fn counts(outcome: &Outcome) -> serde_json::Value {
+    serde_json::from_slice(&std::fs::read(&outcome.outputs["counts"]).unwrap()).unwrap()
+}
+
+fn position(row: &Evaluation) -> Chess {
+    row.fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap()
+}
+
+/// All parameters: these, and the defaults of the others.
+fn values(given: &[(&str, Value)]) -> Values {
+    let specs = Analyse.parameters().into_iter();
+    let defaults = specs.map(|spec| (spec.name.to_owned(), spec.default.unwrap_or_default()));
+    defaults.chain(given.iter().map(|(name, value)| ((*name).to_owned(), value.clone()))).collect()
+}
+
 /// A program at `path`.
 fn script(path: &Path, text: &str) {
     std::fs::write(path, text).unwrap();
@@ -56,14 +73,11 @@ fn every_position_has_a_legal_move_and_its_place() {
     assert_eq!(places, expected);
     assert_eq!(rows[0].fen, "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
     for row in &rows {
-        let board: shakmaty::fen::Fen = row.fen.parse().unwrap();
-        let position: shakmaty::Chess = board.into_position(shakmaty::CastlingMode::Standard).unwrap();
         let plain = PlainMove::from_packed(row.best()).unwrap();
-        assert!(cwm_encoding::legal(&position, plain).is_some(), "{plain} in {}", row.fen);
+        assert!(cwm_encoding::legal(&position(row), plain).is_some(), "{plain} in {}", row.fen);
         assert!(matches!(row.lines[0].score, Some(Score::Centipawns(_) | Score::Mate(_))), "{row:?}");
     }
-    let counts = std::fs::read_to_string(&outcome.outputs["counts"]).unwrap();
-    let counts: serde_json::Value = serde_json::from_str(&counts).unwrap();
+    let counts = counts(&outcome);
     assert_eq!((&counts["positions"], &counts["games"], &counts["over"]), (&12.into(), &2.into(), &0.into()));
     assert!(counts["engine"].as_str().unwrap().starts_with("Stockfish"), "{counts}");
 }
@@ -77,8 +91,7 @@ fn the_program_and_its_options_stand_with_the_evaluations() {
     let source = Evaluations::open(&outcome.outputs["evaluations"]).unwrap().description().clone();
     assert_eq!(source.digest, Some(cwm_uci::digest(&engine).unwrap()));
     assert_eq!(source.options["UCI_AnalyseMode"], "true");
-    let counts: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(&outcome.outputs["counts"]).unwrap()).unwrap();
+    let counts = counts(&outcome);
     assert_eq!(counts["digest"], *source.digest.as_ref().unwrap());
     assert_eq!(counts["options"]["UCI_AnalyseMode"], "true");
 }

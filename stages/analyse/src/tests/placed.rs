@@ -2,14 +2,13 @@
 
 use std::collections::HashSet;
 
-use cwm_encoding::{PlainMove, legal};
-use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, Color, Position, Role};
+use cwm_encoding::legal;
+use shakmaty::{Color, Position, Role};
 
 use super::*;
 
 /// A trial that places so many positions of at most six pieces, and values all moves.
-pub fn placing(folder: &Path, number: i128, seed: i128) -> Trial {
+fn placing(folder: &Path, number: i128, seed: i128) -> Trial {
     Trial::new(folder.join("work"))
         .with("place", Value::Int(number))
         .with("max_pieces", Value::Int(6))
@@ -17,14 +16,6 @@ pub fn placing(folder: &Path, number: i128, seed: i128) -> Trial {
         .with("multipv", Value::Text("all".into()))
         .with("depth", Value::Int(1))
         .with("seed", Value::Int(seed))
-}
-
-pub fn position(row: &Evaluation) -> Chess {
-    row.fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap()
-}
-
-fn counts(outcome: &Outcome) -> serde_json::Value {
-    serde_json::from_slice(&std::fs::read(&outcome.outputs["counts"]).unwrap()).unwrap()
 }
 
 #[test]
@@ -139,15 +130,8 @@ fn what_cannot_be_placed_is_an_error_in_words() {
         assert!(message.contains(words), "{message}");
     }
     let given = |place: bool, games: &[&str]| {
-        let mut values: Values = Analyse
-            .parameters()
-            .into_iter()
-            .map(|spec| (spec.name.to_owned(), spec.default.unwrap_or_default()))
-            .collect();
-        if place {
-            values.insert("place".to_owned(), Value::Int(5));
-        }
-        Analyse.check_inputs_for(&values, games)
+        let placed = [("place", Value::Int(5))];
+        Analyse.check_inputs_for(&values(if place { &placed } else { &[] }), games)
     };
     assert_eq!(given(true, &[]), None);
     assert_eq!(given(false, &["games"]), None);

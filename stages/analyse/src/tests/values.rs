@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use cwm_contract::Parameters;
 use cwm_uci::Question;
 use serde_json::Value as Json;
-use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess};
+use shakmaty::Position;
 
 use super::*;
 use crate::config::Config;
 use crate::evaluator::Evaluator;
-use cwm_contract::Parameters;
 
 fn golden() -> Option<Vec<Json>> {
     let shared = std::env::var_os("CWM_SHARED").map(std::path::PathBuf::from).unwrap_or_else(|| {
@@ -27,13 +26,11 @@ fn golden() -> Option<Vec<Json>> {
 #[test]
 fn stockfish_values_all_moves_as_the_golden_data() {
     let (Some(engine), Some(rows)) = (stockfish(), golden()) else { return };
-    let mut values: Values =
-        Analyse.parameters().into_iter().map(|spec| (spec.name.to_owned(), spec.default.unwrap_or_default())).collect();
-    values.extend([
-        ("engine".to_owned(), Value::Text(engine.display().to_string())),
-        ("nodes".to_owned(), Value::Int(40_000)),
-        ("hash".to_owned(), Value::Int(16)),
-        ("multipv".to_owned(), Value::Text("all".into())),
+    let values = values(&[
+        ("engine", Value::Text(engine.display().to_string())),
+        ("nodes", Value::Int(40_000)),
+        ("hash", Value::Int(16)),
+        ("multipv", Value::Text("all".into())),
     ]);
     let config = Config::read(&values).unwrap();
     let mut evaluator = Evaluator::start(&config, Cancellation::default()).unwrap();
@@ -89,12 +86,12 @@ fn each_move_by_itself_is_the_negated_value_of_the_position_after_it() {
     let all = rows(&with("all", Value::Text("all".into())).run(&Analyse).unwrap());
     let mut engine = cwm_uci::Engine::start(&engine, cwm_uci::Settings::default()).unwrap();
     for row in &all {
-        let position: Chess = row.fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap();
-        assert_eq!(row.lines.len(), shakmaty::Position::legal_moves(&position).len());
+        let position = position(row);
+        assert_eq!(row.lines.len(), position.legal_moves().len());
         let line = row.lines.last().unwrap();
         let played = cwm_encoding::legal(&position, PlainMove::from_packed(line.moves[0]).unwrap()).unwrap();
         let mut next = position.clone();
-        shakmaty::Position::play_unchecked(&mut next, played);
+        next.play_unchecked(played);
         let Ok(question) = Question::position(&next) else { continue };
         let answer = engine.ask(&question, &cwm_uci::Limit::nodes(300)).unwrap();
         let expected = answer.exact.map(|line| match line.score {

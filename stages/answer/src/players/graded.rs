@@ -1,15 +1,13 @@
 //! Answers to graded items: the best one, one by chance, or one as good as a player of some strength finds.
 
 use cwm_contract::Failure;
-use cwm_game::GameStream;
 use cwm_questions::Item;
-use cwm_random::Random;
-use cwm_reasoning::{ReasoningTask, Verifier};
+use cwm_reasoning::{Draws, ReasoningTask, Verifier};
 
 /// How an item is answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Way {
-    /// By the key, which has the reward 1.
+    /// So that the reward is 1: by the best move, the right candidate, the whole list.
     Oracle,
     /// Each move that can be right with equal probability; of a list each with probability one half, and at least one.
     Random {
@@ -32,7 +30,7 @@ pub enum Way {
 pub fn answer(item: &Item, way: Way, sample: u64) -> Result<String, Failure> {
     let verifier = Verifier::new(item)?;
     let choices = verifier.choices();
-    let draws = |seed: u64| GameStream::new(&format!("questions answer {}", item.task_id), &seed.to_string(), sample);
+    let draws = |seed: u64| Draws::new(&format!("answer {}", item.task_id), seed.into(), sample);
     if verifier.task().wants_a_list() {
         let chosen = match way {
             Way::Oracle | Way::Weighted { .. } => choices,
@@ -42,9 +40,12 @@ pub fn answer(item: &Item, way: Way, sample: u64) -> Result<String, Failure> {
         return Ok(text(&format!("[{}]", list.join(", "))));
     }
     let chosen = match way {
-        // Of several best moves any is a key; candidates have one.
-        Way::Oracle => item.correct_answer.split(", ").next().unwrap_or_default(),
-        Way::Random { seed } => choices[draws(seed).below(choices.len() as u32) as usize],
+        Way::Oracle => match (verifier.task(), verifier.values()) {
+            // The values decide: an item from elsewhere may have no key.
+            (ReasoningTask::PredictMove, Some(values)) => values.best().0,
+            _ => item.correct_answer.as_str(),
+        },
+        Way::Random { seed } => draws(seed).one_of(&choices).copied().unwrap_or_default(),
         Way::Weighted { temperature, seed } => {
             let goodness = goodness(item, &verifier, &choices)?;
             choices[weighted(&goodness, temperature, &mut draws(seed))]
@@ -59,9 +60,9 @@ fn text(answer: &str) -> String {
 }
 
 /// Each of the moves with probability one half; if that is none, one of them.
-fn some_of<'a>(moves: &[&'a str], draws: &mut GameStream) -> Vec<&'a str> {
-    let chosen: Vec<&str> = moves.iter().copied().filter(|_| draws.below(2) == 0).collect();
-    if chosen.is_empty() { vec![moves[draws.below(moves.len() as u32) as usize]] } else { chosen }
+fn some_of<'a>(moves: &[&'a str], draws: &mut Draws) -> Vec<&'a str> {
+    let chosen: Vec<&str> = moves.iter().copied().filter(|_| draws.chance(0.5)).collect();
+    if chosen.is_empty() { draws.one_of(moves).copied().into_iter().collect() } else { chosen }
 }
 
 /// How good each choice is as an answer, from 0 to 1.
@@ -75,22 +76,13 @@ fn goodness(item: &Item, verifier: &Verifier, choices: &[&str]) -> Result<Vec<f6
     Ok(wins.map(|win| if wants_worst { 1. - win } else { win }).collect())
 }
 
-/// The index of one of these, drawn with weights exp(goodness / temperature).
-fn weighted(goodness: &[f64], temperature: f64, draws: &mut GameStream) -> usize {
+/// The index of one of these, drawn with weights exp(goodness / temperature); with the temperature 0 the first of the greatest.
+fn weighted(goodness: &[f64], temperature: f64, draws: &mut Draws) -> usize {
     let best = goodness.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let first = goodness.iter().position(|good| *good >= best).unwrap_or(0);
     if temperature <= 0. {
-        return first;
+        return goodness.iter().position(|good| *good >= best).unwrap_or_default();
     }
     // The greatest weight is 1, so that none is beyond the numbers.
     let weights: Vec<f64> = goodness.iter().map(|good| ((good - best) / temperature).exp()).collect();
-    let mut left = draws.uniform() * weights.iter().sum::<f64>();
-    for (at, weight) in weights.iter().enumerate() {
-        if left < *weight {
-            return at;
-        }
-        left -= weight;
-    }
-    // What rounding may leave.
-    first
+    draws.weighted(&weights).unwrap_or_default()
 }

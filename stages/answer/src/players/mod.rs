@@ -109,15 +109,15 @@ pub fn answer(
         while let Some(&index) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
             context.check_cancelled()?;
             let question = &questions[index];
-            let item = &items[question.item];
+            let (item, sample) = (&items[question.item], question.sample.unwrap_or(0));
             let text = match (player, &mut engine) {
                 _ if item.answer_type == AnswerType::Graded => {
-                    player.way().map(|way| graded::answer(item, way, question.sample.unwrap_or(0))).transpose()?
+                    player.way().map(|way| graded::answer(item, way, sample)).transpose()?
                 }
                 (Player::Oracle, _) => Some(terminal_line(&item.correct_answer)),
                 // Of a task that is not known, the key alone is.
                 _ if item.task().is_none() => None,
-                (Player::Random(seed), _) => Some(terminal_line(&answer_at_random(item, *seed)?)),
+                (Player::Random(seed), _) => Some(terminal_line(&answer_at_random(item, *seed, sample)?)),
                 (Player::Rules(keys), _) => Some(terminal_line(&by_rules(item, *keys)?)),
                 (Player::WorldModel(beliefs), _) => beliefs.answer(item)?,
                 (Player::Engine(_), Some(engine)) => Some(terminal_line(&engine.answer(item)?)),

@@ -62,21 +62,27 @@ fn rules_and_engine_find_what_is_there() {
     }
 }
 
+/// With `samples`, all answers to an item were the same.
 #[test]
-fn random_answers_depend_on_the_seed() {
+fn random_answers_depend_on_the_seed_and_the_sample() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("items.jsonl");
     let tactics = Task::of_name("short_tactics_rating_expert").unwrap();
     let items: Vec<Item> = (0..40).map(|number| Item { task_id: format!("{number}"), ..item(tactics) }).collect();
     write_items(&path, &items);
-    let answered = |seed| {
-        let trial = Trial::new(folder.path().join(format!("{seed}"))).input("items", &path);
-        answers(&trial.with("player", text("random")).with("seed", Value::Int(seed)).run(&Answer).unwrap()).1
+    let answered = |seed, samples| {
+        let trial = Trial::new(folder.path().join(format!("{seed}-{samples}"))).input("items", &path);
+        let trial = trial.with("player", text("random")).with("seed", Value::Int(seed));
+        let rows = answers(&trial.with("samples", Value::Int(samples)).run(&Answer).unwrap()).1;
+        rows.into_iter().map(|row| row.response.unwrap()).collect::<Vec<_>>()
     };
-    let texts = |rows: &[Row]| rows.iter().map(|row| row.response.clone().unwrap()).collect::<Vec<_>>();
-    let (one, two) = (texts(&answered(1)), texts(&answered(2)));
+    let distinct = |texts: &[String]| texts.iter().collect::<std::collections::HashSet<_>>().len();
+    let (one, two, many) = (answered(1, 1), answered(2, 1), answered(1, 30));
     assert_ne!(one, two);
-    assert!(one.iter().collect::<std::collections::HashSet<_>>().len() > 10, "{one:?}");
+    assert!(distinct(&one) > 10, "{one:?}");
+    for (one, many) in one.iter().zip(many.chunks(30)) {
+        assert!(*one == many[0] && distinct(many) > 10, "{many:?}");
+    }
 }
 
 #[test]

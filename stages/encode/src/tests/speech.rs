@@ -42,6 +42,8 @@ fn the_words_of_the_answer_and_the_end_are_targets() {
         counts(&outcome),
         "{\"cut\":0,\"form\":\"speech\",\"left_out\":{\"too_long\":0},\"rows\":2,\"stage\":\"encode\",\"targets\":7,\"tokens\":25}\n"
     );
+    let on = |cores| bytes(&inputs.run_with(speech("pieces", 512), cores).unwrap().outputs["sequences"]);
+    assert!(on(1) == on(2));
     let inputs = bench(&[line("a", "e7e8q")]);
     let squares = inputs.run_with(speech("squares", 512), 1).unwrap();
     assert_eq!(rows(&squares)[0].1.len(), 67 + 4);

@@ -13,7 +13,7 @@ use crate::config::Config;
 use own::Own;
 use program::Program;
 
-/// One of them, ready for questions.
+/// A program or our own engine, started.
 pub enum Searcher {
     /// A program.
     Program(Box<Program>),
@@ -33,7 +33,7 @@ pub struct BestPlay {
 }
 
 impl Searcher {
-    /// As the parameters have it; the first questions are about so many lines.
+    /// Starts the one that the parameters name; `lines` is the number of lines of the first search.
     ///
     /// # Errors
     /// The program cannot be used.

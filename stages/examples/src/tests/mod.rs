@@ -145,3 +145,14 @@ fn the_probes_are_the_same_twice() {
         assert!(one.contains_key("run/examples") && one == two, "{builder}: {:?}", one.keys());
     }
 }
+
+#[test]
+fn the_probe_has_values_where_questions_are_about_them() {
+    let folder = tempdir().unwrap();
+    let kinds = [("win_probability", 900), ("mobility", 10), ("legal", 10), ("check", 2)];
+    let kinds = kinds.map(|(name, tickets)| (name.to_owned(), Value::Int(tickets)));
+    let values = [("builder".to_owned(), text("factual")), ("kinds".to_owned(), Value::Map(kinds.into()))];
+    let probed = testing::probe(&Examples, values.into(), folder.path()).unwrap().unwrap();
+    let written = String::from_utf8(probed["run/examples"].clone()).unwrap();
+    assert!(written.contains("probability of winning"), "{written}");
+}

@@ -1,6 +1,7 @@
 //! Graded items.
 
 use cwm_answers::{Grade as GradeRow, Measure};
+use cwm_contract::Stage;
 use serde_json::json;
 
 use super::*;
@@ -110,6 +111,20 @@ fn reading_cut_scaling_and_claims_are_parameters() {
     assert_eq!((none.move_claims, none.grounded), (None, None));
     let found = message(trial(folder.path(), &answers()).with("cut", Value::Float(1.5)));
     assert_eq!(found, "parameter `cut` must lie between 0 and 1");
+}
+
+#[test]
+fn results_from_before_graded_items_keep_their_keys() {
+    let unused = |others: &[(&str, Value)]| {
+        let defaults = Grade.parameters().into_iter().map(|spec| (spec.name.to_owned(), spec.default.unwrap()));
+        let others = others.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        Grade.unused_parameters(&defaults.chain(others).collect())
+    };
+    assert_eq!(unused(&[]), ["reading", "claims", "cut", "scaling"]);
+    let text = |text: &str| Value::Text(text.to_owned());
+    let others = [("reading", text("lenient")), ("claims", text("none")), ("cut", Value::Float(0.0))];
+    assert_eq!(unused(&others), ["scaling"]);
+    assert!(unused(&[("scaling", text("linear"))]).iter().all(|name| *name != "scaling"));
 }
 
 #[test]

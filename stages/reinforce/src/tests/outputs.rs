@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 
 use cwm_answers::AnswersReader;
-use cwm_contract::Value;
+use cwm_contract::{Value, Values, testing};
+use cwm_policy_gradient::Objective;
+use cwm_training::order::{Order, Sampler};
 
 use super::{curves, data, summary, text, trained, weights};
+use crate::Reinforce;
 
 #[test]
 fn each_step_has_a_line_with_its_rewards_and_a_validation_follows_every_second_one() {
@@ -54,9 +57,15 @@ fn kept_answers_are_from_all_steps_and_to_different_items() {
         AnswersReader::open(&work.path().join("out/answers.parquet")).unwrap().map(Result::unwrap).collect();
     assert_eq!(rows.len(), 7);
     assert_eq!(rows.iter().map(|row| row.task_id.as_str()).collect::<BTreeSet<_>>().len(), 7);
-    assert!(rows.iter().all(|row| row.response.is_some() && row.completion_tokens.is_some_and(|words| words <= 6)));
-    let is_cut = |finish: &str| rows.iter().any(|row| row.finish.as_deref() == Some(finish));
-    assert!(is_cut("stop") || is_cut("length"));
+    for row in &rows {
+        let (words, is_cut) = (row.completion_tokens.unwrap(), row.finish.as_deref() == Some("length"));
+        assert!(row.response.is_some() && words <= 6 && (!is_cut || words == 6), "{row:?}");
+    }
+    let mut sampler = Sampler::new(24, 4, Order::Shuffled { seed: 0 });
+    for step in 0..6 {
+        let mut asked = sampler.batch(step).into_iter().map(|place| format!("reasoning_predict_move_{place:04}"));
+        assert!(asked.any(|task_id| rows.iter().any(|row| row.task_id == asked)), "step {step}");
+    }
     let (work, _) = trained(data.path(), &[("keep_answers", Value::Int(0))]);
     assert_eq!(AnswersReader::open(&work.path().join("out/answers.parquet")).unwrap().count(), 0);
 }
@@ -86,4 +95,20 @@ fn steps_without_different_rewards_make_no_update_and_the_curves_show_it() {
     }
     let training = &summary(work.path())["training"];
     assert_eq!((training["updates"].as_u64(), training["skipped"].as_u64()), (Some(0), Some(0)));
+}
+
+#[test]
+fn the_probe_runs_to_the_end_with_each_objective_and_is_the_same_twice() {
+    let probe = || {
+        let folder = tempfile::tempdir().unwrap();
+        testing::probe(&Reinforce, Values::new(), folder.path()).unwrap().unwrap()
+    };
+    let probed = probe();
+    assert!(!probed.keys().any(|name| name.ends_with("refused")), "{:?}", probed.keys());
+    let weights = |run: &str| &probed[&format!("{run}/checkpoint/model.safetensors")];
+    let different: BTreeSet<_> = ["own"].iter().chain(Objective::NAMES).map(|run| weights(run)).collect();
+    assert_eq!(different.len(), 4);
+    let guarded: serde_json::Value = serde_json::from_slice(&probed["guarded/summary"]).unwrap();
+    assert!(guarded["training"]["skipped"].as_u64().unwrap() > 0, "{guarded}");
+    assert!(probe() == probed);
 }

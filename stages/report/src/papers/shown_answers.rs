@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::BufReader;
 
 use cwm_answers::{Answer, AnswersReader, Grade, Grades, Run};
-use cwm_contract::{Context, Failure};
+use cwm_contract::{Context, Failure, GroupInput};
 use cwm_page::visible;
 use cwm_questions::{Item, UnknownTasks, read_items};
 
@@ -46,11 +46,11 @@ struct OfRun {
     tasks: Vec<(String, Vec<(usize, Grade)>)>,
 }
 
-/// The answers of all runs that have any whose grades `are_shown`, in the order of the runs' names.
+/// The answers of all runs that have any whose grades, in this input, `are_shown`; in the order of the runs' names.
 ///
 /// # Errors
 /// A file cannot be read, or an item or answer of a grade is missing.
-pub(crate) fn pick(context: &Context, are_shown: impl Fn(&Grade) -> bool) -> Result<Vec<Picked>, Failure> {
+pub(crate) fn pick(context: &Context, are_shown: impl Fn(&GroupInput, &Grade) -> bool) -> Result<Vec<Picked>, Failure> {
     let runs = grades(context, are_shown)?;
     if runs.values().all(|run| run.count == 0) {
         return Ok(Vec::new());
@@ -77,7 +77,10 @@ pub(crate) fn pick(context: &Context, are_shown: impl Fn(&Grade) -> bool) -> Res
     Ok(picked)
 }
 
-fn grades(context: &Context, are_shown: impl Fn(&Grade) -> bool) -> Result<BTreeMap<String, OfRun>, Failure> {
+fn grades(
+    context: &Context,
+    are_shown: impl Fn(&GroupInput, &Grade) -> bool,
+) -> Result<BTreeMap<String, OfRun>, Failure> {
     let mut runs: BTreeMap<String, OfRun> = BTreeMap::new();
     for input in context.group("grades") {
         for grade in Grades::open(&input.path)? {
@@ -85,7 +88,7 @@ fn grades(context: &Context, are_shown: impl Fn(&Grade) -> bool) -> Result<BTree
             let of_run = runs.entry(grade.run.clone()).or_default();
             let order = of_run.grades;
             of_run.grades += 1;
-            if !are_shown(&grade) {
+            if !are_shown(input, &grade) {
                 continue;
             }
             of_run.count += 1;

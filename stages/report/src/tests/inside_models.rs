@@ -83,15 +83,6 @@ const FIGURES: [&str; 9] = [
     "figure-inside-squares",
 ];
 
-/// Names of the files of a folder of the report with this end.
-fn names(report: &Path, folder: &str, end: &str) -> Vec<String> {
-    let files = std::fs::read_dir(report.join(folder)).into_iter().flatten();
-    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> = names.filter_map(|name| Some(name.strip_suffix(end)?.to_owned())).collect();
-    names.sort();
-    names
-}
-
 #[test]
 fn every_kind_has_its_tables_and_figures_with_the_papers_numbers_beside_ours() {
     let folder = tempfile::tempdir().unwrap();

@@ -49,6 +49,15 @@ fn lines<'a>(text: &'a str, part: &str) -> Vec<&'a str> {
     text.lines().filter(|line| line.contains(part)).collect()
 }
 
+/// Names of the files of a folder of the report with this end.
+fn names(report: &Path, folder: &str, end: &str) -> Vec<String> {
+    let files = std::fs::read_dir(report.join(folder)).into_iter().flatten();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter_map(|name| Some(name.strip_suffix(end)?.to_owned())).collect();
+    names.sort();
+    names
+}
+
 /// All files of a folder with their bytes, sorted.
 fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();

@@ -125,16 +125,18 @@ impl Incremental for Transformer {
     ) -> Tensor<2> {
         let shape = Shape::new(tokens, self.heads, self.head_width);
         let still = Rotation::new(Layout::Still, tokens.time(), self.head_width);
+        // The steps before are the same for all blocks.
+        let positions = match self.blocks.get(site).and_then(|_| earlier(site)) {
+            None => tokens.positions(),
+            Some(Earlier { after, .. }) => tokens.positions_behind(after.iter().map(|after| after.steps)),
+        };
+        let last = positions.ids().iter().copied().max().unwrap_or(0) as usize;
+        let rotation = Rotation::new(self.layout, last + 1, self.head_width);
         for (i, block) in self.blocks.iter().enumerate().skip(site) {
-            let earlier = earlier(i);
-            let positions = match &earlier {
-                None => tokens.positions(),
-                Some(earlier) => tokens.positions_behind(earlier.after.iter().map(|after| after.steps)),
-            };
             let attend = |qkv: Tensor<2>| {
-                let qkv = self.turned(qkv, positions.ids());
+                let qkv = self.turned(qkv, &rotation, positions.ids());
                 keep(qkv.clone());
-                match earlier {
+                match earlier(i) {
                     Some(earlier) => continued(qkv, earlier, shape.clone(), pass.precision()),
                     None => attention(qkv, shape.clone(), &still, None, pass.precision()),
                 }
@@ -147,10 +149,8 @@ impl Incremental for Transformer {
 
 impl Transformer {
     /// Queries, keys and values [rows, 3 * width], of which queries and keys are turned by the position of their row.
-    fn turned(&self, qkv: Tensor<2>, positions: &[u32]) -> Tensor<2> {
+    fn turned(&self, qkv: Tensor<2>, rotation: &Rotation, positions: &[u32]) -> Tensor<2> {
         let ([rows, all], turning) = (qkv.dims(), 2 * self.heads);
-        let last = positions.iter().copied().max().unwrap_or(0) as usize;
-        let rotation = Rotation::new(self.layout, last + 1, self.head_width);
         let parts = qkv.reshape([rows, 3 * self.heads, self.head_width]);
         let turned = rotation.rotate_rows(parts.clone().slice([0..rows, 0..turning]), positions);
         Tensor::cat(vec![turned, parts.slice([0..rows, turning..3 * self.heads])], 1).reshape([rows, all])

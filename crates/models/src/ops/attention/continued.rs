@@ -1,4 +1,5 @@
-//! Attention of steps that go on from others, whose keys and values are known: causal, without rotary positions.
+//! Attention of steps that go on from others, whose keys and values are known: causal. It turns nothing: queries and keys with rotary
+//! positions are turned before.
 
 use std::sync::Arc;
 

@@ -70,8 +70,8 @@ fn random_answers_are_at_chance_level() {
     let Some(items) = published() else { return };
     let mut right: BTreeMap<Category, usize> = BTreeMap::new();
     for item in &items {
-        let answer = answer_at_random(item, 0).unwrap();
-        assert_eq!(answer, answer_at_random(item, 0).unwrap());
+        let answer = answer_at_random(item, 0, 0).unwrap();
+        assert_eq!(answer, answer_at_random(item, 0, 0).unwrap());
         *right.entry(item.task().unwrap().category()).or_default() += usize::from(answer == item.correct_answer);
     }
     println!("right at random: {right:?}");

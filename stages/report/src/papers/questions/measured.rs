@@ -57,14 +57,15 @@ impl Measured {
     }
 
     fn add(&mut self, label: String, tallies: Tallies) -> Result<(), Failure> {
-        let Tallies { graded, overall, mut categories, mut tasks, pairs, mut items, .. } = tallies;
-        items.retain(|count| is_question(&count.category));
-        if items.is_empty() {
+        let Tallies { graded, overall, mut categories, mut tasks, pairs, items, .. } = tallies;
+        let questions = items.iter().filter(|count| is_question(&count.category)).count();
+        if questions == 0 {
             return Ok(());
         }
-        let is_ours = |row: &Tally| row.category.as_deref().is_none_or(is_question);
-        categories.retain(is_ours);
-        tasks.retain(is_ours);
+        if questions < items.len() {
+            let message = format!("the tallies of {label} add up answers to questions and to items of reasoning");
+            return Err(Failure::input(message).hint("give each kind of items to a `grade` of its own"));
+        }
         categories.iter_mut().chain(&mut tasks).for_each(make_visible);
         for mut overall in overall {
             let mut run = graded.runs.get(&overall.run).cloned().ok_or_else(|| {

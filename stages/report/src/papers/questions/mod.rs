@@ -28,7 +28,7 @@ impl Paper for Questions {
     fn inputs(&self) -> Vec<Input> {
         vec![
             Input::optional_many("tallies", Format::TALLIES, "sums of grades"),
-            Input::optional_many("grades", Format::GRADES, "grades of answers, to show some that are not correct"),
+            Input::optional_many("grades", Format::GRADES, "grades of answers, to show some of them"),
             Input::optional_many("items", Format::ITEMS, "the items of these grades"),
             Input::optional_many("answers", Format::ANSWERS, "the answers of these grades"),
         ]

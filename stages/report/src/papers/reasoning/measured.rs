@@ -107,6 +107,24 @@ pub(super) fn experiment_of(label: &Label) -> String {
     if values.is_empty() { "model".to_owned() } else { visible(&values.join(", ")) }
 }
 
+/// Returns true if the cell read answers leniently: its stage is called `lenient`, or an axis `reading` has this value.
+pub(super) fn is_lenient(label: &Label) -> bool {
+    label.coordinate("reading").unwrap_or(&label.stage) == "lenient"
+}
+
+/// The share of false claims, of the share of true ones.
+fn hallucination(measure: &Measure) -> Option<Measure> {
+    let of = |share: f64| 1.0 - share;
+    let Measure { value, low, high, .. } = *measure;
+    (measure.measure == "claims_accuracy").then(|| Measure {
+        measure: "hallucination".to_owned(),
+        value: of(value),
+        low: high.map(of),
+        high: low.map(of),
+        ..measure.clone()
+    })
+}
+
 impl Measured {
     /// Reads tallies and mixtures; items, where they are given, show whether they are the published ones.
     ///
@@ -116,9 +134,8 @@ impl Measured {
         let items = items(context)?;
         let mut measured = Measured { published: published(items.values()), ..Measured::default() };
         for input in context.group("tallies") {
-            let lenient = input.label.coordinate("reading") == Some("lenient");
             let label = visible(&input.label.to_string());
-            measured.add(&label, Tallies::read(&input.path)?, lenient, facts);
+            measured.add(&label, Tallies::read(&input.path)?, is_lenient(&input.label), facts);
         }
         measured.add_measures_of_judges(facts);
         for input in context.group("mixtures") {
@@ -149,8 +166,11 @@ impl Measured {
         for name in names {
             let of_run = tallies.measures.iter().filter(|measure| measure.run == name);
             let key = |measure: &Measure| (measure.task.clone(), measure.measure.clone());
-            let measures: HashMap<_, _> =
+            let mut measures: HashMap<_, _> =
                 of_run.map(|measure| (key(measure), (measure.clone(), label.to_owned()))).collect();
+            let hallucinations: Vec<Measure> =
+                measures.values().filter_map(|(measure, _)| hallucination(measure)).collect();
+            measures.extend(hallucinations.into_iter().map(|measure| (key(&measure), (measure, label.to_owned()))));
             // Every answer to a graded item has a reward.
             let is_judged = !measures.keys().any(|(_, measure)| measure == "reward");
             let player = Player { label: label.to_owned(), name: visible(&name), measures };

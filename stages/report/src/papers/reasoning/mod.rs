@@ -2,10 +2,12 @@
 //!
 //! `measured` reads tallies and mixtures and pairs runs before and after reinforcement learning, `gains` compares these item by item,
 //! `curves` reads what trainings recorded, `predictors` fits lines; `tables` and `figures` define what is shown, `facts` are the
-//! paper's numbers, `published` knows the paper's items, and `answers` shows answers with their claims marked.
+//! paper's numbers, `published` knows the paper's items, `answers` shows answers with their claims marked, and `examples` some of what
+//! models were fine-tuned on.
 
 mod answers;
 mod curves;
+mod examples;
 pub(crate) mod facts;
 mod figures;
 mod gains;
@@ -15,7 +17,7 @@ mod published;
 mod tables;
 
 use cwm_contract::{Context, Failure, Format, Input};
-use cwm_page::{Block, Chapter, Section};
+use cwm_page::{Block, Chapter, Section, Widget, number, visible};
 
 use crate::Config;
 use crate::papers::Paper;
@@ -40,6 +42,7 @@ impl Paper for Reasoning {
             Input::optional_many("answers", Format::ANSWERS, "the answers of these grades"),
             Input::optional_many("curves", Format::CURVES, "curves that trainings recorded"),
             Input::optional_many("mixtures", Format::MIXTURE, "what mixes of examples took of their sources"),
+            Input::optional_many("examples", Format::EXAMPLES, "data sets of examples, to show the first of each"),
         ]
     }
 
@@ -51,12 +54,13 @@ impl Paper for Reasoning {
         let facts = Facts::load();
         let measured = Measured::read(context, &facts)?;
         let answers = answers::answers(context, config.answer_bytes)?;
-        if measured.is_empty() && answers.is_none() && measured.mixtures.is_empty() {
+        let examples = examples::examples(context)?;
+        if measured.is_empty() && answers.is_none() && measured.mixtures.is_empty() && examples.is_none() {
             return Ok(None);
         }
         let gains = gains::gains(context, &measured)?;
         let curves = curves::read(context.group("curves"))?;
-        let mut sections = sections(&measured, &gains, &curves, &facts);
+        let mut sections = sections(&measured, &gains, &curves, examples, &facts);
         let answers = answers.into_iter().map(Block::Widget).collect();
         sections.push(Section::new(&id("answers"), "Answers with their claims", "Answers", answers));
         sections.push(Section::new(&id("paper"), "What the paper prints besides", "The paper", paper(&facts)));
@@ -76,6 +80,9 @@ impl Paper for Reasoning {
 const NOTE: &str = "Beside our numbers stand those of \"Reasoning Through Chess: How Reasoning Evolves from Data Through Fine-Tuning and \
      Reinforcement Learning\" (arXiv 2604.05134), where a run has the name of the paper's row and was given the published items; elsewhere \
      the paper's rows stand by themselves.";
+
+/// The share of the tokens that were wanted; a mix with a smaller one has a note.
+const LEAST_SHARE: f64 = 0.95;
 
 /// A name of a table, figure or section, with the word of this paper before it.
 fn id(name: &str) -> String {
@@ -97,7 +104,8 @@ fn summary(measured: &Measured) -> String {
 fn warnings(measured: &Measured) -> Vec<String> {
     let mut warnings = vec![
         "Rewards are exact: each legal move has the win probability that an engine gives it. Intervals are over items. Whether a claim is true \
-         is decided by rule, in the position of the item; the later moves of a line count as false if they are not legal there."
+         is decided by rule, in the position of the item: the later moves of a line count as false if they are not legal there, unless `grade` \
+         has `claims: line`."
             .to_owned(),
     ];
     if !measured.is_empty() && !TASKS.iter().all(|task| measured.is_published(task)) {
@@ -105,16 +113,30 @@ fn warnings(measured: &Measured) -> Vec<String> {
             "Not all items are the published ones: of other items the paper's rows stand by themselves.".to_owned(),
         );
     }
+    for (name, _, mixture) in &measured.mixtures {
+        if (mixture.tokens as f64) < LEAST_SHARE * mixture.budget as f64 {
+            let [tokens, budget] = [mixture.tokens, mixture.budget].map(number::count);
+            let dry = mixture.sources.iter().find(|source| source.exhausted);
+            let why = dry.map_or(String::new(), |source| format!(", since {} ran dry", visible(&source.source)));
+            warnings.push(format!("The mix of {name} has {tokens} tokens of the {budget} that were wanted{why}."));
+        }
+    }
     warnings
 }
 
 /// The sections of what was measured, whether there is anything for them or not.
-fn sections(measured: &Measured, gains: &[Gain], curves: &[Curve], facts: &Facts) -> Vec<Section> {
+fn sections(
+    measured: &Measured,
+    gains: &[Gain],
+    curves: &[Curve],
+    examples: Option<Widget>,
+    facts: &Facts,
+) -> Vec<Section> {
     let results = vec![
         Block::Figure(figures::models(measured, facts)),
         Block::Table(tables::table_1(measured, facts)),
         Block::Table(tables::table_2(measured, facts)),
-        Block::Figure(figures::data_sets(measured)),
+        Block::Figure(figures::data_sets(measured, facts)),
     ];
     let learning = vec![
         Block::Figure(figures::training(curves)),
@@ -122,19 +144,21 @@ fn sections(measured: &Measured, gains: &[Gain], curves: &[Curve], facts: &Facts
         Block::Table(tables::rewards(measured)),
     ];
     let moves = vec![
-        Block::Figure(figures::quality(measured)),
+        Block::Figure(figures::quality(measured, facts)),
         Block::Table(tables::quality(measured)),
         Block::Table(tables::gaming(measured)),
     ];
     let claims = vec![
-        Block::Figure(figures::claims(measured)),
+        Block::Figure(figures::claims(measured, facts)),
         Block::Table(tables::claims(measured)),
         Block::Table(tables::grounded(measured)),
     ];
-    let judges = vec![Block::Figure(figures::points(measured)), Block::Figure(figures::strategies(measured))];
+    let judges =
+        vec![Block::Figure(figures::points(measured, facts)), Block::Figure(figures::strategies(measured, facts))];
     let lines = predictors::predictors(measured, facts);
     let predictors = vec![Block::Figure(figures::predictors(&lines)), Block::Table(tables::predictors(&lines))];
-    let data = vec![Block::Figure(figures::mixtures(measured)), Block::Table(tables::mixtures(measured))];
+    let mut data = vec![Block::Figure(figures::mixtures(measured)), Block::Table(tables::mixtures(measured))];
+    data.extend(examples.map(Block::Widget));
     vec![
         Section::new(&id("results"), "Models on the four tasks", "Results", results),
         Section::new(&id("learning"), "What reinforcement learning changes", "Learning", learning),

@@ -5,37 +5,30 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::facts::Facts;
 use super::measured::{BEST, LEGAL, Measured, PREDICT, Phase, Player, WORST};
 
-/// A measure, its task, its column in the paper's tables, and by what the paper's numbers are divided.
+/// A measure, its task, and its column in the paper's tables.
 pub(super) struct Predictor {
     pub(super) name: &'static str,
     task: &'static str,
     measure: &'static str,
     fact: &'static str,
-    scale: f64,
 }
 
-const fn predictor(
-    name: &'static str,
-    task: &'static str,
-    measure: &'static str,
-    fact: &'static str,
-    scale: f64,
-) -> Predictor {
-    Predictor { name, task, measure, fact, scale }
+const fn predictor(name: &'static str, task: &'static str, measure: &'static str, fact: &'static str) -> Predictor {
+    Predictor { name, task, measure, fact }
 }
 
 /// What lines are fitted to. The first five make the mean that is foretold.
 static PREDICTORS: [Predictor; 10] = [
-    predictor("Legal moves", PREDICT, "legal", "predict_legal", 100.0),
-    predictor("Average rank", PREDICT, "rank", "predict_rank", 1.0),
-    predictor("Legal moves IoU", LEGAL, "iou", "legal_iou", 1.0),
-    predictor("Best move", BEST, "accuracy", "best_accuracy", 100.0),
-    predictor("Worst move", WORST, "accuracy", "worst_accuracy", 100.0),
-    predictor("Trivial moves", PREDICT, "trivial", "trivial", 100.0),
-    predictor("True move claims", PREDICT, "referenced_accuracy", "referenced_accuracy", 100.0),
-    predictor("Grounded answers", PREDICT, "grounded", "", 1.0),
-    predictor("Mean reward", PREDICT, "reward", "", 1.0),
-    predictor("Reasoning quality", PREDICT, "quality", "reasoning_quality", 10.0),
+    predictor("Legal moves", PREDICT, "legal", "predict_legal"),
+    predictor("Average rank", PREDICT, "rank", "predict_rank"),
+    predictor("Legal moves IoU", LEGAL, "iou", "legal_iou"),
+    predictor("Best move", BEST, "accuracy", "best_accuracy"),
+    predictor("Worst move", WORST, "accuracy", "worst_accuracy"),
+    predictor("Trivial moves", PREDICT, "trivial", "trivial"),
+    predictor("True move claims", PREDICT, "referenced_accuracy", "referenced_accuracy"),
+    predictor("Grounded answers", PREDICT, "grounded", ""),
+    predictor("Mean reward", PREDICT, "reward", ""),
+    predictor("Reasoning quality", PREDICT, "quality", "reasoning_quality"),
 ];
 
 /// Measures in the mean.
@@ -77,10 +70,7 @@ pub(super) fn predictors(measured: &Measured, facts: &Facts) -> Vec<Points> {
         let Predictor { task, measure, .. } = PREDICTORS[at];
         player.measure(task, measure).map(|measure| measure.value)
     };
-    let printed = |model: &str, phase: Phase, at: usize| {
-        let column = format!("{}{}", PREDICTORS[at].fact, phase.ending());
-        facts.get(model, &column).map(|printed| printed.value / PREDICTORS[at].scale)
-    };
+    let printed = |model: &str, phase: Phase, at: usize| facts.share(model, PREDICTORS[at].fact, phase);
     let mut all = Vec::new();
     for (at, predictor) in PREDICTORS.iter().enumerate() {
         let of_ours = ours.iter().filter_map(|(name, before, after)| {

@@ -22,12 +22,11 @@ pub(super) fn published<'i>(items: impl Iterator<Item = &'i Item>) -> Vec<&'stat
         let line = format!("{}\t{}\n", item.input, moves.join(" "));
         lines.entry(&item.task_type).or_default().push(line);
     }
-    let is_published = |(task, digest): &(&'static str, &str)| {
-        let Some(mut lines) = lines.remove(task) else { return false };
-        lines.sort_unstable();
-        let found = Sha256::digest(lines.concat());
-        found.iter().map(|byte| format!("{byte:02x}")).collect::<String>() == *digest
+    let if_published = |(task, digest): (&'static str, &str)| {
+        let mut of_task = lines.remove(task)?;
+        of_task.sort_unstable();
+        let found = Sha256::digest(of_task.concat());
+        (found.iter().map(|byte| format!("{byte:02x}")).collect::<String>() == digest).then_some(task)
     };
-    let mut is_published = is_published;
-    PUBLISHED.into_iter().filter(|known| is_published(known)).map(|(task, _)| task).collect()
+    PUBLISHED.into_iter().filter_map(if_published).collect()
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use cwm_answers::{Answer, AnswersWriter, Grade, Graded, GradesWriter, ItemCount, PairTally, Run, Tallies, Tally};
 use cwm_contract::testing::Trial;
 
-use super::{label, lines, read, run};
+use super::{label, lines, names, read, run};
 use crate::papers::questions::facts::PUBLISHED;
 
 /// A task of each category.
@@ -108,13 +108,4 @@ fn report_of(folder: &Path, tallies: &Tallies) -> PathBuf {
     let path = folder.join("tallies");
     tallies.write(&path).unwrap();
     run(Trial::new(folder.join("trial")).labelled("tallies", label("grades"), path)).unwrap()
-}
-
-/// Names of the files of a folder of the report with this end.
-fn names(report: &Path, folder: &str, end: &str) -> Vec<String> {
-    let files = std::fs::read_dir(report.join(folder)).into_iter().flatten();
-    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> = names.filter_map(|name| Some(name.strip_suffix(end)?.to_owned())).collect();
-    names.sort();
-    names
 }

@@ -2,7 +2,7 @@
 
 use cwm_answers::{Answer, AnswersWriter, Grade, GradesWriter};
 use cwm_contract::Value;
-use cwm_reasoning::{RewardOptions, Verifier};
+use cwm_reasoning::{ClaimRule, RewardOptions, Verifier};
 use serde_json::json;
 
 use super::*;
@@ -26,8 +26,8 @@ fn item(id: &str) -> serde_json::Value {
     })
 }
 
-/// Files of the answers of two runs, graded: of each item its id and the texts before and after.
-fn trial_with(folder: &Path, answers: &[(String, [String; 2])], bytes: i128) -> Trial {
+/// Files of the answers of two runs, graded, with claims counted by `rule`: of each item its id and the answers before and after.
+fn trial_with(folder: &Path, answers: &[(String, [Answer; 2])], rule: ClaimRule, bytes: i128) -> Trial {
     let [items, graded] = ["items", "grades"].map(|name| folder.join(name));
     let lines: String = answers.iter().map(|(id, _)| format!("{}\n", item(id))).collect();
     std::fs::write(&items, lines).unwrap();
@@ -37,23 +37,25 @@ fn trial_with(folder: &Path, answers: &[(String, [String; 2])], bytes: i128) -> 
     for nth in [1, 0] {
         let path = folder.join(format!("answers-{nth}"));
         let mut writer = AnswersWriter::create(&path, &Run { name: runs[nth].into(), ..Run::default() }).unwrap();
-        for (id, texts) in answers {
+        for (id, answers) in answers {
+            let answer = Answer { task_id: id.clone(), ..answers[nth].clone() };
+            let response = answer.response.clone().unwrap();
             let verifier = Verifier::new(&serde_json::from_value(item(id)).unwrap()).unwrap();
-            let judged = verifier.judge(&texts[nth], &RewardOptions::default());
+            let judged = verifier.judge(&response, &RewardOptions::default());
             let grade = Grade {
                 run: runs[nth].into(),
                 task_id: id.clone(),
                 task: PREDICT.into(),
                 category: "Reasoning".into(),
-                extracted: texts[nth].rsplit(['>', '<']).nth(2).map(|answer| answer.trim().to_owned()),
+                extracted: response.rsplit(['>', '<']).nth(2).map(|answer| answer.trim().to_owned()),
                 verdict: judged.verdict.name().into(),
                 score: judged.score,
                 reward: Some(judged.reward),
+                true_move_claims: Some(verifier.claims(&answer.whole_text(), rule).true_moves() as u64),
                 ..Grade::default()
             };
             grades.push(grade).unwrap();
-            let response = Some(texts[nth].clone());
-            writer.push(Answer { task_id: id.clone(), response, ..Answer::default() }).unwrap();
+            writer.push(answer).unwrap();
         }
         writer.finish().unwrap();
         trial = trial.input("answers", path);
@@ -62,16 +64,28 @@ fn trial_with(folder: &Path, answers: &[(String, [String; 2])], bytes: i128) -> 
     trial.input("items", items).input("grades", graded).with("answer_bytes", Value::Int(bytes))
 }
 
-fn answered(thinking: &str, uci: &str) -> String {
-    format!("<think>{thinking}</think>\n<answer> {uci} </answer>")
+fn answered(thinking: &str, uci: &str) -> Answer {
+    let response = Some(format!("<think>{thinking}</think>\n<answer> {uci} </answer>"));
+    Answer { response, ..Answer::default() }
+}
+
+/// Of a server that sends the reasoning apart.
+fn answered_apart(thinking: &str, uci: &str) -> Answer {
+    let response = Some(format!("<answer> {uci} </answer>"));
+    Answer { response, reasoning: Some(thinking.to_owned()), ..Answer::default() }
+}
+
+/// The page of two answers to one item.
+fn page_of(id: &str, answers: [Answer; 2], rule: ClaimRule) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let report = run(trial_with(folder.path(), &[(id.to_owned(), answers)], rule, 1 << 20)).unwrap();
+    read(&report, "index.html")
 }
 
 #[test]
 fn an_answer_has_its_board_claims_verdict_and_reward() {
-    let folder = tempfile::tempdir().unwrap();
-    let texts = [answered("My rook on a1 takes a1h8 or a1a8.", "a1a8"), answered("no", "a1a9")];
-    let report = run(trial_with(folder.path(), &[("a".into(), texts)], 1 << 20)).unwrap();
-    let page = read(&report, "index.html");
+    let answers = [answered("My rook on a1 takes a1h8 or a1a8.", "a1a8"), answered("no", "a1a9")];
+    let page = page_of("a", answers, ClaimRule::Position);
     for part in [
         "before[data=a]: 1 of 1</summary>",
         "<strong>a</strong>: legal, reward 1.00; 2 of 3 claims are true",
@@ -89,16 +103,40 @@ fn an_answer_has_its_board_claims_verdict_and_reward() {
 }
 
 #[test]
+fn reasoning_that_a_server_sends_apart_is_shown_with_claims_as_they_were_counted() {
+    for (rule, claims, last) in [(ClaimRule::Position, "2 of 3", "false"), (ClaimRule::Line, "3 of 3", "true")] {
+        let answer = answered_apart("My rook on b1 waits: g1f1 g8f8.", "a1a8");
+        let page = page_of("a", [answer, answered("", "a1a8")], rule);
+        for part in [
+            format!("legal, reward 1.00; {claims} claims are true"),
+            "<mark class=\"claim-true\">My rook on b1</mark> waits: <mark class=\"claim-true\">g1f1</mark> ".to_owned(),
+            format!("<mark class=\"claim-{last}\">g8f8</mark>"),
+        ] {
+            assert!(page.contains(&part), "{part} is not in {page}");
+        }
+    }
+}
+
+#[test]
+fn answers_that_were_graded_twice_are_shown_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let answers = [("a".to_owned(), [answered("", "a1a8"), answered("", "b1b8")])];
+    let trial = trial_with(folder.path(), &answers, ClaimRule::Position, 1 << 20);
+    let report = run(trial.labelled("grades", label("lenient"), folder.path().join("grades"))).unwrap();
+    assert!(read(&report, "index.html").contains("before[data=a]: 1 of 1</summary>"));
+}
+
+#[test]
 fn gains_are_paired_by_item() {
     let folder = tempfile::tempdir().unwrap();
-    let answers: Vec<(String, [String; 2])> = (0..60)
+    let answers: Vec<(String, [Answer; 2])> = (0..60)
         .map(|nth| {
             let before = if nth % 3 == 0 { "a1a8" } else { "a1a9" };
             let after = if nth % 6 == 1 { "a1a9" } else { "b1b8" };
             (format!("item_{nth:02}"), [answered("", before), answered("", after)])
         })
         .collect();
-    let report = run(trial_with(folder.path(), &answers, 0)).unwrap();
+    let report = run(trial_with(folder.path(), &answers, ClaimRule::Position, 0)).unwrap();
     let gains = read(&report, "tables/reasoning-gains.csv");
     // By hand: legal 20 of 60 and 50 of 60, rewards 20 - 0.2 · 40 and 50 - 0.2 · 10, by 60.
     assert!(lines(&gains, "ours,a,reasoning_predict_move,reward,60,0.2,")[0].contains(",0.8,"), "{gains}");
@@ -109,12 +147,11 @@ fn gains_are_paired_by_item() {
 #[test]
 fn hostile_answers_are_text() {
     for hostile in HOSTILE {
-        let folder = tempfile::tempdir().unwrap();
         let hostile =
             format!("{hostile} a1a8</pre></script><img src=x onerror=alert(1)>\r\n{hostile}<b>&lt;{{{{ 7*7 }}}}");
-        let texts = [answered(&hostile, "a1a8"), answered("", &hostile)];
-        let report = run(trial_with(folder.path(), &[(hostile.clone(), texts)], 1 << 20)).unwrap();
-        let page = read(&report, "index.html");
+        let page = page_of(&hostile, [answered_apart(&hostile, "a1a8"), answered("", &hostile)], ClaimRule::Position);
+        // It is there: as the item's id and in the answer, of both runs.
+        assert!(page.matches("onerror=alert(1)").count() >= 4, "{page}");
         assert!(!page.contains("<img ") && !page.contains("<script>alert") && !page.contains("<b>"), "{page}");
         assert!(!page.contains(['\u{0}', '\u{7}', '\r', '\u{200b}', '\u{202e}', '\u{2028}', '\u{e0041}']));
     }

@@ -6,10 +6,11 @@ mod replay;
 
 use std::path::{Path, PathBuf};
 
-use cwm_answers::{Graded, Measure, Run, Tallies, Tally};
+use cwm_answers::{Graded, ItemCount, Measure, Run, Tallies, Tally};
 use cwm_contract::testing::Trial;
+use serde_json::json;
 
-use super::{label, lines, read, run};
+use super::{label, lines, names, read, run};
 
 const PREDICT: &str = "reasoning_predict_move";
 const BEST: &str = "reasoning_best_move";
@@ -81,7 +82,7 @@ fn trial_of(folder: &Path, tallies: &Tallies) -> Trial {
     Trial::new(folder.join("trial")).labelled("tallies", label("grades"), path)
 }
 
-/// With the curves and the mixture of the model `ours`.
+/// With the curves, the mixture and a data set of the model `ours`.
 fn whole(folder: &Path) -> PathBuf {
     let write = |name: &str, text: &str| {
         std::fs::write(folder.join(name), text).unwrap();
@@ -103,20 +104,16 @@ fn whole(folder: &Path) -> PathBuf {
     };
     let sources = [source("built[builder=best_move]", 600, false), source("kept", 400, true)].join(",");
     let mixture = write("mixture", &format!("{{\"budget\":2000,\"tokens\":1000,\"sources\":[{sources}]}}"));
+    let message = |role: &str, content: &str| json!({ "role": role, "content": content });
+    let messages = [message("system", "Be brief."), message("user", "<b>What is best?"), message("assistant", "d2d4")];
+    let example = json!({ "id": "best_move-000000", "messages": messages, "meta": { "builder": "best_move" } });
+    let examples = write("examples", &format!("{example}\n{{ the second is not read\n"));
     let trial = trial_of(folder, &usual())
         .labelled("curves", label("trained[data=ours]"), curves)
         .labelled("curves", label("tuned[data=ours]"), sft)
-        .labelled("mixtures", label("mixed[data=ours]"), mixture);
+        .labelled("mixtures", label("mixed[data=ours]"), mixture)
+        .labelled("examples", label("built[builder=best_move]"), examples);
     run(trial).unwrap()
-}
-
-/// Names of the files of a folder of the report with this end.
-fn names(report: &Path, folder: &str, end: &str) -> Vec<String> {
-    let files = std::fs::read_dir(report.join(folder)).into_iter().flatten();
-    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> = names.filter_map(|name| Some(name.strip_suffix(end)?.to_owned())).collect();
-    names.sort();
-    names
 }
 
 #[test]
@@ -151,6 +148,13 @@ fn every_table_and_figure_is_there() {
         page.contains("Not all items are the published ones")
             && !page.contains("What does a language model understand")
     );
+    let note = "The mix of ours has 1,000 tokens of the 2,000 that were wanted, since kept ran dry.";
+    assert!(page.contains(note), "{page}");
+    for part in
+        ["built[builder=best_move]: <code>best_move-000000</code>", "b&#62;What is best?</pre>", "<pre>d2d4</pre>"]
+    {
+        assert!(page.contains(part), "{part} is not in {page}");
+    }
 }
 
 #[test]
@@ -173,30 +177,51 @@ fn a_model_is_one_row_before_and_after() {
     let predictors = csv("predictors");
     assert_eq!(lines(&predictors, "ours,Legal moves,this run,3,").len(), 1, "{predictors}");
     assert_eq!(lines(&predictors, "paper,Reasoning quality,printed values,12,").len(), 1, "{predictors}");
-    let training = read(&report, "figures/reasoning-training.csv");
-    assert!(training.contains("ours: step 4, 0.400"), "{training}");
+    let figure = |name: &str, part: &str| {
+        let points = read(&report, &format!("figures/reasoning-{name}.csv"));
+        assert!(points.contains(part), "{part} is not in {points}");
+    };
+    figure("training", "ours: step 4, 0.400");
+    figure("models", "random: 20.00 % of 400");
+    figure("quality", "ours RL, rank from 90 %: 6.00 %");
+    figure("quality", "ours RL, no legal move: 40.00 %");
+    figure("quality", "ours RL: 40.00 % of 400");
 }
 
 #[test]
-fn questions_and_reasoning_have_their_chapters_apart() {
+fn questions_and_reasoning_are_not_added_up() {
     let folder = tempfile::tempdir().unwrap();
-    let mut tallies = usual();
-    tallies.measures.clear();
-    let failure = run(trial_of(folder.path(), &tallies)).unwrap_err();
+    let count = |(task, category): (&str, &str)| ItemCount {
+        task: task.into(),
+        category: category.into(),
+        ..ItemCount::default()
+    };
+    let items = [(PREDICT, "Reasoning"), ("motifs_pin", "Motifs")].map(count).into();
+    let failure = run(trial_of(folder.path(), &Tallies { items, ..usual() })).unwrap_err();
+    let expected = "the tallies of grades add up answers to questions and to items of reasoning";
+    assert!(failure.message.contains(expected), "{failure}");
+}
+
+#[test]
+fn tallies_without_measures_are_nothing_to_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let failure = run(trial_of(folder.path(), &Tallies { measures: Vec::new(), ..usual() })).unwrap_err();
     assert!(failure.message.contains("there is nothing to report"), "{failure}");
 }
 
 #[test]
 fn lenient_readings_stand_beside_those_of_the_release() {
-    let folder = tempfile::tempdir().unwrap();
-    let lenient = folder.path().join("lenient");
-    tallies_of(measures("after[data=ours]", 0.65)).write(&lenient).unwrap();
-    let trial = trial_of(folder.path(), &usual()).labelled("tallies", label("grades[reading=lenient]"), lenient);
-    let report = run(trial).unwrap();
-    let readings = read(&report, "tables/reasoning-readings.csv");
-    assert_eq!(readings.lines().count(), 5, "{readings}");
-    assert!(
-        readings.contains("ours,ours,RL,reasoning_legal_moves,60,58,62,65,63,67,54,52,56,58.5,56.5,60.5,0.6,"),
-        "{readings}"
-    );
+    for cell in ["grades[reading=lenient]", "lenient"] {
+        let folder = tempfile::tempdir().unwrap();
+        let lenient = folder.path().join("lenient");
+        tallies_of(measures("after[data=ours]", 0.65)).write(&lenient).unwrap();
+        let trial = trial_of(folder.path(), &usual()).labelled("tallies", label(cell), &lenient);
+        let report = run(trial).unwrap();
+        let readings = read(&report, "tables/reasoning-readings.csv");
+        assert_eq!(readings.lines().count(), 5, "{readings}");
+        assert!(
+            readings.contains("ours,ours,RL,reasoning_legal_moves,60,58,62,65,63,67,54,52,56,58.5,56.5,60.5,0.6,"),
+            "{readings}"
+        );
+    }
 }

@@ -36,7 +36,7 @@ struct OfRun {
 /// # Errors
 /// An input cannot be read, or they do not belong together.
 pub(super) fn failures(context: &Context, bytes: u64) -> Result<Option<Widget>, Failure> {
-    let picked = pick(context, |grade| !grade.correct && is_question(&grade.category))?;
+    let picked = pick(context, |_, grade| !grade.correct && is_question(&grade.category))?;
     if picked.is_empty() {
         return Ok(None);
     }

@@ -3,7 +3,7 @@
 use askama::Template;
 use cwm_contract::Failure;
 use cwm_page::{number, visible};
-use cwm_reasoning::{ClaimRule, Verifier};
+use cwm_reasoning::{ClaimRule, Claims, Verifier};
 
 use super::marked::{Part, marked};
 use crate::papers::board::{Piece, SIDE, placed};
@@ -50,9 +50,12 @@ struct Arrow {
 pub(super) fn draw(shown: &Shown) -> Result<String, Failure> {
     let Shown { item, grade, answer, .. } = shown;
     let verifier = Verifier::new(item)?;
-    let response = answer.response.as_deref().unwrap_or_default();
-    let claims = verifier.claims(response, ClaimRule::Position);
-    let (thinking, cut) = marked(response, &claims);
+    let text = answer.whole_text();
+    // The rule by which the grade counted: `line` accepts all that `rule` does, so where the counts are equal so are the claims.
+    let of_grade = |claims: &Claims| grade.true_move_claims.is_none_or(|count| count == claims.true_moves() as u64);
+    let by_rule = ClaimRule::ALL.map(|rule| verifier.claims(&text, rule));
+    let claims = by_rule.iter().find(|claims| of_grade(claims)).unwrap_or(&by_rule[0]);
+    let (thinking, cut) = marked(&text, claims);
     let mut best: Vec<(&str, f64)> = verifier.values().map_or_else(Vec::new, |values| values.iter().collect());
     best.sort_by(|one, other| other.1.total_cmp(&one.1));
     best.truncate(ARROWS);

@@ -11,6 +11,7 @@ use cwm_page::{Widget, number};
 use cwm_reasoning::CATEGORY;
 
 use crate::papers::board::{Drawings, drawings};
+use crate::papers::reasoning::measured::is_lenient;
 use crate::papers::shown_answers::{Picked, pick};
 use drawn::draw;
 
@@ -37,7 +38,7 @@ struct OfRun {
 /// # Errors
 /// An input cannot be read, or they do not belong together.
 pub(super) fn answers(context: &Context, bytes: u64) -> Result<Option<Widget>, Failure> {
-    let picked = pick(context, |grade| grade.category == CATEGORY)?;
+    let picked = pick(context, |input, grade| grade.category == CATEGORY && !is_lenient(&input.label))?;
     if picked.is_empty() {
         return Ok(None);
     }

@@ -5,12 +5,13 @@
 
 use cwm_page::{Cell, Column, PrintedValue, Row, RowKind, Table, number};
 
+use super::measured::Phase;
 use crate::papers::printed::{fields, is_named};
 
 const FACTS: &str = include_str!("reasoning.csv");
 
-/// Sources of the facts that are compared with runs.
-const OF_RUNS: [&str; 3] = ["table_1", "table_2", "figure_2"];
+/// The tables of the facts that are compared with runs.
+const OF_RUNS: [&str; 2] = ["table_1", "table_2"];
 
 /// A fact.
 struct Fact {
@@ -38,16 +39,36 @@ impl Facts {
         Facts(FACTS.lines().skip(1).filter_map(fact).collect())
     }
 
-    /// The number of a row and column of Table 1 or 2.
-    pub(super) fn get(&self, row: &str, column: &str) -> Option<&PrintedValue> {
-        let in_table = |fact: &&Fact| OF_RUNS[..2].contains(&fact.source);
-        self.0.iter().filter(in_table).find(|fact| fact.row == row && fact.column == column).map(|fact| &fact.printed)
+    /// The number of a model in a column of Table 1 or 2.
+    pub(super) fn get(&self, model: &str, column: &str) -> Option<&PrintedValue> {
+        self.fact(model, column).map(|fact| &fact.printed)
     }
 
-    /// The number of a row and column of Figure 2, a share from 0 to 1 or a score.
-    pub(super) fn of_figure(&self, row: &str, column: &str) -> Option<&PrintedValue> {
-        let is = |fact: &&Fact| fact.source == OF_RUNS[2] && fact.row == row && fact.column == column;
-        self.0.iter().find(is).map(|fact| &fact.printed)
+    /// The same of a column that there is twice, before and after reinforcement learning; `column` is its name without its ending. The
+    /// number of a model that was not trained stands under SFT.
+    pub(super) fn of_phase(&self, model: &str, column: &str, phase: Phase) -> Option<&PrintedValue> {
+        self.fact_of_phase(model, column, phase).map(|fact| &fact.printed)
+    }
+
+    /// The same as a number from 0 to 1, whatever it is printed in.
+    pub(super) fn share(&self, model: &str, column: &str, phase: Phase) -> Option<f64> {
+        let fact = self.fact_of_phase(model, column, phase)?;
+        let whole = match fact.unit {
+            "percent" => 100.0,
+            "points_of_10" => 10.0,
+            _ => 1.0,
+        };
+        Some(fact.printed.value / whole)
+    }
+
+    fn fact(&self, model: &str, column: &str) -> Option<&Fact> {
+        let is = |fact: &&Fact| OF_RUNS.contains(&fact.source) && fact.row == model && fact.column == column;
+        self.0.iter().find(is)
+    }
+
+    fn fact_of_phase(&self, model: &str, column: &str, phase: Phase) -> Option<&Fact> {
+        let of_phase = self.fact(model, &format!("{column}{}", phase.ending()));
+        of_phase.or_else(|| self.fact(model, column).filter(|_| phase == Phase::Before))
     }
 
     /// Models of Table 1, in its order.
@@ -151,13 +172,31 @@ mod tests {
         assert_eq!(all, FACTS);
     }
 
+    /// So Figure 2 can be drawn of the tables, which have more models.
+    #[test]
+    fn the_numbers_of_figure_2_are_those_of_the_tables() {
+        let facts = Facts::load();
+        let of_figure: Vec<&Fact> = facts.0.iter().filter(|fact| fact.source == "figure_2").collect();
+        assert_eq!(of_figure.len(), 25);
+        for Fact { row, column, printed, .. } in of_figure {
+            let ends = [("_sft", Phase::Before), ("_rl", Phase::After)];
+            let of_end = ends.iter().find_map(|(end, phase)| Some((row.strip_suffix(*end)?, *phase)));
+            let (model, phase) = of_end.unwrap_or((*row, Phase::Before));
+            assert_eq!(facts.share(model, column, phase), Some(printed.value), "{row}, {column}");
+        }
+    }
+
     #[test]
     fn numbers_are_found_by_model_and_column() {
         let facts = Facts::load();
         let value = |row, column| facts.get(row, column).map(|printed| (printed.text.as_str(), printed.value));
         assert_eq!(value("sft6_bm", "predict_rank_rl"), Some(("0.71", 0.71)));
         assert_eq!(value("llama_4_maverick", "best_accuracy"), Some(("27", 27.0)));
-        assert_eq!(facts.of_figure("sft8_sft9_xl_rl", "best_accuracy").map(|printed| printed.value), Some(0.62));
+        let share = |model, column, phase| facts.share(model, column, phase);
+        assert_eq!(share("sft6_bm", "best_accuracy", Phase::After), Some(0.37));
+        assert_eq!(share("llama_4_maverick", "best_accuracy", Phase::Before), Some(0.27));
+        assert_eq!(share("llama_4_maverick", "best_accuracy", Phase::After), None);
+        assert_eq!(share("sft6_bm", "reasoning_quality", Phase::Before), Some(0.53));
         assert_eq!(facts.models().len(), 15);
         assert_eq!(facts.model("Llama-4-Maverick"), Some("llama_4_maverick"));
         assert_eq!(facts.model("best_move"), None);

@@ -3,6 +3,7 @@
 use cwm_page::Figure;
 
 use super::bars::{Spec, before_and_after};
+use crate::papers::reasoning::facts::Facts;
 use crate::papers::reasoning::id;
 use crate::papers::reasoning::measured::{Measured, PREDICT};
 
@@ -23,7 +24,7 @@ const STRATEGIES: [Spec; 6] = [
 ];
 
 /// Figures 18 and later: points.
-pub(crate) fn points(measured: &Measured) -> Figure {
+pub(crate) fn points(measured: &Measured, facts: &Facts) -> Figure {
     Figure {
         id: id("points"),
         title: "Points of a judge".into(),
@@ -31,12 +32,12 @@ pub(crate) fn points(measured: &Measured) -> Figure {
         description: "Mean points that a judge gives the thinking of answers to Predict move, told not to look at truth, and the share of the \
                       claims it lists that are true in the position; after fine-tuning and after reinforcement learning, with 95 % intervals."
             .into(),
-        ..with_data(measured, &POINTS)
+        ..with_data(measured, &POINTS, facts)
     }
 }
 
 /// Figure 17: strategies.
-pub(crate) fn strategies(measured: &Measured) -> Figure {
+pub(crate) fn strategies(measured: &Measured, facts: &Facts) -> Figure {
     Figure {
         id: id("strategies"),
         title: "Strategies".into(),
@@ -44,14 +45,14 @@ pub(crate) fn strategies(measured: &Measured) -> Figure {
         description: "Shares of answers to Predict move in which a judge finds a strategy, and quotes words that are there; after fine-tuning and \
                       after reinforcement learning, with 95 % intervals."
             .into(),
-        ..with_data(measured, &STRATEGIES)
+        ..with_data(measured, &STRATEGIES, facts)
     }
 }
 
 /// Panels of the measures that some run has.
-fn with_data(measured: &Measured, specs: &[Spec]) -> Figure {
+fn with_data(measured: &Measured, specs: &[Spec], facts: &Facts) -> Figure {
     let has = |spec: &&Spec| {
         measured.runs().any(|(_, player, phase)| phase.is_some() && player.measure(spec.1, spec.2).is_some())
     };
-    before_and_after(measured, &specs.iter().filter(has).copied().collect::<Vec<_>>())
+    before_and_after(&specs.iter().filter(has).copied().collect::<Vec<_>>(), measured, facts)
 }

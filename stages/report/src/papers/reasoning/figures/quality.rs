@@ -1,9 +1,12 @@
 //! How good moves are before and after reinforcement learning.
 
+use cwm_answers::Measure;
 use cwm_page::{Axis, Figure, Grid, Layer, Panel, number};
 
+use super::bars::hallucination;
 use super::{ABREAST, colour, phases};
 use crate::papers::drawing::{bar, panel, row};
+use crate::papers::reasoning::facts::Facts;
 use crate::papers::reasoning::id;
 use crate::papers::reasoning::measured::{Experiment, Measured, PREDICT, Phase};
 
@@ -12,22 +15,23 @@ const HEIGHT: u32 = 180;
 /// Ten tenths of the rank, then answers without a legal move.
 const BINS: usize = 11;
 
-/// Figure 6: a histogram for each model.
-pub(crate) fn quality(measured: &Measured) -> Figure {
-    let has_rank = |experiment: &&Experiment| {
-        let players = [&experiment.before, &experiment.after].into_iter().flatten();
-        !experiment.alone && players.into_iter().any(|player| player.measure(PREDICT, "rank_9").is_some())
+/// Figure 6: a histogram for each model, and the share of false claims.
+pub(crate) fn quality(measured: &Measured, facts: &Facts) -> Figure {
+    let was_asked = |experiment: &&Experiment| {
+        let mut players = [&experiment.before, &experiment.after].into_iter().flatten();
+        !experiment.alone && players.any(|player| player.measure(PREDICT, "reward").is_some())
     };
-    let panels: Vec<Panel> = measured.experiments.iter().filter(has_rank).map(histogram).collect();
-    let rows = panels.chunks(ABREAST).map(|panels| row(String::new(), HEIGHT, ABREAST, panels.to_vec())).collect();
+    let panels: Vec<Panel> = measured.experiments.iter().filter(was_asked).map(histogram).collect();
+    let histograms = panels.chunks(ABREAST).map(|panels| row(String::new(), HEIGHT, ABREAST, panels.to_vec()));
     Figure {
         id: id("quality"),
-        title: "Quality of moves".into(),
+        title: "Quality of moves and hallucination".into(),
         paper: Some("Figure 6, Section 4"),
         description: "Answers to Predict move by the rank of the move, from the worst (0) to the best (1), and answers without a legal move; in \
-                      percent of all answers, after fine-tuning and after reinforcement learning."
+                      percent of all answers, after fine-tuning and after reinforcement learning. Last the share of false claims about moves \
+                      and pieces."
             .into(),
-        rows,
+        rows: histograms.chain(hallucination(measured, facts)).collect(),
         legend: phases(),
     }
 }
@@ -37,13 +41,10 @@ fn histogram(experiment: &Experiment) -> Panel {
     let mut most = 0.0_f64;
     for phase in [Phase::Before, Phase::After] {
         let Some(player) = experiment.of(phase) else { continue };
-        // Shares of ranks are of legal answers alone.
-        let answers = player.measure(PREDICT, "reward").map_or(0, |measure| measure.n);
-        let share = |name: &str| {
-            player
-                .measure(PREDICT, name)
-                .map_or(0.0, |measure| measure.value * measure.n as f64 / answers.max(1) as f64)
-        };
+        let Some(all) = player.measure(PREDICT, "reward") else { continue };
+        // Shares of ranks are of legal answers alone; a run without these has none.
+        let count = |measure: &Measure| measure.value * measure.n as f64;
+        let share = |name: &str| player.measure(PREDICT, name).map_or(0.0, count) / all.n.max(1) as f64;
         for bin in 0..BINS {
             let (share, what) = if bin + 1 == BINS {
                 (share("verdict_illegal") + share("verdict_unreadable"), "no legal move".to_owned())

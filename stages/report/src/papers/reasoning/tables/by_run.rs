@@ -1,13 +1,17 @@
-//! Tables with a row for each run.
+//! Tables with a row for each run, or for each run and task.
 
 use cwm_page::{Cell, Column, Row, Table};
 
 use super::{Unit, cell, count};
 use crate::papers::reasoning::id;
-use crate::papers::reasoning::measured::{Experiment, Measured, PREDICT, Phase, TASKS};
+use crate::papers::reasoning::measured::{Measured, PREDICT, Player, TASKS};
 
 /// Verdicts, in the order of their columns.
 const VERDICTS: [&str; 7] = ["right", "wrong", "not_a_candidate", "scored", "legal", "illegal", "unreadable"];
+
+/// Kinds of claims, and the shares of true ones.
+const CLAIMS: [(&str, &str); 3] =
+    [("Moves", "referenced_accuracy"), ("Pieces", "pieces_accuracy"), ("Both", "claims_accuracy")];
 
 /// A measure and how it is printed, below its heading.
 type Numbers<'a> = [(&'a str, &'a str, Unit)];
@@ -21,7 +25,8 @@ pub(crate) fn rewards(measured: &Measured) -> Table {
         id: id("rewards"),
         title: "Rewards and verdicts".into(),
         caption: "Mean reward of the answers to each task, and the share of each verdict.".into(),
-        ..by_task(measured, "reward", "Answers", &numbers)
+        folds: true,
+        ..by_run(measured, &TASKS, ("Answers", "reward"), &numbers)
     }
 }
 
@@ -45,7 +50,7 @@ pub(crate) fn quality(measured: &Measured) -> Table {
         caption: "Answers to Predict move. Ranks, best moves and losses are of legal moves; a rank of .3 is from .3 to below .4, and that of the best \
                   move is in the last tenth. Illegal and unreadable ones are of all answers."
             .into(),
-        ..by_run(measured, "rank", "Legal moves", &numbers)
+        ..by_run(measured, &[PREDICT], ("Legal moves", "rank"), &numbers)
     }
 }
 
@@ -62,7 +67,7 @@ pub(crate) fn gaming(measured: &Measured) -> Table {
         caption: "Of legal answers to Predict move: the share of 16 trivial moves, of the commonest move, and different moves by answers. A model \
                   that games the reward makes few moves that are nearly always legal."
             .into(),
-        ..by_run(measured, "trivial", "Legal moves", &numbers)
+        ..by_run(measured, &[PREDICT], ("Legal moves", "trivial"), &numbers)
     }
 }
 
@@ -73,30 +78,20 @@ pub(crate) fn grounded(measured: &Measured) -> Table {
         id: id("grounded"),
         title: "Answers that the thinking names".into(),
         caption: "Of readable answers to Predict move: the share whose move is a move claim of the thinking, and whose move is the last one.".into(),
-        ..by_run(measured, "grounded", "Readable", &numbers)
+        ..by_run(measured, &[PREDICT], ("Readable", "grounded"), &numbers)
     }
 }
 
 /// Claims, and how many are true.
 pub(crate) fn claims(measured: &Measured) -> Table {
-    let kinds = [("Moves", "referenced_accuracy"), ("Pieces", "pieces_accuracy"), ("Both", "claims_accuracy")];
-    let rows = measured.runs().flat_map(|(experiment, player, phase)| {
-        TASKS.iter().filter_map(move |task| {
-            player.measure(task, "claims_accuracy")?;
-            let mut cells = head(experiment, phase);
-            cells.push(Cell::text(*task));
-            for (_, measure) in kinds {
-                cells.extend([count(player, task, measure), cell(Some(player), task, measure, Unit::Percent)]);
-            }
-            Some(vec![Row::ours(cells)])
-        })
-    });
-    let groups = rows.collect();
-    let mut columns = head_columns();
-    columns.push(Column::text("Task").naming_rows());
-    columns.extend(
-        kinds.iter().flat_map(|(kind, _)| ["Claims", "True (%)"].map(|name| Column::number(name).under(*kind))),
-    );
+    let numbers = ["Claims", "True (%)"];
+    let columns = CLAIMS.iter().flat_map(|(kind, _)| numbers.map(|name| Column::number(name).under(*kind)));
+    let cells = |player: &Player, task: &str| -> Vec<Cell> {
+        let of_kind = |(_, measure): &(&str, &str)| {
+            [count(player, task, measure), cell(Some(player), task, measure, Unit::Percent)]
+        };
+        CLAIMS.iter().flat_map(of_kind).collect()
+    };
     Table {
         id: id("claims"),
         title: "Claims about the position".into(),
@@ -104,52 +99,43 @@ pub(crate) fn claims(measured: &Measured) -> Table {
         caption: "Moves and pieces that the text before the answer names, over all answers, and how many are true in the position. The rest is \
                   the rate of hallucination."
             .into(),
-        columns,
-        groups,
-        noun: "runs",
-        ..Table::default()
+        ..table(measured, &TASKS, "claims_accuracy", columns.collect(), cells)
     }
 }
 
-/// A row for each run that has `needed` of Predict move; the first number is what that is of.
-fn by_run(measured: &Measured, needed: &str, counted: &str, numbers: &Numbers) -> Table {
-    let rows = measured.runs().filter(|(_, player, _)| player.measure(PREDICT, needed).is_some());
-    let rows = rows.map(|(experiment, player, phase)| {
-        let mut cells = head(experiment, phase);
-        cells.push(count(player, PREDICT, needed));
-        cells.extend(numbers.iter().map(|(_, measure, unit)| cell(Some(player), PREDICT, measure, *unit)));
-        vec![Row::ours(cells)]
-    });
-    let groups = rows.collect();
-    let mut columns = head_columns();
-    columns.push(Column::number(counted));
+/// A row for each run and each of `tasks` that has the measure `needed`; the first number is what that is of, below the heading
+/// `counted`.
+fn by_run(measured: &Measured, tasks: &[&str], (counted, needed): (&str, &str), numbers: &Numbers) -> Table {
+    let mut columns = vec![Column::number(counted)];
     columns.extend(numbers.iter().map(|(heading, ..)| Column::number(heading)));
-    Table { columns, groups, noun: "runs", ..Table::default() }
+    let cells = |player: &Player, task: &str| {
+        let mut cells = vec![count(player, task, needed)];
+        cells.extend(numbers.iter().map(|(_, measure, unit)| cell(Some(player), task, measure, *unit)));
+        cells
+    };
+    table(measured, tasks, needed, columns, cells)
 }
 
-/// A row for each run and task that has `needed`.
-fn by_task(measured: &Measured, needed: &str, counted: &str, numbers: &Numbers) -> Table {
-    let rows = measured.runs().flat_map(|(experiment, player, phase)| {
-        TASKS.iter().filter(|task| player.measure(task, needed).is_some()).map(move |task| {
-            let mut cells = head(experiment, phase);
-            cells.extend([Cell::text(*task), count(player, task, needed)]);
-            cells.extend(numbers.iter().map(|(_, measure, unit)| cell(Some(player), task, measure, *unit)));
-            vec![Row::ours(cells)]
-        })
-    });
-    let groups = rows.collect();
-    let mut columns = head_columns();
-    columns.push(Column::text("Task").naming_rows());
-    columns.push(Column::number(counted));
-    columns.extend(numbers.iter().map(|(heading, ..)| Column::number(heading)));
-    Table { columns, groups, noun: "rows", folds: true, ..Table::default() }
-}
-
-/// The cells that name a run.
-fn head(experiment: &Experiment, phase: Option<Phase>) -> Vec<Cell> {
-    vec![Cell::text(&experiment.name), phase.map_or(Cell::none(), |phase| Cell::text(phase.name()))]
-}
-
-fn head_columns() -> Vec<Column> {
-    ["Model", "After"].map(|name| Column::text(name).naming_rows()).into()
+/// A row for each run and each of `tasks` that has the measure `needed`, named by both where there are several tasks.
+fn table(
+    measured: &Measured,
+    tasks: &[&str],
+    needed: &str,
+    numbers: Vec<Column>,
+    cells: impl Fn(&Player, &str) -> Vec<Cell>,
+) -> Table {
+    let mut groups = Vec::new();
+    for (experiment, player, phase) in measured.runs() {
+        for task in tasks.iter().filter(|task| player.measure(task, needed).is_some()) {
+            let mut row =
+                vec![Cell::text(&experiment.name), phase.map_or(Cell::none(), |phase| Cell::text(phase.name()))];
+            row.extend((tasks.len() > 1).then(|| Cell::text(*task)));
+            row.extend(cells(player, task));
+            groups.push(vec![Row::ours(row)]);
+        }
+    }
+    let mut columns = ["Model", "After"].map(|name| Column::text(name).naming_rows()).to_vec();
+    columns.extend((tasks.len() > 1).then(|| Column::text("Task").naming_rows()));
+    columns.extend(numbers);
+    Table { columns, groups, noun: "rows", ..Table::default() }
 }

@@ -1,6 +1,6 @@
 //! What models were fine-tuned on.
 
-use cwm_page::{Cell, Column, Row, Table, visible};
+use cwm_page::{Cell, Column, Row, Table, number, visible};
 
 use crate::papers::reasoning::id;
 use crate::papers::reasoning::measured::Measured;
@@ -10,13 +10,14 @@ pub(crate) fn mixtures(measured: &Measured) -> Table {
     let groups = measured.mixtures.iter().map(|(name, label, mixture)| {
         let rows = mixture.sources.iter().map(|source| {
             let share = source.tokens as f64 / mixture.tokens.max(1) as f64;
+            let numbers = [
+                Cell::number(source.weight, number::setting(source.weight)),
+                Cell::count(source.examples as u64),
+                Cell::count(source.tokens),
+                Cell::percent(share),
+            ];
             let mut cells = vec![Cell::text(name), Cell::text(visible(&source.source))];
-            cells.push(Cell::number(source.weight, cwm_page::number::setting(source.weight)));
-            cells.extend([Cell::count(source.examples as u64), Cell::count(source.tokens), Cell::percent(share)]);
-            let mut cells: Vec<Cell> = cells
-                .into_iter()
-                .map(|cell| if cell.value.is_some() { cell.with_sources([label]) } else { cell })
-                .collect();
+            cells.extend(numbers.map(|cell| cell.with_sources([label])));
             cells.push(Cell::text(if source.exhausted { "ran dry" } else { "" }));
             Row::ours(cells)
         });

@@ -4,25 +4,21 @@ use cwm_page::{Cell, Column, Row, Table};
 
 use super::{Unit, cell};
 use crate::papers::reasoning::id;
-use crate::papers::reasoning::measured::{BEST, LEGAL, Measured, PREDICT, TASKS, WORST};
+use crate::papers::reasoning::measured::{BEST, LEGAL, Measured, PREDICT, WORST};
 
 /// The main measure of each task.
 const MAIN: [(&str, &str); 4] = [(PREDICT, "legal"), (BEST, "accuracy"), (WORST, "accuracy"), (LEGAL, "iou_all")];
 
 /// Runs that were read in both ways.
 pub(crate) fn readings(measured: &Measured) -> Table {
-    let measures = |task: &str| {
-        let main = MAIN.iter().find(|(known, _)| *known == task).map_or("", |(_, measure)| *measure);
-        [("readable", Unit::Percent), (main, Unit::Percent), ("reward", Unit::Score)]
-    };
     let rows = measured.runs().flat_map(|(experiment, player, phase)| {
         let lenient = measured.lenient.iter().find(|lenient| lenient.name == player.name);
-        TASKS.iter().filter_map(move |task| {
+        MAIN.iter().filter_map(move |(task, main)| {
             let lenient = lenient.filter(|lenient| lenient.measure(task, "reward").is_some())?;
             player.measure(task, "reward")?;
             let phase = phase.map_or(Cell::none(), |phase| Cell::text(phase.name()));
             let mut cells = vec![Cell::text(&experiment.name), phase, Cell::text(*task)];
-            for (measure, unit) in measures(task) {
+            for (measure, unit) in [("readable", Unit::Percent), (*main, Unit::Percent), ("reward", Unit::Score)] {
                 let found = [player, lenient].map(|player| cell(Some(player), task, measure, unit));
                 cells.extend(found.map(Cell::without_printed_interval));
             }

@@ -1,6 +1,6 @@
 //! Tables 1 and 2: the measures of each model before and after reinforcement learning, the paper's beneath ours.
 
-use cwm_page::{Cell, Column, PaperComparison, PrintedValue, Table, comparison_rows, number};
+use cwm_page::{Cell, Column, PaperComparison, Table, comparison_rows, number};
 
 use super::{Unit, cell, three};
 use crate::papers::reasoning::facts::Facts;
@@ -80,7 +80,7 @@ pub(crate) fn table_2(measured: &Measured, facts: &Facts) -> Table {
 fn results(measured: &Measured, facts: &Facts, specs: &[Spec], budgets: bool, table: Table) -> Table {
     let (mut groups, mut compared) = (Vec::new(), Vec::new());
     for experiment in &measured.experiments {
-        let printed = |spec: &Spec, phase| printed(facts, experiment.paper?, spec, phase);
+        let printed = |spec: &Spec, phase| facts.of_phase(experiment.paper?, spec.fact, phase);
         let beside = |spec: &Spec, phase| printed(spec, phase).filter(|_| measured.is_published(spec.task));
         let columns = || specs.iter().flat_map(|spec| PHASES.map(|phase| (spec, phase)));
         if columns().all(|(spec, phase)| printed(spec, phase).is_none() || beside(spec, phase).is_some()) {
@@ -109,7 +109,7 @@ fn results(measured: &Measured, facts: &Facts, specs: &[Spec], budgets: bool, ta
                 BUDGETS.map(|(_, fact)| PaperComparison::new(Cell::none(), facts.get(model, fact), number::setting)),
             );
         }
-        let columns = specs.iter().flat_map(|spec| PHASES.map(|phase| printed(facts, model, spec, phase)));
+        let columns = specs.iter().flat_map(|spec| PHASES.map(|phase| facts.of_phase(model, spec.fact, phase)));
         numbers.extend(columns.map(|printed| PaperComparison::new(Cell::none(), printed, number::setting)));
         comparison_rows(&[Cell::text(model)], None, &numbers)
     });
@@ -121,15 +121,6 @@ fn results(measured: &Measured, facts: &Facts, specs: &[Spec], budgets: bool, ta
     }
     columns.extend(specs.iter().flat_map(|spec| PHASES.map(|phase| Column::number(phase.name()).under(spec.heading))));
     Table { columns, groups, not_run, noun: "models", folds: true, ..table }
-}
-
-/// The paper's number; of a model that was not trained it stands under SFT.
-fn printed<'f>(facts: &'f Facts, model: &str, spec: &Spec, phase: Phase) -> Option<&'f PrintedValue> {
-    if spec.fact.is_empty() {
-        return None;
-    }
-    let of_phase = facts.get(model, &format!("{}{}", spec.fact, phase.ending()));
-    of_phase.or_else(|| facts.get(model, spec.fact).filter(|_| phase == Phase::Before))
 }
 
 /// What is learnt of the mix of an experiment.

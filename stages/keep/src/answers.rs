@@ -14,7 +14,7 @@ use crate::config::Config;
 
 /// An answer that passed.
 #[derive(Debug)]
-pub struct Passed {
+pub struct PassingAnswer {
     /// The index of its item, and its number among the answers to it.
     pub place: (usize, u64),
     /// The item's task.
@@ -60,16 +60,16 @@ impl Reason {
 
 /// The answers that were read.
 #[derive(Debug, Default)]
-pub struct Read {
+pub struct TeacherAnswers {
     /// Those that passed, in the order of the items and their numbers.
-    pub passed: Vec<Passed>,
+    pub passing: Vec<PassingAnswer>,
     /// How many others there are.
     pub left_out: BTreeMap<Reason, u64>,
-    /// All of them.
-    pub answers: u64,
+    /// The number of all.
+    pub total: u64,
 }
 
-impl Read {
+impl TeacherAnswers {
     /// Counts an answer that is left out.
     pub fn count(&mut self, reason: Reason) {
         *self.left_out.entry(reason).or_default() += 1;
@@ -80,13 +80,13 @@ impl Read {
 ///
 /// # Errors
 /// A file cannot be read; an answer is to no item, or has no grade.
-pub fn read(context: &Context, config: &Config, items: &[Item]) -> Result<Read, Failure> {
+pub fn read(context: &Context, config: &Config, items: &[Item]) -> Result<TeacherAnswers, Failure> {
     let input = &context.group("answers")[0];
     let answers = AnswersReader::open(&input.path)?;
     let run = answers.run().map_or_else(|| input.label.to_string(), |run| run.full_name());
     let grades = context.optional_input("grades").map(|path| grades_of(path, &run)).transpose()?;
     let by_id: HashMap<&str, usize> = items.iter().enumerate().map(|(at, item)| (&*item.task_id, at)).collect();
-    let mut read = Read::default();
+    let mut found = TeacherAnswers::default();
     let mut seen: HashSet<(usize, String)> = HashSet::new();
     for answer in answers {
         let answer = answer?;
@@ -94,19 +94,19 @@ pub fn read(context: &Context, config: &Config, items: &[Item]) -> Result<Read, 
         if !answer.is_asked() {
             continue;
         }
-        read.answers += 1;
+        found.total += 1;
         let at = *by_id.get(&*answer.task_id).ok_or_else(|| {
             Failure::input(format!("the answers of {run} have one to {}, which is no item here", answer.task_id))
         })?;
         let judge = Judge { config, run: &run, grades: grades.as_ref() };
         match judge.example(&items[at], &answer)? {
-            Err(reason) => read.count(reason),
-            Ok(example) if !seen.insert((at, example.target().to_owned())) => read.count(Reason::Repeated),
-            Ok(example) => read.passed.push(passed(&items[at], (at, answer.sample_number()), example)?),
+            Err(reason) => found.count(reason),
+            Ok(example) if !seen.insert((at, example.target().to_owned())) => found.count(Reason::Repeated),
+            Ok(example) => found.passing.push(passing(&items[at], (at, answer.sample_number()), example)?),
         }
     }
-    read.passed.sort_by_key(|passed| passed.place);
-    Ok(read)
+    found.passing.sort_by_key(|answer| answer.place);
+    Ok(found)
 }
 
 /// By item and number of the answer.
@@ -127,7 +127,8 @@ fn grades_of(path: &Path, run: &str) -> Result<GradesByAnswer, Failure> {
         let mut others: Vec<String> = others.into_iter().collect();
         others.sort_unstable();
         let message = format!("the grades ({}) have none of {run}, whose answers are given", path.display());
-        return Err(Failure::input(message).hint(format!("they are grades of {}", others.join(", "))));
+        let others = if others.is_empty() { "no run".to_owned() } else { others.join(", ") };
+        return Err(Failure::input(message).hint(format!("they are grades of {others}")));
     }
     Ok(grades)
 }
@@ -181,13 +182,13 @@ fn kept(item: &Item, text: &str) -> Example {
     Example { id: String::new(), messages: system.into_iter().chain(messages).collect(), meta }
 }
 
-fn passed(item: &Item, place: (usize, u64), example: Example) -> Result<Passed, Failure> {
+fn passing(item: &Item, place: (usize, u64), example: Example) -> Result<PassingAnswer, Failure> {
     let position = chess_of_fen(&item.input);
     let (position, _) = position.map_err(|wrong| Failure::input(format!("{}: {wrong}", item.task_id)))?;
     let is_legal_moves = ReasoningTask::of_name(&item.task_type) == Some(ReasoningTask::LegalMoves);
     // Such as `white knight`.
     let piece = item.metadata.text("piece").filter(|_| is_legal_moves).and_then(|piece| piece.split(' ').next_back());
-    Ok(Passed {
+    Ok(PassingAnswer {
         place,
         task: item.task_type.clone(),
         fullmove: position.fullmoves().get(),

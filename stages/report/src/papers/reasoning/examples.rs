@@ -1,0 +1,64 @@
+//! Examples that models were fine-tuned on: the first of each data set, as text.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+
+use askama::Template;
+use cwm_contract::{Context, Failure, GroupInput};
+use cwm_page::{Widget, visible};
+use cwm_reasoning::{Message, MessageRole, read_examples};
+
+use crate::papers::shown_answers::beginning;
+
+#[derive(Template)]
+#[template(path = "reasoning/examples.html")]
+struct View {
+    examples: Vec<Shown>,
+}
+
+/// An example, safe to show.
+struct Shown {
+    source: String,
+    id: String,
+    /// Who says what.
+    messages: Vec<(&'static str, String)>,
+}
+
+/// The examples; nothing without data sets.
+///
+/// # Errors
+/// A file cannot be read, or does not begin with an example.
+pub(super) fn examples(context: &Context) -> Result<Option<Widget>, Failure> {
+    let mut examples = Vec::new();
+    for input in context.group("examples") {
+        examples.extend(first(input)?);
+    }
+    if examples.is_empty() {
+        return Ok(None);
+    }
+    let html = View { examples }.render();
+    let html = html.map_err(|error| Failure::internal(format!("cannot draw the examples: {error}")))?;
+    Ok(Some(Widget { html, style: include_str!("examples.css"), script: "" }))
+}
+
+/// The first example of a file; nothing of an empty one.
+fn first(input: &GroupInput) -> Result<Option<Shown>, Failure> {
+    let failed = |error| Failure::io("read", &input.path, error);
+    let mut line = String::new();
+    BufReader::new(File::open(&input.path).map_err(failed)?).read_line(&mut line).map_err(failed)?;
+    let source = visible(&input.label.to_string());
+    let example = read_examples(line.as_bytes(), &source)?.pop();
+    let said = |Message { role, content }: &Message| {
+        let who = match role {
+            MessageRole::System => "System message",
+            MessageRole::User => "Question",
+            MessageRole::Assistant => "Answer",
+        };
+        (who, beginning(content))
+    };
+    Ok(example.map(|example| Shown {
+        source,
+        id: visible(&example.id),
+        messages: example.messages.iter().map(said).collect(),
+    }))
+}
