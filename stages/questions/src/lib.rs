@@ -57,6 +57,11 @@ impl Stage for Questions {
                 Format::EVALUATIONS,
                 "Evaluated positions: for Position Judgement, of `analyse`, or Lichess's JSON lines; for Reasoning, of `analyse` with `multipv: all`.",
             ),
+            Input::optional_many(
+                "apart",
+                Format::ITEMS,
+                "Items whose boards get no item of Reasoning, such as those that models are judged by.",
+            ),
             Input::optional("comments", Format::COMMENTS, "Comments on moves, for Semantic."),
             Input::optional(
                 "embeddings",
@@ -76,6 +81,9 @@ impl Stage for Questions {
     fn check_inputs(&self, given: &[&str]) -> Option<String> {
         if given.contains(&"embeddings") && !given.contains(&"comments") {
             return Some("has embeddings of no comments: it needs an input `comments`".into());
+        }
+        if given.contains(&"apart") && !given.contains(&"evaluations") {
+            return Some("leaves out boards of no source: `apart` needs an input `evaluations`".into());
         }
         if given.contains(&"answers") != given.contains(&"items") {
             return Some("has one of the inputs `items` and `answers`: judges need both".into());

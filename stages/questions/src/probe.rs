@@ -67,7 +67,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     Ok(output)
 }
 
-/// Items of Reasoning, from positions of the sample's games of which each legal move has a made-up value; one lacks a value.
+/// Items of Reasoning, from positions of the sample's games of which each legal move has a made-up value; one lacks a value. Once more without the boards of these items.
 fn reasoning(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let path = context.folder().join("values.parquet");
     let mut writer = EvaluationsWriter::create(&path, &Source::default())?;
@@ -90,7 +90,13 @@ fn reasoning(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         ("per_task", context.at_most("per_task", 3)),
         ("fullmoves", Value::Map(ranges.into())),
     ]);
-    context.run(&Questions, "reasoning", &values, &[("evaluations", Label::stage("evaluations"), path)])
+    let input = ("evaluations", Label::stage("evaluations"), path);
+    let mut output = context.run(&Questions, "reasoning", &values, std::slice::from_ref(&input))?;
+    let apart = context.folder().join("apart.jsonl");
+    fs_err::write(&apart, output.get("reasoning/items").map_or(&[][..], Vec::as_slice))?;
+    let inputs = [input, ("apart", Label::stage("apart"), apart)];
+    output.extend(context.run(&Questions, "apart", &values, &inputs)?);
+    Ok(output)
 }
 
 /// Items of judges, about made-up answers to `items` of Reasoning.

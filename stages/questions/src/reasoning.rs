@@ -1,5 +1,6 @@
 //! Items of Reasoning, from positions of which every legal move has a value.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use cwm_contract::{Context, Failure};
@@ -13,12 +14,14 @@ use cwm_shares::{FullmoveShares, largest_remainders};
 
 use crate::config::Config;
 use crate::counts::SourceCounts;
+use crate::files::items_of;
 use crate::run::failure;
 
-/// A legal move has no value; the full-move number is in no range of `fullmoves`.
-const REASONS: [&str; 2] = [INCOMPLETE, FULLMOVE];
+/// A legal move has no value; the full-move number is in no range of `fullmoves`; an item of the input `apart` has the board.
+const REASONS: [&str; 3] = [INCOMPLETE, FULLMOVE, APART];
 const INCOMPLETE: &str = "incomplete";
 const FULLMOVE: &str = "fullmove";
+const APART: &str = "apart";
 
 /// Items that are made for each that is wanted, where their positions are to have shares.
 const MADE: usize = 4;
@@ -35,7 +38,7 @@ fn weight(task: ReasoningTask) -> u64 {
 ///
 /// # Errors
 ///
-/// The file is not one of `analyse`, or has a position that cannot be.
+/// The file is not one of `analyse`, or has a position that cannot be; or the items of `apart` cannot be read.
 pub fn read(
     context: &Context,
     path: &Path,
@@ -49,6 +52,8 @@ pub fn read(
     let counted: Vec<_> = tasks.iter().map(|&task| TaskCount { task, wanted: made, weight: weight(task) }).collect();
     let mut picker = Picker::new(config.order(), config.seed, &counted);
     let mut counts = SourceCounts::new(REASONS);
+    let apart = items_of(context, "apart")?;
+    let apart: HashSet<String> = apart.iter().filter_map(|item| four_fields(&item.input)).collect();
     let evaluations = Evaluations::open(path).map_err(|wrong| {
         wrong.hint("tasks of Reasoning are built from evaluations of `analyse` with `multipv: all`")
     })?;
@@ -67,13 +72,17 @@ pub fn read(
             counts.count_left_out(FULLMOVE);
             continue;
         }
+        let board = four_fields(&evaluation.fen).unwrap_or_default();
+        if apart.contains(&board) {
+            counts.count_left_out(APART);
+            continue;
+        }
         let wrong = |failure: Failure| Failure::input(format!("{}, row {row}: {}", path.display(), failure.message));
         let Some(values) = Values::of_evaluation(&evaluation).map_err(wrong)? else {
             counts.log_left_out(INCOMPLETE, &format!("row {row} ({})", evaluation.fen), context);
             continue;
         };
         let (position, _) = chess_of_fen(&evaluation.fen).map_err(|what| wrong(Failure::input(what)))?;
-        let board = four_fields(&evaluation.fen).unwrap_or_default();
         picker.offer(&board, tasks, |task, _| {
             let mut draws = Draws::new(task.name(), config.seed, row);
             let item = build_item(task, &position, &values, &options, &mut draws);

@@ -82,6 +82,26 @@ fn positions_with_all_values_give_the_four_tasks() {
 }
 
 #[test]
+fn boards_of_the_items_of_apart_get_no_item() {
+    let folder = tempfile::tempdir().unwrap();
+    let evaluations = evaluations(&folder);
+    let given = values(&["reasoning_predict_move"], 30);
+    let all = run(&folder, &[("evaluations", &evaluations)], &given).unwrap();
+    let held_out = folder.path().join("held-out.jsonl");
+    std::fs::copy(&all.outputs["items"], &held_out).unwrap();
+    let boards = |outcome: &Outcome| -> HashSet<String> {
+        items(outcome).iter().map(|item| four_fields(&item.input).unwrap()).collect()
+    };
+    let held_out_boards = boards(&all);
+    let rest = run(&folder, &[("evaluations", &evaluations), ("apart", &held_out)], &given).unwrap();
+    assert!(boards(&rest).is_disjoint(&held_out_boards) && boards(&rest).len() == 30);
+    // Other games may have the same boards.
+    assert!(counts(&rest)["sources"]["values"]["left_out"]["apart"].as_u64().unwrap() >= 30);
+    let refused = Questions.check_inputs(&["games", "apart"]);
+    assert_eq!(refused.as_deref(), Some("leaves out boards of no source: `apart` needs an input `evaluations`"));
+}
+
+#[test]
 fn full_move_numbers_have_their_shares() {
     let folder = tempfile::tempdir().unwrap();
     let evaluations = evaluations(&folder);
