@@ -64,7 +64,7 @@ fn kept_answers_are_from_all_steps_and_to_different_items() {
     let mut sampler = Sampler::new(24, 4, Order::Shuffled { seed: 0 });
     for step in 0..6 {
         let mut asked = sampler.batch(step).into_iter().map(|place| format!("reasoning_predict_move_{place:04}"));
-        assert!(asked.any(|task_id| rows.iter().any(|row| row.task_id == asked)), "step {step}");
+        assert!(asked.any(|task_id| rows.iter().any(|row| row.task_id == task_id)), "step {step}");
     }
     let (work, _) = trained(data.path(), &[("keep_answers", Value::Int(0))]);
     assert_eq!(AnswersReader::open(&work.path().join("out/answers.parquet")).unwrap().count(), 0);
