@@ -67,7 +67,12 @@ pub fn run(
         *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
         let estimate = estimates.add_cell(plan, index);
         unmeasured.extend(estimate.is_none().then_some(cell));
-        let cause = because.into_iter().chain(origin).chain(advice).collect();
+        let preview = if uncertain { Ok(None) } else { cwm_engine::preview(&workspace.inputs(), &cache_status, index) };
+        let preview = preview.unwrap_or_else(|error| {
+            sinks.warn(format!("{label} would fail: {}", error.message));
+            None
+        });
+        let cause = because.into_iter().chain(origin).chain(advice).chain(preview).collect();
         sinks.event(&RunEvent::WouldRun { label, cause, uncertain, estimate });
     }
     for finding in workspace.store.take_damaged_records() {

@@ -77,4 +77,18 @@ fn a_smaller_miniature_comes_to_a_page_with_every_table() {
     }
     let again = run();
     assert!(again.code == 0 && again.stderr.contains("ran 0, "), "{}", again.stderr);
+    // Before a server is paid, a dry run counts what it would be asked; a stage whose items do not exist says nothing.
+    let exported = context.cwm(&[&["export", "items.items", "exported", "-f", "pipeline.yaml"], &sets[..]].concat());
+    assert_eq!(exported.code, 0, "{}", exported.stderr);
+    let items = std::fs::read_to_string(context.path("exported/items.jsonl")).expect("items").lines().count();
+    let asked = |items: &str| {
+        let asked = "with: { model: m, prices: { input: 1, output: 2 } }";
+        context.write(
+            "asked.yaml",
+            &format!("cwm: 1\nstages:\n  asked: {{ stage: answer, from: {{ items: {items} }}, {asked} }}\n"),
+        );
+        context.cwm(&["run", "--dry-run", "-f", "asked.yaml"])
+    };
+    let text = asked("./exported/items.jsonl").stderr;
+    assert!(text.contains(&format!("asks {items} questions; prompts of ")) && text.contains(" tokens: $0."), "{text}");
 }

@@ -67,6 +67,15 @@ pub trait Stage: Send + Sync {
         (units > 0.0).then(|| Work::new(String::new(), units))
     }
 
+    /// Says for `cwm run --dry-run` what a run would do that sizes do not tell, such as how many questions it asks; none if there
+    /// is nothing to say. The inputs are there, the folder of checkpoints may be; it must write nothing.
+    ///
+    /// # Errors
+    /// The run would fail with the same.
+    fn preview(&self, _context: &Context) -> Result<Option<String>, Failure> {
+        Ok(None)
+    }
+
     /// Returns the names of the separately hashed parts of the code (see `docs/design/fingerprint.md`) that these
     /// parameters depend on; `None` means all of them.
     fn code_parts(&self, _values: &Values) -> Option<Vec<String>> {

@@ -89,6 +89,16 @@ impl Trial {
         self.run_until(stage, Cancellation::default())
     }
 
+    /// What `stage` says of this run before it ([`Stage::preview`]); `keep/` is that of earlier runs.
+    ///
+    /// # Errors
+    /// A bad parameter, or what the stage failed with.
+    pub fn preview(mut self, stage: &dyn Stage) -> Result<Option<String>, Failure> {
+        self.task.values = complete(stage, self.task.values)?;
+        self.task.checkpoint_dir = self.folder.join("keep");
+        stage.preview(&Context::new(stage, self.task, Box::new(Recorder::default()), Cancellation::default()))
+    }
+
     /// The same with a cancellation of the caller's.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ mod entry;
 mod known;
 mod output;
 mod players;
+mod preview;
 mod probe;
 mod question;
 mod run;
@@ -84,6 +85,10 @@ impl Stage for Answer {
         let config = Config::read(values).ok()?;
         let sort = if config.is_server() { config.model.unwrap_or_default() } else { config.player };
         Some(Work::new(sort, (*inputs.get("items")?)? as f64))
+    }
+
+    fn preview(&self, context: &Context) -> Result<Option<String>, Failure> {
+        preview::preview(context)
     }
 
     fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {

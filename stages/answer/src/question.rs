@@ -33,6 +33,11 @@ impl Prompt {
         let system = item.metadata.text("system").filter(|_| is_graded).map(str::to_owned);
         Prompt { system, user }
     }
+
+    /// Characters that are sent.
+    pub fn characters(&self) -> usize {
+        self.system.iter().chain([&self.user]).map(|text| text.chars().count()).sum()
+    }
 }
 
 impl Question {

@@ -15,17 +15,16 @@ use crate::question::{Digest, Prompt, Question};
 use crate::server::{self, Requests};
 use crate::{known, output};
 
+/// The file of answers in the folder of checkpoints.
+pub const JOURNAL: &str = "answers.jsonl";
+
 /// Asks all items, and writes `answers`. `settings` are the waits between attempts.
 pub fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let items = items(context)?;
     if config.is_server() {
         let requests = Requests::new(&config)?;
-        let questions = Question::all(&items, config.samples, |item| {
-            let prompt = Prompt::new(item, prompt(item, config.variant())?);
-            let identity = requests.identity(&prompt);
-            Ok::<_, Failure>((prompt, identity))
-        })?;
+        let questions = questions(&config, &requests, &items)?;
         let (journal, spent) = open_journal(context, &questions)?;
         let taken = known::take(context, &questions, &journal)?;
         let asked = journal.missing().len();
@@ -45,6 +44,18 @@ pub fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
     }
 }
 
+/// What a server is asked about items.
+///
+/// # Errors
+/// An item has no prompt.
+pub fn questions(config: &Config, requests: &Requests, items: &[Item]) -> Result<Vec<Question>, Failure> {
+    Question::all(items, config.samples, |item| {
+        let prompt = Prompt::new(item, prompt(item, config.variant())?);
+        let identity = requests.identity(&prompt);
+        Ok((prompt, identity))
+    })
+}
+
 /// Opens the journal of the answers, and returns the dollars that an earlier run cost, as far as that is known. Questions without
 /// an answer are asked again, but what they cost counts.
 fn open_journal(context: &Context, questions: &[Question]) -> Result<(Journal<Entry>, f64), Failure> {
@@ -56,12 +67,15 @@ fn open_journal(context: &Context, questions: &[Question]) -> Result<(Journal<En
         spent += entry.spent;
         entry.fault.is_none().then_some(number)
     };
-    let journal = Journal::open(context.checkpoint_dir().join("answers.jsonl"), questions.len(), number_of)?;
+    let journal = Journal::open(context.checkpoint_dir().join(JOURNAL), questions.len(), number_of)?;
     Ok((journal, spent))
 }
 
 /// The items of all files, in order.
-fn items(context: &Context) -> Result<Vec<Item>, Failure> {
+///
+/// # Errors
+/// A file is not one of items, or there is none.
+pub fn items(context: &Context) -> Result<Vec<Item>, Failure> {
     let files = context.group("items").iter().map(|input| (input.label.to_string(), input.path.as_path()));
     let items = read_item_files(files, UnknownTasks::Keep)?;
     if items.is_empty() {

@@ -11,7 +11,7 @@ mod refusal;
 mod reply;
 mod request;
 mod sample;
-mod spending;
+pub mod spending;
 mod worker;
 
 #[cfg(test)]

@@ -23,9 +23,15 @@ impl Prices {
         Some(Prices { input: *prices.get("input")?, output: *prices.get("output")? })
     }
 
-    fn dollars(self, input: f64, output: f64) -> f64 {
+    /// Dollars of so many tokens.
+    pub fn dollars(self, input: f64, output: f64) -> f64 {
         (input * self.input + output * self.output) / 1e6
     }
+}
+
+/// About how many tokens a prompt of so many characters has.
+pub fn tokens_of(characters: usize) -> f64 {
+    characters as f64 / CHARACTERS_A_TOKEN
 }
 
 /// Dollars of an answer: what the server reports, else its tokens by the prices; `None` if neither is known.
@@ -39,7 +45,7 @@ pub fn of_answer(usage: &Usage, prices: Option<Prices>) -> Option<f64> {
 /// Dollars of an attempt without an answer, about: as those of an answer, with the prompt's tokens by its length where the server
 /// did not count them. An attempt without tokens of a completion is not billed.
 pub fn of_failed(prompt: &str, usage: &Usage, prices: Option<Prices>) -> f64 {
-    let estimate = (prompt.chars().count() as f64 / CHARACTERS_A_TOKEN) as u64;
+    let estimate = tokens_of(prompt.chars().count()) as u64;
     let usage = Usage { prompt_tokens: usage.prompt_tokens.or(Some(estimate)), ..*usage };
     of_answer(&usage, prices).unwrap_or_default()
 }

@@ -44,6 +44,41 @@ fn known_answers_are_taken_and_only_new_questions_are_asked() {
     assert_eq!(questions(&server).len(), 13);
 }
 
+/// For `cwm run --dry-run`.
+#[test]
+fn a_preview_counts_questions_without_an_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(|_, request| right(request));
+    let trial = |count| trial(folder.path(), count, &server.base);
+    let preview = |trial: Trial| trial.preview(&Answer).unwrap().unwrap();
+    let prices = || {
+        Value::Map([("input", 2e6), ("output", 1.0)].map(|(name, price)| (name.to_owned(), Value::Float(price))).into())
+    };
+    let alone = trial(1).with("prices", prices());
+    let characters = u64::try_from("Question [0]: ".len() + "FINAL ANSWER: ".len()).unwrap();
+    let text = preview(alone);
+    let (asked, rest) = text.split_once("; prompts of ").unwrap();
+    let (found, rest) = rest.split_once(" characters, about ").unwrap();
+    let (tokens, price) = rest.split_once(" tokens: $").unwrap();
+    let (found, tokens): (u64, f64) = (found.parse().unwrap(), tokens.parse().unwrap());
+    assert!(asked == "asks 1 question" && found >= characters && (found as f64 / 2.5 - tokens).abs() <= 0.5, "{text}");
+    assert_eq!(price, format!("{:.2}, and answers cost more", found as f64 / 2.5 * 2.0));
+    assert_eq!(questions(&server).len(), 0);
+    let outcome = trial(6).run(&Impatient).unwrap();
+    let copy = folder.path().join("known.parquet");
+    std::fs::copy(&outcome.outputs["answers"], &copy).unwrap();
+    assert!(preview(trial(6)).starts_with("asks 0 questions, the other 6 have answers; prompts of 0 characters"));
+    assert!(preview(trial(9)).starts_with("asks 3 questions, the other 6 have answers; "));
+    std::fs::remove_dir_all(folder.path().join("work")).unwrap();
+    let known = || trial(9).labelled("known", Label::stage("before"), &copy);
+    assert!(preview(known()).starts_with("asks 3 questions, the other 6 have answers; "));
+    assert!(
+        preview(known().with("samples", Value::Int(2))).starts_with("asks 12 questions, the other 6 have answers; ")
+    );
+    assert!(!folder.path().join("work").exists());
+    assert_eq!(trial(9).with("player", text("random")).preview(&Answer).unwrap(), None);
+}
+
 #[test]
 fn an_interruption_at_any_answer_loses_no_answer() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,0 +1,45 @@
+//! What a stage says of the run that it would have.
+
+use cwm_action::{ActionBody, ActionInput, Artifact};
+use cwm_contract::{Cancellation, Context, Event, GroupInput, Reporter, Task};
+use cwm_core::Result;
+
+use crate::lookup::RunInputs;
+use crate::status::CacheStatus;
+
+/// Nobody sees the progress of a preview.
+struct Silent;
+
+impl Reporter for Silent {
+    fn report(&self, _event: Event) {}
+}
+
+/// Returns what the stage of a cell says of its run (`Stage::preview`); none if an input is missing, or is a folder, which may have to
+/// be laid out first.
+///
+/// # Errors
+/// An input cannot be read, or the run would fail.
+pub fn preview(inputs: &RunInputs<'_>, status: &CacheStatus, index: usize) -> Result<Option<String>> {
+    let Some(stage) = inputs.cell(index).stage() else { return Ok(None) };
+    let cell_inputs = crate::lookup::sources(inputs.cell(index));
+    if cell_inputs.into_iter().any(|source| status.record(source).is_none()) {
+        return Ok(None);
+    }
+    let action = inputs.resolve(index, |source| status.record(source))?;
+    let ActionBody::Stage { values, .. } = &action.body else { return Ok(None) };
+    let checkpoint_dir = inputs.store.work(&action.key).checkpoint_folder();
+    let mut task = Task { values: values.clone(), checkpoint_dir, ..Task::default() };
+    for (name, group) in &action.inputs {
+        let mut found = Vec::with_capacity(group.len());
+        for ActionInput { label, artifact } in group {
+            let path = match artifact {
+                Artifact::Outside(file) => file.path.clone(),
+                Artifact::Output(output) if output.shape.is_folder() => return Ok(None),
+                Artifact::Output(output) => inputs.store.path_of(output, inputs.files)?,
+            };
+            found.push(GroupInput { label: label.clone(), path });
+        }
+        task.inputs.insert(name.clone(), found);
+    }
+    Ok(stage.preview(&Context::new(stage, task, Box::new(Silent), Cancellation::default()))?)
+}
