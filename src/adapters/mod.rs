@@ -1,7 +1,9 @@
 //! Joins crates of the executor that do not know each other.
 
-mod jobs;
 mod remote;
 
-pub use jobs::SlurmJobs;
 pub use remote::{Remotes, remote_message, run_event};
+
+/// The jobs that runs of a store submitted to Slurm, as garbage collection sees them.
+pub const SLURM_JOBS: cwm_gc::BatchJobs =
+    cwm_gc::BatchJobs { pending_keys: cwm_slurm::pending_keys, garbage: cwm_slurm::garbage };

@@ -7,8 +7,7 @@ use cwm_contract::{FetchRequest, amount};
 use serde::Serialize;
 
 use crate::cli::{LockArguments, Output};
-use crate::commands::progress::sink_for_people;
-use crate::events::RunLog;
+use crate::events::{RunLog, sink_for_people};
 use crate::output::print_answer;
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};

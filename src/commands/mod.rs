@@ -12,7 +12,6 @@ mod locked_results;
 pub mod log;
 pub mod model;
 mod post_run;
-mod progress;
 pub mod remote;
 mod remote_hints;
 mod results;

@@ -115,7 +115,7 @@ pub fn evict_unkept(workspace: &Workspace, records: &[Option<ActionRecord>], sin
     let (cells, results): (Vec<usize>, Vec<&ActionRecord>) =
         results.filter(|(_, record)| !needed_keys.contains(&record.key)).unzip();
     let own_locks = [LockFile::path_for(&plan.file), runs::folder(&plan.file)];
-    let problem = match evict_content(store, &crate::adapters::SlurmJobs, &own_locks, &results) {
+    let problem = match evict_content(store, &crate::adapters::SLURM_JOBS, &own_locks, &results) {
         Ok(Some(evicted)) => {
             for (index, bytes) in evicted {
                 let message = format!("{} evicted (`keep: false`)", amount::format_bytes(bytes));

@@ -9,9 +9,8 @@ use std::sync::atomic::AtomicBool;
 
 use crate::adapters::Remotes;
 use crate::cli::{Output, RunArguments};
-use crate::commands::progress::progress_sink;
 use crate::commands::{dry_run, executor, post_run, retry_command, transfer};
-use crate::events::RunLog;
+use crate::events::{RunLog, progress_sink};
 use crate::locate::select_cells;
 use crate::output::reject_json_with;
 use crate::workspace::Workspace;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use cwm_contract::Label;
 use jiff::Timestamp;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::cli::{PipelineArguments, RunsArguments};
@@ -45,13 +45,8 @@ struct Row {
     /// The number of cells that failed in the last run, which the lock file of the run without `--set` does not have.
     failed: Option<usize>,
     /// The numbers that stages reported, and those in their outputs with the extension `json`: by cell, and output.
-    #[serde(serialize_with = "write_metrics")]
+    #[serde(serialize_with = "cwm_store::write_metrics")]
     metrics: BTreeMap<String, f64>,
-}
-
-/// Writes the numbers, with text for what JSON does not have.
-fn write_metrics<S: Serializer>(metrics: &BTreeMap<String, f64>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(metrics.iter().map(|(name, value)| (name, cwm_contract::Value::Float(*value))))
 }
 
 /// Runs `cwm runs`.
@@ -157,8 +152,7 @@ fn text(rows: &[Row], ranks: &BTreeMap<String, Rank>, max_metrics: usize, width:
         return "no run of this pipeline is remembered".to_owned();
     }
     // A stage with a matrix would fill the table with its cells.
-    let folds = max_metrics != usize::MAX;
-    let (ranks, metrics) = if folds { fold(ranks, rows) } else { (ranks.clone(), rows.iter().map(exact).collect()) };
+    let (ranks, metrics) = fold(ranks, rows, max_metrics != usize::MAX);
     let ranges: Vec<(&Row, BTreeMap<String, Range>)> = rows.iter().zip(metrics).collect();
     let differs = |name: &String| ranges.iter().any(|(_, range)| range.get(name) != ranges[0].1.get(name));
     let mut all: Vec<&String> = ranks.keys().collect();
@@ -221,16 +215,18 @@ fn facts_of(row: &Row) -> [String; 4] {
 /// The least and the greatest value of a metric in the cells of a stage.
 type Range = (f64, f64);
 
-/// Returns each metric of a row as a range of one value.
-fn exact(row: &Row) -> BTreeMap<String, Range> {
-    row.metrics.iter().map(|(name, value)| (name.clone(), (*value, *value))).collect()
-}
-
-/// Folds the cells of each stage: `evaluation: loss` has the losses of all cells of `evaluation`.
-fn fold(ranks: &BTreeMap<String, Rank>, rows: &[Row]) -> (BTreeMap<String, Rank>, Vec<BTreeMap<String, Range>>) {
+/// Returns the metrics with their ranges; `by_stage` folds the cells of each stage: `evaluation: loss` has the losses of all
+/// cells of `evaluation`.
+fn fold(
+    ranks: &BTreeMap<String, Rank>,
+    rows: &[Row],
+    by_stage: bool,
+) -> (BTreeMap<String, Rank>, Vec<BTreeMap<String, Range>>) {
     let stage = |name: &str| match name.split_once('[') {
-        Some((stage, rest)) => format!("{stage}{}", rest.rsplit_once(']').map_or(rest, |(_, metric)| metric)),
-        None => name.to_owned(),
+        Some((stage, rest)) if by_stage => {
+            format!("{stage}{}", rest.rsplit_once(']').map_or(rest, |(_, metric)| metric))
+        }
+        _ => name.to_owned(),
     };
     let mut of_stages: BTreeMap<String, Rank> = BTreeMap::new();
     for (name, rank) in ranks {

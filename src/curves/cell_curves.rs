@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cwm_contract::{CurvePoint, Format, Inspector};
 
-use super::Tail;
+use cwm_core::files::Tail;
 use cwm_core::{Error, Key};
 use cwm_pipeline::plan::OutputPlan;
 use cwm_store::external_files::DigestCache;

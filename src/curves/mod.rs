@@ -8,8 +8,6 @@ mod cell_curves;
 mod curve_folder;
 mod event_file;
 mod metrics_file;
-mod tail;
 
 pub use cell_curves::CellCurves;
 pub use curve_folder::CurveFolder;
-pub use tail::Tail;

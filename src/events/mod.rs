@@ -9,6 +9,28 @@ mod progress;
 mod terminal;
 mod text;
 
-pub use json::{Json, RunLog};
-pub use plain::Plain;
-pub use terminal::Terminal;
+use std::io::{IsTerminal, stderr};
+
+use cwm_contract::Label;
+use cwm_engine::EventSink;
+
+use crate::cli::Output;
+use crate::output::is_json;
+use json::Json;
+pub use json::RunLog;
+use plain::Plain;
+use terminal::Terminal;
+
+/// Returns the sink that shows events in the form of `--output` or `--json`. `all` are the cells of the
+/// pipeline.
+pub fn progress_sink(output: Output, verbose: bool, all: Vec<Label>) -> Box<dyn EventSink> {
+    if is_json() || output == Output::Json { Box::new(Json) } else { sink_for_people(output, verbose, all) }
+}
+
+/// Returns the sink that shows events to people: live on a terminal, unless `output` is plain.
+pub fn sink_for_people(output: Output, verbose: bool, all: Vec<Label>) -> Box<dyn EventSink> {
+    match output == Output::Live || output != Output::Plain && stderr().is_terminal() {
+        true => Box::new(Terminal::new(verbose, all)),
+        false => Box::new(Plain::new(verbose, all)),
+    }
+}

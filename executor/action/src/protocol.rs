@@ -1,11 +1,9 @@
 //! The messages of an action's process to the executor: one JSON object a line on its standard output.
 
-use std::collections::BTreeMap;
-
 use cwm_contract::{Event, Failure, FailureKind};
 use serde::{Deserialize, Serialize};
 
-use cwm_core::{Digest, Error, ErrorKind, FileError};
+use cwm_core::{Error, ErrorKind, FileError, OutputDigests};
 use cwm_store::Difference;
 
 /// One line.
@@ -30,7 +28,7 @@ pub enum ActionMessage {
 #[serde(rename_all = "snake_case")]
 pub enum ActionOutcome {
     /// The result is recorded: the digest of each output, by name.
-    NewResult(BTreeMap<String, Digest>),
+    NewResult(OutputDigests),
     /// Another process had recorded the result meanwhile; nothing was done.
     CacheHit,
     /// Nothing was recorded: the result was computed again, and differs so from the recorded one.

@@ -1,9 +1,11 @@
 //! BLAKE3 digests of content, and keys of actions.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::de::Visitor;
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The value of each character as a hexadecimal digit; 16 for others.
@@ -31,24 +33,9 @@ fn decode(text: &str) -> Option<[u8; 32]> {
     (all < 16).then_some(bytes)
 }
 
-/// Reads a digest from text that is not copied: its constructor and its name in messages.
-struct HexVisitor<T>(fn([u8; 32]) -> T, &'static str);
-
-impl<T> Visitor<'_> for HexVisitor<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.1)
-    }
-
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
-        decode(text).map(self.0).ok_or_else(|| E::custom(not_hex(text, self.1)))
-    }
-}
-
-fn not_hex(text: &str, what: &str) -> String {
-    format!("`{text}` is not {what}: 64 lower-case hexadecimal digits are")
-}
+/// Text that is not copied where the reader has it as it stands.
+#[derive(Deserialize)]
+struct Text<'t>(#[serde(borrow)] Cow<'t, str>);
 
 macro_rules! hex_newtype {
     ($(#[$meta:meta])* $name:ident, $what:literal) => {
@@ -79,7 +66,8 @@ macro_rules! hex_newtype {
             type Err = String;
 
             fn from_str(text: &str) -> Result<Self, String> {
-                decode(text).map($name).ok_or_else(|| not_hex(text, $what))
+                let problem = || format!("`{text}` is not {}: 64 lower-case hexadecimal digits are", $what);
+                decode(text).map($name).ok_or_else(problem)
             }
         }
 
@@ -91,7 +79,7 @@ macro_rules! hex_newtype {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_str(HexVisitor($name, $what))
+                Text::deserialize(deserializer)?.0.parse().map_err(D::Error::custom)
             }
         }
     };
@@ -107,6 +95,9 @@ hex_newtype!(
     Key,
     "a key"
 );
+
+/// The digests of the outputs of a result, by name.
+pub type OutputDigests = BTreeMap<String, Digest>;
 
 impl Digest {
     /// Computes the digest of bytes in memory.

@@ -19,7 +19,7 @@ pub mod text;
 
 pub use backoff::Backoff;
 pub use diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
-pub use digest::{Digest, Key};
+pub use digest::{Digest, Key, OutputDigests};
 pub use error::{Error, ErrorKind, Result};
 pub use exit_code::ExitCode;
 pub use files::durable::DurableFs;

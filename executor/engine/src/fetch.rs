@@ -1,12 +1,11 @@
 //! Remotes as the engine sees them: it fetches results before it builds them, and uploads the inputs of jobs.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cwm_contract::Label;
 
 use crate::event::RunEvent;
-use cwm_core::{Digest, Key};
+use cwm_core::{Digest, Key, OutputDigests};
 use cwm_store::ActionRecord;
 use cwm_store::external_files::FileFingerprint;
 
@@ -38,7 +37,7 @@ pub enum UploadItem {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum UploadId {
     /// A result, by its key and the digests of its outputs.
-    Result(Key, BTreeMap<String, Digest>),
+    Result(Key, OutputDigests),
     /// A file, by its content.
     File(Digest),
 }

@@ -1,13 +1,13 @@
 //! Looks up a cell: its key, and the recorded result that a run would take. Runs, checks and predictions all look up here.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use cwm_contract::Label;
 
 use crate::action::resolve;
 use crate::scheduler::CellSpec;
 use cwm_action::{ActionFile, source_key};
-use cwm_core::{Components, Digest, Key, Result};
+use cwm_core::{Components, Key, OutputDigests, Result};
 use cwm_pipeline::plan::{Cell, Origin, Plan};
 use cwm_project::accepted::Accepted;
 use cwm_project::lock_file::LockFile;
@@ -63,7 +63,7 @@ impl<'a> RunInputs<'a> {
     }
 
     /// Returns the outputs of a cell that the lock file names, if they are of this key.
-    pub fn locked_outputs(&self, index: usize, key: &Key) -> Option<&'a BTreeMap<String, Digest>> {
+    pub fn locked_outputs(&self, index: usize, key: &Key) -> Option<&'a OutputDigests> {
         self.locked.get(&self.cell(index).label).filter(|line| line.key == *key).map(|line| &line.outputs)
     }
 

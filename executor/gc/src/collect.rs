@@ -153,7 +153,7 @@ impl GcPlan {
 ///
 /// # Errors
 /// The store cannot be read; or something in it is damaged, so that the results that it names are not known.
-pub fn plan(store: &Store, jobs: &dyn BatchJobs, options: GcOptions, now: Timestamp) -> Result<GcPlan> {
+pub fn plan(store: &Store, jobs: &BatchJobs, options: GcOptions, now: Timestamp) -> Result<GcPlan> {
     let roots = roots(store, jobs, now)?;
     let inventory = store.inventory()?;
     let since = (!options.keep.is_zero()).then(|| before(now, options.keep));
@@ -163,11 +163,11 @@ pub fn plan(store: &Store, jobs: &dyn BatchJobs, options: GcOptions, now: Timest
     plan.add_results(store, &inventory, &reach, options.max_size);
     plan.garbage.others.extend(store.trees_without_manifests()?);
     let ended = before(now, options.keep.max(WORK_RETENTION));
-    let pending = jobs.pending_keys(store);
+    let pending = (jobs.pending_keys)(store);
     let is_unused = |work: &&WorkFolderEntry| !work.is_running && !pending.contains(work.folder.key());
     inventory.work.iter().filter(is_unused).filter(|work| work.changed < ended).for_each(|work| plan.add_work(work));
     let yesterday = before(now, days(1));
-    for path in jobs.garbage(store, yesterday) {
+    for path in (jobs.garbage)(store, yesterday) {
         plan.report.leftover_bytes += bytes_below(&path)?;
         plan.garbage.others.push(path);
     }
@@ -219,7 +219,7 @@ fn retained_bytes(inventory: &Inventory, reach: &Reachability, evicted: &HashSet
 /// As [`plan`]; or the disk refuses: then the next collection resumes from there.
 pub fn collect(
     store: &Store,
-    jobs: &dyn BatchJobs,
+    jobs: &BatchJobs,
     options: GcOptions,
     now: Timestamp,
     waiting: impl FnOnce(),

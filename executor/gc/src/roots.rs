@@ -12,7 +12,7 @@ use super::tags;
 use super::time_span::{before, days};
 use cwm_action::ActionFile;
 use cwm_core::files::{Result, from_json, read_project_file, to_json};
-use cwm_core::{Digest, DurableFs, FileError, FileErrorKind, Key};
+use cwm_core::{Digest, DurableFs, FileError, FileErrorKind, Key, OutputDigests};
 use cwm_project::lock_file::LockFile;
 use cwm_store::{ActionRecord, HostInfo, Store, list_folder, read_own_file};
 
@@ -25,13 +25,12 @@ const RETENTION_WITHOUT_FILE: Duration = days(30);
 /// The interval at which a root is refreshed.
 const REFRESH_INTERVAL: Duration = days(1);
 
-/// The content of a store that batch jobs still need, and the files that they left. The backend of a cluster implements it.
-pub trait BatchJobs {
+/// What batch jobs still need of a store, and the files that they left, as the backend of a cluster finds them.
+pub struct BatchJobs {
     /// The keys of the actions that jobs will still do, or do now.
-    fn pending_keys(&self, store: &Store) -> HashSet<Key>;
-
-    /// Files and folders of jobs that ended before `time`, which nobody reads any more.
-    fn garbage(&self, store: &Store, time: Timestamp) -> Vec<PathBuf>;
+    pub pending_keys: fn(&Store) -> HashSet<Key>,
+    /// Files and folders of jobs that ended before a time, which nobody reads any more.
+    pub garbage: fn(&Store, Timestamp) -> Vec<PathBuf>,
 }
 
 /// A lock file that the store has seen: JSON in `roots/<first digits of the BLAKE3 of its path>.json`.
@@ -61,7 +60,7 @@ impl RootFile {
 }
 
 /// A result by its key and outputs; the inputs of a running stage have no key.
-type RootedResult = (Option<Key>, BTreeMap<String, Digest>);
+type RootedResult = (Option<Key>, OutputDigests);
 
 /// A root: something that names results, which then stay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -160,7 +159,7 @@ pub fn forget(store: &Store, lock: &Path) -> Result<bool> {
 ///
 /// # Errors
 /// The store cannot be read, or a root or tag is of a newer version or damaged.
-pub fn roots(store: &Store, jobs: &dyn BatchJobs, now: Timestamp) -> Result<Vec<Root>> {
+pub fn roots(store: &Store, jobs: &BatchJobs, now: Timestamp) -> Result<Vec<Root>> {
     let mut roots = Vec::new();
     for (name, path) in list_folder(&store.folder("roots"))? {
         if name.ends_with(".json") {
@@ -171,7 +170,7 @@ pub fn roots(store: &Store, jobs: &dyn BatchJobs, now: Timestamp) -> Result<Vec<
         tag.verify_intact()?;
         roots.push(Root::of(format!("{}{}", tags::PREFIX, tag.name), results([&tag.lock])));
     }
-    let pending = jobs.pending_keys(store);
+    let pending = (jobs.pending_keys)(store);
     for work in store.work_folders()? {
         let key = *work.key();
         // A job that waits in a queue reads the same when it starts.

@@ -23,17 +23,7 @@ use cwm_store::{ActionRecord, Content, EvictionReason, NewAction, NewOutput, Out
 const NOW: fn() -> Timestamp = Timestamp::now;
 
 /// A machine without batch jobs.
-struct NoJobs;
-
-impl BatchJobs for NoJobs {
-    fn pending_keys(&self, _: &Store) -> std::collections::HashSet<cwm_core::Key> {
-        Default::default()
-    }
-
-    fn garbage(&self, _: &Store, _: Timestamp) -> Vec<std::path::PathBuf> {
-        Vec::new()
-    }
-}
+const NO_JOBS: BatchJobs = BatchJobs { pending_keys: |_| Default::default(), garbage: |_, _| Vec::new() };
 
 fn wish() -> GcOptions {
     GcOptions { keep: days(0), max_size: None, sources: false }
@@ -126,7 +116,7 @@ fn assert_clean(store: &Store) {
 fn content_that_several_share_goes_and_all_of_them_say_so() {
     let (_folder, store) = new_store();
     let records = ["a", "b", "c"].map(|name| made(&store, name, "same", &["same".into()], false));
-    let done = collect(&store, &NoJobs, wish(), NOW(), || {}).unwrap();
+    let done = collect(&store, &NO_JOBS, wish(), NOW(), || {}).unwrap();
     assert!(!done.is_empty() && objects(&store).is_empty());
     for record in &records {
         assert_eq!(store.actions(&record.key).unwrap()[0].evicted, Some(EvictionReason::Collected), "{}", record.label);
@@ -176,9 +166,9 @@ proptest! {
         let reachable: BTreeSet<Digest> = wanted.iter().flat_map(|record| content(&store, record)).collect();
 
         let before = objects(&store);
-        let said = plan(&store, &NoJobs, GcOptions { sources, ..wish() }, NOW()).unwrap();
+        let said = plan(&store, &NO_JOBS, GcOptions { sources, ..wish() }, NOW()).unwrap();
         prop_assert_eq!(objects(&store), before.clone(), "to look changes nothing");
-        let done = collect(&store, &NoJobs, GcOptions { sources, ..wish() }, NOW(), || {}).unwrap();
+        let done = collect(&store, &NO_JOBS, GcOptions { sources, ..wish() }, NOW(), || {}).unwrap();
         prop_assert_eq!(&done.report.stages, &said.report.stages);
         prop_assert_eq!(objects(&store), reachable.clone());
         for record in wanted {
@@ -195,7 +185,7 @@ proptest! {
                 prop_assert_eq!(again.evicted, Some(EvictionReason::Collected));
             }
         }
-        let again = collect(&store, &NoJobs, GcOptions { sources, ..wish() }, NOW(), || {}).unwrap();
+        let again = collect(&store, &NO_JOBS, GcOptions { sources, ..wish() }, NOW(), || {}).unwrap();
         prop_assert!(again.is_empty(), "{:?}", again);
         // What was let go can be made again, and is then whole and ordinary.
         for (index, (text, folder, fetched, _)) in stages.iter().enumerate() {
@@ -219,7 +209,7 @@ fn a_collection_killed_at_any_step_leaves_a_valid_store_and_the_next_one_ends_it
         fs::write(store.root().join("temporary/.cwm-left"), "half").unwrap();
         let reachable = content(&store, &kept);
         let (hook, steps) = killed_after(last);
-        let collected = collect(&store.clone().with_fault_injection(hook), &NoJobs, wish(), NOW(), || {});
+        let collected = collect(&store.clone().with_fault_injection(hook), &NO_JOBS, wish(), NOW(), || {});
         assert!(is_whole(&store, &kept));
         assert_clean(&store);
         // It is there as a whole, or its record says that it need not be.
@@ -230,7 +220,7 @@ fn a_collection_killed_at_any_step_leaves_a_valid_store_and_the_next_one_ends_it
             break;
         }
         killed += 1;
-        collect(&store, &NoJobs, wish(), NOW(), || {}).unwrap();
+        collect(&store, &NO_JOBS, wish(), NOW(), || {}).unwrap();
         assert_eq!(objects(&store), reachable);
         assert!(cwm_store::list_folder(&store.root().join("garbage")).unwrap().is_empty());
         assert!(cwm_store::list_folder(&store.root().join("temporary")).unwrap().is_empty());
@@ -265,7 +255,7 @@ fn a_full_disk_does_not_keep_a_collection_from_making_room() {
                 false => Ok(()),
             }
         });
-        let collected = collect(&store.clone().with_fault_injection(hook), &NoJobs, wish(), NOW(), || {});
+        let collected = collect(&store.clone().with_fault_injection(hook), &NO_JOBS, wish(), NOW(), || {});
         assert!(!left.exists(), "what needs no mark goes");
         assert_clean(&store);
         assert!(is_whole(&store, &kept));
@@ -288,7 +278,7 @@ fn marks_are_on_the_disk_before_anything_goes() {
         steps.lock().unwrap().push((step, path.to_owned()));
         Ok(())
     });
-    collect(&store.clone().with_fault_injection(hook), &NoJobs, wish(), NOW(), || {}).unwrap();
+    collect(&store.clone().with_fault_injection(hook), &NO_JOBS, wish(), NOW(), || {}).unwrap();
     let seen = seen.lock().unwrap();
     let at = |wanted: &dyn Fn(&(Step, std::path::PathBuf)) -> bool| seen.iter().position(wanted).unwrap();
     let marked = at(&|(step, path)| *step == Step::Write && path.extension().is_some_and(|end| end == "collected"));
@@ -313,12 +303,12 @@ fn transfers_that_were_interrupted_lately_stay_and_old_ones_go() {
     let upload = begun(format!(".cwm-upload-0123abcd-{here}"));
     let idle = begun(".cwm-a1b2c3".to_owned());
     let after = |days: i64| NOW().checked_add(jiff::SignedDuration::from_hours(24 * days)).unwrap();
-    let lately = collect(&store, &NoJobs, wish(), after(13), || {}).unwrap().report;
+    let lately = collect(&store, &NO_JOBS, wish(), after(13), || {}).unwrap().report;
     assert_eq!((lately.leftover_bytes, lately.transfer_bytes, lately.staying_transfer_bytes), (4, 0, 8));
     assert!(download.exists() && upload.exists() && !idle.exists());
-    let kept = collect(&store, &NoJobs, GcOptions { keep: days(20), ..wish() }, after(19), || {}).unwrap().report;
+    let kept = collect(&store, &NO_JOBS, GcOptions { keep: days(20), ..wish() }, after(19), || {}).unwrap().report;
     assert_eq!((kept.transfer_bytes, kept.staying_transfer_bytes), (0, 8));
-    let late = collect(&store, &NoJobs, wish(), after(15), || {}).unwrap().report;
+    let late = collect(&store, &NO_JOBS, wish(), after(15), || {}).unwrap().report;
     assert_eq!((late.leftover_bytes, late.transfer_bytes, late.staying_transfer_bytes), (0, 8, 0));
     assert!(!download.exists() && !upload.exists());
     assert!(is_whole(&store, &made));
@@ -337,7 +327,7 @@ fn the_least_recently_used_goes_first_until_it_fits_and_roots_never() {
     }
     lock(&store, "pipeline.lock", &[&records[3]]);
     let whole = || -> Vec<bool> { records.iter().map(|record| is_whole(&store, record)).collect() };
-    let take = |wish| collect(&store, &NoJobs, wish, NOW(), || {}).unwrap();
+    let take = |wish| collect(&store, &NO_JOBS, wish, NOW(), || {}).unwrap();
     take(GcOptions { max_size: Some(1 << 30), ..wish() });
     assert_eq!(whole(), [true, true, true, true]);
     take(GcOptions { max_size: Some(16_500), ..wish() });
@@ -367,7 +357,7 @@ fn a_lock_file_that_is_gone_moved_or_damaged_is_reported_and_what_it_named_stays
     lock(&store, "pipeline.lock", &[&record]);
     let path = store.root().with_file_name("pipeline.lock");
     let only = |store: &Store, now| {
-        let mut roots = roots(store, &NoJobs, now).unwrap();
+        let mut roots = roots(store, &NO_JOBS, now).unwrap();
         assert_eq!(roots.len(), 1);
         roots.remove(0)
     };
@@ -394,8 +384,8 @@ fn a_lock_file_that_is_gone_moved_or_damaged_is_reported_and_what_it_named_stays
     let store = Store::at(&moved.join("artifacts")).unwrap();
     assert_eq!(only(&store, later), Root { note: None, ended: None, results: Vec::new(), ..only(&store, later) });
     assert!(forget(&store, &path).unwrap() && !forget(&store, &path).unwrap());
-    assert!(roots(&store, &NoJobs, later).unwrap().is_empty());
-    let collected = collect(&store, &NoJobs, wish(), NOW(), || {}).unwrap();
+    assert!(roots(&store, &NO_JOBS, later).unwrap().is_empty());
+    let collected = collect(&store, &NO_JOBS, wish(), NOW(), || {}).unwrap();
     assert_eq!(collected.report.stages.len(), 1);
 }
 
@@ -427,7 +417,7 @@ fn of_a_lock_file_that_cannot_be_read_as_a_whole_what_it_says_and_what_it_said_s
         ("sound", without_b, [true, false, false]),
     ] {
         fs::write(&path, text).unwrap();
-        let root = roots(&store, &NoJobs, NOW()).unwrap().remove(0);
+        let root = roots(&store, &NO_JOBS, NOW()).unwrap().remove(0);
         let named = |record: &ActionRecord| root.results.contains(&(Some(record.key), record.output_digests()));
         assert_eq!([0, 1, 2].map(|index| named(&records[index])), stays, "{what}: {root:?}");
         assert_eq!(root.note.is_some(), what != "sound", "{what}: {root:?}");
@@ -435,7 +425,7 @@ fn of_a_lock_file_that_cannot_be_read_as_a_whole_what_it_says_and_what_it_said_s
             assert!(note.contains("cannot be read as a whole (line "), "{what}: {note}");
             // What it said in whole is not forgotten for what is left of it.
             record_run(&store, &path, &[], true, true).unwrap();
-            let again = roots(&store, &NoJobs, NOW()).unwrap().remove(0);
+            let again = roots(&store, &NO_JOBS, NOW()).unwrap().remove(0);
             assert_eq!(again.results, root.results, "{what}");
         }
     }
@@ -453,18 +443,18 @@ fn a_damaged_note_of_a_lock_file_is_set_aside_or_written_anew() {
         let bytes = fs::read(&root).unwrap();
         fs::remove_file(&root).unwrap();
         fs::write(&root, &bytes[..bytes.len() - 20]).unwrap();
-        assert!(collect(&store, &NoJobs, wish(), NOW(), || {}).is_err());
+        assert!(collect(&store, &NO_JOBS, wish(), NOW(), || {}).is_err());
     };
     damage();
     record_run(&store, &path, &[], false, false).unwrap();
-    assert_eq!(roots(&store, &NoJobs, NOW()).unwrap()[0].results.len(), 1, "a run writes it anew");
+    assert_eq!(roots(&store, &NO_JOBS, NOW()).unwrap()[0].results.len(), 1, "a run writes it anew");
     damage();
     let findings = check(&store).unwrap();
     assert_eq!(findings.len(), 1);
     assert!(findings[0].what.contains("it notes what a lock file names"), "{findings:?}");
     assert!(!root.exists() && findings[0].quarantined.as_ref().unwrap().exists());
     record_run(&store, &path, &[], false, false).unwrap();
-    collect(&store, &NoJobs, wish(), NOW(), || {}).unwrap();
+    collect(&store, &NO_JOBS, wish(), NOW(), || {}).unwrap();
     assert!(is_whole(&store, &record));
     fs::remove_file(&root).unwrap();
     fs::write(&root, "{\"format\": 99, \"other\": 1}").unwrap();
@@ -514,20 +504,20 @@ fn a_running_stage_and_its_inputs_stay_and_one_that_ended_long_ago_goes() {
         cwm_action::ActionFile::read(&work, &components.key()).map(|action| action.label.stage).unwrap(),
         "reader"
     );
-    collect(&store, &NoJobs, wish(), NOW(), || {}).unwrap();
+    collect(&store, &NO_JOBS, wish(), NOW(), || {}).unwrap();
     assert!(work.path().exists() && !is_whole(&store, &old));
     let folder = input.outputs["folder"].digest;
     assert_eq!(store.manifest(&folder).unwrap().files().len(), 1);
     assert!(store.object_size(&Digest::of(b"b")).unwrap().is_some(), "what the folder holds");
     assert!(store.object_size(&Digest::of(b"a")).unwrap().is_none(), "what it does not read");
     drop(lock);
-    collect(&store, &NoJobs, wish(), NOW(), || {}).unwrap();
+    collect(&store, &NO_JOBS, wish(), NOW(), || {}).unwrap();
     assert!(
         work.path().exists() && check.path().exists(),
         "an attempt resumes from its checkpoint, and the log of a check is read"
     );
     let later = NOW().checked_add(jiff::SignedDuration::from_hours(15 * 24)).unwrap();
-    let collected = collect(&store, &NoJobs, wish(), later, || {}).unwrap();
+    let collected = collect(&store, &NO_JOBS, wish(), later, || {}).unwrap();
     assert_eq!(collected.report.work.iter().map(|work| work.label.as_str()).collect::<Vec<_>>(), ["reader", "reader"]);
     assert!(!work.path().exists() && !check.path().exists());
 }

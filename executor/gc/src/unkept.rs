@@ -20,7 +20,7 @@ use cwm_store::{ActionRecord, EvictionReason, Store};
 /// The store cannot be read or written.
 pub fn evict_content(
     store: &Store,
-    jobs: &dyn BatchJobs,
+    jobs: &BatchJobs,
     own_locks: &[PathBuf],
     results: &[&ActionRecord],
 ) -> Result<Option<Vec<(usize, u64)>>> {

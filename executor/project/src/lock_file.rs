@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::line_file::{LineEntry, LineFile, json_member};
-use cwm_core::{Digest, Key};
+use cwm_core::{Key, OutputDigests};
 
 /// The lock file `<stem>.lock` of a pipeline, or that of a run with `--set`, whose first line below the version is a
 /// [`RunHeading`].
@@ -57,7 +57,7 @@ pub struct LockLine {
     /// The key of the result.
     pub key: Key,
     /// The digests of its outputs, by output name.
-    pub outputs: BTreeMap<String, Digest>,
+    pub outputs: OutputDigests,
 }
 
 impl LineEntry for LockLine {

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use cwm_core::Digest;
+use cwm_core::{Digest, OutputDigests};
 
 /// A longer index is none.
 pub const LARGEST: u64 = 1 << 20;
@@ -51,7 +51,7 @@ pub fn decode(bytes: &[u8]) -> Result<Index, String> {
 }
 
 /// Returns the digest of a result, which is made of the digests of its outputs alone.
-pub fn result_of(outputs: &BTreeMap<String, Digest>) -> Digest {
+pub fn result_of(outputs: &OutputDigests) -> Digest {
     let lines: String = outputs.iter().map(|(name, digest)| format!("{name} {digest}\n")).collect();
     Digest::of(lines.as_bytes())
 }

@@ -18,7 +18,7 @@ use super::result_bundle::{LocalObject, ResultBundle};
 use super::transfer::{FetchStats, RemoteStatus, TransferEvent, TransferRequest, TransferStats};
 use super::upload_result::Upload;
 use super::{layout, records};
-use cwm_core::{Digest, Error, Key, locked, suggest};
+use cwm_core::{Error, Key, OutputDigests, locked, suggest};
 use cwm_project::site::Remote;
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};
@@ -239,7 +239,7 @@ impl ServiceState {
 }
 
 /// The part that a remote has of a key's result: of that with these outputs, or of any.
-async fn status_of(client: &Client, key: &Key, outputs: Option<&BTreeMap<String, Digest>>) -> Result<RemoteStatus> {
+async fn status_of(client: &Client, key: &Key, outputs: Option<&OutputDigests>) -> Result<RemoteStatus> {
     let (mut best, found) = (RemoteStatus::Absent, records::list_records(client, key).await?);
     if let (true, Some(error)) = (found.records.is_empty(), found.invalid.into_iter().next()) {
         return Err(error);
@@ -257,7 +257,7 @@ async fn status_of(client: &Client, key: &Key, outputs: Option<&BTreeMap<String,
 }
 
 /// Returns true if a remote has all of these outputs. The list of a folder's files stands for them: it is uploaded after them.
-async fn is_complete(client: &Client, outputs: &BTreeMap<String, Digest>) -> Result<bool> {
+async fn is_complete(client: &Client, outputs: &OutputDigests) -> Result<bool> {
     for digest in outputs.values() {
         if client.size(&layout::object(digest)).await?.is_none() {
             return Ok(false);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::error::{RemoteError, Result};
 use super::result_bundle::ResultBundle;
-use cwm_core::{Digest, Key};
+use cwm_core::{Key, OutputDigests};
 use cwm_store::external_files::FileFingerprint;
 use cwm_store::{ActionRecord, OutputRecord};
 
@@ -29,7 +29,7 @@ pub enum TransferRequest {
     UploadFile(FileFingerprint),
     /// Looks up which part remotes have of the result with these outputs, or of any result of the key. Ends with
     /// [`TransferEvent::Status`].
-    Stat(Key, Option<BTreeMap<String, Digest>>),
+    Stat(Key, Option<OutputDigests>),
 }
 
 /// The progress of a request.

@@ -1,40 +1,31 @@
 //! The messages of a running job: the lines that a child process writes to its pipe, in a file beside its batch.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
 use cwm_action::ActionMessage;
+use cwm_core::files::Tail;
 
 /// Reads what was added to a file of lines.
 #[derive(Debug)]
-pub struct EventsFile {
-    path: PathBuf,
-    /// The end of the last whole line that was read.
-    offset: u64,
-}
+pub struct EventsFile(Tail);
 
 impl EventsFile {
     /// Returns the file at `path`, which need not be there yet.
     pub fn at(path: PathBuf) -> Self {
-        EventsFile { path, offset: 0 }
+        EventsFile(Tail::of(path))
     }
 
     /// Returns the messages that were added since the last call. A line that is no message is skipped: two starts of one job
-    /// may write at once.
+    /// may write at once. What cannot be read is read next time.
     pub fn read(&mut self) -> Vec<ActionMessage> {
-        let Ok(mut file) = File::open(&self.path) else { return Vec::new() };
-        let mut bytes = Vec::new();
-        // Lines before an error count. The rest, and a line whose end is not written yet, is read next time.
-        let _ = file.seek(SeekFrom::Start(self.offset)).and_then(|_| file.read_to_end(&mut bytes));
-        let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        self.offset += end as u64;
-        bytes[..end].split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+        let bytes = self.0.more(false).unwrap_or_default();
+        bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::io::Write;
 
     use cwm_action::ActionOutcome;

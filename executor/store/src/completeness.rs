@@ -8,7 +8,7 @@ use super::damage::{Check, Corruption, ObjectState};
 use super::record::{ActionRecord, ExternalReference, OutputRecord, OutputShape};
 use crate::external_files::DigestCache;
 use cwm_core::files::Result;
-use cwm_core::{Digest, FileError, Key};
+use cwm_core::{Digest, FileError, Key, OutputDigests};
 
 /// Content that a record names and that is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Store {
     pub fn available(
         &self,
         key: &Key,
-        preferred: Option<&BTreeMap<String, Digest>>,
+        preferred: Option<&OutputDigests>,
         digests: &DigestCache,
     ) -> Result<Option<ActionRecord>> {
         for record in self.candidates(key, preferred)? {

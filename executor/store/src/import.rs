@@ -5,7 +5,7 @@
 //! attempt resumes; it gets its name only if its hash is that name ([`Store::place_objects`]), in the order of
 //! `docs/design/store.md`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use super::record::ActionRecord;
 use super::records::{RecordFile, next_number};
 use crate::external_files::DigestCache;
 use cwm_core::files::Result;
-use cwm_core::{Digest, FileError, Key, is_name, read_regular_file};
+use cwm_core::{Digest, FileError, Key, OutputDigests, is_name, read_regular_file};
 
 /// The longest manifest that is read, in bytes.
 pub const LARGEST_MANIFEST: u64 = 512 << 20;
@@ -63,8 +63,7 @@ impl Store {
     pub fn import_records(&self, key: &Key, mut arrived: Vec<(ActionRecord, Vec<u8>)>, from: &str) -> Result<usize> {
         self.create()?;
         // Two processes that import at once would give the same numbers; both records would stay, so nothing is lost.
-        let mut known: BTreeSet<BTreeMap<String, Digest>> =
-            self.actions(key)?.iter().map(ActionRecord::output_digests).collect();
+        let mut known: BTreeSet<OutputDigests> = self.actions(key)?.iter().map(ActionRecord::output_digests).collect();
         let first = next_number(&self.record_files(key)?);
         arrived.sort_by_key(|(record, bytes)| (record.circumstances.started, Digest::of(bytes)));
         arrived.retain(|(record, _)| known.insert(record.output_digests()));

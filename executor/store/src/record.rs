@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::eviction::EvictionReason;
 use cwm_core::files::{Result, from_json};
 use cwm_core::text::format_time;
-use cwm_core::{Components, Digest, FileError, Key, visible};
+use cwm_core::{Components, Digest, FileError, Key, OutputDigests, visible};
 
 /// Version of the format of [`ActionRecord`].
 pub const RECORD_FORMAT: u32 = 1;
@@ -247,7 +247,7 @@ impl ActionRecord {
     }
 
     /// Returns the digest of each output, as the lock file has them.
-    pub fn output_digests(&self) -> BTreeMap<String, Digest> {
+    pub fn output_digests(&self) -> OutputDigests {
         self.outputs.iter().map(|(name, output)| (name.clone(), output.digest)).collect()
     }
 
@@ -266,7 +266,7 @@ impl ActionRecord {
 }
 
 /// Writes floats as [`Value`] does, which has a form for those without one in JSON.
-fn write_metrics<S: Serializer>(metrics: &BTreeMap<String, f64>, serializer: S) -> Result<S::Ok, S::Error> {
+pub fn write_metrics<S: Serializer>(metrics: &BTreeMap<String, f64>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(metrics.iter().map(|(name, value)| (name, Value::Float(*value))))
 }
 

@@ -14,7 +14,7 @@ use super::record::ActionRecord;
 use super::record_cache::{CachedRecord, CachedRecords, RecordCache};
 use super::walk::{list_folder, metadata};
 use cwm_core::files::Result;
-use cwm_core::{Digest, FileError, Key, Stat, locked};
+use cwm_core::{Digest, FileError, Key, OutputDigests, Stat, locked};
 
 /// The file of a record: `0001-<digest>.json` in the folder of its key.
 pub(super) struct RecordFile {
@@ -157,7 +157,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::actions`].
-    pub fn candidates(&self, key: &Key, preferred: Option<&BTreeMap<String, Digest>>) -> Result<Vec<ActionRecord>> {
+    pub fn candidates(&self, key: &Key, preferred: Option<&OutputDigests>) -> Result<Vec<ActionRecord>> {
         let mut records = self.actions(key)?;
         // Stable: among equals the first recorded stays first.
         records.sort_by_key(|record| preferred.is_some_and(|preferred| record.output_digests() != *preferred));
@@ -168,11 +168,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::actions`].
-    pub fn preferred_record(
-        &self,
-        key: &Key,
-        preferred: Option<&BTreeMap<String, Digest>>,
-    ) -> Result<Option<ActionRecord>> {
+    pub fn preferred_record(&self, key: &Key, preferred: Option<&OutputDigests>) -> Result<Option<ActionRecord>> {
         Ok(self.candidates(key, preferred)?.into_iter().next())
     }
 

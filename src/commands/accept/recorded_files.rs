@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::cli::AcceptArguments;
 use crate::output::{is_json, print_json};
 use crate::workspace::Workspace;
-use cwm_core::{Components, Digest, Error, ExitCode, Key, is_name, shell_quote};
+use cwm_core::{Components, Error, ExitCode, Key, OutputDigests, is_name, shell_quote};
 use cwm_engine::{CacheStatus, KeyStatus};
 use cwm_pipeline::plan::{Cell, OutputPlan};
 use cwm_project::lock_file::{LockFile, LockLine};
@@ -99,7 +99,7 @@ pub fn run(store: Option<&Path>, arguments: &AcceptArguments) -> Result<ExitCode
 
 /// Records the result of a cell, also in the lock file if that names the one that is replaced. Returns its key and outputs, and true
 /// if it is new.
-fn record_result(workspace: &Workspace, result: NewResult) -> Result<(Key, BTreeMap<String, Digest>, bool), Error> {
+fn record_result(workspace: &Workspace, result: NewResult) -> Result<(Key, OutputDigests, bool), Error> {
     let NewResult { index, files, components, replaced } = result;
     let (store, cell) = (&workspace.store, &workspace.plan.cells[index]);
     let key = components.key();

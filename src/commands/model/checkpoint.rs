@@ -1,4 +1,4 @@
-//! Finds the model that a command names, and its linear probes.
+//! Finds what a command names and reads: a model, linear probes, items.
 
 use std::path::{Path, PathBuf};
 
@@ -12,52 +12,49 @@ use cwm_pipeline::plan::{Cell, Plan, StagePlan};
 /// The most stages that a hint lists.
 const MAX_STAGES: usize = 8;
 
-/// What a command takes from a stage or a folder.
-struct Wanted {
+/// What a command takes from a stage, a folder or a file.
+pub struct Wanted {
     format: Format,
-    /// The file by which its folder is known.
-    file: &'static str,
+    /// The file by which its folder is known, if it is one.
+    file: Option<&'static str>,
+    /// Whether the name of any file is taken as it stands.
+    takes_files: bool,
     /// Its name, without and with an article.
     names: (&'static str, &'static str),
     /// What else a command takes, if no stage has it.
     instead: &'static str,
 }
 
-const CHECKPOINT: Wanted = Wanted {
+pub const CHECKPOINT: Wanted = Wanted {
     format: Format::CHECKPOINT,
-    file: "model.json",
+    file: Some("model.json"),
+    takes_files: true,
     names: ("checkpoint", "a checkpoint"),
     instead: "no stage of this pipeline has one: name a checkpoint's folder, or a file that `cwm model import` takes",
 };
 
-const PROBES: Wanted = Wanted {
+pub const PROBES: Wanted = Wanted {
     format: Format::PROBES,
-    file: "probes.json",
+    file: Some("probes.json"),
+    takes_files: false,
     names: ("linear probes", "linear probes"),
     instead: "no stage of this pipeline has any: name their folder",
 };
 
-/// Returns the path of a model: the checkpoint or file that is named, or a stage's checkpoint in the store. `command` is what
+pub const ITEMS: Wanted = Wanted {
+    format: Format::ITEMS,
+    file: None,
+    takes_files: true,
+    names: ("items", "items"),
+    instead: "no stage of this pipeline has any: name a file of items",
+};
+
+/// Returns the path of what is wanted: the folder or file that is named, or the output of a stage in the store. `command` is what
 /// hints repeat.
 ///
 /// # Errors
-/// There is no such checkpoint.
-pub fn path(store: Option<&Path>, name: &str, pipeline: &PipelineArguments, command: &str) -> Result<PathBuf, Error> {
-    if Path::new(name).is_file() {
-        return Ok(name.into());
-    }
-    find(store, name, pipeline, command, &CHECKPOINT)
-}
-
-/// Returns the path of linear probes: the folder that is named, or that of a stage in the store. `command` is what hints repeat.
-///
-/// # Errors
-/// There are no such linear probes.
-pub fn probes(store: Option<&Path>, name: &str, pipeline: &PipelineArguments, command: &str) -> Result<PathBuf, Error> {
-    find(store, name, pipeline, command, &PROBES)
-}
-
-fn find(
+/// There is no such thing.
+pub fn find(
     store: Option<&Path>,
     name: &str,
     pipeline: &PipelineArguments,
@@ -66,11 +63,11 @@ fn find(
 ) -> Result<PathBuf, Error> {
     let path = Path::new(name);
     let plain = wanted.names.0;
-    if path.join(wanted.file).is_file() {
+    if wanted.takes_files && path.is_file() || wanted.file.is_some_and(|file| path.join(file).is_file()) {
         return Ok(path.to_owned());
     }
-    if path.is_dir() && name.contains('/') {
-        return Err(Error::usage(format!("{} is no {plain}: it has no {}", path.display(), wanted.file)));
+    if let Some(file) = wanted.file.filter(|_| path.is_dir() && name.contains('/')) {
+        return Err(Error::usage(format!("{} is no {plain}: it has no {file}", path.display())));
     }
     let workspace = Workspace::open_skipping_damaged(store, pipeline)?;
     let plan = &workspace.plan;

@@ -13,7 +13,7 @@ use cwm_contract::SourceFiles;
 
 use super::run_until;
 use crate::cli::RunArguments;
-use crate::commands::progress::progress_sink;
+use crate::events::progress_sink;
 use crate::locate::{pipeline_file, select_cells};
 use crate::output::{is_json, print_error, print_error_as_json};
 use cwm_core::files::is_stream;

@@ -5,7 +5,7 @@ use std::path::Path;
 use cwm_contract::amount;
 use jiff::Timestamp;
 
-use crate::adapters::SlurmJobs;
+use crate::adapters::SLURM_JOBS;
 use crate::cli::GcArguments;
 use crate::locate::open_existing_store;
 use crate::output::{columns, print_answer, print_note};
@@ -33,10 +33,10 @@ pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<(), Error> {
     let now = Timestamp::now();
     let plan = if arguments.delete && store.exists() {
         let users = users(&store)?;
-        cwm_gc::collect(&store, &SlurmJobs, options, now, || eprintln!("waiting for those who use the store{users}"))?
+        cwm_gc::collect(&store, &SLURM_JOBS, options, now, || eprintln!("waiting for those who use the store{users}"))?
     } else {
         let _shared = store.lock_shared(|holder| eprintln!("waiting for the store: {holder}"))?;
-        cwm_gc::plan(&store, &SlurmJobs, options, now)?
+        cwm_gc::plan(&store, &SLURM_JOBS, options, now)?
     };
     print_answer(&plan.report, || text(&plan.report, plan.is_empty(), arguments))
 }

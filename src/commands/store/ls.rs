@@ -1,6 +1,6 @@
 //! `cwm store ls`: the results that a store has.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use cwm_contract::amount;
@@ -11,7 +11,7 @@ use crate::commands::locked_results::{LockedResult, locked_results};
 use crate::locate::{open_existing_store, pipeline_file};
 use crate::output::{columns, print_answer, print_warnings};
 use crate::workspace::{SkippedRecordsWarning, warn_about_tags};
-use cwm_core::{Digest, Error, Key, list_some};
+use cwm_core::{Digest, Error, Key, OutputDigests, list_some};
 use cwm_gc::{selection, tags};
 use cwm_project::fold_problems;
 use cwm_project::lock_file::{LockFile, LockLine};
@@ -107,7 +107,7 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<(), Error> {
 }
 
 /// The name of a run or tag, and the results that it names.
-type NamedResults<'l> = (String, BTreeSet<(Key, &'l BTreeMap<String, Digest>)>);
+type NamedResults<'l> = (String, BTreeSet<(Key, &'l OutputDigests)>);
 
 fn named_results(name: String, lock: &LockFile) -> NamedResults<'_> {
     (name, lock.cells().map(|(_, line)| (line.key, &line.outputs)).collect())

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::Transfer;
 use crate::cli::{Output, TransferArguments};
-use crate::commands::progress::progress_sink;
+use crate::events::progress_sink;
 use crate::workspace::Workspace;
 use cwm_action::source_key::has_unpinned_url;
 use cwm_core::{Error, ExitCode, Key};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::Transfer;
 use crate::cli::{Output, PushArguments};
-use crate::commands::progress::progress_sink;
+use crate::events::progress_sink;
 use crate::workspace::Workspace;
 use cwm_core::{ExitCode, Result, plural};
 use cwm_engine::{Direction, EventSinks};

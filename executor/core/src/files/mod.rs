@@ -7,6 +7,7 @@ mod pipes;
 mod regular;
 mod stat;
 mod store_folder;
+mod tail;
 
 pub use error::{FileError, FileErrorKind, Result};
 pub use json::{from_json, to_json};
@@ -14,3 +15,4 @@ pub use pipes::{is_device, is_stream, path_of_descriptor};
 pub use regular::{read_project_file, read_regular_file};
 pub use stat::Stat;
 pub use store_folder::{EXPORT_LIST, STORE_FOLDERS, exported_files, is_store};
+pub use tail::Tail;

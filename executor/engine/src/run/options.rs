@@ -11,7 +11,7 @@ use crate::event::{FailedCell, RunEvent, SkippedCell};
 use crate::executor::BatchExecutor;
 use crate::fetch::RemoteTransfers;
 use crate::machine::Machine;
-use cwm_core::{Digest, Key};
+use cwm_core::{Key, OutputDigests};
 use cwm_store::{ActionRecord, Difference};
 
 /// The options of a run.
@@ -68,7 +68,7 @@ pub struct RunReport {
     /// The time that all attempts at a key took.
     pub(super) run_time: HashMap<Key, Duration>,
     /// The differences that checks found, by key and recorded outputs.
-    pub(super) checked: HashMap<(Key, BTreeMap<String, Digest>), Vec<Difference>>,
+    pub(super) checked: HashMap<(Key, OutputDigests), Vec<Difference>>,
 }
 
 impl RunReport {

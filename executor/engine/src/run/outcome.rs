@@ -1,6 +1,6 @@
 //! Handles the events of executors: the messages of an action, and the outcome of an attempt.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use crate::retry;
 use crate::scheduler::{CellState, Event, RunState};
 use cwm_action::{ActionFailure, source_key};
 use cwm_action::{ActionFailureKind, ActionMessage, ActionOutcome, AttemptOptions, read_log_tail};
-use cwm_core::{Digest, Key, Result, strip_ansi};
+use cwm_core::{Key, OutputDigests, Result, strip_ansi};
 use cwm_store::ActionRecord;
 
 impl Engine<'_> {
@@ -141,12 +141,7 @@ impl Engine<'_> {
     }
 
     /// Returns the result of an action that ended: the one that it recorded, or that another process had recorded.
-    fn result(
-        &mut self,
-        cell: usize,
-        key: &Key,
-        outputs: Option<&BTreeMap<String, Digest>>,
-    ) -> Result<Option<ActionRecord>> {
+    fn result(&mut self, cell: usize, key: &Key, outputs: Option<&OutputDigests>) -> Result<Option<ActionRecord>> {
         let store = self.inputs.store;
         let Some(outputs) = outputs else {
             let preferred = self.inputs.locked_outputs(cell, key);

@@ -9,8 +9,11 @@ use super::build::build;
 use super::parameters::{Folders, plain};
 use super::unused::unused_variables;
 use super::variables::{set_sources, set_values, variables};
-use crate::spec::{self, LARGEST};
+use crate::spec;
 use cwm_core::{Diagnostic, Diagnostics, Place, Problems, Registry, Source, Sources};
+
+/// A larger file is no pipeline.
+const LARGEST: usize = 16 << 20;
 
 /// Reads the pipeline `file` with `sets` (name and value of each `--set`) and resolves it.
 ///

@@ -3,7 +3,7 @@
 use cwm_contract::Type;
 use serde_json::{Map, Value, json};
 
-use super::keys::FILE;
+use super::keys::KEYS;
 use super::stage::{command, of_keys, of_kind};
 use super::types;
 use crate::spec::COMMAND;
@@ -30,52 +30,20 @@ pub fn document(registry: &Registry) -> Value {
             "allOf": which,
         }),
     );
-    definitions.extend(shared());
+    // A smaller number is one without its unit (`plan/settings.rs`).
+    let mut memory = types::schema(&Type::Bytes);
+    memory["anyOf"][0]["minimum"] = json!(1_000_000);
+    definitions.insert("memory".into(), memory);
+    definitions.extend(KEYS.definitions.clone());
     let mut document = json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "A pipeline of cwm",
         "type": "object",
         "required": ["cwm", "stages"],
         "additionalProperties": false,
-        "properties": of_keys(FILE),
+        "properties": of_keys(&KEYS.file),
         "definitions": definitions,
     });
     document.sort_all_objects();
     document
-}
-
-/// Returns the definitions that stages of all kinds refer to.
-fn shared() -> Map<String, Value> {
-    let source = json!({ "anyOf": [
-        { "type": "string", "description": "stage, stage.output, stage[axis=value] or stage[axis=value].output; with a `/`, the path of a file" },
-        {
-            "type": "object",
-            "required": ["file"],
-            "additionalProperties": false,
-            "properties": { "file": { "type": "string", "description": "The path of a file, relative to the pipeline file." } },
-        },
-    ] });
-    // A smaller number is one without its unit (`plan/settings.rs`).
-    let mut memory = types::schema(&Type::Bytes);
-    memory["anyOf"][0]["minimum"] = json!(1_000_000);
-    let shared = json!({
-        "variable": { "type": "string", "pattern": r"^\$([a-z][a-z0-9_]*|\{[a-z][a-z0-9_]*(\.[^}]*)?\})$" },
-        "variables": { "type": "string", "pattern": r"\$[a-z{]" },
-        "memory": memory,
-        "duration": { "anyOf": [
-            { "type": "integer", "minimum": 1 },
-            { "type": "string", "pattern": r"^\s*([0-9.]+\s*(w|weeks?|d|days?|h|hours?|m|mins?|minutes?|s|secs?|seconds?|ms|millis|milliseconds?)\s*)+$" },
-            { "$ref": "#/definitions/variables" },
-        ] },
-        "texts": { "anyOf": [
-            { "type": "string" },
-            { "type": "array", "items": { "type": "string" } },
-        ] },
-        "source": source,
-        "sources": { "anyOf": [
-            { "$ref": "#/definitions/source" },
-            { "type": "array", "minItems": 1, "items": { "$ref": "#/definitions/source" } },
-        ] },
-    });
-    shared.as_object().cloned().unwrap_or_default()
 }

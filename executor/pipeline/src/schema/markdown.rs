@@ -2,8 +2,8 @@
 
 use cwm_contract::{Count, Format, Input, Output, ParameterSpec, Shape, Stage, Value};
 
-use super::keys::{COMMAND, DEVICE, FILE, Key, STAGE};
-use super::stage::{ABOUT_COMMAND, ABOUT_RUN, ABOUT_SHELL, ABOUT_VARIABLES, one_line};
+use super::keys::{KEYS, Key};
+use super::stage::one_line;
 use cwm_core::Registry;
 
 const HEAD: &str = "# Reference
@@ -17,29 +17,36 @@ Every key of a pipeline file and every kind of stage, as this program declares t
 pub fn markdown(registry: &Registry) -> String {
     let mut page = HEAD.to_owned();
     page += "\n## Keys of the file\n\n| key | holds |\n|---|---|\n";
-    FILE.iter().for_each(|key| page += &format!("| `{}` | {} |\n", key.name, cell(key.about)));
+    KEYS.file.iter().for_each(|key| page += &format!("| `{}` | {} |\n", key.name, cell(&key.about)));
     page += "\n## Keys of a stage\n\n| key | holds |\n|---|---|\n";
     page += "| `stage` | Its kind: one of those below. |\n";
     page += "| `from` | Its inputs: a reference (`corpus`, `tokens.train`, `model[size=d32/l1]`) or a list of them; or a map from input to \
              reference, path with a `/` (`./games.pgn`), `{ file: path }`, or a list of these. |\n";
     page += "| `with` | Its parameters, below. |\n";
-    let groups: [(&[Key], &str); 3] =
-        [(STAGE, ""), (&[DEVICE], "Of stages that compute with models. "), (COMMAND, "Of a `command`. ")];
+    let groups: [(&[Key], &str); 3] = [
+        (&KEYS.stage, ""),
+        (&KEYS.device, "Of stages that compute with models. "),
+        (&KEYS.command, "Of a `command`. "),
+    ];
     for (keys, whose) in groups {
-        keys.iter().for_each(|key| page += &format!("| `{}` | {whose}{} |\n", key.name, cell(key.about)));
+        keys.iter().for_each(|key| page += &format!("| `{}` | {whose}{} |\n", key.name, cell(&key.about)));
     }
     page += "\n## Stages\n\n| kind | what it does |\n|---|---|\n";
     for stage in registry.iter() {
         page += &format!("| [`{0}`](#{0}) | {1} |\n", stage.kind(), cell(stage.description()));
     }
-    page += &format!("| [`command`](#command) | {} |\n", cell(ABOUT_COMMAND));
+    let about_command = &KEYS.about_command;
+    page += &format!("| [`command`](#command) | {} |\n", cell(about_command));
     registry.iter().for_each(|stage| page += &of_kind(stage));
     page += &format!(
-        "\n## command\n\n{ABOUT_COMMAND}\n\n**Parameters**\n\n| name | type | default | meaning |\n|---|---|---|---|\n"
+        "\n## command\n\n{about_command}\n\n**Parameters**\n\n| name | type | default | meaning |\n|---|---|---|---|\n"
     );
-    page += &format!("| `run` | text | must be given | {} |\n", cell(ABOUT_RUN));
-    page += &format!("| `shell` | `bash`, `sh`, or a list of text | `bash` | {} |\n", cell(ABOUT_SHELL));
-    page += &format!("| any other | text, number, `true` or `false` | | {} |\n", cell(ABOUT_VARIABLES));
+    let with = &KEYS.command_properties["with"];
+    let about = |schema: &serde_json::Value| cell(schema["description"].as_str().unwrap_or_default());
+    page += &format!("| `run` | text | must be given | {} |\n", about(&with["properties"]["run"]));
+    page +=
+        &format!("| `shell` | `bash`, `sh`, or a list of text | `bash` | {} |\n", about(&with["properties"]["shell"]));
+    page += &format!("| any other | text, number, `true` or `false` | | {} |\n", about(&with["additionalProperties"]));
     page
 }
 

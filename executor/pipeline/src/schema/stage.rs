@@ -3,24 +3,9 @@
 use cwm_contract::{Input, ParameterSpec, Stage};
 use serde_json::{Map, Value, json};
 
-use super::keys::{COMMAND, DEVICE, Key, STAGE};
+use super::keys::{KEYS, Key};
 use super::types;
-use crate::spec::COMMAND as COMMAND_KIND;
-
-/// The description of a command, which is no stage of a crate.
-pub const ABOUT_COMMAND: &str = "Runs a shell command. It finds its inputs in `$in`, or `$in_NAME`, writes `$out`, or `$out_NAME`, and is cached by \
-     the command, its inputs, parameters, `deps` and `env`.";
-
-/// The description of `run` of a command.
-pub const ABOUT_RUN: &str = "The command, passed verbatim to its shell. Its `$x` belongs to the shell.";
-
-/// The description of `shell` of a command.
-pub const ABOUT_SHELL: &str = "Its shell: `bash` (`bash -euo pipefail -c`: a program that fails fails the command, also within a pipe), `sh` (`sh -eu -c`), \
-     or a program and its arguments, after which the command is put: `[python3, -c]`.";
-
-/// The description of any other key of a command's `with`.
-pub const ABOUT_VARIABLES: &str =
-    "A variable of the command's environment: text, a number or a boolean. Part of its key.";
+use crate::spec::COMMAND;
 
 /// Returns the schema of a stage of this kind.
 pub fn of_kind(stage: &dyn Stage) -> Value {
@@ -36,10 +21,22 @@ pub fn of_kind(stage: &dyn Stage) -> Value {
     properties.insert("from".into(), from(&inputs));
     properties.insert("with".into(), with(&parameters));
     if stage.uses_devices() {
-        properties.extend(of_keys(&[DEVICE]));
+        properties.extend(of_keys(&KEYS.device));
     }
+    described_stage(stage.description(), &required, properties)
+}
+
+/// Returns the schema of a command stage.
+pub fn command() -> Value {
+    let mut properties = shared(COMMAND);
+    properties.extend(KEYS.command_properties.clone());
+    properties.extend(of_keys(&KEYS.command));
+    described_stage(&KEYS.about_command, &["stage", "with"], properties)
+}
+
+fn described_stage(about: &str, required: &[&str], properties: Map<String, Value>) -> Value {
     json!({
-        "description": stage.description(),
+        "description": about,
         "type": "object",
         "required": required,
         "additionalProperties": false,
@@ -47,49 +44,15 @@ pub fn of_kind(stage: &dyn Stage) -> Value {
     })
 }
 
-/// Returns the schema of a command stage.
-pub fn command() -> Value {
-    let mut properties = shared(COMMAND_KIND);
-    let source = json!({ "$ref": "#/definitions/sources" });
-    let inputs = json!({ "type": "object", "propertyNames": { "pattern": "^[a-z][a-z0-9_]*$" }, "additionalProperties": source });
-    properties.insert(
-        "from".into(),
-        json!({ "description": "Its inputs.", "anyOf": [{ "$ref": "#/definitions/texts" }, inputs] }),
-    );
-    properties.insert(
-        "with".into(),
-        json!({
-            "type": "object",
-            "required": ["run"],
-            "properties": { "run": { "type": "string", "description": ABOUT_RUN }, "shell": shell() },
-            "additionalProperties": { "type": ["string", "number", "boolean"], "description": ABOUT_VARIABLES },
-        }),
-    );
-    properties.extend(of_keys(COMMAND));
-    json!({
-        "description": ABOUT_COMMAND,
-        "type": "object",
-        "required": ["stage", "with"],
-        "additionalProperties": false,
-        "properties": properties,
-    })
-}
-
-fn shell() -> Value {
-    let program = json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 });
-    let any_of = json!([{ "enum": ["bash", "sh"] }, program, { "$ref": "#/definitions/variable" }]);
-    json!({ "description": ABOUT_SHELL, "default": "bash", "anyOf": any_of })
-}
-
 fn shared(kind: &str) -> Map<String, Value> {
-    let mut properties = of_keys(STAGE);
+    let mut properties = of_keys(&KEYS.stage);
     properties.insert("stage".into(), json!({ "const": kind }));
     properties
 }
 
 /// Returns the schemas of these keys.
 pub fn of_keys(keys: &[Key]) -> Map<String, Value> {
-    keys.iter().map(|key| (key.name.into(), described((key.schema)(), key.about))).collect()
+    keys.iter().map(|key| (key.name.clone(), described(key.schema.clone(), &key.about))).collect()
 }
 
 /// Returns a schema with a description, which a reference cannot have in the same map.

@@ -17,9 +17,6 @@ use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 use super::yaml_errors::{not_yaml, too_large};
 use cwm_core::{Content, Diagnostic, Node, Place, SpannedStr};
 
-/// A larger file is no pipeline.
-pub const LARGEST: usize = 16 << 20;
-
 /// The limits of nesting and of values, counting those that anchors and aliases copy; more are no pipeline.
 const MAX_DEPTH: usize = 64;
 const MAX_VALUES: usize = 1_000_000;
@@ -31,13 +28,6 @@ type Result<T> = std::result::Result<T, Diagnostic>;
 /// # Errors
 /// The problem of a text that is not one YAML document.
 pub fn parse(text: &str, source: u32) -> Result<Node> {
-    if text.len() > LARGEST {
-        return Err(Diagnostic::nowhere(format!(
-            "a text of {} MiB is too long for a pipeline file: at most {} MiB are read",
-            text.len() >> 20,
-            LARGEST >> 20
-        )));
-    }
     let mut options = granit_parser::Options::default();
     options.set_emit_comments(false);
     let parser = Parser::new_from_str_with_options(text, options);

@@ -5,6 +5,7 @@ use std::fs;
 use proptest::prelude::*;
 
 use super::*;
+use cwm_core::Digest;
 
 fn line(name: &str) -> LockLine {
     let digest = Digest::of(name.as_bytes());

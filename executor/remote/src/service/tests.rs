@@ -12,6 +12,7 @@ use object_store::http::HttpBuilder;
 use object_store::memory::InMemory;
 
 use super::*;
+use cwm_core::Digest;
 
 /// A client of something else than the folder that it was opened for.
 fn client(change: impl FnOnce(&mut Client)) -> Client {

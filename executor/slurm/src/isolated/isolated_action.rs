@@ -1,6 +1,5 @@
 //! Runs one action in the store of a node: pulls its inputs, runs it, pushes the result, and registers it with the home store.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -15,7 +14,7 @@ use super::staged_files::{self, StagedFiles};
 use cwm_action::{
     ActionFailure, ActionFailureKind, ActionFile, ActionMessage, ActionOutcome, ExecProcess, has_checkpoint, source_key,
 };
-use cwm_core::{Backoff, Digest, Error, list_some, plural};
+use cwm_core::{Backoff, Error, OutputDigests, list_some, plural};
 use cwm_remote::{FetchStats, RemoteStatus, ResultBundle, TransferEvent, TransferRequest, TransferService};
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, HostInfo, Store, WorkFolder, check_record};
@@ -155,7 +154,7 @@ impl IsolatedAction<'_> {
     }
 
     /// Pushes the result in the own store, with these outputs if there are several, and registers it with the home store.
-    fn publish_result(&self, outputs: Option<&BTreeMap<String, Digest>>) -> Result<(), ActionFailure> {
+    fn publish_result(&self, outputs: Option<&OutputDigests>) -> Result<(), ActionFailure> {
         let (own, home) = (&self.node.store, self.home);
         let gone = || Error::internal("what was just recorded is not there");
         let requested = own.preferred_record(&self.action.key, outputs)?.ok_or_else(gone)?;

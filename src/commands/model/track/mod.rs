@@ -10,7 +10,7 @@ use std::path::Path;
 use cwm_contract::{Failure, TrackRequest};
 
 use crate::cli::TrackArguments;
-use crate::commands::model::checkpoint;
+use crate::commands::model::checkpoint::{self, CHECKPOINT, PROBES};
 use crate::output::{has_colour, is_json, print, print_json_line};
 use crate::registry::require_model_tools;
 use cwm_core::{Error, shell_quote};
@@ -24,10 +24,10 @@ use summary::Summary;
 pub fn run(store: Option<&Path>, arguments: &TrackArguments) -> Result<(), Error> {
     let model_tools = require_model_tools()?;
     let pipeline = &arguments.pipeline;
-    let model = checkpoint::path(store, &arguments.checkpoint, pipeline, "cwm model track")?;
+    let model = checkpoint::find(store, &arguments.checkpoint, pipeline, "cwm model track", &CHECKPOINT)?;
     let probes = arguments.probes.as_ref().map(|name| {
         let command = format!("cwm model track {} --probes", shell_quote(&arguments.checkpoint));
-        checkpoint::probes(store, name, pipeline, &command)
+        checkpoint::find(store, name, pipeline, &command, &PROBES)
     });
     let request = TrackRequest {
         model,
