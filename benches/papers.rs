@@ -6,6 +6,7 @@
 //! Machines are noisy: compare figures of one run, not runs.
 
 mod clock;
+mod sample;
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
@@ -15,8 +16,7 @@ use std::process::{Command, Stdio};
 use cwm_analyse::Analyse;
 use cwm_bag::Bag;
 use cwm_chess::{Dataset, Games};
-use cwm_contract::testing::{Outcome, Trial};
-use cwm_contract::{Stage, Value};
+use cwm_contract::Value;
 use cwm_encode::Encode;
 use cwm_encoding::PlainMove;
 use cwm_evaluations::Evaluations;
@@ -24,9 +24,10 @@ use cwm_parse::Parse;
 use cwm_tokenize::Tokenize;
 use cwm_transpositions::Transpositions;
 use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
+use shakmaty::{CastlingMode, Chess};
 
 use self::clock::{children, cpu, output_of};
+use self::sample::{kept, positions, run, sample, shared};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -47,15 +48,9 @@ fn main() {
     if std::env::args().any(|argument| argument == "--list") {
         return;
     }
-    let shared = std::env::var_os("CWM_SHARED").map_or_else(|| Path::new("..").join("shared"), PathBuf::from);
-    let sample =
-        [shared.clone(), Path::new("..").join(&shared)].map(|shared| shared.join("data/lichess-sample.pgn.zst"));
-    let Some(sample) = sample.into_iter().find(|sample| sample.exists()) else {
-        println!("skipped: there is no data/lichess-sample.pgn.zst below {}", shared.display());
-        return;
-    };
+    let Some(shared) = shared() else { return };
     let folder = tempfile::tempdir().expect("a folder");
-    let games = kept(&run(&Parse, folder.path(), ("pgn", &sample), &[]), "games", folder.path());
+    let games = kept(&run(&Parse, folder.path(), ("pgn", &sample(&shared)), &[]), "games", folder.path());
     println!("{:<62} {:>10} {:>10} {:>7}", "what (CPU seconds unless stated)", "cwm", "peer", "ratio");
     transpositions(folder.path(), &games);
     boards(folder.path(), &games);
@@ -66,24 +61,6 @@ fn row(what: &str, ours: f64, peer: Option<f64>) {
     let (peer, ratio) = peer
         .map_or_else(|| ("-".to_owned(), "-".to_owned()), |peer| (format!("{peer:.4}"), format!("{:.2}", peer / ours)));
     println!("{what:<62} {ours:>10.4} {peer:>10} {ratio:>7}");
-}
-
-fn run(stage: &dyn Stage, folder: &Path, (input, path): (&str, &Path), given: &[(&str, Value)]) -> Outcome {
-    // A stage continues from what it finds in its folder.
-    let work = folder.join("work");
-    if work.exists() {
-        std::fs::remove_dir_all(&work).expect("the last run's folder");
-    }
-    let trial = Trial::new(work).input(input, path).cores(1);
-    let trial = given.iter().fold(trial, |trial, (name, value)| trial.with(*name, value.clone()));
-    trial.run(stage).expect("the stage runs")
-}
-
-/// An output, in a place where the next run does not overwrite it.
-fn kept(outcome: &Outcome, output: &str, folder: &Path) -> PathBuf {
-    let to = folder.join(output);
-    std::fs::rename(&outcome.outputs[output], &to).expect("a new name");
-    to
 }
 
 fn least(mut work: impl FnMut() -> f64) -> f64 {
@@ -128,25 +105,6 @@ fn transpositions(folder: &Path, games: &Path) {
     let few: usize = (0..FEW_GAMES).map(prefixes).sum();
     let peer = python("transpositions", &input).map(|seconds| seconds / few as f64);
     row("transpositions: a million prefixes, beside python-chess", ours * 1e6, peer.map(|peer| peer * 1e6));
-}
-
-/// Positions of the games with the moves played in them.
-fn positions(games: &Path, count: usize) -> Vec<(String, PlainMove)> {
-    let opened = Games::open(games).expect("games");
-    let mut found = Vec::new();
-    for game in 0..opened.len() {
-        let moves = opened.get(game).expect("games").expect("a game").row().moves.to_vec();
-        let mut position = Chess::default();
-        for one in moves.iter().filter_map(|packed| PlainMove::from_packed(*packed)) {
-            found.push((Fen::from_position(&position, EnPassantMode::Legal).to_string(), one));
-            let played = cwm_encoding::legal(&position, one).expect("a legal move");
-            position.play_unchecked(played);
-            if found.len() == count {
-                return found;
-            }
-        }
-    }
-    found
 }
 
 /// A bag of positions, and their boards as sequences.

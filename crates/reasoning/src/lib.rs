@@ -28,7 +28,7 @@ pub use claims::{ClaimRule, Claims, MoveClaim, PieceClaim, claims};
 pub use direct::best_move;
 pub use draws::Draws;
 pub use example::{Example, Message, MessageRole, read_examples};
-pub use facts::{FactKind, factual};
+pub use facts::{CapturePair, FactKind, Facts, factual};
 pub use guided::{GuidedLine, GuidedMode, GuidedSearch, guided_example, guided_item};
 pub use judges::{JUDGES, JudgeReader, JudgeTask, JudgedOutput, Opinion, judge_item};
 pub use lines::best_line;

@@ -15,7 +15,7 @@ pub use builder::factual;
 pub use kind::FactKind;
 
 /// What can be asked about a position.
-pub(crate) struct Facts<'a> {
+pub struct Facts<'a> {
     position: &'a Chess,
     /// The legal moves.
     moves: MoveList,
@@ -26,21 +26,27 @@ pub(crate) struct Facts<'a> {
 }
 
 /// The kind of piece that captures, and that of the captured one.
-pub(crate) type CapturePair = (Role, Role);
+pub type CapturePair = (Role, Role);
 
 impl<'a> Facts<'a> {
-    pub(crate) fn of(position: &'a Chess, values: Option<&'a Values>) -> Facts<'a> {
+    /// The facts of a position; `values` are what its legal moves are worth, if that is known.
+    pub fn of(position: &'a Chess, values: Option<&'a Values>) -> Facts<'a> {
         let their_moves = position.clone().swap_turn().map(|theirs| theirs.legal_moves()).unwrap_or_default();
         Facts { position, moves: position.legal_moves(), their_moves, values }
     }
 
+    /// The legal moves.
+    pub fn moves(&self) -> &[Move] {
+        &self.moves
+    }
+
     /// Whose king is in check.
-    fn in_check(&self) -> Option<Color> {
+    pub fn in_check(&self) -> Option<Color> {
         self.position.is_check().then_some(self.position.turn())
     }
 
     /// White's material less Black's, in centipawns.
-    fn material(&self) -> i32 {
+    pub fn material(&self) -> i32 {
         let of = |color| {
             let counts = self.position.board().material_side(color);
             counts.into_iter().zip(Role::ALL).map(|(count, role)| i32::from(count) * worth(role)).sum::<i32>()
@@ -49,24 +55,24 @@ impl<'a> Facts<'a> {
     }
 
     /// The number of legal moves of each piece of the side to move.
-    fn mobility(&self) -> Vec<(Square, usize)> {
+    pub fn mobility(&self) -> Vec<(Square, usize)> {
         let moves_from = |square| self.moves.iter().filter(|played| PlainMove::from(**played).from == square).count();
         self.position.us().into_iter().map(|square| (square, moves_from(square))).collect()
     }
 
     /// Which kind of piece can legally capture which; captures en passant do not count.
-    fn capture_pairs(&self) -> Vec<CapturePair> {
+    pub fn capture_pairs(&self) -> Vec<CapturePair> {
         pairs(&self.moves)
     }
 
     /// The pairs that only the opponent could have, were it his turn.
-    fn their_capture_pairs(&self) -> Vec<CapturePair> {
+    pub fn their_capture_pairs(&self) -> Vec<CapturePair> {
         let own = self.capture_pairs();
         pairs(&self.their_moves).into_iter().filter(|pair| !own.contains(pair)).collect()
     }
 
     /// The squares of the opponent on which exactly one legal move captures, with its origin; captures en passant do not count.
-    fn only_captures(&self) -> Vec<(Square, Square)> {
+    pub fn only_captures(&self) -> Vec<(Square, Square)> {
         let mut found = Vec::new();
         for target in self.position.them() {
             let mut captures = self.moves.iter().filter(|played| is_capture(played) && played.to() == target);

@@ -50,13 +50,13 @@ pub(super) fn which_of_two(facts: &Facts, draws: &mut Draws) -> Option<(String, 
 
 impl Facts<'_> {
     /// The side that is ahead by more than 300 centipawns of material.
-    pub(super) fn large_advantage(&self) -> Option<Color> {
+    pub fn large_advantage(&self) -> Option<Color> {
         let material = self.material();
         (material.abs() > 300).then_some(Color::from_white(material > 0))
     }
 
     /// Whether less than 120 centipawns of material are between the sides.
-    pub(super) fn is_balanced(&self) -> bool {
+    pub fn is_balanced(&self) -> bool {
         self.material().abs() < 120
     }
 }
