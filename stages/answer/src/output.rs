@@ -14,10 +14,12 @@ use crate::entry::Entry;
 pub fn write(context: &Context, config: &Config, journal: &Journal<Entry>) -> Result<(), Failure> {
     context.activity("writing");
     let mut served = None;
-    journal.for_each(|_, entry| {
-        served = served.take().or_else(|| entry?.served);
-        Ok(())
-    })?;
+    if config.is_server() {
+        journal.for_each(|_, entry| {
+            served = served.take().or_else(|| entry?.served);
+            Ok(())
+        })?;
+    }
     let mut writer = AnswersWriter::create(context.output("answers")?, &run(config, served))?;
     let (mut attempts, mut cost, mut faults) = (0, 0.0, 0);
     journal.for_each(|index, entry| {
