@@ -25,6 +25,7 @@ pub struct Outcome {
     pub events: Vec<Event>,
 }
 
+#[derive(Default)]
 struct Recorder(Arc<Mutex<Vec<Event>>>);
 
 impl Reporter for Recorder {
