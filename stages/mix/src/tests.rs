@@ -116,8 +116,9 @@ const TOKENIZER: &str = r#"{
 fn a_models_tokenizer_counts_tokens() {
     let folder = tempdir().unwrap();
     let (examples, tokenizer) = (folder.path().join("a.jsonl"), folder.path().join("tokenizer.json"));
-    let line = "{\"id\": \"x\", \"messages\": [{\"role\": \"assistant\", \"content\": \"e2e4, e7e5, g1f3!\"}], \"meta\": {}}\n";
-    std::fs::write(&examples, line.repeat(4)).unwrap();
+    let message = r#"{"role": "assistant", "content": "e2e4, e7e5, g1f3!"}"#;
+    let line = |number| format!("{{\"id\": \"x{number}\", \"messages\": [{message}], \"meta\": {{}}}}\n");
+    std::fs::write(&examples, (0..4).map(line).collect::<String>()).unwrap();
     std::fs::write(&tokenizer, TOKENIZER).unwrap();
     let trial = |tokenizer: &Path, tokens: i128| {
         let trial = Trial::new(folder.path().join("work")).labelled("examples", Label::stage("a"), examples.clone());
