@@ -64,14 +64,18 @@ pub fn run(
             would_fail += 1;
             continue;
         }
+        let preview = if uncertain { Ok(None) } else { cwm_engine::preview(&workspace.inputs(), &cache_status, index) };
+        let preview = match preview {
+            Ok(preview) => preview,
+            Err(error) => {
+                sinks.warn(format!("{label} would fail: {}", error.message));
+                would_fail += 1;
+                continue;
+            }
+        };
         *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
         let estimate = estimates.add_cell(plan, index);
         unmeasured.extend(estimate.is_none().then_some(cell));
-        let preview = if uncertain { Ok(None) } else { cwm_engine::preview(&workspace.inputs(), &cache_status, index) };
-        let preview = preview.unwrap_or_else(|error| {
-            sinks.warn(format!("{label} would fail: {}", error.message));
-            None
-        });
         let cause = because.into_iter().chain(origin).chain(advice).chain(preview).collect();
         sinks.event(&RunEvent::WouldRun { label, cause, uncertain, estimate });
     }

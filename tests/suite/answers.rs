@@ -78,6 +78,24 @@ fn nothing_is_asked_twice_wherever_the_server_is() {
 }
 
 #[test]
+fn a_dry_run_counts_a_stage_whose_items_cannot_be_read() {
+    let server = server();
+    let context = pipeline(&server, 1);
+    let dry_run = || finish(context.command(&["run", "--dry-run"]).output().expect("cwm starts"));
+    let said = dry_run();
+    assert!(
+        said.code == 0 && format!("{}{}", said.stdout, said.stderr).contains("asks 1 question;"),
+        "{}",
+        said.stdout
+    );
+    context.write("items.jsonl", "{}\n");
+    let said = dry_run();
+    assert_ne!(said.code, 0);
+    assert!(format!("{}{}", said.stdout, said.stderr).contains("would fail 1"), "{}", said.stdout);
+    assert_eq!(server.requests().len(), 0);
+}
+
+#[test]
 fn the_key_is_in_no_file_and_no_message() {
     let server = server();
     let context = pipeline(&server, 3);

@@ -102,6 +102,7 @@ fn bad_lines_are_located() {
     assert_eq!(failure(format!("{good}\n\n{good}\n")), "items, line 3: a second item a");
     assert_eq!(failure(item("a", "motifs_x")), r#"items, line 1: a: the task "motifs_x" is not known"#);
     assert!(read_items(item("a", "motifs_x").as_bytes(), "items", UnknownTasks::Keep).is_ok());
+    assert!(read_items(format!("\u{feff}{good}").as_bytes(), "items", UnknownTasks::Fail).is_ok());
     let failure = failure(good.replace(r#""correct_answer":"","#, ""));
-    assert!(failure.starts_with("items, line 1: a: not an item: missing field `correct_answer`"), "{failure}");
+    assert!(failure.starts_with("items, line 1: a: not an item: missing field `correct_answer`, column "), "{failure}");
 }

@@ -94,6 +94,8 @@ fn read_item(line: &str, unknown: UnknownTasks) -> Result<Item, String> {
         // Of an item that has a name, the name is what people look for.
         let named = serde_json::from_str::<serde_json::Value>(line).ok();
         let name = named.as_ref().and_then(|item| item.get("task_id")?.as_str()).map(|name| format!("{name}: "));
+        // The line is that of the file.
+        let error = error.to_string().replace(" at line 1 column ", ", column ");
         format!("{}not an item: {error}", name.unwrap_or_default())
     })?;
     let is_known = item.task().is_some() || item.answer_type == AnswerType::Graded;

@@ -16,7 +16,8 @@ pub fn write_line(mut writer: impl Write, value: &impl Serialize) -> io::Result<
     writer.write_all(b"\n")
 }
 
-/// Reads each line of `file` (its name in messages) with `read`, which returns what is wrong. Blank lines are skipped.
+/// Reads each line of `file` (its name in messages) with `read`, which returns what is wrong. Blank lines and a byte order mark at the
+/// beginning are skipped.
 ///
 /// # Errors
 ///
@@ -30,8 +31,9 @@ pub fn read_lines<T>(
     for (at, line) in reader.lines().enumerate() {
         let wrong = |what: String| Failure::input(format!("{file}, line {}: {what}", at + 1));
         let line = line.map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        let line = line.strip_prefix('\u{feff}').filter(|_| at == 0).unwrap_or(&line);
         if !line.trim().is_empty() {
-            found.push(read(&line).map_err(wrong)?);
+            found.push(read(line).map_err(wrong)?);
         }
     }
     Ok(found)

@@ -13,6 +13,10 @@ use cwm_action::{ActionFailure, ActionFailureKind, describe_signal, kill_descend
 use cwm_core::{Error, Result, locked, os};
 use cwm_store::Store;
 
+/// An action that declares no more bytes of memory gets no huge pages: the heap of each of many threads would take megabytes
+/// of them.
+const LITTLE_MEMORY: u64 = 256 << 20;
+
 /// A running action. Dropping it closes the pipe that the process watches, and the action ends.
 pub struct ActionProcess {
     /// The process, until its exit status was taken: then its id may be another's.
@@ -48,6 +52,9 @@ impl ActionProcess {
             .process_group(0);
         for threads in ["RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "TOKIO_WORKER_THREADS"] {
             command.env(threads, task.action.resources.cores.to_string());
+        }
+        if task.action.resources.memory.is_some_and(|memory| (1..=LITTLE_MEMORY).contains(&memory)) {
+            command.env("MIMALLOC_ALLOW_THP", "0");
         }
         if let Some(visible_devices) = visible_devices {
             command.env("CUDA_VISIBLE_DEVICES", visible_devices.join(","));

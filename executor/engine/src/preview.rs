@@ -35,7 +35,11 @@ pub fn preview(inputs: &RunInputs<'_>, status: &CacheStatus, index: usize) -> Re
             let path = match artifact {
                 Artifact::Outside(file) => file.path.clone(),
                 Artifact::Output(output) if output.shape.is_folder() => return Ok(None),
-                Artifact::Output(output) => inputs.store.path_of(output, inputs.files)?,
+                Artifact::Output(output) => match inputs.store.path_of(output, inputs.files) {
+                    Ok(path) => path,
+                    // The run computes or fetches it first.
+                    Err(_) => return Ok(None),
+                },
             };
             found.push(GroupInput { label: label.clone(), path });
         }

@@ -143,6 +143,9 @@ impl Config {
             if let Err(wrong) = check_url(&self.url) {
                 check(false, "url", wrong);
             }
+            let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+            let is_variable = self.key_variable.chars().all(is_part) && !self.key_variable.is_empty();
+            check(is_variable, "key_variable", "must be the name of an environment variable, and not the key itself");
         }
         check(self.requests_per_minute != Some(0), "requests_per_minute", "must be at least 1");
         check(self.budget.is_none_or(is_positive), "budget", "must be dollars above 0");

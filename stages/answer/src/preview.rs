@@ -25,10 +25,13 @@ pub fn preview(context: &Context) -> Result<Option<String>, Failure> {
     let (requests, items) = (Requests::new(&config)?, items(context)?);
     let questions = questions(&config, &requests, &items)?;
     let answered = answered(context, &questions)?;
-    let open = || questions.iter().filter(|question| !answered.contains(&(question.sample, question.request)));
+    let open = || questions.iter().filter(|question| !answered.contains(&identity(question)));
     let characters: usize = open().map(|question| question.prompt.characters()).sum();
     let tokens = spending::tokens_of(characters);
     let (asked, all) = (open().count(), questions.len());
+    if asked == 0 {
+        return Ok(Some(format!("asks no question: all {all} have answers")));
+    }
     let mut text = format!("asks {asked} question{}", if asked == 1 { "" } else { "s" });
     if asked < all {
         text += &format!(", the other {} have answers", all - asked);
@@ -40,8 +43,13 @@ pub fn preview(context: &Context) -> Result<Option<String>, Failure> {
     Ok(Some(text))
 }
 
+/// What no other question has: two items may have one and the same prompt.
+fn identity(question: &Question) -> (String, Digest) {
+    (question.task_id.clone(), question.request)
+}
+
 /// The questions that an interrupted run or the input `known` answered.
-fn answered(context: &Context, questions: &[Question]) -> Result<HashSet<(Option<u64>, Digest)>, Failure> {
+fn answered(context: &Context, questions: &[Question]) -> Result<HashSet<(String, Digest)>, Failure> {
     let mut known: HashSet<Digest> = HashSet::new();
     for input in context.group("known") {
         for answer in AnswersReader::open(&input.path)? {
@@ -50,15 +58,15 @@ fn answered(context: &Context, questions: &[Question]) -> Result<HashSet<(Option
         }
     }
     let of_known = questions.iter().filter(|question| known.contains(&question.request));
-    let mut answered: HashSet<_> = of_known.map(|question| (question.sample, question.request)).collect();
+    let mut answered: HashSet<_> = of_known.map(identity).collect();
     let journal = context.checkpoint_dir().join(JOURNAL);
     if journal.exists() {
         let of_journal = |line: Result<String, _>| {
             let entry: Entry = serde_json::from_str(&line.ok()?).ok()?;
-            entry.fault.is_none().then_some((entry.sample, entry.request))
+            entry.fault.is_none().then_some((entry.task_id, entry.request))
         };
         let lines = BufReader::new(fs_err::File::open(journal)?).lines();
-        let there: HashSet<_> = questions.iter().map(|question| (question.sample, question.request)).collect();
+        let there: HashSet<_> = questions.iter().map(identity).collect();
         answered.extend(lines.filter_map(of_journal).filter(|one| there.contains(one)));
     }
     Ok(answered)

@@ -169,7 +169,8 @@ impl<'c> CommentsOutput<'c> {
         }
         if self.kept == 0 {
             let all = [reasons(&self.games_left_out), reasons(&self.left_out)].join(" ");
-            let message = format!("none of {found} comments on the moves of {games} games is kept ({})", all.trim());
+            let why = if all.trim().is_empty() { String::new() } else { format!(" ({})", all.trim()) };
+            let message = format!("none of {found} comments on the moves of {games} games is kept{why}");
             return Err(Failure::input(message).hint("give annotated games, or other `keywords`"));
         }
         self.comments.flush()?;

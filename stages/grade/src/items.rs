@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use cwm_contract::{Context, Failure};
-use cwm_questions::{Item, UnknownTasks, read_item_files, write_line};
+use cwm_questions::truth::{Keys, key};
+use cwm_questions::{Item, Length, PublishedVerdict, UnknownTasks, read_item_files, verdict, write_line};
 use sha2::{Digest, Sha256};
 
 /// All items, in the order of the files.
@@ -47,6 +48,18 @@ impl Items {
         self.places.get(task_id).copied()
     }
 
+    /// The items with a key that does not follow from input and metadata, neither as published nor as sound.
+    pub fn with_other_keys(&self) -> Vec<&Item> {
+        let has_other_key = |item: &&Item| match key(item, Keys::Published) {
+            Ok(Some(published)) => {
+                !is_key(item, &published)
+                    && !key(item, Keys::Sound).ok().flatten().is_some_and(|sound| is_key(item, &sound))
+            }
+            _ => false,
+        };
+        self.all.iter().filter(|item| item.task().is_some()).filter(has_other_key).collect()
+    }
+
     /// The categories, in the order in which they come.
     pub fn categories(&self) -> Vec<&str> {
         let mut seen = HashSet::new();
@@ -67,6 +80,11 @@ impl Items {
         let hex = |digest: Sha256| digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(digests.into_iter().map(|(category, digest)| (category.to_owned(), hex(digest))).collect())
     }
+}
+
+fn is_key(item: &Item, computed: &str) -> bool {
+    let found = verdict(Some(computed), &item.correct_answer, item.answer_type, Length::default());
+    found == PublishedVerdict::Correct
 }
 
 fn tasks(items: &[Item]) -> Vec<Task> {

@@ -32,6 +32,15 @@ fn grade(context: &Context, config: &Config) -> Result<(), Failure> {
     let items = Items::read(context, config.unknown_tasks())?;
     let judges = in_order(items.all.par_iter().map(ItemJudge::new).collect())?;
     opinions::check(context, &judges)?;
+    let other_keys = items.with_other_keys();
+    if let Some(first) = other_keys.first() {
+        context.note(format!(
+            "{} of {} items have a key that does not follow from them, and count all the same: the first is {}",
+            other_keys.len(),
+            items.all.len(),
+            first.task_id
+        ));
+    }
     context.activity("judging answers");
     let inputs = context.group("answers");
     let read = |input| RunGrades::read(context, input, &items, &judges, config);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 
 use cwm_contract::{Context, Failure, ParameterError};
-use cwm_questions::build::{PositionJudgement, Positions, StateTracking, Tactics};
+use cwm_questions::build::{Order, PositionJudgement, Positions, StateTracking, Tactics};
 use cwm_questions::prompt::Wording;
 use cwm_questions::{Band, Category, Distractors, Item, Task, write_line};
 use cwm_reasoning::{JudgeTask, ReasoningTask};
@@ -64,7 +64,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let judging =
         judging.map(|(name, found)| TaskItems { name, found, most: found, is_named: false, source: "answers" });
     let tasks: Vec<TaskItems> = tasks.chain(reasoned).chain(judging).collect();
-    check(context, &tasks)?;
+    check(context, config.order(), &tasks)?;
     let mut out = BufWriter::new(fs_err::File::create(context.output("items")?)?);
     for item in &items {
         write_line(&mut out, item)?;
@@ -129,12 +129,17 @@ fn build(
 /// # Errors
 ///
 /// One of them is named, or none has an item.
-fn check(context: &Context, tasks: &[TaskItems]) -> Result<(), Failure> {
+fn check(context: &Context, order: Order, tasks: &[TaskItems]) -> Result<(), Failure> {
+    let hint = match order {
+        Order::File => "give more, or lower `per_task` or `per_theme`",
+        Order::Shuffled => {
+            "give more, lower `per_task` or `per_theme`, or set `order: file`, where full tasks leave rows to others"
+        }
+    };
     for TaskItems { name, found, most, is_named, source } in tasks {
         let message = format!("{name} has {found} of {most} items");
         if found < most && *is_named {
-            return Err(Failure::input(format!("{message}: `{source}` has no more for it"))
-                .hint("give more, or lower `per_task` or `per_theme`"));
+            return Err(Failure::input(format!("{message}: `{source}` has no more for it")).hint(hint));
         }
         if found < most {
             context.note(message);

@@ -121,11 +121,37 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// Reads JSON. Halves of surrogate pairs, which some servers send, become U+FFFD.
+/// Numbers that JSON does not have, as servers in Python write them.
+const NO_NUMBERS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
+
+/// Reads JSON. Of what some servers send, halves of surrogate pairs become U+FFFD, and numbers that are none become texts.
 fn parse(json: &[u8]) -> Option<Value> {
     let text = String::from_utf8_lossy(json);
-    let read = serde_json::from_str(&text).or_else(|_| serde_json::from_str(&without_lone_surrogates(&text)));
+    let read = serde_json::from_str(&text);
+    let read = read.or_else(|_| serde_json::from_str(&without_lone_surrogates(&with_quoted_numbers(&text))));
     read.ok().filter(Value::is_object)
+}
+
+/// Numbers that JSON does not have become texts.
+fn with_quoted_numbers(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let (mut rest, mut is_in_text) = (text, false);
+    while let Some(first) = rest.chars().next() {
+        let number = NO_NUMBERS.into_iter().find(|number| !is_in_text && rest.starts_with(*number));
+        let length = match number {
+            Some(number) => number.len(),
+            None if first == '\\' => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+            None => first.len_utf8(),
+        };
+        is_in_text ^= first == '"';
+        let (piece, left) = rest.split_at(length);
+        match number {
+            Some(number) => clean.extend(["\"", number, "\""]),
+            None => clean.push_str(piece),
+        }
+        rest = left;
+    }
+    clean
 }
 
 fn without_lone_surrogates(text: &str) -> String {

@@ -115,6 +115,7 @@ fn bad_items_and_bad_parameters_are_errors_in_words() {
     check("model", Value::Null, "must be given");
     check("url", text("127.0.0.1:80"), "must begin with http:// or https://");
     check("url", text("http://user:secret@host/v1"), "must name a host, without a user name or password");
+    check("key_variable", text("sk-1"), "must be the name of an environment variable, and not the key itself");
     check("url", text("http://host/v1?key=1"), "must have no query");
     check("budget", Value::Float(0.0), "must be dollars above 0");
     check("budget", Value::Float(f64::NAN), "must be dollars above 0");

@@ -66,7 +66,7 @@ fn a_preview_counts_questions_without_an_answer() {
     let outcome = trial(6).run(&Impatient).unwrap();
     let copy = folder.path().join("known.parquet");
     std::fs::copy(&outcome.outputs["answers"], &copy).unwrap();
-    assert!(preview(trial(6)).starts_with("asks 0 questions, the other 6 have answers; prompts of 0 characters"));
+    assert_eq!(preview(trial(6)), "asks no question: all 6 have answers");
     assert!(preview(trial(9)).starts_with("asks 3 questions, the other 6 have answers; "));
     std::fs::remove_dir_all(folder.path().join("work")).unwrap();
     let known = || trial(9).labelled("known", Label::stage("before"), &copy);
@@ -76,6 +76,31 @@ fn a_preview_counts_questions_without_an_answer() {
     );
     assert!(!folder.path().join("work").exists());
     assert_eq!(trial(9).with("player", text("random")).preview(&Answer).unwrap(), None);
+}
+
+#[test]
+fn a_preview_counts_items_of_one_and_the_same_prompt_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(|_, request| right(request));
+    let trial = |count: usize| {
+        let path = folder.path().join("alike.jsonl");
+        let item = |number| Item {
+            task_id: format!("structural_legal_move_all_{number:04}"),
+            question: "Question [0]: FORMAT_EXAMPLE_PLACEHOLDER".to_owned(),
+            ..item(Task::LegalMoveAll)
+        };
+        write_items(&path, &(0..count).map(item).collect::<Vec<_>>());
+        Trial::new(folder.path().join("work"))
+            .input("items", path)
+            .with("model", text("m"))
+            .with("url", text(&format!("{}/v1", server.base)))
+            .with("key_variable", text("NO_SUCH_VARIABLE"))
+    };
+    trial(1).run(&Impatient).unwrap();
+    let said = trial(3).preview(&Answer).unwrap().unwrap();
+    assert!(said.starts_with("asks 2 questions, the other 1 have answers; "), "{said}");
+    trial(3).run(&Impatient).unwrap();
+    assert_eq!(questions(&server).len(), 3);
 }
 
 #[test]

@@ -29,6 +29,32 @@ fn answers_that_do_not_belong_to_the_items_are_located() {
 }
 
 #[test]
+fn keys_that_do_not_follow_from_their_items_are_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (items, answers) = (folder.path().join("items.jsonl"), folder.path().join("answers.parquet"));
+    let id = |number: usize| format!("structural_check_in_1_{number:04}");
+    let line = |(number, key): (usize, &str)| {
+        let line = serde_json::json!({
+            "task_id": id(number), "task_type": "structural_check_in_1", "task_category": "Structural",
+            "input": "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1", "question": "", "format_examples": ["a", "b"],
+            "correct_answer": key, "answer_type": "multi", "metadata": {}
+        });
+        format!("{line}\n")
+    };
+    std::fs::write(&items, ["a1a8", "a1a7"].into_iter().enumerate().map(line).collect::<String>()).unwrap();
+    let said =
+        |number| Answer { task_id: id(number), response: Some("FINAL ANSWER: a1a8".into()), ..Answer::default() };
+    write(&answers, &run_of("x"), &[said(0), said(1)]);
+    let trial = Trial::new(folder.path().join("work")).labelled("items", Label::stage("items"), items);
+    let outcome = trial.labelled("answers", Label::stage("said"), answers).run(&Grade).unwrap();
+    let note =
+        "1 of 2 items have a key that does not follow from them, and count all the same: the first is ".to_owned();
+    let note = cwm_contract::Event::Note(note + &id(1));
+    assert!(outcome.events.contains(&note), "{:?}", outcome.events);
+    assert_eq!(tallies(&outcome).overall[0].correct, 1);
+}
+
+#[test]
 fn runs_have_names_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
     let runs = |other: Run| [("said[n=1]", run_of("x"), twenty_answers(5)), ("said[n=2]", other, twenty_answers(6))];

@@ -170,9 +170,14 @@ fn an_attempt_without_content_has_its_tokens_and_its_cost() {
 
 #[test]
 fn costs_beyond_reason_are_left_out() {
-    for (cost, expected) in [("1e9", Some(1e9)), ("1e308", None), ("-1", None), ("\"1\"", None)] {
-        let text = format!("{{\"choices\":[{{\"message\":{{\"content\":\"a\"}}}}],\"usage\":{{\"cost\":{cost}}}}}");
+    let costs =
+        [("1e9", Some(1e9)), ("1e308", None), ("-1", None), ("\"1\"", None), ("NaN", None), ("-Infinity", None)];
+    for (cost, expected) in costs {
+        let content = "\\\"NaN ♞ \\\\";
+        let text =
+            format!("{{\"choices\":[{{\"message\":{{\"content\":\"{content}\"}}}}],\"usage\":{{\"cost\":{cost}}}}}");
         let reply = read_all(&text).unwrap();
+        assert_eq!(reply.content, "\"NaN ♞ \\");
         assert_eq!((reply.usage.cost, reply.has_bad_usage), (expected, expected.is_none()), "{cost}");
     }
 }
