@@ -64,7 +64,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let judging =
         judging.map(|(name, found)| TaskItems { name, found, most: found, is_named: false, source: "answers" });
     let tasks: Vec<TaskItems> = tasks.chain(reasoned).chain(judging).collect();
-    check(context, &tasks)?;
+    check(context, &tasks, &sources)?;
     let mut out = BufWriter::new(fs_err::File::create(context.output("items")?)?);
     for item in &items {
         write_line(&mut out, item)?;
@@ -129,7 +129,11 @@ fn build(
 /// # Errors
 ///
 /// One of them is named, or none has an item.
-fn check(context: &Context, tasks: &[TaskItems]) -> Result<(), Failure> {
+fn check(
+    context: &Context,
+    tasks: &[TaskItems],
+    sources: &BTreeMap<&'static str, SourceCounts>,
+) -> Result<(), Failure> {
     for TaskItems { name, found, most, is_named, source } in tasks {
         let message = format!("{name} has {found} of {most} items");
         if found < most && *is_named {
@@ -141,9 +145,11 @@ fn check(context: &Context, tasks: &[TaskItems]) -> Result<(), Failure> {
         }
     }
     if tasks.iter().all(|task| task.found == 0) {
-        return Err(
-            Failure::input("no item could be built").hint("give more puzzles, games, evaluations, comments or answers")
-        );
+        let left_out: Vec<String> = sources.values().flat_map(SourceCounts::left_out).collect();
+        let left_out =
+            if left_out.is_empty() { String::new() } else { format!("; left out are: {}", left_out.join(", ")) };
+        return Err(Failure::input(format!("no item could be built{left_out}"))
+            .hint("give more puzzles, games, evaluations, comments or answers"));
     }
     Ok(())
 }
