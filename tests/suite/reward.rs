@@ -67,6 +67,8 @@ fn items_without_rewards_are_refused() {
     );
     let refused = context.cwm(&["reward", "items.jsonl"]);
     assert!(refused.stderr.contains("motifs_pin_0000: an item of \"motifs_pin\" is not graded"), "{}", refused.stderr);
+    let missing = context.cwm(&["reward", "./nothing.jsonl"]);
+    assert!(missing.code == 2 && missing.stderr.contains("./nothing.jsonl does not exist"), "{}", missing.stderr);
     let unnamed = context.cwm(&["reward", "items.jsonl", "--reading", "strict"]);
     assert!(unnamed.code == 2 && unnamed.stderr.contains("lenient"), "{}", unnamed.stderr);
 }

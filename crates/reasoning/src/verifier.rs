@@ -44,11 +44,13 @@ impl Verifier {
     }
 
     fn of_item(item: &Item) -> Result<Verifier, String> {
-        let task = ReasoningTask::of_name(&item.task_type).filter(|_| item.answer_type == AnswerType::Graded);
-        let task = task.ok_or_else(|| {
+        let task = ReasoningTask::of_name(&item.task_type).ok_or_else(|| {
             let names = ReasoningTask::ALL.map(ReasoningTask::name).join(", ");
             format!("an item of {:?} is not graded; graded are those of {names}", item.task_type)
         })?;
+        if item.answer_type != AnswerType::Graded {
+            return Err("the item is not graded: its `answer_type` must be `graded`".to_owned());
+        }
         let (position, _) = chess_of_fen(&item.input)?;
         let mut legal: Vec<String> =
             position.legal_moves().iter().map(|played| PlainMove::from(*played).to_string()).collect();

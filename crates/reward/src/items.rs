@@ -16,11 +16,14 @@ impl Items {
     /// Reads the items of a request.
     ///
     /// # Errors
-    /// The file cannot be read; an item is not graded, or not what its task needs; a parameter cannot be.
+    /// The file cannot be read, or has no item; an item is not graded, or not what its task needs; a parameter cannot be.
     pub fn read(request: &RewardRequest) -> Result<Items, Failure> {
         let options = options(request)?;
         let file = (request.items.display().to_string(), request.items.as_path());
-        let items = read_item_files([file].into_iter(), UnknownTasks::Fail)?;
+        let items = read_item_files([file].into_iter(), UnknownTasks::Keep)?;
+        if items.is_empty() {
+            return Err(Failure::input(format!("{} has no items", request.items.display())));
+        }
         let named = |item: &cwm_questions::Item| Ok((item.task_id.clone(), Verifier::new(item)?));
         let verifiers = items.iter().map(named).collect::<Result<_, Failure>>()?;
         Ok(Items { verifiers, options })

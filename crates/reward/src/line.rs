@@ -10,6 +10,7 @@ use crate::items::Items;
 
 /// What a line has; other keys are passed over.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Request<'l> {
     #[serde(borrow)]
     task_id: Text<'l>,
@@ -38,8 +39,11 @@ pub fn answer(items: &Items, line: &[u8], number: u64) -> Vec<u8> {
 }
 
 fn judge(items: &Items, line: &[u8]) -> Result<Reward, String> {
-    let request: Request<'_> = serde_json::from_slice(line)
-        .map_err(|error| format!("not an object with the texts `task_id` and `text`: {error}"))?;
+    let request: Request<'_> = serde_json::from_slice(line).map_err(|error| {
+        // Its number stands before.
+        let error = error.to_string().replace(" at line 1 column ", " at column ");
+        format!("not an object with the texts `task_id` and `text`: {error}")
+    })?;
     let judged = items
         .judge(&request.task_id.0, &request.text.0)
         .ok_or_else(|| format!("{:?} is none of the items", request.task_id.0))?;

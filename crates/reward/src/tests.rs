@@ -66,7 +66,7 @@ fn each_line_is_answered_in_its_order() {
     assert_eq!(found[0], json!({ "reward": 1.0, "verdict": "right", "score": 1.0 }));
     assert_eq!(
         found[1],
-        json!({ "error": "line 2: not an object with the texts `task_id` and `text`: EOF while parsing a value at line 1 column 0" })
+        json!({ "error": "line 2: not an object with the texts `task_id` and `text`: EOF while parsing a value at column 0" })
     );
     assert_eq!(found[2], json!({ "reward": 1.0 / 3.0, "verdict": "scored", "score": 1.0 / 3.0 }));
     assert_eq!(found[3], json!({ "error": "line 4: \"reasoning_worst_move_0000\" is none of the items" }));
@@ -211,6 +211,9 @@ fn items_and_parameters_that_cannot_be_are_named() {
         ),
         "{found}"
     );
+    let found = refused(&item("reasoning_predict_move", "a2a4", "single", &json!({})), &|_| {});
+    assert_eq!(found, "reasoning_predict_move_0000: the item is not graded: its `answer_type` must be `graded`");
+    assert!(refused("\n", &|_| {}).ends_with("items.jsonl has no items"));
     let found = refused(&(lines() + "null\n"), &|_| {});
     assert!(found.contains("line 4: not an item"), "{found}");
     assert_eq!(refused(&lines(), &|request| request.cut = f64::NAN), "the cut is NaN, and must lie between 0 and 1");

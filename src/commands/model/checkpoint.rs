@@ -69,6 +69,11 @@ pub fn find(
     if let Some(file) = wanted.file.filter(|_| path.is_dir() && name.contains('/')) {
         return Err(Error::usage(format!("{} is no {plain}: it has no {file}", path.display())));
     }
+    // No stage has such a name.
+    if name.split('[').next().is_some_and(|stage| stage.contains('/')) {
+        let what = if path.exists() { format!("is no {plain}") } else { "does not exist".to_owned() };
+        return Err(Error::usage(format!("{} {what}", path.display())));
+    }
     let workspace = Workspace::open_skipping_damaged(store, pipeline)?;
     let plan = &workspace.plan;
     let hint = || with_output(plan, command, wanted);

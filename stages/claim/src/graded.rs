@@ -55,7 +55,11 @@ impl GradeClaim {
         let left = graded.of_stage(&self.left.stage);
         if left.is_empty() {
             let there: Vec<&str> = graded.names().collect();
-            return Err(format!("there are no grades of a run `{}`, only of {}", self.left.stage, there.join(", ")));
+            let stage = &self.left.stage;
+            return Err(match there.as_slice() {
+                [] => format!("there are no grades of a run `{stage}`, and none of another that has rewards"),
+                there => format!("there are no grades of a run `{stage}`, only of {}", there.join(", ")),
+            });
         }
         let mut checked = Vec::new();
         for (run, coordinates) in left {

@@ -43,11 +43,17 @@ impl Stage for Examples {
                 "Positions, and for `best_move` and some kinds of `factual` the values of their moves.",
             ),
             Input::optional("games", Format::GAMES, "Games, whose positions are taken in place of `evaluations`."),
+            Input::optional_many(
+                "apart",
+                Format::ITEMS,
+                "Items whose boards get no example, such as those that models are judged by.",
+            ),
         ]
     }
 
     fn check_inputs(&self, given: &[&str]) -> Option<String> {
-        (given.len() != 1).then(|| "needs one input: `evaluations` or `games`".into())
+        let is_one = given.contains(&"evaluations") != given.contains(&"games");
+        (!is_one).then(|| "needs one input: `evaluations` or `games`".into())
     }
 
     fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {

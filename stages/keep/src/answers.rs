@@ -32,7 +32,7 @@ pub struct PassingAnswer {
 pub enum Reason {
     /// There is no text.
     Unanswered,
-    /// It is wrong, or its score is below the threshold.
+    /// It is wrong, or its reward is below the threshold.
     Below,
     /// An answer to the same item has the same text.
     Repeated,
@@ -154,7 +154,7 @@ impl Judge<'_> {
             Failure::input(format!("the answer {sample} of {run} to {} has no grade", item.task_id))
                 .hint("give the input `grades` what `grade` made of these answers")
         })?;
-        let at_least = |threshold: f64| grade.score.is_some_and(|score| score >= threshold);
+        let at_least = |threshold: f64| grade.reward.is_some_and(|reward| reward >= threshold);
         let passes = match task {
             ReasoningTask::PredictMove => at_least(self.config.predict),
             ReasoningTask::LegalMoves => at_least(self.config.legal),

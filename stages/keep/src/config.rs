@@ -9,9 +9,9 @@ use cwm_shares::FullmoveShares;
 parameters! {
     /// Which answers are kept.
     pub struct Config {
-        /// The least score of an answer to `reasoning_predict_move`, from 0 (the worst legal move) to 1 (the best).
+        /// The least reward of an answer to `reasoning_predict_move`, up to 1 (the best move).
         pub predict: f64 = 0.7,
-        /// The least score of an answer to `reasoning_legal_moves`: moves that are right, of all that are right or answered.
+        /// The least reward of an answer to `reasoning_legal_moves`: moves that are right, of all that are right or answered.
         pub legal: f64 = 0.6,
         /// Keep so many answers, drawn by `seed`. By default all that pass.
         pub limit: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 40 })),

@@ -1,4 +1,4 @@
-//! The probe: a few answers to items of three tasks, with scores that pass and that do not.
+//! The probe: a few answers to items of three tasks, with rewards that pass and that do not.
 
 use cwm_answers::{Answer, AnswersWriter, Grade, Graded, GradesWriter, Run};
 use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput, Value};
@@ -23,8 +23,8 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         let item = item(number);
         write_line(&mut item_lines, &item)?;
         for sample in 0..2 {
-            let score = (number * 2 + sample as usize) as f64 / (2 * ITEMS) as f64;
-            let verdict = if score > 0.5 { AnswerVerdict::Right } else { AnswerVerdict::Wrong };
+            let reward = (number * 2 + sample as usize) as f64 / (2 * ITEMS) as f64;
+            let verdict = if reward > 0.5 { AnswerVerdict::Right } else { AnswerVerdict::Wrong };
             answer_rows.push(Answer {
                 task_id: item.task_id.clone(),
                 sample: Some(sample),
@@ -36,7 +36,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
                 task_id: item.task_id.clone(),
                 sample,
                 verdict: verdict.name().to_owned(),
-                score: Some(score),
+                reward: Some(reward),
                 ..Grade::default()
             })?;
         }

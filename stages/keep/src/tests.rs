@@ -31,12 +31,12 @@ fn run() -> Run {
     Run { name: "teacher".to_owned(), ..Run::default() }
 }
 
-/// An answer with its verdict and score.
-fn answer(item: &Item, sample: u64, text: &str, verdict: AnswerVerdict, score: Option<f64>) -> (Answer, Grade) {
+/// An answer with its verdict and reward.
+fn answer(item: &Item, sample: u64, text: &str, verdict: AnswerVerdict, reward: Option<f64>) -> (Answer, Grade) {
     let response = (!text.is_empty()).then(|| text.to_owned());
     let (task_id, run) = (item.task_id.clone(), run().name);
     let answer = Answer { task_id: task_id.clone(), sample: Some(sample), response, ..Answer::default() };
-    (answer, Grade { run, task_id, sample, verdict: verdict.name().to_owned(), score, ..Grade::default() })
+    (answer, Grade { run, task_id, sample, verdict: verdict.name().to_owned(), reward, ..Grade::default() })
 }
 
 /// A trial on these items and answers, with their grades if there are any.

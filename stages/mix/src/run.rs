@@ -31,6 +31,9 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     if mixed.order.is_empty() {
         return Err(nothing(&mixed.mixture));
     }
+    if mixed.mixture.tokens == 0 {
+        return Err(no_tokens(&config));
+    }
     let taken = mixed.order.iter().map(|&source| Some(named(&sources[source].name, examples[source].next()?)));
     let taken = taken.collect::<Option<Vec<Example>>>();
     let mut taken = taken.ok_or_else(|| Failure::internal("a source has fewer examples than tokens"))?;
@@ -87,6 +90,15 @@ fn nothing(mixture: &Mixture) -> Failure {
         None => {
             Failure::input(format!("the first example has more than {} tokens", mixture.budget)).hint("raise `tokens`")
         }
+    }
+}
+
+/// The examples that were taken have no token, so that there are no shares.
+fn no_tokens(config: &Config) -> Failure {
+    let failure = Failure::input("the assistant's texts have no tokens");
+    match &config.tokenizer {
+        Some(file) => failure.hint(format!("{} has no tokens for them: is it the model's?", file.0.display())),
+        None => failure,
     }
 }
 

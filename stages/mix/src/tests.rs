@@ -95,6 +95,10 @@ fn what_cannot_be_mixed_is_an_error_in_words() {
     assert_eq!(failure.hint.unwrap(), "the inputs are `a`, `b`");
     assert_eq!(run(&[("a", 1.), ("b", 1.)], 9).message, "b has no examples");
     assert_eq!(run(&[("a", 1.)], 4).message, "the first example has more than 4 tokens");
+    let empty: [(&str, &[u64]); 1] = [("a", &[0, 0])];
+    let trial = trial(folder.path(), &empty).with("weights", weights(&[("a", 1.)]));
+    let failure = trial.with("tokens", Value::Int(1)).run(&Mix).err().unwrap();
+    assert_eq!(failure.message, "the assistant's texts have no tokens");
     std::fs::write(folder.path().join("bad.jsonl"), "{\"id\": 1}\n").unwrap();
     let trial =
         Trial::new(folder.path().join("work")).labelled("examples", Label::stage("a"), folder.path().join("bad.jsonl"));

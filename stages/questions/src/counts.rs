@@ -49,6 +49,11 @@ impl SourceCounts {
         self.read
     }
 
+    /// Why rows were left out, each reason with its number of rows.
+    pub fn left_out(&self) -> impl Iterator<Item = String> {
+        self.left_out.iter().filter(|(_, count)| **count > 0).map(|(reason, count)| format!("{reason} {count}"))
+    }
+
     fn json(&self) -> Value {
         json!({ "read": self.read, "left_out": self.left_out, "impossible_rights": self.impossible_rights })
     }

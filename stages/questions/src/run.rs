@@ -64,7 +64,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let judging =
         judging.map(|(name, found)| TaskItems { name, found, most: found, is_named: false, source: "answers" });
     let tasks: Vec<TaskItems> = tasks.chain(reasoned).chain(judging).collect();
-    check(context, config.order(), &tasks)?;
+    check(context, config.order(), &tasks, &sources)?;
     let mut out = BufWriter::new(fs_err::File::create(context.output("items")?)?);
     for item in &items {
         write_line(&mut out, item)?;
@@ -129,7 +129,12 @@ fn build(
 /// # Errors
 ///
 /// One of them is named, or none has an item.
-fn check(context: &Context, order: Order, tasks: &[TaskItems]) -> Result<(), Failure> {
+fn check(
+    context: &Context,
+    order: Order,
+    tasks: &[TaskItems],
+    sources: &BTreeMap<&'static str, SourceCounts>,
+) -> Result<(), Failure> {
     let hint = match order {
         Order::File => "give more, or lower `per_task` or `per_theme`",
         Order::Shuffled => {
@@ -146,9 +151,11 @@ fn check(context: &Context, order: Order, tasks: &[TaskItems]) -> Result<(), Fai
         }
     }
     if tasks.iter().all(|task| task.found == 0) {
-        return Err(
-            Failure::input("no item could be built").hint("give more puzzles, games, evaluations, comments or answers")
-        );
+        let left_out: Vec<String> = sources.values().flat_map(SourceCounts::left_out).collect();
+        let left_out =
+            if left_out.is_empty() { String::new() } else { format!("; left out are: {}", left_out.join(", ")) };
+        return Err(Failure::input(format!("no item could be built{left_out}"))
+            .hint("give more puzzles, games, evaluations, comments or answers"));
     }
     Ok(())
 }

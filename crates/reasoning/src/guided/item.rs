@@ -54,7 +54,8 @@ pub fn guided_example(item: &Item, answer: &str, form: BoardForm) -> Result<Opti
     let wrong = |what: &str| Failure::input(format!("{}: {what}", item.task_id));
     let (position, _) = chess_of_fen(&item.input).map_err(|what| wrong(&what))?;
     let line = item.metadata.get("line").and_then(|line| line.as_array());
-    let first = line.and_then(|line| line.first()?.as_str()).ok_or_else(|| wrong("its metadata lack a `line`"))?;
+    let first = line.and_then(|line| line.first()?.as_str());
+    let first = first.ok_or_else(|| wrong("not of `guided`: its metadata lack a `line`"))?;
     let Some(explanation) = last_answer(answer).filter(|text| !text.is_empty()) else { return Ok(None) };
     let user = format!(
         "Here is a chess position. It is your turn.\n\n{}\n\nShould you play {first}?",

@@ -78,5 +78,5 @@ fn a_teachers_answer_becomes_an_example() {
     assert_eq!(guided_example(&item, "It wins a pawn.", BoardForm::Fen).unwrap(), None);
     let other = cwm_questions::Item { task_id: "x".into(), metadata: Metadata::default(), ..item };
     let failure = guided_example(&other, "", BoardForm::Fen).unwrap_err().message;
-    assert_eq!(failure, "x: its metadata lack a `line`");
+    assert_eq!(failure, "x: not of `guided`: its metadata lack a `line`");
 }

@@ -13,7 +13,9 @@ pub(crate) enum Literal {
     Whole(i64),
     /// `None`.
     Nothing,
-    /// Anything else: another number, a tuple, a set, bytes, `True`, `False`, `...`.
+    /// A set, or a tuple with what cannot be in a set. Like a list, it cannot be in a set, nor the key of a dictionary.
+    Unhashable,
+    /// Anything else: another number, another tuple, bytes, `True`, `False`, `...`.
     Other,
 }
 
@@ -37,7 +39,17 @@ pub(crate) fn literal(text: &str) -> Option<Literal> {
     let mut parser = Parser { rest: text, depth: 0 };
     let Entries { values, has_comma, .. } = parser.entries(None)?;
     // A tuple needs no brackets.
-    if has_comma { Some(Literal::Other) } else { values.into_iter().next() }
+    if has_comma { Some(tuple(&values)) } else { values.into_iter().next() }
+}
+
+/// A tuple of these.
+fn tuple(values: &[Literal]) -> Literal {
+    if values.iter().all(is_hashable) { Literal::Other } else { Literal::Unhashable }
+}
+
+/// Returns true of what can be in a set.
+fn is_hashable(value: &Literal) -> bool {
+    !matches!(value, Literal::List(_) | Literal::Dictionary(_) | Literal::Unhashable)
 }
 
 /// What stands within brackets.
@@ -92,12 +104,15 @@ impl Parser<'_> {
             '(' => {
                 let Entries { mut values, has_comma, .. } = self.within(')')?;
                 // One value in parentheses is that value; a comma makes it a tuple.
-                values.pop().filter(|_| !has_comma).or(Some(Literal::Other))
+                if has_comma { Some(tuple(&values)) } else { values.pop().or(Some(Literal::Other)) }
             }
             '{' => {
                 let Entries { values, seconds, .. } = self.within('}')?;
+                if !values.iter().all(is_hashable) {
+                    return None;
+                }
                 if values.len() > seconds.len() {
-                    return Some(Literal::Other);
+                    return Some(Literal::Unhashable);
                 }
                 let entry = |(key, value)| if let Literal::Text(name) = key { Some((name, value)) } else { None };
                 Some(Literal::Dictionary(values.into_iter().zip(seconds).filter_map(entry).collect()))
@@ -108,6 +123,7 @@ impl Parser<'_> {
                     ("True", Literal::Other),
                     ("False", Literal::Other),
                     ("...", Literal::Other),
+                    ("set()", Literal::Unhashable),
                 ];
                 let name = names.into_iter().find_map(|(name, value)| Some((self.rest.strip_prefix(name)?, value)));
                 let (rest, value) = match name {

@@ -128,7 +128,7 @@ fn bad_items_are_refused() {
     let id = "reasoning_predict_move_0000: ";
     assert_eq!(fault(&other), format!("{id}an item of \"guided_good\" is not graded; {named}"));
     let other = Item { answer_type: AnswerType::Single, ..predict(values) };
-    assert_eq!(fault(&other), format!("{id}an item of \"reasoning_predict_move\" is not graded; {named}"));
+    assert_eq!(fault(&other), format!("{id}the item is not graded: its `answer_type` must be `graded`"));
 }
 
 /// `cwm_questions` reads and writes such an item, and has no verdict on answers to it.

@@ -4,8 +4,11 @@ mod evaluations;
 mod games;
 
 use std::collections::{BTreeMap, HashSet};
+use std::io::BufReader;
 
 use cwm_contract::{Context, Failure};
+use cwm_questions::truth::chess_of_fen;
+use cwm_questions::{UnknownTasks, read_items};
 use cwm_reasoning::values::Values;
 use shakmaty::{Chess, Position};
 
@@ -49,22 +52,25 @@ pub struct Positions {
     pub over: u64,
     /// Boards that were there before, with the same side to move and the same rights.
     pub repeated: u64,
+    /// Boards of the items of the input `apart`.
+    pub apart: u64,
     seen: HashSet<Chess>,
+    of_items: HashSet<Chess>,
 }
 
 impl Positions {
     /// Reads the input of `examples`.
     ///
     /// # Errors
-    /// It cannot be read, or holds what is no position of a game; or the stage was cancelled.
+    /// It cannot be read, or holds what is no position of a game; so can the items of `apart`; or the stage was cancelled.
     pub fn read(context: &Context, config: &Config) -> Result<Positions, Failure> {
         context.activity("reading positions");
-        let mut positions = Positions::default();
+        let mut positions = Positions { of_items: boards_of_items(context)?, ..Positions::default() };
         match context.optional_input("games") {
             Some(folder) => games::read(context, folder, &mut positions)?,
             None => evaluations::read(context, context.input("evaluations")?, config, &mut positions)?,
         }
-        positions.seen = HashSet::new();
+        (positions.seen, positions.of_items) = (HashSet::new(), HashSet::new());
         Ok(positions)
     }
 
@@ -83,6 +89,8 @@ impl Positions {
         }
         if position.legal_moves().is_empty() {
             self.over += 1;
+        } else if self.of_items.contains(position) {
+            self.apart += 1;
         } else if self.seen.insert(position.clone()) {
             let Known { best, values } = known()?;
             self.places.push(Place { number, position: position.clone(), game, ply, best, values });
@@ -94,6 +102,25 @@ impl Positions {
 
     /// The positions that were left out, by reason.
     pub fn left_out(&self) -> BTreeMap<&'static str, u64> {
-        BTreeMap::from([("game_over", self.over), ("repeated", self.repeated)])
+        BTreeMap::from([("apart", self.apart), ("game_over", self.over), ("repeated", self.repeated)])
     }
+}
+
+/// The boards of the items of the input `apart`.
+///
+/// # Errors
+/// A file cannot be read, or has an item whose input is no position.
+fn boards_of_items(context: &Context) -> Result<HashSet<Chess>, Failure> {
+    let mut boards = HashSet::new();
+    for input in context.group("apart") {
+        let file = input.path.display().to_string();
+        let reader = BufReader::new(fs_err::File::open(&input.path)?);
+        for item in read_items(reader, &file, UnknownTasks::Keep)? {
+            // Moves may follow the position.
+            let fen = item.input.split('|').next().unwrap_or_default().trim();
+            let wrong = |what: String| Failure::input(format!("{file}: {}: {what}", item.task_id));
+            boards.insert(chess_of_fen(fen).map_err(wrong)?.0);
+        }
+    }
+    Ok(boards)
 }

@@ -98,4 +98,5 @@ fn best_moves_need_evaluations() {
     assert_eq!(Examples.check_inputs_for(&values, &["evaluations"]), None);
     assert_eq!(Examples.check_inputs(&["games", "evaluations"]).unwrap(), "needs one input: `evaluations` or `games`");
     assert!(Examples.check_inputs(&[]).is_some() && Examples.check_inputs(&["games"]).is_none());
+    assert!(Examples.check_inputs(&["apart"]).is_some() && Examples.check_inputs(&["apart", "games"]).is_none());
 }

@@ -100,10 +100,36 @@ fn a_best_move_is_that_of_the_greatest_value_or_as_given() {
     assert_eq!(
         counts.to_string(),
         concat!(
-            r#"{"builder":"best_move","examples":2,"left_out":{"draw":0,"few_questions":0,"fullmove":0,"game_over":1,"#,
-            r#""incomplete":0,"no_line":0,"not_explained":0,"repeated":1},"not_drawn":0,"positions":4,"stage":"examples"}"#
+            r#"{"builder":"best_move","examples":2,"left_out":{"apart":0,"draw":0,"few_questions":0,"fullmove":0,"#,
+            r#""game_over":1,"incomplete":0,"no_line":0,"not_explained":0,"repeated":1},"not_drawn":0,"positions":4,"#,
+            r#""stage":"examples"}"#
         )
     );
+}
+
+#[test]
+fn boards_of_items_apart_get_no_example() {
+    let folder = tempdir().unwrap();
+    let bare = "8/8/8/8/8/1k6/8/3K4 w - - 0 1";
+    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    let path = folder.path().join("items.jsonl");
+    let write = |input: &str| {
+        let item = serde_json::json!({
+            "task_id": "a_0000", "task_type": "a", "task_category": "A", "input": input, "question": "",
+            "format_examples": [], "correct_answer": "", "answer_type": "single", "metadata": {},
+        });
+        std::fs::write(&path, format!("{item}\n")).unwrap();
+    };
+    let rows: [(&str, &[(&str, i32)]); 2] = [(bare, &[("d1e2", 4)]), (start, &[("g1f3", 5)])];
+    let trial = || on_evaluations(folder.path(), "best_move", &rows).input("apart", &path);
+    // With other clocks.
+    write("8/8/8/8/8/1k6/8/3K4 w - - 7 9");
+    let outcome = trial().run(&Examples).unwrap();
+    let found: Vec<String> = examples(&outcome).iter().map(|example| example.target().to_owned()).collect();
+    assert_eq!((found, counts(&outcome)["left_out"]["apart"].as_u64()), (vec!["g1f3".to_owned()], Some(1)));
+    write("8/8");
+    let failure = trial().run(&Examples).err().unwrap();
+    assert!(failure.message.contains("items.jsonl: a_0000: \"8/8\" is no FEN"), "{}", failure.message);
 }
 
 #[test]

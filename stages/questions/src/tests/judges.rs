@@ -146,7 +146,7 @@ fn answers_that_do_not_belong_are_refused() {
     let one = write(&folder, "one", "a", &all_answers());
     assert_eq!(message(&[("a", one.clone()), ("b", one)]), "the answers of b are of the run a, as others are");
     let silent = write(&folder, "silent", "a", &[answer("reasoning_predict_move_0000", "")]);
-    assert_eq!(message(&[("a", silent)]), "no item could be built");
+    assert_eq!(message(&[("a", silent)]), "no item could be built; left out are: unanswered 1");
     assert_eq!(message(&[]), "judges need the inputs `items` and `answers`");
 }
 

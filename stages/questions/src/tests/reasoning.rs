@@ -162,7 +162,7 @@ fn evaluations_of_the_best_move_alone_are_not_enough() {
     writer.push(Evaluation { record: 0, game: None, id: String::new(), t: None, fen, lines: vec![line] }).unwrap();
     writer.finish().unwrap();
     let refused = run(&folder, &[("evaluations", &path)], &values(&["reasoning_*"], 1)).err().unwrap();
-    assert_eq!(refused.message, "no item could be built");
+    assert_eq!(refused.message, "no item could be built; left out are: incomplete 1");
     let named = run(&folder, &[("evaluations", &path)], &values(&["reasoning_best_move"], 1)).err().unwrap();
     assert_eq!(named.message, "reasoning_best_move has 0 of 1 items: `evaluations` has no more for it");
     let given = |names: &[&str]| {

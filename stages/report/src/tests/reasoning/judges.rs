@@ -22,7 +22,8 @@ fn write(folder: &Path, name: &str, tallies: &Tallies) -> PathBuf {
 fn a_judges_measures_stand_beside_the_runs_own() {
     let folder = tempfile::tempdir().unwrap();
     let ours = [judged("after[data=ours]", 0.31), judged("before[data=ours]", 0.53), judged("random", 0.2)].concat();
-    let ours = write(folder.path(), "judged", &tallies_of(ours));
+    let asked = ItemCount { task: "judge_quality".into(), category: "Judges".into(), ..ItemCount::default() };
+    let ours = write(folder.path(), "judged", &Tallies { items: vec![asked], ..tallies_of(ours) });
     // What another judge has as well does not count.
     let others = [judged("after[data=ours]", 0.9), judged("after[data=sft7_bl]", 0.7)].concat();
     let others = write(folder.path(), "others", &tallies_of(others));
@@ -38,6 +39,8 @@ fn a_judges_measures_stand_beside_the_runs_own() {
     assert_eq!(lines(&table_2, "ours,random,this run,").len(), 1, "{table_2}");
     let page = read(&report, "index.html");
     assert!(page.contains("This page has 7 runs of models and players"), "{page}");
+    // The judge is no run of questions.
+    assert!(!page.contains("ChessQA"), "{page}");
     let points = read(&report, "figures/reasoning-points.csv");
     assert!(points.contains("ours SFT: 53.00 % of 400") && points.contains("sft7_bl RL: 70.00 % of 400"), "{points}");
     let strategies = read(&report, "figures/reasoning-strategies.csv");
