@@ -116,6 +116,7 @@ pub struct ForwardPass<'w> {
     device: Device,
     parameters: Vec<Option<Tensor<1>>>,
     embedding_rows: RefCell<Vec<EmbeddingRows>>,
+    has_gradients: bool,
     rng: Option<CounterRng>,
     observed: Option<RefCell<Vec<Observation>>>,
     sites: Option<SiteRecorder>,
@@ -135,6 +136,7 @@ impl<'w> ForwardPass<'w> {
             device: device_weights.device.clone(),
             parameters: device_weights.tensors.clone(),
             embedding_rows: RefCell::default(),
+            has_gradients: false,
             rng: None,
             observed: None,
             sites: None,
@@ -143,15 +145,18 @@ impl<'w> ForwardPass<'w> {
 
     /// A pass whose gradients [`ForwardPass::gradient`] gives; with dropout if `rng` is given.
     pub fn training(device_weights: &'w DeviceWeights<'w>, rng: Option<CounterRng>) -> Self {
-        let leaf = |tensor: &Option<Tensor<1>>| tensor.clone().map(|tensor| tensor.autodiff().require_grad());
+        let mut pass = ForwardPass::untracked(device_weights);
+        pass.parameters = pass.parameters.into_iter().map(|tensor| tensor.map(Tensor::require_grad)).collect();
+        ForwardPass { has_gradients: true, rng, ..pass }
+    }
+
+    /// A pass that computes the bits of a training pass without dropout, which an evaluation need not, and keeps nothing for gradients.
+    pub fn untracked(device_weights: &'w DeviceWeights<'w>) -> Self {
+        let of_training = |tensor: &Option<Tensor<1>>| tensor.clone().map(Tensor::autodiff);
         ForwardPass {
-            device_weights,
             device: device_weights.device.clone().autodiff(),
-            parameters: device_weights.tensors.iter().map(leaf).collect(),
-            embedding_rows: RefCell::default(),
-            rng,
-            observed: None,
-            sites: None,
+            parameters: device_weights.tensors.iter().map(of_training).collect(),
+            ..ForwardPass::evaluation(device_weights)
         }
     }
 
@@ -197,7 +202,11 @@ impl<'w> ForwardPass<'w> {
         if !self.device.is_autodiff() {
             return rows;
         }
-        let rows = rows.autodiff().require_grad();
+        let rows = rows.autodiff();
+        if !self.has_gradients {
+            return rows;
+        }
+        let rows = rows.require_grad();
         self.embedding_rows.borrow_mut().push(EmbeddingRows {
             parameter: slot.index,
             ids: tokens.ids().clone(),

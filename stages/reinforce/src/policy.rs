@@ -39,10 +39,10 @@ impl Policy {
         (logits.clone(), -cross_entropy(logits, &answers.targets))
     }
 
-    /// The words of a batch under these weights. The pass is that of training, without dropout: those of evaluation round otherwise in
+    /// The words of a batch under these weights. The pass computes as that of training does: those of evaluation round otherwise in
     /// some families.
     pub fn measure(&self, weights: &DeviceWeights<'_>, batch: &AnswerBatch) -> Measured {
-        let (logits, of_words) = self.log_probabilities(&ForwardPass::training(weights, None), &batch.answers);
+        let (logits, of_words) = self.log_probabilities(&ForwardPass::untracked(weights), &batch.answers);
         let [_, outputs] = logits.dims();
         let (logits, of_words) = (logits.into_data(), of_words.into_data());
         let floats = |data: &TensorData| data.as_slice::<f32>().expect("tensors are f32 and contiguous").to_vec();
