@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
+use arrow_schema::DataType;
 use cwm_contract::Failure;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::ColumnPath;
 
 use crate::Row;
 
@@ -38,13 +40,17 @@ impl<R: Row> TableWriter<R> {
     pub fn create(path: &Path, description: &R::Description) -> Result<Self, Failure> {
         let description = serde_json::to_string(description).map_err(|error| Failure::internal(error.to_string()))?;
         // The library's own version there would change the bytes with every update of it.
-        let properties = WriterProperties::builder()
+        let mut properties = WriterProperties::builder()
             .set_created_by("cwm".to_owned())
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_max_row_group_row_count(Some(GROUP_ROWS))
-            .set_key_value_metadata(Some(vec![KeyValue::new(R::KEY.to_owned(), description)]))
-            .build();
-        let writer = ArrowWriter::try_new(fs_err::File::create(path)?, R::schema(), Some(properties));
+            .set_key_value_metadata(Some(vec![KeyValue::new(R::KEY.to_owned(), description)]));
+        // The least and the largest text of a page help no query of ours, and took a quarter of the time of writing positions.
+        for field in R::schema().fields().iter().filter(|field| *field.data_type() == DataType::Utf8) {
+            let path = ColumnPath::from(field.name().as_str());
+            properties = properties.set_column_statistics_enabled(path, EnabledStatistics::None);
+        }
+        let writer = ArrowWriter::try_new(fs_err::File::create(path)?, R::schema(), Some(properties.build()));
         let writer = writer.map_err(|error| failure(path, &error))?;
         Ok(TableWriter { path: path.to_owned(), writer, batch: Vec::with_capacity(BATCH_ROWS), text: 0 })
     }
