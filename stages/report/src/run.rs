@@ -38,12 +38,13 @@ impl Stage for Report {
         let config: Config = context.parameters()?;
         let chapters = papers_of(context).into_iter().map(|paper| paper.chapter(context, &config));
         let chapters: Vec<Chapter> = chapters.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
-        if chapters.is_empty() {
+        let Some(first) = chapters.first() else {
             return Err(Failure::input("there is nothing to report").hint(
                 "give it `bins`, `counts`, `curves` or `boards`; `choices` or `matches` of board against moves; `findings` of inside models; `tallies` of questions and reasoning",
             ));
-        }
+        };
         context.check_cancelled()?;
-        Page::new(&config.title, chapters).write(context.output("report")?)
+        let title = config.title.unwrap_or_else(|| first.title.clone());
+        Page::new(&title, chapters).write(context.output("report")?)
     }
 }

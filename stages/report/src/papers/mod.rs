@@ -28,7 +28,7 @@ pub(crate) const PAPERS: [&dyn Paper; 5] = [
 
 /// A paper whose tables and figures can be made of what was run.
 pub(crate) trait Paper {
-    /// Its title: the heading of its chapter. That of the first paper is the default heading of the page.
+    /// Its title: the heading of its chapter. That of the first chapter is the default heading of the page.
     fn title(&self) -> &'static str;
 
     /// The inputs that it reads, all of them optional. Papers may share some.
