@@ -36,7 +36,8 @@ pub fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
         let player = Player::new(context, &config, &items)?;
         let identity = player.identity()?;
         let questions = Question::all(&items, config.samples, |item| {
-            Ok::<_, Failure>((Prompt::default(), format!("{identity} {item:?}")))
+            let item = serde_json::to_string(item).map_err(|error| Failure::internal(error.to_string()))?;
+            Ok::<_, Failure>((Prompt::default(), format!("{identity} {item}")))
         })?;
         let (journal, _) = open_journal(context, &questions)?;
         players::answer(context, &player, &items, &questions, &journal)?;
