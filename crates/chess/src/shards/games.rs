@@ -7,7 +7,7 @@ use super::batch_buffers::{self, BatchBuffers};
 use super::columns::{Lists, Texts, is_full, write_numbers};
 use super::format::{Kind, ShardFormat};
 use super::lists;
-use super::shards::{Columns, Shards};
+use super::sequence::{Columns, Shards};
 use super::writer::ShardFiles;
 
 static FORMAT: ShardFormat = ShardFormat {

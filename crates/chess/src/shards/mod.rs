@@ -6,7 +6,7 @@
 //! - `format`: names, versions and columns.
 //! - Writing: `columns` grow, a `body` compresses them into a record batch, `writer` puts batches into files.
 //! - Reading: `mapped` finds the batches of files, `header` reads where a batch has its buffers, `batch_buffers` decodes them,
-//!   `lists` leaves them in place, `shards` makes a folder one sequence of games; what was decoded lately is
+//!   `lists` leaves them in place, `sequence` makes a folder one sequence of games; what was decoded lately is
 //!   `block_cache`.
 //! - `games` and `dataset`: the two formats. `labels`: those of a dataset's games.
 
@@ -22,14 +22,14 @@ mod header;
 mod labels;
 mod lists;
 mod mapped;
-mod shards;
+mod sequence;
 mod writer;
 
 pub use dataset::{Dataset, DatasetColumns, DatasetRow, DatasetWriter};
 pub use error::ShardError;
 pub use games::{GameColumns, GameRow, Games, GamesWriter};
 pub use labels::GameLabelsError;
-pub use shards::{Columns, Game, Shards};
+pub use sequence::{Columns, Game, Shards};
 
 /// Rows of one file, unless said otherwise.
 pub const SHARD_GAMES: u64 = 1_000_000;
