@@ -1,4 +1,5 @@
-//! Running a stage on its own, for the tests of stage crates and of out-of-tree stages, and for probes.
+//! Running a stage on its own, for the tests of stage crates and of out-of-tree stages, and for probes; and where tests
+//! find the reference data.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -161,6 +162,18 @@ pub fn probe(stage: &dyn Stage, values: Values, folder: &Path) -> Result<Option<
     let values = complete(stage, values)?;
     std::fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, error))?;
     stage.probe(&ProbeContext::new(&values, folder, Cancellation::default()))
+}
+
+/// The file or folder `path` of the reference data, which lie in the folder that `CWM_SHARED` names, else in `shared`
+/// beside the repository; none, with a line on standard error, if it does not exist.
+pub fn shared(path: &str) -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let found = std::env::var_os("CWM_SHARED").map_or_else(beside, PathBuf::from).join(path);
+    if !found.exists() {
+        eprintln!("skipped: no reference data at {} (set CWM_SHARED)", found.display());
+        return None;
+    }
+    Some(found)
 }
 
 /// All parameters of `stage`, normalised, with its defaults where `given` has none.

@@ -1,7 +1,6 @@
 //! The golden files of the tests.
 
-use std::path::PathBuf;
-
+use cwm_contract::testing::shared;
 use safetensors::tensor::{Dtype, SafeTensors};
 
 /// A file of the golden data of inside models, read whole.
@@ -14,14 +13,7 @@ pub struct Golden {
 impl Golden {
     /// The file of this name, or `None` (with a line that states so) without the golden data.
     pub fn open(name: &str) -> Option<Self> {
-        let beside =
-            || PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared");
-        let folder = std::env::var_os("CWM_SHARED").map_or_else(beside, PathBuf::from);
-        let folder = folder.join("systems/inside-models-golden");
-        if !folder.is_dir() {
-            eprintln!("skipped: no golden data at {} (set CWM_SHARED)", folder.display());
-            return None;
-        }
+        let folder = shared("systems/inside-models-golden")?;
         let manifest = std::fs::read(folder.join("manifest.json")).unwrap();
         let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
         let fixtures = manifest["fixtures"].as_array().unwrap();

@@ -1,7 +1,8 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cwm_bootstrap::{Draws, confidence_interval};
 use cwm_choices::{Choice, ChoicesWriter, Chooser, Correctness};
+use cwm_contract::testing::shared;
 use cwm_contract::{Failure, GroupInput};
 use proptest::prelude::*;
 
@@ -143,14 +144,7 @@ proptest! {
 /// Answers and rates that an independent program computed.
 #[test]
 fn rates_and_loss_are_those_of_the_golden_answers() {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
-        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-    });
-    let folder = shared.join("systems/board-vs-moves-golden");
-    if !folder.exists() {
-        println!("skipped: {} is not there", folder.display());
-        return;
-    }
+    let Some(folder) = shared("systems/board-vs-moves-golden") else { return };
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     let golden: serde_json::Value = serde_json::from_str(&read("answers.json")).unwrap();
     let answers = read("answers.jsonl");

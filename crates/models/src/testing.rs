@@ -1,6 +1,4 @@
-//! Helpers of this crate's tests: tensors, finite differences, and the golden files.
-
-use std::path::PathBuf;
+//! Helpers of this crate's tests: tensors and finite differences.
 
 use burn::tensor::{Tensor, TensorData};
 
@@ -96,15 +94,4 @@ pub fn assert_gpu_agrees<const N: usize>(
     }
     let bits = |all: Vec<Vec<f32>>| all.concat().into_iter().map(f32::to_bits).collect::<Vec<_>>();
     assert_eq!(bits(on(&gpu)), bits(found), "other bits when computed again");
-}
-
-/// A file of the golden data, or `None` (with a line that says so) where that is not at hand.
-pub fn golden(file: &str) -> Option<PathBuf> {
-    let beside = || PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared");
-    let folder = std::env::var_os("CWM_SHARED").map_or_else(beside, PathBuf::from);
-    if !folder.is_dir() {
-        eprintln!("skipped: no golden data at {} (set CWM_SHARED)", folder.display());
-        return None;
-    }
-    Some(folder.join(file))
 }

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::PathBuf;
 
+use cwm_contract::testing::shared;
 use serde::de::DeserializeOwned;
 
 use crate::item::{Item, UnknownTasks, read_item_files, read_items};
@@ -10,14 +11,7 @@ use crate::{Task, write_line};
 
 /// The text of a golden file, decompressed; none, with a note, if it is not there.
 pub(crate) fn text(name: &str) -> Option<String> {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
-        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-    });
-    let path = shared.join("systems/questions-golden").join(name);
-    let Ok(file) = std::fs::File::open(&path) else {
-        println!("skipped: {} is not there (CWM_SHARED names the folder that holds systems/)", path.display());
-        return None;
-    };
+    let file = std::fs::File::open(shared(&format!("systems/questions-golden/{name}"))?).unwrap();
     let mut text = String::new();
     match name.ends_with(".zst") {
         true => zstd::Decoder::new(file).unwrap().read_to_string(&mut text),

@@ -1,26 +1,12 @@
 //! Golden data of tests, made by an independent program (python-chess 1.11.2, Stockfish 15.1).
 
-use std::path::PathBuf;
-
+use cwm_contract::testing::shared;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// The path of a golden file; none, with a note, if it is not there.
-pub(crate) fn path(name: &str) -> Option<PathBuf> {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
-        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-    });
-    let path = shared.join("systems/reasoning-golden").join(name);
-    if !path.exists() {
-        println!("skipped: {} is not there (CWM_SHARED names the folder that holds systems/)", path.display());
-        return None;
-    }
-    Some(path)
-}
-
-/// The lines of a golden file, each read as JSON.
+/// The lines of a golden file, each read as JSON; none, with a note, if it is not there.
 pub(crate) fn lines<T: DeserializeOwned>(name: &str) -> Option<Vec<T>> {
-    let text = std::fs::read_to_string(path(name)?).unwrap();
+    let text = std::fs::read_to_string(shared(&format!("systems/reasoning-golden/{name}"))?).unwrap();
     Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 

@@ -47,12 +47,13 @@ impl Schedule {
 
 #[cfg(test)]
 mod tests {
+    use cwm_contract::testing::shared;
+
     use super::*;
-    use crate::testing::golden;
 
     #[test]
     fn cosine_and_linear_equal_the_authors_at_every_step() {
-        let Some(file) = golden("parity/lr-schedules.json") else { return };
+        let Some(file) = shared("parity/lr-schedules.json") else { return };
         let golden: serde_json::Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
         for (name, shape) in [("cosine", Shape::Cosine), ("linear", Shape::Linear)] {
             let of = &golden[name];

@@ -1,6 +1,5 @@
 //! Helpers of this crate's tests: a linear regression, trained on rows of numbers.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use burn::tensor::{Tensor, TensorData};
@@ -186,15 +185,4 @@ pub fn devices() -> Vec<cwm_models::Device> {
         devices.push(device::named(&name).unwrap_or_else(|error| panic!("{name}: {error}")));
     }
     devices
-}
-
-/// A file of the golden data, or `None` (with a line that says so) where that is not at hand.
-pub fn golden(file: &str) -> Option<PathBuf> {
-    let beside = || PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared");
-    let folder = std::env::var_os("CWM_SHARED").map_or_else(beside, PathBuf::from);
-    if !folder.is_dir() {
-        eprintln!("skipped: no golden data at {} (set CWM_SHARED)", folder.display());
-        return None;
-    }
-    Some(folder.join(file))
 }

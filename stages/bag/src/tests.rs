@@ -1,6 +1,6 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use cwm_contract::testing::{self, Trial};
+use cwm_contract::testing::{self, Trial, shared};
 use cwm_contract::{Value, Values};
 use cwm_encoding::PlainMove;
 use cwm_evaluations::{Evaluation, Evaluations, Score, UNKNOWN_MOVES};
@@ -12,18 +12,7 @@ use crate::probe::{file, record, valued};
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/// A file of the golden data; `None`, with a line that states so, where that is absent.
-fn golden(name: &str) -> Option<PathBuf> {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
-        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-    });
-    let path = shared.join("systems/board-vs-moves-golden").join(name);
-    if !path.exists() {
-        println!("skipped: {} is not there", path.display());
-        return None;
-    }
-    Some(path)
-}
+const GOLDEN: &str = "systems/board-vs-moves-golden";
 
 fn trial(folder: &Path, bag: &Path) -> Trial {
     Trial::new(folder.join("work")).input("bag", bag)
@@ -39,14 +28,14 @@ fn text(packed: u16) -> String {
 
 #[test]
 fn a_golden_file_has_the_golden_records() {
-    let (Some(bag), Some(csv)) = (golden("small.bag"), golden("small.bag.csv")) else { return };
+    let Some(golden) = shared(GOLDEN) else { return };
     let folder = tempdir().unwrap();
-    let outcome = trial(folder.path(), &bag).run(&Bag).unwrap();
+    let outcome = trial(folder.path(), &golden.join("small.bag")).run(&Bag).unwrap();
     let found: Vec<String> = rows(&outcome.outputs["evaluations"])
         .iter()
         .map(|row| format!("{},{},{}", row.record, row.fen, text(row.best())))
         .collect();
-    let expected = std::fs::read_to_string(csv).unwrap();
+    let expected = std::fs::read_to_string(golden.join("small.bag.csv")).unwrap();
     let expected: Vec<&str> = expected.lines().skip(1).collect();
     assert!(expected.len() > 300);
     assert_eq!(found, expected);
@@ -54,6 +43,7 @@ fn a_golden_file_has_the_golden_records() {
 
 #[test]
 fn each_damaged_golden_file_is_an_error_in_words() {
+    let Some(golden) = shared(GOLDEN) else { return };
     for (name, words) in [
         ("bad-empty.bag", "it is empty"),
         ("bad-short.bag", "it has fewer than 8 bytes"),
@@ -66,9 +56,9 @@ fn each_damaged_golden_file_is_an_error_in_words() {
         ("bad-move.bag", "is not legal"),
         ("bad-notation.bag", "is not a move in UCI"),
     ] {
-        let Some(bag) = golden(name) else { return };
         let folder = tempdir().unwrap();
-        let failure = trial(folder.path(), &bag).run(&Bag).err().unwrap_or_else(|| panic!("{name} was accepted"));
+        let outcome = trial(folder.path(), &golden.join(name)).run(&Bag);
+        let failure = outcome.err().unwrap_or_else(|| panic!("{name} was accepted"));
         assert!(failure.message.contains(words), "{name}: {}", failure.message);
         assert!(failure.hint.is_some(), "{name}");
     }

@@ -1,24 +1,9 @@
 //! The authors' numbers and games, for tests.
 
-use std::path::PathBuf;
-
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt16Type;
+use cwm_contract::testing::shared;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-
-/// A file of the golden data, or a line that says why the test is skipped.
-pub fn path(name: &str) -> Option<PathBuf> {
-    let shared = std::env::var_os("CWM_SHARED").map_or_else(
-        || PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared"),
-        PathBuf::from,
-    );
-    let path = shared.join("golden").join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    println!("skipped: golden/{name} is not there (CWM_SHARED names the folder that holds golden/)");
-    None
-}
 
 /// One game of the authors' generator.
 pub struct RandomGame {
@@ -32,9 +17,9 @@ pub struct RandomGame {
     pub tokens: Vec<u16>,
 }
 
-/// The first 200 games of the authors' generator for seed 0.
+/// The first 200 games of the authors' generator for seed 0; none, with a note, if they are not there.
 pub fn random_games() -> Option<Vec<RandomGame>> {
-    let file = std::fs::File::open(path("random-uniform-seed0.parquet")?).unwrap();
+    let file = std::fs::File::open(shared("golden/random-uniform-seed0.parquet")?).unwrap();
     let mut games = Vec::new();
     for batch in ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap() {
         let batch = batch.unwrap();

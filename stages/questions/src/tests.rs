@@ -5,7 +5,7 @@ mod reasoning;
 use std::path::{Path, PathBuf};
 
 use cwm_chess::sample;
-use cwm_contract::testing::{Outcome, Trial, probe};
+use cwm_contract::testing::{Outcome, Trial, probe, shared};
 use cwm_contract::{Failure, Stage, Value, Values};
 use cwm_evaluations::{Evaluation, EvaluationsWriter, Line, Score, Source};
 use cwm_questions::{Category, Item, Task, UnknownTasks, read_items};
@@ -13,19 +13,6 @@ use serde_json::Value as Json;
 use tempfile::TempDir;
 
 use crate::Questions;
-
-fn golden(name: &str) -> Option<PathBuf> {
-    let shared = std::env::var_os("CWM_SHARED").map_or_else(
-        || PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../shared"),
-        PathBuf::from,
-    );
-    let path = shared.join("systems/questions-golden").join(name);
-    if !path.exists() {
-        println!("skipped: {} is not there (CWM_SHARED names the folder that holds systems/)", path.display());
-        return None;
-    }
-    Some(path)
-}
 
 fn text(value: &str) -> Value {
     Value::Text(value.to_owned())
@@ -67,10 +54,8 @@ fn of_category(items: &[Item], category: Category) -> usize {
 
 #[test]
 fn puzzles_games_and_evaluations_give_the_tasks_that_they_allow() {
-    let (Some(puzzles), Some(evaluations)) = (golden("lichess-puzzles-6605.csv.zst"), golden("evaluations.jsonl"))
-    else {
-        return;
-    };
+    let Some(golden) = shared("systems/questions-golden") else { return };
+    let [puzzles, evaluations] = ["lichess-puzzles-6605.csv.zst", "evaluations.jsonl"].map(|name| golden.join(name));
     let folder = tempfile::tempdir().unwrap();
     let games = games(&folder);
     let inputs: [(&str, &Path); 3] = [("puzzles", &puzzles), ("games", &games), ("evaluations", &evaluations)];
@@ -129,7 +114,8 @@ fn positions_of_games_know_their_moves_and_their_keys_hold() {
 
 #[test]
 fn the_published_wording_is_taken_over() {
-    let (Some(puzzles), Some(motifs)) = (golden("puzzles.csv"), golden("published/motifs.jsonl.zst")) else { return };
+    let Some(golden) = shared("systems/questions-golden") else { return };
+    let [puzzles, motifs] = ["puzzles.csv", "published/motifs.jsonl.zst"].map(|name| golden.join(name));
     let folder = tempfile::tempdir().unwrap();
     let values = [("tasks", tasks(&["motifs_*"])), ("order", text("file")), ("per_task", Value::Int(6))];
     let inputs: [(&str, &Path); 2] = [("puzzles", &puzzles), ("wording", &motifs)];

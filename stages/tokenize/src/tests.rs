@@ -4,13 +4,13 @@ mod authors;
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt16Type;
 use cwm_chess::{Dataset, GameRow, GamesWriter};
 use cwm_contract::Value;
-use cwm_contract::testing::Trial;
+use cwm_contract::testing::{Trial, shared};
 use cwm_encoding::{EnPassant, LABELS, replay_into};
 use cwm_parse::Parse;
 use cwm_split::Split;
@@ -18,17 +18,6 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use tempfile::tempdir;
 
 use crate::Tokenize;
-
-fn shared() -> Option<PathBuf> {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
-        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-    });
-    if shared.join("golden/games.parquet").exists() {
-        return Some(shared);
-    }
-    println!("skipped: {} is not there", shared.display());
-    None
-}
 
 struct GoldenGame {
     id: String,
@@ -38,8 +27,8 @@ struct GoldenGame {
     labels: Vec<u8>,
 }
 
-fn golden(shared: &Path) -> HashMap<String, GoldenGame> {
-    let file = File::open(shared.join("golden/games.parquet")).unwrap();
+fn golden() -> Option<HashMap<String, GoldenGame>> {
+    let file = File::open(shared("golden/games.parquet")?).unwrap();
     let mut games = HashMap::new();
     for batch in ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap() {
         let batch = batch.unwrap();
@@ -56,19 +45,18 @@ fn golden(shared: &Path) -> HashMap<String, GoldenGame> {
             games.insert(game.id.clone(), game);
         }
     }
-    games
+    Some(games)
 }
 
 #[test]
 fn pgn_becomes_the_paper_s_labels_on_every_ply() {
-    let Some(shared) = shared() else { return };
-    let golden = golden(&shared);
+    let (Some(golden), Some(sample)) = (golden(), shared("data/lichess-sample.pgn.zst")) else { return };
     assert_eq!(golden.len(), 500);
     let folder = tempdir().unwrap();
     let key = folder.path().join("key");
     std::fs::write(&key, "cwm-test-key").unwrap();
     let parsed = Trial::new(folder.path().join("parse"))
-        .input("pgn", shared.join("data/lichess-sample.pgn.zst"))
+        .input("pgn", sample)
         .with("id_key_file", Value::Text(key.display().to_string()))
         .run(&Parse)
         .unwrap();

@@ -1,8 +1,8 @@
 use std::io::{BufReader, Cursor};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::Arc;
 
+use cwm_contract::testing::shared;
 use proptest::prelude::*;
 use shakmaty::san::{San, SanPlus};
 use shakmaty::{Chess, Move, Position};
@@ -276,14 +276,7 @@ impl pgn_reader::Visitor for Peer {
 
 #[test]
 fn real_games_are_read_as_pgn_reader_reads_them() {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
-        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-    });
-    let path = shared.join("data/lichess-sample.pgn.zst");
-    if !path.exists() {
-        println!("skipped: {} is not there", path.display());
-        return;
-    }
+    let Some(path) = shared("data/lichess-sample.pgn.zst") else { return };
     let mut peer = pgn_reader::Reader::new(PgnSource::open(&path, &Arc::default()).unwrap());
     let mut blocks = Blocks::new(BufReader::new(PgnSource::open(&path, &Arc::default()).unwrap()));
     let mut block = Block::default();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use cwm_contract::testing::shared;
 use cwm_models::checkpoint::write_weights;
 use cwm_models::families::FAMILIES;
 use cwm_models::heads::labels;
@@ -218,13 +219,8 @@ fn doubles_that_are_no_floats_are_rounded_only_if_asked() {
 
 #[test]
 fn exported_files_have_the_authors_names_shapes_and_layout() {
-    let beside = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../../../shared");
-    let shared = std::env::var_os("CWM_SHARED").map_or(beside, Into::into);
-    let Ok(counts) = std::fs::read(shared.join("parity/param-counts.json")) else {
-        println!("skipped: no golden data at {} (set CWM_SHARED)", shared.display());
-        return;
-    };
-    let counts: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&counts).unwrap();
+    let Some(counts) = shared("parity/param-counts.json") else { return };
+    let counts: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&std::fs::read(counts).unwrap()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
     for (theirs, ours) in [

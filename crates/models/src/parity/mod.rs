@@ -10,10 +10,10 @@ mod transformer;
 
 use std::collections::BTreeMap;
 
+use cwm_contract::testing::shared;
 use serde_json::Value;
 
 use crate::heads::labels;
-use crate::testing::golden;
 use crate::{Architecture, Network};
 
 fn l2(values: &[f32]) -> f64 {
@@ -34,7 +34,7 @@ fn sized(family: &str, size: &str) -> Network {
 
 /// Names, shapes and counts of all four sizes, which param-counts.json has under `key`.
 fn check_counts(family: &str, key: &str) {
-    let Some(file) = golden("parity/param-counts.json") else { return };
+    let Some(file) = shared("parity/param-counts.json") else { return };
     let counts: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
     for size in ["d128/l1", "d256/l2", "d384/l4", "d512/l6"] {
         let network = sized(family, size);

@@ -1,8 +1,8 @@
 //! The answers of a model that PyTorch trained and asked, and the inputs that python-chess wrote.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
+use cwm_contract::testing::shared;
 use cwm_models::checkpoint::{self, Description, FORMAT, Status};
 use cwm_models::parameters::Weights;
 use cwm_models::{Architecture, Network};
@@ -13,17 +13,9 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 
-/// A golden file; `None`, with a line that states so, where the shared folder is absent.
+/// A golden file; `None`, with a line that states so, where it is absent.
 fn golden(file: &str) -> Option<Vec<u8>> {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
-        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-    });
-    let path = shared.join("systems/board-vs-moves-golden").join(file);
-    if !path.exists() {
-        println!("skipped: {} is not there", path.display());
-        return None;
-    }
-    Some(std::fs::read(path).unwrap())
+    Some(std::fs::read(shared(&format!("systems/board-vs-moves-golden/{file}"))?).unwrap())
 }
 
 #[derive(Deserialize)]

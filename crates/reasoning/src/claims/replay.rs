@@ -6,6 +6,7 @@ use std::fs::File;
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
+use cwm_contract::testing::shared;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::{ClaimRule, claims};
@@ -13,7 +14,8 @@ use crate::golden;
 
 /// The rows of a golden file: each is a batch of one row.
 fn rows(name: &str) -> Option<impl Iterator<Item = RecordBatch>> {
-    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(golden::path(name)?).unwrap()).unwrap();
+    let file = File::open(shared(&format!("systems/reasoning-golden/{name}"))?).unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
     let batches = reader.build().unwrap().map(Result::unwrap);
     Some(batches.flat_map(|batch| (0..batch.num_rows()).map(move |row| batch.slice(row, 1)).collect::<Vec<_>>()))
 }

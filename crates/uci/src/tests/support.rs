@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cwm_contract::testing::shared;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use shakmaty::fen::Fen;
@@ -26,17 +27,9 @@ pub fn golden_stockfish() -> Option<PathBuf> {
     skipped(&format!("{} is another version than that of the golden data ({digest})", program.display()))
 }
 
-/// A file of golden data; or nothing, and the reason is printed, where the shared folder is absent.
+/// A file of golden data; or nothing, and the reason is printed, where it is absent.
 pub fn golden(name: &str) -> Option<String> {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
-        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-    });
-    let path = shared.join("systems").join(name);
-    if !path.exists() {
-        println!("skipped: {} is not there", path.display());
-        return None;
-    }
-    Some(fs::read_to_string(path).unwrap())
+    Some(fs::read_to_string(shared(&format!("systems/{name}"))?).unwrap())
 }
 
 /// The rows of a golden file of JSON lines.

@@ -1,9 +1,8 @@
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::PathBuf;
 
 use cwm_chess::sample;
-use cwm_contract::testing::{Outcome, Trial};
+use cwm_contract::testing::{Outcome, Trial, shared};
 use cwm_contract::{Stage, Value, Values};
 use cwm_encoding::PlainMove;
 use cwm_evaluations::{Evaluations, Score};
@@ -195,16 +194,9 @@ fn is_mated_in(position: &Chess, moves: u32) -> bool {
 
 #[test]
 fn themes_of_lichess_puzzles_are_found_with_few_mistakes() {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
-        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-    });
-    let path = shared.join("systems/questions-golden/lichess-puzzles-6605.csv.zst");
-    let Ok(file) = std::fs::File::open(&path) else {
-        println!("skipped: {} is not there (CWM_SHARED names the folder that holds systems/)", path.display());
-        return;
-    };
+    let Some(path) = shared("systems/questions-golden/lichess-puzzles-6605.csv.zst") else { return };
     let mut csv = String::new();
-    zstd::Decoder::new(file).unwrap().read_to_string(&mut csv).unwrap();
+    zstd::Decoder::new(std::fs::File::open(path).unwrap()).unwrap().read_to_string(&mut csv).unwrap();
     // Of each theme: puzzles in which rules see it, and those of them that have it in the file.
     let mut seen: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
     let mut searched = 0;

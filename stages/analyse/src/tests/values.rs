@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::Parameters;
+use cwm_contract::testing::shared;
 use cwm_uci::Question;
 use serde_json::Value as Json;
 use shakmaty::Position;
@@ -12,14 +13,7 @@ use crate::config::Config;
 use crate::evaluator::Evaluator;
 
 fn golden() -> Option<Vec<Json>> {
-    let shared = std::env::var_os("CWM_SHARED").map(std::path::PathBuf::from).unwrap_or_else(|| {
-        std::path::PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-    });
-    let path = shared.join("systems/reasoning-golden/values.jsonl");
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        println!("skipped: {} is not there", path.display());
-        return None;
-    };
+    let text = std::fs::read_to_string(shared("systems/reasoning-golden/values.jsonl")?).unwrap();
     Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 

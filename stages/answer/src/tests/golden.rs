@@ -3,25 +3,14 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::Label;
+use cwm_contract::testing::shared;
 use cwm_questions::{Category, Judge, Length, PublishedVerdict, UnknownTasks, read_items};
 
 use super::*;
 
-/// The folder of the published items; none, with a note, if it is not there.
-fn published() -> Option<PathBuf> {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from);
-    let shared = shared.unwrap_or_else(|| Path::new(&std::env::var_os(KEY_VARIABLE).unwrap()).join("../../../shared"));
-    let folder = shared.join("systems/questions-golden/published");
-    if !folder.is_dir() {
-        println!("skipped: {} is not there (CWM_SHARED names the folder that holds systems/)", folder.display());
-        return None;
-    }
-    Some(folder)
-}
-
 #[test]
 fn the_oracle_is_always_right_and_rules_are_where_they_decide() {
-    let Some(published) = published() else { return };
+    let Some(published) = shared("systems/questions-golden/published") else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut items = Vec::new();
     let mut files = Vec::new();

@@ -1,7 +1,6 @@
 //! Five updates as an independent program makes them.
 
-use std::path::PathBuf;
-
+use cwm_contract::testing::shared;
 use cwm_inside::autoencoder::Autoencoder;
 use cwm_models::parameters::Weights;
 use cwm_models::worker_pool::WorkerPool;
@@ -12,14 +11,7 @@ use safetensors::SafeTensors;
 use crate::trainer::{SiteState, Trainer};
 
 fn golden(name: &str) -> Option<Vec<u8>> {
-    let beside = || PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared");
-    let folder = std::env::var_os("CWM_SHARED").map_or_else(beside, PathBuf::from);
-    let folder = folder.join("systems/inside-models-golden");
-    if !folder.is_dir() {
-        eprintln!("skipped: no golden data at {} (set CWM_SHARED)", folder.display());
-        return None;
-    }
-    Some(std::fs::read(folder.join(name)).unwrap())
+    Some(std::fs::read(shared(&format!("systems/inside-models-golden/{name}"))?).unwrap())
 }
 
 #[test]

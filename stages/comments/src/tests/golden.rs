@@ -1,16 +1,18 @@
 //! Against comments that an independent program collected.
 
-use cwm_contract::{Value, testing::Trial};
+use cwm_contract::Value;
+use cwm_contract::testing::{Trial, shared};
 use serde_json::Value as Json;
 
-use super::{counts, golden, text};
+use super::{counts, text};
 use crate::Comments;
 use crate::gate::count_words;
 
 #[test]
 fn the_golden_comments_are_kept_and_cleaned() {
-    let files = ["commentary.pgn", "keywords.txt", "comments-expected.jsonl"].map(golden);
-    let [Some(pgn), Some(keywords), Some(expected)] = files else { return };
+    let Some(golden) = shared("systems/questions-golden") else { return };
+    let [pgn, keywords, expected] =
+        ["commentary.pgn", "keywords.txt", "comments-expected.jsonl"].map(|name| golden.join(name));
     let folder = tempfile::tempdir().unwrap();
     let keywords = Value::Text(keywords.to_string_lossy().into_owned());
     let outcome = Trial::new(folder.path()).with("keywords", keywords).input("pgn", pgn).run(&Comments).unwrap();

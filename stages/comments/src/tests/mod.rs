@@ -4,7 +4,7 @@ mod model;
 mod texts;
 mod written;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Failure, Value};
@@ -33,17 +33,4 @@ fn comments(outcome: &Outcome) -> Vec<Comment> {
 
 fn counts(outcome: &Outcome) -> serde_json::Value {
     serde_json::from_str(&text(outcome, "counts")).unwrap()
-}
-
-/// A golden file; none, with a note, if it is not there.
-fn golden(name: &str) -> Option<PathBuf> {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
-        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-    });
-    let path = shared.join("systems/questions-golden").join(name);
-    if !path.exists() {
-        println!("skipped: {} is not there (CWM_SHARED names the folder that holds systems/)", path.display());
-        return None;
-    }
-    Some(path)
 }

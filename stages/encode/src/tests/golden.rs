@@ -1,5 +1,6 @@
 //! What an independent program encoded.
 
+use cwm_contract::testing::shared;
 use cwm_evaluations::Line;
 use cwm_policy::actions::action_of;
 use cwm_sequences::NO_LOSS;
@@ -11,16 +12,9 @@ use shakmaty::{Chess, Position};
 use super::*;
 use crate::probe::evaluations_of;
 
-/// The lines of a file; none, with a line that states so, where the shared folder is absent.
+/// The lines of a file; none, with a line that states so, where it is absent.
 fn lines(file: &str) -> Vec<Value> {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
-        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-    });
-    let path = shared.join("systems/board-vs-moves-golden").join(file);
-    if !path.exists() {
-        println!("skipped: {} is not there", path.display());
-        return Vec::new();
-    }
+    let Some(path) = shared(&format!("systems/board-vs-moves-golden/{file}")) else { return Vec::new() };
     let text = std::fs::read_to_string(path).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

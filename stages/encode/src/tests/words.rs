@@ -1,5 +1,6 @@
 //! The form `words`: rows of games and of blocks, and the parameters that it alone has.
 
+use cwm_contract::testing::shared;
 use cwm_parse::Parse;
 use cwm_sequences::NO_LOSS;
 use serde_json::Value as Json;
@@ -7,18 +8,6 @@ use sha2::{Digest, Sha256};
 
 use super::*;
 use crate::probe::shuffle;
-
-fn shared(file: &str) -> Option<PathBuf> {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
-        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-    });
-    let path = shared.join(file);
-    if !path.exists() {
-        println!("skipped: {} is not there", path.display());
-        return None;
-    }
-    Some(path)
-}
 
 fn words(more: &[(&str, Value)]) -> Values {
     let mut values = values("words");

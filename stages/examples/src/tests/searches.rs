@@ -1,5 +1,6 @@
 //! The builders that search.
 
+use cwm_contract::testing::shared;
 use cwm_evaluations::Evaluations;
 use serde::Deserialize;
 use shakmaty::Position;
@@ -51,8 +52,7 @@ struct GoldenPosition {
 }
 
 fn golden<T: serde::de::DeserializeOwned>(name: &str) -> Option<Vec<T>> {
-    let shared = std::env::var_os("CWM_SHARED").map(std::path::PathBuf::from)?;
-    let text = std::fs::read_to_string(shared.join("systems/reasoning-golden").join(name)).ok()?;
+    let text = std::fs::read_to_string(shared(&format!("systems/reasoning-golden/{name}"))?).unwrap();
     Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
@@ -60,7 +60,6 @@ fn golden<T: serde::de::DeserializeOwned>(name: &str) -> Option<Vec<T>> {
 fn golden_lines_of_stockfish_15_1() {
     let (Some(rows), Some(fens)) = (golden::<GoldenLine>("lines.jsonl"), golden::<GoldenPosition>("positions.jsonl"))
     else {
-        println!("skipped: the golden data are not there (CWM_SHARED names the folder that holds systems/)");
         return;
     };
     let Some(engine) = stockfish::stockfish() else { return };

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use cwm_answers::{Answer, AnswersWriter, Grades, NOT_ASKED, Run, Tallies};
-use cwm_contract::testing::{Outcome, Trial};
+use cwm_contract::testing::{Outcome, Trial, shared};
 use cwm_contract::{Label, Value};
 
 use crate::Grade;
@@ -16,22 +16,9 @@ mod made;
 mod opinions;
 mod replay;
 
-/// A golden file of a system; none, with a note, if it is not there.
-fn golden_path(system: &str, name: &str) -> Option<PathBuf> {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
-        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-    });
-    let path = shared.join(format!("systems/{system}-golden")).join(name);
-    if !path.exists() {
-        println!("skipped: {} is not there (CWM_SHARED names the folder that holds systems/)", path.display());
-        return None;
-    }
-    Some(path)
-}
-
 /// The text of a golden file; none, with a note, if it is not there.
 fn golden_text(name: &str) -> Option<String> {
-    let mut file = std::fs::File::open(golden_path("questions", name)?).unwrap();
+    let mut file = std::fs::File::open(shared(&format!("systems/questions-golden/{name}"))?).unwrap();
     let mut text = String::new();
     match name.ends_with(".zst") {
         true => zstd::Decoder::new(file).unwrap().read_to_string(&mut text),

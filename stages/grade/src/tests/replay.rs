@@ -12,7 +12,7 @@ use super::*;
 
 /// The rows of a file as JSON objects of their columns of texts, numbers, and lists of these.
 fn rows(name: &str) -> Option<Vec<BTreeMap<String, Json>>> {
-    let file = std::fs::File::open(golden_path("reasoning", name)?).unwrap();
+    let file = std::fs::File::open(shared(&format!("systems/reasoning-golden/{name}"))?).unwrap();
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
     let batches: Vec<RecordBatch> = reader.collect::<Result<_, _>>().unwrap();
     let of_batch = |batch: &RecordBatch| {
@@ -113,7 +113,7 @@ fn published_answers_have_their_published_verdicts_and_measures() {
 
 /// Compares the measures with those of the golden table. Returns how many of them round to what the paper prints of the trained models.
 fn printed(measures: &[cwm_answers::Measure]) -> usize {
-    let text = std::fs::read_to_string(golden_path("reasoning", "replay-tables.csv").unwrap()).unwrap();
+    let text = std::fs::read_to_string(shared("systems/reasoning-golden/replay-tables.csv").unwrap()).unwrap();
     let mut printed = 0;
     for line in text.lines().skip(1) {
         let [model, phase, golden, value, shown, _] = line.split(',').collect::<Vec<_>>()[..] else { panic!("{line}") };

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::path::PathBuf;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt16Type;
+use cwm_contract::testing::shared;
 use cwm_encoding::{LABELS, PlainMove};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use tempfile::tempdir;
@@ -21,14 +21,7 @@ struct GoldenGame {
 
 /// The rows of a file of the golden data; `None`, said on the way, where it is absent.
 fn golden(name: &str) -> Option<Vec<GoldenGame>> {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
-        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-    });
-    let path = shared.join("golden").join(name);
-    let Ok(file) = File::open(&path) else {
-        println!("skipped: {} is not there", path.display());
-        return None;
-    };
+    let file = File::open(shared(&format!("golden/{name}"))?).unwrap();
     let mut games = Vec::new();
     for batch in ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap() {
         let batch = batch.unwrap();

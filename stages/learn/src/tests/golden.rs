@@ -1,7 +1,6 @@
 //! Three updates of nanoGPT in PyTorch, on the fixtures of the paper on boards and moves.
 
-use std::path::PathBuf;
-
+use cwm_contract::testing::shared;
 use cwm_contract::{Parameters, Stage, Value, Values};
 use cwm_models::parameters::Weights;
 use cwm_sequences::{NO_LOSS, Vocabulary};
@@ -13,19 +12,6 @@ use super::{Row, curves, text, trial, write};
 use crate::Learn;
 use crate::config::Config;
 use crate::task::ChoiceTask;
-
-/// The folder of the fixtures; none, with a line that states so, where it is absent.
-fn folder() -> Option<PathBuf> {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
-        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-    });
-    let folder = shared.join("systems/board-vs-moves-golden");
-    if !folder.is_dir() {
-        println!("skipped: {} is not there", folder.display());
-        return None;
-    }
-    Some(folder)
-}
 
 fn wholes(tensors: &SafeTensors<'_>, name: &str) -> Vec<i64> {
     let bytes = tensors.tensor(name).unwrap().data().chunks_exact(8);
@@ -57,7 +43,7 @@ fn weights(tensors: &SafeTensors<'_>, task: &ChoiceTask) -> Weights {
 
 #[test]
 fn three_steps_are_those_of_pytorch() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = shared("systems/board-vs-moves-golden") else { return };
     let models: serde_json::Value =
         serde_json::from_slice(&std::fs::read(folder.join("models.json")).unwrap()).unwrap();
     let fixtures = models["fixtures"].as_array().unwrap();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cwm_contract::testing::shared;
 use cwm_models::checkpoint::{self, Description, FORMAT, Status};
 use cwm_models::{Architecture, Network};
 use safetensors::SafeTensors;
@@ -10,15 +11,7 @@ use serde_json::json;
 use super::*;
 
 fn golden(file: &str) -> Option<Vec<u8>> {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
-        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-    });
-    let path = shared.join("systems/inside-models-golden").join(file);
-    if !path.exists() {
-        println!("skipped: {} is not there", path.display());
-        return None;
-    }
-    Some(std::fs::read(path).unwrap())
+    Some(std::fs::read(shared(&format!("systems/inside-models-golden/{file}"))?).unwrap())
 }
 
 fn floats(file: &SafeTensors<'_>, name: &str) -> Vec<f32> {

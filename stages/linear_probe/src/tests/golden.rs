@@ -1,7 +1,6 @@
 //! Updates of an independent program (PyTorch's AdamW).
 
-use std::path::Path;
-
+use cwm_contract::testing::shared;
 use cwm_inside::RowsWriter;
 use cwm_inside::linear_probe::{Block, LinearProbe};
 use cwm_training::optimiser::AdamWOptions;
@@ -12,13 +11,7 @@ use crate::train::train_block;
 
 #[test]
 fn five_updates_are_those_of_pytorch() {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let folder = std::env::var_os("CWM_SHARED").map_or_else(beside, Into::into);
-    let folder = folder.join("systems/inside-models-golden");
-    if !folder.is_dir() {
-        eprintln!("skipped: no golden data at {} (set CWM_SHARED)", folder.display());
-        return;
-    }
+    let Some(folder) = shared("systems/inside-models-golden") else { return };
     let bytes = std::fs::read(folder.join("linear-probe.safetensors")).unwrap();
     let file = SafeTensors::deserialize(&bytes).unwrap();
     let floats = |name: &str| -> Vec<f32> {

@@ -1,11 +1,11 @@
 //! `rules: authors` against what the authors' program makes of the same files.
 
 use cwm_contract::Value;
-use cwm_contract::testing::Outcome;
+use cwm_contract::testing::{Outcome, shared};
 use cwm_encoding::{EnPassant, LABELS, PlainMove, START, replay_into};
 use tempfile::tempdir;
 
-use super::{Kept, MOVES, counts, dropped, game, games, golden, parse, parse_text, shared};
+use super::{Kept, MOVES, counts, dropped, game, games, golden, parse, parse_text};
 
 fn rules(name: &str) -> (&'static str, Value) {
     ("rules", Value::Text(name.into()))
@@ -42,10 +42,9 @@ const STOPS: &[(&str, &str, &[&str])] = &[
 
 #[test]
 fn every_awkward_file_gives_the_golden_games_ids_tokens_and_labels() {
-    let Some(shared) = shared() else { return };
-    let golden = golden::awkward(&shared);
+    let (Some(golden), Some(awkward)) = (golden::awkward(), shared("data/awkward")) else { return };
     let mut files = 0;
-    for entry in std::fs::read_dir(shared.join("data/awkward")).unwrap() {
+    for entry in std::fs::read_dir(awkward).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
         // Two hold no game, which is an error of the stage; one is cut in the middle of its compression.
@@ -95,8 +94,7 @@ fn count(games: &[&golden::AwkwardGame], reason: &str) -> usize {
 
 #[test]
 fn the_sample_is_the_same_by_either_rules() {
-    let Some(shared) = shared() else { return };
-    let sample = shared.join("data/lichess-sample.pgn.zst");
+    let Some(sample) = shared("data/lichess-sample.pgn.zst") else { return };
     let folders = [tempdir().unwrap(), tempdir().unwrap()];
     let [ours, theirs] = ["cwm", "authors"].map(|name| {
         let folder = &folders[usize::from(name == "authors")];

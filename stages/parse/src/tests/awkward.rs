@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use cwm_contract::testing::shared;
 use tempfile::tempdir;
 
-use super::{dropped, games, golden, parse, shared};
+use super::{dropped, games, golden, parse};
 
 /// A file, what ours drops in it, and the games that only one of the two keeps: `-` theirs, `+` ours.
 struct Case {
@@ -175,11 +176,10 @@ const CASES: &[Case] = &[
 
 #[test]
 fn awkward_files_differ_only_where_that_is_known() {
-    let Some(shared) = shared() else { return };
-    let golden = golden::kept(&shared);
+    let (Some(golden), Some(awkward)) = (golden::kept(), shared("data/awkward")) else { return };
     for case in CASES {
         let folder = tempdir().unwrap();
-        let outcome = parse(folder.path(), &shared.join("data/awkward").join(case.file), &[]).unwrap();
+        let outcome = parse(folder.path(), &awkward.join(case.file), &[]).unwrap();
         assert_eq!(dropped(&outcome), case.dropped, "{}", case.file);
         let mut balance: BTreeMap<String, i32> = BTreeMap::new();
         for game in games(&outcome).iter() {
@@ -205,9 +205,9 @@ fn awkward_files_differ_only_where_that_is_known() {
     // One is cut, which is tested elsewhere; two hold no game.
     for file in ["23-empty-file.pgn", "24-whitespace.pgn"] {
         let folder = tempdir().unwrap();
-        let failure = parse(folder.path(), &shared.join("data/awkward").join(file), &[]).err().unwrap();
+        let failure = parse(folder.path(), &awkward.join(file), &[]).err().unwrap();
         assert!(failure.message.starts_with("there is no game in "), "{failure}");
     }
-    let files = std::fs::read_dir(shared.join("data/awkward")).unwrap().count();
+    let files = std::fs::read_dir(awkward).unwrap().count();
     assert_eq!(files, CASES.len() + 3);
 }

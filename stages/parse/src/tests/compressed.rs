@@ -2,10 +2,11 @@
 
 use std::io::Write;
 
+use cwm_contract::testing::shared;
 use cwm_contract::{Event, FailureKind, Value};
 use tempfile::tempdir;
 
-use super::{MOVES, game, games, parse, parse_text, shared};
+use super::{MOVES, game, games, parse, parse_text};
 
 /// Makes a compressed copy.
 type Compress = fn(&[u8]) -> Vec<u8>;
@@ -39,9 +40,8 @@ fn many_games(games: usize) -> String {
 
 #[test]
 fn the_cut_file_is_a_located_error() {
-    let Some(shared) = shared() else { return };
+    let Some(cut) = shared("data/awkward/34-ten-cut.pgn.zst") else { return };
     let folder = tempdir().unwrap();
-    let cut = shared.join("data/awkward/34-ten-cut.pgn.zst");
     let failure = parse(folder.path(), &cut, &[]).err().unwrap();
     assert_eq!(failure.kind, FailureKind::Input);
     let told = failure.message.split_once("34-ten-cut.pgn.zst: ").unwrap().1;

@@ -9,25 +9,13 @@ mod golden;
 mod mutated;
 mod sample;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cwm_chess::{GameRow, Games};
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Failure, Value};
 
 use crate::Parse;
-
-/// The folder of golden data; `None`, said on the way, where it is absent.
-fn shared() -> Option<PathBuf> {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
-        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-    });
-    if shared.join("golden/kept.parquet").exists() {
-        return Some(shared);
-    }
-    println!("skipped: {} is not there", shared.display());
-    None
-}
 
 /// Twenty plies.
 const MOVES: &str =

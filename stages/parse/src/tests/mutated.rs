@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use cwm_chess::DropReason as _;
 use cwm_chess::pgn::{Block, Blocks, MAX_GAME_BYTES, Meter, PgnSource, Text};
+use cwm_contract::testing::shared;
 use cwm_encoding::{LABELS, PlainMove};
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
-use super::{MOVES, game, shared};
+use super::{MOVES, game};
 use crate::authors;
 use crate::parsed_block::{GameOutcome, ParsedBlock};
 use crate::pipeline::{ReadErrorKind, read_all};
@@ -304,8 +305,7 @@ fn originals() -> Vec<Vec<u8>> {
         (game("a", MOVES) + "[Site \"?\"]\n\n1. d4 {x} (1. c4 (1. g4)) ; y\n1... d5 $1 *\n\n" + &game("b", MOVES))
             .into_bytes(),
     ];
-    if let Some(shared) = shared() {
-        let folder = shared.join("data/awkward");
+    if let Some(folder) = shared("data/awkward") {
         let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.sort();
         paths.retain(|path| path.metadata().unwrap().len() <= LARGEST);

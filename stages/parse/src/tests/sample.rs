@@ -4,17 +4,18 @@ use std::fs;
 use std::path::Path;
 
 use cwm_contract::Value;
+use cwm_contract::testing::shared;
 use tempfile::tempdir;
 
-use super::{counts, games, golden, parse, shared};
+use super::{counts, games, golden, parse};
 
 #[test]
 fn every_game_is_kept_or_dropped_as_by_the_paper_s_code() {
-    let Some(shared) = shared() else { return };
-    let expected: Vec<_> = golden::kept(&shared).into_iter().filter(|game| game.file == "lichess-sample.pgn").collect();
+    let (Some(golden), Some(sample)) = (golden::kept(), shared("data/lichess-sample.pgn.zst")) else { return };
+    let expected: Vec<_> = golden.into_iter().filter(|game| game.file == "lichess-sample.pgn").collect();
     assert_eq!(expected.len(), 14_807);
     let folder = tempdir().unwrap();
-    let outcome = parse(folder.path(), &shared.join("data/lichess-sample.pgn.zst"), &[]).unwrap();
+    let outcome = parse(folder.path(), &sample, &[]).unwrap();
     let found = games(&outcome);
     let mut kept = expected.iter().filter(|game| game.kept);
     for (at, game) in found.iter().enumerate() {
@@ -46,8 +47,7 @@ fn bytes(folder: &Path) -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn the_bytes_do_not_depend_on_the_number_of_cores() {
-    let Some(shared) = shared() else { return };
-    let sample = shared.join("data/lichess-sample.pgn.zst");
+    let Some(sample) = shared("data/lichess-sample.pgn.zst") else { return };
     let folders = [1, 2, 5, 2].map(|cores| (cores, tempdir().unwrap()));
     let outputs = folders.each_ref().map(|(cores, folder)| {
         let parameters = [("cores", Value::Int(*cores)), ("shard_games", Value::Int(6_000))];
@@ -61,8 +61,7 @@ fn the_bytes_do_not_depend_on_the_number_of_cores() {
 
 #[test]
 fn the_limit_counts_kept_games_in_the_order_of_the_file() {
-    let Some(shared) = shared() else { return };
-    let sample = shared.join("data/lichess-sample.pgn.zst");
+    let Some(sample) = shared("data/lichess-sample.pgn.zst") else { return };
     let folder = tempdir().unwrap();
     let all = parse(folder.path(), &sample, &[]).map(|outcome| games(&outcome)).unwrap();
     for (limit, cores) in [(1, 1), (7_000, 2), (14_100, 2)] {

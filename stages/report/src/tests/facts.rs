@@ -1,7 +1,8 @@
 //! The paper's facts against the paper's text, every one of them in both directions.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+
+use cwm_contract::testing::shared;
 
 /// Table, family, size, test set or stage, first step of the bin and metric of a fact, and its digits.
 type Fact = (String, String);
@@ -65,13 +66,7 @@ fn each_table_has_all_its_numbers() {
 
 /// The paper as text, where the shared folder has it.
 fn paper() -> Option<String> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let shared = std::env::var_os("CWM_SHARED").map_or_else(beside, PathBuf::from);
-    let text = std::fs::read_to_string(shared.join("paper/chess-world-model.txt"));
-    if text.is_err() {
-        println!("skipped: no paper/chess-world-model.txt in {} (set CWM_SHARED)", shared.display());
-    }
-    text.ok()
+    Some(std::fs::read_to_string(shared("paper/chess-world-model.txt")?).unwrap())
 }
 
 /// The lines between one that begins with `head` and the caption of that table.

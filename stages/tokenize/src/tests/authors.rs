@@ -1,20 +1,18 @@
 //! The awkward files by the authors' rules, through all data stages.
 
 use std::fs::File;
-use std::path::Path;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt16Type;
 use cwm_chess::Dataset;
 use cwm_contract::Value;
-use cwm_contract::testing::Trial;
+use cwm_contract::testing::{Trial, shared};
 use cwm_encoding::{EnPassant, LABELS, replay_into};
 use cwm_parse::Parse;
 use cwm_split::Split;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use tempfile::tempdir;
 
-use super::shared;
 use crate::Tokenize;
 
 #[derive(Debug, PartialEq)]
@@ -26,8 +24,8 @@ struct Game {
 }
 
 /// The kept games of all awkward files in order.
-fn golden(shared: &Path) -> Vec<Game> {
-    let file = File::open(shared.join("golden/awkward.parquet")).unwrap();
+fn golden() -> Option<Vec<Game>> {
+    let file = File::open(shared("golden/awkward.parquet")?).unwrap();
     let mut games = Vec::new();
     for batch in ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap() {
         let batch = batch.unwrap();
@@ -41,17 +39,16 @@ fn golden(shared: &Path) -> Vec<Game> {
             });
         }
     }
-    games
+    Some(games)
 }
 
 #[test]
 fn datasets_hold_golden_tokens_and_labels_of_games_that_no_standard_replay_reproduces() {
-    let Some(shared) = shared() else { return };
+    let (Some(golden), Some(awkward)) = (golden(), shared("data/awkward")) else { return };
     let folder = tempdir().unwrap();
     let key = folder.path().join("key");
     std::fs::write(&key, "cwm-test-key").unwrap();
-    let mut files: Vec<_> =
-        std::fs::read_dir(shared.join("data/awkward")).unwrap().map(|file| file.unwrap().path()).collect();
+    let mut files: Vec<_> = std::fs::read_dir(awkward).unwrap().map(|file| file.unwrap().path()).collect();
     // One compressed file is cut; the others hold the games of a plain one.
     files.retain(|file| file.extension().is_some_and(|extension| extension == "pgn"));
     files.sort();
@@ -89,7 +86,7 @@ fn datasets_hold_golden_tokens_and_labels_of_games_that_no_standard_replay_repro
     }
     found.sort_by_key(|(index, _)| *index);
     // Behind the three places where the authors' program stops one game each is kept.
-    let mut golden = golden(&shared).into_iter().peekable();
+    let mut golden = golden.into_iter().peekable();
     let behind = found.iter().filter(|(_, game)| golden.next_if(|expected| expected == game).is_none()).count();
     assert_eq!((behind, golden.next()), (3, None));
     assert_eq!((found.len(), carried), (213, 30));

@@ -1,23 +1,12 @@
 //! The classes that an independent program found.
 
 use cwm_chess::{DatasetRow, DatasetWriter, Games, SHARD_GAMES};
+use cwm_contract::testing::shared;
 use cwm_encoding::START;
 use cwm_parse::Parse;
 use sha2::{Digest, Sha256};
 
 use super::*;
-
-fn shared(file: &str) -> Option<PathBuf> {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
-        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-    });
-    let path = shared.join(file);
-    if !path.exists() {
-        println!("skipped: {} is not there", path.display());
-        return None;
-    }
-    Some(path)
-}
 
 /// The kept games of the sample as a dataset.
 fn kept(sample: &Path) -> Bench {

@@ -2,15 +2,16 @@
 //! over in silence.
 
 use cwm_contract::Comparison;
+use cwm_contract::testing::shared;
 use serde_json::{Value, json};
 
 use super::files::Pieces;
 use super::planted::Beside;
-use super::{faults, golden, judge, judge_file};
+use super::{faults, judge, judge_file};
 
 #[test]
 fn counts_of_labels_are_compared_and_not_relied_upon() {
-    let Some(golden) = golden() else { return };
+    let Some(golden) = shared("parity") else { return };
     let beside = Beside::new(&golden, "slice_diag-tiny.safetensors");
     let huge = |entry: &mut Value| entry["head_losses"]["side"] = json!({ "loss_sum": 1.0, "denom": 1e9 });
     let forms = ["", " (scan sequential)", " (decomposed)", " (step by step)"];
@@ -28,7 +29,7 @@ fn counts_of_labels_are_compared_and_not_relied_upon() {
 
 #[test]
 fn a_configuration_of_another_model_is_refused() {
-    let Some(golden) = golden() else { return };
+    let Some(golden) = shared("parity") else { return };
     let told = |file: &str, change: &dyn Fn(&mut Value)| Beside::new(&golden, file).seen(change).unwrap_err();
     let mamba = "mamba2-tiny.safetensors";
     assert_eq!(
@@ -70,7 +71,7 @@ fn a_configuration_of_another_model_is_refused() {
 
 #[test]
 fn what_the_command_line_says_goes_before_the_configuration_which_is_noted() {
-    let Some(folder) = golden() else { return };
+    let Some(folder) = shared("parity") else { return };
     let file = folder.join("gdn_neg-tiny.safetensors");
     let Comparison { result, notes, .. } = judge(&[&file], Some("gated_deltanet_pos"), &[]).pop().unwrap();
     assert!(result.is_ok());
@@ -80,7 +81,7 @@ fn what_the_command_line_says_goes_before_the_configuration_which_is_noted() {
 
 #[test]
 fn names_of_parameters_that_the_model_does_not_have_are_refused() {
-    let Some(golden) = golden() else { return };
+    let Some(golden) = shared("parity") else { return };
     let beside = Beside::new(&golden, "gdn_neg-tiny.safetensors");
     let exempt = |entry: &mut Value| {
         entry["no_weight_decay_params_upstream"].as_array_mut().unwrap().push("nobody".into());
@@ -103,7 +104,7 @@ fn names_of_parameters_that_the_model_does_not_have_are_refused() {
 
 #[test]
 fn one_tensor_that_others_of_its_kind_stand_beside_is_missed() {
-    let Some(folder) = golden() else { return };
+    let Some(folder) = shared("parity") else { return };
     let name = "slice_diag-tiny.safetensors";
     let pieces = Pieces::read(&folder.join(name));
     let place = tempfile::tempdir().unwrap();
@@ -117,7 +118,7 @@ fn one_tensor_that_others_of_its_kind_stand_beside_is_missed() {
 
 #[test]
 fn a_manifest_that_is_none_is_reported() {
-    let Some(folder) = golden() else { return };
+    let Some(folder) = shared("parity") else { return };
     let place = tempfile::tempdir().unwrap();
     let (name, manifest) = ("slice_diag-tiny.safetensors", place.path().join("manifest.json"));
     std::fs::copy(folder.join(name), place.path().join(name)).unwrap();
@@ -136,7 +137,7 @@ fn a_manifest_that_is_none_is_reported() {
 /// gradients near 0 have gone into the weights; those of others to 1e-4 throughout.
 #[test]
 fn norms_of_a_trace_may_be_further_off_where_signs_went_into_the_weights() {
-    let Some(golden) = golden() else { return };
+    let Some(golden) = shared("parity") else { return };
     let norms = |file: &str, step: usize, factor: f64| {
         let changed = |entry: &mut Value| {
             let norm = &mut entry["train_trace"]["grad_norms"][step];

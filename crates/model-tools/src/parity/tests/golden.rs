@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use super::{faults, golden, judge, worst};
+use cwm_contract::testing::shared;
+
+use super::{faults, judge, worst};
 
 const FAMILIES: [&str; 8] =
     ["transformer", "slice_bd8", "slice_diag", "gdn_neg", "gdn_pos", "mamba2", "mamba3_siso", "mamba3_mimo4"];
 
 #[test]
 fn every_golden_file_is_within_the_tolerances() {
-    let Some(folder) = golden() else { return };
+    let Some(folder) = shared("parity") else { return };
     let comparisons = judge(&[&folder], None, &[]);
     let names: BTreeSet<&str> = comparisons.iter().map(|comparison| comparison.name.as_str()).collect();
     for name in ["lr-schedules", "metrics", "param-counts"] {
@@ -64,7 +66,7 @@ const NONE_BESIDE_IT: &str = "train_trace, fp64_loss, global_grad_norm, param_co
 
 #[test]
 fn without_a_manifest_names_and_shapes_tell_the_model() {
-    let Some(folder) = golden() else { return };
+    let Some(folder) = shared("parity") else { return };
     let bare = tempfile::tempdir().unwrap();
     for family in FAMILIES {
         let file = format!("{family}-tiny.safetensors");
@@ -87,7 +89,7 @@ fn without_a_manifest_names_and_shapes_tell_the_model() {
 
 #[test]
 fn what_names_do_not_tell_must_be_said() {
-    let Some(folder) = golden() else { return };
+    let Some(folder) = shared("parity") else { return };
     let bare = tempfile::tempdir().unwrap();
     let file = bare.path().join("x.safetensors");
     std::fs::copy(folder.join("gdn_pos-tiny.safetensors"), &file).unwrap();

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use cwm_contract::testing::shared;
+
 use super::files::Pieces;
-use super::{faults, judge, judge_file, shared, worst};
+use super::{faults, judge, judge_file, worst};
 
 const FOLDER: &str = "systems/inside-models-golden";
 

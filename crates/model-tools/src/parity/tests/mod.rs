@@ -7,27 +7,11 @@ mod inside_models;
 mod planted;
 mod spoiled;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cwm_contract::{Comparison, ModelTools, ParityRequest, Quantity};
 
 use crate::ChessModelTools;
-
-/// The golden fixtures, or `None` (with a line that says so) where they are not at hand.
-fn golden() -> Option<PathBuf> {
-    shared("parity")
-}
-
-/// A folder of the golden data, or `None` (with a line that says so) where it is not at hand.
-fn shared(folder: &str) -> Option<PathBuf> {
-    let beside = || PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared");
-    let folder = std::env::var_os("CWM_SHARED").map_or_else(beside, PathBuf::from).join(folder);
-    if !folder.is_dir() {
-        eprintln!("skipped: no golden data at {} (set CWM_SHARED)", folder.display());
-        return None;
-    }
-    Some(folder)
-}
 
 /// The comparisons of the files or folders at `paths`.
 fn judge(paths: &[&Path], family: Option<&str>, options: &[(&str, &str)]) -> Vec<Comparison> {

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use cwm_contract::Comparison;
+use cwm_contract::testing::shared;
 
 use super::files::Pieces;
-use super::{faults, golden, judge, judge_file};
+use super::{faults, judge, judge_file};
 
 #[track_caller]
 fn assert_seen(comparison: &Comparison, where_at_least: &[&str]) {
@@ -17,7 +18,7 @@ fn assert_seen(comparison: &Comparison, where_at_least: &[&str]) {
 
 #[test]
 fn wrong_options_are_seen() {
-    let Some(folder) = golden() else { return };
+    let Some(folder) = shared("parity") else { return };
     let file = |name: &str| folder.join(format!("{name}.safetensors"));
     let judged = |name: &str, family: Option<&str>, options: &[(&str, &str)]| {
         judge(&[&file(name)], family, options).pop().unwrap()
@@ -48,7 +49,7 @@ fn wrong_options_are_seen() {
 /// Weights that are a little off, as if a computation were.
 #[test]
 fn weights_that_are_a_little_off_are_seen() {
-    let Some(folder) = golden() else { return };
+    let Some(folder) = shared("parity") else { return };
     let place = tempfile::tempdir().unwrap();
     let changes: [(&str, &str, f32, &str); 7] = [
         ("transformer-tiny", "param.blocks.0.norm1.weight", 1.001, "mid.block0.attn"),
@@ -72,7 +73,7 @@ fn weights_that_are_a_little_off_are_seen() {
 /// Only what is changed is seen: nothing else of a sound fixture goes wrong with it.
 #[test]
 fn every_kind_of_number_is_compared() {
-    let Some(folder) = golden() else { return };
+    let Some(folder) = shared("parity") else { return };
     let name = "slice_bd8-tiny.safetensors";
     let pieces = Pieces::read(&folder.join(name));
     let place = tempfile::tempdir().unwrap();
@@ -142,7 +143,7 @@ fn of_trace(name: &str) -> Result<Vec<String>, String> {
 
 #[test]
 fn numbers_of_the_manifest_are_compared() {
-    let Some(golden) = golden() else { return };
+    let Some(golden) = shared("parity") else { return };
     let beside = Beside::new(&golden, "mamba2-tiny.safetensors");
     let seen = |change: &dyn Fn(&mut serde_json::Value)| beside.seen(change);
     assert_eq!(seen(&|_| {}), Ok(Vec::new()));
@@ -174,7 +175,7 @@ fn numbers_of_the_manifest_are_compared() {
 /// decay they would be longer by what five updates take, 5e-5.
 #[test]
 fn a_trace_shows_whether_marked_parameters_of_mamba_decay() {
-    let Some(golden) = golden() else { return };
+    let Some(golden) = shared("parity") else { return };
     for (file, names) in [
         ("mamba2-tiny.safetensors", ["A_log", "D", "dt_bias"].as_slice()),
         ("mamba3_siso-tiny.safetensors", &["D", "dt_bias"]),
@@ -193,7 +194,7 @@ fn a_trace_shows_whether_marked_parameters_of_mamba_decay() {
 
 #[test]
 fn what_a_manifest_lacks_or_misspells_is_reported() {
-    let Some(golden) = golden() else { return };
+    let Some(golden) = shared("parity") else { return };
     let beside = Beside::new(&golden, "slice_diag-tiny.safetensors");
     let told = |change: &dyn Fn(&mut serde_json::Value)| {
         let Comparison { left_out, notes, result, .. } = beside.judged(change);
@@ -227,7 +228,7 @@ fn what_a_manifest_lacks_or_misspells_is_reported() {
 
 #[test]
 fn numbers_of_other_files_are_compared() {
-    let Some(folder) = golden() else { return };
+    let Some(folder) = shared("parity") else { return };
     let place = tempfile::tempdir().unwrap();
     let seen = |file: &str, change: &dyn Fn(&mut serde_json::Value)| {
         let mut value = serde_json::from_slice(&std::fs::read(folder.join(file)).unwrap()).unwrap();

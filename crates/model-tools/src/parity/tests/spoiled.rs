@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use cwm_contract::testing::shared;
 use cwm_contract::{FailureKind, ModelTools, ParityRequest};
 use proptest::prelude::*;
 use safetensors::tensor::Dtype;
 
 use super::files::{Pieces, Stored};
-use super::{faults, golden, judge, judge_file};
+use super::{faults, judge, judge_file};
 use crate::ChessModelTools;
 
 fn error(path: &Path) -> String {
@@ -16,7 +17,7 @@ fn error(path: &Path) -> String {
 
 #[test]
 fn what_is_missing_or_wrong_is_named() {
-    let Some(folder) = golden() else { return };
+    let Some(folder) = shared("parity") else { return };
     let name = "mamba3_siso-tiny.safetensors";
     let pieces = Pieces::read(&folder.join(name));
     let place = tempfile::tempdir().unwrap();
@@ -86,7 +87,7 @@ fn what_is_missing_or_wrong_is_named() {
 
 #[test]
 fn rows_of_a_table_must_be_in_it() {
-    let Some(folder) = golden() else { return };
+    let Some(folder) = shared("parity") else { return };
     let name = "slice_diag-d128.safetensors";
     let pieces = Pieces::read(&folder.join(name));
     let place = tempfile::tempdir().unwrap();
@@ -104,7 +105,7 @@ fn rows_of_a_table_must_be_in_it() {
 
 #[test]
 fn files_that_are_no_fixtures_keep_nobody_from_the_others() {
-    let Some(folder) = golden() else { return };
+    let Some(folder) = shared("parity") else { return };
     let place = tempfile::tempdir().unwrap();
     let whole = std::fs::read(folder.join("slice_diag-tiny.safetensors")).unwrap();
     for (name, bytes) in [
@@ -133,7 +134,7 @@ fn files_that_are_no_fixtures_keep_nobody_from_the_others() {
 
 #[test]
 fn a_manifest_stands_for_what_it_names_and_nothing_is_compared_twice() {
-    let Some(folder) = golden() else { return };
+    let Some(folder) = shared("parity") else { return };
     let place = tempfile::tempdir().unwrap();
     let (file, manifest) = (place.path().join("slice_diag-tiny.safetensors"), place.path().join("manifest.json"));
     std::fs::copy(folder.join("slice_diag-tiny.safetensors"), &file).unwrap();
@@ -176,7 +177,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_the_judge_panic(at in 0usize..16_000, byte: u8, cut in prop::option::of(0usize..1_600_000)) {
-        let Some(folder) = golden() else { return Ok(()) };
+        let Some(folder) = shared("parity") else { return Ok(()) };
         let mut bytes = std::fs::read(folder.join("slice_diag-tiny.safetensors")).unwrap();
         bytes[at] = byte;
         bytes.truncate(cut.unwrap_or(bytes.len()));

@@ -4,19 +4,20 @@ mod inside_models;
 
 use std::collections::BTreeMap;
 
+use cwm_contract::testing::shared;
 use safetensors::SafeTensors;
 use serde_json::Value;
 
 use crate::gradient::GradientSum;
 use crate::heads::choice::{self, NONE, Targets};
 use crate::parameters::Weights;
-use crate::testing::{both_implementations, golden, values};
+use crate::testing::{both_implementations, values};
 use crate::{Architecture, DeviceWeights, ForwardPass, Network, Tokens, device};
 
 const FOLDER: &str = "systems/board-vs-moves-golden";
 
 fn models() -> Option<Value> {
-    let file = golden(&format!("{FOLDER}/models.json"))?;
+    let file = shared(&format!("{FOLDER}/models.json"))?;
     Some(serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap())
 }
 
@@ -189,7 +190,7 @@ fn each_fixture(check: impl Fn(&Value, &Fixture<'_>, &Network)) {
     let fixtures = models["fixtures"].as_array().unwrap();
     assert_eq!(fixtures.len(), 5);
     for entry in fixtures {
-        let file = golden(&format!("{FOLDER}/{}", entry["file"].as_str().unwrap())).unwrap();
+        let file = shared(&format!("{FOLDER}/{}", entry["file"].as_str().unwrap())).unwrap();
         let (bytes, network) = (std::fs::read(file).unwrap(), network(entry));
         let fixture = Fixture::read(&bytes, network.architecture().vocabulary as u32 - 1);
         both_implementations(|| check(entry, &fixture, &network));

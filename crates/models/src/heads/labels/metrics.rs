@@ -111,12 +111,13 @@ fn share(part: u64, whole: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use cwm_contract::testing::shared;
+
     use super::*;
-    use crate::testing::golden;
 
     #[test]
     fn the_authors_summary_comes_out() {
-        let Some(file) = golden("parity/metrics.json") else { return };
+        let Some(file) = shared("parity/metrics.json") else { return };
         let golden: serde_json::Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
         let bin = golden["bin_size"].as_u64().unwrap() as usize;
         let mut whole = Tally::default();

@@ -2,18 +2,15 @@
 
 use std::collections::HashMap;
 
+use cwm_contract::testing::shared;
+
 use super::*;
 
 /// The authors' predictions, targets and summary, by way of the stage: games that carry their targets as labels.
 #[test]
 fn the_authors_metrics_come_out() {
-    let shared = std::env::var_os("CWM_SHARED").map(std::path::PathBuf::from);
-    let shared = shared.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"));
-    let Ok(golden) = std::fs::read(shared.join("parity/metrics.json")) else {
-        println!("skipped: no reference data at {} (set CWM_SHARED)", shared.display());
-        return;
-    };
-    let golden: serde_json::Value = serde_json::from_slice(&golden).unwrap();
+    let Some(golden) = shared("parity/metrics.json") else { return };
+    let golden: serde_json::Value = serde_json::from_slice(&std::fs::read(golden).unwrap()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let (mut rows, mut game) = (Vec::new(), 0);
     let mut writer = DatasetWriter::create(&folder.path().join("dataset"), 9).unwrap().labelled(true);

@@ -6,15 +6,11 @@ use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use cwm_answers::{AnswersWriter, GradesWriter};
+use cwm_contract::testing::shared;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::json;
 
 use super::*;
-
-fn golden() -> Option<PathBuf> {
-    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from)?;
-    Some(shared.join("systems/reasoning-golden")).filter(|folder| folder.exists())
-}
 
 /// The published items, as lines.
 fn items(file: PathBuf) -> String {
@@ -66,10 +62,7 @@ fn published(table: &str) -> Vec<Measure> {
 
 #[test]
 fn the_published_answers_give_the_papers_tables() {
-    let Some(golden) = golden() else {
-        println!("skipped: CWM_SHARED has no systems/reasoning-golden");
-        return;
-    };
+    let Some(golden) = shared("systems/reasoning-golden") else { return };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("items");
     std::fs::write(&file, items(golden.join("replay-items.parquet"))).unwrap();

@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 
 use burn::tensor::{Tensor, TensorData};
+use cwm_contract::testing::shared;
 use safetensors::SafeTensors;
 use serde_json::Value;
 
 use super::{AdamW, Fixture, apart, games, norm, whole};
 use crate::heads::choice::NONE;
-use crate::testing::{both_implementations, golden, values};
+use crate::testing::{both_implementations, values};
 use crate::{Architecture, Change, DeviceWeights, Edit, ForwardPass, Network, Sites, Tokens, device};
 
 const FOLDER: &str = "systems/inside-models-golden";
@@ -50,13 +51,13 @@ fn read(bytes: &[u8]) -> Fixture<'_> {
 
 /// Does `check` with the entry of each fixture in the manifest, the fixture and its model, in both implementations.
 fn each_fixture(check: impl Fn(&Value, &Fixture<'_>, &Network)) {
-    let Some(manifest) = golden(&format!("{FOLDER}/manifest.json")) else { return };
+    let Some(manifest) = shared(&format!("{FOLDER}/manifest.json")) else { return };
     let manifest: Value = serde_json::from_slice(&std::fs::read(manifest).unwrap()).unwrap();
     let fixtures: Vec<&Value> =
         manifest["fixtures"].as_array().unwrap().iter().filter(|entry| entry["kind"] == "gpt2").collect();
     assert_eq!(fixtures.len(), 2);
     for entry in fixtures {
-        let file = golden(&format!("{FOLDER}/{}", entry["file"].as_str().unwrap())).unwrap();
+        let file = shared(&format!("{FOLDER}/{}", entry["file"].as_str().unwrap())).unwrap();
         let (bytes, network) = (std::fs::read(file).unwrap(), network(entry));
         assert_eq!(network.layout().total() as u64, entry["parameters"].as_u64().unwrap());
         let fixture = read(&bytes);
@@ -97,7 +98,7 @@ fn logits_and_the_stream_at_every_site_are_those_of_the_fixtures() {
             whole_streams.set(whole_streams.get() + 1);
         }
     });
-    assert!(whole_streams.get() == 2 || golden(FOLDER).is_none(), "one fixture, in both implementations");
+    assert!(whole_streams.get() == 2 || shared(FOLDER).is_none(), "one fixture, in both implementations");
 }
 
 #[test]

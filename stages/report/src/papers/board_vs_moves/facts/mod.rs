@@ -91,6 +91,8 @@ impl Facts {
 
 #[cfg(test)]
 mod tests {
+    use cwm_contract::testing::shared;
+
     use super::*;
 
     /// The files are those of the folder from which they were taken, and every line is a fact.
@@ -98,14 +100,7 @@ mod tests {
     fn the_files_are_the_shared_ones() {
         let lines: usize = FILES.iter().map(|file| file.lines().count() - 1).sum();
         assert_eq!((Facts::load().0.len(), lines), (366 + 52 + 20 + 11, 366 + 52 + 20 + 11));
-        let shared = std::env::var_os("CWM_SHARED").map(std::path::PathBuf::from).unwrap_or_else(|| {
-            std::path::PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-        });
-        let folder = shared.join("systems/board-vs-moves-paper");
-        if !folder.exists() {
-            println!("skipped: {} is not there", folder.display());
-            return;
-        }
+        let Some(folder) = shared("systems/board-vs-moves-paper") else { return };
         for (name, file) in ["text", "hyperparameters", "stockfish-levels", "authors-repository"].iter().zip(FILES) {
             assert_eq!(std::fs::read_to_string(folder.join(format!("{name}.csv"))).unwrap(), file);
         }

@@ -80,6 +80,8 @@ fn list<'a>(id: &str, title: &str, caption: &str, facts: impl Iterator<Item = &'
 
 #[cfg(test)]
 mod tests {
+    use cwm_contract::testing::shared;
+
     use super::*;
 
     /// The files are those of the folder from which they were taken, and every line is a fact.
@@ -87,14 +89,7 @@ mod tests {
     fn the_files_are_the_shared_ones() {
         let facts = Facts::load();
         assert_eq!((facts.facts.len(), facts.code.len()), (FACTS.lines().count() - 1, CODE.lines().count() - 1));
-        let shared = std::env::var_os("CWM_SHARED").map(std::path::PathBuf::from).unwrap_or_else(|| {
-            std::path::PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-        });
-        let folder = shared.join("systems/inside-models-paper");
-        if !folder.exists() {
-            println!("skipped: {} is not there", folder.display());
-            return;
-        }
+        let Some(folder) = shared("systems/inside-models-paper") else { return };
         for (name, file) in [("facts.csv", FACTS), ("code.csv", CODE)] {
             assert_eq!(std::fs::read_to_string(folder.join(name)).unwrap(), file);
         }

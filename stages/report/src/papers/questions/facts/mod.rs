@@ -175,6 +175,8 @@ fn is_run(row: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use cwm_contract::testing::shared;
+
     use super::*;
 
     /// The files are those of the folder from which they were taken, and every line is a fact.
@@ -183,14 +185,7 @@ mod tests {
         assert_eq!(Facts::load().0.len(), FACTS.lines().count() - 1);
         assert!(TABLES.lines().all(|line| fields(line).len() == 5));
         assert!(PARAMETERS.lines().all(|line| fields(line).len() == 5));
-        let shared = std::env::var_os("CWM_SHARED").map(std::path::PathBuf::from).unwrap_or_else(|| {
-            std::path::PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
-        });
-        let folder = shared.join("systems/questions-paper");
-        if !folder.exists() {
-            println!("skipped: {} is not there", folder.display());
-            return;
-        }
+        let Some(folder) = shared("systems/questions-paper") else { return };
         for (name, file) in [("facts.csv", FACTS), ("tables.csv", TABLES), ("parameters.csv", PARAMETERS)] {
             assert_eq!(std::fs::read_to_string(folder.join(name)).unwrap(), file);
         }

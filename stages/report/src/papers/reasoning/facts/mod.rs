@@ -152,17 +152,16 @@ fn cell(Fact { unit, printed, .. }: &Fact) -> Cell {
 
 #[cfg(test)]
 mod tests {
+    use cwm_contract::testing::shared;
+
     use super::*;
 
     /// The files of the folder from which the facts were taken, one after the other.
     #[test]
     fn the_file_is_the_shared_ones() {
         assert_eq!(Facts::load().0.len(), FACTS.lines().count() - 1);
-        let Some(shared) = std::env::var_os("CWM_SHARED").map(std::path::PathBuf::from) else {
-            println!("skipped: CWM_SHARED is not set");
-            return;
-        };
-        let file = |name: &str| std::fs::read_to_string(shared.join(format!("systems/reasoning-paper/{name}.csv")));
+        let Some(folder) = shared("systems/reasoning-paper") else { return };
+        let file = |name: &str| std::fs::read_to_string(folder.join(format!("{name}.csv")));
         let names = ["text", "figure-2", "table-1", "table-2", "table-3", "tables-4-5", "authors-code"];
         let mut all = String::new();
         for name in names {
