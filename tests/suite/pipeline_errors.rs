@@ -29,6 +29,20 @@ fn a_misspelt_parameter_gets_a_suggestion() {
 }
 
 #[test]
+fn a_weight_of_a_mix_that_is_of_no_source_is_found_before_anything_runs() {
+    refused(
+        "cwm: 1\nstages:\n  e:\n    stage: command\n    matrix: { of: [a, b] }\n    with: { of: $of, run: 'echo > \"$out\"' }\n    \
+         outputs: { out: { format: examples, ext: jsonl } }\n  mixed:\n    stage: mix\n    from: { examples: e }\n    \
+         with: { weights: { \"e[of=a]\": 1, e: 1 }, tokens: 9 }\n",
+        &[
+            "pipeline.yaml:11:13",
+            "parameter `weights` has `e`, which is no source",
+            "the sources are `e[of=a]`, `e[of=b]`",
+        ],
+    );
+}
+
+#[test]
 fn a_file_in_place_of_a_stage_gets_the_path_that_names_it() {
     let context = Context::with("cwm: 1\nstages:\n  a: { stage: command, from: f.txt, with: { run: x } }\n");
     context.write("f.txt", "1");

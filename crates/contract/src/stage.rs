@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    Context, ExternalSource, Failure, Input, Output, ParameterError, ParameterSpec, ProbeContext, ProbeOutput, Values,
+    Context, ExternalSource, Failure, Input, Label, Output, ParameterError, ParameterSpec, ProbeContext, ProbeOutput,
+    Values,
 };
 
 /// A kind of stage.
@@ -41,6 +42,11 @@ pub trait Stage: Send + Sync {
     /// [`Stage::check`].
     fn check_inputs_for(&self, _values: &Values, _given: &[&str]) -> Option<String> {
         None
+    }
+
+    /// Checks the parameters of a cell that name sources of its inputs. `inputs` has the labels of the sources of each, by its name.
+    fn check_labels(&self, _values: &Values, _inputs: &[(&str, Vec<&Label>)]) -> Vec<ParameterError> {
+        Vec::new()
     }
 
     /// Returns the parameters that have no effect given the others. They are excluded from the key, so changing them does

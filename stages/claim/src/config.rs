@@ -25,7 +25,7 @@ parameters! {
         /// about findings: `probe.occupied[network=trained] > probe.occupied[network=untrained] + 0.05`, `legality.loss[of=all]
         /// < 2.2`; of several that fit, such as those of all layers, the largest counts. Or about grades:
         /// `after.reward > before.reward on reasoning_predict_move`, paired by item, for every two runs of these stages whose
-        /// labels have the same coordinates. With `>=` it is enough that the interval of the difference is not wholly below 0; on the
+        /// labels have the same coordinates; `after[data=a].reward > before[data=b].reward on …` names them. With `>=` it is enough that the interval of the difference is not wholly below 0; on the
         /// right may stand a number, and `on every task` is each by itself. Measures of grades: reward, score, legal, right.
         pub expect: Vec<String>,
         /// Number of bootstrap resamples for the intervals.

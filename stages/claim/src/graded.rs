@@ -3,19 +3,21 @@
 use std::fmt;
 use std::str::FromStr;
 
+use cwm_contract::Label;
 use cwm_measures::{CONFIDENCE, Estimate, GradeMeasure, GradedRuns, Resampling};
 use serde_json::json;
 
 use crate::claim::Checked;
 
 /// The form of such a claim.
-const FORM: &str =
-    "STAGE.MEASURE > STAGE.MEASURE on TASK, with `>=`, with a number in place of the right side, or with `every task`";
+const FORM: &str = "STAGE.MEASURE > STAGE.MEASURE on TASK, with `>=`, with a number in place of the right side, with `every task`, \
+                    or with STAGE[AXIS=VALUE] for a stage";
 
 /// What stands for all tasks.
 const EVERY: &str = "every task";
 
-/// That a measure of a stage's runs is larger than that of another stage's runs of the same coordinates, or than a number.
+/// That a measure of a stage's runs is larger than that of another stage's runs of the same coordinates, or than a number. Coordinates
+/// that a side names select runs on the left, and stand in place of those of the left run on the right.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GradeClaim {
     text: String,
@@ -27,11 +29,28 @@ pub struct GradeClaim {
     task: Option<String>,
 }
 
-/// A measure of the runs of a stage.
+/// A measure of the runs of a stage, or of those that have some coordinates.
 #[derive(Clone, Debug, PartialEq)]
 struct Side {
-    stage: String,
+    label: Label,
     measure: GradeMeasure,
+}
+
+/// The axes and values of a run.
+type Coordinates = [(String, String)];
+
+impl Side {
+    /// Returns true if a run of the stage has the coordinates that this side names.
+    fn selects(&self, run: &Coordinates) -> bool {
+        self.label.coordinates.iter().all(|named| run.contains(named))
+    }
+
+    /// The coordinates of the run that stands beside one on the left.
+    fn beside(&self, left: &Coordinates) -> Vec<(String, String)> {
+        let with_named =
+            |(axis, value): &(String, String)| (axis.clone(), self.label.coordinate(axis).unwrap_or(value).to_owned());
+        left.iter().map(with_named).collect()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -52,13 +71,14 @@ impl GradeClaim {
     /// # Errors
     /// There are no such runs, or they have no such number, as a phrase.
     pub fn check(&self, graded: &GradedRuns, resampling: Resampling) -> Result<Vec<Checked>, String> {
-        let left = graded.of_stage(&self.left.stage);
+        let mut left = graded.of_stage(&self.left.label.stage);
+        left.retain(|(_, coordinates)| self.left.selects(coordinates));
         if left.is_empty() {
             let there: Vec<&str> = graded.names().collect();
-            let stage = &self.left.stage;
+            let label = &self.left.label;
             return Err(match there.as_slice() {
-                [] => format!("there are no grades of a run `{stage}`, and none of another that has rewards"),
-                there => format!("there are no grades of a run `{stage}`, only of {}", there.join(", ")),
+                [] => format!("there are no grades of a run `{label}`, and none of another that has rewards"),
+                there => format!("there are no grades of a run `{label}`, only of {}", there.join(", ")),
             });
         }
         let mut checked = Vec::new();
@@ -66,9 +86,10 @@ impl GradeClaim {
             let other = match &self.right {
                 Right::Number(_) => None,
                 Right::Side(side) => {
-                    let others = graded.of_stage(&side.stage);
-                    let other = others.into_iter().find(|(_, theirs)| *theirs == coordinates);
-                    Some(other.ok_or_else(|| format!("no run `{}` has the coordinates of {run}", side.stage))?.0)
+                    let wanted = side.beside(&coordinates);
+                    let others = graded.of_stage(&side.label.stage);
+                    let other = others.into_iter().find(|(_, theirs)| *theirs == wanted && side.selects(theirs));
+                    Some(other.ok_or_else(|| format!("no run `{}` has the coordinates of {run}", side.label))?.0)
                 }
             };
             let tasks: Vec<&str> = match &self.task {
@@ -131,7 +152,7 @@ impl FromStr for Side {
         let (stage, name) = parts.ok_or_else(|| format!("`{}` is not of the form STAGE.MEASURE", text.trim()))?;
         let known = || GradeMeasure::ALL.map(GradeMeasure::name).join(", ");
         let measure = GradeMeasure::named(name).ok_or_else(|| format!("has `{name}`, which is none of {}", known()))?;
-        Ok(Side { stage: stage.to_owned(), measure })
+        Ok(Side { label: stage.parse()?, measure })
     }
 }
 

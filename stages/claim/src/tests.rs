@@ -228,11 +228,18 @@ fn claims_about_grades_hold_for_every_two_runs_of_equal_coordinates() {
         "after.reward >= before.reward on every task",
         "oracle.score >= 1 on every task",
         "after.right > 0.1 on choice",
+        "after[data=b].reward > before[data=a].reward on moves",
+        "after[data=a].legal > 0.7 on moves",
     ];
     let lines = of_grades(&claims).unwrap();
     let found: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(found.len(), 2 + 2 + 4 + 2 + 2);
-    let (first, last) = (&found[0], &found[11]);
+    assert_eq!(found.len(), 2 + 2 + 4 + 2 + 2 + 1 + 1);
+    let (first, last, selected) = (&found[0], &found[11], &found[12]);
+    assert_eq!(
+        (&selected["left"]["run"], &selected["right"]["run"]),
+        (&"after[data=b]".into(), &"before[data=a]".into())
+    );
+    assert_eq!(found[13]["left"]["run"], "after[data=a]");
     assert_eq!((&first["left"]["run"], &first["right"]["run"]), (&"after[data=a]".into(), &"before[data=a]".into()));
     // 50 of 60 and 20 of 60, and the 20 are among the 50: the deviation of the mean of 30 ones in 60 is 0.065.
     assert_eq!((&first["difference"], &first["items"]), (&0.5.into(), &60.into()));
@@ -250,6 +257,8 @@ fn claims_about_grades_that_do_not_hold_or_cannot_are_refused() {
     for (claim, wrong) in [
         ("trained.reward > before.reward on moves", "there are no grades of a run `trained`, only of after[data=a], "),
         ("oracle.reward > before.reward on moves", "no run `before` has the coordinates of oracle"),
+        ("oracle.reward > before[data=a].reward on moves", "no run `before[data=a]` has the coordinates of oracle"),
+        ("after[data=c].reward > 0 on moves", "there are no grades of a run `after[data=c]`, only of after[data=a], "),
         ("after.legal > before.legal on choice", "after[data=a] has no such number on choice"),
         ("after.speed > before.reward on moves", "has `speed`, which is none of reward, score, legal, right"),
         ("after.reward < before.reward on moves", "which is not of the form STAGE.MEASURE > STAGE.MEASURE on TASK"),

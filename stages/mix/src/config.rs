@@ -36,6 +36,15 @@ impl Config {
         vec![ParameterError::new("weights", fault)]
     }
 
+    /// Returns the fault of a weight that is of none of these sources.
+    pub fn check_sources(&self, sources: &[&Label]) -> Option<ParameterError> {
+        let weights = self.labels().ok()?;
+        let (unknown, _) = weights.iter().find(|(label, _)| !sources.contains(&label))?;
+        let sources: Vec<String> = sources.iter().map(|label| format!("`{label}`")).collect();
+        let hint = format!("the sources are {}", sources.join(", "));
+        Some(ParameterError::new("weights", format!("has `{unknown}`, which is no source")).maybe_hint(Some(hint)))
+    }
+
     /// The sources with their weights.
     ///
     /// # Errors

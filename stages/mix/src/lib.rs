@@ -8,7 +8,7 @@ mod run;
 mod tokens;
 
 use cwm_contract::{
-    Context, Failure, Format, Input, Needs, Output, ParameterError, ParameterSpec, Parameters, ProbeContext,
+    Context, Failure, Format, Input, Label, Needs, Output, ParameterError, ParameterSpec, Parameters, ProbeContext,
     ProbeOutput, Stage, Values,
 };
 
@@ -44,6 +44,11 @@ impl Stage for Mix {
 
     fn check(&self, values: &Values) -> Vec<ParameterError> {
         Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
+    }
+
+    fn check_labels(&self, values: &Values, inputs: &[(&str, Vec<&Label>)]) -> Vec<ParameterError> {
+        let sources = inputs.iter().flat_map(|(_, labels)| labels).copied().collect::<Vec<_>>();
+        Config::read(values).ok().and_then(|config| config.check_sources(&sources)).into_iter().collect()
     }
 
     fn needs(&self, _values: &Values) -> Needs {

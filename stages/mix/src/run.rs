@@ -2,7 +2,7 @@
 
 use std::io::{BufReader, BufWriter, Write};
 
-use cwm_contract::{Context, Failure, GroupInput, Label};
+use cwm_contract::{Context, Failure, GroupInput};
 use cwm_game::GameStream;
 use cwm_questions::write_line;
 use cwm_random::Random;
@@ -19,7 +19,9 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let counter = TokenCounter::open(config.tokenizer.as_ref().map(|file| &*file.0))?;
     let (mut sources, mut examples) = (Vec::new(), Vec::new());
-    for (input, weight) in weighted(context.group("examples"), &config)? {
+    let weights = config.labels().map_err(|wrong| Failure::input(format!("`weights` has {wrong}")))?;
+    for input in context.group("examples") {
+        let weight = weights.iter().find(|(label, _)| *label == input.label).map_or(0., |(_, weight)| *weight);
         context.check_cancelled()?;
         context.activity(format!("reading {}", input.label));
         let read = if weight > 0. { shuffled(input, &config)? } else { Vec::new() };
@@ -48,23 +50,6 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     fs_err::write(context.output("mixture")?, mixture + "\n")?;
     context.metric("tokens", mixed.mixture.tokens as f64);
     Ok(())
-}
-
-/// Each input with its weight.
-///
-/// # Errors
-/// A weight is that of no input.
-fn weighted<'a>(inputs: &'a [GroupInput], config: &Config) -> Result<Vec<(&'a GroupInput, f64)>, Failure> {
-    let weights = config.labels().map_err(|wrong| Failure::input(format!("`weights` has {wrong}")))?;
-    let is_input = |label: &Label| inputs.iter().any(|input| input.label == *label);
-    if let Some((unknown, _)) = weights.iter().find(|(label, _)| !is_input(label)) {
-        let labels: Vec<String> = inputs.iter().map(|input| format!("`{}`", input.label)).collect();
-        let message = format!("`weights` has `{unknown}`, which is no input");
-        return Err(Failure::input(message).hint(format!("the inputs are {}", labels.join(", "))));
-    }
-    let weight =
-        |input: &GroupInput| weights.iter().find(|(label, _)| *label == input.label).map_or(0., |(_, weight)| *weight);
-    Ok(inputs.iter().map(|input| (input, weight(input))).collect())
 }
 
 /// The examples of a source, in the order in which they are taken.

@@ -34,8 +34,8 @@ pub use linear::linear;
 pub use rms_norm::rms_norm;
 pub use swiglu::{Gate, silu_gate, swiglu};
 
-/// WorkerPool of the fixed order in which [`dot`] and [`sum`] add, the same on every processor.
-const LANES: usize = 16;
+/// Lanes of the fixed order in which [`dot`] and [`sum`] add, the same on every processor.
+pub(crate) const LANES: usize = 16;
 
 /// Σ a ⊙ b, added in 16 lanes, whatever the width of the processor's registers.
 #[inline(always)]
@@ -67,6 +67,23 @@ pub(crate) fn sum(a: &[f32]) -> f32 {
         *lane += a;
     }
     fold(lanes)
+}
+
+/// The largest element, without regard to NaNs; -∞ if there is no other.
+#[inline(always)]
+pub(crate) fn largest(a: &[f32]) -> f32 {
+    let larger = |a: f32, b: f32| if b > a { b } else { a };
+    let mut lanes = [f32::NEG_INFINITY; LANES];
+    let mut chunks = a.chunks_exact(LANES);
+    for chunk in &mut chunks {
+        for i in 0..LANES {
+            lanes[i] = larger(lanes[i], chunk[i]);
+        }
+    }
+    for (lane, &a) in lanes.iter_mut().zip(chunks.remainder()) {
+        *lane = larger(*lane, a);
+    }
+    lanes.into_iter().fold(f32::NEG_INFINITY, larger)
 }
 
 #[inline(always)]

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use cwm_contract::Needs;
+use cwm_contract::{Label, Needs, ParameterError};
 
 use super::bind::BoundInput;
 use super::cells::{Matrix, matrices};
@@ -16,7 +16,7 @@ use super::references::References;
 use super::settings::{CellSettings, settings};
 use super::substitute::{Scope, all};
 use super::variables::Variables;
-use super::{Body, Cell, ExportPlan, OutputPlan, StagePlan, command};
+use super::{Body, Cell, ExportPlan, InputPlan, OutputPlan, StagePlan, command};
 use crate::spec::{Spec, StageSpec};
 use cwm_core::{CodeOf, Diagnostic, Node, Problems, Registry};
 
@@ -148,6 +148,14 @@ impl<'a> Planner<'a> {
                     let message = format!("stage `{}` {problem}", matrix.labels[cell]);
                     self.problems.push(Diagnostic::at(stage.name.place, message));
                     return None;
+                }
+            }
+            if let (Body::Stage(built), Some(inputs)) = (&body, &inputs) {
+                let labels: Vec<(&str, Vec<&Label>)> = inputs.iter().map(InputPlan::labels).collect();
+                for ParameterError { parameter, message, hint } in built.check_labels(&values, &labels) {
+                    let place = given.get(&parameter).map_or(stage.name.place, |source| source.place);
+                    let message = format!("parameter `{parameter}` {message}");
+                    self.problems.push(Diagnostic::at(place, message).maybe_hint(hint));
                 }
             }
             Some(Cell {

@@ -160,6 +160,11 @@ pub struct InputPlan {
 }
 
 impl InputPlan {
+    /// Returns its name, and the labels of its sources.
+    pub fn labels(&self) -> (&str, Vec<&Label>) {
+        (&self.name, self.sources.iter().map(|source| &source.label).collect())
+    }
+
     /// Returns the label in the key of the source with this number: its position in a list, and nothing for a single artifact.
     pub fn key_label(&self, ordinal: usize) -> String {
         match &self.sources[..] {

@@ -7,8 +7,9 @@ use burn::tensor::activation::softmax;
 use burn::tensor::{Bool, Int, Tensor, TensorData};
 
 use super::Shape;
-use super::kernel::{probabilities, weighted_sum};
+use super::kernel::{scaled_softmax, weighted_sum};
 use crate::Precision;
+use crate::ops::dot;
 use crate::ops::implementation::{Implementation, implementation};
 use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::ops::padding::without_padding;
@@ -110,6 +111,15 @@ impl Kernel<2> for ContinuedKernel {
     fn backward(&self, _: [&[f32]; 2], _: Vec<Vec<f32>>, _: &[f32]) -> [Vec<f32>; 2] {
         unreachable!("passes that go on from others have no gradients")
     }
+}
+
+/// softmax of scale * (q · k_j) for all keys [row, head width].
+#[macerator::with_simd]
+fn probabilities<S: macerator::Simd>(q: &[f32], k: &[f32], scale: f32, row: &mut [f32]) {
+    for (p, k) in row.iter_mut().zip(k.chunks_exact(q.len())) {
+        *p = dot(q, k);
+    }
+    scaled_softmax(scale, row);
 }
 
 /// The same in Burn's operations.

@@ -1,11 +1,12 @@
 //! Attention on the processor, one head of one game after the other.
 
+use super::rows::{Columns, add_to_each, add_weighted};
 use super::{Mask, Shape};
 use crate::Precision;
 use crate::ops::attention::rotation::Rotation;
 use crate::ops::exp::exp;
 use crate::ops::kernel::Kernel;
-use crate::ops::{Dropout, dot, sum};
+use crate::ops::{Dropout, LANES, dot, largest, sum};
 
 /// The operation.
 #[derive(Debug)]
@@ -91,14 +92,17 @@ impl Kernel<1> for AttentionKernel {
         let mut out = vec![0.0; self.shape.rows() * width];
         let mut kept = Vec::new();
         let (mut q, mut k, mut v) = (Vec::new(), Vec::new(), Vec::new());
-        let mut row = vec![0.0; self.shape.time];
+        let mut keys = Columns::default();
+        let mut row = vec![0.0; self.shape.time.next_multiple_of(LANES)];
         for sequence in self.parts() {
             self.gather(qkv, &sequence, 0, &mut q);
             self.gather(qkv, &sequence, 1, &mut k);
             self.gather(qkv, &sequence, 2, &mut v);
+            keys.set(&k, d);
             for i in 0..sequence.steps {
-                let row = &mut row[..self.seen(i, sequence.steps)];
-                probabilities(&q[i * d..(i + 1) * d], &k, self.shape.scale(), row);
+                let seen = self.seen(i, sequence.steps);
+                probabilities(&q[i * d..(i + 1) * d], &keys, self.shape.scale(), seen, &mut row);
+                let row = &mut row[..seen];
                 if keep {
                     kept.extend_from_slice(row);
                 }
@@ -119,7 +123,9 @@ impl Kernel<1> for AttentionKernel {
         let (width, d) = (self.shape.width(), self.shape.head_width);
         let mut for_qkv = vec![0.0; qkv.len()];
         let (mut q, mut k, mut v) = (Vec::new(), Vec::new(), Vec::new());
-        let mut row = vec![0.0; self.shape.time];
+        let mut values = Columns::default();
+        let (mut slopes, mut weights) =
+            (vec![0.0; self.shape.time.next_multiple_of(LANES)], vec![0.0; self.shape.time]);
         let mut factors = vec![1.0; self.shape.time];
         let mut pull = vec![0.0; d];
         let mut kept = kept[0].as_slice();
@@ -127,6 +133,7 @@ impl Kernel<1> for AttentionKernel {
             self.gather(qkv, &sequence, 0, &mut q);
             self.gather(qkv, &sequence, 1, &mut k);
             self.gather(qkv, &sequence, 2, &mut v);
+            values.set(&v, d);
             let (probabilities, rest) = kept.split_at(self.pairs(sequence.steps, sequence.steps));
             kept = rest;
             let (mut for_q, mut for_k, mut for_v) = (vec![0.0; q.len()], vec![0.0; k.len()], vec![0.0; v.len()]);
@@ -146,12 +153,12 @@ impl Kernel<1> for AttentionKernel {
                     factors: &factors[..seen],
                     q: &q[at.clone()],
                     k: &k,
-                    v: &v,
+                    v: &values,
                     gradient: &pull,
                     precision: self.precision,
                 };
                 let into = Gradients { q: &mut for_q[at], k: &mut for_k, v: &mut for_v };
-                backward_row(of, self.shape.scale(), &mut row[..seen], into);
+                backward_row(of, self.shape.scale(), &mut slopes, &mut weights[..seen], into);
             }
             for gradient in [&mut for_q, &mut for_k, &mut for_v] {
                 self.precision.of_results().round(gradient);
@@ -168,14 +175,20 @@ impl Kernel<1> for AttentionKernel {
     }
 }
 
-/// softmax of scale * (q · k_j) for all j below the length of `row`.
+/// softmax of scale * (q · k_j) for the first `seen` keys, as [seen] at the start of `row`.
 #[macerator::with_simd]
-pub fn probabilities<S: macerator::Simd>(q: &[f32], k: &[f32], scale: f32, row: &mut [f32]) {
-    let mut largest = f32::NEG_INFINITY;
-    for (p, k) in row.iter_mut().zip(k.chunks_exact(q.len())) {
-        *p = dot(q, k) * scale;
-        largest = if *p > largest { *p } else { largest };
+fn probabilities<S: macerator::Simd>(q: &[f32], keys: &Columns, scale: f32, seen: usize, row: &mut [f32]) {
+    keys.dots::<S>(q, seen, row);
+    scaled_softmax(scale, &mut row[..seen]);
+}
+
+/// softmax of scale * x_j for all elements of `row`.
+#[inline(always)]
+pub fn scaled_softmax(scale: f32, row: &mut [f32]) {
+    for p in row.iter_mut() {
+        *p *= scale;
     }
+    let largest = largest(row);
     for p in row.iter_mut() {
         *p = exp(*p - largest);
     }
@@ -196,9 +209,7 @@ fn drop_out<S: macerator::Simd>(row: &mut [f32], dropout: Dropout, first: usize)
 /// Σ_j p_j v_j
 #[macerator::with_simd]
 pub fn weighted_sum<S: macerator::Simd>(p: &[f32], v: &[f32], out: &mut [f32]) {
-    for (&p, v) in p.iter().zip(v.chunks_exact(out.len())) {
-        add_scaled(out, p, v);
-    }
+    add_weighted::<S>(p, v, out);
 }
 
 /// One query with all keys and values, and the gradient of its output.
@@ -207,7 +218,7 @@ struct Row<'a> {
     factors: &'a [f32],
     q: &'a [f32],
     k: &'a [f32],
-    v: &'a [f32],
+    v: &'a Columns,
     gradient: &'a [f32],
     precision: Precision,
 }
@@ -219,29 +230,27 @@ struct Gradients<'a> {
     v: &'a mut [f32],
 }
 
-/// Adds the gradients of one query, its keys and values. `slopes` is scratch as long as `row.p`.
+/// Adds the gradients of one query, its keys and values. `weights` is as long as `row.p`, and `slopes` up to the next multiple of
+/// [`LANES`]: both are scratch.
 #[macerator::with_simd]
-fn backward_row<'a, S: macerator::Simd>(row: Row<'a>, scale: f32, slopes: &mut [f32], into: Gradients<'a>) {
-    let d = row.q.len();
-    let weights = row.p.iter().zip(row.factors);
-    for (((&p, &factor), slope), (v, for_v)) in
-        weights.zip(slopes.iter_mut()).zip(row.v.chunks_exact(d).zip(into.v.chunks_exact_mut(d)))
-    {
-        *slope = dot(row.gradient, v) * factor;
-        add_scaled(for_v, row.precision.rounded(p * factor), row.gradient);
+fn backward_row<'a, S: macerator::Simd>(
+    row: Row<'a>,
+    scale: f32,
+    slopes: &mut [f32],
+    weights: &mut [f32],
+    into: Gradients<'a>,
+) {
+    row.v.dots::<S>(row.gradient, row.p.len(), slopes);
+    let slopes = &mut slopes[..row.p.len()];
+    for (((slope, weight), &factor), &p) in slopes.iter_mut().zip(weights.iter_mut()).zip(row.factors).zip(row.p) {
+        *slope *= factor;
+        *weight = row.precision.rounded(p * factor);
     }
+    add_to_each::<S>(weights, row.gradient, into.v);
     let mean = dot(row.p, slopes);
-    let keys = row.k.chunks_exact(d).zip(into.k.chunks_exact_mut(d));
-    for ((&p, &slope), (k, for_k)) in row.p.iter().zip(slopes.iter()).zip(keys) {
-        let slope = row.precision.rounded(p * (slope - mean) * scale);
-        add_scaled(into.q, slope, k);
-        add_scaled(for_k, slope, row.q);
+    for (slope, &p) in slopes.iter_mut().zip(row.p) {
+        *slope = row.precision.rounded(p * (*slope - mean) * scale);
     }
-}
-
-#[inline(always)]
-fn add_scaled(into: &mut [f32], factor: f32, from: &[f32]) {
-    for (into, from) in into.iter_mut().zip(from) {
-        *into += factor * from;
-    }
+    add_weighted::<S>(slopes, row.k, into.q);
+    add_to_each::<S>(slopes, row.q, into.k);
 }

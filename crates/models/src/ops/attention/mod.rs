@@ -6,6 +6,7 @@ mod decomposed;
 mod gpu;
 mod kernel;
 mod rotation;
+mod rows;
 #[cfg(test)]
 mod tests;
 
