@@ -1,11 +1,11 @@
 //! What an answer is.
 
-use crate::Graded;
+use crate::GradesDescription;
 use crate::row::row;
 
 row! {
     /// The grade of a run's answer to an item.
-    Grade, "a grades", "cwm.grades", Graded {
+    Grade, "a grades", "cwm.grades", GradesDescription {
         /// Full name of the run.
         run: String,
         /// The item's id.

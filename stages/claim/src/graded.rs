@@ -6,7 +6,7 @@ use std::str::FromStr;
 use cwm_measures::{CONFIDENCE, Estimate, GradeMeasure, GradedRuns, Resampling};
 use serde_json::json;
 
-use crate::claim::Checked;
+use crate::claim::CheckedClaim;
 
 /// The form of such a claim.
 const FORM: &str =
@@ -51,7 +51,7 @@ impl GradeClaim {
     ///
     /// # Errors
     /// There are no such runs, or they have no such number, as a phrase.
-    pub fn check(&self, graded: &GradedRuns, resampling: Resampling) -> Result<Vec<Checked>, String> {
+    pub fn check(&self, graded: &GradedRuns, resampling: Resampling) -> Result<Vec<CheckedClaim>, String> {
         let left = graded.of_stage(&self.left.stage);
         if left.is_empty() {
             let there: Vec<&str> = graded.names().collect();
@@ -90,7 +90,7 @@ impl GradeClaim {
         other: Option<&str>,
         task: &str,
         resampling: Resampling,
-    ) -> Option<Checked> {
+    ) -> Option<CheckedClaim> {
         let left = (run, self.left.measure);
         let mean = graded.mean(left, task, resampling)?;
         let (beside, difference) = match (&self.right, other) {

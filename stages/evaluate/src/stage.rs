@@ -86,7 +86,7 @@ impl Stage for Evaluate {
     fn code_parts(&self, values: &Values) -> Option<Vec<String>> {
         let config = Config::read(values).ok()?;
         if config.of_predictions().is_some() {
-            // No code of any family has a say in them.
+            // No code of any family affects them.
             return Some(Vec::new());
         }
         let family = families::find(&config.family?).ok()?;

@@ -10,7 +10,7 @@ use cwm_reasoning::board::BoardForm;
 use cwm_reasoning::{ReasoningTask, TaskOptions};
 use cwm_shares::FullmoveShares;
 
-use crate::wanted::Wanted;
+use crate::wanted::WantedTasks;
 
 /// What affects items of Reasoning alone.
 const OF_REASONING: [&str; 6] = ["fullmoves", "board", "threshold", "candidates", "min_moves", "legal_min"];
@@ -76,8 +76,8 @@ impl Config {
     /// # Errors
     ///
     /// A pattern cannot be read, or is that of no task.
-    pub fn wanted(&self) -> Result<Wanted, ParameterError> {
-        Wanted::new(&self.tasks)
+    pub fn wanted(&self) -> Result<WantedTasks, ParameterError> {
+        WantedTasks::new(&self.tasks)
     }
 
     /// The shares by full-move number; none where positions are taken as they come.

@@ -43,15 +43,15 @@ pub struct ResolvedConfig {
 }
 
 /// Parameters, not looked at.
-struct Raw(Values);
+struct RawParameters(Values);
 
-impl Parameters for Raw {
+impl Parameters for RawParameters {
     fn specs() -> Vec<cwm_contract::ParameterSpec> {
         Config::specs()
     }
 
     fn read(values: &Values) -> Result<Self, cwm_contract::ParameterError> {
-        Ok(Raw(values.clone()))
+        Ok(RawParameters(values.clone()))
     }
 }
 
@@ -61,7 +61,7 @@ impl ResolvedConfig {
     /// # Errors
     /// The choice is none, is for another model, or disagrees with what was given; or what comes out makes no sense.
     pub fn read(context: &Context) -> Result<Self, Failure> {
-        let Raw(mut values) = context.parameters()?;
+        let RawParameters(mut values) = context.parameters()?;
         if let Some(path) = context.optional_input("choice") {
             choose(&mut values, path)?;
         }

@@ -150,7 +150,7 @@ fn heads_setting(family: &Family, contents: &FileContents, hints: &ImportHints) 
 }
 
 /// Returns the reason if `architecture`, which fits, contradicts the settings: they say otherwise of an option that no
-/// shape tells, or several things.
+/// shape determines, or contradict each other.
 pub fn contradiction(
     family: &Family,
     architecture: &Architecture,

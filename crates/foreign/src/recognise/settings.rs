@@ -4,7 +4,7 @@ use cwm_models::families::Family;
 
 use crate::tensor_groups::FileContents;
 
-/// Dropout, where no setting has it: the paper's. It plays no part in what a trained model says.
+/// Dropout, where no setting has it: the paper's. It plays no part in what a trained model computes.
 const USUAL_DROPOUT: f64 = 0.1;
 
 /// The value of a setting, however it is written: Python writes `True` and `1e-06`, others `true` and `0.000001`.

@@ -32,9 +32,9 @@ pub(crate) struct BoardVsMoves;
 /// What was measured.
 pub(crate) struct Measurements {
     groups: Vec<groups::Group>,
-    played: Vec<play::Played>,
+    played: Vec<play::ArmGames>,
     curves: Vec<curves::Curve>,
-    counts: Vec<counts::Counted>,
+    counts: Vec<counts::CountedValue>,
 }
 
 impl Paper for BoardVsMoves {

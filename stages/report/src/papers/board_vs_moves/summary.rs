@@ -6,7 +6,7 @@ use cwm_rating::{Rating, likeliest};
 use super::Measurements;
 use super::facts::Facts;
 use super::groups::{Group, Kind, Member, members};
-use super::play::{Opponent, Played, Results};
+use super::play::{ArmGames, Opponent, Results};
 use super::tables::{MASKS, answers_in_several_tokens};
 
 /// The source of the numbers beside ours.
@@ -100,7 +100,7 @@ fn unique(mut names: Vec<String>) -> Vec<String> {
     names
 }
 
-fn is_bound(played: &Played, facts: &Facts) -> bool {
+fn is_bound(played: &ArmGames, facts: &Facts) -> bool {
     let levels = played.against.iter().filter_map(|(opponent, games)| match opponent {
         Opponent::Level(level) => Some(Results::of(games).at(facts.level(*level)?)),
         Opponent::Other(_) => None,

@@ -15,7 +15,7 @@ use cwm_page::{Block, Chapter, Section, number};
 use crate::Config;
 use crate::papers::Paper;
 use facts::Facts;
-use measured::Measured;
+use measured::Measurements;
 
 /// The paper.
 pub(crate) struct Questions;
@@ -46,7 +46,7 @@ impl Paper for Questions {
     }
 
     fn chapter(&self, context: &Context, config: &Config) -> Result<Option<Chapter>, Failure> {
-        let measured = Measured::read(context.group("tallies"))?;
+        let measured = Measurements::read(context.group("tallies"))?;
         let failures = failures::failures(context, config.answer_bytes)?;
         if measured.players.is_empty() && failures.is_none() {
             return Ok(None);
@@ -83,7 +83,7 @@ fn id(name: &str) -> String {
     format!("questions-{name}")
 }
 
-fn summary(measured: &Measured) -> String {
+fn summary(measured: &Measurements) -> String {
     let plural =
         |count: usize, one: &str| format!("{} {one}{}", number::count(count as u64), if count == 1 { "" } else { "s" });
     let items: u64 = measured.items.iter().map(|(_, count)| count.items).sum();
@@ -97,7 +97,7 @@ fn summary(measured: &Measured) -> String {
 }
 
 /// What a reader should know before any number.
-fn warnings(measured: &Measured) -> Vec<String> {
+fn warnings(measured: &Measurements) -> Vec<String> {
     let mut warnings = vec![
         "An answer is correct if it is the published key, by the published rule; it is sound if a chess player who follows the prompt would be \
          right. Intervals are over items within tasks."
@@ -120,7 +120,7 @@ fn warnings(measured: &Measured) -> Vec<String> {
 }
 
 /// The sections of what was measured, whether there is anything for them or not.
-fn sections(measured: &Measured, facts: &Facts) -> Vec<Section> {
+fn sections(measured: &Measurements, facts: &Facts) -> Vec<Section> {
     let accuracy = vec![
         Block::Figure(figures::accuracy(measured, facts)),
         Block::Table(tables::categories(measured, facts)),
