@@ -1,5 +1,6 @@
 //! *Reasoning through chess*: positions as text, values of moves, system messages; the four tasks whose answers can be verified, with
-//! their items, verdicts, rewards and measures; the claims of a text; the tasks of judges; and the examples that models are fine-tuned on.
+//! their items, verdicts, rewards and measures; the claims of a text; the tasks of judges; and the examples that models
+//! are fine-tuned on.
 //!
 //! This crate must not know engines, models, tokens, or files of answers.
 

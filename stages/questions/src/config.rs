@@ -34,7 +34,8 @@ parameters! {
         pub first: Option<u64> = Some(10_000), kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 40 })),
         /// Where Structural (but state tracking) and Motifs take their positions.
         pub positions: String = "puzzles".into(), kind = Type::Choice(&["puzzles", "games"]),
-        /// The keys: `published`, as the released program computes them; `sound`, as a chess player would (docs/fidelity/questions.md).
+        /// The keys: `published`, as the released program computes them; `sound`, as a chess player would
+        /// (docs/fidelity/questions.md).
         pub keys: String = "published".into(), kind = Type::Choice(&["published", "sound"]),
         /// Reasoning: shares of a task's items by the full-move number of their positions, such as `{"0-9": 0.4, "10+": 0.6}`. Four
         /// times as many items as wanted are made; a range that has fewer than its share is made up for by the others. Positions in no

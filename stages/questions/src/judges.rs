@@ -25,8 +25,8 @@ struct ChosenAnswer {
     output: String,
 }
 
-/// Reads the inputs `items` and `answers`, and builds an item of each of `tasks` for the same answers: of every run and task of Reasoning
-/// those to as many items as `per_task` allows, the same items of all runs that answered them.
+/// Reads the inputs `items` and `answers`, and builds an item of each of `tasks` for the same answers: of every run and
+/// task of Reasoning those to as many items as `per_task` allows, the same items of all runs that answered them.
 ///
 /// # Errors
 ///

@@ -44,8 +44,8 @@ impl WantedTasks {
         Ok(WantedTasks { patterns: patterns?.concat() })
     }
 
-    /// Whether the task is wanted. One of Reasoning needs positions of which every legal move has a value, and one of judges answers, so
-    /// that `*` or no pattern at all is not enough.
+    /// Whether the task is wanted. One of Reasoning needs positions of which every legal move has a value, and one of
+    /// judges answers, so that `*` or no pattern at all is not enough.
     pub fn has(&self, task: impl Display) -> bool {
         let name = task.to_string();
         let own = beginning(&name);

@@ -55,8 +55,8 @@ impl Searcher {
         }
     }
 
-    /// Best play from a position with a legal move: so many plies, less if the game ends or the engine does not look so far. `limit` is a
-    /// program's.
+    /// Best play from a position with a legal move: so many plies, less if the game ends or the engine does not look so
+    /// far. `limit` is a program's.
     ///
     /// # Errors
     /// The program fails.

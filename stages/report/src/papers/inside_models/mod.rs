@@ -1,7 +1,8 @@
 //! "Exploring the Limits of Probes for Latent Representation Edits in GPT Models" (AI 2026, 7(3), 92): what a model's layers hold of
 //! the board, and whether one can write into it.
 //!
-//! `measured` reads findings, `tables` lists the tables and `table` makes any of them, `figures` draws, `facts` are the paper's numbers.
+//! `measured` reads findings, `tables` lists the tables and `table` makes any of them, `figures` draws, `facts` are the
+//! paper's numbers.
 
 mod facts;
 mod figures;

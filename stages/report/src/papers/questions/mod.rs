@@ -1,7 +1,7 @@
 //! "ChessQA: Evaluating Large Language Models for Chess Understanding" (arXiv 2510.23948): what a language model understands of chess.
 //!
-//! `measured` reads tallies, `tables` and `figures` define what is shown, `facts` are the paper's numbers, and `failures` shows answers
-//! that are not correct.
+//! `measured` reads tallies, `tables` and `figures` define what is shown, `facts` are the paper's numbers, and
+//! `failures` shows answers that are not correct.
 
 pub(crate) mod facts;
 mod failures;
@@ -73,7 +73,8 @@ const NOTE: &str = "Beside our numbers stand those of \"ChessQA: Evaluating Larg
      where a run has the paper's name (a star marks reasoning) and was asked the published items; elsewhere the paper's rows stand by \
      themselves. Most numbers of its figures are in pictures alone, which our copy lacks.";
 
-/// Returns true of a category of this paper, and of one that no paper of ours has. Answers of judges are no answers to questions of chess.
+/// Returns true of a category of this paper, and of one that no paper of ours has. Answers of judges are no answers to
+/// questions of chess.
 fn is_question(category: &str) -> bool {
     ![cwm_reasoning::CATEGORY, cwm_reasoning::JUDGES].contains(&category)
 }

@@ -62,7 +62,8 @@ fn tally(run: &Run, correct: u64) -> Tally {
     }
 }
 
-/// Tallies of these runs with their numbers of correct answers of 100, overall and in each category; of the published items, or of others.
+/// Tallies of these runs with their numbers of correct answers of 100, overall and in each category; of the published
+/// items, or of others.
 fn tallies(runs: &[(Run, u64)], published: bool) -> Tallies {
     let digest = |digest: &str| if published { digest.to_owned() } else { "0".repeat(64) };
     let mut tallies = Tallies {
