@@ -1,6 +1,6 @@
 //! The first lines of the chapter.
 
-use cwm_page::number::count;
+use cwm_page::number::{count, plural};
 use cwm_rating::{Rating, likeliest};
 
 use super::Measurements;
@@ -25,8 +25,6 @@ pub(crate) fn sentence(measured: &Measurements) -> String {
     let arms = unique(members(&measured.groups).map(|member| member.name()).chain(played).collect());
     let positions: usize = measured.groups.iter().map(|group| group.compared.asked.len()).sum();
     let games: usize = measured.played.iter().flat_map(|played| played.against.values()).map(Vec::len).sum();
-    let plural =
-        |number: usize, one: &str| format!("{} {one}{}", count(number as u64), if number == 1 { "" } else { "s" });
     format!(
         "Is the board or the list of moves the better input for the best move in chess, and what does a causal mask cost? This page \
          compares {}, on {} and in {}.",

@@ -85,15 +85,13 @@ fn id(name: &str) -> String {
 }
 
 fn summary(measured: &Measurements) -> String {
-    let plural =
-        |count: usize, one: &str| format!("{} {one}{}", number::count(count as u64), if count == 1 { "" } else { "s" });
     let items: u64 = measured.items.iter().map(|(_, count)| count.items).sum();
     format!(
         "What does a language model understand of chess: rules, patterns, short calculation, judgement and commentary? This page has {} on {} \
          items of {}.",
-        plural(measured.players.len(), "run"),
+        number::plural(measured.players.len(), "run"),
         number::count(items),
-        plural(measured.items.len(), "task"),
+        number::plural(measured.items.len(), "task"),
     )
 }
 

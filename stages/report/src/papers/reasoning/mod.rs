@@ -90,12 +90,11 @@ fn id(name: &str) -> String {
 }
 
 fn summary(measured: &Measurements) -> String {
-    let plural = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
     let pairs = 2 * measured.experiments.iter().filter(|one| one.before.is_some() && one.after.is_some()).count();
     format!(
         "What must a model be fine-tuned on so that reinforcement learning makes it reason: better moves, fewer false statements, an answer \
          that follows from what was written before? This page has {} of models and players; of these, {} are models before and after reinforcement learning.",
-        plural(measured.runs().count(), "run"),
+        number::plural(measured.runs().count(), "run"),
         pairs,
     )
 }
