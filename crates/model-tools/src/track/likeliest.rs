@@ -3,13 +3,14 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use cwm_contract::{Failure, MovePrediction};
+use cwm_contract::Failure;
 use cwm_encoding::{PlainMove, legal};
 use cwm_policy::inputs::words::{FIRST_PROMOTION, FIRST_SQUARE, VOCABULARY, piece_of, square_of};
 use shakmaty::san::SanPlus;
 use shakmaty::{Chess, Position, Rank, Role, Square};
 
 use super::inside::Inside;
+use super::position_prediction::MovePrediction;
 use super::prediction::distribution;
 
 /// Number of moves.
