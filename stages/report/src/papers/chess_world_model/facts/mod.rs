@@ -159,7 +159,7 @@ mod tests {
                 }
             }
         }
-        // Table by table: 1, 3, 4, 5, 6, 7, 8, 9 and 10, 11 and 12 (tests/facts.rs).
+        // Table by table: 1, 3, 4, 5, 6, 7, 8, 9 and 10, 11 and 12 (src/tests/facts.rs).
         assert_eq!(paper.0.len(), 4 + 7 + 28 + 131 + 96 + 64 + 128 + 96 + 56);
     }
 
