@@ -21,13 +21,11 @@ exit_codes! {
     OK = 0;
     /// At least one stage failed; stages that do not depend on it are done.
     STAGE_FAILED = 1;
-    /// The command line is wrong: an unknown option, a stage, cell or file that does not exist or was evicted, or a
-    /// folder for an export that has other files.
+    /// The command line is wrong: an unknown option, a stage, cell or file that does not exist or was evicted, or a folder for an export that has other files.
     USAGE = 2;
     /// The pipeline file, `cwm.toml` or a `--set` is wrong; nothing ran.
     PIPELINE = 3;
-    /// The store cannot be used: read-only, full, damaged or of a newer format; or the store that `cwm store ls`, `du`,
-    /// `gc` or `verify` names does not exist.
+    /// The store cannot be used: read-only, full, damaged or of a newer format; or the store that `cwm store ls`, `du`, `gc` or `verify` names does not exist.
     STORE = 4;
     /// `store verify` found damaged or missing objects.
     DAMAGED = 5;
