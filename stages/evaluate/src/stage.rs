@@ -69,10 +69,7 @@ impl Stage for Evaluate {
     }
 
     fn check(&self, values: &Values) -> Vec<ParameterError> {
-        match Config::read(values) {
-            Ok(config) => config.faults(),
-            Err(fault) => vec![fault],
-        }
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
     fn unused_parameters(&self, values: &Values) -> Vec<&'static str> {

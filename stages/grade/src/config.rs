@@ -51,7 +51,7 @@ impl Config {
     }
 
     /// Returns the faults of these values beyond their types.
-    pub fn faults(&self) -> Vec<ParameterError> {
+    pub fn validate(&self) -> Vec<ParameterError> {
         let fault = |message: String| ParameterError::new("prices", message);
         let mut faults = Vec::new();
         for (run, prices) in &self.prices {

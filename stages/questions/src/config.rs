@@ -63,7 +63,7 @@ impl Config {
     }
 
     /// Returns the faults of these values beyond their types.
-    pub fn faults(&self) -> Vec<ParameterError> {
+    pub fn validate(&self) -> Vec<ParameterError> {
         let mut faults: Vec<ParameterError> = self.wanted().err().into_iter().collect();
         faults.extend(self.fullmove_shares().err());
         if !(0.0..=1.0).contains(&self.threshold) {

@@ -69,7 +69,7 @@ impl ResolvedConfig {
             Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message))
         };
         let config = Config::read(&values).map_err(wrong)?;
-        match config.faults().into_iter().next() {
+        match config.validate().into_iter().next() {
             Some(fault) => Err(wrong(fault)),
             None => Ok(ResolvedConfig { values, config }),
         }
