@@ -16,7 +16,7 @@ const FLOATS: &str = "logits are f32 and contiguous";
 
 /// A trained model that answers with moves.
 ///
-/// On the processor, a pass through the model uses one thread, so that its results are the same on any number of cores: several
+/// On the CPU, a pass through the model uses one thread, so that its results are the same on any number of cores: several
 /// threads may use one player at once.
 #[derive(Debug)]
 pub struct Player {

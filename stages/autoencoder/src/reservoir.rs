@@ -21,7 +21,7 @@ pub struct Cursor {
 pub struct Source<'a> {
     /// The model whose stream is kept.
     pub model: &'a Model,
-    /// Threads of the processor.
+    /// Threads of the CPU.
     pub workers: &'a WorkerPool,
     /// The games, at least one of which has a row.
     pub games: &'a Games,

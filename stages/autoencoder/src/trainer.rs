@@ -8,7 +8,7 @@ use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Device, DeviceWeights, ForwardPass, Precision, device};
 use cwm_training::optimiser::{AdamW, AdamWOptions};
 
-/// Rows that one thread of the processor passes through at once; it decides the order of sums.
+/// Rows that one thread of the CPU passes through at once; it decides the order of sums.
 const MICRO_ROWS: usize = 512;
 
 /// What changes of one site from update to update.

@@ -42,7 +42,7 @@ pub struct Learner<'a> {
     pub kept: &'a AnswerJournal,
     /// Where passes run.
     pub device: &'a Device,
-    /// Threads of passes on the processor.
+    /// Threads of passes on the CPU.
     pub workers: &'a WorkerPool,
 }
 

@@ -94,7 +94,7 @@ pub fn contradicting_setting(family: &str, contents: &FileContents) -> Option<St
     let eigenvalues = || {
         EIGENVALUES.iter().find_map(|name| {
             let ours = negative?;
-            // SettingValue both ways it says nothing, and the user has to say.
+            // Set both ways it determines nothing, and the user has to choose.
             let &[theirs] = values_of(contents, name).as_slice() else { return None };
             (SettingValue::from(theirs) != SettingValue::from(ours)).then(|| other_model(family, name, theirs, ours))
         })
