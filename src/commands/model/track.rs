@@ -82,3 +82,16 @@ fn moves(arguments: &TrackArguments) -> Result<Box<dyn BufRead>, Error> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_wrong_is_red() {
+        let pieces = [("  castling  ".to_owned(), false), ("*KQ".to_owned(), true)];
+        assert_eq!(paint(&pieces, false), "  castling  *KQ");
+        let coloured = paint(&pieces, true);
+        assert!(coloured.starts_with("  castling  \u{1b}[") && coloured.contains("*KQ"), "{coloured}");
+    }
+}
