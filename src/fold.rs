@@ -31,8 +31,9 @@ pub struct Group<T> {
     pub values: Vec<T>,
 }
 
-/// Groups entries whose lines differ by nothing but labels, digests and times, in the order of their first ones; each by itself if it is
-/// `verbose`. The name of a group counts its cells among `all`, the cells of the pipeline; if that is empty, it counts them alone.
+/// Groups entries whose lines differ by nothing but labels, digests and times, in the order of their first ones; each
+/// by itself if it is `verbose`. The name of a group counts its cells among `all`, the cells of the pipeline; if that
+/// is empty, it counts them alone.
 pub fn fold<T>(entries: Vec<Entry<T>>, all: &[Label], verbose: bool) -> Vec<Group<T>> {
     let mut numbers: HashMap<(String, Vec<String>), usize> = HashMap::new();
     let mut groups: Vec<(Vec<Label>, Vec<String>, Group<T>)> = Vec::new();

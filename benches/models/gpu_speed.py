@@ -109,7 +109,7 @@ FAMILIES = {
 }
 
 
-# Launches and GB of a padded step with composed operations, by part, as gpu_composed.py counts them. "mixing" is attention with
+# Launches and GB of a padded step with composed operations, by part, counted operation by operation. "mixing" is attention with
 # its dropout, scans with rates and rotation, and the delta rule with its inverse.
 COMPOSED = {
     "Transformer": {

@@ -109,11 +109,11 @@ pub fn tag_names(_word: &str) -> Candidates {
 
 /// Lists the values of `--device`.
 pub fn devices(_word: &str) -> Candidates {
-    let mut all = vec![("auto".to_owned(), "a GPU if one can be used, else the processor".to_owned())];
+    let mut all = vec![("auto".to_owned(), "a GPU if one can be used, else the CPU".to_owned())];
     match crate::registry::model_tools() {
         Some(model_tools) => all
             .extend(model_tools.devices().into_iter().filter(|one| one.usable).map(|one| (one.name, one.description))),
-        None => all.push(("cpu".to_owned(), "the processor".to_owned())),
+        None => all.push(("cpu".to_owned(), "the CPU".to_owned())),
     }
     all
 }

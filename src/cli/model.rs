@@ -37,7 +37,8 @@ pub struct ImportArguments {
     /// The folder of the new checkpoint
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// The form of what it reads: words (it predicts words of moves), board, prompt, characters or moves (it answers with a move) [default: it predicts labels]
+    /// The form of what it reads: words (it predicts words of moves), board, prompt, characters or moves (it answers
+    /// with a move) [default: it predicts labels]
     #[arg(long, value_name = "FORM")]
     pub form: Option<String>,
     /// Facts about the model

@@ -67,7 +67,7 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<()> {
     let replaced = rows.iter().filter(|row| row["replaced"] == true).count();
     if replaced > 0 && !is_json() {
         let of = if rows.len() > 1 { format!(" ({replaced} of {} cells)", rows.len()) } else { String::new() };
-        eprintln!("replaced what was exported there before{of}");
+        eprintln!("replaced the earlier export there{of}");
     }
     match (is_json(), &rows[..]) {
         (true, [only]) => print_json(only),

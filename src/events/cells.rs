@@ -75,8 +75,8 @@ impl HeldCells {
         self.entries.last().is_some_and(|entry| entry.lines[0] == SKIPPED)
     }
 
-    /// Returns the lines of the cells since the last call: a line for each of up to `max_cached` groups of cached cells, or one for all.
-    /// `all` are the cells of the pipeline.
+    /// Returns the lines of the cells since the last call: a line for each of up to `max_cached` groups of cached
+    /// cells, or one for all. `all` are the cells of the pipeline.
     pub fn take_lines(&mut self, max_cached: usize, all: &[Label], verbose: bool) -> Vec<String> {
         let entries = std::mem::take(&mut self.entries);
         let (cached, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.lines[0] == CACHED);
@@ -106,7 +106,8 @@ impl HeldCells {
     }
 }
 
-/// Returns the lines of cells that are alike: a single cell and its details, or a group with its details behind it where they are short.
+/// Returns the lines of cells that are alike: a single cell and its details, or a group with its details behind it
+/// where they are short.
 fn lines_of(Group { name, lines, values }: &Group<EntryDetails>, verbose: bool) -> Vec<String> {
     let (verb, details) = (&lines[0], &lines[1..]);
     let together = details.join("; ");

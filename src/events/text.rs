@@ -35,8 +35,8 @@ pub struct EventText {
 }
 
 impl EventText {
-    /// Makes a formatter that lists up to `max_hits` groups of cache hits in a row, or all hits if it is `verbose`. `all` are the cells
-    /// of the pipeline.
+    /// Makes a formatter that lists up to `max_hits` groups of cache hits in a row, or all hits if it is `verbose`.
+    /// `all` are the cells of the pipeline.
     pub fn new(verbose: bool, max_hits: usize, all: Vec<Label>) -> Self {
         EventText { verbose, max_hits, all, held: HeldCells::default() }
     }

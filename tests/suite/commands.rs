@@ -192,7 +192,7 @@ fn an_export_follows_its_result_and_never_touches_what_is_not_ours() {
     context.edit("pipeline.yaml", "n: 7", "n: 8");
     context.run(&[]);
     let again = context.cwm(&["export", "first", "elsewhere"]);
-    assert!(again.stderr.contains("replaced what was exported there before"), "{}", again.stderr);
+    assert!(again.stderr.contains("replaced the earlier export there"), "{}", again.stderr);
     context.write("theirs/out", "mine");
     let refused = context.cwm(&["export", "first", "theirs"]);
     assert_eq!((refused.code, context.read("theirs/out").as_str()), (2, "mine"), "{}", refused.stderr);

@@ -1,5 +1,5 @@
-//! The stage `answer` and a real server: llama.cpp's, with a model of random weights (`tests/python/llama_server.py`), in a Python that
-//! has it (`CWM_PYTHON`, else `python3`; `tests/python/setup llama` makes one).
+//! The stage `answer` and a real server: llama.cpp's, with a model of random weights (`tests/python/llama_server.py`),
+//! in a Python that has it (`CWM_PYTHON`, else `python3`; `tests/python/setup llama` makes one).
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};

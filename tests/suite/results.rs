@@ -195,5 +195,5 @@ export: { model: models/, 'model[seed=0]': firsts }
         context.write(&format!("some/size=d32-l1,seed={seed}/out"), "edited");
     }
     let again = context.cwm(&["export", "model", "some"]);
-    assert_eq!(again.stderr, "replaced what was exported there before (2 of 6 cells)\n");
+    assert_eq!(again.stderr, "replaced the earlier export there (2 of 6 cells)\n");
 }

@@ -91,7 +91,7 @@ fn gc_keeps_what_a_run_with_set_made_as_long_as_it_is_remembered() {
     // As of any lock file, what it named stays for a while after it is gone.
     std::fs::rename(lock, context.path("there.lock")).expect("moved");
     let kept = gc();
-    assert!(kept.contains("is gone; what it named") && kept.contains("nothing to delete"), "{kept}");
+    assert!(kept.contains("is gone; the results that it named") && kept.contains("nothing to delete"), "{kept}");
     ran(context.cwm(&["store", "gc", "-f", "sub/real.yaml", "--forget", &lock.to_string_lossy()]));
     assert!(gc().contains("deleted"));
     let gone = context.cwm(&corpus);

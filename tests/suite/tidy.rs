@@ -334,8 +334,9 @@ fn modules_do_not_import_each_other_in_circles() {
     none(found, "the modules at the top of a crate import each other one way");
 }
 
-/// Of each module at the top of the crate in `source`, the others that its code names: by `crate::` and by `super::` from wherever it is,
-/// also through what the crate's root gives on. Names that the root itself defines are everybody's.
+/// Of each module at the top of the crate in `source`, the others that its code names: by `crate::` and by `super::`
+/// from wherever it is, also through what the crate's root gives on. Names that the root itself defines are
+/// everybody's.
 fn module_uses(source: &str, files: &[File]) -> BTreeMap<String, BTreeSet<String>> {
     let inside = |file: &File| -> Vec<String> {
         let path = file.path.strip_prefix(source).unwrap_or_default().trim_start_matches('/').trim_end_matches(".rs");

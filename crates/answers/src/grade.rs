@@ -1,11 +1,11 @@
 //! What an answer is.
 
-use crate::Graded;
+use crate::GradesDescription;
 use crate::row::row;
 
 row! {
     /// The grade of a run's answer to an item.
-    Grade, "a grades", "cwm.grades", Graded {
+    Grade, "a grades", "cwm.grades", GradesDescription {
         /// Full name of the run.
         run: String,
         /// The item's id.
@@ -36,8 +36,8 @@ row! {
         total_tokens: Option<u64>,
         /// Dollars: by the server's own count, otherwise by the price list.
         cost: Option<f64>,
-        /// Of a graded item: the rank of a legal move, whether the candidate is the right one, or how much a list has in common with the
-        /// true one, from 0 to 1; none where any move can be answered and none that is legal was.
+        /// Of a graded item: the rank of a legal move, whether the candidate is the right one, or how much a list has
+        /// in common with the true one, from 0 to 1; none where any move can be answered and none that is legal was.
         score: Option<f64>,
         /// Of a graded item: the reward of reinforcement learning.
         reward: Option<f64>,

@@ -15,7 +15,7 @@ mod tally;
 pub use answer::{Answer, FAILED, NOT_ASKED, is_cost};
 pub use grade::Grade;
 pub use reader::AnswersReader;
-pub use run::{Graded, Run};
+pub use run::{GradesDescription, Run};
 pub use tallies::Tallies;
 pub use tally::{ItemCount, Measure, PairTally, Tally};
 

@@ -64,7 +64,7 @@ impl Run {
 /// What is known of all grades or tallies of a file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Graded {
+pub struct GradesDescription {
     /// The runs, by their full names.
     pub runs: BTreeMap<String, Run>,
     /// For each category the SHA-256 of its items' lines, which shows whether they are the published ones.

@@ -5,7 +5,7 @@ use std::path::Path;
 use cwm_contract::Failure;
 use cwm_table::{Row, TableReader, TableWriter};
 
-use crate::{Graded, ItemCount, Measure, PairTally, Tally};
+use crate::{GradesDescription, ItemCount, Measure, PairTally, Tally};
 
 const OVERALL: &str = "overall";
 const CATEGORIES: &str = "categories";
@@ -18,7 +18,7 @@ const MEASURES: &str = "measures";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tallies {
     /// What is known of all of them.
-    pub graded: Graded,
+    pub graded: GradesDescription,
     /// A row a run.
     pub overall: Vec<Tally>,
     /// A row a run and category.
@@ -61,10 +61,10 @@ impl Tallies {
     }
 }
 
-fn write<R: Row<Description = Graded> + Clone>(
+fn write<R: Row<Description = GradesDescription> + Clone>(
     folder: &Path,
     name: &str,
-    graded: &Graded,
+    graded: &GradesDescription,
     rows: &[R],
 ) -> Result<(), Failure> {
     let mut writer = TableWriter::create(&folder.join(format!("{name}.parquet")), graded)?;
@@ -72,7 +72,10 @@ fn write<R: Row<Description = Graded> + Clone>(
     writer.finish()
 }
 
-fn read<R: Row<Description = Graded>>(folder: &Path, name: &str) -> Result<(Graded, Vec<R>), Failure> {
+fn read<R: Row<Description = GradesDescription>>(
+    folder: &Path,
+    name: &str,
+) -> Result<(GradesDescription, Vec<R>), Failure> {
     let reader = TableReader::<R>::open(&folder.join(format!("{name}.parquet")))?;
     let graded = reader.description().clone();
     Ok((graded, reader.collect::<Result<_, _>>()?))

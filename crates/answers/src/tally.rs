@@ -1,11 +1,11 @@
 //! Sums over grades.
 
-use crate::Graded;
+use crate::GradesDescription;
 use crate::row::row;
 
 row! {
     /// What the answers of a run come to: overall, in a category or in a task.
-    Tally, "a tallies", "cwm.grades", Graded {
+    Tally, "a tallies", "cwm.grades", GradesDescription {
         /// Full name of the run.
         run: String,
         /// The category; none overall.
@@ -69,7 +69,7 @@ row! {
 
 row! {
     /// Two runs on the items that both were asked.
-    PairTally, "a tallies", "cwm.grades", Graded {
+    PairTally, "a tallies", "cwm.grades", GradesDescription {
         /// Full name of the one run.
         run: String,
         /// Full name of the other, later in order.
@@ -91,7 +91,7 @@ row! {
 
 row! {
     /// The items of a task.
-    ItemCount, "a tallies", "cwm.grades", Graded {
+    ItemCount, "a tallies", "cwm.grades", GradesDescription {
         /// The task.
         task: String,
         /// Its category.
@@ -107,7 +107,7 @@ row! {
 
 row! {
     /// A measure of a run's answers to the graded items of a task.
-    Measure, "a tallies", "cwm.grades", Graded {
+    Measure, "a tallies", "cwm.grades", GradesDescription {
         /// Full name of the run.
         run: String,
         /// The task.

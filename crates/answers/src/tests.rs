@@ -154,7 +154,11 @@ fn a_full_name_has_what_differs_from_the_usual() {
 #[test]
 fn tallies_are_a_folder_that_is_read_as_written() {
     let folder = tempdir().unwrap();
-    let graded = Graded { runs: [("oracle".to_owned(), run())].into(), resamples: 1_000, ..Graded::default() };
+    let graded = GradesDescription {
+        runs: [("oracle".to_owned(), run())].into(),
+        resamples: 1_000,
+        ..GradesDescription::default()
+    };
     let row = |task: Option<&str>| Tally {
         run: "oracle".into(),
         task: task.map(Into::into),

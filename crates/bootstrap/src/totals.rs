@@ -1,6 +1,6 @@
 //! Sums over what several resamples drew, side by side.
 
-/// Resamples that are summed side by side, so that a processor's vectors are used.
+/// Resamples that are summed side by side, so that a CPU's vectors are used.
 pub const LANES: usize = 8;
 
 /// A number for each of [`LANES`] resamples.
@@ -22,7 +22,7 @@ impl<const N: usize> From<(usize, [f64; N])> for Addend<N> {
 }
 
 /// The `N` sums of each resample: every addend as often as `times` says for its game. Each is added up in the order of the
-/// addends, so its bits do not depend on what is computed beside it, nor on the processor.
+/// addends, so its bits do not depend on what is computed beside it, nor on the CPU.
 pub fn totals<const N: usize>(addends: &[Addend<N>], times: &[Lanes]) -> [Lanes; N] {
     let mut totals = [[0.0; LANES]; N];
     for addend in addends {

@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum DeviceChoice {
-    /// A GPU if the stage was given one and can use it, else the processor.
+    /// A GPU if the stage was given one and can use it, else the CPU.
     #[default]
     Auto,
-    /// The processor.
+    /// The CPU.
     Cpu,
-    /// This GPU of NVIDIA, counted from 0; no other and no processor in its place.
+    /// This GPU of NVIDIA, counted from 0; no other and no CPU in its place.
     Cuda(u32),
-    /// This GPU, through Vulkan or Metal, counted from 0; no other and no processor in its place.
+    /// This GPU, through Vulkan or Metal, counted from 0; no other and no CPU in its place.
     Wgpu(u32),
 }
 

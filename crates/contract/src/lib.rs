@@ -41,10 +41,7 @@ pub use hidden::{escape_characters, is_hidden};
 pub use inspector::{CurvePoint, DescribeOptions, Description, ExportFormat, ExportOptions, ExportTarget, Inspector};
 pub use label::Label;
 pub use model_tools::ModelTools;
-pub use models::{
-    BoardPrediction, HeadPrediction, LabelError, LabelPrediction, LeastConfident, ModelHints, MoveNotation,
-    MovePrediction, PositionPrediction, PositionView, ProbedBoard, StateField, TrackRequest, UciRequest,
-};
+pub use models::{ModelHints, TrackReport, TrackRequest, UciRequest};
 pub use parameters::{
     Bytes, OneOrMany, Parameter, ParameterError, ParameterSpec, Parameters, Secret, SourceFile, SourceLocation, Type,
 };

@@ -4,8 +4,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use crate::{
-    Comparison, Description, DeviceInfo, Failure, ModelHints, ParityRequest, PositionPrediction, TrackRequest,
-    UciRequest,
+    Comparison, Description, DeviceInfo, Failure, ModelHints, ParityRequest, TrackReport, TrackRequest, UciRequest,
 };
 
 /// Works on models outside of pipelines. The executor uses this trait, since it must not know what a model is. No stage
@@ -26,15 +25,16 @@ pub trait ModelTools: Send + Sync {
     fn import_model(&self, file: &Path, hints: &ModelHints, target: &Path) -> Result<Description, Failure>;
 
     /// Follows the game in `text`, moves or PGN, with a model: `report` receives the prediction of each position as soon as
-    /// the line is read that leads to it, the initial one first. A failure of `report` ends the work.
+    /// the line is read that leads to it, the initial one first, and at the end a summary. A failure of `report` ends the work.
     ///
     /// # Errors
-    /// The model or the text cannot be read, or a move is not legal; the positions before it were reported.
+    /// The model or the text cannot be read, or a move is not legal; the positions before it, and a summary of them, were
+    /// reported.
     fn track(
         &self,
         request: &TrackRequest,
         text: &mut dyn BufRead,
-        report: &mut dyn FnMut(PositionPrediction) -> Result<(), Failure>,
+        report: &mut dyn FnMut(TrackReport) -> Result<(), Failure>,
     ) -> Result<(), Failure>;
 
     /// Plays chess with a model that chooses moves, as an engine that speaks UCI: answers the commands of `input` until `quit` or

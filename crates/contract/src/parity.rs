@@ -18,7 +18,7 @@ pub struct ParityRequest {
     pub family: Option<String>,
     /// Options of the family by name, in place of those found from manifest and shapes.
     pub options: BTreeMap<String, String>,
-    /// The device to compute on; the processor if empty.
+    /// The device to compute on; the CPU if empty.
     pub device: String,
 }
 

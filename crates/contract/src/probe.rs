@@ -12,7 +12,7 @@ pub type ProbeOutput = BTreeMap<String, Vec<u8>>;
 
 /// The parameters of a probe, and an empty folder to work in.
 ///
-/// A probe computes on the processor, takes seconds at most, and gives the same bytes every time, for any number of
+/// A probe computes on the CPU, takes seconds at most, and gives the same bytes every time, for any number of
 /// threads, as its stage does.
 pub struct ProbeContext<'p> {
     values: &'p Values,

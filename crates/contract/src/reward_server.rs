@@ -13,8 +13,8 @@ pub trait RewardServer: Send + Sync {
     /// the answers to all lines that were read before it reads on, so that the other side may wait for each answer.
     ///
     /// # Errors
-    /// The items cannot be read, one of them is not graded or not what its task needs, or a parameter cannot be; `input` cannot be read
-    /// or `output` written.
+    /// The items cannot be read, one of them is not graded or not what its task needs, or a parameter cannot be;
+    /// `input` cannot be read or `output` written.
     fn serve(&self, request: &RewardRequest, input: &mut dyn Read, output: &mut dyn Write) -> Result<(), Failure>;
 }
 

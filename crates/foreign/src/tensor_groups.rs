@@ -37,7 +37,7 @@ pub struct FileContents {
 pub fn find_tensor_groups(nodes: &Nodes, budget: &mut MemoryBudget) -> Result<FileContents, String> {
     let (contents, seen, steps) = (FileContents::default(), HashSet::new(), Vec::new());
     let mut walk = Walk { nodes, budget, contents, seen, steps, waiting: Vec::new() };
-    walk.waiting.push(Waiting { handle: nodes.root(), step: None });
+    walk.waiting.push(PendingNode { handle: nodes.root(), step: None });
     while let Some(next) = walk.waiting.pop() {
         walk.visit(next)?;
     }
@@ -52,11 +52,11 @@ struct Walk<'a> {
     /// Steps of all paths, of which only those to tensors are ever spelled out.
     steps: Vec<Step>,
     /// The last in is the first out.
-    waiting: Vec<Waiting>,
+    waiting: Vec<PendingNode>,
 }
 
 /// A thing to be looked into, and the last step of the path to it; none at the root.
-struct Waiting {
+struct PendingNode {
     handle: Handle,
     step: Option<u32>,
 }
@@ -64,18 +64,18 @@ struct Waiting {
 #[derive(Clone, Copy)]
 struct Step {
     before: Option<u32>,
-    to: To,
+    to: LastStep,
 }
 
 /// The last step to an object.
 #[derive(Clone, Copy)]
-enum To {
+enum LastStep {
     Key(Handle),
     Place(usize),
 }
 
 impl Walk<'_> {
-    fn visit(&mut self, at: Waiting) -> Result<(), String> {
+    fn visit(&mut self, at: PendingNode) -> Result<(), String> {
         let nodes = self.nodes;
         if !self.seen.insert(at.handle) || reconstruct(nodes, at.handle) != ReconstructedObject::Other {
             return Ok(());
@@ -83,7 +83,7 @@ impl Walk<'_> {
         let first = self.waiting.len();
         self.visit_items(&at)?;
         for (place, value) in elements(nodes, at.handle) {
-            self.wait(&at, value, Some(To::Place(place)))?;
+            self.wait(&at, value, Some(LastStep::Place(place)))?;
         }
         if let Node::Call(call) = nodes.get(at.handle) {
             // Attributes: those of an object are no step of the path.
@@ -96,7 +96,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn visit_items(&mut self, at: &Waiting) -> Result<(), String> {
+    fn visit_items(&mut self, at: &PendingNode) -> Result<(), String> {
         let nodes = self.nodes;
         let mut tensors = Vec::new();
         for &(key, value) in items(nodes, at.handle) {
@@ -107,7 +107,7 @@ impl Walk<'_> {
                 ReconstructedObject::Other => {
                     match setting_text(nodes.get(value)) {
                         Some(value) => self.add_setting(&name, &value)?,
-                        None => self.wait(at, value, Some(To::Key(key)))?,
+                        None => self.wait(at, value, Some(LastStep::Key(key)))?,
                     }
                     continue;
                 }
@@ -140,13 +140,13 @@ impl Walk<'_> {
     }
 
     /// Has `handle`, which is inside the thing `at`, looked into later, if there is anything in it.
-    fn wait(&mut self, at: &Waiting, handle: Handle, to: Option<To>) -> Result<(), String> {
+    fn wait(&mut self, at: &PendingNode, handle: Handle, to: Option<LastStep>) -> Result<(), String> {
         let holds =
             matches!(self.nodes.get(handle), Node::Tuple(_) | Node::List(_) | Node::Dictionary(_) | Node::Call(_));
         if !holds || self.seen.contains(&handle) {
             return Ok(());
         }
-        self.take(size_of::<Waiting>() + size_of::<Step>())?;
+        self.take(size_of::<PendingNode>() + size_of::<Step>())?;
         let step = match to {
             None => at.step,
             Some(to) => {
@@ -154,7 +154,7 @@ impl Walk<'_> {
                 Some(self.steps.len() as u32 - 1)
             }
         };
-        self.waiting.push(Waiting { handle, step });
+        self.waiting.push(PendingNode { handle, step });
         Ok(())
     }
 
@@ -163,8 +163,8 @@ impl Walk<'_> {
         let (mut names, mut next) = (Vec::new(), last);
         while let Some(step) = next.map(|step| self.steps[step as usize]) {
             names.push(match step.to {
-                To::Key(key) => name(self.nodes, key).unwrap_or_default(),
-                To::Place(place) => place.to_string().into(),
+                LastStep::Key(key) => name(self.nodes, key).unwrap_or_default(),
+                LastStep::Place(place) => place.to_string().into(),
             });
             next = step.before;
         }

@@ -31,10 +31,10 @@ pub fn remove_tied_heads(path: &Path, contents: &mut FileContents, source: &mut 
 }
 
 /// A tensor and its name.
-type Named<'g> = (&'g str, &'g Tensor);
+type NamedTensor<'g> = (&'g str, &'g Tensor);
 
 /// The head of a group with its place, and the table beside it.
-fn head_and_table(group: &TensorGroup) -> Option<(usize, Named<'_>, Named<'_>)> {
+fn head_and_table(group: &TensorGroup) -> Option<(usize, NamedTensor<'_>, NamedTensor<'_>)> {
     let tensors = || group.tensors.iter().map(|(name, tensor)| (name.as_str(), tensor.as_ref().ok()));
     let (place, (head, tensor)) = tensors().enumerate().find(|(_, (name, _))| name.ends_with(HEAD))?;
     let wrapping = head.strip_suffix(HEAD)?;
@@ -43,7 +43,7 @@ fn head_and_table(group: &TensorGroup) -> Option<(usize, Named<'_>, Named<'_>)> 
 }
 
 /// Returns true if both have the same values. Tensors that no model of a file of this size has are not read.
-fn is_same(source: &mut Source, head: Named<'_>, table: Named<'_>) -> Result<bool, ForeignError> {
+fn is_same(source: &mut Source, head: NamedTensor<'_>, table: NamedTensor<'_>) -> Result<bool, ForeignError> {
     let ((head_name, head), (table_name, table)) = (head, table);
     if head == table {
         return Ok(true);

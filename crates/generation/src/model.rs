@@ -7,7 +7,7 @@ use cwm_models::{Device, DeviceWeights, Network};
 #[derive(Debug)]
 pub struct Model<'m> {
     pub(crate) network: &'m Network,
-    /// For models that read word by word: these compute on the processor.
+    /// For models that read word by word: these compute on the CPU.
     pub(crate) weights: &'m Weights,
     pub(crate) device_weights: DeviceWeights<'m>,
 }

@@ -11,11 +11,11 @@ pub(crate) type Rows = Vec<Vec<f32>>;
 /// Texts that a model has read.
 pub(crate) struct Reader<'m> {
     model: &'m Model<'m>,
-    read: Read<'m>,
+    read: ReadState<'m>,
 }
 
 /// What is kept of the texts.
-enum Read<'m> {
+enum ReadState<'m> {
     /// Their keys and values.
     Cached(IncrementalNetwork<'m>, Cache),
     /// The state after each.
@@ -29,7 +29,7 @@ impl<'m> Reader<'m> {
     pub(crate) fn start(model: &'m Model<'m>, prompts: &[Vec<u16>]) -> (Self, Rows) {
         let (read, rows) = if let Some(incremental) = model.network.incremental() {
             let (rows, cache) = model.cached(incremental, None, prompts);
-            (Read::Cached(incremental, cache), rows)
+            (ReadState::Cached(incremental, cache), rows)
         } else if let Some(recurrent) = model.network.recurrent() {
             let read = prompts.iter().map(|prompt| {
                 let mut state = recurrent.start(model.weights);
@@ -40,9 +40,9 @@ impl<'m> Reader<'m> {
                 (state, row)
             });
             let (states, rows) = read.unzip();
-            (Read::Stepping(recurrent, states), rows)
+            (ReadState::Stepping(recurrent, states), rows)
         } else {
-            (Read::Whole(prompts.to_vec()), model.whole(prompts))
+            (ReadState::Whole(prompts.to_vec()), model.whole(prompts))
         };
         (Reader { model, read }, rows)
     }
@@ -52,14 +52,14 @@ impl<'m> Reader<'m> {
     pub(crate) fn go_on(&mut self, words: &[(usize, u16)]) -> Rows {
         let model = self.model;
         match &mut self.read {
-            Read::Cached(incremental, cache) => {
+            ReadState::Cached(incremental, cache) => {
                 let after: Vec<_> = words.iter().map(|&(text, _)| cache.end_of(text)).collect();
                 let last: Vec<Vec<u16>> = words.iter().map(|&(_, word)| vec![word]).collect();
                 let (rows, later) = model.cached(*incremental, Some((&*cache, &after[..])), &last);
                 *cache = cache.extended(&after, &later);
                 rows
             }
-            Read::Stepping(recurrent, states) => {
+            ReadState::Stepping(recurrent, states) => {
                 let mut next = Vec::with_capacity(words.len());
                 let step = |(place, &(text, word)): (usize, &(usize, u16))| {
                     let is_shared = words.get(place + 1).is_some_and(|(other, _)| *other == text);
@@ -74,7 +74,7 @@ impl<'m> Reader<'m> {
                 *states = next;
                 rows
             }
-            Read::Whole(texts) => {
+            ReadState::Whole(texts) => {
                 *texts = words.iter().map(|&(text, word)| [&texts[text][..], &[word]].concat()).collect();
                 model.whole(texts)
             }

@@ -11,7 +11,7 @@ const CHUNK: usize = 256;
 
 /// A game whose rows are wanted.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct WantedGame {
     /// Its name, for errors.
     pub id: String,
     /// What the model reads of it.
@@ -40,7 +40,7 @@ pub fn collect(
     model: &Model,
     workers: &WorkerPool,
     collection: &Collection,
-    games: impl Iterator<Item = Result<Wanted, Failure>>,
+    games: impl Iterator<Item = Result<WantedGame, Failure>>,
     writer: &mut RowsWriter,
 ) -> Result<(), Failure> {
     let mut games = games.peekable();
@@ -71,7 +71,12 @@ pub fn collect(
 }
 
 /// Refuses rows with a value that is not finite.
-fn check_finite(model: &Model, game: &Wanted, collection: &Collection, by_site: &[Vec<f32>]) -> Result<(), Failure> {
+fn check_finite(
+    model: &Model,
+    game: &WantedGame,
+    collection: &Collection,
+    by_site: &[Vec<f32>],
+) -> Result<(), Failure> {
     for (site, values) in collection.sites.iter().zip(by_site) {
         if let Some(place) = values.iter().position(|value| !value.is_finite()) {
             let token = game.tokens[place / model.width()];

@@ -15,7 +15,7 @@ use crate::linear_probe::LinearProbe;
 
 /// A game, and the tokens of it that are looked at.
 #[derive(Clone, Debug)]
-pub struct Watched<'a> {
+pub struct WatchedGame<'a> {
     /// What the model reads.
     pub tokens: &'a [u16],
     /// The tokens, by their places.
@@ -24,7 +24,7 @@ pub struct Watched<'a> {
 
 /// What a model has at one token.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub struct TokenView {
     /// Its logits.
     pub logits: Vec<f32>,
     /// The row of the stream at each site that was wanted, [width].
@@ -36,17 +36,17 @@ pub struct Seen {
 /// Games that were watched, and what edits go on from.
 #[derive(Debug)]
 pub struct Watch<'a> {
-    games: &'a [Watched<'a>],
+    games: &'a [WatchedGame<'a>],
     sites: &'a [usize],
     /// What the model has at the watched tokens of each game.
-    pub seen: Vec<Vec<Seen>>,
+    pub seen: Vec<Vec<TokenView>>,
     /// Of a model that goes on from steps it has passed: what it has of each game's batch, and the game's place there.
     passed: Vec<Option<(Arc<Cache>, usize)>>,
 }
 
 /// A token of a game that was watched, and what is added to the stream there. The game ends with it.
 #[derive(Clone, Debug)]
-pub struct Edited {
+pub struct StreamEdit {
     /// The game, by its place among those that were watched.
     pub game: usize,
     /// The token, by its place among those that were watched in the game.
@@ -55,7 +55,7 @@ pub struct Edited {
     pub vector: Vec<f32>,
 }
 
-impl AsRef<[u16]> for Watched<'_> {
+impl AsRef<[u16]> for WatchedGame<'_> {
     fn as_ref(&self) -> &[u16] {
         self.tokens
     }
@@ -71,7 +71,7 @@ impl Model {
         workers: &WorkerPool,
         batch_tokens: usize,
         sites: &'a [usize],
-        games: &'a [Watched<'a>],
+        games: &'a [WatchedGame<'a>],
     ) -> Result<Watch<'a>, Failure> {
         let found = self.by_batch(workers, batch_tokens, games, |batch| {
             let at = |game: usize| &games[batch.places[game]].at;
@@ -92,7 +92,7 @@ impl Model {
             let kept: Vec<(Vec<f32>, Vec<f32>)> = kept.collect();
             let width = self.width();
             let outputs = logits.len() / rows.len();
-            let seen = |row: usize| Seen {
+            let seen = |row: usize| TokenView {
                 logits: logits[row * outputs..(row + 1) * outputs].to_vec(),
                 rows: kept.iter().map(|(rows, _)| rows[row * width..(row + 1) * width].to_vec()).collect(),
                 lengths: kept.iter().map(|(_, normed)| norm(&normed[row * width..(row + 1) * width])).collect(),
@@ -117,7 +117,7 @@ impl Model {
         batch_tokens: usize,
         watch: &Watch<'_>,
         site: usize,
-        edits: &[Edited],
+        edits: &[StreamEdit],
     ) -> Result<Vec<Vec<f32>>, Failure> {
         match self.network().incremental() {
             Some(model) => self.edited_alone(workers, batch_tokens, model, watch, site, edits),
@@ -132,7 +132,7 @@ impl Model {
         model: IncrementalNetwork<'_>,
         watch: &Watch<'_>,
         site: usize,
-        edits: &[Edited],
+        edits: &[StreamEdit],
     ) -> Result<Vec<Vec<f32>>, Failure> {
         let column = watch.sites.iter().position(|&watched| watched == site);
         let column = column.ok_or_else(|| Failure::internal(format!("site {site} was not watched")))?;
@@ -156,7 +156,7 @@ impl Model {
             let (cache, chunk) = jobs[job];
             let pass = self.pass();
             let x = chunk.iter().flat_map(|&(number, _)| {
-                let Edited { game, place, vector } = &edits[number];
+                let StreamEdit { game, place, vector } = &edits[number];
                 watch.seen[*game][*place].rows[column].iter().zip(vector).map(|(x, vector)| x + vector)
             });
             let x = TensorData::new(x.collect::<Vec<f32>>(), [chunk.len(), self.width()]);
@@ -179,10 +179,10 @@ impl Model {
         batch_tokens: usize,
         watch: &Watch<'_>,
         site: usize,
-        edits: &[Edited],
+        edits: &[StreamEdit],
     ) -> Result<Vec<Vec<f32>>, Failure> {
         let mut by_length: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        let last = |edit: &Edited| watch.games[edit.game].at[edit.place];
+        let last = |edit: &StreamEdit| watch.games[edit.game].at[edit.place];
         for (number, edit) in edits.iter().enumerate() {
             by_length.entry(last(edit) + 1).or_default().push(number);
         }

@@ -20,7 +20,7 @@ pub mod statistics;
 mod task;
 
 pub use batches::Batch;
-pub use collect::{Collection, Wanted, collect};
+pub use collect::{Collection, WantedGame, collect};
 pub use model::Model;
 pub use reading::{Reading, game_of_both, left_out};
 pub use rows::{Rows, RowsWriter, scratch};

@@ -14,7 +14,7 @@ use crate::{Task, WeightsOf};
 
 /// A model on a device, ready for passes without gradients.
 ///
-/// On the processor each micro-batch is computed by one thread, so that results have the same bits on any number of cores.
+/// On the CPU each micro-batch is computed by one thread, so that results have the same bits on any number of cores.
 #[derive(Debug)]
 pub struct Model {
     task: Task,

@@ -9,7 +9,7 @@ use crate::{Arm, Estimate, Measure, Resamples, Run};
 
 /// A position that all arms were asked.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct AskedPosition {
     /// Ordinal of its record.
     pub record: u64,
     /// Plies of the game before it.
@@ -26,7 +26,7 @@ pub struct Asked {
 
 /// An arm, and what it chose in each position.
 #[derive(Clone, Debug)]
-pub struct Measured {
+pub struct ArmChoices {
     /// The arm.
     pub arm: Arm,
     /// The cells that chose, a seed each.
@@ -48,9 +48,9 @@ pub struct Measured {
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// The positions that every seed of every arm was asked, by game and record.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<AskedPosition>,
     /// The arms.
-    pub arms: Vec<Measured>,
+    pub arms: Vec<ArmChoices>,
     resamples: Resamples,
 }
 
@@ -77,7 +77,7 @@ impl Comparison {
             let next = games.len();
             *games.entry(key).or_insert(next)
         };
-        let asked = |choice: &&Choice| Asked {
+        let asked = |choice: &&Choice| AskedPosition {
             record: choice.record,
             t: choice.t,
             fen: choice.fen.clone(),
@@ -85,7 +85,7 @@ impl Comparison {
             best: choice.best,
             game: game(choice),
         };
-        let asked: Vec<Asked> = records.iter().map(asked).collect();
+        let asked: Vec<AskedPosition> = records.iter().map(asked).collect();
         let arms = arms.iter().map(|(arm, runs)| measured(arm, runs, &asked)).collect();
         Ok(Comparison { asked, arms, resamples: Resamples::draw(games.len(), resamples, seed) })
     }
@@ -129,15 +129,15 @@ fn is_in_all(run: &Run, choice: &Choice, others: &[&Run]) -> Result<bool, Failur
     Ok(true)
 }
 
-fn measured(arm: &Arm, runs: &[&Run], asked: &[Asked]) -> Measured {
-    let of_first = |asked: &Asked| runs[0].of_record(asked.record);
-    let values = |asked: &Asked| {
+fn measured(arm: &Arm, runs: &[&Run], asked: &[AskedPosition]) -> ArmChoices {
+    let of_first = |asked: &AskedPosition| runs[0].of_record(asked.record);
+    let values = |asked: &AskedPosition| {
         Measure::ALL.map(|measure| {
             let of_runs = runs.iter().filter_map(|run| run.of_record(asked.record));
             of_runs.map(|choice| measure.of(choice)).sum::<f64>() / runs.len() as f64
         })
     };
-    Measured {
+    ArmChoices {
         arm: arm.clone(),
         labels: runs.iter().map(|run| run.label.clone()).collect(),
         chooser: runs[0].chooser.clone(),

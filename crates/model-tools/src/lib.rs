@@ -13,8 +13,8 @@ use std::io::BufRead;
 use std::path::Path;
 
 use cwm_contract::{
-    Comparison, Description, DeviceInfo, Failure, ModelHints, ModelTools, ParityRequest, PositionPrediction,
-    TrackRequest, UciRequest,
+    Comparison, Description, DeviceInfo, Failure, ModelHints, ModelTools, ParityRequest, TrackReport, TrackRequest,
+    UciRequest,
 };
 
 /// Implements `ModelTools` for the models of `cwm-models`.
@@ -34,9 +34,9 @@ impl ModelTools for ChessModelTools {
         &self,
         request: &TrackRequest,
         text: &mut dyn BufRead,
-        report: &mut dyn FnMut(PositionPrediction) -> Result<(), Failure>,
+        report: &mut dyn FnMut(TrackReport) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        track::track(request, text, report)
+        track::report(request, text, report)
     }
 
     fn play_uci(

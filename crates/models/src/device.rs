@@ -20,7 +20,7 @@ pub struct OpenDevice {
     pub device: Device,
     /// The name for people: `cpu`, or `cuda:0` or `wgpu:0` and the name of that GPU.
     pub name: String,
-    /// Why it is the processor although a GPU was at hand or requested.
+    /// Why it is the CPU although a GPU was at hand or requested.
     pub note: Option<String>,
 }
 
@@ -52,7 +52,7 @@ pub fn open(resources: &Resources) -> Result<OpenDevice, ModelError> {
 
 /// The message for a computation that needs a GPU where there is none.
 const NO_GPU: &str =
-    "requests a GPU, and there is none: computes on the processor (`cwm model devices` lists what is missing)";
+    "requests a GPU, and there is none: computes on the CPU (`cwm model devices` lists what is missing)";
 
 /// A device by name.
 ///
@@ -121,12 +121,12 @@ pub fn catch_panics<T, E: From<ModelError>>(device: &Device, work: impl FnOnce()
     done.unwrap_or_else(|panic| Err(ModelError::Device(panic::message(panic.as_ref())).into()))
 }
 
-/// Returns true if this is the processor, with or without automatic differentiation.
+/// Returns true if this is the CPU, with or without automatic differentiation.
 pub fn is_cpu(device: &Device) -> bool {
     *device == cpu()
 }
 
-/// The processor.
+/// The CPU.
 pub fn cpu() -> Device {
     Device::flex()
 }

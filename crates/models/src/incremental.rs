@@ -1,6 +1,6 @@
 //! Passes that go on from others: a model that keeps the queries, keys and values of steps passes no step twice.
 //!
-//! A pass that goes on gives what the whole pass gives but for rounding; on the processor to the bit. On a GPU, products add in
+//! A pass that goes on gives what the whole pass gives but for rounding; on the CPU to the bit. On a GPU, products add in
 //! an order that depends on their size: a caller whose results shall not depend on what was kept always cuts a sequence at the
 //! same steps.
 

@@ -26,7 +26,7 @@ pub struct DeviceWeights<'w> {
 /// The storage of tables.
 #[derive(Debug)]
 enum Tables<'w> {
-    /// With the processor.
+    /// With the CPU.
     Host(&'w Weights),
     /// On the device, by parameter.
     Device(Vec<Option<Tensor<2>>>),

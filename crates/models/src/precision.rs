@@ -1,7 +1,7 @@
 //! Arithmetic of matrix products.
 //!
 //! Sums, master weights, recurrences, norms, softmax and loss are f32 in every precision; what a precision rounds are the
-//! operands of the products of linear layers and of attention, forward and backward. The processor rounds for real, so
+//! operands of the products of linear layers and of attention, forward and backward. The CPU rounds for real, so
 //! that a result means the same wherever it was made.
 
 use std::fmt;

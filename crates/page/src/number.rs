@@ -28,6 +28,11 @@ pub fn count(number: u64) -> String {
     text
 }
 
+/// A count with its noun: `1 game`, `2,000 games`.
+pub fn plural(number: usize, one: &str) -> String {
+    format!("{} {one}{}", count(number as u64), if number == 1 { "" } else { "s" })
+}
+
 /// A difference of counts, its thousands apart.
 pub fn whole(value: f64) -> String {
     format!("{}{}", if value < 0.0 { "−" } else { "" }, count(value.abs() as u64))

@@ -1,7 +1,7 @@
 //! The answers of a model to questions whose right answers are known.
 
 use crate::likelihood::{likeliest, likeliest_of, ln_likelihood, ln_likelihoods_among};
-use crate::read::Read;
+use crate::read::ReadSequences;
 use crate::{Player, Question};
 
 /// What a model answers.
@@ -46,7 +46,7 @@ impl Player {
 
     /// The free answers, where `read` are the questions with the right answers. Up to its first wrong token a forced answer is
     /// free.
-    fn free(&self, questions: &[&Question], forced: &[Vec<u16>], read: &Read<'_>) -> Vec<Vec<u16>> {
+    fn free(&self, questions: &[&Question], forced: &[Vec<u16>], read: &ReadSequences<'_>) -> Vec<Vec<u16>> {
         let right = |(question, forced): (&&Question, &Vec<u16>)| {
             let wrong = forced.iter().zip(&question.right).position(|(own, right)| own != right);
             wrong.unwrap_or(forced.len() - 1)

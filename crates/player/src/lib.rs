@@ -20,7 +20,7 @@ pub use game::GameSoFar;
 pub use play::Attempt;
 pub use player::Player;
 pub use question::{CannotAnswer, Question};
-pub use rules::{Chosen, PlayRules};
+pub use rules::{ChosenMove, PlayRules};
 
 #[cfg(test)]
 mod tests;

@@ -10,13 +10,13 @@ use cwm_models::{After, Cache, Device, DeviceWeights, ForwardPass, IncrementalNe
 use cwm_sequences::Vocabulary;
 
 use crate::Form;
-use crate::read::{Kept, Rows};
+use crate::read::{ReadCache, Rows};
 
 const FLOATS: &str = "logits are f32 and contiguous";
 
 /// A trained model that answers with moves.
 ///
-/// On the processor, a pass through the model uses one thread, so that its results are the same on any number of cores: several
+/// On the CPU, a pass through the model uses one thread, so that its results are the same on any number of cores: several
 /// threads may use one player at once.
 #[derive(Debug)]
 pub struct Player {
@@ -24,7 +24,7 @@ pub struct Player {
     description: Description,
     network: Network,
     device_weights: DeviceWeights<'static>,
-    kept: Kept,
+    kept: ReadCache,
 }
 
 impl Player {
@@ -48,7 +48,7 @@ impl Player {
             return Err(unusable(&path, "its weights are not all finite".to_owned()));
         }
         let device_weights = DeviceWeights::owned(&weights, device);
-        Ok(Player { form, description, network, device_weights, kept: Kept::default() })
+        Ok(Player { form, description, network, device_weights, kept: ReadCache::default() })
     }
 
     /// The same player, whose matrix products round operands to `precision`; by default they do not.
@@ -59,7 +59,7 @@ impl Player {
         device::check_precision(ForwardPass::evaluation(&self.device_weights).device(), precision)?;
         self.device_weights = self.device_weights.with_precision(precision);
         // What was read in another precision.
-        self.kept = Kept::default();
+        self.kept = ReadCache::default();
         Ok(self)
     }
 
@@ -133,7 +133,7 @@ impl Player {
     }
 
     /// What it keeps of games.
-    pub(crate) fn kept(&self) -> &Kept {
+    pub(crate) fn kept(&self) -> &ReadCache {
         &self.kept
     }
 }

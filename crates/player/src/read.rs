@@ -21,7 +21,7 @@ const BATCH_TOKENS: usize = 8_192;
 pub(crate) type Rows = Vec<Vec<f32>>;
 
 /// Sequences that were read.
-pub(crate) struct Read<'p> {
+pub(crate) struct ReadSequences<'p> {
     player: &'p Player,
     sequences: Vec<Vec<u16>>,
     /// The model and all that it has passed, where it goes on from that.
@@ -30,7 +30,7 @@ pub(crate) struct Read<'p> {
 
 /// Parts of the games that were read last, of as many as the machine has cores.
 #[derive(Debug, Default)]
-pub(crate) struct Kept(Mutex<Vec<Parts>>);
+pub(crate) struct ReadCache(Mutex<Vec<Parts>>);
 
 /// The first parts of a game.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ struct Parts {
     cache: Cache,
 }
 
-impl Kept {
+impl ReadCache {
     /// The parts that `tokens` begins with, of the game that has most of them. A game that goes on is taken out.
     fn take(&self, tokens: &[u16]) -> Option<Cache> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -67,17 +67,17 @@ impl Kept {
 
 impl Player {
     /// Reads sequences as one batch; gives also the logits after each of the last tokens of each, as many as `last` has for it.
-    pub(crate) fn read_batch(&self, sequences: Vec<Vec<u16>>, last: &[usize]) -> (Read<'_>, Vec<Rows>) {
+    pub(crate) fn read_batch(&self, sequences: Vec<Vec<u16>>, last: &[usize]) -> (ReadSequences<'_>, Vec<Rows>) {
         let Some(model) = self.incremental() else {
             let logits = self.logits(&sequences, last);
-            return (Read { player: self, sequences, on: None }, logits);
+            return (ReadSequences { player: self, sequences, on: None }, logits);
         };
         let (logits, cache) = self.logits_on(model, None, &sequences, last);
-        (Read { player: self, sequences, on: Some((model, cache)) }, logits)
+        (ReadSequences { player: self, sequences, on: Some((model, cache)) }, logits)
     }
 
     /// Reads a game, of which parts may be kept; gives also the logits after its last token. There is at least one.
-    pub(crate) fn read_game(&self, tokens: Vec<u16>) -> (Read<'_>, Vec<f32>) {
+    pub(crate) fn read_game(&self, tokens: Vec<u16>) -> (ReadSequences<'_>, Vec<f32>) {
         let only = |rows: Vec<Rows>| rows.into_iter().flatten().next().unwrap_or_default();
         let Some(model) = self.incremental() else {
             let (read, logits) = self.read_batch(vec![tokens], &[1]);
@@ -99,11 +99,11 @@ impl Player {
             self.kept().put(Parts { tokens: tokens[..in_parts].to_vec(), cache });
         }
         let (logits, cache) = pass(cache, in_parts, tokens.len(), 1);
-        (Read { player: self, sequences: vec![tokens], on: Some((model, cache)) }, only(logits))
+        (ReadSequences { player: self, sequences: vec![tokens], on: Some((model, cache)) }, only(logits))
     }
 }
 
-impl Read<'_> {
+impl ReadSequences<'_> {
     /// The logits after each token of sequences that go on: each behind so many tokens of one that was read, by its place.
     pub(crate) fn continued(&self, after: &[(usize, usize)], tokens: &[Vec<u16>]) -> Vec<Rows> {
         let last: Vec<usize> = tokens.iter().map(Vec::len).collect();

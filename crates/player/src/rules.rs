@@ -19,7 +19,7 @@ pub struct PlayRules {
 
 /// What a model plays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Chosen {
+pub struct ChosenMove {
     /// Its move; none if no attempt gave a legal one.
     pub played: Option<Move>,
     /// Its answers that are no legal move, in words.
@@ -45,11 +45,11 @@ impl Player {
         game: &GameSoFar,
         is_excluded: &dyn Fn(Move) -> bool,
         uniform: &mut dyn FnMut() -> f64,
-    ) -> Result<Chosen, CannotAnswer> {
+    ) -> Result<ChosenMove, CannotAnswer> {
         let position = game.position();
         let all_are_excluded = position.legal_moves().into_iter().all(is_excluded);
         let is_excluded = |played| !all_are_excluded && is_excluded(played);
-        let mut chosen = Chosen::default();
+        let mut chosen = ChosenMove::default();
         let Some(attempts) = rules.attempts else {
             let moves = self.legal_moves(game)?.into_iter().map(|(action, ln)| (move_of_action(position, action), ln));
             let (moves, likelihoods): (Vec<Move>, Vec<f64>) = moves.filter(|(played, _)| !is_excluded(*played)).unzip();

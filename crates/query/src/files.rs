@@ -58,7 +58,7 @@ pub fn tables(artifact: &Artifact) -> Result<BTreeMap<String, Files>, Failure> {
         let Some(kind) = kind(&path)? else { continue };
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         let (stem, extension) = file.rsplit_once('.').unwrap_or((&file, ""));
-        // In a folder a small JSON file may be anything; what is meant as lines says so.
+        // In a folder a small JSON file may be anything; lines are meant only where the name ends in `.jsonl`.
         if kind == Kind::JsonLines && extension != "jsonl" {
             continue;
         }

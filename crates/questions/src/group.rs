@@ -1,4 +1,4 @@
-//! What tells tasks of a category apart: levels, themes, bands, and how wrong options are chosen.
+//! What distinguishes the tasks of a category: levels, themes, bands, and how wrong options are chosen.
 
 /// A level of Short Tactics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

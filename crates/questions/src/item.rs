@@ -91,8 +91,8 @@ pub fn read_item_files<'a>(
     Ok(all)
 }
 
-/// The positions of the items of several files, without the moves that may follow them. Positions that differ in their clocks alone are
-/// equal.
+/// The positions of the items of several files, without the moves that may follow them. Positions that differ in their
+/// clocks alone are equal.
 ///
 /// # Errors
 ///

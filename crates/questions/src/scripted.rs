@@ -28,8 +28,8 @@ pub fn answer_by_rules(item: &Item, keys: Keys) -> Result<String, Failure> {
     Ok(answer.unwrap_or_default())
 }
 
-/// The answer by chance with the number `sample`, the same for equal `seed` and `task_id`: a legal move, an option, a letter; empty for
-/// all other forms.
+/// The answer by chance with the number `sample`, the same for equal `seed` and `task_id`: a legal move, an option, a
+/// letter; empty for all other forms.
 ///
 /// # Errors
 ///

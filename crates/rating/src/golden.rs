@@ -39,7 +39,7 @@ impl Golden {
     }
 }
 
-/// All of them; `None`, said on the way, where the shared folder is absent.
+/// All of them; `None`, with a line that says so, where the shared folder is absent.
 fn ratings() -> Option<Vec<Golden>> {
     let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
         PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")

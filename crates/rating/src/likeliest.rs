@@ -48,11 +48,11 @@ pub fn difference(level: &Level) -> Result<Rating, RatingError> {
 
 /// The points of the player and of its opponents against each rating. They are whole halves, so sums are exact.
 #[derive(Clone, Debug)]
-pub(crate) struct Points(Vec<Against>);
+pub(crate) struct Points(Vec<RatingPoints>);
 
 /// One rating's share.
 #[derive(Clone, Copy, Debug)]
-struct Against {
+struct RatingPoints {
     rating: f64,
     made: f64,
     lost: f64,
@@ -64,7 +64,7 @@ impl Points {
         let mut ratings: Vec<f64> = levels.iter().map(|level| level.rating).collect();
         ratings.sort_unstable_by(f64::total_cmp);
         ratings.dedup();
-        Points(ratings.into_iter().map(|rating| Against { rating, made: 0.0, lost: 0.0 }).collect())
+        Points(ratings.into_iter().map(|rating| RatingPoints { rating, made: 0.0, lost: 0.0 }).collect())
     }
 
     /// The place of a rating.
@@ -85,7 +85,7 @@ impl Points {
         }
     }
 
-    fn sum(&self, of: impl Fn(&Against) -> f64) -> f64 {
+    fn sum(&self, of: impl Fn(&RatingPoints) -> f64) -> f64 {
         self.0.iter().map(of).sum()
     }
 
@@ -107,7 +107,7 @@ impl Points {
         let above = |at: f64| self.sum(|against| against.made * expected(against.rating, at));
         let below = |at: f64| self.sum(|against| against.lost * expected(at, against.rating));
         let rating = bisect(far, |at| above(at) > below(at));
-        let variance = |against: &Against| {
+        let variance = |against: &RatingPoints| {
             (against.made + against.lost) * expected(rating, against.rating) * expected(against.rating, rating)
         };
         let standard_error = 400.0 / std::f64::consts::LN_10 / self.sum(variance).sqrt();

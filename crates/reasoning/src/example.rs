@@ -1,4 +1,5 @@
-//! The format `examples`: conversations that a model is fine-tuned on, one JSON object a line (written by `cwm_questions::write_line`).
+//! The format `examples`: conversations that a model is fine-tuned on, one JSON object a line (written by
+//! `cwm_questions::write_line`).
 
 use std::collections::HashSet;
 use std::io::BufRead;

@@ -1,5 +1,6 @@
 //! *Reasoning through chess*: positions as text, values of moves, system messages; the four tasks whose answers can be verified, with
-//! their items, verdicts, rewards and measures; the claims of a text; the tasks of judges; and the examples that models are fine-tuned on.
+//! their items, verdicts, rewards and measures; the claims of a text; the tasks of judges; and the examples that models
+//! are fine-tuned on.
 //!
 //! This crate must not know engines, models, tokens, or files of answers.
 
@@ -35,8 +36,8 @@ pub use lines::best_line;
 pub use measures::MoveMeasures;
 pub use mixing::{Mix, Mixture, MixtureSource, Source, mix};
 pub use reading::{ReadAnswer, Reading};
-pub use reward::{AnswerVerdict, Judged, RewardOptions};
-pub use search::{MATE, ScoredMove, Verbalised, Wording, verbalised};
+pub use reward::{AnswerVerdict, JudgedAnswer, RewardOptions};
+pub use search::{MATE, ScoredMove, VerbalisedSearch, Wording, verbalised};
 pub use task::{CATEGORY, ReasoningTask, TaskOptions, build_item};
 pub use values::Scaling;
 pub use verifier::Verifier;

@@ -56,7 +56,7 @@ impl AnswerVerdict {
 
 /// A judged answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judged {
+pub struct JudgedAnswer {
     /// What was read.
     pub read: Option<ReadAnswer>,
     /// What it is.

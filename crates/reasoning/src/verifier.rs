@@ -9,7 +9,7 @@ use shakmaty::{Chess, Position};
 use crate::claims::{ClaimRule, Claims, claims};
 use crate::measures::MoveMeasures;
 use crate::reading::{ReadAnswer, read};
-use crate::reward::{self, Judged, RewardOptions};
+use crate::reward::{self, JudgedAnswer, RewardOptions};
 use crate::task::ReasoningTask;
 use crate::values::Values;
 
@@ -95,7 +95,7 @@ impl Verifier {
     }
 
     /// Judges the text of an answer.
-    pub fn judge(&self, text: &str, options: &RewardOptions) -> Judged {
+    pub fn judge(&self, text: &str, options: &RewardOptions) -> JudgedAnswer {
         let read = read(text, self.task.wants_a_list(), options.reading);
         let (one, list) = match &read {
             Some(ReadAnswer::Move(one)) => (Some(one.as_str()), None),
@@ -113,11 +113,11 @@ impl Verifier {
                 (verdict, Some(score), score)
             }
         };
-        Judged { read, verdict, score, reward }
+        JudgedAnswer { read, verdict, score, reward }
     }
 
     /// What the answered move is worth; nothing where none that is legal was answered, or where one of some candidates is wanted.
-    pub fn measures(&self, judged: &Judged) -> MoveMeasures {
+    pub fn measures(&self, judged: &JudgedAnswer) -> MoveMeasures {
         match (&self.truth, &judged.read) {
             (Truth::Values(values), Some(ReadAnswer::Move(uci))) => MoveMeasures::of(values, uci),
             _ => MoveMeasures::default(),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use cwm_contract::{Failure, RewardRequest};
 use cwm_questions::{UnknownTasks, read_item_files};
-use cwm_reasoning::{Judged, Reading, RewardOptions, Scaling, Verifier};
+use cwm_reasoning::{JudgedAnswer, Reading, RewardOptions, Scaling, Verifier};
 
 /// Items, and how answers to them are rewarded.
 pub struct Items {
@@ -30,7 +30,7 @@ impl Items {
     }
 
     /// Judges an answer; none if there is no such item.
-    pub fn judge(&self, task_id: &str, text: &str) -> Option<Judged> {
+    pub fn judge(&self, task_id: &str, text: &str) -> Option<JudgedAnswer> {
         self.verifiers.get(task_id).map(|verifier| verifier.judge(text, &self.options))
     }
 }

@@ -167,8 +167,8 @@ impl EvaluatedPosition {
         of(Color::White) - of(Color::Black)
     }
 
-    /// Rewards a side that is far ahead for attacking the king: pieces close to it, and in the endgame the king at the edge and the kings
-    /// together. Else a shallow search finds no mate. As White counts.
+    /// Rewards a side that is far ahead for attacking the king: pieces close to it, and in the endgame the king at the
+    /// edge and the kings together. Else a shallow search finds no mate. As White counts.
     fn drive(&self, stronger: Color) -> i32 {
         let board = self.position.board();
         let (Some(own), Some(other)) = (board.king_of(stronger), board.king_of(!stronger)) else { return 0 };

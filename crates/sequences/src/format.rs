@@ -10,7 +10,7 @@ use cwm_contract::Failure;
 
 use crate::Vocabulary;
 
-/// Rows of a file, unless said otherwise.
+/// Rows of a file, unless stated otherwise.
 pub const SHARD_ROWS: u64 = 1_000_000;
 
 const NAME: &str = "sequences";

@@ -1,7 +1,7 @@
 //! Shares as whole numbers.
 
-/// Splits `total` in proportion to `shares`, which are not negative and together 1: each gets its whole part, and those with the largest
-/// remainders (the first of equals) one more.
+/// Splits `total` in proportion to `shares`, which are not negative and together 1: each gets its whole part, and those
+/// with the largest remainders (the first of equals) one more.
 pub fn largest_remainders(shares: &[f64], total: usize) -> Vec<usize> {
     let wanted: Vec<f64> = shares.iter().map(|share| share * total as f64).collect();
     let mut counts: Vec<usize> = wanted.iter().map(|wanted| *wanted as usize).collect();

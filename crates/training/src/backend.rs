@@ -25,7 +25,7 @@ pub enum TrainingBackend {
 /// Options of a backward pass.
 #[derive(Clone, Copy)]
 pub struct PassOptions<'a> {
-    /// Threads, for the processor.
+    /// Threads, for the CPU.
     pub workers: &'a WorkerPool,
     /// Precision of matrix products.
     pub precision: Precision,
@@ -43,7 +43,7 @@ impl TrainingBackend {
         }
     }
 
-    /// The backend of devices on `device`, even if that is the processor.
+    /// The backend of devices on `device`, even if that is the CPU.
     pub fn on_device<M: Metrics>(device: &Device, state: &State<M>) -> Self {
         let trainer = DeviceTrainer::new(&state.weights, &state.adamw, &state.snapshot, device);
         TrainingBackend::Device { trainer: Box::new(trainer), host_is_stale: false }

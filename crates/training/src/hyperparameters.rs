@@ -76,7 +76,7 @@ const PROBED_STEPS: u64 = 10_000;
 
 impl Hyperparameters {
     /// Returns the faults of the values.
-    pub fn faults(&self) -> Vec<ParameterError> {
+    pub fn validate(&self) -> Vec<ParameterError> {
         let mut faults = Vec::new();
         let mut expect = |parameter: &str, holds: bool, message: &str| {
             if !holds {

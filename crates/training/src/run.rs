@@ -70,7 +70,7 @@ pub struct TrainingResult<M> {
 
 impl<'a, T: Task> Run<'a, T> {
     /// Starts or resumes at `state`, to which that `prefix` of the curves belongs. `sampler` draws the examples.
-    /// Passes run on `device`, and on `workers` where that is the processor.
+    /// Passes run on `device`, and on `workers` where that is the CPU.
     ///
     /// # Errors
     /// The device cannot compute in the precision, the best weights are wanted without a validation, or the file of the

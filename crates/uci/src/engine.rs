@@ -8,7 +8,7 @@ use shakmaty_uci::{UciMessage, UciOptionConfig};
 
 use crate::fault::{Exchange, quoted};
 use crate::options::{self, Settings};
-use crate::process::{Patience, Process, Trouble, check_program};
+use crate::process::{ExchangeError, ExchangeLimits, Process, check_program};
 use crate::question::Question;
 use crate::search::{Answer, Limit, Reports};
 
@@ -176,7 +176,7 @@ impl Engine {
     /// Sends commands and reads lines up to the one for which `is_last` is true.
     fn exchange(&mut self, exchange: &Exchange<'_>, is_last: impl FnMut(&str) -> bool) -> Result<(), Failure> {
         let end = Instant::now() + exchange.time;
-        let patience = Patience { end, bytes: exchange.bytes, cancellation: &self.settings.cancellation };
+        let patience = ExchangeLimits { end, bytes: exchange.bytes, cancellation: &self.settings.cancellation };
         let done = lines_until(&mut self.process, exchange.sent, &patience, is_last);
         done.map_err(|trouble| exchange.failure(&self.program, &self.process, trouble))
     }
@@ -185,9 +185,9 @@ impl Engine {
 fn lines_until(
     process: &mut Process,
     commands: &str,
-    patience: &Patience<'_>,
+    patience: &ExchangeLimits<'_>,
     mut is_last: impl FnMut(&str) -> bool,
-) -> Result<(), Trouble> {
+) -> Result<(), ExchangeError> {
     process.send(commands, patience)?;
     while !is_last(&process.line(patience)?) {}
     Ok(())

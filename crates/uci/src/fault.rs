@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cwm_contract::{Failure, FailureKind, escape_characters, is_hidden};
 
-use crate::process::{Process, Trouble};
+use crate::process::{ExchangeError, Process};
 
 /// The most characters of a line that are shown.
 const LINE_LENGTH: usize = 200;
@@ -26,13 +26,13 @@ pub struct Exchange<'a> {
 
 impl Exchange<'_> {
     /// The failure of an exchange that did not come to its end.
-    pub fn failure(&self, program: &Path, process: &Process, trouble: Trouble) -> Failure {
+    pub fn failure(&self, program: &Path, process: &Process, trouble: ExchangeError) -> Failure {
         let (kind, how) = match trouble {
-            Trouble::Cancelled => return Failure::cancelled(),
-            Trouble::Late => (FailureKind::System, format!(" within {} s", self.time.as_secs_f64())),
-            Trouble::Flood => (FailureKind::Input, format!(" within {} MiB of output", self.bytes >> 20)),
-            Trouble::Ended(how) => (FailureKind::System, format!(": it {how}")),
-            Trouble::System(error) => (FailureKind::System, format!(": {error}")),
+            ExchangeError::Cancelled => return Failure::cancelled(),
+            ExchangeError::Late => (FailureKind::System, format!(" within {} s", self.time.as_secs_f64())),
+            ExchangeError::Flood => (FailureKind::Input, format!(" within {} MiB of output", self.bytes >> 20)),
+            ExchangeError::Ended(how) => (FailureKind::System, format!(": it {how}")),
+            ExchangeError::System(error) => (FailureKind::System, format!(": {error}")),
         };
         let failure = self.wrong(program, process, &format!("did not say `{}`{how}", self.awaited));
         match self.awaited {

@@ -55,7 +55,7 @@ impl Question {
         Fen::from_position(&self.position, EnPassantMode::Legal).to_string()
     }
 
-    /// The command that tells an engine of it.
+    /// The command that sets it up in an engine.
     pub(crate) fn command(&self) -> &str {
         &self.command
     }

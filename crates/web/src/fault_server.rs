@@ -14,7 +14,7 @@ pub struct Request {
     pub path: String,
     /// Number of the first byte wanted; 0 without `Range`.
     pub start: usize,
-    /// Number of the last byte wanted, if that was said.
+    /// Number of the last byte wanted, if the request names one.
     pub last: Option<usize>,
     /// True if there was a `Range` at all.
     pub ranged: bool,
@@ -193,7 +193,7 @@ pub fn tunnels() -> (String, Receiver<String>) {
         for client in listener.incoming() {
             let sender = sender.clone();
             std::thread::spawn(move || {
-                // Whoever hangs up in the middle ends his own tunnel.
+                // A client that closes the connection ends its own tunnel alone.
                 let _ = tunnel(client?, |first| drop(sender.send(first)));
                 std::io::Result::Ok(())
             });

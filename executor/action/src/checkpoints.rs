@@ -66,7 +66,7 @@ impl CheckpointOwner {
 
     fn refusal(&self, before: &str, now: &str, names: &[String]) -> ActionFailure {
         let is_processor = |kind| kind == CheckpointStamp::PROCESSOR;
-        let name = |kind| if is_processor(kind) { "the processor".to_owned() } else { format!("a GPU ({kind})") };
+        let name = |kind| if is_processor(kind) { "the CPU".to_owned() } else { format!("a GPU ({kind})") };
         let option = if is_processor(before) { before.to_owned() } else { format!("{before}:0") };
         let (before, now, checkpoints, folder) = (name(before), name(now), list(names), self.work.checkpoint_folder());
         let problem = format!(
@@ -114,7 +114,7 @@ mod tests {
         owner(work, code).prepare(Some(device))
     }
 
-    /// A work folder in which code `a` on the processor kept these files.
+    /// A work folder in which code `a` on the CPU kept these files.
     fn with_kept(files: &[&str]) -> (tempfile::TempDir, WorkFolder) {
         let folder = tempfile::tempdir().unwrap();
         let key: Key = "a".repeat(64).parse().unwrap();
@@ -138,7 +138,7 @@ mod tests {
         for (names, reported) in [(&files[..2], "kept a, b; "), (&files[..], "kept a, b, c, d and 2 more; ")] {
             let (_folder, work) = with_kept(names);
             let failure = prepare(&work, "a", "cuda").unwrap_err();
-            assert!(failure.message.starts_with("an earlier attempt on the processor "), "{failure:?}");
+            assert!(failure.message.starts_with("an earlier attempt on the CPU "), "{failure:?}");
             assert!(failure.message.contains(reported) && failure.message.contains(" on a GPU "), "{failure:?}");
             let hint = failure.hint.unwrap();
             assert!(
@@ -146,7 +146,7 @@ mod tests {
                 "{hint}"
             );
             assert_eq!(work.checkpoints().unwrap(), names);
-            // And it is still that of the processor.
+            // And it is still that of the CPU.
             prepare(&work, "a", "cpu").unwrap();
             // What the hint says is enough.
             std::fs::remove_dir_all(work.checkpoint_folder()).unwrap();
@@ -190,10 +190,10 @@ mod tests {
             assert_eq!(work.read_stamp().unwrap(), Some(stamp_of("a", "cpu")));
             std::fs::write(work.checkpoint_folder().join("step"), "").unwrap();
         }
-        // Now the GPU works: what the processor kept is not gone on with, and stays.
+        // Now the GPU works: what the CPU kept is not gone on with, and stays.
         granted.prepare(None).unwrap();
         let failure = granted.prepare(Some("cuda:0, some GPU")).unwrap_err();
-        assert!(failure.message.starts_with("an earlier attempt on the processor "), "{failure:?}");
+        assert!(failure.message.starts_with("an earlier attempt on the CPU "), "{failure:?}");
         assert_eq!(work.checkpoints().unwrap(), ["step"]);
         // Without any, it goes on.
         prepare(&work, "a", "cpu").unwrap();

@@ -42,8 +42,9 @@ pub fn kill_self() {
 }
 
 /// Watches standard input, which the executor holds open: when it closes, the executor is gone, and this process group
-/// is killed, with all that it started, in whatever group that is. (No parent-death signal: that one fires when a *thread* of the parent
-/// ends.) Under a batch system there is no executor to watch, and standard input is not a pipe; then nothing is watched.
+/// is killed, with all that it started, in whatever group that is. (No parent-death signal: that one fires when a
+/// *thread* of the parent ends.) Under a batch system there is no executor to watch, and standard input is not a pipe;
+/// then nothing is watched.
 pub fn end_with_parent() {
     if fstat(std::io::stdin()).is_ok_and(|stdin| FileType::from_raw_mode(stdin.st_mode).is_fifo()) {
         std::thread::spawn(|| {

@@ -1,4 +1,5 @@
-//! The external sources of a stage in a key: by the checksum of their content as far as that is known, so that neither the stage's code nor where the content comes from matters.
+//! The external sources of a stage in a key: by the checksum of their content as far as that is known, so that neither
+//! the stage's code nor where the content comes from matters.
 //!
 //! In the key's parameters this is `source`: one content, or a list of `{"name": …, "content": …}`. A content is
 //! `{"$sha256": sum}` where a parameter or a pin has the sum, `{"$file": digest}` for a file, and `{"$url": url}` for
@@ -20,8 +21,8 @@ pub(super) const FILE: &str = "$file";
 const URL: &str = "$url";
 const FIRST_BYTES: &str = "first_bytes";
 
-/// Returns the value of `sources` in the key, and the checksums that pins have for it; the files among it are added to `seen`. `stage` is the
-/// name in the pipeline, for advice.
+/// Returns the value of `sources` in the key, and the checksums that pins have for it; the files among it are added to
+/// `seen`. `stage` is the name in the pipeline, for advice.
 ///
 /// # Errors
 /// A file cannot be read.

@@ -26,7 +26,8 @@ pub struct ActionProcess {
 }
 
 impl ActionProcess {
-    /// Writes the action file, and starts `cwm exec KEY` from this very program, even if it was rebuilt meanwhile, in a process group of its own. It sees these accelerators; those of this process if there is no choice.
+    /// Writes the action file, and starts `cwm exec KEY` from this very program, even if it was rebuilt meanwhile, in a
+    /// process group of its own. It sees these accelerators; those of this process if there is no choice.
     ///
     /// # Errors
     /// The process cannot be started.

@@ -52,7 +52,7 @@ pub struct TotalEstimate {
 /// The group of comparable runs: the kind of stage, the sort of its work, and the device.
 type Group = (String, String, String);
 
-/// The device name of the processor in a [`Group`].
+/// The device name of the CPU in a [`Group`].
 const PROCESSOR: &str = "cpu";
 
 /// The sum of some runs of one group.

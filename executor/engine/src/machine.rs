@@ -36,7 +36,7 @@ fn devices(visible: Option<&str>, gpus: usize) -> Vec<String> {
     (0..gpus).map(|ordinal| ordinal.to_string()).collect()
 }
 
-/// Returns the needs of a cell that computes on `device`: no accelerator on the processor, and one on a GPU of NVIDIA unless the cell
+/// Returns the needs of a cell that computes on `device`: no accelerator on the CPU, and one on a GPU of NVIDIA unless the cell
 /// has its own value. Other GPUs are not counted: the machine's accelerators are those of NVIDIA.
 pub fn needs_on(device: DeviceChoice, needs: &Needs) -> Needs {
     match device {

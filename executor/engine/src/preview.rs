@@ -14,8 +14,8 @@ impl Reporter for Silent {
     fn report(&self, _event: Event) {}
 }
 
-/// Returns the stage's description of the run of a cell (`Stage::preview`); none if an input is missing, or is a folder, which may have
-/// to be made first.
+/// Returns the stage's description of the run of a cell (`Stage::preview`); none if an input is missing, or is a
+/// folder, which may have to be made first.
 ///
 /// # Errors
 /// An input cannot be read, or the run would fail.

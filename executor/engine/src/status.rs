@@ -178,5 +178,5 @@ impl fmt::Display for CellStatus {
 
 /// Describes a cell that names the pipe `path`.
 pub fn describe_unread_pipe(path: &Path) -> String {
-    format!("{} can be read only once: what it holds is known when `cwm run` has read it", path.display())
+    format!("{} can be read only once: its content is known after `cwm run` has read it", path.display())
 }

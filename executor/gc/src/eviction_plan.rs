@@ -56,8 +56,8 @@ impl<'i> EvictionPlan<'i> {
         bytes
     }
 
-    /// Returns what is to be moved to the garbage: the content, the trees of its folders, and the records to mark. A record is marked if
-    /// any of its content goes or is missing already.
+    /// Returns what is to be moved to the garbage: the content, the trees of its folders, and the records to mark. A
+    /// record is marked if any of its content goes or is missing already.
     pub fn garbage(&self, store: &Store) -> Garbage {
         let Inventory { records: entries, objects, folders, .. } = self.inventory;
         let is_missing = |digest: Digest| !objects.contains_key(&digest) || self.content.contains(&digest);

@@ -210,16 +210,19 @@ fn lock_file_root(store: &Store, path: PathBuf, now: Timestamp) -> Result<Root> 
             None => return Ok(Root::of(name, results([&lock]))),
             Some(warning) => {
                 let problem = format!("cannot be read as a whole (line {}: {})", warning.place.line, warning.message);
-                (format!("{problem}; what can be read of it stays, and what it named on {day}"), Some(lock))
+                (
+                    format!("{problem}; the results in its readable lines stay, and those that it named on {day}"),
+                    Some(lock),
+                )
             }
         },
-        Some(Err(error)) => (format!("{error}; what it named on {day} stays"), None),
-        None if !is_here => (format!("is on {}, or gone; what it named on {day} stays", root.host), None),
+        Some(Err(error)) => (format!("{error}; the results that it named on {day} stay"), None),
+        None if !is_here => (format!("is on {}, or gone; the results that it named on {day} stay", root.host), None),
         None if root.seen < before(now, RETENTION_WITHOUT_FILE) => {
             let note = Some("is gone for 30 days".to_owned());
             return Ok(Root { note, ended: Some(path), ..Root::of(name, Vec::new()) });
         }
-        None => (format!("is gone; what it named on {day} stays until 30 days after that"), None),
+        None => (format!("is gone; the results that it named on {day} stay for 30 days after that"), None),
     };
     let noted = LockFile::parse(root.lock_file, root.text)?;
     Ok(Root { note: Some(note), ..Root::of(name, results(lock.iter().chain([&noted]))) })

@@ -11,10 +11,10 @@ use super::roots::{BatchJobs, roots};
 use cwm_core::files::Result;
 use cwm_store::{ActionRecord, EvictionReason, Store};
 
-/// Evicts the content of `results`, of the pipeline with these lock files or folders of them, as far as nothing else names it: another lock file, a
-/// tag, a running stage, another record. Their records and logs stay. The caller holds no lock of the store. Returns the evicted
-/// results, by index into `results`, with the bytes that each freed; nothing if other processes use the store, so that nothing was
-/// evicted.
+/// Evicts the content of `results`, of the pipeline with these lock files or folders of them, as far as nothing else
+/// names it: another lock file, a tag, a running stage, another record. Their records and logs stay. The caller holds
+/// no lock of the store. Returns the evicted results, by index into `results`, with the bytes that each freed; nothing
+/// if other processes use the store, so that nothing was evicted.
 ///
 /// # Errors
 /// The store cannot be read or written.

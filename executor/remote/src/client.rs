@@ -94,7 +94,7 @@ impl Client {
             Ok(found) if found > REMOTE_FORMAT => {
                 Err(RemoteError::Refused(format!("it has format {found}, which a newer cwm wrote")))
             }
-            _ => Err(RemoteError::Refused(format!("what is there is not cwm's: its `{FORMAT}` is no version"))),
+            _ => Err(RemoteError::Refused(format!("its `{FORMAT}` is not that of a remote of cwm"))),
         }
     }
 

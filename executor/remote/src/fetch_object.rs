@@ -136,5 +136,5 @@ impl Download<'_> {
 }
 
 fn local<T>(result: std::io::Result<T>) -> Result<T> {
-    result.map_err(|error| RemoteError::Local(format!("cannot write what is pulled: {error}")))
+    result.map_err(|error| RemoteError::Local(format!("cannot write a pulled file: {error}")))
 }

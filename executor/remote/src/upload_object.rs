@@ -154,5 +154,5 @@ impl Upload<'_> {
 }
 
 fn local<T>(result: std::io::Result<T>) -> Result<T> {
-    result.map_err(|error| RemoteError::Local(format!("cannot read what is pushed: {error}")))
+    result.map_err(|error| RemoteError::Local(format!("cannot read a file to push: {error}")))
 }

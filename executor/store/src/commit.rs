@@ -78,13 +78,13 @@ impl Store {
         let _shared = self.lock_shared(|_| {})?;
         let key = action.record.components.key();
         let mut commit = Commit { store: self, unsynced: BTreeSet::new(), trees: Vec::new() };
-        let surveyed = action.outputs.values().map(|output| match &output.content {
+        let listed = action.outputs.values().map(|output| match &output.content {
             Content::Local(path) => list_files(path, &output.shape),
             Content::External(_) | Content::InStore(_) => Ok(Vec::new()),
         });
         let log = action.log.as_deref().map(|path| list_files(path, &OutputShape::File { extension: String::new() }));
-        let surveyed = surveyed.chain([log.transpose().map(Option::unwrap_or_default)]).collect::<Result<Vec<_>>>()?;
-        let mut hashed = commit.hash_and_sync(surveyed)?;
+        let listed = listed.chain([log.transpose().map(Option::unwrap_or_default)]).collect::<Result<Vec<_>>>()?;
+        let mut hashed = commit.hash_and_sync(listed)?;
         let log = hashed.pop().and_then(|mut files| files.pop());
         let mut outputs = BTreeMap::new();
         for ((name, output), files) in action.outputs.iter().zip(hashed) {

@@ -1,7 +1,8 @@
 //! Damage: objects whose content does not have the digest that names them, and the quarantine for everything that is found damaged.
 //!
-//! An object that bears its [seal](super::mtime_seal), and of which nothing was set since its result was recorded, was not written since
-//! it was stored. Any other is hashed before it is read, as a file from outside, and its digest is cached as those are.
+//! An object that bears its [seal](super::mtime_seal), and of which nothing was set since its result was recorded, was
+//! not written since it was stored. Any other is hashed before it is read, as a file from outside, and its digest is
+//! cached as those are.
 
 use std::fmt;
 use std::fs::{self, File};

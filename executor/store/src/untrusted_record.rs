@@ -4,13 +4,16 @@ use std::path::Path;
 
 use super::record::{ActionRecord, OutputShape, RunInfo};
 use cwm_contract::is_hidden;
-use cwm_core::{Key, is_label, is_name};
+use cwm_core::{Key, is_label, is_name, shorten};
 
 /// The longest record that is read, in bytes.
 pub const LARGEST_RECORD: u64 = 64 << 20;
 
 /// The longest name or other word of a record, in bytes.
 const LONGEST_WORD: usize = 4096;
+
+/// The most characters of a bad word that a message shows.
+const MAX_SHOWN: usize = 80;
 
 /// A thousand years, on a thousand cores.
 const MOST_SECONDS: f64 = 3.2e13;
@@ -62,7 +65,7 @@ fn check_words(record: &ActionRecord) -> Result<(), String> {
     let mut coordinates = record.label.coordinates.iter();
     let is_address = is_name(&record.label.stage) && coordinates.all(|(axis, value)| is_name(axis) && is_label(value));
     if !is_address {
-        return Err(format!("has the label {:?}, which no cell can have", shortened(&label)));
+        return Err(format!("has the label {:?}, which no cell can have", shorten(&label, MAX_SHOWN)));
     }
     let made = &record.circumstances;
     let mut words = vec![
@@ -87,14 +90,10 @@ fn check_words(record: &ActionRecord) -> Result<(), String> {
     let causes = causes.filter(|(_, line)| line.contains(char::is_control));
     match words.into_iter().filter(|(_, text)| text.contains(is_hidden)).chain(causes).next() {
         Some((field, text)) => {
-            Err(format!("has characters in `{field}` that a terminal would obey: {:?}", shortened(text)))
+            Err(format!("has characters in `{field}` that a terminal would obey: {:?}", shorten(text, MAX_SHOWN)))
         }
         None => Ok(()),
     }
-}
-
-fn shortened(text: &str) -> String {
-    text.chars().take(80).collect()
 }
 
 /// Returns true for the extension of a file's name: `pgn.zst`.

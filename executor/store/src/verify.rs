@@ -180,7 +180,7 @@ impl Store {
         }
         // Content that is not there is reported once for each record that names it, and damaged content with its own path, once.
         let reported: BTreeSet<PathBuf> = report.findings.iter().map(|finding| finding.path.clone()).collect();
-        let mut makers: BTreeMap<PathBuf, String> = BTreeMap::new();
+        let mut producers: BTreeMap<PathBuf, String> = BTreeMap::new();
         // A manifest is read once.
         let mut folders: BTreeMap<Digest, Vec<Digest>> = BTreeMap::new();
         for output in records.iter().flat_map(|(_, record)| record.outputs.values()) {
@@ -227,7 +227,7 @@ impl Store {
             for digest in lost {
                 let object = self.object_path(&digest);
                 if reported.contains(&object) {
-                    makers.entry(object).or_insert_with(|| label.to_string());
+                    producers.entry(object).or_insert_with(|| label.to_string());
                 } else {
                     let what = format!("names {digest}, which is not in the store (`{label}` computes it)");
                     report.findings.push(Finding::about(path.clone(), what));
@@ -235,7 +235,7 @@ impl Store {
             }
         }
         for finding in &mut report.findings {
-            if let Some(label) = makers.get(&finding.path) {
+            if let Some(label) = producers.get(&finding.path) {
                 finding.what += &format!(" (`{label}` computes it)");
             }
         }

@@ -35,7 +35,7 @@ pub struct CheckpointStamp {
 impl CheckpointStamp {
     /// The version that this cwm writes.
     pub const FORMAT: u32 = 1;
-    /// The processor, or a stage without a device.
+    /// The CPU, or a stage without a device.
     pub const PROCESSOR: &str = "cpu";
     /// The stamp's own name in `keep/`.
     const NAME: &str = ".stamp";

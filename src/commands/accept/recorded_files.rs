@@ -215,7 +215,7 @@ fn key_of(
             // It may read several outputs of one cell.
             let missing: BTreeSet<usize> = missing.collect();
             let stages = missing.iter().map(|source| format!(" {}", shell_quote(&cells[*source].label.to_string())));
-            Err(Error::usage(format!("what {label} depends on is not computed yet, so its key is not known"))
+            Err(Error::usage(format!("the key of {label} is not known, because its dependencies are not computed yet"))
                 .hint(format!("`cwm run{}` first", stages.collect::<String>())))
         }
         KeyStatus::Unreadable(error) => Err(Error::system(error.message.clone())),

@@ -72,8 +72,8 @@ impl Operand {
         Ok((set_options(sets).trim_start().to_owned(), Operand::Lock(checked(lock)?)))
     }
 
-    /// Resolves `text`: a file or folder, else a tag, else a run with `--set`, else a revision in git, else a result in the store. Returns the operand
-    /// and its name for people.
+    /// Resolves `text`: a file or folder, else a tag, else a run with `--set`, else a revision in git, else a result in
+    /// the store. Returns the operand and its name for people.
     ///
     /// # Errors
     /// It names nothing, or it cannot be read.

@@ -39,7 +39,7 @@ pub fn run(workspace: &Workspace, index: usize) -> Result<ExitCode, Error> {
             return Err(Error::usage(error.message.clone()));
         }
         if let Some(failed) = failed_cell(workspace, &cache_status, &needed)? {
-            print_note(&format!("{label} has not run, for {failed} failed: `cwm log {}`", shell_quote(&failed)));
+            print_note(&format!("{label} has not run, because {failed} failed: `cwm log {}`", shell_quote(&failed)));
             return Ok(ExitCode::STAGE_FAILED);
         }
         if !std::mem::replace(&mut is_reported, true) {

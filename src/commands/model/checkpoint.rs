@@ -13,7 +13,7 @@ use cwm_pipeline::plan::{Cell, Plan, StagePlan};
 const MAX_STAGES: usize = 8;
 
 /// What a command takes from a stage, a folder or a file.
-pub struct Wanted {
+pub struct WantedOutput {
     format: Format,
     /// The file by which its folder is known, if it is one.
     file: Option<&'static str>,
@@ -25,7 +25,7 @@ pub struct Wanted {
     instead: &'static str,
 }
 
-pub const CHECKPOINT: Wanted = Wanted {
+pub const CHECKPOINT: WantedOutput = WantedOutput {
     format: Format::CHECKPOINT,
     file: Some("model.json"),
     takes_files: true,
@@ -33,7 +33,7 @@ pub const CHECKPOINT: Wanted = Wanted {
     instead: "no stage of this pipeline has one: name a checkpoint's folder, or a file that `cwm model import` takes",
 };
 
-pub const PROBES: Wanted = Wanted {
+pub const PROBES: WantedOutput = WantedOutput {
     format: Format::PROBES,
     file: Some("probes.json"),
     takes_files: false,
@@ -41,7 +41,7 @@ pub const PROBES: Wanted = Wanted {
     instead: "no stage of this pipeline has any: name their folder",
 };
 
-pub const ITEMS: Wanted = Wanted {
+pub const ITEMS: WantedOutput = WantedOutput {
     format: Format::ITEMS,
     file: None,
     takes_files: true,
@@ -59,7 +59,7 @@ pub fn find(
     name: &str,
     pipeline: &PipelineArguments,
     command: &str,
-    wanted: &Wanted,
+    wanted: &WantedOutput,
 ) -> Result<PathBuf, Error> {
     let path = Path::new(name);
     let plain = wanted.names.0;
@@ -92,12 +92,12 @@ pub fn find(
     Ok(path)
 }
 
-fn has_output(cell: &Cell, wanted: &Wanted) -> bool {
+fn has_output(cell: &Cell, wanted: &WantedOutput) -> bool {
     cell.outputs.iter().any(|output| output.format == wanted.format)
 }
 
 /// Returns the hint that lists the stages with what is wanted, with a command for the first.
-fn with_output(plan: &Plan, command: &str, wanted: &Wanted) -> String {
+fn with_output(plan: &Plan, command: &str, wanted: &WantedOutput) -> String {
     let has_one = |&cell: &usize| has_output(&plan.cells[cell], wanted);
     let first_cell = |stage: &StagePlan| stage.cells.iter().copied().find(has_one);
     let cells: Vec<usize> = plan.stages.iter().filter_map(first_cell).collect();

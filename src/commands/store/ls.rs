@@ -41,8 +41,8 @@ struct Row {
     made: Option<String>,
     /// By whom and where, as text.
     origin: Option<String>,
-    /// `present`; `changed` since it was stored; `dropped` (`keep: false`), `collected` (by `cwm store gc`), `not pulled`, or `missing`;
-    /// `not here`: the store has no such result.
+    /// `present`; `changed` since it was stored; `dropped` (`keep: false`), `collected` (by `cwm store gc`), `not
+    /// pulled`, or `missing`; `not here`: the store has no such result.
     state: &'static str,
     /// True if the pipeline's lock file names it.
     locked: bool,

@@ -55,7 +55,7 @@ pub fn run(store: Option<&Path>, mut arguments: TransferArguments) -> Result<Exi
                 Some(format!("its key is not known before a run reads {}, and the lock file has none", path.display()))
             }
             KeyStatus::KeyUnknown => Some(
-                "its key is not known, as what it depends on has no result here, and the lock file has none".to_owned(),
+                "its key is not known: its dependencies have no result here, and the lock file has none".to_owned(),
             ),
         };
         transfer.totals.missing.extend(problem.map(|problem| format!("{}: {problem}", cell.label)));

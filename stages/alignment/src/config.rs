@@ -46,7 +46,7 @@ impl Config {
     }
 
     /// The faults of the values.
-    pub fn faults(&self) -> Vec<ParameterError> {
+    pub fn validate(&self) -> Vec<ParameterError> {
         match self.family.as_deref().map(families::find) {
             Some(Err(error)) => vec![ParameterError::new("family", format!("is unknown: {error}"))],
             _ => Vec::new(),

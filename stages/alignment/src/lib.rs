@@ -51,10 +51,7 @@ impl Stage for AlignmentStage {
     }
 
     fn check(&self, values: &Values) -> Vec<ParameterError> {
-        match Config::read(values) {
-            Ok(config) => config.faults(),
-            Err(fault) => vec![fault],
-        }
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
     fn unused_parameters(&self, values: &Values) -> Vec<&'static str> {

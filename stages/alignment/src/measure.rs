@@ -24,7 +24,7 @@ pub struct Measurement<'a> {
 }
 
 /// What classes are compared with.
-struct Compared {
+struct Baseline {
     name: &'static str,
     population: Population,
     pairs: Vec<[u32; 2]>,
@@ -66,7 +66,7 @@ impl Measurement<'_> {
         Ok(by_population.into_iter().flatten().chain(suffixes).collect())
     }
 
-    fn compared(&self) -> Result<Vec<Compared>, Failure> {
+    fn compared(&self) -> Result<Vec<Baseline>, Failure> {
         let Members { class, strata, .. } = self.members;
         let mut compared = Vec::new();
         for (number, name) in [(0u128, "all"), (1, "matched")] {
@@ -81,12 +81,12 @@ impl Measurement<'_> {
                 let or = if name == "all" { "" } else { ", or set `population: all`" };
                 return Err(Failure::input(message).hint(format!("give `transpositions` more games{or}")));
             }
-            compared.push(Compared { name, population, pairs, seeds });
+            compared.push(Baseline { name, population, pairs, seeds });
         }
         Ok(compared)
     }
 
-    fn null(&self, units: &Units, compared: &Compared, alignment: &Alignment) -> Result<Null, Failure> {
+    fn null(&self, units: &Units, compared: &Baseline, alignment: &Alignment) -> Result<Null, Failure> {
         let permuted = self.workers.map(self.config.permutations as usize, |number| {
             self.context.check_cancelled()?;
             let order = compared.population.shuffled(compared.seeds + 1 + number as u128);

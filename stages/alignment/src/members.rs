@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
-use cwm_inside::{Model, Reading, Wanted};
+use cwm_inside::{Model, Reading, WantedGame};
 use cwm_inside_rows::{TranspositionsOf, TranspositionsReader};
 
 /// What makes rows alike whatever was played: plies and phase of their token.
@@ -23,7 +23,7 @@ pub struct Members {
     /// The last two moves of each row's sequence.
     pub suffixes: Vec<Vec<u16>>,
     /// The games that have the rows.
-    pub wanted: Vec<Wanted>,
+    pub wanted: Vec<WantedGame>,
     /// Sequences that are left out, being longer than the model reads, and those that are then alone in their class.
     pub left_out: u64,
 }
@@ -105,9 +105,9 @@ impl Members {
             self.suffixes.push(tokens[(last.max(2) - 1)..=last].to_vec());
         }
         if let Some(&last) = kept.last() {
-            // Nothing after the last row that is kept has a say in it.
+            // Nothing after the last row that is kept affects it.
             reading.truncate(last + 1);
-            self.wanted.push(Wanted { id, reading, tokens: kept });
+            self.wanted.push(WantedGame { id, reading, tokens: kept });
         }
         Ok(())
     }

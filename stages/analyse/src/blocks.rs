@@ -10,9 +10,9 @@ use cwm_evaluations::{Evaluation, Evaluations, EvaluationsWriter, Source};
 use cwm_uci::Question;
 use shakmaty::{Chess, Move, Position};
 
-use crate::evaluator::{Evaluator, Found};
+use crate::evaluator::{Evaluator, FoundLines};
 use crate::origin::{OfGames, Origin};
-use crate::puzzles::{Analysed, find};
+use crate::puzzles::{AnalysedPosition, find};
 
 /// Games of a block: some seconds of work.
 const GAMES: usize = 16;
@@ -106,7 +106,7 @@ impl Blocks<'_> {
         let game = of_games.games.get(index)?;
         let game = game.ok_or_else(|| Failure::internal(format!("there is no game {index}")))?;
         let game = game.row();
-        let mut last: Option<Analysed> = None;
+        let mut last: Option<AnalysedPosition> = None;
         for (t, position) in of_games.of_game(index)? {
             self.context.check_cancelled()?;
             let question = Question::position(&position)?;
@@ -176,7 +176,7 @@ impl Blocks<'_> {
 }
 
 /// What an engine finds in a position; nothing where the game is over.
-fn answered(evaluator: &mut Evaluator, position: &Chess) -> Result<Option<Analysed>, Failure> {
+fn answered(evaluator: &mut Evaluator, position: &Chess) -> Result<Option<AnalysedPosition>, Failure> {
     if position.legal_moves().is_empty() {
         return Ok(None);
     }
@@ -184,14 +184,14 @@ fn answered(evaluator: &mut Evaluator, position: &Chess) -> Result<Option<Analys
     analysed(&question, &evaluator.find(&question)?).map(Some)
 }
 
-fn analysed(question: &Question, found: &Found) -> Result<Analysed, Failure> {
+fn analysed(question: &Question, found: &FoundLines) -> Result<AnalysedPosition, Failure> {
     let position = question.chess().clone();
     let moves = found.lines.iter().map(|line| unpacked(&position, line.moves[0]).map(|played| (played, line.score)));
-    Ok(Analysed { moves: moves.collect::<Result<_, Failure>>()?, effort: found.effort, position })
+    Ok(AnalysedPosition { moves: moves.collect::<Result<_, Failure>>()?, effort: found.effort, position })
 }
 
 /// The move of the game that leads on from a position of it.
-fn played_at(before: &Analysed, moves: &[u16], ply: u32) -> Result<Move, Failure> {
+fn played_at(before: &AnalysedPosition, moves: &[u16], ply: u32) -> Result<Move, Failure> {
     unpacked(&before.position, moves[ply as usize])
 }
 

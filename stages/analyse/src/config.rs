@@ -33,10 +33,11 @@ parameters! {
         pub options: BTreeMap<String, String> = BTreeMap::new(),
         /// The side whose moves are asked for.
         pub side: String = "both".into(), kind = Type::Choice(&["both", "white", "black"]),
-        /// Find puzzles as well: positions in which one move alone keeps an advantage that a mistake gave. Every position is then evaluated
-        /// with two lines.
+        /// Find puzzles as well: positions in which one move alone keeps an advantage that a mistake gave. Every
+        /// position is then evaluated with two lines.
         pub puzzles: bool = false,
-        /// Centipawns that the mistake before a puzzle gives away, that its solution is ahead, and by which it is better than any other move.
+        /// Centipawns that the mistake before a puzzle gives away, that its solution is ahead, and by which it is
+        /// better than any other move.
         pub margin: u32 = 200, kind = Type::Integer { min: 1, max: 10_000 },
         /// Plies from one position that is written to the next.
         pub every: u64 = 1,

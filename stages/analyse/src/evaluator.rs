@@ -22,7 +22,7 @@ pub enum Evaluator {
         /// Plies that it looks ahead before it follows captures.
         depth: u32,
         /// What is wanted of a position.
-        wanted: Wanted,
+        wanted: RequestedLines,
     },
 }
 
@@ -33,12 +33,12 @@ pub struct Program {
     nodes: u64,
     /// Whether it is asked about the position after each move.
     each: bool,
-    wanted: Wanted,
+    wanted: RequestedLines,
 }
 
 /// What is wanted of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum RequestedLines {
     /// The best move.
     Best,
     /// For puzzles: the best move, the next one, and since when the best was held to.
@@ -49,7 +49,7 @@ pub enum Wanted {
 
 /// What was found of a position.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct FoundLines {
     /// As many lines as are wanted, or as the position has moves; the best first.
     pub lines: Vec<Line>,
     /// Nodes after which the engine held to the best move; of our own, what a program may have searched by then.
@@ -63,16 +63,16 @@ impl Evaluator {
     /// The program cannot be used.
     pub fn start(config: &Config, cancellation: Cancellation) -> Result<Self, Failure> {
         let wanted = match config.moves() {
-            _ if config.puzzles => Wanted::Pair,
-            Some(1) if !config.each => Wanted::Best,
-            Some(moves) => Wanted::Moves(moves),
+            _ if config.puzzles => RequestedLines::Pair,
+            Some(1) if !config.each => RequestedLines::Best,
+            Some(moves) => RequestedLines::Moves(moves),
             None => return Err(Failure::internal("`multipv` is no number of moves")),
         };
         let Some(program) = &config.engine else { return Ok(Evaluator::Own { depth: config.depth, wanted }) };
         let lines = match wanted {
-            Wanted::Pair => 2,
-            Wanted::Moves(moves) if !config.each => moves,
-            Wanted::Best | Wanted::Moves(_) => 1,
+            RequestedLines::Pair => 2,
+            RequestedLines::Moves(moves) if !config.each => moves,
+            RequestedLines::Best | RequestedLines::Moves(_) => 1,
         };
         let settings = Settings { hash: config.hash, lines, options: config.options.clone(), cancellation };
         let engine = Engine::start(&program.0, settings)?;
@@ -101,29 +101,29 @@ impl Evaluator {
     ///
     /// # Errors
     /// The program fails.
-    pub fn find(&mut self, question: &Question) -> Result<Found, Failure> {
+    pub fn find(&mut self, question: &Question) -> Result<FoundLines, Failure> {
         match self {
             Evaluator::Program(program) => match program.wanted {
-                Wanted::Moves(moves) => {
+                RequestedLines::Moves(moves) => {
                     let lines = if program.each { program.each(question) } else { program.at_once(question) }?;
                     Ok(valued(lines, moves, program.nodes as f64))
                 }
-                Wanted::Best | Wanted::Pair => {
+                RequestedLines::Best | RequestedLines::Pair => {
                     let answer = program.engine.ask(question, &Limit::nodes(program.nodes))?;
                     Ok(found(answer, program.nodes))
                 }
             },
-            Evaluator::Own { depth, wanted: Wanted::Moves(moves) } => {
+            Evaluator::Own { depth, wanted: RequestedLines::Moves(moves) } => {
                 Ok(valued(own_values(question, *depth), *moves, 0.0))
             }
-            Evaluator::Own { depth, wanted } => own(question, *depth, *wanted == Wanted::Pair),
+            Evaluator::Own { depth, wanted } => own(question, *depth, *wanted == RequestedLines::Pair),
         }
     }
 }
 
-fn valued(mut lines: Vec<Line>, moves: u32, effort: f64) -> Found {
+fn valued(mut lines: Vec<Line>, moves: u32, effort: f64) -> FoundLines {
     lines.truncate(moves as usize);
-    Found { lines, effort }
+    FoundLines { lines, effort }
 }
 
 impl Program {
@@ -194,12 +194,12 @@ fn own_values(question: &Question, depth: u32) -> Vec<Line> {
 
 /// The label of a position, and the first line of another move: with two lines there is one. An engine that reported another move
 /// last held to its own only when the `nodes` of the search were spent.
-fn found(answer: Answer, nodes: u64) -> Found {
+fn found(answer: Answer, nodes: u64) -> FoundLines {
     let other = answer.lines.iter().find(|line| line.moves.first().is_some_and(|first| *first != answer.best));
     let other =
         other.map(|line| Line { score: Some(line.score), depth: Some(line.depth), moves: packed(line.moves.clone()) });
     let effort = answer.held_since.unwrap_or(nodes) as f64;
-    Found { lines: std::iter::once(line(answer)).chain(other).collect(), effort }
+    FoundLines { lines: std::iter::once(line(answer)).chain(other).collect(), effort }
 }
 
 fn packed(moves: Vec<Move>) -> Vec<u16> {
@@ -217,7 +217,7 @@ fn line(answer: Answer) -> Line {
 }
 
 /// The first of the moves that our own engine values most, and for puzzles the next one.
-fn own(question: &Question, depth: u32, finds_puzzles: bool) -> Result<Found, Failure> {
+fn own(question: &Question, depth: u32, finds_puzzles: bool) -> Result<FoundLines, Failure> {
     let (position, game) = (question.chess(), GameState::from(question.chess().clone()));
     let moves = position.legal_moves();
     let best = |depth, margin| candidates(&game, &moves, depth, margin);
@@ -232,7 +232,7 @@ fn own(question: &Question, depth: u32, finds_puzzles: bool) -> Result<Found, Fa
     });
     let is_best = |depth: &u32| best(*depth, 0).first().is_some_and(|other| other.chosen == first.chosen);
     let held = if finds_puzzles { (1..depth).rev().take_while(is_best).last().unwrap_or(depth) } else { depth };
-    Ok(Found { lines: lines.collect(), effort: 1_000.0 * NODES_A_PLY.powi(held as i32 - 1) })
+    Ok(FoundLines { lines: lines.collect(), effort: 1_000.0 * NODES_A_PLY.powi(held as i32 - 1) })
 }
 
 fn own_score(candidate: &Candidate) -> Score {

@@ -32,7 +32,7 @@ pub struct OfGames {
 }
 
 /// What was found before any position is asked about.
-pub struct Found {
+pub struct OriginCounts {
     /// Positions that are asked about.
     pub total: u64,
     /// Positions without a legal move.
@@ -46,11 +46,14 @@ impl Origin {
     ///
     /// # Errors
     /// A game cannot be read, the positions that are wanted are not there, or the stage was cancelled.
-    pub fn open(context: &Context, config: &Config) -> Result<(Self, Found), Failure> {
+    pub fn open(context: &Context, config: &Config) -> Result<(Self, OriginCounts), Failure> {
         if let Some(number) = config.place {
             let mut placed = place(context, config, number)?;
             let over = placed.left_out.remove("over").unwrap_or_default();
-            return Ok((Origin::Placed(placed.positions), Found { total: number, over, left_out: placed.left_out }));
+            return Ok((
+                Origin::Placed(placed.positions),
+                OriginCounts { total: number, over, left_out: placed.left_out },
+            ));
         }
         let games = Games::open(context.input("games")?)?;
         let limit = config.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
@@ -76,7 +79,7 @@ impl Origin {
                 format!("no position of {count} games is asked about; in {over} of those chosen the game has ended");
             return Err(Failure::input(message).hint("lower `from_ply`, or give more or longer games"));
         }
-        let found = Found { total, over: seen.over, left_out: seen.left_out };
+        let found = OriginCounts { total, over: seen.over, left_out: seen.left_out };
         Ok((Origin::Games(Box::new(OfGames { games, count, selection, drawn })), found))
     }
 

@@ -21,7 +21,7 @@ const TRIES: u32 = 10_000;
 const KINDS: [Role; 6] = [Role::Pawn, Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
 
 /// Positions of a stage's parameters.
-pub struct Placed {
+pub struct PlacedPositions {
     /// No two are the same.
     pub positions: Vec<Chess>,
     /// Positions that were tried and left out: `over`, without a legal move; `few_moves`; `twice`; `apart`.
@@ -32,8 +32,8 @@ pub struct Placed {
 ///
 /// # Errors
 /// The seed has fewer, or the stage was cancelled.
-pub fn place(context: &Context, config: &Config, number: u64) -> Result<Placed, Failure> {
-    let mut placed = Placed {
+pub fn place(context: &Context, config: &Config, number: u64) -> Result<PlacedPositions, Failure> {
+    let mut placed = PlacedPositions {
         positions: Vec::new(),
         left_out: ["over", "few_moves", "twice", "apart"].map(|name| (name, 0)).into(),
     };

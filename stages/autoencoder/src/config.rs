@@ -63,7 +63,7 @@ parameters! {
 
 impl Config {
     /// The faults of the values.
-    pub fn faults(&self) -> Vec<ParameterError> {
+    pub fn validate(&self) -> Vec<ParameterError> {
         let mut faults = Vec::new();
         if let Some(Err(error)) = self.family.as_deref().map(families::find) {
             faults.push(ParameterError::new("family", format!("is unknown: {error}")));

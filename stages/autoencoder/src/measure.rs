@@ -39,7 +39,7 @@ pub struct Measurement<'a> {
     pub model: &'a Model,
     /// Where it computes.
     pub device: &'a Device,
-    /// Threads of the processor.
+    /// Threads of the CPU.
     pub workers: &'a WorkerPool,
     /// Largest number of padded tokens of a pass.
     pub batch_tokens: usize,

@@ -1,7 +1,7 @@
 //! Rows of the stream in a random order: blocks of consecutive games, each shuffled as a whole.
 
 use cwm_contract::{Context, Failure};
-use cwm_inside::{Collection, Model, Rows, RowsWriter, Wanted, collect};
+use cwm_inside::{Collection, Model, Rows, RowsWriter, WantedGame, collect};
 use cwm_models::worker_pool::WorkerPool;
 use cwm_random::{MersenneTwister, Random};
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub struct Cursor {
 pub struct Source<'a> {
     /// The model whose stream is kept.
     pub model: &'a Model,
-    /// Threads of the processor.
+    /// Threads of the CPU.
     pub workers: &'a WorkerPool,
     /// The games, at least one of which has a row.
     pub games: &'a Games,
@@ -66,7 +66,7 @@ struct WantedRows<'a> {
 
 impl WantedRows<'_> {
     /// The rows of the game at the cursor, which moves on.
-    fn next_game(&mut self) -> Result<Option<Wanted>, Failure> {
+    fn next_game(&mut self) -> Result<Option<WantedGame>, Failure> {
         let Cursor { game, rows: before } = self.cursor;
         self.cursor = Cursor { game: (game + 1) % self.games.len(), rows: 0 };
         let Some(reading) = self.games.reading(game)? else { return Ok(None) };
@@ -77,12 +77,12 @@ impl WantedRows<'_> {
             self.cursor = Cursor { game, rows: before + self.left };
         }
         self.left -= tokens.len();
-        Ok((!tokens.is_empty()).then_some(Wanted { id: self.games.id(game)?, reading, tokens }))
+        Ok((!tokens.is_empty()).then_some(WantedGame { id: self.games.id(game)?, reading, tokens }))
     }
 }
 
 impl Iterator for WantedRows<'_> {
-    type Item = Result<Wanted, Failure>;
+    type Item = Result<WantedGame, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.left > 0 {

@@ -110,7 +110,7 @@ fn finding(model: &Model, site: usize, (loss, measures): (f64, &SiteMeasures), d
         .value("dead", dead)
 }
 
-/// The training in the description: parameters that have a say, and counts.
+/// The training in the description: parameters that affect it, and counts.
 fn training_of(config: &Config, counts: &[(&str, u64)]) -> Map<String, Value> {
     let settings = [
         ("ratio", json!(config.ratio)),

@@ -12,7 +12,7 @@ use serde_json::{Map, json};
 use crate::config::Config;
 use crate::reservoir::{Block, Source};
 use crate::state::{Progress, State};
-use crate::trainer::{Means, SiteState, Trainer};
+use crate::trainer::{BatchMeans, SiteState, Trainer};
 
 /// Rows whose mean length makes the scale.
 const SCALE_ROWS: u32 = 100_000;
@@ -157,7 +157,7 @@ fn scale(rows: &Rows, site: usize) -> f32 {
 }
 
 /// A line of curves: the names of a site's values end in its number.
-fn line(step: u64, rate: f64, sparsity: f64, layers: &[usize], means: &[Means]) -> String {
+fn line(step: u64, rate: f64, sparsity: f64, layers: &[usize], means: &[BatchMeans]) -> String {
     let mut line = Map::new();
     line.insert("kind".to_owned(), json!("train"));
     line.insert("step".to_owned(), json!(step));

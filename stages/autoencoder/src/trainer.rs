@@ -8,7 +8,7 @@ use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Device, DeviceWeights, ForwardPass, Precision, device};
 use cwm_training::optimiser::{AdamW, AdamWOptions};
 
-/// Rows that one thread of the processor passes through at once; it decides the order of sums.
+/// Rows that one thread of the CPU passes through at once; it decides the order of sums.
 const MICRO_ROWS: usize = 512;
 
 /// What changes of one site from update to update.
@@ -33,7 +33,7 @@ impl SiteState {
 
 /// Means over the rows of a batch, before its update.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Means {
+pub struct BatchMeans {
     /// The loss.
     pub loss: f64,
     /// Squared error of a row.
@@ -81,7 +81,7 @@ impl<'a> Trainer<'a> {
         rows_by_site: &[Vec<f32>],
         sparsity_weight: f64,
         learning_rate: f64,
-    ) -> Vec<Means> {
+    ) -> Vec<BatchMeans> {
         let width = self.autoencoder.width();
         let rows = rows_by_site[0].len() / width;
         let micro_rows = if device::is_cpu(self.device) { MICRO_ROWS } else { rows };
@@ -128,11 +128,11 @@ fn count_silent(silent: &mut [u64], parts: &[Part], rows: u64) {
     }
 }
 
-fn means(parts: &[Part], rows: f64, sparsity_weight: f64) -> Means {
+fn means(parts: &[Part], rows: f64, sparsity_weight: f64) -> BatchMeans {
     let mean = |of: fn(&Part) -> f64| parts.iter().map(of).sum::<f64>() / rows;
     let [reconstruction, sparsity, auxiliary] =
         [mean(|part| part.sums[0]), mean(|part| part.sums[1]), mean(|part| part.sums[2])];
-    Means {
+    BatchMeans {
         loss: reconstruction + sparsity_weight * sparsity + auxiliary,
         reconstruction,
         sparsity,

@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use cwm_contract::{Context, Failure};
 use serde_json::{Value, json};
 
-use crate::record::{Fault, Reason};
+use crate::record::{Reason, RecordFault};
 
 /// Faults that are in the log as well as in the output `faults`.
 const MAX_LOGGED: u64 = 20;
@@ -36,7 +36,13 @@ impl<'a> Counts<'a> {
     ///
     /// # Errors
     /// The list cannot be written.
-    pub fn drop(&mut self, file: usize, record: usize, (reason, seen): Fault, words: &str) -> Result<(), Failure> {
+    pub fn drop(
+        &mut self,
+        file: usize,
+        record: usize,
+        (reason, seen): RecordFault,
+        words: &str,
+    ) -> Result<(), Failure> {
         *self.dropped.entry(reason).or_default() += 1;
         if self.faults() <= MAX_LOGGED {
             self.context.log(format!("left out {words}"));

@@ -1,5 +1,5 @@
-//! The stage `bag`: positions with best moves, or with win probabilities of moves, from ChessBench's files, checked, on all cores. Best
-//! moves are read in constant memory.
+//! The stage `bag`: positions with best moves, or with win probabilities of moves, from ChessBench's files, checked, on
+//! all cores. Best moves are read in constant memory.
 //!
 //! It must not know what the positions are used for.
 

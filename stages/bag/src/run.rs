@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::bag_file::BagFile;
 use crate::config::Config;
 use crate::counts::Counts;
-use crate::record::{self, Fault, Reason, Record};
+use crate::record::{self, Reason, Record, RecordFault};
 use crate::values::Values;
 
 /// Records that are checked at once, on all cores.
@@ -82,7 +82,7 @@ struct Output<'a> {
 
 impl Output<'_> {
     /// Writes or collects a record, or counts it as faulty; breaks when the limit is reached.
-    fn push(&mut self, place: &Place<'_>, record: Result<Record<'_>, Fault>) -> Result<ControlFlow<()>, Failure> {
+    fn push(&mut self, place: &Place<'_>, record: Result<Record<'_>, RecordFault>) -> Result<ControlFlow<()>, Failure> {
         let fault = match record {
             Ok(record) => self.keep(&record)?,
             Err(fault) => Some(fault),
@@ -103,7 +103,7 @@ impl Output<'_> {
     }
 
     /// Writes or collects a sound record; a fault if its move has come before.
-    fn keep(&mut self, record: &Record<'_>) -> Result<Option<Fault>, Failure> {
+    fn keep(&mut self, record: &Record<'_>) -> Result<Option<RecordFault>, Failure> {
         if let (Some(values), Some(win)) = (&mut self.values, record.win) {
             let is_new = values.push(self.read, record, win);
             let words = || format!("an earlier record has a value of this move in {:?}", record.fen);

@@ -7,9 +7,9 @@ use cwm_contract::{Context, Failure};
 use cwm_evaluations::Evaluations;
 
 /// The positions of the evaluations that are among those of the training too.
-pub struct Seen(HashSet<String>);
+pub struct SeenPositions(HashSet<String>);
 
-impl Seen {
+impl SeenPositions {
     /// Compares the evaluations with those of the training; `None` without these. Memory grows with the evaluations, and not
     /// with the training.
     ///
@@ -27,7 +27,7 @@ impl Seen {
             context.check_cancelled()?;
             seen.extend(wanted.take(position_of(&evaluation?.fen)));
         }
-        Ok(Some(Seen(seen)))
+        Ok(Some(SeenPositions(seen)))
     }
 
     /// Returns true if the training has this position.

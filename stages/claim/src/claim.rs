@@ -9,7 +9,7 @@ use cwm_measures::Measure;
 const FORM: &str = "ARM.MEASURE > ARM.MEASURE, or the same with `from ply N` behind it";
 
 /// What was found of a claim: whether it holds, the numbers in a sentence without a full stop, and for programs.
-pub type Checked = (bool, String, serde_json::Value);
+pub type CheckedClaim = (bool, String, serde_json::Value);
 
 /// That a measure of one arm is larger than one of another.
 #[derive(Clone, Debug, PartialEq, Eq)]

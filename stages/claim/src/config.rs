@@ -65,7 +65,7 @@ impl Config {
     }
 
     /// Returns the faults of these values beyond their types.
-    pub fn faults(&self) -> Vec<ParameterError> {
+    pub fn validate(&self) -> Vec<ParameterError> {
         let fault = match self.claims() {
             Ok(_) if self.expect.is_empty() => Some("must have at least one claim".to_owned()),
             Ok(_) => None,

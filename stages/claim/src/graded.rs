@@ -7,7 +7,7 @@ use cwm_contract::Label;
 use cwm_measures::{CONFIDENCE, Estimate, GradeMeasure, GradedRuns, Resampling};
 use serde_json::json;
 
-use crate::claim::Checked;
+use crate::claim::CheckedClaim;
 
 /// The form of such a claim.
 const FORM: &str = "STAGE.MEASURE > STAGE.MEASURE on TASK, with `>=`, with a number in place of the right side, with `every task`, \
@@ -70,7 +70,7 @@ impl GradeClaim {
     ///
     /// # Errors
     /// There are no such runs, or they have no such number, as a phrase.
-    pub fn check(&self, graded: &GradedRuns, resampling: Resampling) -> Result<Vec<Checked>, String> {
+    pub fn check(&self, graded: &GradedRuns, resampling: Resampling) -> Result<Vec<CheckedClaim>, String> {
         let mut left = graded.of_stage(&self.left.label.stage);
         left.retain(|(_, coordinates)| self.left.selects(coordinates));
         if left.is_empty() {
@@ -111,7 +111,7 @@ impl GradeClaim {
         other: Option<&str>,
         task: &str,
         resampling: Resampling,
-    ) -> Option<Checked> {
+    ) -> Option<CheckedClaim> {
         let left = (run, self.left.measure);
         let mean = graded.mean(left, task, resampling)?;
         let (beside, difference) = match (&self.right, other) {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use cwm_findings::{Finding, Kind};
 use serde_json::{Value, json};
 
-use crate::claim::Checked;
+use crate::claim::CheckedClaim;
 
 /// The form of such a claim.
 const FORM: &str =
@@ -35,7 +35,7 @@ struct Term {
 }
 
 /// A number with its interval, and where it is from.
-struct Found<'a> {
+struct FoundNumber<'a> {
     finding: &'a Finding,
     value: f64,
     interval: Option<(f64, f64)>,
@@ -51,13 +51,13 @@ impl NumberClaim {
     ///
     /// # Errors
     /// There is no such number, as a phrase.
-    pub fn check(&self, findings: &[Finding]) -> Result<Checked, String> {
+    pub fn check(&self, findings: &[Finding]) -> Result<CheckedClaim, String> {
         let left = self.left.find(findings)?;
         let right = self.right.as_ref().map(|right| right.find(findings)).transpose()?;
         let bound = right.as_ref().map_or(0.0, |right| right.value) + self.number;
         let sign = if self.is_larger { 1.0 } else { -1.0 };
         // The ends of both intervals that are nearest to each other.
-        let nearest = |found: &Found<'_>, sign: f64| {
+        let nearest = |found: &FoundNumber<'_>, sign: f64| {
             found.interval.map_or(found.value, |(low, high)| if sign > 0.0 { low } else { high })
         };
         let beside = right.as_ref().map_or(self.number, |right| nearest(right, -sign));
@@ -67,17 +67,20 @@ impl NumberClaim {
             summary += &format!(" and {right}");
         }
         let json = json!({
-            "claim": self.text, "left": left.json(), "right": right.as_ref().map(Found::json), "number": self.number,
+            "claim": self.text,
+            "left": left.json(),
+            "right": right.as_ref().map(FoundNumber::json),
+            "number": self.number,
         });
         Ok((holds, summary, json))
     }
 }
 
 impl Term {
-    fn find<'a>(&self, findings: &'a [Finding]) -> Result<Found<'a>, String> {
+    fn find<'a>(&self, findings: &'a [Finding]) -> Result<FoundNumber<'a>, String> {
         let numbers = findings.iter().filter(|finding| self.fits(finding)).filter_map(|finding| {
             let value = finding.get(&self.value).filter(|value| !value.is_nan())?;
-            Some(Found { finding, value, interval: finding.interval(&self.value) })
+            Some(FoundNumber { finding, value, interval: finding.interval(&self.value) })
         });
         numbers.max_by(|one, other| one.value.total_cmp(&other.value)).ok_or_else(|| format!("there is no `{self}`"))
     }
@@ -97,7 +100,7 @@ impl Term {
     }
 }
 
-impl Found<'_> {
+impl FoundNumber<'_> {
     fn json(&self) -> Value {
         let (low, high) = self.interval.unzip();
         let Finding { model, network, layer, names, n, .. } = self.finding;
@@ -170,7 +173,7 @@ impl fmt::Display for Term {
     }
 }
 
-impl fmt::Display for Found<'_> {
+impl fmt::Display for FoundNumber<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.4}", self.value)?;
         if let Some((low, high)) = self.interval {

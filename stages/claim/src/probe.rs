@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cwm_answers::{Grade, Graded, GradesWriter};
+use cwm_answers::{Grade, GradesDescription, GradesWriter};
 use cwm_choices::{Choice, ChoicesWriter, Chooser, Correctness};
 use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput, Value};
 
@@ -44,7 +44,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
 
 /// Grades of two runs, the later one with more legal answers.
 fn write_grades(path: &Path) -> Result<(), Failure> {
-    let mut writer = GradesWriter::create(path, &Graded::default())?;
+    let mut writer = GradesWriter::create(path, &GradesDescription::default())?;
     for (run, nth) in [("after", 2), ("before", 5)] {
         for item in 0..POSITIONS {
             let legal = (item + item / 7) % nth == 0;

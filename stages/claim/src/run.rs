@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cwm_contract::{Context, Failure};
 use cwm_measures::{Arm, Comparison, GradedRuns, Resampling, Run, by_arm};
 
-use crate::claim::{Checked, Claim};
+use crate::claim::{CheckedClaim, Claim};
 use crate::config::Config;
 use crate::finding::Finding;
 
@@ -49,7 +49,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     std::fs::write(path, lines).map_err(|error| Failure::io("write", path, error))
 }
 
-fn check_choices(context: &Context, config: &Config, claims: &[Claim]) -> Result<Vec<Checked>, Failure> {
+fn check_choices(context: &Context, config: &Config, claims: &[Claim]) -> Result<Vec<CheckedClaim>, Failure> {
     let runs = context.group("choices").iter().map(Run::read).collect::<Result<Vec<_>, _>>()?;
     let tests: BTreeSet<&str> = runs.iter().map(Run::test).collect();
     if tests.len() > 1 {

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use cwm_answers::{Grade, Graded, GradesWriter};
+use cwm_answers::{Grade, GradesDescription, GradesWriter};
 use cwm_choices::{Choice, ChoicesWriter, Chooser, Correctness};
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Failure, Value};
@@ -190,7 +190,7 @@ fn claims_about_numbers_that_are_not_there_are_refused() {
 fn of_grades(expect: &[&str]) -> Result<String, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grades");
-    let mut writer = GradesWriter::create(&path, &Graded::default()).unwrap();
+    let mut writer = GradesWriter::create(&path, &GradesDescription::default()).unwrap();
     let runs =
         [("after[data=a]", 50, 20), ("after[data=b]", 40, 22), ("before[data=a]", 20, 21), ("before[data=b]", 10, 21)];
     for (run, legal, right) in runs.into_iter().chain([("oracle", 60, 60)]) {

@@ -8,7 +8,7 @@ use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Skip, Visitor};
 use shakmaty::san::SanError;
 use shakmaty::{Chess, Move, Position};
 
-use crate::written::Written;
+use crate::written::WrittenComment;
 
 /// Reasons for which games are left out.
 pub const REASONS: [&str; 7] =
@@ -24,7 +24,7 @@ pub struct AnnotatedGame {
     /// Who wrote the comments.
     pub annotator: String,
     /// The comments, each with its move.
-    pub comments: Vec<Written>,
+    pub comments: Vec<WrittenComment>,
 }
 
 /// Reads a game.
@@ -132,7 +132,7 @@ impl Visitor for GameVisitor {
         let Some((before, played)) = playing.last.as_ref().filter(|_| !text.is_empty()) else {
             return ControlFlow::Continue(());
         };
-        let written = Written::new(before, *played, text);
+        let written = WrittenComment::new(before, *played, text);
         match playing.game.comments.last_mut() {
             Some(last) if last.ply == written.ply => {
                 last.comment.push(' ');

@@ -11,7 +11,7 @@ use cwm_contract::Failure;
 use cwm_questions::{AnswerType, Item, Metadata, extract};
 
 use crate::annotated::AnnotatedGame;
-use crate::written::Written;
+use crate::written::WrittenComment;
 
 /// What a model answers in place of a comment that it cannot clean, and of one that is not worth keeping.
 const DROP: &str = "DROP";
@@ -20,7 +20,7 @@ const DROP: &str = "DROP";
 const KEEP: &str = "KEEP";
 
 /// The two items about the comment numbered `number` of those that are asked about.
-pub fn items(number: u64, game: &AnnotatedGame, written: &Written, cleaned: &str) -> [Item; 2] {
+pub fn items(number: u64, game: &AnnotatedGame, written: &WrittenComment, cleaned: &str) -> [Item; 2] {
     let player = |name: &str| if name.is_empty() { "unknown".to_owned() } else { name.to_owned() };
     let clean = format!(
         "A chess player wrote a comment on the move {move_uci} in the position {fen}.\n\

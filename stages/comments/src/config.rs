@@ -5,8 +5,8 @@ use cwm_contract::{SourceFile, Type, parameters};
 parameters! {
     /// The comments that are kept, and what cleans them.
     pub struct Config {
-        /// A file of phrases, one a line (lines that begin with # are passed over): a comment is kept if it contains one of them. Without it,
-        /// a list of ours.
+        /// A file of phrases, one a line (lines that begin with # are passed over): a comment is kept if it contains
+        /// one of them. Without it, a list of ours.
         pub keywords: Option<SourceFile> = None,
         /// Fewest words of a kept comment, before it is cleaned.
         pub min_words: u64 = 5,

@@ -4,8 +4,8 @@
 pub struct Names(Vec<(String, &'static str)>);
 
 impl Names {
-    /// The names by which comments may speak of the players: `Marble, Ada`, `Ada Marble`, `Marble`, `Ada`. Names that both have are left
-    /// out.
+    /// The names by which comments may speak of the players: `Marble, Ada`, `Ada Marble`, `Marble`, `Ada`. Names that
+    /// both have are left out.
     pub fn of(white: &str, black: &str) -> Self {
         let (of_white, of_black) = (forms(white), forms(black));
         let mut names: Vec<_> = [(&of_white, &of_black, "White"), (&of_black, &of_white, "Black")]

@@ -15,7 +15,7 @@ use crate::clean::without_marks;
 use crate::config::Config;
 use crate::gate::Gate;
 use crate::names::{Names, has_other_name};
-use crate::written::{Written, side};
+use crate::written::{WrittenComment, side};
 
 /// Reasons for which comments are left out.
 const REASONS: [&str; 6] = ["few_words", "no_keyword", "short", "other_name", "judged_unfit", "no_answer"];
@@ -105,7 +105,7 @@ impl<'c> CommentsOutput<'c> {
     /// # Errors
     ///
     /// A file cannot be written.
-    pub fn take_written(&mut self, comments: Vec<Written>) -> Result<(), Failure> {
+    pub fn take_written(&mut self, comments: Vec<WrittenComment>) -> Result<(), Failure> {
         self.games += 1;
         for written in comments {
             if let Some(keywords) = self.pass(&written) {
@@ -116,7 +116,7 @@ impl<'c> CommentsOutput<'c> {
     }
 
     /// The keywords of a comment, if it has what a comment must have.
-    fn pass(&mut self, written: &Written) -> Option<Vec<String>> {
+    fn pass(&mut self, written: &WrittenComment) -> Option<Vec<String>> {
         self.found += 1;
         self.gate.keywords(&written.comment).map_err(|reason| self.drop(reason)).ok()
     }
@@ -125,7 +125,7 @@ impl<'c> CommentsOutput<'c> {
         *self.left_out.entry(reason).or_default() += 1;
     }
 
-    fn keep(&mut self, written: &Written, keywords: Vec<String>, cleaned: String) -> Result<(), Failure> {
+    fn keep(&mut self, written: &WrittenComment, keywords: Vec<String>, cleaned: String) -> Result<(), Failure> {
         if !self.gate.is_long(&cleaned) {
             self.drop("short");
             return Ok(());

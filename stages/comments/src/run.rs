@@ -17,7 +17,7 @@ use crate::by_model::ModelAnswers;
 use crate::config::Config;
 use crate::output::CommentsOutput;
 use crate::sentences::sentence;
-use crate::written::Written;
+use crate::written::WrittenComment;
 
 /// Of the moves about which rules could write, one in so many gets a comment, as annotators choose.
 const ONE_IN: u32 = 8;
@@ -92,7 +92,7 @@ fn write_by_rules(context: &Context, path: &Path, output: &mut CommentsOutput<'_
             if draws.below(ONE_IN) == 0
                 && let Some(text) = sentence(&position, played, &mut draws)
             {
-                written.push(Written::new(&position, played, text));
+                written.push(WrittenComment::new(&position, played, text));
             }
             position.play_unchecked(played);
         }

@@ -5,7 +5,7 @@ use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Move, Position, Role};
 
 /// A comment, the move that it is about, and the positions around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenComment {
     /// The number of the move in plies, from 1.
     pub ply: u32,
     /// The number of the move.
@@ -24,13 +24,13 @@ pub struct Written {
     pub comment: String,
 }
 
-impl Written {
+impl WrittenComment {
     /// A comment on a move that is legal in `before`.
     pub fn new(before: &Chess, played: Move, comment: String) -> Self {
         let mut after = before.clone();
         after.play_unchecked(played);
         let (number, mover) = (before.fullmoves().get(), before.turn());
-        Written {
+        WrittenComment {
             ply: 2 * (number - 1) + mover.fold_wb(1, 2),
             move_number: number,
             move_uci: played.to_uci(CastlingMode::Standard).to_string(),

@@ -25,7 +25,7 @@ parameters! {
 
 impl Config {
     /// Returns the faults of these values beyond their types.
-    pub fn faults(&self) -> Vec<ParameterError> {
+    pub fn validate(&self) -> Vec<ParameterError> {
         let mut faults = Vec::new();
         if !cwm_bootstrap::is_fraction(self.confidence) {
             faults.push(ParameterError::new("confidence", "must be between 0 and 1"));

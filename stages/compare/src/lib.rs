@@ -54,7 +54,7 @@ impl Stage for Compare {
     }
 
     fn check(&self, values: &Values) -> Vec<ParameterError> {
-        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
     fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {

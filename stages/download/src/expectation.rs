@@ -1,4 +1,4 @@
-//! The sum that something must have, and who says so.
+//! The checksum that something must have, and where it is from.
 
 use cwm_contract::{Context, Failure, Origin};
 
@@ -42,7 +42,7 @@ impl Expectation {
     /// A failure if `actual`, the sum of `what`, is another.
     ///
     /// # Errors
-    /// It is; both sums are said.
+    /// It is; the message has both sums.
     pub fn check(&self, what: &str, actual: Checksum, length: u64) -> Result<(), Failure> {
         let Expectation { sum, reason, hint } = self;
         if actual == *sum {

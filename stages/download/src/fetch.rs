@@ -40,7 +40,7 @@ pub fn fetch(
         if !in_pieces || has_restarted {
             return Err(wrong);
         }
-        // The server may have changed the file between two pieces without saying so.
+        // The server may have changed the file between two pieces without a sign of it.
         context.note(format!("{}; it came in pieces, so it is fetched once more from the beginning", wrong.message));
         has_restarted = true;
     }

@@ -53,7 +53,7 @@ impl Transfer {
         let agent = agent.clone();
         std::thread::spawn(move || {
             if let Err(error) = perform(&agent, &request, &sender) {
-                // Nobody listens any more: that is their right.
+                // The receiver may have been dropped; then no progress is wanted.
                 let _ = sender.send(TransferEvent::Failed(error));
             }
         });

@@ -6,7 +6,7 @@ use std::ops::Range;
 use cwm_chess::Dataset;
 use cwm_contract::Failure;
 use cwm_encoding::{PlainMove, legal};
-use cwm_inside::edit::Watched;
+use cwm_inside::edit::WatchedGame;
 use cwm_inside::{Model, Reading};
 use shakmaty::{Chess, Position, Square};
 
@@ -59,7 +59,7 @@ impl Reason {
 }
 
 /// How many were left out, by reason.
-pub type LeftOut = BTreeMap<Reason, u64>;
+pub type LeftOutCounts = BTreeMap<Reason, u64>;
 
 /// A prefix of a game.
 #[derive(Clone, Debug)]
@@ -91,9 +91,9 @@ pub struct Game {
 
 impl Game {
     /// The last tokens of its cases, then those of their futures.
-    pub fn watched(&self) -> Watched<'_> {
+    pub fn watched(&self) -> WatchedGame<'_> {
         let last = self.cases.iter().map(|case| case.last);
-        Watched { tokens: &self.tokens, at: last.chain(self.cases.iter().map(|case| case.future_token)).collect() }
+        WatchedGame { tokens: &self.tokens, at: last.chain(self.cases.iter().map(|case| case.future_token)).collect() }
     }
 }
 
@@ -106,7 +106,7 @@ pub fn read(
     places: Range<usize>,
     model: &Model,
     plies: &[u64],
-    left_out: &mut LeftOut,
+    left_out: &mut LeftOutCounts,
 ) -> Result<Vec<Game>, Failure> {
     let mut games = Vec::new();
     for place in places {

@@ -60,7 +60,7 @@ impl Config {
     }
 
     /// Returns the faults of these values beyond their types.
-    pub fn faults(&self) -> Vec<ParameterError> {
+    pub fn validate(&self) -> Vec<ParameterError> {
         let is_twice = |values: &[String]| (1..values.len()).any(|at| values[..at].contains(&values[at]));
         let plies: Vec<String> = self.plies.iter().map(u64::to_string).collect();
         let eta: Vec<String> = self.eta.iter().map(f64::to_string).collect();

@@ -7,7 +7,7 @@ use cwm_inside::statistics::{deviation, welch};
 use cwm_measures::Resamples;
 use shakmaty::Square;
 
-use crate::row::{About, EditRow};
+use crate::row::{EditDescription, EditRow};
 
 /// A number of a row, by the name of its mean.
 type Measure = (&'static str, fn(&EditRow) -> Option<f64>);
@@ -47,7 +47,7 @@ struct Entry<'a> {
 }
 
 /// The findings of these rows, which come by game and case, of each case the one without an edit first.
-pub fn findings(about: &About, network: &str, rows: &[EditRow], resamples: u64, seed: u64) -> Vec<Finding> {
+pub fn findings(about: &EditDescription, network: &str, rows: &[EditRow], resamples: u64, seed: u64) -> Vec<Finding> {
     let groups = groups(rows);
     let games = groups.first().and_then(|group| group.rows.last()).map_or(0, |entry| entry.game + 1);
     let random: HashMap<_, &EditRow> =
@@ -55,7 +55,7 @@ pub fn findings(about: &About, network: &str, rows: &[EditRow], resamples: u64, 
     let (measures, compared): (&[Measure], &[Measure]) =
         if about.task == "moves" { (&MOVES, &MOVES[..2]) } else { (&STATE, &STATE[..1]) };
     let unedited = rows.iter().filter(|row| row.layer.is_none()).filter_map(|row| row.mass_target).collect();
-    let of = Means {
+    let of = GroupMeans {
         about,
         network,
         measures,
@@ -109,8 +109,8 @@ fn groups(rows: &[EditRow]) -> Vec<Group<'_>> {
     groups
 }
 
-struct Means<'a> {
-    about: &'a About,
+struct GroupMeans<'a> {
+    about: &'a EditDescription,
     network: &'a str,
     measures: &'a [Measure],
     /// Those that are compared with no edit; the first, which an edit raises, also with a random one.
@@ -121,7 +121,7 @@ struct Means<'a> {
     unedited: Vec<f64>,
 }
 
-impl Means<'_> {
+impl GroupMeans<'_> {
     /// Means of a group, of one layer or of all. Without an edit all layers are the same.
     fn finding(&self, group: &Group<'_>, layer: Option<usize>) -> Finding {
         let is_of =

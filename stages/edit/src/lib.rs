@@ -60,7 +60,7 @@ impl Stage for EditStage {
     }
 
     fn check(&self, values: &Values) -> Vec<ParameterError> {
-        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
     fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {

@@ -55,7 +55,7 @@ pub struct EditRow {
 
 /// What is known of all edits of a file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct About {
+pub struct EditDescription {
     /// Family and size.
     pub model: String,
     /// `moves` or `state`.
@@ -73,7 +73,7 @@ pub struct About {
 }
 
 impl Row for EditRow {
-    type Description = About;
+    type Description = EditDescription;
 
     const FORMAT: &'static str = "an edits";
     const KEY: &'static str = "cwm.edits";

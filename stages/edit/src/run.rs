@@ -2,19 +2,19 @@
 
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
-use cwm_inside::edit::{Edited, Seen, Watched, board_direction, random_direction, scaled};
+use cwm_inside::edit::{StreamEdit, TokenView, WatchedGame, board_direction, random_direction, scaled};
 use cwm_inside::{Model, Task, WeightsOf};
 use cwm_models::Device;
 use cwm_models::device;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_table::TableWriter;
 
-use crate::cases::{self, Case, LeftOut, Reason};
+use crate::cases::{self, Case, LeftOutCounts, Reason};
 use crate::config::Config;
 use crate::findings::findings;
 use crate::judge::{Judge, check_finite, class_of, label_of};
 use crate::probes::{self, NamedProbes};
-use crate::row::{About, EditRow};
+use crate::row::{EditDescription, EditRow};
 use crate::study;
 
 /// Games whose edits are in memory at once.
@@ -31,13 +31,13 @@ struct Editor<'a> {
 }
 
 /// A case that is edited, with what the model has at its end and at its future.
-struct Prepared<'a> {
+struct PreparedCase<'a> {
     case: &'a Case,
     /// Its game and its token, by their places among those that were watched.
     game: usize,
     place: usize,
-    now: &'a Seen,
-    then: &'a Seen,
+    now: &'a TokenView,
+    then: &'a TokenView,
     judge: Judge,
 }
 
@@ -61,7 +61,7 @@ fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
     let dataset = Dataset::open(context.input("games")?)?;
     let editor = Editor { config: &config, dataset: &dataset, model: &model, workers, sites, probes: &probes };
 
-    let (mut rows, mut left_out) = (Vec::new(), LeftOut::new());
+    let (mut rows, mut left_out) = (Vec::new(), LeftOutCounts::new());
     let total = config.games.map_or(dataset.len(), |games| dataset.len().min(games as usize));
     context.activity("editing");
     for first in (0..total).step_by(WINDOW) {
@@ -78,7 +78,7 @@ fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
         return Err(Failure::input(message).hint("`plies` has the lengths of the prefixes"));
     }
     let unedited: Vec<&EditRow> = rows.iter().filter(|row| row.layer.is_none()).collect();
-    let about = About {
+    let about = EditDescription {
         model: model.name(),
         task: if model.task() == Task::Moves { "moves" } else { "state" }.to_owned(),
         layers: sites.clone(),
@@ -100,9 +100,14 @@ fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
 
 impl Editor<'_> {
     /// Adds the rows of these games: of each case that without an edit, then its edits by layer.
-    fn edit(&self, games: &[cases::Game], left_out: &mut LeftOut, rows: &mut Vec<EditRow>) -> Result<(), Failure> {
+    fn edit(
+        &self,
+        games: &[cases::Game],
+        left_out: &mut LeftOutCounts,
+        rows: &mut Vec<EditRow>,
+    ) -> Result<(), Failure> {
         let batch_tokens = self.config.batch_tokens as usize;
-        let watched: Vec<Watched<'_>> = games.iter().map(cases::Game::watched).collect();
+        let watched: Vec<WatchedGame<'_>> = games.iter().map(cases::Game::watched).collect();
         let watch = self.model.watch(self.workers, batch_tokens, self.sites, &watched)?;
         let mut prepared = Vec::new();
         for (number, (game, seen)) in games.iter().zip(&watch.seen).enumerate() {
@@ -110,7 +115,7 @@ impl Editor<'_> {
             for (place, ((case, now), then)) in game.cases.iter().zip(seen).zip(futures).enumerate() {
                 check_finite(&[], &now.logits, || self.place(case, "without an edit".to_owned()))?;
                 match Judge::of(self.model.task(), case, &now.logits) {
-                    Ok(judge) => prepared.push(Prepared { case, game: number, place, now, then, judge }),
+                    Ok(judge) => prepared.push(PreparedCase { case, game: number, place, now, then, judge }),
                     Err(reason) => *left_out.entry(reason).or_default() += 1,
                 }
             }
@@ -124,7 +129,7 @@ impl Editor<'_> {
                     for &eta in &self.config.eta {
                         match scaled(&direction, eta, one.now.lengths[place]) {
                             Some(vector) => {
-                                edits.push(Edited { game: one.game, place: one.place, vector });
+                                edits.push(StreamEdit { game: one.game, place: one.place, vector });
                                 wanted.push((
                                     number,
                                     EditRow { layer: Some(site as u8), eta: Some(eta), ..one.row(intervention) },
@@ -155,7 +160,7 @@ impl Editor<'_> {
     }
 
     /// What is added at the site of this place, by name and not yet of its length.
-    fn directions(&self, one: &Prepared<'_>, place: usize) -> Vec<(&'static str, Vec<f32>)> {
+    fn directions(&self, one: &PreparedCase<'_>, place: usize) -> Vec<(&'static str, Vec<f32>)> {
         let site = self.sites[place];
         let mut directions = Vec::new();
         for intervention in &self.config.interventions {
@@ -175,7 +180,7 @@ impl Editor<'_> {
     }
 }
 
-impl Prepared<'_> {
+impl PreparedCase<'_> {
     fn row(&self, intervention: &str) -> EditRow {
         EditRow {
             game: self.case.game as u32,

@@ -3,7 +3,7 @@
 use cwm_contract::Failure;
 use cwm_encoding::{PlainMove, START};
 use cwm_findings::{Finding, Kind};
-use cwm_inside::edit::{Edited, Watched, board_direction, scaled};
+use cwm_inside::edit::{StreamEdit, WatchedGame, board_direction, scaled};
 use cwm_inside::{Model, Reading, Task};
 use cwm_models::worker_pool::WorkerPool;
 use cwm_policy::inputs::words::word_of;
@@ -64,7 +64,7 @@ impl Study {
         if squares.is_empty() {
             return Err(wrong("which changes no square".into()));
         }
-        // Their order has no say.
+        // Their order makes no difference.
         squares.sort_unstable_by_key(|(square, _)| *square);
         let study = Study { text: moves.trim().to_owned(), tokens, position, changes: squares };
         if study.edited_board() == *study.position.board() {
@@ -118,7 +118,7 @@ pub fn findings(
             let message = format!("the case `{}` has {length} tokens, and {model} reads {longest} at most", study.text);
             return Err(Failure::input(message));
         }
-        let watched = [Watched { tokens, at: vec![tokens.len() - 1] }];
+        let watched = [WatchedGame { tokens, at: vec![tokens.len() - 1] }];
         let watch = model.watch(workers, batch_tokens, sites, &watched)?;
         let seen = &watch.seen[0][0];
         check_finite(&[], &seen.logits, || format!("case `{}`, without an edit", study.text))?;
@@ -134,7 +134,7 @@ pub fn findings(
                 for &eta in &config.eta {
                     let direction = board_direction(set.probe(site), &changes);
                     let Some(vector) = scaled(&direction, eta, seen.lengths[place]) else { continue };
-                    let edit = Edited { game: 0, place: 0, vector: vector.clone() };
+                    let edit = StreamEdit { game: 0, place: 0, vector: vector.clone() };
                     let logits = model.edited(workers, batch_tokens, &watch, site, &[edit])?.remove(0);
                     let name = set.name;
                     check_finite(&vector, &logits, || {

@@ -54,7 +54,7 @@ impl Setup {
             .input("games", &self.games)
     }
 
-    fn run(&self, trial: Trial) -> (Vec<EditRow>, Vec<Finding>, crate::row::About) {
+    fn run(&self, trial: Trial) -> (Vec<EditRow>, Vec<Finding>, crate::row::EditDescription) {
         let outputs = trial.run(&EditStage).unwrap().outputs;
         let table = TableReader::<EditRow>::open(&outputs["edits"]).unwrap();
         let about = table.description().clone();

@@ -47,7 +47,7 @@ impl Config {
     }
 
     /// Returns the faults of these values beyond their types.
-    pub fn faults(&self) -> Vec<ParameterError> {
+    pub fn validate(&self) -> Vec<ParameterError> {
         forms::find(&self.form).err().map(|unknown| ParameterError::new("form", unknown)).into_iter().collect()
     }
 }

@@ -5,7 +5,7 @@ use cwm_sequences::NO_LOSS;
 
 /// A sequence, or none, and what was left out.
 #[derive(Debug, Default)]
-pub struct Encoded {
+pub struct EncodedSequence {
     /// The sequence.
     pub row: Option<Row>,
     /// How much was left out, by one of the reasons of the form.
@@ -25,10 +25,10 @@ pub struct Row {
     pub targets: Vec<u16>,
 }
 
-impl Encoded {
+impl EncodedSequence {
     /// A position or a game that is left out.
     pub fn left_out(reason: &'static str) -> Self {
-        Encoded { left_out: Some((reason, 1)), ..Encoded::default() }
+        EncodedSequence { left_out: Some((reason, 1)), ..EncodedSequence::default() }
     }
 }
 
@@ -42,9 +42,9 @@ impl Row {
     }
 }
 
-impl From<Row> for Encoded {
+impl From<Row> for EncodedSequence {
     fn from(row: Row) -> Self {
-        Encoded { row: Some(row), ..Encoded::default() }
+        EncodedSequence { row: Some(row), ..EncodedSequence::default() }
     }
 }
 

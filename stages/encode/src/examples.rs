@@ -7,14 +7,14 @@ use cwm_reasoning::{Example, read_examples};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::encoded::Encoded;
+use crate::encoded::EncodedSequence;
 use crate::output::Output;
 
 /// Encodes all examples in order.
 pub fn encode(
     context: &Context,
     threads: &ThreadPool,
-    encode: &(dyn Fn(&Example) -> Result<Encoded, String> + Sync),
+    encode: &(dyn Fn(&Example) -> Result<EncodedSequence, String> + Sync),
     output: &mut Output,
 ) -> Result<(), Failure> {
     let file = fs_err::File::open(context.input("examples")?)?;

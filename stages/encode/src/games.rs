@@ -5,7 +5,7 @@ use cwm_contract::{Context, Failure};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::encoded::Encoded;
+use crate::encoded::EncodedSequence;
 use crate::labels::{LabelledGame, Labels};
 use crate::output::Output;
 
@@ -13,7 +13,7 @@ use crate::output::Output;
 const WINDOW: usize = 1 << 10;
 
 /// Makes sequences of some games.
-type EncodeGames<'a> = dyn Fn(&[LabelledGame]) -> Result<Vec<Encoded>, Failure> + Sync + 'a;
+type EncodeGames<'a> = dyn Fn(&[LabelledGame]) -> Result<Vec<EncodedSequence>, Failure> + Sync + 'a;
 
 /// Encodes all games in order, so many `together`, with their evaluations if the form reads any.
 pub fn encode(

@@ -5,7 +5,7 @@ use cwm_sequences::{SHARD_ROWS, Sequence, SequencesWriter};
 
 use crate::config::Config;
 use crate::counts::Counts;
-use crate::encoded::{Encoded, Row};
+use crate::encoded::{EncodedSequence, Row};
 use crate::forms::Form;
 
 /// The outputs `sequences` and `counts`.
@@ -28,7 +28,7 @@ impl Output {
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn push(&mut self, encoded: Encoded) -> Result<(), Failure> {
+    pub fn push(&mut self, encoded: EncodedSequence) -> Result<(), Failure> {
         if let Some(row) = &encoded.row {
             let Row { id, tokens, targets } = row;
             self.writer.push(Sequence { id, tokens, targets })?;

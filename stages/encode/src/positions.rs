@@ -5,7 +5,7 @@ use cwm_evaluations::{Evaluation, Evaluations};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::encoded::Encoded;
+use crate::encoded::EncodedSequence;
 use crate::output::Output;
 
 /// Positions that are encoded at once, on all cores.
@@ -15,7 +15,7 @@ const WINDOW: usize = 1 << 14;
 pub fn encode(
     context: &Context,
     threads: &ThreadPool,
-    encode: fn(&Evaluation) -> Result<Encoded, String>,
+    encode: fn(&Evaluation) -> Result<EncodedSequence, String>,
     output: &mut Output,
 ) -> Result<(), Failure> {
     let mut evaluations = Evaluations::open(context.input("evaluations")?)?;

@@ -45,7 +45,7 @@ parameters! {
 
 impl Config {
     /// Returns the faults of the values.
-    pub fn faults(&self) -> Vec<ParameterError> {
+    pub fn validate(&self) -> Vec<ParameterError> {
         let mut faults = Vec::new();
         if let Some(family) = &self.family
             && let Err(error) = families::find(family)

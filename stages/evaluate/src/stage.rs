@@ -69,10 +69,7 @@ impl Stage for Evaluate {
     }
 
     fn check(&self, values: &Values) -> Vec<ParameterError> {
-        match Config::read(values) {
-            Ok(config) => config.faults(),
-            Err(fault) => vec![fault],
-        }
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
     fn unused_parameters(&self, values: &Values) -> Vec<&'static str> {
@@ -86,7 +83,7 @@ impl Stage for Evaluate {
     fn code_parts(&self, values: &Values) -> Option<Vec<String>> {
         let config = Config::read(values).ok()?;
         if config.of_predictions().is_some() {
-            // No code of any family has a say in them.
+            // No code of any family affects them.
             return Some(Vec::new());
         }
         let family = families::find(&config.family?).ok()?;

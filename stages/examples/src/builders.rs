@@ -1,11 +1,11 @@
 //! What is built of a position.
 
 use cwm_contract::Failure;
-use cwm_reasoning::{Draws, Example, Verbalised, best_line, best_move, factual, verbalised};
+use cwm_reasoning::{Draws, Example, VerbalisedSearch, best_line, best_move, factual, verbalised};
 use cwm_uci::Limit;
 use shakmaty::Chess;
 
-use crate::built::{Built, Reason, Tree};
+use crate::built::{BuildResult, Reason, Tree};
 use crate::config::Config;
 use crate::engine::{BestPlay, Searcher, in_centipawns};
 use crate::guided::guided;
@@ -30,10 +30,10 @@ pub fn lines_at_first(config: &Config) -> usize {
 ///
 /// # Errors
 /// The engine fails.
-pub fn build(config: &Config, place: &Place, searcher: &mut Searcher) -> Result<Built, Failure> {
+pub fn build(config: &Config, place: &Place, searcher: &mut Searcher) -> Result<BuildResult, Failure> {
     let mut draws = Draws::new(&config.builder, config.seed, place.number);
     let (position, form) = (&place.position, config.board());
-    let example = |example: Example, tree| Built::Example(Box::new(example.at(place.game, place.ply)), tree);
+    let example = |example: Example, tree| BuildResult::Example(Box::new(example.at(place.game, place.ply)), tree);
     let (built, reason) = match config.builder.as_str() {
         "best_move" => {
             let best = place.best.as_ref().ok_or_else(|| Failure::internal("an evaluation has no best move"))?;
@@ -51,15 +51,15 @@ pub fn build(config: &Config, place: &Place, searcher: &mut Searcher) -> Result<
         }
         "guided" => {
             return Ok(match guided(config, position, searcher, &mut draws)? {
-                Ok(item) => Built::Item(Box::new(item)),
-                Err(reason) => Built::Nothing(reason),
+                Ok(item) => BuildResult::Item(Box::new(item)),
+                Err(reason) => BuildResult::Nothing(reason),
             });
         }
         _ => return searched(config, place, searcher, &mut draws),
     };
     Ok(match built {
         Some(built) => example(built, Tree::default()),
-        None => Built::Nothing(reason),
+        None => BuildResult::Nothing(reason),
     })
 }
 
@@ -69,7 +69,12 @@ enum Stop {
     Incomplete,
 }
 
-fn searched(config: &Config, place: &Place, searcher: &mut Searcher, draws: &mut Draws) -> Result<Built, Failure> {
+fn searched(
+    config: &Config,
+    place: &Place,
+    searcher: &mut Searcher,
+    draws: &mut Draws,
+) -> Result<BuildResult, Failure> {
     let limit = Limit::nodes(config.nodes);
     let lines = |position: &Chess| match searcher.best_moves(position, LINES, &limit) {
         Ok(Some(lines)) => Ok(lines.into_iter().map(in_centipawns).collect()),
@@ -77,11 +82,11 @@ fn searched(config: &Config, place: &Place, searcher: &mut Searcher, draws: &mut
         Err(failure) => Err(Stop::Failed(failure)),
     };
     match verbalised(&place.position, config.board(), config.wording(), draws, lines) {
-        Ok(Some(Verbalised { example, nodes, contradicted })) => {
-            Ok(Built::Example(Box::new(example.at(place.game, place.ply)), Tree { nodes, contradicted }))
+        Ok(Some(VerbalisedSearch { example, nodes, contradicted })) => {
+            Ok(BuildResult::Example(Box::new(example.at(place.game, place.ply)), Tree { nodes, contradicted }))
         }
-        Ok(None) => Ok(Built::Nothing(Reason::Draw)),
-        Err(Stop::Incomplete) => Ok(Built::Nothing(Reason::Incomplete)),
+        Ok(None) => Ok(BuildResult::Nothing(Reason::Draw)),
+        Err(Stop::Incomplete) => Ok(BuildResult::Nothing(Reason::Incomplete)),
         Err(Stop::Failed(failure)) => Err(failure),
     }
 }

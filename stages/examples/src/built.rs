@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What was built of a position.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Built {
+pub enum BuildResult {
     /// An example, which has no id yet.
     Example(Box<Example>, Tree),
     /// An item of `guided`, which has no `task_id` yet.

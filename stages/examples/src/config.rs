@@ -27,9 +27,9 @@ fn published_kinds() -> BTreeMap<String, usize> {
 parameters! {
     /// What is built, and of which positions.
     pub struct Config {
-        /// What an example holds: `best_move`, the best move alone; `best_line`, some plies of best play and what they gain; `factual`,
-        /// answers to questions about a board; `verbalised`, a small search in words; `guided`, items in which a teacher is asked to explain
-        /// a move (`keep` makes examples of its answers).
+        /// What an example holds: `best_move`, the best move alone; `best_line`, some plies of best play and what they
+        /// gain; `factual`, answers to questions about a board; `verbalised`, a small search in words; `guided`, items
+        /// in which a teacher is asked to explain a move (`keep` makes examples of its answers).
         pub builder: String, kind = Type::Choice(BUILDERS),
         /// Build so many examples, of positions drawn by `seed`. By default all positions are used, in their order.
         pub limit: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 40 })),
@@ -40,20 +40,21 @@ parameters! {
         pub sides: String = "as_it_comes".into(), kind = Type::Choice(&["as_it_comes", "balanced"]),
         /// How a position is written.
         pub board: String = "uniform_visual".into(), kind = Type::Choice(&["visual", "uniform_visual", "fen", "spaced_fen"]),
-        /// Tickets of each kind of question of `factual` in the pot from which questions are drawn. `win_probability` and `which_of_two`
-        /// need evaluations of all moves.
+        /// Tickets of each kind of question of `factual` in the pot from which questions are drawn. `win_probability`
+        /// and `which_of_two` need evaluations of all moves.
         pub kinds: BTreeMap<String, usize> = published_kinds(),
         /// A program that speaks UCI, such as /usr/games/stockfish (`apt-get install stockfish`), for `best_line`, `verbalised` and
         /// `guided`. Its bytes are part of the key. Without one, our own engine searches, that of `play`, which is weaker.
         pub engine: Option<SourceFile> = None,
-        /// Plies of a search: of the engine for `best_line` (10 by default), of our own engine for all builders (2 by default, 4 at most).
+        /// Plies of a search: of the engine for `best_line` (10 by default), of our own engine for all builders (2 by
+        /// default, 4 at most).
         pub depth: Option<u8> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 100 })),
         /// Nodes of each search of the engine for `verbalised`.
         pub nodes: u64 = 200_000,
         /// The phrases of `verbalised`: always the `plain` ones, or `varied`.
         pub wording: String = "varied".into(), kind = Type::Choice(&["plain", "varied"]),
-        /// Which moves `guided` explains: the best, if its line gains something (`good`); one of the good ones (`reasonable`); one after
-        /// which much changes (`blunder`).
+        /// Which moves `guided` explains: the best, if its line gains something (`good`); one of the good ones
+        /// (`reasonable`); one after which much changes (`blunder`).
         pub mode: String = "good".into(), kind = Type::Choice(&["good", "reasonable", "blunder"]),
         /// Seed of all draws.
         pub seed: i128 = 0,

@@ -14,7 +14,7 @@ use crate::drawing::Drawing;
 use crate::positions::Positions;
 
 /// What was built.
-pub struct Found {
+pub struct BuildSummary {
     engine: Option<String>,
     /// Each with the index of its place.
     examples: Vec<(usize, Example)>,
@@ -24,10 +24,10 @@ pub struct Found {
     tree: Tree,
 }
 
-impl Found {
+impl BuildSummary {
     /// Nothing yet. `engine` is what searches, if anything does.
-    pub fn new(engine: Option<String>) -> Found {
-        Found {
+    pub fn new(engine: Option<String>) -> BuildSummary {
+        BuildSummary {
             engine,
             examples: Vec::new(),
             items: Vec::new(),
@@ -65,7 +65,7 @@ pub fn write(
     config: &Config,
     positions: &Positions,
     drawing: &Drawing,
-    mut found: Found,
+    mut found: BuildSummary,
 ) -> Result<(), Failure> {
     let mut left_out = positions.left_out();
     left_out.insert("fullmove", drawing.outside);

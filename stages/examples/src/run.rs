@@ -3,10 +3,10 @@
 use cwm_contract::{Context, Failure};
 use cwm_reasoning::board::{BoardForm, board_text};
 
-use crate::built::{Built, Reason};
+use crate::built::{BuildResult, Reason};
 use crate::config::Config;
 use crate::drawing::Drawing;
-use crate::output::{Found, write};
+use crate::output::{BuildSummary, write};
 use crate::positions::Positions;
 use crate::work::Workers;
 
@@ -25,7 +25,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let mut drawing = Drawing::new(&config, places)?;
     let workers = Workers::start(context, &config, places)?;
     context.activity("building examples");
-    let mut found = Found::new(workers.engine());
+    let mut found = BuildSummary::new(workers.engine());
     loop {
         let next = drawing.next();
         if next.is_empty() {
@@ -34,18 +34,18 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         let tried: Vec<usize> = next.iter().map(|(_, place)| *place).collect();
         for ((cell, place), built) in next.into_iter().zip(workers.build(&tried)?) {
             match built {
-                Built::Nothing(reason) => {
+                BuildResult::Nothing(reason) => {
                     let count = found.count_left_out(reason);
                     if reason == Reason::Incomplete && count <= MOST_LOGGED {
                         let fen = board_text(&places[place].position, BoardForm::Fen);
                         context.log(format!("the engine gives fewer moves than wanted in the position `{fen}`"));
                     }
                 }
-                Built::Example(example, tree) => {
+                BuildResult::Example(example, tree) => {
                     drawing.built(cell);
                     found.push(place, *example, tree);
                 }
-                Built::Item(item) => {
+                BuildResult::Item(item) => {
                     drawing.built(cell);
                     found.push_item(place, *item);
                 }

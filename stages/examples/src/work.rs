@@ -9,16 +9,16 @@ use cwm_journal::Journal;
 use serde::{Deserialize, Serialize};
 
 use crate::builders::{build, lines_at_first};
-use crate::built::Built;
+use crate::built::BuildResult;
 use crate::config::Config;
 use crate::engine::Searcher;
 use crate::positions::Place;
 
 /// What was built of a place, as an interruption leaves it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Kept {
+struct JournalEntry {
     place: usize,
-    built: Built,
+    built: BuildResult,
 }
 
 /// Workers, one a core, each with a searcher of its own.
@@ -28,9 +28,9 @@ pub struct Workers<'a> {
     places: &'a [Place],
     searchers: Mutex<Vec<Searcher>>,
     /// Results of a program, which may take hours.
-    journal: Option<Journal<Kept>>,
+    journal: Option<Journal<JournalEntry>>,
     /// Those of an earlier run that was interrupted.
-    kept: HashMap<usize, Built>,
+    kept: HashMap<usize, BuildResult>,
     done: AtomicU64,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Workers<'a> {
         let mut journal = None;
         if matches!(first, Searcher::Program(_)) {
             let path = context.checkpoint_dir().join("built.jsonl");
-            let opened = Journal::open(path, places.len(), |kept: &Kept| Some(kept.place))?;
+            let opened = Journal::open(path, places.len(), |kept: &JournalEntry| Some(kept.place))?;
             opened.for_each(|place, found| {
                 kept.extend(found.map(|found| (place, found.built)));
                 Ok(())
@@ -65,7 +65,7 @@ impl<'a> Workers<'a> {
     ///
     /// # Errors
     /// The engine fails, the disk refuses, or the stage was cancelled.
-    pub fn build(&self, places: &[usize]) -> Result<Vec<Built>, Failure> {
+    pub fn build(&self, places: &[usize]) -> Result<Vec<BuildResult>, Failure> {
         let total = self.done.load(Ordering::Relaxed) + places.len() as u64;
         let (next, failed) = (AtomicUsize::new(0), Mutex::new(None));
         let all = Mutex::new(Vec::with_capacity(places.len()));
@@ -102,7 +102,7 @@ impl<'a> Workers<'a> {
         Ok(all.into_iter().map(|(_, built)| built).collect())
     }
 
-    fn build_one(&self, place: usize, searcher: &mut Searcher) -> Result<Built, Failure> {
+    fn build_one(&self, place: usize, searcher: &mut Searcher) -> Result<BuildResult, Failure> {
         if let Some(built) = self.kept.get(&place) {
             return Ok(built.clone());
         }
@@ -110,7 +110,7 @@ impl<'a> Workers<'a> {
         match &self.journal {
             None => Ok(built),
             Some(journal) => {
-                let kept = Kept { place, built };
+                let kept = JournalEntry { place, built };
                 journal.push(place, &kept)?;
                 Ok(kept.built)
             }

@@ -44,7 +44,7 @@ impl Config {
     }
 
     /// Returns the faults of these values beyond their types.
-    pub fn faults(&self) -> Vec<ParameterError> {
+    pub fn validate(&self) -> Vec<ParameterError> {
         let is_share = |value: f64| (0.0..=1.0).contains(&value);
         let wrong = [
             ("temperature", !(self.temperature >= 0.0 && self.temperature.is_finite()), "a number from 0"),

@@ -50,8 +50,8 @@ impl RunGrades {
     /// Reads and judges the answers in the file of `input`; `judges` are those of the items.
     ///
     /// # Errors
-    /// It is no file of answers, a row is of no item, two rows are of one item and sample, an item has no row or another number of rows
-    /// than others, or only some items of a task were asked; or it was cancelled.
+    /// It is no file of answers, a row is of no item, two rows are of one item and sample, an item has no row or
+    /// another number of rows than others, or only some items of a task were asked; or it was cancelled.
     pub fn read(
         context: &Context,
         input: &GroupInput,

@@ -4,7 +4,7 @@ use cwm_answers::Answer;
 use cwm_contract::Failure;
 use cwm_questions::{AnswerType, Item, Judge, Judgement, Length, PublishedVerdict};
 use cwm_reasoning::{
-    AnswerVerdict, ClaimRule, JudgeReader, JudgeTask, Judged, MoveMeasures, Opinion, ReadAnswer, ReasoningTask,
+    AnswerVerdict, ClaimRule, JudgeReader, JudgeTask, JudgedAnswer, MoveMeasures, Opinion, ReadAnswer, ReasoningTask,
     RewardOptions, Verifier,
 };
 
@@ -54,7 +54,7 @@ impl Ruling {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuledAnswer {
     /// What was read, and its reward.
-    pub judged: Judged,
+    pub judged: JudgedAnswer,
     /// What the answered move is worth.
     pub measures: MoveMeasures,
     /// Its claims; none where they are not counted.
@@ -120,7 +120,7 @@ impl<'i> ItemJudge<'i> {
     }
 }
 
-fn claims(verifier: &Verifier, text: &str, rule: ClaimRule, judged: &Judged) -> ClaimCounts {
+fn claims(verifier: &Verifier, text: &str, rule: ClaimRule, judged: &JudgedAnswer) -> ClaimCounts {
     let claims = verifier.claims(text, rule);
     let read = judged.read.as_ref().filter(|_| verifier.task() == ReasoningTask::PredictMove);
     ClaimCounts {
@@ -132,7 +132,7 @@ fn claims(verifier: &Verifier, text: &str, rule: ClaimRule, judged: &Judged) -> 
 }
 
 /// The same as an answer to an item of ChessQA: it is correct if its reward is 1.
-fn judgement(judged: &Judged) -> Judgement {
+fn judgement(judged: &JudgedAnswer) -> Judgement {
     let extracted = judged.read.as_ref().map(|read| match read {
         ReadAnswer::Move(uci) => uci.clone(),
         ReadAnswer::Moves(moves) => moves.join(", "),

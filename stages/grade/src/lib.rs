@@ -2,7 +2,8 @@
 //!
 //! - `items`: the items, and their tasks. `judges`: what judges answers to an item. `answers`: the answers of a run, each judged.
 //!   `cost`: what an answer cost.
-//! - `resamples`: accuracies of tasks whose items are drawn anew. `counts`: sums of a run. `tallies`: both together. `measures`: measures
+//! - `resamples`: accuracies of tasks whose items are drawn anew. `counts`: sums of a run. `tallies`: both together.
+//! `measures`: measures
 //!   of answers to graded items. `opinions`: those of runs by the answers of a judge.
 //!
 //! What is true and how an answer is read is the business of `cwm-questions` and `cwm-reasoning`. This crate must not know who was
@@ -65,7 +66,7 @@ impl Stage for Grade {
     }
 
     fn check(&self, values: &Values) -> Vec<ParameterError> {
-        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
     fn unused_parameters(&self, values: &Values) -> Vec<&'static str> {

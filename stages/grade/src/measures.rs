@@ -19,7 +19,7 @@ const PARTS: usize = 10;
 
 /// What is measured: the sum of a number over the answers, divided by the sum of another, mostly by how many answers count.
 #[derive(Clone, Copy, Debug)]
-enum Measured {
+enum MeasureKind {
     Reward,
     Readable,
     VerdictShare(AnswerVerdict),
@@ -41,9 +41,9 @@ enum Measured {
     Claims,
 }
 
-impl Measured {
+impl MeasureKind {
     /// The measures of a task, in the order of the table.
-    fn of_task(task: ReasoningTask) -> Vec<Measured> {
+    fn of_task(task: ReasoningTask) -> Vec<MeasureKind> {
         let verdicts: &[AnswerVerdict] = match task {
             ReasoningTask::PredictMove => &[AnswerVerdict::Legal, AnswerVerdict::Illegal],
             ReasoningTask::BestMove | ReasoningTask::WorstMove => {
@@ -51,45 +51,45 @@ impl Measured {
             }
             ReasoningTask::LegalMoves => &[AnswerVerdict::Scored],
         };
-        let mut measures = vec![Measured::Reward, Measured::Readable];
+        let mut measures = vec![MeasureKind::Reward, MeasureKind::Readable];
         measures.extend(
-            verdicts.iter().chain([&AnswerVerdict::Unreadable]).map(|verdict| Measured::VerdictShare(*verdict)),
+            verdicts.iter().chain([&AnswerVerdict::Unreadable]).map(|verdict| MeasureKind::VerdictShare(*verdict)),
         );
         match task {
-            ReasoningTask::BestMove | ReasoningTask::WorstMove => measures.push(Measured::Accuracy),
-            ReasoningTask::LegalMoves => measures.extend([Measured::Iou, Measured::IouAll]),
+            ReasoningTask::BestMove | ReasoningTask::WorstMove => measures.push(MeasureKind::Accuracy),
+            ReasoningTask::LegalMoves => measures.extend([MeasureKind::Iou, MeasureKind::IouAll]),
             ReasoningTask::PredictMove => {
-                measures.extend([Measured::Legal, Measured::Rank]);
-                measures.extend((0..PARTS).map(Measured::RankPart));
-                measures.extend([Measured::Trivial, Measured::Best, Measured::WinLoss, Measured::CpLoss]);
-                measures.extend([Measured::Commonest, Measured::Grounded, Measured::Last]);
+                measures.extend([MeasureKind::Legal, MeasureKind::Rank]);
+                measures.extend((0..PARTS).map(MeasureKind::RankPart));
+                measures.extend([MeasureKind::Trivial, MeasureKind::Best, MeasureKind::WinLoss, MeasureKind::CpLoss]);
+                measures.extend([MeasureKind::Commonest, MeasureKind::Grounded, MeasureKind::Last]);
             }
         }
-        measures.extend([Measured::Moves, Measured::Pieces, Measured::Claims]);
+        measures.extend([MeasureKind::Moves, MeasureKind::Pieces, MeasureKind::Claims]);
         measures
     }
 
     fn name(self) -> String {
         match self {
-            Measured::Reward => "reward",
-            Measured::Readable => "readable",
-            Measured::VerdictShare(verdict) => return format!("verdict_{}", verdict.name()),
-            Measured::Accuracy => "accuracy",
-            Measured::Iou => "iou",
-            Measured::IouAll => "iou_all",
-            Measured::Legal => "legal",
-            Measured::Rank => "rank",
-            Measured::RankPart(part) => return format!("rank_{part}"),
-            Measured::Trivial => "trivial",
-            Measured::Best => "best",
-            Measured::WinLoss => "win_loss",
-            Measured::CpLoss => "cp_loss",
-            Measured::Commonest => "commonest",
-            Measured::Grounded => "grounded",
-            Measured::Last => "last",
-            Measured::Moves => "referenced_accuracy",
-            Measured::Pieces => "pieces_accuracy",
-            Measured::Claims => "claims_accuracy",
+            MeasureKind::Reward => "reward",
+            MeasureKind::Readable => "readable",
+            MeasureKind::VerdictShare(verdict) => return format!("verdict_{}", verdict.name()),
+            MeasureKind::Accuracy => "accuracy",
+            MeasureKind::Iou => "iou",
+            MeasureKind::IouAll => "iou_all",
+            MeasureKind::Legal => "legal",
+            MeasureKind::Rank => "rank",
+            MeasureKind::RankPart(part) => return format!("rank_{part}"),
+            MeasureKind::Trivial => "trivial",
+            MeasureKind::Best => "best",
+            MeasureKind::WinLoss => "win_loss",
+            MeasureKind::CpLoss => "cp_loss",
+            MeasureKind::Commonest => "commonest",
+            MeasureKind::Grounded => "grounded",
+            MeasureKind::Last => "last",
+            MeasureKind::Moves => "referenced_accuracy",
+            MeasureKind::Pieces => "pieces_accuracy",
+            MeasureKind::Claims => "claims_accuracy",
         }
         .to_owned()
     }
@@ -100,25 +100,25 @@ impl Measured {
         let share = |is: bool| f64::from(u8::from(is));
         let counted = |[all, true_ones]: [u64; 2]| [true_ones as f64, all as f64];
         let value = match self {
-            Measured::Reward => judged.reward,
-            Measured::Readable => share(judged.read.is_some()),
-            Measured::VerdictShare(verdict) => share(judged.verdict == verdict),
-            Measured::Accuracy => share(judged.verdict == AnswerVerdict::Right),
-            Measured::Iou => judged.score.filter(|_| judged.read.is_some())?,
-            Measured::IouAll => judged.score?,
-            Measured::Legal => share(judged.verdict == AnswerVerdict::Legal),
-            Measured::Rank => measures.rank?,
-            Measured::RankPart(part) => share(part_of(measures.rank?) == part),
-            Measured::Trivial => share(measures.trivial?),
-            Measured::Best => share(measures.best?),
-            Measured::WinLoss => measures.win_loss?,
-            Measured::CpLoss => measures.cp_loss?,
-            Measured::Commonest => share(legal_move(answer)? == commonest?),
-            Measured::Grounded => share(claims.as_ref()?.grounded?),
-            Measured::Last => share(claims.as_ref()?.last?),
-            Measured::Moves => return Some(counted(claims.as_ref()?.moves)),
-            Measured::Pieces => return Some(counted(claims.as_ref()?.pieces)),
-            Measured::Claims => {
+            MeasureKind::Reward => judged.reward,
+            MeasureKind::Readable => share(judged.read.is_some()),
+            MeasureKind::VerdictShare(verdict) => share(judged.verdict == verdict),
+            MeasureKind::Accuracy => share(judged.verdict == AnswerVerdict::Right),
+            MeasureKind::Iou => judged.score.filter(|_| judged.read.is_some())?,
+            MeasureKind::IouAll => judged.score?,
+            MeasureKind::Legal => share(judged.verdict == AnswerVerdict::Legal),
+            MeasureKind::Rank => measures.rank?,
+            MeasureKind::RankPart(part) => share(part_of(measures.rank?) == part),
+            MeasureKind::Trivial => share(measures.trivial?),
+            MeasureKind::Best => share(measures.best?),
+            MeasureKind::WinLoss => measures.win_loss?,
+            MeasureKind::CpLoss => measures.cp_loss?,
+            MeasureKind::Commonest => share(legal_move(answer)? == commonest?),
+            MeasureKind::Grounded => share(claims.as_ref()?.grounded?),
+            MeasureKind::Last => share(claims.as_ref()?.last?),
+            MeasureKind::Moves => return Some(counted(claims.as_ref()?.moves)),
+            MeasureKind::Pieces => return Some(counted(claims.as_ref()?.pieces)),
+            MeasureKind::Claims => {
                 let [moves, pieces] = [claims.as_ref()?.moves, claims.as_ref()?.pieces].map(counted);
                 return Some([moves[0] + pieces[0], moves[1] + pieces[1]]);
             }
@@ -170,7 +170,7 @@ fn of_run(run: &RunGrades, task: &Task, kind: ReasoningTask, config: &Config) ->
     let moves = moves(run, task);
     // The first of equals.
     let commonest = moves.iter().rev().max_by_key(|(_, count)| **count).map(|(uci, _)| *uci);
-    let kinds = Measured::of_task(kind);
+    let kinds = MeasureKind::of_task(kind);
     let lists: Vec<Option<Vec<Addend<2>>>> =
         kinds.iter().map(|measured| Some(addends(run, task, *measured, commonest))).collect();
     let resampled = sums(task, &lists, config);
@@ -183,7 +183,7 @@ fn of_run(run: &RunGrades, task: &Task, kind: ReasoningTask, config: &Config) ->
         let Some(found) = estimate(list, resampled) else { continue };
         let n = found.n;
         rows.push(named(measured.name(), found));
-        if matches!(measured, Measured::Commonest) {
+        if matches!(measured, MeasureKind::Commonest) {
             let value = moves.len() as f64 / n as f64;
             rows.push(named("distinct".to_owned(), Measure { n, value, ..Measure::default() }));
         }
@@ -214,7 +214,7 @@ fn moves<'r>(run: &'r RunGrades, task: &Task) -> BTreeMap<&'r str, u64> {
 }
 
 /// What each item of the task adds to both sums, by its place in the task.
-fn addends(run: &RunGrades, task: &Task, measured: Measured, commonest: Option<&str>) -> Vec<Addend<2>> {
+fn addends(run: &RunGrades, task: &Task, measured: MeasureKind, commonest: Option<&str>) -> Vec<Addend<2>> {
     let of_item = |place: &usize| {
         let answers = run.grades[*place].iter().filter_map(|answer| answer.ruling.ruled());
         let parts = answers.filter_map(|answer| measured.of_answer(answer, commonest));

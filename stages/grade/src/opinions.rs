@@ -29,7 +29,7 @@ pub fn check(context: &Context, judges: &[ItemJudge<'_>]) -> Result<(), Failure>
 }
 
 /// A run, the task of its answers, and that of the judge.
-type Judged<'i> = (&'i str, &'i str, &'i str);
+type JudgedGroup<'i> = (&'i str, &'i str, &'i str);
 
 /// The measures of all runs that the judge has judged, in the order of their names, tasks and the judge's tasks. Of several samples
 /// of the judge the first that can be read counts; without one, the answer that it is about does not count.
@@ -43,7 +43,7 @@ pub fn measures(
     config: &Config,
 ) -> Result<Vec<Measure>, Failure> {
     // By the item that was answered.
-    let mut groups: BTreeMap<Judged<'_>, BTreeMap<&str, Vec<Opinion>>> = BTreeMap::new();
+    let mut groups: BTreeMap<JudgedGroup<'_>, BTreeMap<&str, Vec<Opinion>>> = BTreeMap::new();
     let (mut asked, mut failed) = (0_u64, 0_u64);
     for (item, answers) in runs.iter().flat_map(|judge| items.all.iter().zip(&judge.grades)) {
         if JudgeTask::of_name(&item.task_type).is_none() || answers.is_empty() {

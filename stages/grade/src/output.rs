@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cwm_answers::{Grade, Graded, GradesWriter};
+use cwm_answers::{Grade, GradesDescription, GradesWriter};
 use cwm_contract::Failure;
 use cwm_questions::MoveFault;
 
@@ -14,7 +14,7 @@ use crate::judges::Ruling;
 ///
 /// # Errors
 /// The disk refuses.
-pub fn write(path: &Path, graded: &Graded, items: &Items, runs: &[RunGrades]) -> Result<(), Failure> {
+pub fn write(path: &Path, graded: &GradesDescription, items: &Items, runs: &[RunGrades]) -> Result<(), Failure> {
     let mut writer = GradesWriter::create(path, graded)?;
     for run in runs {
         let name = run.run.full_name();

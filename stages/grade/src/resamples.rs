@@ -13,8 +13,8 @@ pub const CONFIDENCE: f64 = 0.95;
 
 /// Accuracies of the items that each resample draws; the same draws for all runs.
 pub struct Resamples {
-    /// By task, then by run: the sum of the drawn items' shares of correct answers, a number a resample; none where the run was not asked
-    /// the task.
+    /// By task, then by run: the sum of the drawn items' shares of correct answers, a number a resample; none where the
+    /// run was not asked the task.
     correct: Vec<Vec<Option<Vec<f64>>>>,
     /// Items of each task.
     items: Vec<f64>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cwm_answers::{Graded, Tallies};
+use cwm_answers::{GradesDescription, Tallies};
 use cwm_contract::{Context, Failure};
 use rayon::prelude::*;
 
@@ -48,7 +48,7 @@ fn grade(context: &Context, config: &Config) -> Result<(), Failure> {
     check_names(context, &runs, config)?;
     runs.iter().flat_map(|run| &run.notes).for_each(|note| context.note(note));
     runs.sort_by_key(|run| run.run.full_name());
-    let graded = Graded {
+    let graded = GradesDescription {
         runs: runs.iter().map(|run| (run.run.full_name(), run.run.clone())).collect(),
         items: items.digests()?,
         resamples: config.resamples,

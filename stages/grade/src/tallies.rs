@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use cwm_answers::{Graded, ItemCount, PairTally, Tallies, Tally};
+use cwm_answers::{GradesDescription, ItemCount, PairTally, Tallies, Tally};
 use cwm_contract::Failure;
 
 use crate::answers::RunGrades;
@@ -16,7 +16,7 @@ use crate::resamples::Resamples;
 /// # Errors
 /// Never, unless a run was asked nothing.
 pub fn tallies(
-    graded: Graded,
+    graded: GradesDescription,
     items: &Items,
     judges: &[ItemJudge<'_>],
     runs: &[RunGrades],

@@ -10,8 +10,8 @@ use cwm_shares::largest_remainders;
 use crate::answers::{PassingAnswer, Reason, TeacherAnswers};
 use crate::config::Config;
 
-/// Draws answers as the parameters have it: first by full-move number, then so that no kind of piece has too large a share. Returns the
-/// number of those that were not drawn.
+/// Draws answers as the parameters have it: first by full-move number, then so that no kind of piece has too large a
+/// share. Returns the number of those that were not drawn.
 ///
 /// # Errors
 /// The shares are no table.
@@ -24,7 +24,8 @@ pub fn balance(config: &Config, answers: &mut TeacherAnswers) -> Result<u64, Fai
     Ok(not_drawn)
 }
 
-/// Draws `limit` answers: each range of full-move numbers has its share, at most what it has, and what is missing is drawn of the rest.
+/// Draws `limit` answers: each range of full-move numbers has its share, at most what it has, and what is missing is
+/// drawn of the rest.
 fn limit(config: &Config, answers: &mut TeacherAnswers, stream: &mut GameStream) -> Result<u64, Failure> {
     let Some(limit) = config.limit else { return Ok(0) };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -49,8 +50,8 @@ fn limit(config: &Config, answers: &mut TeacherAnswers, stream: &mut GameStream)
     Ok(not_drawn.len() as u64)
 }
 
-/// Of answers about a kind of piece those that are too many: the indices of some, drawn, so that no kind has more than `share` of what is
-/// left, and as many as possible are left.
+/// Of answers about a kind of piece those that are too many: the indices of some, drawn, so that no kind has more than
+/// `share` of what is left, and as many as possible are left.
 fn surplus(kinds: &[Option<&str>], share: f64, stream: &mut GameStream) -> Vec<usize> {
     let mut by_kind: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, kind) in kinds.iter().enumerate() {

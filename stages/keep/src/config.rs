@@ -15,8 +15,8 @@ parameters! {
         pub legal: f64 = 0.6,
         /// Keep so many answers, drawn by `seed`. By default all that pass.
         pub limit: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 40 })),
-        /// Shares of answers by the full-move number of their positions, such as `{"0-9": 0.1, "10-39": 0.75, "40-150": 0.15}`; needs a
-        /// `limit`. A range with fewer answers is made up for by others.
+        /// Shares of answers by the full-move number of their positions, such as `{"0-9": 0.1, "10-39": 0.75, "40-150":
+        /// 0.15}`; needs a `limit`. A range with fewer answers is made up for by others.
         pub fullmoves: BTreeMap<String, f64> = BTreeMap::new(),
         /// The largest share that one kind of piece has of the answers to `reasoning_legal_moves`.
         pub largest_piece_share: f64 = 0.25,

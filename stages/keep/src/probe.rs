@@ -1,6 +1,6 @@
 //! The probe: a few answers to items of three tasks, with rewards that pass and that do not.
 
-use cwm_answers::{Answer, AnswersWriter, Grade, Graded, GradesWriter, Run};
+use cwm_answers::{Answer, AnswersWriter, Grade, GradesDescription, GradesWriter, Run};
 use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput, Value};
 use cwm_questions::{AnswerType, Item, Metadata, write_line};
 use cwm_reasoning::{AnswerVerdict, CATEGORY, ReasoningTask};
@@ -18,7 +18,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let mut item_lines = Vec::new();
     let mut answer_rows = AnswersWriter::create(&answers, &run)?;
     let runs = [(run.name.clone(), run.clone())].into();
-    let mut grade_rows = GradesWriter::create(&grades, &Graded { runs, ..Graded::default() })?;
+    let mut grade_rows = GradesWriter::create(&grades, &GradesDescription { runs, ..GradesDescription::default() })?;
     for number in 0..ITEMS {
         let item = item(number);
         write_line(&mut item_lines, &item)?;

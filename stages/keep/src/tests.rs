@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use cwm_answers::{Answer, AnswersWriter, FAILED, Grade, Graded, GradesWriter, NOT_ASKED, Run};
+use cwm_answers::{Answer, AnswersWriter, FAILED, Grade, GradesDescription, GradesWriter, NOT_ASKED, Run};
 use cwm_contract::testing::{self, Outcome, Trial};
 use cwm_contract::{Event, Value, Values};
 use cwm_questions::{AnswerType, Item, Metadata, write_line};
@@ -49,7 +49,8 @@ fn trial(folder: &Path, items: &[Item], answers: &[(Answer, Grade)]) -> Trial {
     answers.iter().for_each(|(answer, _)| writer.push(answer.clone()).unwrap());
     writer.finish().unwrap();
     let runs = [(run().name, run())].into();
-    let mut writer = GradesWriter::create(&grades_at, &Graded { runs, ..Graded::default() }).unwrap();
+    let mut writer =
+        GradesWriter::create(&grades_at, &GradesDescription { runs, ..GradesDescription::default() }).unwrap();
     answers.iter().for_each(|(_, grade)| writer.push(grade.clone()).unwrap());
     writer.finish().unwrap();
     let trial = Trial::new(folder.join("work")).input("items", items_at).input("answers", answers_at);

@@ -71,8 +71,8 @@ impl Config {
     }
 
     /// Returns the faults of the values.
-    pub fn faults(&self) -> Vec<ParameterError> {
-        let mut faults = self.hyper.faults();
+    pub fn validate(&self) -> Vec<ParameterError> {
+        let mut faults = self.hyper.validate();
         let build = || if faults.is_empty() { self.smallest_network().map(drop) } else { Ok(()) };
         let model = network::parameter_fault(&self.family, &self.size, &self.options, build);
         faults.extend(model);

@@ -9,7 +9,8 @@ use cwm_models::{Architecture, Network};
 use cwm_sequences::Vocabulary;
 use serde_json::{Value, json};
 
-/// The weights of a checkpoint of a model with the architecture of `network`, but for dropout, trained on sequences of this vocabulary.
+/// The weights of a checkpoint of a model with the architecture of `network`, but for dropout, trained on sequences of
+/// this vocabulary.
 ///
 /// # Errors
 /// It cannot be read, or is of another architecture or vocabulary; the error names both.

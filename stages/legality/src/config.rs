@@ -31,7 +31,7 @@ parameters! {
 
 impl Config {
     /// Returns the faults of these values beyond their types.
-    pub fn faults(&self) -> Vec<ParameterError> {
+    pub fn validate(&self) -> Vec<ParameterError> {
         let unknown = self.family.as_deref().and_then(|family| families::find(family).err());
         unknown.map(|error| ParameterError::new("family", format!("is unknown: {error}"))).into_iter().collect()
     }

@@ -63,7 +63,7 @@ impl Stage for Legality {
     }
 
     fn check(&self, values: &Values) -> Vec<ParameterError> {
-        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
     fn uses_devices(&self) -> bool {

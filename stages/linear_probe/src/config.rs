@@ -81,7 +81,7 @@ pub const SHORTEST_CUT: u64 = 12;
 
 impl Config {
     /// The faults of the values.
-    pub fn faults(&self) -> Vec<ParameterError> {
+    pub fn validate(&self) -> Vec<ParameterError> {
         let mut faults = Vec::new();
         let mut fault = |name: &str, message: String| faults.push(ParameterError::new(name, message));
         if let Some(Err(error)) = self.family.as_deref().map(families::find) {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
 use cwm_encoding::{EnPassant, LABELS};
-use cwm_inside::{Model, Reading, Task, Wanted, game_of_both};
+use cwm_inside::{Model, Reading, Task, WantedGame, game_of_both};
 
 use crate::boards::Boards;
 use crate::config::{Config, SHORTEST_CUT};
@@ -67,8 +67,8 @@ impl<'a> Games<'a> {
             }
             match games.read(place)? {
                 None => games.too_long += 1,
-                Some(Wanted { tokens, .. }) if tokens.is_empty() => {}
-                Some(Wanted { tokens, .. }) => {
+                Some(WantedGame { tokens, .. }) if tokens.is_empty() => {}
+                Some(WantedGame { tokens, .. }) => {
                     games.places.push(place);
                     games.rows += tokens.len() as u64;
                 }
@@ -91,7 +91,7 @@ impl<'a> Games<'a> {
     }
 
     /// The games whose rows are read, in order; their boards are put down.
-    pub fn wanted(&mut self, others: Option<&HashSet<String>>) -> impl Iterator<Item = Result<Wanted, Failure>> {
+    pub fn wanted(&mut self, others: Option<&HashSet<String>>) -> impl Iterator<Item = Result<WantedGame, Failure>> {
         let games = self.len();
         (0..games).map(move |number| {
             self.context.progress(number as u64, Some(games as u64), "games");
@@ -105,7 +105,7 @@ impl<'a> Games<'a> {
     }
 
     /// What is read of the game at a place; `None` if it is longer than the model reads.
-    fn read(&self, game: usize) -> Result<Option<Wanted>, Failure> {
+    fn read(&self, game: usize) -> Result<Option<WantedGame>, Failure> {
         let id = self.dataset.get(game)?.map(|game| game.row().id.to_owned()).unwrap_or_default();
         let tokens = self.dataset.tokens(game)?.unwrap_or_default();
         let mut reading = Reading::of(self.model.task(), tokens)
@@ -119,13 +119,13 @@ impl<'a> Games<'a> {
         let phase = self.config.phase.parse::<u8>().ok();
         let is_wanted = |token: &usize| phase.is_none() || reading.phases[*token].map(|phase| phase.number()) == phase;
         let tokens = (reading.len().saturating_sub(last)..reading.len()).filter(is_wanted).collect();
-        Ok(Some(Wanted { id, reading, tokens }))
+        Ok(Some(WantedGame { id, reading, tokens }))
     }
 
     /// The game at a place, which is one of those that are read.
-    fn game(&mut self, game: usize, others: Option<&HashSet<String>>) -> Result<Wanted, Failure> {
+    fn game(&mut self, game: usize, others: Option<&HashSet<String>>) -> Result<WantedGame, Failure> {
         let wanted = self.read(game)?.ok_or_else(|| Failure::internal("a game is longer than it was"))?;
-        let Wanted { id, reading, tokens: kept } = &wanted;
+        let WantedGame { id, reading, tokens: kept } = &wanted;
         if others.is_some_and(|others| others.contains(id)) {
             return Err(game_of_both(id));
         }

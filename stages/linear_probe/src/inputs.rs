@@ -9,7 +9,7 @@ use cwm_models::device;
 pub enum Form {
     /// They are divided by this.
     Stream(f32),
-    /// They are encoded, on the processor.
+    /// They are encoded, on the CPU.
     Latents {
         /// By this autoencoder.
         autoencoder: Box<OnDevice>,

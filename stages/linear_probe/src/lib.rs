@@ -71,10 +71,7 @@ impl Stage for LinearProbe {
     }
 
     fn check(&self, values: &Values) -> Vec<ParameterError> {
-        match Config::read(values) {
-            Ok(config) => config.faults(),
-            Err(fault) => vec![fault],
-        }
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
     fn uses_devices(&self) -> bool {

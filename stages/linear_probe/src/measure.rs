@@ -12,14 +12,14 @@ const CHUNK: usize = 1_024;
 
 /// Counts of one linear probe on test games.
 #[derive(Clone, Debug, Default)]
-pub struct Measured {
+pub struct ProbeCounts {
     /// Those of each game.
     pub games: Vec<Counts>,
     /// Those of each square: rows that are right, with a piece, and with a piece and right.
     pub squares: Vec<[u64; 3]>,
 }
 
-impl Measured {
+impl ProbeCounts {
     /// The counts of predictions [rows, 64] of rows with these classes.
     pub fn of(boards: &Boards, labels: &[u8], predictions: &Predictions) -> Self {
         let mut squares = vec![[0; 3]; SQUARES];
@@ -37,7 +37,7 @@ impl Measured {
             }
             counts
         });
-        Measured { games: games.collect(), squares }
+        ProbeCounts { games: games.collect(), squares }
     }
 
     /// The counts of all games.
@@ -58,7 +58,7 @@ pub fn measure(
     layers: &[(&LinearProbe, Inputs<'_>)],
     boards: &Boards,
     labels: &[u8],
-) -> Result<Vec<Measured>, Failure> {
+) -> Result<Vec<ProbeCounts>, Failure> {
     let chunks = boards.len().div_ceil(CHUNK);
     let read = workers.map(layers.len() * chunks, |unit| {
         context.check_cancelled()?;
@@ -76,7 +76,7 @@ pub fn measure(
             whole.classes.extend_from_slice(&part.classes);
             whole.losses.extend_from_slice(&part.losses);
         }
-        Measured::of(boards, labels, &whole)
+        ProbeCounts::of(boards, labels, &whole)
     };
     Ok(read.chunks(chunks).map(of_layer).collect())
 }

@@ -8,14 +8,14 @@ use serde_json::json;
 
 use crate::inputs::Form;
 use crate::run::{Part, Stage};
-use crate::train::Made;
+use crate::train::TrainedProbe;
 
 impl Stage<'_> {
     /// Writes the linear probes that were made on the rows of `train`.
     ///
     /// # Errors
     /// The disk refuses, or an autoencoder cannot be read again.
-    pub fn write(&self, made: Vec<Made>, forms: &[Form], train: &Part) -> Result<(), Failure> {
+    pub fn write(&self, made: Vec<TrainedProbe>, forms: &[Form], train: &Part) -> Result<(), Failure> {
         let mut layers = BTreeMap::new();
         for ((site, made), form) in self.collection.sites.iter().zip(made).zip(forms) {
             let of_layer = match (form, &self.autoencoder) {

@@ -16,8 +16,8 @@ use crate::config::Config;
 use crate::findings::Reporter;
 use crate::games::Games;
 use crate::inputs::{Form, Inputs, root_mean_square};
-use crate::measure::{Measured, measure};
-use crate::train::{Made, differences, train};
+use crate::measure::{ProbeCounts, measure};
+use crate::train::{TrainedProbe, differences, train};
 
 /// Runs the stage.
 ///
@@ -127,7 +127,7 @@ impl<'a> Stage<'a> {
     }
 
     /// A linear probe of each layer.
-    fn make(&self, train: &Part, forms: &[Form], target: Target) -> Result<Vec<Made>, Failure> {
+    fn make(&self, train: &Part, forms: &[Form], target: Target) -> Result<Vec<TrainedProbe>, Failure> {
         let labels = train.boards.classes(target);
         let classes = target.classes().len();
         let layers = inputs(&train.rows, forms);
@@ -138,7 +138,13 @@ impl<'a> Stage<'a> {
         }
     }
 
-    fn measure(&self, made: &[Made], forms: &[Form], train: &Part, test: &Part) -> Result<Vec<Finding>, Failure> {
+    fn measure(
+        &self,
+        made: &[TrainedProbe],
+        forms: &[Form],
+        train: &Part,
+        test: &Part,
+    ) -> Result<Vec<Finding>, Failure> {
         self.context.activity("measuring");
         let target = self.config.target();
         let labels = test.boards.classes(target);
@@ -160,16 +166,16 @@ impl<'a> Stage<'a> {
         let board = Majority::of(target.classes().len(), &train.boards.classes(target)).board();
         let rows = labels.len() / SQUARES;
         let majority = Predictions { classes: board.repeat(rows), losses: vec![0.0; rows] };
-        findings.extend(reporter.probe("majority", None, None, &Measured::of(&test.boards, &labels, &majority)));
+        findings.extend(reporter.probe("majority", None, None, &ProbeCounts::of(&test.boards, &labels, &majority)));
         Ok(findings)
     }
 
-    fn composition(&self, both: &[Made], train: &Part, forms: &[Form]) -> Result<Vec<Finding>, Failure> {
+    fn composition(&self, both: &[TrainedProbe], train: &Part, forms: &[Form]) -> Result<Vec<Finding>, Failure> {
         self.context.activity("comparing piece and colour");
         let (colour, piece) = (self.make(train, forms, Target::Colour)?, self.make(train, forms, Target::Piece)?);
         let reporter = self.reporter();
         let parts = self.collection.sites.iter().zip(both).zip(colour.iter().zip(&piece));
-        let of_layer = |((site, both), (colour, piece)): ((&usize, &Made), (&Made, &Made))| {
+        let of_layer = |((site, both), (colour, piece)): ((&usize, &TrainedProbe), (&TrainedProbe, &TrainedProbe))| {
             let found = compose(&colour.probe, &piece.probe, &both.probe);
             reporter.composition(*site as u32, &found)
         };

@@ -17,7 +17,7 @@ use crate::inputs::Inputs;
 const CHUNK: usize = 1_024;
 
 /// A linear probe, and the loss of its last epoch if it was trained.
-pub struct Made {
+pub struct TrainedProbe {
     /// It.
     pub probe: LinearProbe,
     /// Mean cross-entropy of a square over the last epoch.
@@ -37,7 +37,7 @@ pub fn train(
     layers: &[Inputs<'_>],
     labels: &[u8],
     classes: usize,
-) -> Result<Vec<Made>, Failure> {
+) -> Result<Vec<TrainedProbe>, Failure> {
     let rows = labels.len() / SQUARES;
     let initial: Vec<LinearProbe> =
         layers.iter().map(|inputs| LinearProbe::initial(classes, inputs.width(), config.seed)).collect();
@@ -61,7 +61,8 @@ pub fn train(
         let (part, losses) = train_block(&layers[layer], labels, block, &initial[layer], config.adamw(), steps, step)?;
         Ok::<_, Failure>((part, losses[losses.len() - of_epoch..].iter().sum::<f64>()))
     });
-    let mut made: Vec<Made> = initial.into_iter().map(|probe| Made { probe, loss: Some(0.0) }).collect();
+    let mut made: Vec<TrainedProbe> =
+        initial.into_iter().map(|probe| TrainedProbe { probe, loss: Some(0.0) }).collect();
     for ((layer, block), trained) in units.into_iter().zip(trained) {
         let (part, loss) = trained?;
         let made = &mut made[layer];
@@ -118,7 +119,7 @@ pub fn differences(
     layers: &[Inputs<'_>],
     labels: &[u8],
     classes: usize,
-) -> Result<Vec<Made>, Failure> {
+) -> Result<Vec<TrainedProbe>, Failure> {
     let made = workers.map(layers.len(), |layer| {
         let inputs = &layers[layer];
         let mut sums = DifferenceSums::new(classes, inputs.width());
@@ -129,7 +130,7 @@ pub fn differences(
             inputs.read(first..first + labels.len() / SQUARES, &mut x);
             sums.add(&x, labels);
         }
-        Ok::<_, Failure>(Made { probe: sums.probe(), loss: None })
+        Ok::<_, Failure>(TrainedProbe { probe: sums.probe(), loss: None })
     });
     made.into_iter().collect()
 }

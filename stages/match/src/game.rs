@@ -10,18 +10,18 @@ use crate::side::{Answer, Side};
 
 /// A game that has been played.
 #[derive(Debug)]
-pub struct Played {
+pub struct PlayedGame {
     /// All moves, those of the opening included.
     pub moves: Vec<Move>,
     /// Why it ended.
     pub end: End,
-    /// Nobody, if it is a draw.
+    /// `None` if it is a draw.
     pub winner: Option<Color>,
     /// Answers of the models that were no legal move.
     pub illegal_attempts: u32,
 }
 
-impl Played {
+impl PlayedGame {
     /// `1-0`, `0-1` or `1/2-1/2`.
     pub fn result(&self) -> &'static str {
         self.winner.map_or("1/2-1/2", cwm_game::won_by)
@@ -39,7 +39,7 @@ pub fn play(
     mut sides: ByColor<&mut Side<'_>>,
     max_plies: u32,
     random: &mut GameStream,
-) -> Result<Played, Failure> {
+) -> Result<PlayedGame, Failure> {
     let mut board = Board::after(opening);
     let mut illegal_attempts = 0;
     let (end, winner) = loop {
@@ -61,7 +61,7 @@ pub fn play(
             }
         }
     };
-    Ok(Played { moves: board.moves().to_vec(), end, winner, illegal_attempts })
+    Ok(PlayedGame { moves: board.moves().to_vec(), end, winner, illegal_attempts })
 }
 
 fn end_of(ending: Ending) -> End {

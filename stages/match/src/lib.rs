@@ -84,7 +84,7 @@ impl Stage for Match {
     }
 
     fn code_parts(&self, values: &Values) -> Option<Vec<String>> {
-        // Without a model, no code of any family or form has a say.
+        // Without a model, no code of any family or form affects the games.
         let config = Config::read(values).ok()?;
         (!config.has_model()).then(Vec::new)
     }

@@ -64,7 +64,7 @@ impl ParsedBlock {
         self.looks_like_pgn = false;
     }
 
-    /// ColumnEnds the game under way, which was kept or is dropped.
+    /// Ends the game under way, which was kept or is dropped.
     pub fn finish_game(&mut self, result: Result<(), DroppedGame>, looks_like_pgn: bool) {
         self.looks_like_pgn |= looks_like_pgn;
         if let Err(drop) = result {

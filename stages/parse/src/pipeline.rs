@@ -49,11 +49,11 @@ enum BlockResult {
 pub struct ReadFailure {
     /// Its ordinal.
     pub file: usize,
-    /// ReadErrorKind.
+    /// The reason.
     pub kind: ReadErrorKind,
 }
 
-/// ReadErrorKind a file was not read to its end.
+/// Why a file was not read to its end.
 #[derive(Debug)]
 pub enum ReadErrorKind {
     /// It could not be opened.
@@ -110,7 +110,7 @@ struct BlockSplitter<'a> {
     idle: Option<Batch>,
 }
 
-/// ReadErrorKind there are no more blocks.
+/// Why there are no more blocks.
 enum StopReason {
     Failed(ReadFailure),
     /// Nobody wants more.

@@ -5,7 +5,7 @@ use cwm_chess::pgn::{GameText, MalformedText, SanError, Tags, read_moves};
 
 use crate::parsed_block::ParsedBlock;
 
-/// ReadErrorKind a game is not kept.
+/// Why a game is not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// Fewer plies than wanted.
@@ -82,7 +82,7 @@ impl Reason {
 /// A game that is not kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DroppedGame {
-    /// ReadErrorKind.
+    /// The reason.
     pub reason: Reason,
     /// Byte of the text where that is seen.
     pub offset: u64,

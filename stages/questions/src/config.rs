@@ -10,7 +10,7 @@ use cwm_reasoning::board::BoardForm;
 use cwm_reasoning::{ReasoningTask, TaskOptions};
 use cwm_shares::FullmoveShares;
 
-use crate::wanted::Wanted;
+use crate::wanted::WantedTasks;
 
 /// What affects items of Reasoning alone.
 const OF_REASONING: [&str; 6] = ["fullmoves", "board", "threshold", "candidates", "min_moves", "legal_min"];
@@ -34,7 +34,8 @@ parameters! {
         pub first: Option<u64> = Some(10_000), kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 40 })),
         /// Where Structural (but state tracking) and Motifs take their positions.
         pub positions: String = "puzzles".into(), kind = Type::Choice(&["puzzles", "games"]),
-        /// The keys: `published`, as the released program computes them; `sound`, as a chess player would (docs/fidelity/questions.md).
+        /// The keys: `published`, as the released program computes them; `sound`, as a chess player would
+        /// (docs/fidelity/questions.md).
         pub keys: String = "published".into(), kind = Type::Choice(&["published", "sound"]),
         /// Reasoning: shares of a task's items by the full-move number of their positions, such as `{"0-9": 0.4, "10+": 0.6}`. Four
         /// times as many items as wanted are made; a range that has fewer than its share is made up for by the others. Positions in no
@@ -62,7 +63,7 @@ impl Config {
     }
 
     /// Returns the faults of these values beyond their types.
-    pub fn faults(&self) -> Vec<ParameterError> {
+    pub fn validate(&self) -> Vec<ParameterError> {
         let mut faults: Vec<ParameterError> = self.wanted().err().into_iter().collect();
         faults.extend(self.fullmove_shares().err());
         if !(0.0..=1.0).contains(&self.threshold) {
@@ -76,8 +77,8 @@ impl Config {
     /// # Errors
     ///
     /// A pattern cannot be read, or is that of no task.
-    pub fn wanted(&self) -> Result<Wanted, ParameterError> {
-        Wanted::new(&self.tasks)
+    pub fn wanted(&self) -> Result<WantedTasks, ParameterError> {
+        WantedTasks::new(&self.tasks)
     }
 
     /// The shares by full-move number; none where positions are taken as they come.

@@ -18,15 +18,15 @@ const OTHER_TASK: &str = "other_task";
 const UNANSWERED: &str = "unanswered";
 
 /// An answer that is judged.
-struct Chosen {
+struct ChosenAnswer {
     /// The place of its item.
     place: usize,
     sample: u64,
     output: String,
 }
 
-/// Reads the inputs `items` and `answers`, and builds an item of each of `tasks` for the same answers: of every run and task of Reasoning
-/// those to as many items as `per_task` allows, the same items of all runs that answered them.
+/// Reads the inputs `items` and `answers`, and builds an item of each of `tasks` for the same answers: of every run and
+/// task of Reasoning those to as many items as `per_task` allows, the same items of all runs that answered them.
 ///
 /// # Errors
 ///
@@ -38,7 +38,7 @@ pub fn read(context: &Context, config: &Config, tasks: &[JudgeTask]) -> Result<(
     let items = read_items(Text::open(path)?.reader, &path.display().to_string(), UnknownTasks::Keep)?;
     let ranks = ranks(items.len(), config);
     let mut counts = SourceCounts::new(REASONS);
-    let mut runs: Vec<(String, Vec<Chosen>)> = Vec::new();
+    let mut runs: Vec<(String, Vec<ChosenAnswer>)> = Vec::new();
     for input in context.group("answers") {
         let (run, chosen) = of_run(context, input, &items, &ranks, config.per_task as usize, &mut counts)?;
         if runs.iter().any(|(known, _)| *known == run) {
@@ -50,7 +50,7 @@ pub fn read(context: &Context, config: &Config, tasks: &[JudgeTask]) -> Result<(
     let mut built = Vec::new();
     for task in tasks {
         let answers = runs.iter().flat_map(|(run, chosen)| chosen.iter().map(move |chosen| (run, chosen)));
-        built.extend(answers.enumerate().map(|(number, (run, Chosen { place, sample, output }))| {
+        built.extend(answers.enumerate().map(|(number, (run, ChosenAnswer { place, sample, output }))| {
             let item = judge_item(*task, &JudgedOutput { item: &items[*place], run, sample: *sample, output });
             Item { task_id: format!("{task}_{number:04}"), ..item }
         }));
@@ -77,14 +77,14 @@ fn of_run(
     ranks: &[usize],
     per_task: usize,
     counts: &mut SourceCounts,
-) -> Result<(String, Vec<Chosen>), Failure> {
+) -> Result<(String, Vec<ChosenAnswer>), Failure> {
     let places: HashMap<&str, usize> =
         items.iter().enumerate().map(|(place, item)| (item.task_id.as_str(), place)).collect();
     let reader = AnswersReader::open(&input.path)?;
     let run = reader.run_or(&input.label.to_string()).full_name();
     let mut seen = HashSet::new();
     // By task, and then by rank and sample.
-    let mut chosen: BTreeMap<ReasoningTask, BTreeMap<(usize, u64), Chosen>> = BTreeMap::new();
+    let mut chosen: BTreeMap<ReasoningTask, BTreeMap<(usize, u64), ChosenAnswer>> = BTreeMap::new();
     for (row, answer) in reader.enumerate() {
         context.check_cancelled()?;
         let answer = answer?;
@@ -107,12 +107,12 @@ fn of_run(
             continue;
         };
         let of_task = chosen.entry(task).or_default();
-        of_task.insert((ranks[place], sample), Chosen { place, sample, output });
+        of_task.insert((ranks[place], sample), ChosenAnswer { place, sample, output });
         if of_task.len() > per_task {
             of_task.pop_last();
         }
     }
-    let mut chosen: Vec<Chosen> = chosen.into_values().flat_map(BTreeMap::into_values).collect();
+    let mut chosen: Vec<ChosenAnswer> = chosen.into_values().flat_map(BTreeMap::into_values).collect();
     chosen.sort_by_key(|chosen| (chosen.place, chosen.sample));
     Ok((run, chosen))
 }

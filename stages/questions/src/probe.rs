@@ -47,15 +47,15 @@ null
 
 /// Builds items from made-up inputs: with all of them, and from puzzles alone.
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
-    let [puzzles, games, evaluations, talk] =
+    let [puzzles, games, evaluations, comments_path] =
         ["puzzles.csv", "games", "evaluations.jsonl", "comments.jsonl"].map(|name| context.folder().join(name));
-    fs_err::write(&talk, comments())?;
+    fs_err::write(&comments_path, comments())?;
     fs_err::write(&puzzles, format!("{PUZZLES}{}own09,4k3/8/8/8\n", puzzles_of_games()))?;
     fs_err::write(&evaluations, EVALUATIONS)?;
     sample::write_games(&games, &sample::games())?;
     let values = context
         .values_with([("per_task", context.at_most("per_task", 2)), ("per_theme", context.at_most("per_theme", 2))]);
-    let inputs = [("puzzles", puzzles), ("games", games), ("evaluations", evaluations), ("comments", talk)]
+    let inputs = [("puzzles", puzzles), ("games", games), ("evaluations", evaluations), ("comments", comments_path)]
         .map(|(name, path)| (name, Label::stage(name), path));
     let mut output = context.run(&Questions, "all", &values, &inputs)?;
     output.extend(context.run(&Questions, "puzzles", &values, &inputs[..1])?);
@@ -67,7 +67,8 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     Ok(output)
 }
 
-/// Items of Reasoning, from positions of the sample's games of which each legal move has a made-up value; one lacks a value. Once more without the boards of these items.
+/// Items of Reasoning, from positions of the sample's games of which each legal move has a made-up value; one lacks a value.
+/// Once more without the boards of these items.
 fn reasoning(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let path = context.folder().join("values.parquet");
     let mut writer = EvaluationsWriter::create(&path, &Source::default())?;

@@ -16,21 +16,21 @@ fn beginning(name: &str) -> Option<&'static str> {
 }
 
 /// The tasks of the parameter `tasks`.
-pub struct Wanted {
+pub struct WantedTasks {
     patterns: Vec<(String, GlobMatcher)>,
 }
 
-impl Wanted {
+impl WantedTasks {
     /// The tasks that these names and patterns match; with none, all of ChessQA.
     ///
     /// # Errors
     ///
     /// A pattern cannot be read, or is that of no task.
-    pub fn new(patterns: &[String]) -> Result<Wanted, ParameterError> {
+    pub fn new(patterns: &[String]) -> Result<WantedTasks, ParameterError> {
         let read = |pattern: &String| {
             let wrong = |what: String| ParameterError::new("tasks", what);
             let glob = Glob::new(pattern).map_err(|error| wrong(format!("cannot be read: {error}")))?.compile_matcher();
-            let one = Wanted { patterns: vec![(pattern.clone(), glob)] };
+            let one = WantedTasks { patterns: vec![(pattern.clone(), glob)] };
             let is_of_reasoning = ReasoningTask::ALL.iter().any(|task| one.has(*task));
             let is_of_judges = JudgeTask::ALL.iter().any(|task| one.has(*task));
             if is_of_reasoning || is_of_judges || Task::all().any(|task| one.has(task)) {
@@ -41,11 +41,11 @@ impl Wanted {
             }
         };
         let patterns: Result<Vec<Vec<_>>, ParameterError> = patterns.iter().map(read).collect();
-        Ok(Wanted { patterns: patterns?.concat() })
+        Ok(WantedTasks { patterns: patterns?.concat() })
     }
 
-    /// Whether the task is wanted. One of Reasoning needs positions of which every legal move has a value, and one of judges answers, so
-    /// that `*` or no pattern at all is not enough.
+    /// Whether the task is wanted. One of Reasoning needs positions of which every legal move has a value, and one of
+    /// judges answers, so that `*` or no pattern at all is not enough.
     pub fn has(&self, task: impl Display) -> bool {
         let name = task.to_string();
         let own = beginning(&name);

@@ -57,7 +57,7 @@ pub const CLIP: f64 = 1.0;
 
 impl Config {
     /// Returns the faults of the values.
-    pub fn faults(&self) -> Vec<ParameterError> {
+    pub fn validate(&self) -> Vec<ParameterError> {
         let mut faults = Vec::new();
         let mut expect = |parameter: &str, holds: bool, message: &str| {
             if !holds {

@@ -21,7 +21,7 @@ struct KeptAnswer {
 }
 
 /// The first answer to each of some items, evenly from all that are trained on.
-pub struct Kept {
+pub struct AnswerJournal {
     journal: Journal<KeptAnswer>,
     /// Number of answers that are kept.
     count: u64,
@@ -29,7 +29,7 @@ pub struct Kept {
     items: u64,
 }
 
-impl Kept {
+impl AnswerJournal {
     /// Opens what an earlier run kept; at most `wanted` answers are, of a training on so many items.
     ///
     /// # Errors
@@ -38,7 +38,7 @@ impl Kept {
         let count = wanted.min(items);
         let path = context.checkpoint_dir().join("answers.jsonl");
         let journal = Journal::open(path, count as usize, |answer: &KeptAnswer| Some(answer.number))?;
-        Ok(Kept { journal, count, items })
+        Ok(AnswerJournal { journal, count, items })
     }
 
     /// Number of answers that are kept of the first `items` items of the training.

@@ -24,7 +24,7 @@ pub struct Policy {
 
 /// What a policy makes of the words of a batch.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Measured {
+pub struct PolicyMeasures {
     /// Log-probability of each word.
     pub log_probabilities: Vec<f32>,
     /// The sum of the entropies of the distributions that the words are of, in nats.
@@ -41,12 +41,12 @@ impl Policy {
 
     /// The words of a batch under these weights. The pass computes as that of training does: those of evaluation round otherwise in
     /// some families.
-    pub fn measure(&self, weights: &DeviceWeights<'_>, batch: &AnswerBatch) -> Measured {
+    pub fn measure(&self, weights: &DeviceWeights<'_>, batch: &AnswerBatch) -> PolicyMeasures {
         let (logits, of_words) = self.log_probabilities(&ForwardPass::untracked(weights), &batch.answers);
         let [_, outputs] = logits.dims();
         let (logits, of_words) = (logits.into_data(), of_words.into_data());
         let floats = |data: &TensorData| data.as_slice::<f32>().expect("tensors are f32 and contiguous").to_vec();
-        Measured {
+        PolicyMeasures {
             log_probabilities: floats(&of_words),
             entropy: floats(&logits).chunks_exact(outputs).map(entropy).sum(),
         }

@@ -4,7 +4,7 @@ use cwm_contract::Failure;
 use cwm_game::GameStream;
 use cwm_generation::{Model, Sampling, sample};
 use cwm_models::worker_pool::WorkerPool;
-use cwm_reasoning::{Judged, RewardOptions};
+use cwm_reasoning::{JudgedAnswer, RewardOptions};
 use cwm_speech::{END, text};
 
 use crate::questions::Question;
@@ -17,7 +17,7 @@ pub struct Rollout {
     /// The same as text.
     pub text: String,
     /// What it is, and its reward.
-    pub judged: Judged,
+    pub judged: JudgedAnswer,
 }
 
 impl Rollout {

@@ -11,7 +11,7 @@ use cwm_training::{Metrics, Run, State, TrainingResult, Validation, checkpoints}
 use serde_json::{Map, Value, json};
 
 use crate::config::{ADAMW, CLIP, Config};
-use crate::kept::Kept;
+use crate::kept::AnswerJournal;
 use crate::micro_batch::Cutting;
 use crate::outcome::Outcome;
 use crate::policy::Policy;
@@ -63,7 +63,7 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
         }
         None => (State::new(weights.clone(), ADAMW), CurvesPrefix::empty()),
     };
-    let kept = Kept::open(context, config.keep_answers, questions.len() as u64)?;
+    let kept = AnswerJournal::open(context, config.keep_answers, questions.len() as u64)?;
     let mut learner = Learner {
         config: &config,
         policy: &policy,

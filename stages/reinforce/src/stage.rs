@@ -61,7 +61,7 @@ impl Stage for Reinforce {
     }
 
     fn check(&self, values: &Values) -> Vec<ParameterError> {
-        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
     fn unused_parameters(&self, _values: &Values) -> Vec<&'static str> {

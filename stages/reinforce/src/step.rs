@@ -13,10 +13,10 @@ use cwm_training::{Throughput, Trainer};
 use serde_json::{Value, json};
 
 use crate::config::Config;
-use crate::kept::Kept;
+use crate::kept::AnswerJournal;
 use crate::micro_batch::{AnswerBatch, Cutting, Update};
 use crate::outcome::Outcome;
-use crate::policy::{Measured, Policy};
+use crate::policy::{Policy, PolicyMeasures};
 use crate::questions::Question;
 use crate::rollouts::{self, Group};
 
@@ -39,10 +39,10 @@ pub struct Learner<'a> {
     /// How answers become passes.
     pub cutting: Cutting,
     /// Answers that become an output.
-    pub kept: &'a Kept,
+    pub kept: &'a AnswerJournal,
     /// Where passes run.
     pub device: &'a Device,
-    /// Threads of passes on the processor.
+    /// Threads of passes on the CPU.
     pub workers: &'a WorkerPool,
 }
 
@@ -104,7 +104,7 @@ impl Learner<'_> {
         entropy / words.max(1) as f64
     }
 
-    fn measure_all(&self, weights: &Weights, batches: &[&mut AnswerBatch]) -> Vec<Measured> {
+    fn measure_all(&self, weights: &Weights, batches: &[&mut AnswerBatch]) -> Vec<PolicyMeasures> {
         let device_weights = DeviceWeights::new(weights, self.device);
         self.workers.map(batches.len(), |index| self.policy.measure(&device_weights, batches[index]))
     }

@@ -9,7 +9,7 @@ use parquet::arrow::ArrowWriter;
 
 /// One scored label and its bins.
 #[derive(Clone, Debug)]
-pub(crate) struct Scored {
+pub(crate) struct ScoredLabel {
     pub(crate) label: String,
     pub(crate) family: String,
     pub(crate) size: String,
@@ -33,8 +33,8 @@ pub(crate) struct Scored {
 }
 
 /// A Transformer scored on `test`, with 20-step bins.
-pub(crate) fn scored(size: &str, seed: i64, test: &str, metrics: [f64; 4], bins: &[(f64, f64)]) -> Scored {
-    Scored {
+pub(crate) fn scored(size: &str, seed: i64, test: &str, metrics: [f64; 4], bins: &[(f64, f64)]) -> ScoredLabel {
+    ScoredLabel {
         label: format!("evaluation[size={size},seed={seed},test={test}]"),
         family: "transformer".into(),
         size: size.into(),
@@ -53,9 +53,9 @@ pub(crate) fn scored(size: &str, seed: i64, test: &str, metrics: [f64; 4], bins:
 }
 
 /// Writes a `bins` folder.
-pub(crate) fn write_bins(folder: &Path, scored: &[Scored]) {
+pub(crate) fn write_bins(folder: &Path, scored: &[ScoredLabel]) {
     std::fs::create_dir_all(folder).unwrap();
-    let rows: Vec<&Scored> = scored.iter().collect();
+    let rows: Vec<&ScoredLabel> = scored.iter().collect();
     let metric = |index: usize| numbers(rows.iter().map(|row| row.metrics[index]));
     let mut overall = naming(&rows);
     overall.extend([
@@ -82,9 +82,9 @@ pub(crate) fn write_bins(folder: &Path, scored: &[Scored]) {
     }
     write(&folder.join("overall.parquet"), overall);
 
-    let bins: Vec<(&Scored, usize)> =
+    let bins: Vec<(&ScoredLabel, usize)> =
         rows.iter().flat_map(|row| (0..row.bins.len()).map(move |bin| (*row, bin))).collect();
-    let start = |(row, bin): &(&Scored, usize)| row.bin_width * *bin as u64;
+    let start = |(row, bin): &(&ScoredLabel, usize)| row.bin_width * *bin as u64;
     let mut prefix = naming(&bins.iter().map(|(row, _)| *row).collect::<Vec<_>>());
     prefix.extend([
         column("bin_start", counts(bins.iter().map(start))),
@@ -102,7 +102,7 @@ pub(crate) fn write_bins(folder: &Path, scored: &[Scored]) {
 }
 
 /// The two columns of a metric's interval, if any row has one; bins of earlier versions have none.
-fn intervals(name: &str, middles: &[(&Scored, f64)]) -> Vec<(String, ArrayRef)> {
+fn intervals(name: &str, middles: &[(&ScoredLabel, f64)]) -> Vec<(String, ArrayRef)> {
     if middles.iter().all(|(row, _)| row.within.is_none()) {
         return Vec::new();
     }
@@ -113,8 +113,8 @@ fn intervals(name: &str, middles: &[(&Scored, f64)]) -> Vec<(String, ArrayRef)> 
     vec![edge("low", -1.0), edge("high", 1.0)]
 }
 
-fn naming(rows: &[&Scored]) -> Vec<(String, ArrayRef)> {
-    let text = |read: fn(&Scored) -> &str| texts(rows.iter().map(|row| read(row).to_owned()));
+fn naming(rows: &[&ScoredLabel]) -> Vec<(String, ArrayRef)> {
+    let text = |read: fn(&ScoredLabel) -> &str| texts(rows.iter().map(|row| read(row).to_owned()));
     vec![
         column("label", text(|row| &row.label)),
         column("family", text(|row| &row.family)),

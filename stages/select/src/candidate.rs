@@ -1,4 +1,4 @@
-//! One training that may be chosen: what its summary says.
+//! One training that may be chosen: the content of its summary.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -32,7 +32,7 @@ pub const RANK: &str = "rank";
 
 impl Config {
     /// Returns the faults of these values beyond their types.
-    pub fn faults(&self) -> Vec<ParameterError> {
+    pub fn validate(&self) -> Vec<ParameterError> {
         let mut faults = Vec::new();
         let twice = |name: &&String| self.parameters.iter().filter(|other| other == name).count() > 1;
         if self.parameters.is_empty() {

@@ -59,7 +59,7 @@ impl Stage for Select {
     }
 
     fn check(&self, values: &Values) -> Vec<ParameterError> {
-        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
     fn check_inputs(&self, given: &[&str]) -> Option<String> {

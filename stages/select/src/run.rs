@@ -14,7 +14,7 @@ use crate::scalar::Scalar;
 /// The description in a checkpoint's folder.
 const DESCRIPTION: &str = "model.json";
 
-/// Chooses as the context says.
+/// Chooses by the parameters of the context.
 ///
 /// # Errors
 /// A training is not what it should be, none can be chosen, or a file cannot be read or written.

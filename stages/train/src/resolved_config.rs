@@ -43,15 +43,15 @@ pub struct ResolvedConfig {
 }
 
 /// Parameters, not looked at.
-struct Raw(Values);
+struct RawParameters(Values);
 
-impl Parameters for Raw {
+impl Parameters for RawParameters {
     fn specs() -> Vec<cwm_contract::ParameterSpec> {
         Config::specs()
     }
 
     fn read(values: &Values) -> Result<Self, cwm_contract::ParameterError> {
-        Ok(Raw(values.clone()))
+        Ok(RawParameters(values.clone()))
     }
 }
 
@@ -61,7 +61,7 @@ impl ResolvedConfig {
     /// # Errors
     /// The choice is none, is for another model, or disagrees with what was given; or what comes out makes no sense.
     pub fn read(context: &Context) -> Result<Self, Failure> {
-        let Raw(mut values) = context.parameters()?;
+        let RawParameters(mut values) = context.parameters()?;
         if let Some(path) = context.optional_input("choice") {
             choose(&mut values, path)?;
         }
@@ -69,7 +69,7 @@ impl ResolvedConfig {
             Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message))
         };
         let config = Config::read(&values).map_err(wrong)?;
-        match config.faults().into_iter().next() {
+        match config.validate().into_iter().next() {
             Some(fault) => Err(wrong(fault)),
             None => Ok(ResolvedConfig { values, config }),
         }

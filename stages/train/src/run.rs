@@ -16,7 +16,7 @@ use crate::resolved_config::ResolvedConfig;
 use crate::task::{LabelMetrics, LabelTask};
 use crate::validation::LabelValidation;
 
-/// Trains as the context says.
+/// Trains with the parameters of the context.
 ///
 /// # Errors
 /// An input is not what it should be, the disk refuses, or the stage was cancelled; then a checkpoint was written.

@@ -45,7 +45,7 @@ impl Config {
     }
 
     /// Returns the faults of these values beyond their types.
-    pub fn faults(&self) -> Vec<ParameterError> {
+    pub fn validate(&self) -> Vec<ParameterError> {
         match self.plies() {
             Some([min, max]) if min > max => {
                 vec![ParameterError::new("min_plies", format!("must be at most `max_plies`, {max}, not {min}"))]

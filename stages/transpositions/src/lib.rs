@@ -54,7 +54,7 @@ impl Stage for Transpositions {
     }
 
     fn check(&self, values: &Values) -> Vec<ParameterError> {
-        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
     fn unused_parameters(&self, values: &Values) -> Vec<&'static str> {

@@ -60,7 +60,7 @@ impl DecodingReader {
         Ok(DecodingReader { inner: Box::new(decoder), kind: "zstd", unit: "frame", offset })
     }
 
-    /// MemberReader of gzip or streams of bzip2.
+    /// Members of gzip or streams of bzip2.
     pub fn members<R: BufRead + Send + 'static>(members: MemberReader<R>, offset: StreamOffset) -> Self {
         let (kind, unit) = (members.format.name(), members.format.unit());
         DecodingReader { inner: Box::new(members), kind, unit, offset }

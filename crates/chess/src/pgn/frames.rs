@@ -83,7 +83,7 @@ impl FrameGroups {
 impl Iterator for FrameGroups {
     type Item = io::Result<PgnReader>;
 
-    /// The next group. What is no frame, or not whole, goes to the decoder with all that follows, for it to say so.
+    /// The next group. What is no frame, or not whole, goes with all that follows to the decoder, which reports it.
     fn next(&mut self) -> Option<io::Result<PgnReader>> {
         let start = self.start;
         while self.start < self.size && self.start - start < GROUP_BYTES {

@@ -69,7 +69,7 @@ impl GamesWriter {
         })
     }
 
-    /// Says whether games may carry labels: the files then have a column for them. To be called before the first game.
+    /// Sets whether games may carry labels: the files then have a column for them. To be called before the first game.
     #[must_use]
     pub fn labelled(mut self, labelled: bool) -> Self {
         self.files.set_labelled(labelled);

@@ -31,7 +31,7 @@ pub use games::{GameColumns, GameRow, Games, GamesWriter};
 pub use labels::GameLabelsError;
 pub use sequence::{Columns, Game, Shards};
 
-/// Rows of one file, unless said otherwise.
+/// Rows of one file, unless stated otherwise.
 pub const SHARD_GAMES: u64 = 1_000_000;
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ impl ShardFiles {
         })
     }
 
-    /// Says whether the files have a column of labels; before the first batch.
+    /// Sets whether the files have a column of labels; before the first batch.
     pub fn set_labelled(&mut self, labelled: bool) {
         self.schema = self.format.schema(labelled);
         self.labels = labelled.then(Labels::default);

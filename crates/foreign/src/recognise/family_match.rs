@@ -32,8 +32,8 @@ pub enum FamilyMatch {
 }
 
 /// The architecture of `family`, which calls its table of tokens `table`, that fits `candidate` best. Width and
-/// vocabulary (unless `hints` have it) are those of the table of tokens, the number of layers is that of the names, and what else shapes depend
-/// on is looked for among their numbers.
+/// vocabulary (unless `hints` have it) are those of the table of tokens, the number of layers is that of the names, and
+/// what else shapes depend on is looked for among their numbers.
 pub fn match_family(
     family: &Family,
     table: Option<&str>,
@@ -150,7 +150,7 @@ fn heads_setting(family: &Family, contents: &FileContents, hints: &ImportHints) 
 }
 
 /// Returns the reason if `architecture`, which fits, contradicts the settings: they say otherwise of an option that no
-/// shape tells, or several things.
+/// shape determines, or contradict each other.
 pub fn contradiction(
     family: &Family,
     architecture: &Architecture,

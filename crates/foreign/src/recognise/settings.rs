@@ -4,7 +4,7 @@ use cwm_models::families::Family;
 
 use crate::tensor_groups::FileContents;
 
-/// Dropout, where no setting has it: the paper's. It plays no part in what a trained model says.
+/// Dropout, where no setting has it: the paper's. It plays no part in what a trained model computes.
 const USUAL_DROPOUT: f64 = 0.1;
 
 /// The value of a setting, however it is written: Python writes `True` and `1e-06`, others `true` and `0.000001`.
@@ -94,7 +94,7 @@ pub fn contradicting_setting(family: &str, contents: &FileContents) -> Option<St
     let eigenvalues = || {
         EIGENVALUES.iter().find_map(|name| {
             let ours = negative?;
-            // SettingValue both ways it says nothing, and the user has to say.
+            // Set both ways it determines nothing, and the user has to choose.
             let &[theirs] = values_of(contents, name).as_slice() else { return None };
             (SettingValue::from(theirs) != SettingValue::from(ours)).then(|| other_model(family, name, theirs, ours))
         })

@@ -23,7 +23,7 @@ fn workers() -> WorkerPool {
 
 /// The logits after an edit of the first watched token of the first game.
 fn edited(model: &Model, watch: &Watch<'_>, site: usize, vector: Vec<f32>) -> Vec<f32> {
-    model.edited(&workers(), 64, watch, site, &[Edited { game: 0, place: 0, vector }]).unwrap().remove(0)
+    model.edited(&workers(), 64, watch, site, &[StreamEdit { game: 0, place: 0, vector }]).unwrap().remove(0)
 }
 
 /// Passes of the edited tokens alone are whole passes of their prefixes.
@@ -33,16 +33,16 @@ fn an_edit_of_one_token_is_that_of_a_whole_pass_bit_for_bit() {
     write_checkpoint(folder.path(), Task::Moves, "gpt", "d32/l2", 3).unwrap();
     let model = Model::open(folder.path(), WeightsOf::Trained, &cpu()).unwrap();
     let prefixes = prefixes(Task::Moves);
-    let watched = prefixes.iter().map(|tokens| Watched { tokens, at: vec![1, tokens.len() - 1] });
-    let watched: Vec<Watched<'_>> = watched.collect();
+    let watched = prefixes.iter().map(|tokens| WatchedGame { tokens, at: vec![1, tokens.len() - 1] });
+    let watched: Vec<WatchedGame<'_>> = watched.collect();
     let watch = model.watch(&workers(), 64, &[0, 1, 2], &watched).unwrap();
     let places = (0..prefixes.len()).flat_map(|game| [(game, 0), (game, 1), (game, 1)]);
-    let edits = places.enumerate().map(|(number, (game, place))| Edited {
+    let edits = places.enumerate().map(|(number, (game, place))| StreamEdit {
         game,
         place,
         vector: random_direction([number as u64; 4], model.width()),
     });
-    let edits: Vec<Edited> = edits.collect();
+    let edits: Vec<StreamEdit> = edits.collect();
     for site in 0..3 {
         let alone = model.edited(&workers(), 64, &watch, site, &edits).unwrap();
         let whole = model.edited_in_prefixes(&workers(), 64, &watch, site, &edits).unwrap();
@@ -58,7 +58,7 @@ fn an_edit_of_length_zero_is_none_bit_for_bit_and_one_of_some_length_is_not() {
         let model = Model::open(folder.path(), WeightsOf::Trained, &cpu()).unwrap();
         let direction = random_direction([1, 2, 3, 4], model.width());
         for prefix in &prefixes(task) {
-            let watched = [Watched { tokens: prefix, at: vec![prefix.len() - 1] }];
+            let watched = [WatchedGame { tokens: prefix, at: vec![prefix.len() - 1] }];
             let watch = model.watch(&workers(), 64, &[0, 1, 2], &watched).unwrap();
             let seen = &watch.seen[0][0];
             for site in 0..3 {
@@ -79,22 +79,22 @@ fn edits_together_are_edits_alone() {
     write_checkpoint(folder.path(), Task::Moves, "gpt", "d16/l2", 3).unwrap();
     let model = Model::open(folder.path(), WeightsOf::Trained, &cpu()).unwrap();
     let prefixes = prefixes(Task::Moves);
-    let watched = prefixes.iter().map(|tokens| Watched { tokens, at: vec![tokens.len() - 1, tokens.len() / 2] });
-    let watched: Vec<Watched<'_>> = watched.collect();
+    let watched = prefixes.iter().map(|tokens| WatchedGame { tokens, at: vec![tokens.len() - 1, tokens.len() / 2] });
+    let watched: Vec<WatchedGame<'_>> = watched.collect();
     // Several batches.
     let watch = model.watch(&workers(), 12, &[1], &watched).unwrap();
-    let edit = |number: usize| Edited {
+    let edit = |number: usize| StreamEdit {
         game: number % prefixes.len(),
         place: number / prefixes.len() % 2,
         vector: random_direction([number as u64; 4], model.width()),
     };
-    let edits: Vec<Edited> = (0..12).map(edit).collect();
+    let edits: Vec<StreamEdit> = (0..12).map(edit).collect();
     let together = model.edited(&workers(), 64, &watch, 1, &edits).unwrap();
     let cut = model.edited(&workers(), 2, &watch, 1, &edits).unwrap();
     assert_eq!(together, cut, "the size of a pass changes no bit");
     for (edit, logits) in edits.iter().zip(together) {
         let tokens = &prefixes[edit.game][..=watched[edit.game].at[edit.place]];
-        let watched = [Watched { tokens, at: vec![tokens.len() - 1] }];
+        let watched = [WatchedGame { tokens, at: vec![tokens.len() - 1] }];
         let watch = model.watch(&workers(), 64, &[1], &watched).unwrap();
         let alone = edited(&model, &watch, 1, edit.vector.clone());
         logits.iter().zip(alone).for_each(|(one, two)| assert!((one - two).abs() < 1e-5, "{one} {two}"));
@@ -141,7 +141,7 @@ fn a_row_of_the_table_at_the_last_site_raises_exactly_its_word() {
     checkpoint::write(folder.path(), &description, &weights).unwrap();
     let model = Model::open(folder.path(), WeightsOf::Trained, &cpu()).unwrap();
     let prefix = prefixes(Task::Moves).remove(0);
-    let watched = [Watched { tokens: &prefix, at: vec![prefix.len() - 1] }];
+    let watched = [WatchedGame { tokens: &prefix, at: vec![prefix.len() - 1] }];
     let watch = model.watch(&workers(), 64, &[1], &watched).unwrap();
     let seen = &watch.seen[0][0];
     let word = 20;
@@ -173,7 +173,7 @@ fn golden_edits_have_golden_logits() {
     let model = Model::open(folder.path(), WeightsOf::Trained, &cpu()).unwrap();
     let position = golden.indices("edit.position")[0];
     let prefix: Vec<u16> = golden.indices("input.tokens")[..=position].iter().map(|&token| token as u16).collect();
-    let watched = [Watched { tokens: &prefix, at: vec![position] }];
+    let watched = [WatchedGame { tokens: &prefix, at: vec![position] }];
     let watch = model.watch(&workers(), 64, &[0, 1, 2], &watched).unwrap();
     let seen = &watch.seen[0][0];
     let close = |found: &[f32], expected: &[f32]| {

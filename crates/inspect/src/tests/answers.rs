@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cwm_answers::{Answer, AnswersWriter, Grade, Graded, GradesWriter, NOT_ASKED, Run, Tallies, Tally};
+use cwm_answers::{Answer, AnswersWriter, Grade, GradesDescription, GradesWriter, NOT_ASKED, Run, Tallies, Tally};
 use tempfile::tempdir;
 
 use super::*;
@@ -60,7 +60,7 @@ fn answers_are_reported_with_their_run_and_how_they_ended() {
 fn grades_and_tallies_are_reported_by_run() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("grades");
-    let graded = Graded { resamples: 1_000, ..Graded::default() };
+    let graded = GradesDescription { resamples: 1_000, ..GradesDescription::default() };
     let mut writer = GradesWriter::create(&path, &graded).unwrap();
     for (correct, sound) in [(true, Some(true)), (false, Some(true)), (false, None), (false, Some(false))] {
         writer.push(Grade { run: "x".into(), correct, sound, ..Grade::default() }).unwrap();

@@ -65,7 +65,7 @@ pub fn is_known_resolved(key: &str) -> bool {
 }
 
 /// Returns the first contradiction between the configuration and `architecture`, in words that follow the manifest;
-/// `None` if all that it says is so.
+/// `None` if all of it is true of the model.
 pub fn contradiction(architecture: &Architecture, config: &Map<String, Value>) -> Option<String> {
     let family = architecture.family.as_str();
     let resolved = config.get("resolved").and_then(Value::as_object).into_iter().flatten();

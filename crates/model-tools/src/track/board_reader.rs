@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use cwm_contract::{Failure, ProbedBoard};
+use cwm_contract::Failure;
 use cwm_encoding::LABELS;
 use cwm_inside::linear_probe::{LayerProbe, Probes, ProbesDescription, SQUARES, Target};
 
 use super::inside::Inside;
+use super::position_prediction::ProbedBoard;
 use super::prediction;
 
 /// A linear probe of a layer, with its model.

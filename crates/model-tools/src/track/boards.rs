@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use cwm_contract::{Failure, HeadPrediction, PositionPrediction, TrackRequest};
+use cwm_contract::{Failure, TrackRequest};
 use cwm_encoding::{PlainMove, START, VOCABULARY};
 use cwm_foreign::import_model;
 use cwm_models::heads::labels;
@@ -13,6 +13,7 @@ use super::board_reader::BoardReader;
 use super::follower::Follower;
 use super::game::Game;
 use super::moves::Moves;
+use super::position_prediction::{HeadPrediction, PositionPrediction};
 use super::prediction;
 
 /// Reports what the model predicts of each position, and what the linear probe reads there.

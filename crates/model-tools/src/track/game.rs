@@ -1,10 +1,10 @@
 //! A game as far as it was played.
 
-use cwm_contract::{HeadPrediction, MoveNotation, PositionPrediction, ProbedBoard};
 use cwm_encoding::{EnPassant, LABELS, PlainMove, labels_of};
 use shakmaty::san::SanPlus;
 use shakmaty::{Chess, Color, Move, Position};
 
+use super::position_prediction::{HeadPrediction, MoveNotation, PositionPrediction, ProbedBoard};
 use super::prediction;
 
 /// A position, and how it came to be.

@@ -10,7 +10,7 @@ use cwm_models::{Sites, device};
 
 use super::follower::check_prefix;
 
-/// A model of boards or of words on the processor. It reads all tokens so far at every turn.
+/// A model of boards or of words on the CPU. It reads all tokens so far at every turn.
 pub struct Inside {
     /// The model.
     pub model: Model,

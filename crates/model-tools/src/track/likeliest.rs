@@ -3,13 +3,14 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use cwm_contract::{Failure, MovePrediction};
+use cwm_contract::Failure;
 use cwm_encoding::{PlainMove, legal};
 use cwm_policy::inputs::words::{FIRST_PROMOTION, FIRST_SQUARE, VOCABULARY, piece_of, square_of};
 use shakmaty::san::SanPlus;
 use shakmaty::{Chess, Position, Rank, Role, Square};
 
 use super::inside::Inside;
+use super::position_prediction::MovePrediction;
 use super::prediction::distribution;
 
 /// Number of moves.
@@ -28,12 +29,12 @@ pub fn likeliest(inside: &Inside, read: &[u16], position: &Chess) -> Result<Vec<
     if position.legal_moves().is_empty() {
         return Ok(found);
     }
-    let mut begun = BinaryHeap::from([Begun { probability: 1.0, words: Vec::new() }]);
+    let mut begun = BinaryHeap::from([PartialMove { probability: 1.0, words: Vec::new() }]);
     while let Some(likeliest) = begun.pop().filter(|_| found.len() < MOVES) {
         match next_words(position, &likeliest.words) {
             Some(next) => {
                 let (_, probabilities) = distribution(&inside.logits(&[read, &likeliest.words].concat())?);
-                begun.extend(next.map(|word| Begun {
+                begun.extend(next.map(|word| PartialMove {
                     probability: likeliest.probability * probabilities[usize::from(word)],
                     words: [&likeliest.words[..], &[word]].concat(),
                 }));
@@ -64,12 +65,12 @@ fn is_promotion(position: &Chess, from: Square, to: Square) -> bool {
 }
 
 /// The first words of a move.
-struct Begun {
+struct PartialMove {
     probability: f64,
     words: Vec<u16>,
 }
 
-impl Begun {
+impl PartialMove {
     fn prediction(&self, position: &Chess) -> Option<MovePrediction> {
         let square = |place: usize| square_of(*self.words.get(place)?);
         let promotion = self.words.get(2).and_then(|&word| piece_of(word));
@@ -80,22 +81,22 @@ impl Begun {
 }
 
 /// By probability; of equal ones the one with the lower words is greater, so that it comes first.
-impl Ord for Begun {
+impl Ord for PartialMove {
     fn cmp(&self, other: &Self) -> Ordering {
         self.probability.total_cmp(&other.probability).then_with(|| other.words.cmp(&self.words))
     }
 }
 
-impl PartialOrd for Begun {
+impl PartialOrd for PartialMove {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Begun {
+impl PartialEq for PartialMove {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Begun {}
+impl Eq for PartialMove {}

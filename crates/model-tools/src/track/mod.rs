@@ -4,12 +4,15 @@
 
 mod board_reader;
 mod boards;
+mod drawing;
 mod follower;
 mod game;
 mod inside;
 mod likeliest;
 mod moves;
+mod position_prediction;
 mod prediction;
+mod summary;
 mod word_reader;
 mod words;
 
@@ -19,15 +22,34 @@ mod tests;
 use std::io::BufRead;
 use std::path::Path;
 
-use cwm_contract::{Failure, ModelHints, PositionPrediction, TrackRequest};
+use cwm_contract::{Failure, ModelHints, TrackReport, TrackRequest};
 use cwm_inside::Task;
 
 use board_reader::BoardReader;
 use inside::Inside;
+use position_prediction::PositionPrediction;
+use summary::Summary;
+
+/// Follows the game in `text` and reports each position in words, then the summary, also after a failure.
+pub fn report(
+    request: &TrackRequest,
+    text: &mut dyn BufRead,
+    report: &mut dyn FnMut(TrackReport) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut summary = Summary::default();
+    let followed = track(request, text, &mut |position| {
+        summary.add(&position);
+        report(TrackReport::Position { text: drawing::draw(&position), json: summary::json_line(&position) })
+    });
+    if summary.positions > 0 {
+        report(summary.report()?)?;
+    }
+    followed
+}
 
 /// Follows the game in `text`, line by line; each position is reported as soon as it is computed, which models with a
 /// memory do move by move.
-pub fn track(
+fn track(
     request: &TrackRequest,
     text: &mut dyn BufRead,
     report: &mut dyn FnMut(PositionPrediction) -> Result<(), Failure>,

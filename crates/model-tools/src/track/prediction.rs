@@ -1,11 +1,12 @@
 //! Predictions of a position from a model's logits, label by label.
 
-use cwm_contract::{
-    BoardPrediction, LabelError, LabelPrediction, LeastConfident, PositionView, ProbedBoard, StateField,
-};
 use cwm_encoding::LABELS;
 use cwm_inspect::fen;
 use cwm_models::heads::labels::SPANS;
+
+use super::position_prediction::{
+    BoardPrediction, LabelError, LabelPrediction, LeastConfident, PositionView, ProbedBoard, StateField,
+};
 
 /// The squares, a8 first.
 const SQUARES: usize = 64;

@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use cwm_contract::{Failure, HeadPrediction, PositionPrediction};
+use cwm_contract::Failure;
 use cwm_encoding::PlainMove;
 use cwm_policy::inputs::words::Words;
 
@@ -11,6 +11,7 @@ use super::game::Game;
 use super::inside::Inside;
 use super::likeliest::likeliest;
 use super::moves::Moves;
+use super::position_prediction::{HeadPrediction, PositionPrediction};
 
 /// Reports the likeliest moves in each position, and what the linear probe reads there.
 pub fn follow(

@@ -1,7 +1,7 @@
 //! Kernels on GPUs: arrays in a GPU's memory, and operations on them as nodes of Burn's graph.
 //!
 //! An operation has one kernel or a few, forward and backward, written in CubeCL: the same source becomes CUDA C++ for
-//! GPUs of NVIDIA and WGSL for those of others. The kernels of an operation stand beside its kernel for the processor, in a
+//! GPUs of NVIDIA and WGSL for those of others. The kernels of an operation stand beside its kernel for the CPU, in a
 //! file `gpu.rs`. docs/design/operations.md says how they are tested without a GPU.
 //!
 //! What is public here is for kernels of other crates, such as the optimiser's.

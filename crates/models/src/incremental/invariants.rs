@@ -1,4 +1,4 @@
-//! A pass that goes on from others is the whole pass: on the processor to the bit, decomposed but for rounding.
+//! A pass that goes on from others is the whole pass: on the CPU to the bit, decomposed but for rounding.
 
 use std::collections::BTreeMap;
 

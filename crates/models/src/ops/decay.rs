@@ -4,7 +4,7 @@ use burn::tensor::{DType, FloatDType, Tensor};
 
 use super::padding::{fill_pairs, pairs};
 
-/// DecaySums of log decays, at most 0 each, along the last axis.
+/// Sums of log decays, at most 0 each, along the last axis.
 ///
 /// In f64, as the kernels have them: adjacent steps then lose no digits however far a sum has run. Differences are masked
 /// before their exponential is taken: above the diagonal that is infinite, and its gradient NaN.

@@ -94,7 +94,7 @@ fn normal(x: f32) -> (f32, f32) {
     p = p * t + 0.207_865_55;
     p = p * t + 0.180_392_7;
     p = p * t + 0.185_076_73;
-    // Where the density is below the smallest normal float it is 0, which `exp` cannot say.
+    // Where the density is below the smallest normal float it is 0; `exp` does not ensure that.
     let bell = if x * x > 170.0 { 0.0 } else { exp(-0.5 * x * x) };
     let tail = 0.5 * p * t * bell;
     (if x < 0.0 { tail } else { 1.0 - tail }, 0.398_942_28 * bell)

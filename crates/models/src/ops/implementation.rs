@@ -1,6 +1,6 @@
 //! Chooses the implementation of an operation: a kernel for the device, or the same composed of Burn's operations.
 //!
-//! [`decomposed`] makes operations on the processor take the composed form: the kernels of all devices are compared with it.
+//! [`decomposed`] makes operations on the CPU take the composed form: the kernels of all devices are compared with it.
 
 use std::cell::Cell;
 
@@ -10,7 +10,7 @@ thread_local! {
     static DECOMPOSED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does `work` with every operation decomposed, on the processor too. This holds for the calling thread and for what is
+/// Does `work` with every operation decomposed, on the CPU too. This holds for the calling thread and for what is
 /// computed forwards there; gradients follow the form that was taken forwards.
 pub fn decomposed<R>(work: impl FnOnce() -> R) -> R {
     struct RestoreOnDrop(bool);
@@ -26,7 +26,7 @@ pub fn decomposed<R>(work: impl FnOnce() -> R) -> R {
 /// The implementations of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Implementation {
-    /// A kernel for the processor.
+    /// A kernel for the CPU.
     Cpu,
     /// Kernels for GPUs.
     #[cfg(feature = "gpu")]

@@ -1,4 +1,4 @@
-//! Operations on the processor with a backward pass of their own, as nodes of Burn's graph.
+//! Operations on the CPU with a backward pass of their own, as nodes of Burn's graph.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(crate) enum Operand {
 
 impl<const D: usize> From<Tensor<D>> for Operand {
     fn from(tensor: Tensor<D>) -> Self {
-        const WRONG: &str = "kernels run on the processor, without gradient checkpointing";
+        const WRONG: &str = "kernels run on the CPU, without gradient checkpointing";
         if tensor.is_autodiff() {
             Operand::Tracked(tensor.try_into_primitive::<Autodiff<Flex>>().expect(WRONG))
         } else {

@@ -17,7 +17,7 @@ const FEW: usize = 256;
 /// x Wᵀ + b: `x` [rows, in], `weight` [out, in], `bias` [out] if any; gives [rows, out]. Operands of the three products,
 /// one forward and two backward, are rounded as `precision` says, and its results with the bias in them.
 ///
-/// On the processor, without gradients, a row has the same bits among however many rows.
+/// On the CPU, without gradients, a row has the same bits among however many rows.
 pub fn linear(x: Tensor<2>, weight: Tensor<2>, bias: Option<Tensor<1>>, precision: Precision) -> Tensor<2> {
     let ([rows, inputs], outputs) = (x.dims(), weight.dims()[0]);
     let fewest = FEW / outputs.max(1) + 2;

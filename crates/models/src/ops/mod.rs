@@ -1,6 +1,6 @@
 //! Operations with a backward pass of our own, each in two forms.
 //!
-//! On the processor each is a kernel: one sweep over memory, forward and backward. Burn's processor backend has no
+//! On the CPU each is a kernel: one sweep over memory, forward and backward. Burn's CPU backend has no
 //! threads in elementwise operations and makes a full-size temporary for each, which is where most of a training step
 //! went before. Beside each kernel stands the same decomposed into Burn's own operations: the form in which any other device
 //! has it, and what the kernel is held to. [`decomposed`] says which is taken when; docs/design/operations.md, how.
@@ -34,10 +34,10 @@ pub use linear::linear;
 pub use rms_norm::rms_norm;
 pub use swiglu::{Gate, silu_gate, swiglu};
 
-/// Lanes of the fixed order in which [`dot`] and [`sum`] add, the same on every processor.
+/// Lanes of the fixed order in which [`dot`] and [`sum`] add, the same on every CPU.
 pub(crate) const LANES: usize = 16;
 
-/// Σ a ⊙ b, added in 16 lanes, whatever the width of the processor's registers.
+/// Σ a ⊙ b, added in 16 lanes, whatever the width of the CPU's registers.
 #[inline(always)]
 pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut lanes = [0.0f32; LANES];

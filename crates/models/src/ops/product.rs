@@ -74,7 +74,7 @@ fn rounding<const D: usize>(x: Tensor<D>, precision: Precision, direction: Direc
     apply([Operand::from(x)], Rounding { shape, precision, direction })
 }
 
-/// Rounds values or gradients on the processor, which has no products that do.
+/// Rounds values or gradients on the CPU, which has no products that do.
 #[derive(Debug)]
 struct Rounding {
     shape: Vec<usize>,

@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn a_gpu_agrees_with_the_processor() {
         // One and many rows a cube, one and many columns a thread, and more rows than are done in a round: over
-        // those the processor adds the gradient of the weight one after the other.
+        // those the CPU adds the gradient of the weight one after the other.
         for [rows, width] in [[5, 1], [37, 7], [33, 70], [3, 1030], [0, 16], [16_500, 3]] {
             let tolerance = if rows > 10_000 { 1e-4 } else { 1e-5 };
             let inputs = [random::<1>([rows * width], 1, 0.3), random::<1>([width], 2, 1.0)];

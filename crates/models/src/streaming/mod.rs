@@ -1,6 +1,6 @@
 //! Models that read one token after another with a state of constant size.
 //!
-//! This is the recurrence of a family as it is defined, on the processor and without Burn: what follows a game move by
+//! This is the recurrence of a family as it is defined, on the CPU and without Burn: what follows a game move by
 //! move uses it in f32, and the tests hold the form that trains against it in f64.
 
 #[cfg(test)]

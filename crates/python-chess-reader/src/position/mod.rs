@@ -1,4 +1,4 @@
-//! A position as python-chess holds it: whatever a FEN says, by the rules of any variant.
+//! A position as python-chess holds it: of any FEN, by the rules of any variant.
 //!
 //! shakmaty's positions are always possible ones; python-chess plays from impossible ones too (no king, three kings,
 //! pawns on the first rank), and the authors' program pushes moves onto boards that do not allow them. So only boards

@@ -18,8 +18,8 @@ const OPTIONS: usize = 4;
 /// Makes the items of Semantic: `wanted` of each task, all about the first comments.
 ///
 /// `embeddings` are a vector of length one for each comment; with them there are items of `semantic_embedding`, without them
-/// of `semantic_lexical`. The other options are drawn from `seed`, the task and the item's number, so that a task's items do not depend
-/// on which other tasks are wanted.
+/// of `semantic_lexical`. The other options are drawn from `seed`, the task and the item's number, so that a task's
+/// items do not depend on which other tasks are wanted.
 ///
 /// # Errors
 ///

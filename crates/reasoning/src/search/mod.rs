@@ -35,7 +35,7 @@ pub struct ScoredMove {
 
 /// A verbalised search, and how much its values can be relied upon.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verbalised {
+pub struct VerbalisedSearch {
     /// The example.
     pub example: Example,
     /// The nodes of its tree.
@@ -56,7 +56,7 @@ pub fn verbalised<E>(
     wording: Wording,
     draws: &mut Draws,
     lines: impl FnMut(&Chess) -> Result<Vec<ScoredMove>, E>,
-) -> Result<Option<Verbalised>, E> {
+) -> Result<Option<VerbalisedSearch>, E> {
     let state = GameState::from(position.clone());
     if state.ending(&position.legal_moves(), DrawRules::Claimable).is_some() {
         return Ok(None);
@@ -77,7 +77,7 @@ pub fn verbalised<E>(
     example.meta.insert("move", crate::pieces::uci(best.played));
     let all: Vec<&Node> = roots.iter().flat_map(Node::all).collect();
     let contradicted = all.iter().filter(|node| node.minimax.abs_diff(node.score) > 100).count();
-    Ok(Some(Verbalised { example, nodes: all.len(), contradicted }))
+    Ok(Some(VerbalisedSearch { example, nodes: all.len(), contradicted }))
 }
 
 /// The probability that a root move far behind the best has its lines all the same.

@@ -32,14 +32,14 @@ pub fn build_item(
 }
 
 /// What differs between items of a position.
-struct Asked {
+struct ItemDetails {
     /// What the question names: candidates, or a piece.
     subject: String,
     correct_answer: String,
     metadata: Vec<(&'static str, Value)>,
 }
 
-fn item(task: ReasoningTask, position: &Chess, values: &Values, options: &TaskOptions, asked: Asked) -> Item {
+fn item(task: ReasoningTask, position: &Chess, values: &Values, options: &TaskOptions, asked: ItemDetails) -> Item {
     let mut metadata = Metadata::default();
     metadata.insert("system", texts::TASK);
     for (name, value) in asked.metadata {
@@ -60,11 +60,11 @@ fn item(task: ReasoningTask, position: &Chess, values: &Values, options: &TaskOp
 }
 
 /// Any move can be answered: the key lists the best ones.
-fn predict_move(values: &Values, options: &TaskOptions) -> Option<Asked> {
+fn predict_move(values: &Values, options: &TaskOptions) -> Option<ItemDetails> {
     let best = values.best().1;
     let all_best: Vec<&str> = values.iter().filter(|(_, win)| *win == best).map(|(uci, _)| uci).collect();
     let enough = values.len() >= options.min_moves;
-    enough.then(|| Asked { subject: String::new(), correct_answer: all_best.join(", "), metadata: Vec::new() })
+    enough.then(|| ItemDetails { subject: String::new(), correct_answer: all_best.join(", "), metadata: Vec::new() })
 }
 
 /// The answer, and all moves that may stand beside it: those beyond the threshold.
@@ -75,7 +75,12 @@ pub(super) fn answer_and_pool(task: ReasoningTask, values: &Values, threshold: f
     (answer, values.iter().filter(|(_, win)| is_beyond(*win)).map(|(uci, _)| uci).collect())
 }
 
-fn among_candidates(task: ReasoningTask, values: &Values, options: &TaskOptions, draws: &mut Draws) -> Option<Asked> {
+fn among_candidates(
+    task: ReasoningTask,
+    values: &Values,
+    options: &TaskOptions,
+    draws: &mut Draws,
+) -> Option<ItemDetails> {
     let (answer, mut candidates) = answer_and_pool(task, values, options.threshold);
     let others = options.candidates.saturating_sub(1);
     if candidates.len() < others {
@@ -85,7 +90,7 @@ fn among_candidates(task: ReasoningTask, values: &Values, options: &TaskOptions,
     candidates.truncate(others);
     candidates.push(answer);
     draws.shuffle(&mut candidates);
-    Some(Asked {
+    Some(ItemDetails {
         subject: list(&candidates),
         correct_answer: answer.to_owned(),
         metadata: vec![("candidates", candidates.into())],
@@ -105,12 +110,12 @@ pub(super) fn moves_of_pieces(position: &Chess, least: usize) -> Vec<(Square, Ve
     of_square.filter(|(_, moves)| !moves.is_empty() && moves.len() >= least).collect()
 }
 
-fn legal_moves(position: &Chess, options: &TaskOptions, draws: &mut Draws) -> Option<Asked> {
+fn legal_moves(position: &Chess, options: &TaskOptions, draws: &mut Draws) -> Option<ItemDetails> {
     let pieces = moves_of_pieces(position, options.legal_min);
     let (square, moves) = draws.one_of(&pieces)?;
     let piece = position.board().piece_at(*square)?;
     let piece = format!("{} {}", color_word(piece.color), role_name(piece.role));
-    Some(Asked {
+    Some(ItemDetails {
         subject: format!("{piece} at {square}"),
         correct_answer: moves.join(", "),
         metadata: vec![("square", square.to_string().into()), ("piece", piece.into())],

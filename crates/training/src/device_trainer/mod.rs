@@ -1,9 +1,9 @@
 //! Training with everything on the device: weights, moments, snapshot and gradient.
 //!
-//! On the processor the weights lie in one array, which passes read and the optimiser sweeps over. A GPU would spend its
+//! On the CPU the weights lie in one array, which passes read and the optimiser sweeps over. A GPU would spend its
 //! time waiting for copies of it. Here only a few numbers come back each step, at its end; the arrays do for checkpoints.
 //! What is computed is the same, in the same order of micro-batches. GPUs have kernels for it; any other device, and the
-//! processor in tests, has the same composed of Burn's operations.
+//! CPU in tests, has the same composed of Burn's operations.
 
 mod composed;
 #[cfg(feature = "gpu")]

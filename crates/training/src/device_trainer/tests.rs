@@ -1,4 +1,4 @@
-//! The same training on the processor's path and with everything on the device, of every family.
+//! The same training on the CPU's path and with everything on the device, of every family.
 
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ impl Arrays {
     }
 }
 
-/// Loss and gradient norm of one step on the processor's path.
+/// Loss and gradient norm of one step on the CPU's path.
 fn host_step(network: &Network, arrays: &mut Arrays, step: usize) -> (f64, f64) {
     let (micro_batches, steps) = batch(step);
     let mut sum = GradientSum::new(network.layout().clone());
@@ -94,7 +94,7 @@ fn device_step(network: &Network, trainer: &mut DeviceTrainer, step: usize) -> (
     let mut losses = Vec::new();
     for (index, (tokens, targets)) in micro_batches.iter().enumerate() {
         let pass = ForwardPass::training(&device_weights, Some(CounterRng::new(1, step as u64, index as u64)));
-        // On the processor the composed form: the other has been tested.
+        // On the CPU the composed form: the other has been tested.
         let loss = || loss(network.flat_logits(&pass, tokens), targets, steps);
         let loss = if device::is_cpu(trainer.device()) { decomposed(loss) } else { loss() };
         trainer.add(pass.device_gradients(&loss.share));
@@ -114,7 +114,7 @@ fn distance(found: &[f32], truth: &[f32]) -> f64 {
 #[test]
 fn steps_are_those_of_the_processor_and_resumed_ones_the_same_to_the_bit() {
     for device in &devices() {
-        // A GPU may be a processor that acts as one.
+        // A GPU may be a CPU that acts as one.
         let steps = if device::is_cpu(device) { 20 } else { 4 };
         networks().for_each(|network| follow(&network, device, steps));
     }

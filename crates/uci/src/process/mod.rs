@@ -49,7 +49,7 @@ pub struct Process {
 }
 
 /// The limits of one exchange of lines.
-pub struct Patience<'a> {
+pub struct ExchangeLimits<'a> {
     /// When it ends.
     pub end: Instant,
     /// The most bytes that the program may write.
@@ -60,7 +60,7 @@ pub struct Patience<'a> {
 
 /// Why there is no line.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum ExchangeError {
     /// The time is over.
     Late,
     /// The program wrote too many bytes.
@@ -73,20 +73,20 @@ pub enum Trouble {
     System(io::Error),
 }
 
-impl From<io::Error> for Trouble {
+impl From<io::Error> for ExchangeError {
     fn from(error: io::Error) -> Self {
-        Trouble::System(error)
+        ExchangeError::System(error)
     }
 }
 
-impl Patience<'_> {
+impl ExchangeLimits<'_> {
     /// The time until the next look for a request to stop.
-    fn interval(&self) -> Result<Duration, Trouble> {
+    fn interval(&self) -> Result<Duration, ExchangeError> {
         if self.cancellation.is_cancelled() {
-            return Err(Trouble::Cancelled);
+            return Err(ExchangeError::Cancelled);
         }
         match self.end.saturating_duration_since(Instant::now()) {
-            Duration::ZERO => Err(Trouble::Late),
+            Duration::ZERO => Err(ExchangeError::Late),
             left => Ok(left.min(CANCELLATION_INTERVAL)),
         }
     }
@@ -154,7 +154,7 @@ impl Process {
     ///
     /// # Errors
     /// The program does not read within the limits, or has ended.
-    pub fn send(&mut self, text: &str, patience: &Patience<'_>) -> Result<(), Trouble> {
+    pub fn send(&mut self, text: &str, patience: &ExchangeLimits<'_>) -> Result<(), ExchangeError> {
         self.received = 0;
         let mut left = text.as_bytes();
         while !left.is_empty() {
@@ -175,7 +175,7 @@ impl Process {
     ///
     /// # Errors
     /// There is none within the limits, or the program has ended.
-    pub fn line(&mut self, patience: &Patience<'_>) -> Result<String, Trouble> {
+    pub fn line(&mut self, patience: &ExchangeLimits<'_>) -> Result<String, ExchangeError> {
         loop {
             if let Some(line) = self.output_lines.next_line() {
                 remember(&mut self.recent, line.clone());
@@ -187,7 +187,7 @@ impl Process {
             let before = self.received;
             self.receive(patience.interval()?)?;
             if self.received > patience.bytes {
-                return Err(Trouble::Flood);
+                return Err(ExchangeError::Flood);
             }
             // What it started itself may hold the output open.
             if self.received == before && self.output.is_some() && self.child.try_wait()?.is_some() {
@@ -233,9 +233,9 @@ impl Process {
     }
 
     /// What is known of the end of a program that has closed its output or its input.
-    fn ended(&mut self) -> Trouble {
+    fn ended(&mut self) -> ExchangeError {
         let end = Instant::now() + PATIENCE_FOR_END;
-        // Its last lines tell why.
+        // Its last lines give the reason.
         self.received = 0;
         while self.received < LAST_BYTES && (self.output.is_some() || self.errors.is_some()) {
             let left = end.saturating_duration_since(Instant::now());
@@ -251,7 +251,7 @@ impl Process {
         }
         let rest = [self.error_lines.rest(), self.output_lines.rest()];
         rest.into_iter().flatten().for_each(|line| remember(&mut self.recent, line));
-        Trouble::Ended(match wait_for_end(&mut self.child, end) {
+        ExchangeError::Ended(match wait_for_end(&mut self.child, end) {
             Some(status) => match (status.code(), status.signal()) {
                 (Some(code), _) => format!("ended with exit status {code}"),
                 (_, Some(signal)) => format!("was ended by signal {signal}"),

@@ -8,7 +8,7 @@ use crate::text::{escape_controls_in_lines, visible};
 /// Columns when the terminal's width is not known.
 pub const DEFAULT_WIDTH: usize = 120;
 
-/// More than this nobody reads; the rest is counted.
+/// At most so many are shown; the rest is counted.
 const MAX_SHOWN: usize = 50;
 
 /// A line longer than this many bytes is not shown, only its place.

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::cause::Cause;
 use crate::status::CellStatus;
+use cwm_core::text::join_some;
 
 /// The most causes that one sentence names.
 const NAMED: usize = 3;
@@ -59,10 +60,7 @@ impl Reason {
         let change = text.strip_suffix(&format!(", from {source}")).unwrap_or(&text);
         text = format!("{change}, because {source} {}", reason.state.as_verb());
         if !sentences.is_empty() {
-            text += &format!(", because {}", sentences[..sentences.len().min(NAMED)].join(" and "));
-        }
-        if sentences.len() > NAMED {
-            text += &format!(" and {} more", sentences.len() - NAMED);
+            text += &format!(", because {}", join_some(&sentences, " and ", NAMED));
         }
         text
     }

@@ -16,7 +16,8 @@ const MAX_NAMES: usize = 8;
 const MAX_INPUTS: usize = 3;
 
 impl LockDifference {
-    /// Returns the text: a line for each group of cells with the same reasons, those that changed by themselves first; then the counts.
+    /// Returns the text: a line for each group of cells with the same reasons, those that changed by themselves first;
+    /// then the counts.
     pub fn text(&self) -> String {
         let (roots, followers): (Vec<&ChangedCell>, Vec<&ChangedCell>) =
             self.changed.iter().partition(|cell| cell.root);

@@ -43,7 +43,7 @@ impl Plan {
                 command.deps.iter().for_each(|name| add(self.folder.join(name), dependency()));
             }
             each_parameter_path(&cell.body, &mut cell.values.clone(), |spec, kind, path| {
-                // A folder's files are listed when the key is made, which says what is wrong with them.
+                // A folder's files are listed when the key is made, which reports what is wrong with them.
                 if folder_endings(kind, path).is_none() {
                     let (place, value_place) = cell
                         .given

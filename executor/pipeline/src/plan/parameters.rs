@@ -12,9 +12,9 @@ use cwm_core::{Content, Diagnostic, Node, Place, SpannedStr, list_some, nearest,
 /// The folders that paths are relative to.
 #[derive(Clone, Debug)]
 pub struct Folders {
-    /// For what the pipeline file says.
+    /// For values of the pipeline file.
     pub file: PathBuf,
-    /// For what a `--set` says.
+    /// For values of `--set`.
     pub current: PathBuf,
 }
 

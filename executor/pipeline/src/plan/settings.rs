@@ -103,7 +103,7 @@ pub fn settings(stage: &StageSpec, kind: Option<&'static dyn Stage>, needs: Need
         let node = scope.node(node);
         match kind.filter(|kind| !kind.uses_devices()) {
             Some(kind) => {
-                let message = format!("`{}` stages compute on the processor alone", kind.kind());
+                let message = format!("`{}` stages compute on the CPU alone", kind.kind());
                 problems.push(Diagnostic::at(key.place, message).hint("leave `device` out"));
             }
             None => settings.device = node.map(|node| device(&node, problems)).unwrap_or_default(),

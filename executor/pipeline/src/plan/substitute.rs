@@ -1,7 +1,8 @@
 //! `$name`: variables and axes put into values.
 //!
 //! Text that is exactly `$name` or `${name}` becomes the typed value; inside longer text the value is inserted as text;
-//! `${name.key}` is what the map that is the value of an axis holds under that key; `$$` is a dollar. A `$` before anything but a letter, `_`, `{` or `$` is itself.
+//! `${name.key}` is what the map that is the value of an axis holds under that key; `$$` is a dollar. A `$` before
+//! anything but a letter, `_`, `{` or `$` is itself.
 
 use cwm_contract::Value;
 

@@ -88,7 +88,7 @@ fn output(output: &Output) -> String {
     format!("| `{}` | {} | {shape} | {}{when} |\n", output.name, format(&output.format), cell(output.doc))
 }
 
-/// A format with a link to what is said of it; what fits every edge has no page.
+/// A format with a link to its description; the format that fits every edge has none.
 fn format(format: &Format) -> String {
     match *format == Format::ANY {
         true => "any".into(),

@@ -13,7 +13,7 @@ const MATE: i32 = 30_000;
 
 /// A position with its best lines.
 #[derive(Clone, Debug)]
-pub struct Analysed {
+pub struct AnalysedPosition {
     /// The position.
     pub position: Chess,
     /// The first moves of its lines, each with its value for the side to move; the best first, two at most.
@@ -22,7 +22,7 @@ pub struct Analysed {
     pub effort: f64,
 }
 
-impl Analysed {
+impl AnalysedPosition {
     fn best(&self) -> Option<(Move, i32)> {
         self.moves.first().and_then(|&(best, score)| Some((best, worth(score?))))
     }
@@ -56,11 +56,11 @@ fn worth(score: Score) -> i32 {
 ///
 /// What `analyse` fails with.
 pub fn find(
-    before: &Analysed,
+    before: &AnalysedPosition,
     played: Move,
-    after: &Analysed,
+    after: &AnalysedPosition,
     margin: i32,
-    mut analyse: impl FnMut(&Chess) -> Result<Option<Analysed>, Failure>,
+    mut analyse: impl FnMut(&Chess) -> Result<Option<AnalysedPosition>, Failure>,
 ) -> Result<Option<Puzzle>, Failure> {
     let (Some((_, old)), Some((first, value))) = (before.best(), after.only(margin)) else { return Ok(None) };
     if value + old < margin {

@@ -6,7 +6,7 @@ mod find;
 mod row;
 mod themes;
 
-pub use find::{Analysed, find};
+pub use find::{AnalysedPosition, find};
 pub use row::HEADER;
 
 #[cfg(test)]

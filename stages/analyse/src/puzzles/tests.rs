@@ -10,7 +10,7 @@ use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move, Position};
 
-use super::find::{Analysed, find};
+use super::find::{AnalysedPosition, find};
 use super::themes::themes;
 use crate::Analyse;
 use crate::tests::stockfish::stockfish;
@@ -52,9 +52,9 @@ fn rules_see_themes() {
 }
 
 /// Analysed positions by hand: the values of the best and the second move.
-fn analysed(position: &Chess, moves: &str, values: &[Score]) -> Analysed {
+fn analysed(position: &Chess, moves: &str, values: &[Score]) -> AnalysedPosition {
     let first = moves.split(' ').map(|word| word.parse::<UciMove>().unwrap().to_move(position).unwrap());
-    Analysed {
+    AnalysedPosition {
         position: position.clone(),
         moves: first.zip(values.iter().map(|value| Some(*value))).collect(),
         effort: 4_000.0,

@@ -115,8 +115,8 @@ fn discovers_an_attack(step: &Step) -> bool {
     })
 }
 
-/// The moved slider looks at a piece of the other side, and behind it at another, of kinds that `fits` (the slider's, the front one's, the
-/// one's behind).
+/// The moved slider looks at a piece of the other side, and behind it at another, of kinds that `fits` (the slider's,
+/// the front one's, the one's behind).
 fn looks_through(step: &Step, fits: fn(Role, Role, Role) -> bool) -> bool {
     let (board, theirs) = (step.after.board(), !step.before.turn());
     let Some((slider, own)) = moved(step).filter(|(square, _)| board.sliders().contains(*square)) else { return false };

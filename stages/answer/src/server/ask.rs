@@ -15,7 +15,7 @@ use super::models;
 use super::rate_limit::RateLimit;
 use super::request::Requests;
 use super::spending::{Prices, check_budget, check_cost};
-use super::worker::{Message, Shared, work};
+use super::worker::{Message, SharedState, work};
 use crate::config::Config;
 use crate::entry::Entry;
 use crate::question::Question;
@@ -128,7 +128,7 @@ fn share(
     requests: Requests,
     questions: Vec<(usize, Question)>,
     spent: f64,
-) -> Result<Shared, Failure> {
+) -> Result<SharedState, Failure> {
     let timeout = Duration::from_secs(config.timeout);
     let settings = Settings {
         response: timeout,
@@ -147,7 +147,7 @@ fn share(
         longest: usize::try_from(config.max_tokens * BYTES_A_TOKEN + MORE_BYTES).unwrap_or(usize::MAX),
         timeout,
     });
-    Ok(Shared {
+    Ok(SharedState {
         questions,
         next: AtomicUsize::new(0),
         requests,

@@ -9,7 +9,7 @@ use cwm_web::ureq::http::Response;
 use cwm_web::ureq::{self, Body};
 use cwm_web::{FetchError, classify, retry_after};
 
-use super::fault::{Again, Fault};
+use super::fault::{Fault, TransientFault};
 use super::key::ServerKey;
 use super::lines::Lines;
 use super::refusal;
@@ -85,7 +85,7 @@ pub fn read(lines: &mut Lines<impl BufRead>, longest: usize, key: &ServerKey) ->
         }
         _ => match read_events(lines, longest, &mut reply, key) {
             // All of the text is there: what is missing are counts at most.
-            Err(Fault::Again(_)) if reply.is_whole() => {}
+            Err(Fault::Transient(_)) if reply.is_whole() => {}
             done => done.map_err(|fault| fault.with_usage(reply.usage, reply.pieces))?,
         },
     }
@@ -132,7 +132,13 @@ fn unreachable(url: &str, error: ureq::Error) -> Fault {
         FetchError::Permanent(failure) => Fault::Fatal(failure),
         FetchError::Transient(message, after) => {
             let message = format!("{url}: {message}");
-            Fault::Again(Again { fault: "unreachable", message, after, is_shared: true, usage: Box::default() })
+            Fault::Transient(TransientFault {
+                fault: "unreachable",
+                message,
+                after,
+                is_shared: true,
+                usage: Box::default(),
+            })
         }
     }
 }

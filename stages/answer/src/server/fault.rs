@@ -10,7 +10,7 @@ use crate::entry::Usage;
 #[derive(Debug)]
 pub enum Fault {
     /// Another attempt may succeed.
-    Again(Again),
+    TransientFault(TransientFault),
     /// The question is too long for the model; no attempt will succeed.
     TooLong(Failure),
     /// The server refuses the key; no question will be answered.
@@ -21,7 +21,7 @@ pub enum Fault {
 
 /// A fault after which the question is asked again.
 #[derive(Debug)]
-pub struct Again {
+pub struct TransientFault {
     /// The fault as `answers` has it.
     pub fault: &'static str,
     /// What happened.
@@ -37,12 +37,18 @@ pub struct Again {
 impl Fault {
     /// A fault of this question alone.
     pub fn again(fault: &'static str, message: impl Into<String>) -> Self {
-        Fault::Again(Again { fault, message: message.into(), after: None, is_shared: false, usage: Box::default() })
+        Fault::Transient(TransientFault {
+            fault,
+            message: message.into(),
+            after: None,
+            is_shared: false,
+            usage: Box::default(),
+        })
     }
 
     /// The same of an attempt for which the server counted `usage`, after so many pieces of an answer.
     pub fn with_usage(mut self, usage: Usage, pieces: u64) -> Self {
-        if let Fault::Again(again) = &mut self {
+        if let Fault::Transient(again) = &mut self {
             let completion_tokens = usage.completion_tokens.or((pieces > 0).then_some(pieces));
             *again.usage = Usage { completion_tokens, ..usage };
         }

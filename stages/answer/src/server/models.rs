@@ -22,7 +22,7 @@ pub fn check(context: &Context, connection: &Arc<Connection>, model: &str, key_v
         Ok(list) => check_list(context, connection, &list, model),
         // Of a refusal only one of the key concerns questions too.
         Err(Fault::Key(failure)) => Err(with_key_hint(connection, failure, key_variable)),
-        Err(Fault::Again(again)) if again.fault == "unreachable" || again.fault == "silent" => {
+        Err(Fault::Transient(again)) if again.fault == "unreachable" || again.fault == "silent" => {
             let failure = Failure::system(again.message).hint("start the server, or give its address as `url`");
             Err(located(connection, failure))
         }

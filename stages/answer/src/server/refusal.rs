@@ -5,7 +5,7 @@ use std::time::Duration;
 use cwm_contract::{Failure, escape_characters, is_hidden};
 use serde_json::Value;
 
-use super::fault::{Again, Fault};
+use super::fault::{Fault, TransientFault};
 use super::key::ServerKey;
 
 /// The most characters of a server's words in a message.
@@ -41,7 +41,13 @@ pub fn of_status(
     let is_used_up = code == 429 && (kind == "insufficient_quota" || (after.is_none() && words.contains("quota")));
     if is_transient(code) && !is_used_up {
         let fault = if code == 429 { "rate_limit" } else { "server_error" };
-        return Fault::Again(Again { fault, message: sentence, after, is_shared: true, usage: Box::default() });
+        return Fault::Transient(TransientFault {
+            fault,
+            message: sentence,
+            after,
+            is_shared: true,
+            usage: Box::default(),
+        });
     }
     let failure = Failure::input(sentence);
     match code {

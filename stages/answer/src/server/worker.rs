@@ -10,7 +10,7 @@ use cwm_contract::{Cancellation, Failure};
 use cwm_web::{Settings, pause};
 
 use super::attempt::{Connection, located};
-use super::fault::{Again, Fault};
+use super::fault::{Fault, TransientFault};
 use super::models::with_key_hint;
 use super::rate_limit::RateLimit;
 use super::request::Requests;
@@ -22,7 +22,7 @@ use crate::question::Question;
 const LONGEST_REQUIRED_WAIT: Duration = Duration::from_secs(3_600);
 
 /// What all connections share.
-pub struct Shared {
+pub struct SharedState {
     /// The questions to ask.
     pub questions: Vec<(usize, Question)>,
     /// The first of them that nobody has taken.
@@ -49,7 +49,7 @@ pub struct Shared {
     pub ending: Cancellation,
 }
 
-impl Shared {
+impl SharedState {
     /// Dollars that all answers cost so far.
     pub fn spent(&self) -> f64 {
         *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
@@ -73,7 +73,7 @@ pub enum Message {
 }
 
 /// Works until no question is left, or nobody listens any more.
-pub fn work(shared: &Shared, sender: &SyncSender<Message>) {
+pub fn work(shared: &SharedState, sender: &SyncSender<Message>) {
     while !shared.ending.is_cancelled() && !shared.is_budget_spent() {
         let Some((index, question)) = shared.questions.get(shared.next.fetch_add(1, Ordering::Relaxed)) else { return };
         let Some(message) = answer(shared, *index, question, sender) else { return };
@@ -94,7 +94,7 @@ pub fn work(shared: &Shared, sender: &SyncSender<Message>) {
 }
 
 /// Asks one question; `None` if the stage ends before there is an answer.
-fn answer(shared: &Shared, index: usize, question: &Question, sender: &SyncSender<Message>) -> Option<Message> {
+fn answer(shared: &SharedState, index: usize, question: &Question, sender: &SyncSender<Message>) -> Option<Message> {
     let body = shared.requests.body(&question.prompt);
     let mut entry = Entry::new(question);
     loop {
@@ -123,7 +123,7 @@ fn answer(shared: &Shared, index: usize, question: &Question, sender: &SyncSende
                 return Some(Message::Failed(with_key_hint(&shared.connection, failure, &shared.key_variable)));
             }
             Err(Fault::Fatal(failure)) => return Some(Message::Failed(located(&shared.connection, failure))),
-            Err(Fault::Again(again)) => again,
+            Err(Fault::Transient(again)) => again,
         };
         entry.spent += spending::of_failed(&question.prompt.user, &again.usage, shared.prices);
         let message = shared.connection.key.redact(again.message.clone());
@@ -149,7 +149,7 @@ fn unanswered(index: usize, entry: Entry, fault: &str, failure: Failure) -> Mess
 
 /// What the server requires, else twice as long as last time and up to half as much again, so that connections do not come back
 /// all at once.
-fn wait_after(settings: &Settings, entry: &Entry, again: &Again) -> Duration {
+fn wait_after(settings: &Settings, entry: &Entry, again: &TransientFault) -> Duration {
     if let Some(required) = again.after {
         return required.min(LONGEST_REQUIRED_WAIT);
     }

@@ -7,7 +7,7 @@ use cwm_policy::replay::best_action;
 use cwm_sequences::NO_LOSS;
 
 use super::{Encoder, Form};
-use crate::encoded::{Encoded, Row, position_name};
+use crate::encoded::{EncodedSequence, Row, position_name};
 
 /// The form `board`. Its symbols share their ids with actions, as in the authors' code.
 pub const FORM: Form = Form {
@@ -24,7 +24,7 @@ pub const FORM: Form = Form {
 /// The token before the board.
 const FIRST: u16 = 0;
 
-fn encode(evaluation: &Evaluation) -> Result<Encoded, String> {
+fn encode(evaluation: &Evaluation) -> Result<EncodedSequence, String> {
     let board = Board::parse(&evaluation.fen).map_err(|error| error.to_string())?;
     let best = best_action(board.position(), evaluation.best())?;
     let tokens: Vec<u16> = std::iter::once(FIRST).chain(board.ids().map(u16::from)).collect();

@@ -4,7 +4,7 @@ use cwm_policy::inputs::characters::{MOST_CHARACTERS, MoveText, VOCABULARY};
 use cwm_policy::replay::replay;
 
 use super::{Encoder, Form};
-use crate::encoded::{Encoded, Row};
+use crate::encoded::{EncodedSequence, Row};
 use crate::labels::LabelledGame;
 
 /// The form `characters`.
@@ -25,9 +25,9 @@ const EMPTY: &str = "empty_games";
 /// Moves that do not stand whole among the characters that are used.
 const MOVES: &str = "moves_beyond_context";
 
-fn encode(game: &LabelledGame) -> Result<Encoded, String> {
+fn encode(game: &LabelledGame) -> Result<EncodedSequence, String> {
     if game.moves.is_empty() {
-        return Ok(Encoded::left_out(EMPTY));
+        return Ok(EncodedSequence::left_out(EMPTY));
     }
     let mut moves = Vec::with_capacity(game.moves.len());
     replay(&game.moves, |_, _, played| {
@@ -36,7 +36,7 @@ fn encode(game: &LabelledGame) -> Result<Encoded, String> {
     })?;
     let text = MoveText::of(moves);
     let beyond = game.moves.len() - text.whole_moves().len();
-    Ok(Encoded {
+    Ok(EncodedSequence {
         row: Some(Row::text(game.id.clone(), &text.ids(), 0)),
         left_out: Some((MOVES, beyond as u64)),
         is_cut: text.text.len() > MOST_CHARACTERS,

@@ -9,7 +9,7 @@ use cwm_reasoning::Example;
 use cwm_sequences::Vocabulary;
 
 use crate::config::Config;
-use crate::encoded::Encoded;
+use crate::encoded::EncodedSequence;
 use crate::labels::LabelledGame;
 
 mod board;
@@ -44,13 +44,13 @@ pub struct Form {
 #[derive(Clone, Copy, Debug)]
 pub enum Encoder {
     /// A row a position.
-    Position(fn(&Evaluation) -> Result<Encoded, String>),
+    Position(fn(&Evaluation) -> Result<EncodedSequence, String>),
     /// A row a game.
-    Game(fn(&LabelledGame) -> Result<Encoded, String>),
+    Game(fn(&LabelledGame) -> Result<EncodedSequence, String>),
     /// Rows of games that are packed together. The error is complete.
-    Games(fn(&[LabelledGame], &Config) -> Result<Vec<Encoded>, Failure>),
+    Games(fn(&[LabelledGame], &Config) -> Result<Vec<EncodedSequence>, Failure>),
     /// A row an example. The vocabulary names the form of its positions too.
-    Example(fn(&Example, &Config) -> Result<Encoded, String>),
+    Example(fn(&Example, &Config) -> Result<EncodedSequence, String>),
 }
 
 /// All forms.
@@ -73,7 +73,7 @@ impl Form {
         Vocabulary { form, version: self.version, inputs, targets, longest: (self.longest)(config) as u32 }
     }
 
-    /// A phrase after the stage's name that tells which input is missing, if one is.
+    /// A phrase after the stage's name that names the input that is missing, if one is.
     pub fn missing_input(&self, is_given: impl Fn(&str) -> bool) -> Option<String> {
         let missing = self.inputs.iter().find(|name| !is_given(name))?;
         Some(format!("needs an input `{missing}`, which the form `{}` reads", self.name))

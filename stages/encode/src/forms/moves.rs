@@ -7,7 +7,7 @@ use cwm_policy::replay::{best_action, check_position, replay};
 use cwm_sequences::NO_LOSS;
 
 use super::{Encoder, Form};
-use crate::encoded::{Encoded, Row};
+use crate::encoded::{EncodedSequence, Row};
 use crate::labels::LabelledGame;
 
 /// The form `moves`.
@@ -28,7 +28,7 @@ const UNLABELLED: &str = "unlabelled_games";
 /// Labelled positions behind the places that are used.
 const POSITIONS: &str = "positions_beyond_context";
 
-fn encode(game: &LabelledGame) -> Result<Encoded, String> {
+fn encode(game: &LabelledGame) -> Result<EncodedSequence, String> {
     let labels = game.labels_by_ply()?;
     let (mut targets, mut moves) = (vec![NO_LOSS; labels.len()], Vec::with_capacity(game.moves.len()));
     replay(&game.moves, |ply, position, played| {
@@ -44,9 +44,9 @@ fn encode(game: &LabelledGame) -> Result<Encoded, String> {
     tokens.truncate(used);
     let beyond = targets.drain(used..).filter(|target| *target != NO_LOSS).count();
     if targets.iter().all(|target| *target == NO_LOSS) {
-        return Ok(Encoded::left_out(UNLABELLED));
+        return Ok(EncodedSequence::left_out(UNLABELLED));
     }
-    Ok(Encoded {
+    Ok(EncodedSequence {
         row: Some(Row { id: game.id.clone(), tokens, targets }),
         left_out: Some((POSITIONS, beyond as u64)),
         is_cut: labels.len() > used,

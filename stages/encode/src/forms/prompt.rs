@@ -7,7 +7,7 @@ use cwm_policy::inputs::prompt::{CONTEXT, VOCABULARY, ids, question};
 use cwm_policy::replay::best_action;
 
 use super::{Encoder, Form};
-use crate::encoded::{Encoded, Row, position_name};
+use crate::encoded::{EncodedSequence, Row, position_name};
 
 /// The form `prompt`.
 pub const FORM: Form = Form {
@@ -24,11 +24,11 @@ pub const FORM: Form = Form {
 /// Positions with more legal moves than a prompt has room for.
 const LEGAL_MOVES: &str = "legal_moves";
 
-fn encode(evaluation: &Evaluation) -> Result<Encoded, String> {
+fn encode(evaluation: &Evaluation) -> Result<EncodedSequence, String> {
     let board = Board::parse(&evaluation.fen).map_err(|error| error.to_string())?;
     let best = best_action(board.position(), evaluation.best())?;
     let best = move_of(best).ok_or_else(|| format!("there is no action {best}"))?;
-    let Some(question) = question(&board) else { return Ok(Encoded::left_out(LEGAL_MOVES)) };
+    let Some(question) = question(&board) else { return Ok(EncodedSequence::left_out(LEGAL_MOVES)) };
     let ids = ids(&format!("{question}{best}$")).map_err(|other| format!("{other:?} is not a symbol of the form"))?;
     Ok(Row::text(position_name(evaluation), &ids, question.len()).into())
 }

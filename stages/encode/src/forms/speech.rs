@@ -5,7 +5,7 @@ use cwm_speech::{COUNT, Conversation, PositionForm, example_words};
 
 use super::{Encoder, Form};
 use crate::config::Config;
-use crate::encoded::{Encoded, Row};
+use crate::encoded::{EncodedSequence, Row};
 
 /// The form `speech`.
 pub const FORM: Form = Form {
@@ -22,11 +22,11 @@ pub const FORM: Form = Form {
 /// Examples with more words than a row may have.
 const TOO_LONG: &str = "too_long";
 
-fn encode(example: &Example, config: &Config) -> Result<Encoded, String> {
+fn encode(example: &Example, config: &Config) -> Result<EncodedSequence, String> {
     let form = PositionForm::of_name(&config.position).ok_or("its positions have no form")?;
     let user = example.messages.iter().rfind(|message| message.role == MessageRole::User);
     let user = user.map_or("", |message| &message.content);
     let Conversation { prompt, answer } = example_words(&example.meta, user, example.target(), form)?;
     let row = Row::text(example.id.clone(), &[&prompt[..], &answer].concat(), prompt.len());
-    Ok(if row.tokens.len() > config.max_tokens { Encoded::left_out(TOO_LONG) } else { row.into() })
+    Ok(if row.tokens.len() > config.max_tokens { EncodedSequence::left_out(TOO_LONG) } else { row.into() })
 }

@@ -8,7 +8,7 @@ use cwm_sequences::NO_LOSS;
 
 use super::{Encoder, Form};
 use crate::config::Config;
-use crate::encoded::{Encoded, Row};
+use crate::encoded::{EncodedSequence, Row};
 use crate::labels::LabelledGame;
 
 /// The form `words`.
@@ -32,11 +32,11 @@ const BEYOND: &str = "tokens_beyond_context";
 /// Words that fill no block.
 const REST: &str = "tokens_beyond_blocks";
 
-fn encode(games: &[LabelledGame], config: &Config) -> Result<Vec<Encoded>, Failure> {
+fn encode(games: &[LabelledGame], config: &Config) -> Result<Vec<EncodedSequence>, Failure> {
     let (mut encoded, mut played) = (Vec::new(), Vec::with_capacity(games.len()));
     for game in games {
         match game.moves.is_empty() {
-            true => encoded.push(Encoded::left_out(EMPTY)),
+            true => encoded.push(EncodedSequence::left_out(EMPTY)),
             false => played.push((game, ids(game).map_err(|wrong| game.failure(&wrong))?)),
         }
     }
@@ -59,27 +59,27 @@ fn ids(game: &LabelledGame) -> Result<Vec<u16>, String> {
 }
 
 /// The first words of a game. Behind its last one another game begins.
-fn row(id: String, mut tokens: Vec<u16>, most: usize) -> Encoded {
+fn row(id: String, mut tokens: Vec<u16>, most: usize) -> EncodedSequence {
     let mut targets = tokens[1..].to_vec();
     targets.push(BEGIN);
     let beyond = tokens.len().saturating_sub(most);
     tokens.truncate(most);
     targets.truncate(most);
     let left_out = (beyond > 0).then_some((BEYOND, beyond as u64));
-    Encoded { row: Some(Row { id, tokens, targets }), left_out, is_cut: beyond > 0 }
+    EncodedSequence { row: Some(Row { id, tokens, targets }), left_out, is_cut: beyond > 0 }
 }
 
 /// The games one after another, in blocks. A block is named by the first of the games and its number among their blocks.
-fn blocks(games: &[(&LabelledGame, Vec<u16>)], length: usize) -> Vec<Encoded> {
+fn blocks(games: &[(&LabelledGame, Vec<u16>)], length: usize) -> Vec<EncodedSequence> {
     let Some((first, _)) = games.first() else { return Vec::new() };
     let stream: Vec<u16> = games.iter().flat_map(|(_, ids)| ids).copied().collect();
     let blocks = stream.chunks_exact(length);
     let rest = blocks.remainder().len();
     let row = |(number, block): (usize, &[u16])| {
         let targets = block[1..].iter().copied().chain([NO_LOSS]).collect();
-        Encoded::from(Row { id: format!("{}:{number}", first.id), tokens: block.to_vec(), targets })
+        EncodedSequence::from(Row { id: format!("{}:{number}", first.id), tokens: block.to_vec(), targets })
     };
     let mut encoded: Vec<_> = blocks.enumerate().map(row).collect();
-    encoded.push(Encoded { left_out: Some((REST, rest as u64)), ..Encoded::default() });
+    encoded.push(EncodedSequence { left_out: Some((REST, rest as u64)), ..EncodedSequence::default() });
     encoded
 }

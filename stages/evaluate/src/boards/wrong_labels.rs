@@ -39,7 +39,7 @@ fn wrong_of_logits(logits: &[f32], labels: &[u8], right: u128) -> WrongLabels {
 /// [`cwm_models::heads::labels::score`] gives them.
 ///
 /// The games go through the model once more, in the same micro-batch, and of the logits only the rows of these games come
-/// to the processor. So scores are what they are without boards, wherever they were computed.
+/// to the CPU. So scores are what they are without boards, wherever they were computed.
 pub fn find_wrong_labels(
     network: &Network,
     device_weights: &DeviceWeights<'_>,

@@ -10,7 +10,7 @@ use cwm_uci::Limit;
 use shakmaty::{Chess, Move};
 
 use crate::config::Config;
-use own::Own;
+use own::OwnEngine;
 use program::Program;
 
 /// A program or our own engine, started.
@@ -18,11 +18,11 @@ pub enum Searcher {
     /// A program.
     Program(Box<Program>),
     /// Our own engine.
-    Own(Own),
+    OwnEngine(OwnEngine),
 }
 
 /// A legal move and its value for the side that makes it.
-pub type Scored = (Move, Score);
+pub type MoveScore = (Move, Score);
 
 /// Best play, and the value of the position in which it begins, for its side to move.
 pub struct BestPlay {
@@ -43,7 +43,7 @@ impl Searcher {
                 let program = Program::start(&program.0, lines, context.cancellation().clone())?;
                 Ok(Searcher::Program(Box::new(program)))
             }
-            None => Ok(Searcher::Own(Own { depth: config.depth().into() })),
+            None => Ok(Searcher::Own(OwnEngine { depth: config.depth().into() })),
         }
     }
 
@@ -55,8 +55,8 @@ impl Searcher {
         }
     }
 
-    /// Best play from a position with a legal move: so many plies, less if the game ends or the engine does not look so far. `limit` is a
-    /// program's.
+    /// Best play from a position with a legal move: so many plies, less if the game ends or the engine does not look so
+    /// far. `limit` is a program's.
     ///
     /// # Errors
     /// The program fails.
@@ -76,7 +76,7 @@ impl Searcher {
         position: &Chess,
         count: usize,
         limit: &Limit,
-    ) -> Result<Option<Vec<Scored>>, Failure> {
+    ) -> Result<Option<Vec<MoveScore>>, Failure> {
         match self {
             Searcher::Program(program) => program.best_moves(position, count, limit),
             Searcher::Own(own) => Ok(Some(own.best_moves(position, count))),
@@ -85,7 +85,7 @@ impl Searcher {
 }
 
 /// A move with its value in centipawns; a mate is worth [`MATE`].
-pub fn in_centipawns((played, score): Scored) -> ScoredMove {
+pub fn in_centipawns((played, score): MoveScore) -> ScoredMove {
     ScoredMove { played, centipawns: centipawns(score) }
 }
 

@@ -6,15 +6,15 @@ use cwm_game::GameState;
 use cwm_search::{Candidate, candidates, values};
 use shakmaty::{Chess, Position};
 
-use super::{BestPlay, Scored};
+use super::{BestPlay, MoveScore};
 
 /// Our own engine, which knows nothing from one position to the next.
-pub struct Own {
+pub struct OwnEngine {
     /// Plies that it looks ahead before it follows captures.
     pub depth: u32,
 }
 
-impl Own {
+impl OwnEngine {
     /// The best move, then the best answer, and so on.
     pub fn best_play(&self, position: &Chess, plies: usize) -> Result<BestPlay, Failure> {
         let (first, value) = self.best(position)?;
@@ -29,18 +29,18 @@ impl Own {
     }
 
     /// The best moves, whose values are exact.
-    pub fn best_moves(&self, position: &Chess, count: usize) -> Vec<Scored> {
+    pub fn best_moves(&self, position: &Chess, count: usize) -> Vec<MoveScore> {
         let game = GameState::from(position.clone());
         values(&game, &position.legal_moves(), self.depth).iter().take(count).map(scored).collect()
     }
 
-    fn best(&self, position: &Chess) -> Result<Scored, Failure> {
+    fn best(&self, position: &Chess) -> Result<MoveScore, Failure> {
         let game = GameState::from(position.clone());
         let best = candidates(&game, &position.legal_moves(), self.depth, 0);
         best.first().map(scored).ok_or_else(|| Failure::internal("no move is best"))
     }
 }
 
-fn scored(candidate: &Candidate) -> Scored {
+fn scored(candidate: &Candidate) -> MoveScore {
     (candidate.chosen, candidate.mate().map_or(Score::Centipawns(candidate.value), Score::Mate))
 }

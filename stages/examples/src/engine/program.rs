@@ -8,7 +8,7 @@ use cwm_reasoning::board::{BoardForm, board_text};
 use cwm_uci::{Answer, Engine, Limit, Question, Settings};
 use shakmaty::{Chess, Position};
 
-use super::{BestPlay, Scored};
+use super::{BestPlay, MoveScore};
 
 /// MiB of its hash table.
 const HASH: u32 = 16;
@@ -60,10 +60,10 @@ impl Program {
         position: &Chess,
         count: usize,
         limit: &Limit,
-    ) -> Result<Option<Vec<Scored>>, Failure> {
+    ) -> Result<Option<Vec<MoveScore>>, Failure> {
         let answer = self.ask(position, count, limit)?;
         let lines = answer.lines.iter().filter_map(|line| Some((*line.moves.first()?, line.score)));
-        let lines: Vec<Scored> = lines.take(count).collect();
+        let lines: Vec<MoveScore> = lines.take(count).collect();
         Ok((lines.len() == count.min(position.legal_moves().len())).then_some(lines))
     }
 

@@ -8,7 +8,7 @@ use cwm_evaluations::{Evaluation, Evaluations};
 use cwm_questions::truth::chess_of_fen;
 use cwm_reasoning::values::Values;
 
-use super::{Known, Positions};
+use super::{KnownMoves, Positions};
 use crate::config::Config;
 
 /// Reads a file of evaluations.
@@ -30,11 +30,11 @@ pub fn read(context: &Context, path: &Path, config: &Config, positions: &mut Pos
 }
 
 /// What the builder needs of an evaluation.
-fn known(evaluation: &Evaluation, config: &Config) -> Result<Known, Failure> {
+fn known(evaluation: &Evaluation, config: &Config) -> Result<KnownMoves, Failure> {
     match config.builder.as_str() {
-        "best_move" => Ok(Known { best: Some(best(evaluation)?), values: None }),
-        _ if config.needs_values() => Ok(Known { best: None, values: Values::of_evaluation(evaluation)? }),
-        _ => Ok(Known::default()),
+        "best_move" => Ok(KnownMoves { best: Some(best(evaluation)?), values: None }),
+        _ if config.needs_values() => Ok(KnownMoves { best: None, values: Values::of_evaluation(evaluation)? }),
+        _ => Ok(KnownMoves::default()),
     }
 }
 

@@ -7,7 +7,7 @@ use cwm_contract::{Context, Failure};
 use cwm_encoding::{PlainMove, legal};
 use shakmaty::{Chess, Position};
 
-use super::{Known, Positions};
+use super::{KnownMoves, Positions};
 
 /// Reads a folder of games.
 pub fn read(context: &Context, folder: &Path, positions: &mut Positions) -> Result<(), Failure> {
@@ -17,7 +17,7 @@ pub fn read(context: &Context, folder: &Path, positions: &mut Positions) -> Resu
         let game = game.row();
         let mut position = Chess::default();
         for ply in 0..=game.moves.len() {
-            positions.push(context, &position, (Some(game.index), Some(ply as u32)), || Ok(Known::default()))?;
+            positions.push(context, &position, (Some(game.index), Some(ply as u32)), || Ok(KnownMoves::default()))?;
             let Some(&packed) = game.moves.get(ply) else { break };
             let played = PlainMove::from_packed(packed).and_then(|plain| legal(&position, plain)).ok_or_else(|| {
                 Failure::input(format!("move {} of game {} ({:?}) is not legal", ply + 1, game.index, game.id))

@@ -34,7 +34,7 @@ pub struct Place {
 
 /// What evaluations hold beside a position.
 #[derive(Default)]
-struct Known {
+struct KnownMoves {
     best: Option<String>,
     values: Option<Values>,
 }
@@ -79,7 +79,7 @@ impl Positions {
         context: &Context,
         position: &Chess,
         (game, ply): (Option<u64>, Option<u32>),
-        known: impl FnOnce() -> Result<Known, Failure>,
+        known: impl FnOnce() -> Result<KnownMoves, Failure>,
     ) -> Result<(), Failure> {
         let number = self.read;
         self.read += 1;
@@ -91,7 +91,7 @@ impl Positions {
         } else if self.of_items.contains(position) {
             self.apart += 1;
         } else if self.seen.insert(position.clone()) {
-            let Known { best, values } = known()?;
+            let KnownMoves { best, values } = known()?;
             self.places.push(Place { number, position: position.clone(), game, ply, best, values });
         } else {
             self.repeated += 1;

@@ -111,7 +111,8 @@ fn published_answers_have_their_published_verdicts_and_measures() {
     assert!(measures.iter().all(|row| row.low.is_none_or(|low| low <= row.value + 1e-12)), "{measures:?}");
 }
 
-/// Compares the measures with those of the golden table. Returns how many of them round to what the paper prints of the trained models.
+/// Compares the measures with those of the golden table. Returns how many of them round to what the paper prints of the
+/// trained models.
 fn printed(measures: &[cwm_answers::Measure]) -> usize {
     let text = std::fs::read_to_string(shared("systems/reasoning-golden/replay-tables.csv").unwrap()).unwrap();
     let mut printed = 0;

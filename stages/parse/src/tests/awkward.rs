@@ -14,7 +14,7 @@ use super::{dropped, games, golden, parse};
 struct Case {
     file: &'static str,
     dropped: &'static str,
-    /// ReadErrorKind, and site, plies and result of each such game.
+    /// The reason, and site, plies and result of each such game.
     differences: &'static [(&'static str, &'static [&'static str])],
 }
 

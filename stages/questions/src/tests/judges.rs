@@ -163,6 +163,6 @@ fn judges_need_items_and_answers() {
     assert_eq!(check(&["*", "reasoning_*"], &["items", "answers", "evaluations"]).as_deref(), Some(unused));
     assert!(Questions.check_inputs(&["answers"]).is_some() && Questions.check_inputs(&["items"]).is_some());
     assert_eq!(Questions.check_inputs(&["items", "answers"]), None);
-    let wants = |name: &str| crate::wanted::Wanted::new(&[name.to_owned()]).unwrap().has("judge_claims");
+    let wants = |name: &str| crate::wanted::WantedTasks::new(&[name.to_owned()]).unwrap().has("judge_claims");
     assert!(wants("judge_*") && wants("judge_claims") && !wants("*") && !wants("reasoning_*"));
 }

@@ -139,7 +139,7 @@ fn full_move_numbers_have_their_shares() {
 fn tasks_of_reasoning_are_wanted_by_their_names_alone() {
     let wants = |names: &[&str], task: &str| {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        crate::wanted::Wanted::new(&names).unwrap().has(task)
+        crate::wanted::WantedTasks::new(&names).unwrap().has(task)
     };
     assert!(wants(&["reasoning_*"], "reasoning_best_move") && wants(&["reasoning_best_move"], "reasoning_best_move"));
     assert!(!wants(&["reasoning_*"], "motifs_pin") && !wants(&["*"], "reasoning_best_move"));

@@ -1,5 +1,5 @@
-//! A board with its pieces, as pages draw it. The pieces are drawn by hand in a square of 40 by 40: an outline that is filled, and lines
-//! upon it. Text glyphs would be as the reader's fonts have them, or missing.
+//! A board with its pieces, as pages draw it. The pieces are drawn by hand in a square of 40 by 40: an outline that is
+//! filled, and lines upon it. Text glyphs would be as the reader's fonts have them, or missing.
 //!
 //! `templates/board` has its elements, `board.css` their style.
 

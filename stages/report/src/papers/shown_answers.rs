@@ -15,17 +15,17 @@ pub(crate) const LONGEST: usize = 2_000;
 const EACH: usize = 3;
 
 /// Answers of a run.
-pub(crate) struct Picked {
+pub(crate) struct PickedAnswers {
     /// Its full name.
     pub(crate) run: String,
     /// How many there are of the kind that is shown.
     pub(crate) count: u64,
     /// Some of each task, those of different tasks in turn.
-    pub(crate) answers: Vec<Shown>,
+    pub(crate) answers: Vec<ShownAnswer>,
 }
 
 /// An answer with all that is known of it.
-pub(crate) struct Shown {
+pub(crate) struct ShownAnswer {
     /// Its place among the run's grades.
     pub(crate) order: usize,
     pub(crate) item: Item,
@@ -50,7 +50,10 @@ struct OfRun {
 ///
 /// # Errors
 /// A file cannot be read, or an item or answer of a grade is missing.
-pub(crate) fn pick(context: &Context, are_shown: impl Fn(&GroupInput, &Grade) -> bool) -> Result<Vec<Picked>, Failure> {
+pub(crate) fn pick(
+    context: &Context,
+    are_shown: impl Fn(&GroupInput, &Grade) -> bool,
+) -> Result<Vec<PickedAnswers>, Failure> {
     let runs = grades(context, are_shown)?;
     if runs.values().all(|run| run.count == 0) {
         return Ok(Vec::new());
@@ -70,9 +73,9 @@ pub(crate) fn pick(context: &Context, are_shown: impl Fn(&GroupInput, &Grade) ->
             let item = items.get(&grade.task_id).cloned().ok_or_else(|| missing("items have"))?;
             let answer = answers.remove(&(run.clone(), grade.task_id.clone(), grade.sample));
             let (run, answer) = answer.ok_or_else(|| missing("answers have"))?;
-            shown.push(Shown { order, item, grade, answer, run });
+            shown.push(ShownAnswer { order, item, grade, answer, run });
         }
-        picked.push(Picked { run: visible(&run), count: of_run.count, answers: shown });
+        picked.push(PickedAnswers { run: visible(&run), count: of_run.count, answers: shown });
     }
     Ok(picked)
 }

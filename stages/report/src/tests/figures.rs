@@ -13,10 +13,10 @@ use crate::papers::chess_world_model::model::{MAIN_FAMILIES, SIZES};
 use crate::papers::chess_world_model::read::{bins, errors};
 use crate::papers::chess_world_model::results::Results;
 use crate::papers::chess_world_model::test_set::TestSet;
-use crate::synthetic::{Scored, column, counts, scored, texts, write, write_bins};
+use crate::synthetic::{ScoredLabel, column, counts, scored, texts, write, write_bins};
 
 /// The paper's 28 models on its test sets and two more, with its numbers or some that are as good.
-fn paper_rows() -> Vec<Scored> {
+fn paper_rows() -> Vec<ScoredLabel> {
     let paper = PaperFacts::load().unwrap();
     let families = MAIN_FAMILIES.iter().chain(&["slice_diag", "mamba2", "gated_deltanet_pos"]);
     let models = families.flat_map(|family| SIZES.iter().map(move |size| (*family, *size)));
@@ -41,8 +41,8 @@ fn paper_rows() -> Vec<Scored> {
 }
 
 /// Label i is wrong in i + 1 positions, and first in 75 - i of the 100 games that go wrong.
-fn write_errors(folder: &Path, rows: &[Scored]) {
-    let text = |name: &str, read: fn(&Scored) -> &str| {
+fn write_errors(folder: &Path, rows: &[ScoredLabel]) {
+    let text = |name: &str, read: fn(&ScoredLabel) -> &str| {
         column(name, texts(rows.iter().flat_map(|row| std::iter::repeat_n(read(row).to_owned(), 75))))
     };
     let count =

@@ -7,7 +7,7 @@ use cwm_contract::testing::Trial;
 
 use super::hostile::{HOSTILE, report};
 use super::{rows, run, trial};
-use crate::synthetic::{Scored, scored};
+use crate::synthetic::{ScoredLabel, scored};
 
 /// Whether there is a LaTeX with booktabs; else says that the test is skipped, unless `CWM_REQUIRE` names `latex`.
 fn is_there() -> bool {
@@ -102,14 +102,14 @@ fn every_table_compiles() {
     // Losses in every form, intervals, and what makes Table 8 longer than a page.
     for (number, loss) in [f64::INFINITY, f64::NAN, 4.43e17, 1e-7].into_iter().enumerate() {
         let one = scored(&format!("d{number}/l1"), 0, "random_uniform", [loss, 0.5, 0.1, 0.0], &[(0.5, 0.1)]);
-        all.push(Scored { within: Some(0.01), ..one });
+        all.push(ScoredLabel { within: Some(0.01), ..one });
     }
     let mut found = tables(&super::choices::with_choices(folder.path()));
     let more = tempfile::tempdir().unwrap();
     found.extend(tables(&run(trial(more.path(), &all)).unwrap()));
     assert!(found.len() > 12, "{found:?}");
     // A table that no page holds, with intervals.
-    let long = (0..60).map(|number| Scored {
+    let long = (0..60).map(|number| ScoredLabel {
         within: Some(0.01),
         ..scored(&format!("d{number}/l2"), 0, "random_uniform", [0.5, 0.5, 0.1, 0.0], &[(0.5, 0.1)])
     });

@@ -23,14 +23,14 @@ use cwm_contract::testing::Trial;
 use cwm_contract::{Failure, Label};
 
 use crate::Report;
-use crate::synthetic::{Scored, scored, write_bins};
+use crate::synthetic::{ScoredLabel, scored, write_bins};
 use page_table::page_table;
 
 fn label(text: &str) -> Label {
     text.parse().unwrap()
 }
 
-fn trial(folder: &Path, rows: &[Scored]) -> Trial {
+fn trial(folder: &Path, rows: &[ScoredLabel]) -> Trial {
     let bins = folder.join("bins");
     write_bins(&bins, rows);
     Trial::new(folder.join("trial")).input("bins", bins)
@@ -76,7 +76,7 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 /// Two seeds of a small model and one of the paper's, on both of the paper's test sets.
-fn rows() -> Vec<Scored> {
+fn rows() -> Vec<ScoredLabel> {
     let bins = [(1.0, 1.0), (0.9, 0.4), (0.8, 0.1), (0.75, 0.05), (0.7, 0.0)];
     vec![
         scored("d32/l1", 0, "held_out", [0.5, 0.85, 0.1, 0.0], &bins),

@@ -1,16 +1,16 @@
 //! Intervals, hyper-parameters, ablations: what the bins tell beyond the metrics.
 
 use super::{lines, page_table, read, run, trial};
-use crate::synthetic::{Scored, scored};
+use crate::synthetic::{ScoredLabel, scored};
 
-fn of(family: &str, row: Scored) -> Scored {
-    Scored { label: row.label.replace('[', &format!("[family={family},")), family: family.into(), ..row }
+fn of(family: &str, row: ScoredLabel) -> ScoredLabel {
+    ScoredLabel { label: row.label.replace('[', &format!("[family={family},")), family: family.into(), ..row }
 }
 
 #[test]
 fn one_run_has_its_interval_and_several_their_deviation() {
     let folder = tempfile::tempdir().unwrap();
-    let within = |row: Scored| Scored { within: Some(0.01), ..row };
+    let within = |row: ScoredLabel| ScoredLabel { within: Some(0.01), ..row };
     let bins = [(0.9, 0.4)];
     let rows = [
         within(scored("d32/l1", 0, "held_out", [0.5, 0.85, 0.1, 0.02], &bins)),
@@ -46,14 +46,14 @@ fn one_run_has_its_interval_and_several_their_deviation() {
 #[test]
 fn the_final_settings_are_those_of_the_checkpoints() {
     let folder = tempfile::tempdir().unwrap();
-    let with = |settings, row: Scored| Scored { settings: Some(settings), ..row };
+    let with = |settings, row: ScoredLabel| ScoredLabel { settings: Some(settings), ..row };
     let row = |size, seed| scored(size, seed, "held_out", [0.5, 0.85, 0.1, 0.0], &[(0.9, 0.4)]);
     let rows = [
         with([0.003, 5000.0, 0.95, 0.0, 0.01], row("d128/l1", 0)),
         with([0.001, 100.0, 0.99, 0.01, 0.1], row("d64/l1", 0)),
         with([0.003, 100.0, 0.99, 0.01, 0.1], row("d64/l1", 1)),
         // Of another program, which tells none.
-        Scored { settings: None, ..row("d8/l1", 0) },
+        ScoredLabel { settings: None, ..row("d8/l1", 0) },
     ];
     let report = run(trial(folder.path(), &rows)).unwrap();
     let table = page_table(&report, "table-07");
@@ -79,7 +79,7 @@ fn the_final_settings_are_those_of_the_checkpoints() {
 #[test]
 fn trainings_of_the_same_settings_stand_apart_and_scans_do_not() {
     let folder = tempfile::tempdir().unwrap();
-    let row = |label: &str| Scored {
+    let row = |label: &str| ScoredLabel {
         label: format!("{label},size=d64/l1,seed=0,test=held_out]"),
         settings: Some([0.003, 5000.0, 0.95, 0.0, 0.01]),
         ..scored("d64/l1", 0, "held_out", [0.5, 0.85, 0.1, 0.0], &[(0.9, 0.4)])
@@ -104,7 +104,7 @@ fn ablations_stand_in_tables_of_their_own_with_every_scan() {
     let rows = [
         row("held_out"),
         of("slice_diag", row("held_out")),
-        Scored { metrics: [4.434e17, 0.9, 0.2, 0.0], ..of("slice_diag", row("random_uniform")) },
+        ScoredLabel { metrics: [4.434e17, 0.9, 0.2, 0.0], ..of("slice_diag", row("random_uniform")) },
         sequential,
     ];
     let report = run(trial(folder.path(), &rows)).unwrap();

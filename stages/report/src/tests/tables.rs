@@ -1,7 +1,7 @@
 //! What stands in the tables.
 
 use super::{lines, page_table, read, rows, run, trial};
-use crate::synthetic::{Scored, scored};
+use crate::synthetic::{ScoredLabel, scored};
 
 #[test]
 fn test_results_stand_beside_the_papers() {
@@ -45,14 +45,14 @@ fn test_results_stand_beside_the_papers() {
 #[test]
 fn a_model_of_another_program_has_a_row_with_or_without_a_loss() {
     let folder = tempfile::tempdir().unwrap();
-    let other = |size: &str, without_loss| Scored {
+    let other = |size: &str, without_loss| ScoredLabel {
         family: "gru".into(),
         parameters: None,
         status: None,
         without_loss,
         ..scored(size, 0, "held_out", [0.25, 0.5, 0.125, 0.0], &[(0.5, 0.125)])
     };
-    let all: Vec<Scored> = rows().into_iter().chain([other("tiny", true), other("small", false)]).collect();
+    let all: Vec<ScoredLabel> = rows().into_iter().chain([other("tiny", true), other("small", false)]).collect();
     let table = page_table(&run(trial(folder.path(), &all)).unwrap(), "table-08");
     assert_eq!(
         lines(&table, "| gru |"),
@@ -265,7 +265,7 @@ fn what_was_not_run_does_not_break_the_report() {
 fn two_stages_that_score_one_model_stay_apart() {
     let folder = tempfile::tempdir().unwrap();
     let first = scored("d32/l1", 0, "held_out", [0.5, 0.9, 0.2, 0.1], &[(0.9, 0.2)]);
-    let second = Scored { label: first.label.replace("evaluation", "sequential"), ..first.clone() };
+    let second = ScoredLabel { label: first.label.replace("evaluation", "sequential"), ..first.clone() };
     let report = run(trial(folder.path(), &[first, second])).unwrap();
     let table = page_table(&report, "table-08");
     assert_eq!(lines(&table, "| d32/l1 | this run |").len(), 2, "{table}");

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
-use cwm_contract::{BoardPrediction, Failure, HeadPrediction, ModelHints, PositionPrediction, TrackRequest};
+use cwm_contract::{Failure, ModelHints, TrackRequest};
 use cwm_encoding::{EnPassant, PlainMove, START, VOCABULARY, labels_of, replay_into};
 use cwm_models::checkpoint::{self, Description, FORMAT, Status};
 use cwm_models::families::FAMILIES;
@@ -17,6 +17,7 @@ use cwm_models::parameters::Weights;
 use cwm_models::{Architecture, DeviceWeights, Network, device};
 use shakmaty::{Chess, Position};
 
+use super::position_prediction::{BoardPrediction, HeadPrediction, PositionPrediction};
 use super::track;
 
 fn network(family: &str, size: &str) -> Network {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use cwm_contract::{Failure, PositionPrediction, TrackRequest};
+use cwm_contract::{Failure, TrackRequest};
 use cwm_encoding::{EnPassant, START, labels_of};
 use cwm_inside::linear_probe::{FORMAT, LayerProbe, LinearProbe, Probes, ProbesDescription, SQUARES, Target};
 use cwm_inside::{Model, WeightsOf};
@@ -11,7 +11,7 @@ use cwm_models::device;
 use cwm_models::parameters::Weights;
 use shakmaty::Chess;
 
-use super::{network, track, written};
+use super::{PositionPrediction, network, track, written};
 
 const WIDTH: usize = 4;
 const CLASSES: usize = 13;

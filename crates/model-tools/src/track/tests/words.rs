@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use cwm_contract::{HeadPrediction, MovePrediction, PositionPrediction};
 use cwm_inside::sample::write_checkpoint;
 use cwm_inside::{Model, Task, WeightsOf};
 use cwm_models::checkpoint::{self, Description};
@@ -14,6 +13,7 @@ use super::of;
 use super::probed::{initial_position, read, write};
 use crate::track::inside::Inside;
 use crate::track::likeliest::likeliest;
+use crate::track::position_prediction::{HeadPrediction, MovePrediction, PositionPrediction};
 
 const WIDTH: usize = 32;
 

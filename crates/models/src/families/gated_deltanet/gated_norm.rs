@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_gpu_agrees_with_the_processor() {
         for [rows, heads, width] in [[5, 3, 1], [7, 5, 7], [11, 3, 70], [0, 2, 16], [8250, 2, 3]] {
-            // The processor adds the gradient of the weight one head after the other.
+            // The CPU adds the gradient of the weight one head after the other.
             let tolerance = if rows > 1000 { 1e-4 } else { 1e-5 };
             let elements = rows * heads * width;
             let [x, gate] = [(1, 0.5), (2, 2.0)].map(|(seed, deviation)| random::<1>([elements], seed, deviation));

@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_gpu_agrees_with_the_processor() {
         for [rows, width] in [[5, 1], [37, 7], [33, 70], [3, 1030], [0, 16], [16_500, 3]] {
-            // Over many rows the processor adds the gradient of the weight one after the other; and some of three small
+            // Over many rows the CPU adds the gradient of the weight one after the other; and some of three small
             // numbers have a large inverse root.
             let tolerance = if rows > 10_000 { 1e-4 } else { 1e-5 };
             let [y, z] = [(1, 0.3), (2, 2.0)].map(|(seed, deviation)| random::<1>([rows * width], seed, deviation));

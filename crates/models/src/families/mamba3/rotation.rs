@@ -12,7 +12,7 @@ pub enum Pairing {
 }
 
 impl Pairing {
-    /// Rotations the pairs of a row [state]; there are as many as cosines.
+    /// Rotates the pairs of a row [state]; there are as many as cosines.
     #[inline(always)]
     pub fn rotate<F: Real>(self, row: &mut [F], cosines: &[F], sines: &[F]) {
         let turned = |a: F, b: F, cosine: F, sine: F| (a * cosine - b * sine, a * sine + b * cosine);

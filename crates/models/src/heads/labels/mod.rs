@@ -1,5 +1,5 @@
 //! The head of the 75 labels of a position (models.md §1.2): one linear layer gives all their 1,878 logits; which label
-//! has which, `cwm-encoding` says.
+//! has which is defined by `cwm-encoding`.
 
 mod cross_entropy;
 mod metrics;

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
     use crate::parameters::InitRng;
 
-    /// Compares with the processor's what `scores` finds on `device`, losses within `tolerance`.
+    /// Compares with the CPU's what `scores` finds on `device`, losses within `tolerance`.
     fn check(device: &Device, tolerance: f64, scores: impl Fn(&Tensor<2>, &Targets) -> Vec<PositionScore>) {
         let mut draw = InitRng::seeded(3);
         let rows = 40;

@@ -46,7 +46,7 @@ pub fn continued(qkv: Tensor<2>, earlier: Earlier, shape: Shape, precision: Prec
     }
 }
 
-/// The operation on the processor: each row is computed as the whole pass computes it.
+/// The operation on the CPU: each row is computed as the whole pass computes it.
 #[derive(Debug)]
 struct ContinuedKernel {
     time: usize,

@@ -1,4 +1,4 @@
-//! Attention on the processor, one head of one game after the other.
+//! Attention on the CPU, one head of one game after the other.
 
 use super::rows::{Columns, add_to_each, add_weighted};
 use super::{Mask, Shape};

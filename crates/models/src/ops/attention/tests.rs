@@ -124,7 +124,7 @@ mod gpu {
     use super::*;
     use crate::testing::assert_gpu_agrees;
 
-    /// Causal attention of games of these lengths on a GPU and on the processor. Padded steps hold NaN.
+    /// Causal attention of games of these lengths on a GPU and on the CPU. Padded steps hold NaN.
     fn agrees(lengths: &[usize], d: usize, layout: Layout, dropout: Option<Dropout>, precision: Precision) {
         agrees_under(Mask::Causal, lengths, d, layout, dropout, precision);
     }

@@ -36,7 +36,7 @@ fn forward(x: &[f32], y: &mut [f32]) {
 #[cube(launch)]
 fn backward(x: &[f32], g: &[f32], for_x: &mut [f32]) {
     if ABSOLUTE_POS < for_x.len() {
-        // As on the processor: beyond this the slope is 0 or 1, and a square could overflow.
+        // As on the CPU: beyond this the slope is 0 or 1, and a square could overflow.
         let mut x = x[ABSOLUTE_POS];
         if x > 1.0e4f32 {
             x = 1.0e4f32;

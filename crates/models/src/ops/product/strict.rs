@@ -14,13 +14,13 @@ use burn::backend::{Autodiff, Backend, DispatchKindConversion, DispatchTensor, T
 use burn::tensor::Tensor;
 
 /// A backend that can multiply without rounding.
-pub trait Strict: Backend {
+pub trait StrictBackend: Backend {
     /// a b for f32 tensors of one rank and with equal axes but the last two.
     fn multiply(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self>;
 }
 
-/// a b, matrix by matrix, and its gradients, by [`Strict::multiply`].
-pub fn product<B: Strict, const D: usize>(a: Tensor<D>, b: Tensor<D>) -> Tensor<D>
+/// a b, matrix by matrix, and its gradients, by [`StrictBackend::multiply`].
+pub fn product<B: StrictBackend, const D: usize>(a: Tensor<D>, b: Tensor<D>) -> Tensor<D>
 where
     DispatchTensor: DispatchKindConversion<B> + DispatchKindConversion<Autodiff<B>>,
 {
@@ -59,7 +59,7 @@ fn with_equal_batches<const D: usize>(a: Tensor<D>, b: Tensor<D>) -> (Tensor<D>,
 #[derive(Debug)]
 struct Node;
 
-impl<B: Strict> Backward<B, 2> for Node {
+impl<B: StrictBackend> Backward<B, 2> for Node {
     type State = (FloatTensor<B>, FloatTensor<B>);
 
     fn backward(self, ops: Ops<Self::State, 2>, gradients: &mut Gradients, _: &mut Checkpointer) {
@@ -81,7 +81,7 @@ fn transposed<B: Backend>(matrices: FloatTensor<B>) -> FloatTensor<B> {
 }
 
 #[cfg(feature = "gpu")]
-impl Strict for burn_cubecl::CubeBackend {
+impl StrictBackend for burn_cubecl::CubeBackend {
     fn multiply(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self> {
         use burn::backend::cubecl::dtype_to_storage_type;
         use burn::tensor::DType;
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use crate::testing::{assert_close, random, values};
 
-    impl Strict for Flex {
+    impl StrictBackend for Flex {
         fn multiply(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self> {
             use burn::backend::ops::FloatTensorOps;
             Flex::float_matmul(a, b)

@@ -46,7 +46,7 @@ fn what_is_no_device_is_refused_where_it_stands_with_what_was_meant() {
     let message = refused(&pipeline(", device: [cpu]"));
     assert!(message.contains("`device` must be auto"), "{message}");
     let message = refused(&pipeline("").replace("stage: parse,", "stage: parse, device: cpu,"));
-    assert!(message.contains("`parse` stages compute on the processor alone"), "{message}");
+    assert!(message.contains("`parse` stages compute on the CPU alone"), "{message}");
     let message = refused("cwm: 1\nstages:\n  a: { stage: command, with: { run: x }, device: cpu }\n");
     assert!(message.contains("a command has no `device`") && message.contains("CUDA_VISIBLE_DEVICES"), "{message}");
     let message = refused(&pipeline(", devise: cpu"));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::attempt::read;
-use super::fault::{Again, Fault};
+use super::fault::{Fault, TransientFault};
 use super::key::ServerKey;
 use super::lines::Lines;
 use super::refusal::{of_status, words_of};
@@ -23,9 +23,9 @@ fn key() -> ServerKey {
 }
 
 #[track_caller]
-fn again(result: Result<Reply, Fault>) -> Again {
+fn again(result: Result<Reply, Fault>) -> TransientFault {
     match result {
-        Err(Fault::Again(again)) => again,
+        Err(Fault::Transient(again)) => again,
         other => panic!("{other:?}"),
     }
 }
@@ -116,7 +116,7 @@ fn statuses_are_told_apart() {
         of_status(&code.to_string(), code, None, after.map(Duration::from_secs), body.as_bytes(), &ServerKey::none())
     };
     for code in [408, 409, 425, 429, 500, 502, 503, 529] {
-        assert!(matches!(of(code, None, ""), Fault::Again(again) if again.is_shared), "{code}");
+        assert!(matches!(of(code, None, ""), Fault::Transient(again) if again.is_shared), "{code}");
     }
     for code in [400, 402, 404, 413, 418, 422] {
         assert!(matches!(of(code, None, "no"), Fault::Fatal(_)), "{code}");
@@ -125,7 +125,9 @@ fn statuses_are_told_apart() {
     let used_up = "{\"error\":{\"message\":\"You exceeded your current quota\",\"code\":\"insufficient_quota\"}}";
     assert!(matches!(of(429, Some(1), used_up), Fault::Fatal(_)));
     let per_minute = "{\"error\":{\"message\":\"You exceeded your current quota: requests per minute\"}}";
-    assert!(matches!(of(429, Some(7), per_minute), Fault::Again(again) if again.after == Some(Duration::from_secs(7))));
+    assert!(
+        matches!(of(429, Some(7), per_minute), Fault::Transient(again) if again.after == Some(Duration::from_secs(7)))
+    );
     assert!(matches!(of(400, None, "{\"error\":{\"message\":\"maximum context length is 8192\"}}"), Fault::TooLong(_)));
     let redirect = of_status("302 Found", 302, Some("http://elsewhere/"), None, b"", &ServerKey::none());
     assert!(

@@ -8,7 +8,7 @@ use cwm_policy::answers::{Notation, Reading, read};
 use cwm_policy::inputs::board::Board;
 
 use super::groups::Group;
-use super::shown::{Answer, Shown, shown};
+use super::shown::{Answer, ShownPosition, shown};
 use crate::papers::board::{Drawings, Piece, SIDE, drawings, placed};
 
 /// Half the width of an arrow's shaft and head, the head's length, in the order of [`KINDS`].
@@ -26,11 +26,11 @@ struct View {
     /// Class, meaning and outline of each kind of arrow.
     key: Vec<(&'static str, &'static str, String)>,
     /// Heading and boards.
-    groups: Vec<(String, Vec<Drawn>)>,
+    groups: Vec<(String, Vec<DrawnBoard>)>,
 }
 
 /// A board.
-struct Drawn {
+struct DrawnBoard {
     /// Ply and side to move.
     heading: String,
     fen: String,
@@ -68,7 +68,7 @@ pub(crate) fn boards(groups: &[Group]) -> Result<Option<Widget>, Failure> {
     Ok(Some(Widget { html, style: STYLE, script: "" }))
 }
 
-fn drawn(shown: Shown) -> Drawn {
+fn drawn(shown: ShownPosition) -> DrawnBoard {
     let asked = shown.asked();
     let turn = if asked.fen.split(' ').nth(1) == Some("b") { "Black" } else { "White" };
     let ply = asked.t.map_or(String::new(), |t| format!("Ply {t}, "));
@@ -82,7 +82,7 @@ fn drawn(shown: Shown) -> Drawn {
         };
         [sign.to_owned(), answer.arm.clone(), visible(answer.text), answer.word().to_owned()]
     };
-    Drawn {
+    DrawnBoard {
         heading: format!("{ply}{turn} to move"),
         fen: visible(&asked.fen),
         pieces: placed(&asked.fen),

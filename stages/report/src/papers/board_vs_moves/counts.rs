@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 /// A number, or a word, that a stage left.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Counted {
+pub(crate) struct CountedValue {
     /// The label of the cell.
     pub(crate) label: String,
     /// The kind of the stage.
@@ -23,7 +23,7 @@ const LONGEST: usize = 100;
 ///
 /// # Errors
 /// A file is no JSON object.
-pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<Counted>, Failure> {
+pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<CountedValue>, Failure> {
     let mut found = Vec::new();
     for input in inputs {
         let text = std::fs::read_to_string(&input.path).map_err(|error| Failure::io("read", &input.path, error))?;
@@ -34,7 +34,7 @@ pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<Counted>, Failure> {
         let label = visible(&input.label.to_string());
         let stage = visible(counts.get("stage").and_then(Value::as_str).unwrap_or_default());
         collect(&counts, "", &mut |what, value| {
-            found.push(Counted { label: label.clone(), stage: stage.clone(), what, value });
+            found.push(CountedValue { label: label.clone(), stage: stage.clone(), what, value });
         });
     }
     Ok(found)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::Failure;
-use cwm_measures::{Comparison, Estimate, Measure, Measured, Run, by_arm};
+use cwm_measures::{ArmChoices, Comparison, Estimate, Measure, Run, by_arm};
 use cwm_page::{Cell, Column, MeanStd, number, visible};
 
 use crate::papers::board_vs_moves::common::{RESAMPLES, SEED};
@@ -84,12 +84,12 @@ impl Group {
 }
 
 /// The labels of an arm's cells.
-fn labels(measured: &Measured) -> Vec<String> {
+fn labels(measured: &ArmChoices) -> Vec<String> {
     measured.labels.iter().map(|label| visible(&label.to_string())).collect()
 }
 
 impl<'a> Member<'a> {
-    pub(crate) fn measured(self) -> &'a Measured {
+    pub(crate) fn measured(self) -> &'a ArmChoices {
         &self.group.compared.arms[self.place]
     }
 
@@ -137,7 +137,7 @@ pub(crate) fn head_columns() -> Vec<Column> {
 pub(crate) fn estimate_cell<'a>(
     found: Option<Estimate>,
     is_rate: bool,
-    arms: impl IntoIterator<Item = &'a Measured>,
+    arms: impl IntoIterator<Item = &'a ArmChoices>,
 ) -> Cell {
     numbers_cell(found, if is_rate { (number::percent, 100.0) } else { (nats, 1.0) }, arms)
 }
@@ -146,7 +146,7 @@ pub(crate) fn estimate_cell<'a>(
 pub(crate) fn difference_cell<'a>(
     found: Option<Estimate>,
     is_rate: bool,
-    arms: impl IntoIterator<Item = &'a Measured>,
+    arms: impl IntoIterator<Item = &'a ArmChoices>,
 ) -> Cell {
     numbers_cell(found, if is_rate { (points, 100.0) } else { (signed_nats, 1.0) }, arms)
 }
@@ -154,7 +154,7 @@ pub(crate) fn difference_cell<'a>(
 fn numbers_cell<'a>(
     found: Option<Estimate>,
     (print, unit): (fn(f64) -> String, f64),
-    arms: impl IntoIterator<Item = &'a Measured>,
+    arms: impl IntoIterator<Item = &'a ArmChoices>,
 ) -> Cell {
     let Some(found) = found else { return Cell::none() };
     let over = MeanStd { mean: found.mean, deviation: None, interval: found.interval };

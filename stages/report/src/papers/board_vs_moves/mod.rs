@@ -1,8 +1,8 @@
 //! "Causal masking on spatial data" (arXiv 2510.27009): is a board or a list of moves the better input for the best move.
 //!
 //! `groups` puts arms on the same positions and keeps the paper's rows apart from the controlled ones, `play` gathers matches,
-//! `curves` and `counts` read what training and data left, and `training` joins them; `boards` draws the positions that `shown` picks; `tables` and `figures` define what is shown, `facts` are the paper's
-//! numbers.
+//! `curves` and `counts` read what training and data left, and `training` joins them; `boards` draws the positions that
+//! `shown` picks; `tables` and `figures` define what is shown, `facts` are the paper's numbers.
 
 mod boards;
 mod common;
@@ -32,9 +32,9 @@ pub(crate) struct BoardVsMoves;
 /// What was measured.
 pub(crate) struct Measurements {
     groups: Vec<groups::Group>,
-    played: Vec<play::Played>,
+    played: Vec<play::ArmGames>,
     curves: Vec<curves::Curve>,
-    counts: Vec<counts::Counted>,
+    counts: Vec<counts::CountedValue>,
 }
 
 impl Paper for BoardVsMoves {

@@ -15,7 +15,7 @@ pub(crate) const PAPERS_RULES: &str = "the paper's";
 
 /// The games of one arm under the same rules.
 #[derive(Clone, Debug)]
-pub(crate) struct Played {
+pub(crate) struct ArmGames {
     pub(crate) arm: Arm,
     /// `attempts` or `mask`; empty where no model plays.
     pub(crate) legality: String,
@@ -26,7 +26,7 @@ pub(crate) struct Played {
     /// Label, name and digest of each match's engine, where it had one.
     pub(crate) engines: Vec<[String; 3]>,
     /// By opponent, levels first.
-    pub(crate) against: BTreeMap<Opponent, Vec<Against>>,
+    pub(crate) against: BTreeMap<Opponent, Vec<ArmGame>>,
 }
 
 /// Who played against the arm.
@@ -40,7 +40,7 @@ pub(crate) enum Opponent {
 
 /// A game.
 #[derive(Clone, Debug)]
-pub(crate) struct Against {
+pub(crate) struct ArmGame {
     /// The file and the number of its pair, by which games are resampled.
     pub(crate) pair: (usize, u64),
     pub(crate) is_white: bool,
@@ -59,7 +59,7 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    pub(crate) fn of<'a>(games: impl IntoIterator<Item = &'a Against>) -> Self {
+    pub(crate) fn of<'a>(games: impl IntoIterator<Item = &'a ArmGame>) -> Self {
         let mut results = Results::default();
         for game in games {
             let count = match game.score {
@@ -102,8 +102,8 @@ impl Opponent {
     }
 }
 
-impl Played {
-    /// The columns of [`Played::head`].
+impl ArmGames {
+    /// The columns of [`ArmGames::head`].
     pub(crate) fn columns() -> Vec<Column> {
         ["Rules", "Arm", "Size", "Legality", "Repetition"].map(|name| Column::text(name).naming_rows()).into()
     }
@@ -133,10 +133,10 @@ impl Played {
 }
 
 /// The mean score of games, with an interval over pairs.
-pub(crate) fn score(games: &[Against]) -> Option<Estimate> {
-    let mut games: Vec<&Against> = games.iter().collect();
+pub(crate) fn score(games: &[ArmGame]) -> Option<Estimate> {
+    let mut games: Vec<&ArmGame> = games.iter().collect();
     games.sort_by_key(|game| game.pair);
-    let pairs: Vec<&[&Against]> = games.chunk_by(|one, next| one.pair == next.pair).collect();
+    let pairs: Vec<&[&ArmGame]> = games.chunk_by(|one, next| one.pair == next.pair).collect();
     let values = pairs.iter().enumerate().flat_map(|(place, pair)| pair.iter().map(move |game| (place, game.score)));
     Resamples::draw(pairs.len(), RESAMPLES, SEED).estimate(values)
 }
@@ -146,15 +146,15 @@ pub(crate) fn score(games: &[Against]) -> Option<Estimate> {
 ///
 /// # Errors
 /// A file is no file of matches.
-pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<Played>, Failure> {
-    let mut all: BTreeMap<(bool, Arm, String, String), Played> = BTreeMap::new();
+pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<ArmGames>, Failure> {
+    let mut all: BTreeMap<(bool, Arm, String, String), ArmGames> = BTreeMap::new();
     for (file, input) in inputs.iter().enumerate() {
         let matches = Matches::open(&input.path)?;
         let Players { first, second, legality, repetition, engine } = matches.description().clone();
         let arm = Arm::new(first.arm.as_deref().unwrap_or(&first.kind), first.size.as_deref().unwrap_or_default(), "");
         let (legality, repetition) = (legality.unwrap_or_default(), repetition.unwrap_or_default());
         let new =
-            Played { arm, legality, repetition, labels: Vec::new(), engines: Vec::new(), against: BTreeMap::new() };
+            ArmGames { arm, legality, repetition, labels: Vec::new(), engines: Vec::new(), against: BTreeMap::new() };
         // Those by the paper's rules come last.
         let key = (new.is_papers(), new.arm.clone(), new.legality.clone(), new.repetition.clone());
         let played = all.entry(key).or_insert(new);
@@ -163,7 +163,7 @@ pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<Played>, Failure> {
         played.labels.push(label);
         for game in matches {
             let game = game?;
-            let against = Against {
+            let against = ArmGame {
                 pair: (file, game.pair),
                 is_white: game.first_white,
                 score: game.score,

@@ -2,7 +2,7 @@
 
 use cwm_choices::Correctness;
 use cwm_encoding::PlainMove;
-use cwm_measures::Asked;
+use cwm_measures::AskedPosition;
 use cwm_page::visible;
 
 use super::groups::Group;
@@ -12,7 +12,7 @@ const SHOWN: usize = 12;
 
 /// A position, and what the arms of its group chose.
 #[derive(Clone, Copy)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct ShownPosition<'a> {
     group: &'a Group,
     place: usize,
 }
@@ -27,17 +27,17 @@ pub(crate) struct Answer<'a> {
 }
 
 /// Positions of a group at equal distances when sorted by ply, so that nobody selected them.
-pub(crate) fn shown(group: &Group) -> impl Iterator<Item = Shown<'_>> {
+pub(crate) fn shown(group: &Group) -> impl Iterator<Item = ShownPosition<'_>> {
     let asked = &group.compared.asked;
     let mut places: Vec<usize> = (0..asked.len()).collect();
     places.sort_by_key(|place| (asked[*place].t, asked[*place].record));
     let shown = SHOWN.min(places.len());
-    (0..shown).map(move |nth| Shown { group, place: places[(2 * nth + 1) * places.len() / (2 * shown)] })
+    (0..shown).map(move |nth| ShownPosition { group, place: places[(2 * nth + 1) * places.len() / (2 * shown)] })
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ShownPosition<'a> {
     /// The position.
-    pub(crate) fn asked(self) -> &'a Asked {
+    pub(crate) fn asked(self) -> &'a AskedPosition {
         &self.group.compared.asked[self.place]
     }
 

@@ -1,12 +1,12 @@
 //! The first lines of the chapter.
 
-use cwm_page::number::count;
+use cwm_page::number::{count, plural};
 use cwm_rating::{Rating, likeliest};
 
 use super::Measurements;
 use super::facts::Facts;
 use super::groups::{Group, Kind, Member, members};
-use super::play::{Opponent, Played, Results};
+use super::play::{ArmGames, Opponent, Results};
 use super::tables::{MASKS, answers_in_several_tokens};
 
 /// The source of the numbers beside ours.
@@ -25,8 +25,6 @@ pub(crate) fn sentence(measured: &Measurements) -> String {
     let arms = unique(members(&measured.groups).map(|member| member.name()).chain(played).collect());
     let positions: usize = measured.groups.iter().map(|group| group.compared.asked.len()).sum();
     let games: usize = measured.played.iter().flat_map(|played| played.against.values()).map(Vec::len).sum();
-    let plural =
-        |number: usize, one: &str| format!("{} {one}{}", count(number as u64), if number == 1 { "" } else { "s" });
     format!(
         "Is the board or the list of moves the better input for the best move in chess, and what does a causal mask cost? This page \
          compares {}, on {} and in {}.",
@@ -100,7 +98,7 @@ fn unique(mut names: Vec<String>) -> Vec<String> {
     names
 }
 
-fn is_bound(played: &Played, facts: &Facts) -> bool {
+fn is_bound(played: &ArmGames, facts: &Facts) -> bool {
     let levels = played.against.iter().filter_map(|(opponent, games)| match opponent {
         Opponent::Level(level) => Some(Results::of(games).at(facts.level(*level)?)),
         Opponent::Other(_) => None,

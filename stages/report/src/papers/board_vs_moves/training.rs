@@ -3,7 +3,7 @@
 use cwm_choices::Chooser;
 use serde_json::Value;
 
-use super::counts::Counted;
+use super::counts::CountedValue;
 
 /// What is known of a training.
 #[derive(Clone, Copy)]
@@ -16,7 +16,7 @@ pub(crate) struct Training<'a> {
 impl<'a> Training<'a> {
     /// Of this model. Its sequences are those of the stages `encode` with its form and as many rows, if all of these counted
     /// the same.
-    pub(crate) fn new(chooser: &'a Chooser, counts: &[Counted]) -> Self {
+    pub(crate) fn new(chooser: &'a Chooser, counts: &[CountedValue]) -> Self {
         let form = chooser.form.as_deref();
         let rows = chooser.training.get("rows").and_then(Value::as_u64);
         let mut found: Vec<(u64, u64)> = Vec::new();

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use cwm_contract::Label;
 use cwm_page::visible;
 
-use crate::papers::chess_world_model::read::bins::Scored;
+use crate::papers::chess_world_model::read::bins::ScoredCell;
 
 /// Families in the paper's order (Tables 4 and 8) and its names; the one that the paper does not report last.
 const FAMILIES: [(&str, &str); 8] = [
@@ -45,7 +45,7 @@ impl Model {
     }
 
     /// The model of a scored cell.
-    pub(crate) fn of(scored: &Scored) -> Self {
+    pub(crate) fn of(scored: &ScoredCell) -> Self {
         Model::new(&visible(&scored.label), &visible(&scored.family), &visible(&scored.size))
     }
 

@@ -6,7 +6,7 @@ use cwm_contract::{Failure, Label};
 use cwm_page::{MeanStd, visible};
 
 use crate::papers::chess_world_model::model::Model;
-use crate::papers::chess_world_model::read::bins::{Bins, OverallRow, PrefixRow, Scored};
+use crate::papers::chess_world_model::read::bins::{Bins, OverallRow, PrefixRow, ScoredCell};
 use crate::papers::chess_world_model::settings::Settings;
 use crate::papers::chess_world_model::test_set::TestSet;
 use crate::papers::chess_world_model::training::{BEST, DIVERGED, Departures, Training, trainings};
@@ -180,11 +180,11 @@ impl Results {
         &self,
         keys: &Keys,
         rows: &'a [Row],
-        read: impl Fn(&'a Row) -> (&'a Scored, Rest),
+        read: impl Fn(&'a Row) -> (&'a ScoredCell, Rest),
     ) -> Result<Vec<((usize, usize), Vec<&'a Row>)>, Failure> {
         let mut groups: BTreeMap<_, Vec<&Row>> = BTreeMap::new();
         for row in rows {
-            let (Scored { label, .. }, rest) = read(row);
+            let (ScoredCell { label, .. }, rest) = read(row);
             let place = keys.get(label).and_then(|(model, test)| {
                 Some((self.models.iter().position(|known| known == model)?, self.test(test)?))
             });

@@ -20,13 +20,13 @@ pub(crate) fn summary_sentence(results: &Results) -> String {
     let families: BTreeSet<&str> = models.iter().map(|model| model.family.as_str()).collect();
     let verb = if models.len() == 1 { "knows" } else { "know" };
     let models = match families.iter().collect::<Vec<_>>().as_slice() {
-        [family] => plural(models.len(), &format!("{} model", family_name(family))),
-        families => format!("{} of {} families", plural(models.len(), "model"), families.len()),
+        [family] => number::plural(models.len(), &format!("{} model", family_name(family))),
+        families => format!("{} of {} families", number::plural(models.len(), "model"), families.len()),
     };
     format!(
         "This page shows how well {models} ({}{}) {verb} the whole position after every move of a chess game from the \
          game's moves alone, on {}.",
-        plural(trainings.len(), "training"),
+        number::plural(trainings.len(), "training"),
         learned(results),
         tested(results)
     )
@@ -53,7 +53,7 @@ pub(crate) fn warnings(results: &Results) -> Vec<String> {
 /// Returns the warning of trainings that diverged, if any did.
 fn diverged(results: &Results) -> Option<String> {
     let diverged = results.trainings.iter().filter(|training| training.diverged).count();
-    let all = plural(results.trainings.len(), "training");
+    let all = number::plural(results.trainings.len(), "training");
     (diverged > 0).then(|| {
         format!(
             "{diverged} of {all} diverged: after too many steps without a finite loss it ended early, and its last good \
@@ -121,10 +121,6 @@ fn range(values: &[f64]) -> Option<String> {
         false => format!("{value:.2}"),
     };
     Some(if low == high { print(low) } else { format!("{} to {}", print(low), print(high)) })
-}
-
-fn plural(number: usize, one: &str) -> String {
-    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use cwm_findings::{Finding, Kind};
 use cwm_page::visible;
 
 /// A finding.
-pub(super) struct Measured {
+pub(super) struct MeasuredFinding {
     /// The label of the pipeline's cell.
     pub(super) label: String,
     /// Its texts are safe to show.
@@ -16,7 +16,7 @@ pub(super) struct Measured {
 ///
 /// # Errors
 /// A file is no file of findings.
-pub(super) fn read(inputs: &[GroupInput]) -> Result<Vec<Measured>, Failure> {
+pub(super) fn read(inputs: &[GroupInput]) -> Result<Vec<MeasuredFinding>, Failure> {
     let mut found = Vec::new();
     for input in inputs {
         let label = visible(&input.label.to_string());
@@ -24,14 +24,14 @@ pub(super) fn read(inputs: &[GroupInput]) -> Result<Vec<Measured>, Failure> {
             finding.model = visible(&finding.model);
             finding.network = visible(&finding.network);
             finding.names.values_mut().for_each(|text| *text = visible(text));
-            found.push(Measured { label: label.clone(), finding });
+            found.push(MeasuredFinding { label: label.clone(), finding });
         }
     }
     Ok(found)
 }
 
 /// Those of one kind.
-pub(super) fn of_kind(found: &[Measured], kind: Kind) -> impl Iterator<Item = &Finding> {
+pub(super) fn of_kind(found: &[MeasuredFinding], kind: Kind) -> impl Iterator<Item = &Finding> {
     found.iter().map(|measured| &measured.finding).filter(move |finding| finding.kind == kind)
 }
 

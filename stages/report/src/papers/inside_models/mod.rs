@@ -1,7 +1,8 @@
 //! "Exploring the Limits of Probes for Latent Representation Edits in GPT Models" (AI 2026, 7(3), 92): what a model's layers hold of
 //! the board, and whether one can write into it.
 //!
-//! `measured` reads findings, `tables` lists the tables and `table` makes any of them, `figures` draws, `facts` are the paper's numbers.
+//! `measured` reads findings, `tables` lists the tables and `table` makes any of them, `figures` draws, `facts` are the
+//! paper's numbers.
 
 mod facts;
 mod figures;
@@ -15,7 +16,7 @@ use cwm_page::{Block, Chapter, Section, number};
 use crate::Config;
 use crate::papers::Paper;
 use facts::Facts;
-use measured::Measured;
+use measured::MeasuredFinding;
 
 /// The paper.
 pub(crate) struct InsideModels;
@@ -54,7 +55,7 @@ const NOTE: &str = "Beside our numbers stand those of \"Exploring the Limits of 
      (AI 2026, 7(3), 92) and of its preprint, as printed in their texts; our copy lacks the numbers of Tables 2 to 6 and Figure 2. The \
      paper's model has 12 layers, 768 channels and 94 million games, so small models are not expected to reach its numbers.";
 
-fn summary(found: &[Measured]) -> String {
+fn summary(found: &[MeasuredFinding]) -> String {
     let mut models: Vec<&str> = found.iter().map(|found| found.finding.model.as_str()).collect();
     models.sort_unstable();
     models.dedup();
@@ -68,7 +69,7 @@ fn summary(found: &[Measured]) -> String {
 }
 
 /// What a reader should know before any number.
-fn warnings(found: &[Measured]) -> Vec<String> {
+fn warnings(found: &[MeasuredFinding]) -> Vec<String> {
     let mut warnings = vec!["Each model was trained with one seed. Intervals are over games.".to_owned()];
     if found.iter().all(|found| found.finding.network == "trained") {
         warnings.push(
@@ -80,7 +81,7 @@ fn warnings(found: &[Measured]) -> Vec<String> {
 }
 
 /// Every section, whether anything was measured for it or not.
-fn sections(found: &[Measured], facts: &Facts) -> Vec<Section> {
+fn sections(found: &[MeasuredFinding], facts: &Facts) -> Vec<Section> {
     let table = |spec: &table::Spec| Block::Table(table::table(spec, found, facts));
     let probes = vec![
         Block::Figure(figures::accuracy(found)),

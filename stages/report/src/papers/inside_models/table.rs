@@ -4,7 +4,7 @@ use cwm_findings::{Finding, Kind};
 use cwm_page::{Cell, Column, Interval, Row, RowKind, Table, number};
 
 use super::facts::Facts;
-use super::measured::Measured;
+use super::measured::MeasuredFinding;
 
 /// A table.
 pub(super) struct Spec {
@@ -22,11 +22,11 @@ pub(super) struct Spec {
     /// What the values are over.
     pub(super) over: &'static str,
     /// The paper's rows.
-    pub(super) printed: &'static [Printed],
+    pub(super) printed: &'static [PrintedRow],
 }
 
 /// A row of the paper.
-pub(super) struct Printed {
+pub(super) struct PrintedRow {
     /// What the row is of, by the names of the table's columns, `layer` included.
     pub(super) names: &'static [(&'static str, &'static str)],
     /// Values: by name, place, row and column of the fact.
@@ -34,12 +34,13 @@ pub(super) struct Printed {
 }
 
 /// The table; without rows where nothing was found.
-pub(super) fn table(spec: &Spec, found: &[Measured], facts: &Facts) -> Table {
-    let is_row = |measured: &&Measured| measured.finding.kind == spec.kind && (spec.keep)(&measured.finding);
+pub(super) fn table(spec: &Spec, found: &[MeasuredFinding], facts: &Facts) -> Table {
+    let is_row = |measured: &&MeasuredFinding| measured.finding.kind == spec.kind && (spec.keep)(&measured.finding);
     // Cells that differ in other things, such as the method, have some rows in common: the majority class.
-    let is_first = |(at, measured): &(usize, &Measured)| found[..*at].iter().all(|one| one.finding != measured.finding);
+    let is_first =
+        |(at, measured): &(usize, &MeasuredFinding)| found[..*at].iter().all(|one| one.finding != measured.finding);
     let rows = found.iter().enumerate().filter(|(_, measured)| is_row(measured)).filter(is_first);
-    let rows: Vec<&Measured> = rows.map(|(_, measured)| measured).collect();
+    let rows: Vec<&MeasuredFinding> = rows.map(|(_, measured)| measured).collect();
     let any = |has: &dyn Fn(&Finding) -> bool| rows.iter().any(|row| has(&row.finding));
     let names: Vec<_> = spec.names.iter().filter(|(name, _)| any(&|row| !row.named(name).is_empty())).collect();
     let values: Vec<_> = spec.values.iter().filter(|(value, _)| any(&|row| row.get(value).is_some())).collect();
@@ -52,7 +53,7 @@ pub(super) fn table(spec: &Spec, found: &[Measured], facts: &Facts) -> Table {
     columns.extend(values.iter().map(|(_, heading)| Column::number(heading)));
     columns.push(Column::number(spec.over));
 
-    let ours = |measured: &&Measured| {
+    let ours = |measured: &&MeasuredFinding| {
         let (Finding { model, network, layer, n, .. }, finding) = (&measured.finding, &measured.finding);
         let mut cells = vec![Cell::text(model), Cell::text(network)];
         cells.extend(has_layers.then(|| layer.map_or(Cell::text("all"), |layer| Cell::count(u64::from(layer)))));
@@ -63,7 +64,7 @@ pub(super) fn table(spec: &Spec, found: &[Measured], facts: &Facts) -> Table {
         cells.push(Cell::count(*n));
         vec![Row::ours(cells)]
     };
-    let papers = |printed: &Printed| {
+    let papers = |printed: &PrintedRow| {
         let named = |name: &str| text(printed.names.iter().find(|(of, _)| *of == name).map_or("", |(_, text)| text));
         let mut cells = vec![Cell::text("GPT d768/l12"), Cell::text("trained")];
         cells.extend(has_layers.then(|| named("layer")));

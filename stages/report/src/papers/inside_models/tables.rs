@@ -3,7 +3,7 @@
 use cwm_findings::Kind;
 
 use super::measured::is_over_all;
-use super::table::{Printed, Spec};
+use super::table::{PrintedRow, Spec};
 
 const PROBE_NAMES: [(&str, &str); 6] = [
     ("target", "Target"),
@@ -63,7 +63,7 @@ pub(super) const LEGALITY: Spec = Spec {
         ("accuracy", "Accuracy"),
     ],
     over: "Positions",
-    printed: &[Printed { names: &[("of", "all")], values: &[("legal", ["Table 2", "GPT", "legal move rate"])] }],
+    printed: &[PrintedRow { names: &[("of", "all")], values: &[("legal", ["Table 2", "GPT", "legal move rate"])] }],
 };
 
 /// Table 3.
@@ -150,7 +150,7 @@ pub(super) const ALIGNMENT: Spec = Spec {
         ("sigma", "sd between"),
     ],
     over: "Classes",
-    printed: &[Printed {
+    printed: &[PrintedRow {
         names: &[("layer", "early"), ("same", "placement"), ("sequences", "ends")],
         values: &[("d", ["Table 6", "early layers", "Cohen's d (about; lower end)"])],
     }],
@@ -171,7 +171,7 @@ pub(super) const EDITS: Spec = Spec {
     values: &EDIT_VALUES,
     over: "Edits",
     printed: &[
-        Printed {
+        PrintedRow {
             names: &[("intervention", "none")],
             values: &[
                 ("original", ["Figure 5", "none", "original mean"]),
@@ -180,25 +180,25 @@ pub(super) const EDITS: Spec = Spec {
                 ("target_sd", ["Figure 6", "none", "target sd"]),
             ],
         },
-        Printed {
+        PrintedRow {
             names: &[("intervention", "random")],
             values: &[("same_argmax", ["Figure 5", "random", "argmax equals none"])],
         },
-        Printed {
+        PrintedRow {
             names: &[("intervention", "patch")],
             values: &[
                 ("original", ["Figure 5", "patch", "original mean"]),
                 ("future", ["Figure 5", "patch", "future mean"]),
             ],
         },
-        Printed {
+        PrintedRow {
             names: &[("intervention", "probe")],
             values: &[
                 ("target", ["Figure 5", "probe", "target mean"]),
                 ("same_argmax", ["Figure 5", "probe", "argmax equals none"]),
             ],
         },
-        Printed {
+        PrintedRow {
             names: &[("intervention", "sae_probe, cd_probe")],
             values: &[("target", ["Figure 6", "SAE-based edits", "target mean"])],
         },
@@ -251,7 +251,7 @@ pub(super) const CASES: Spec = Spec {
         ("after_d2", "d2 after"),
     ],
     over: "Cases",
-    printed: &[Printed {
+    printed: &[PrintedRow {
         names: &[("case", "e2e4 d7d5")],
         values: &[
             ("before_e4", ["Figure 4", "e2e4 d7d5", "mass of e4 takes d5 before"]),

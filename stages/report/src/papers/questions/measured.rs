@@ -12,7 +12,7 @@ use super::is_question;
 
 /// Everything that was measured. All texts are safe to show.
 #[derive(Default)]
-pub(super) struct Measured {
+pub(super) struct Measurements {
     /// The best first.
     pub(super) players: Vec<Player>,
     /// Pairs of runs of one `grade`, with its label.
@@ -37,13 +37,13 @@ pub(super) struct Player {
     tasks: Vec<Tally>,
 }
 
-impl Measured {
+impl Measurements {
     /// Reads all folders.
     ///
     /// # Errors
     /// A folder is none of tallies, or has a run that it does not describe.
     pub(super) fn read(inputs: &[GroupInput]) -> Result<Self, Failure> {
-        let mut measured = Measured::default();
+        let mut measured = Measurements::default();
         for input in inputs {
             let label = visible(&input.label.to_string());
             measured.add(label, Tallies::read(&input.path)?)?;

@@ -1,7 +1,7 @@
 //! "ChessQA: Evaluating Large Language Models for Chess Understanding" (arXiv 2510.23948): what a language model understands of chess.
 //!
-//! `measured` reads tallies, `tables` and `figures` define what is shown, `facts` are the paper's numbers, and `failures` shows answers
-//! that are not correct.
+//! `measured` reads tallies, `tables` and `figures` define what is shown, `facts` are the paper's numbers, and
+//! `failures` shows answers that are not correct.
 
 pub(crate) mod facts;
 mod failures;
@@ -15,7 +15,7 @@ use cwm_page::{Block, Chapter, Section, number};
 use crate::Config;
 use crate::papers::Paper;
 use facts::Facts;
-use measured::Measured;
+use measured::Measurements;
 
 /// The paper.
 pub(crate) struct Questions;
@@ -46,7 +46,7 @@ impl Paper for Questions {
     }
 
     fn chapter(&self, context: &Context, config: &Config) -> Result<Option<Chapter>, Failure> {
-        let measured = Measured::read(context.group("tallies"))?;
+        let measured = Measurements::read(context.group("tallies"))?;
         let failures = failures::failures(context, config.answer_bytes)?;
         if measured.players.is_empty() && failures.is_none() {
             return Ok(None);
@@ -73,7 +73,8 @@ const NOTE: &str = "Beside our numbers stand those of \"ChessQA: Evaluating Larg
      where a run has the paper's name (a star marks reasoning) and was asked the published items; elsewhere the paper's rows stand by \
      themselves. Most numbers of its figures are in pictures alone, which our copy lacks.";
 
-/// Returns true of a category of this paper, and of one that no paper of ours has. Answers of judges are no answers to questions of chess.
+/// Returns true of a category of this paper, and of one that no paper of ours has. Answers of judges are no answers to
+/// questions of chess.
 fn is_question(category: &str) -> bool {
     ![cwm_reasoning::CATEGORY, cwm_reasoning::JUDGES].contains(&category)
 }
@@ -83,21 +84,19 @@ fn id(name: &str) -> String {
     format!("questions-{name}")
 }
 
-fn summary(measured: &Measured) -> String {
-    let plural =
-        |count: usize, one: &str| format!("{} {one}{}", number::count(count as u64), if count == 1 { "" } else { "s" });
+fn summary(measured: &Measurements) -> String {
     let items: u64 = measured.items.iter().map(|(_, count)| count.items).sum();
     format!(
         "What does a language model understand of chess: rules, patterns, short calculation, judgement and commentary? This page has {} on {} \
          items of {}.",
-        plural(measured.players.len(), "run"),
+        number::plural(measured.players.len(), "run"),
         number::count(items),
-        plural(measured.items.len(), "task"),
+        number::plural(measured.items.len(), "task"),
     )
 }
 
 /// What a reader should know before any number.
-fn warnings(measured: &Measured) -> Vec<String> {
+fn warnings(measured: &Measurements) -> Vec<String> {
     let mut warnings = vec![
         "An answer is correct if it is the published key, by the published rule; it is sound if a chess player who follows the prompt would be \
          right. Intervals are over items within tasks."
@@ -120,7 +119,7 @@ fn warnings(measured: &Measured) -> Vec<String> {
 }
 
 /// The sections of what was measured, whether there is anything for them or not.
-fn sections(measured: &Measured, facts: &Facts) -> Vec<Section> {
+fn sections(measured: &Measurements, facts: &Facts) -> Vec<Section> {
     let accuracy = vec![
         Block::Figure(figures::accuracy(measured, facts)),
         Block::Table(tables::categories(measured, facts)),

@@ -13,11 +13,11 @@ use crate::papers::shown_answers::beginning;
 #[derive(Template)]
 #[template(path = "reasoning/examples.html")]
 struct View {
-    examples: Vec<Shown>,
+    examples: Vec<ShownExample>,
 }
 
 /// An example, safe to show.
-struct Shown {
+struct ShownExample {
     source: String,
     id: String,
     /// The role and the text of each message.
@@ -42,7 +42,7 @@ pub(super) fn examples(context: &Context) -> Result<Option<Widget>, Failure> {
 }
 
 /// The first example of a file; nothing of an empty one.
-fn first(input: &GroupInput) -> Result<Option<Shown>, Failure> {
+fn first(input: &GroupInput) -> Result<Option<ShownExample>, Failure> {
     let failed = |error| Failure::io("read", &input.path, error);
     let mut line = String::new();
     BufReader::new(File::open(&input.path).map_err(failed)?).read_line(&mut line).map_err(failed)?;
@@ -56,7 +56,7 @@ fn first(input: &GroupInput) -> Result<Option<Shown>, Failure> {
         };
         (who, beginning(content))
     };
-    Ok(example.map(|example| Shown {
+    Ok(example.map(|example| ShownExample {
         source,
         id: visible(&example.id),
         messages: example.messages.iter().map(shown).collect(),

@@ -4,7 +4,7 @@ use cwm_contract::{Context, Failure};
 use cwm_measures::{Estimate, GradeMeasure, GradedRuns, Resampling};
 use cwm_page::visible;
 
-use super::measured::{Measured, PREDICT, Phase, is_lenient};
+use super::measured::{Measurements, PREDICT, Phase, is_lenient};
 
 /// Resamples of each interval, and the seed of their draws.
 const RESAMPLES: u64 = 1_000;
@@ -27,7 +27,7 @@ pub(super) struct Gain {
 ///
 /// # Errors
 /// A file is none of grades, or two have the same run.
-pub(super) fn gains(context: &Context, measured: &Measured) -> Result<Vec<Gain>, Failure> {
+pub(super) fn gains(context: &Context, measured: &Measurements) -> Result<Vec<Gain>, Failure> {
     let mut graded = GradedRuns::default();
     for input in context.group("grades").iter().filter(|input| !is_lenient(&input.label)) {
         graded.add(&input.path)?;

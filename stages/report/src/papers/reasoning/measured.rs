@@ -20,7 +20,7 @@ pub(super) const TASKS: [&str; 4] = [PREDICT, BEST, WORST, LEGAL];
 
 /// Everything that was measured. All texts are safe to show.
 #[derive(Default)]
-pub(super) struct Measured {
+pub(super) struct Measurements {
     /// In the paper's order, then by name.
     pub(super) experiments: Vec<Experiment>,
     /// Runs whose answers were read leniently.
@@ -125,14 +125,14 @@ fn hallucination(measure: &Measure) -> Option<Measure> {
     })
 }
 
-impl Measured {
+impl Measurements {
     /// Reads tallies and mixtures; items, where they are given, show whether they are the published ones.
     ///
     /// # Errors
     /// An input cannot be read.
     pub(super) fn read(context: &Context, facts: &Facts) -> Result<Self, Failure> {
         let items = items(context)?;
-        let mut measured = Measured { published: published(items.values()), ..Measured::default() };
+        let mut measured = Measurements { published: published(items.values()), ..Measurements::default() };
         for input in context.group("tallies") {
             let label = visible(&input.label.to_string());
             measured.add(&label, Tallies::read(&input.path)?, is_lenient(&input.label), facts);

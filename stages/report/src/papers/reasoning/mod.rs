@@ -24,7 +24,7 @@ use crate::papers::Paper;
 use curves::Curve;
 use facts::Facts;
 use gains::Gain;
-use measured::{Measured, TASKS};
+use measured::{Measurements, TASKS};
 
 /// The paper.
 pub(crate) struct Reasoning;
@@ -52,7 +52,7 @@ impl Paper for Reasoning {
 
     fn chapter(&self, context: &Context, config: &Config) -> Result<Option<Chapter>, Failure> {
         let facts = Facts::load();
-        let measured = Measured::read(context, &facts)?;
+        let measured = Measurements::read(context, &facts)?;
         let answers = answers::answers(context, config.answer_bytes)?;
         let examples = examples::examples(context)?;
         if measured.is_empty() && answers.is_none() && measured.mixtures.is_empty() && examples.is_none() {
@@ -89,19 +89,18 @@ fn id(name: &str) -> String {
     format!("reasoning-{name}")
 }
 
-fn summary(measured: &Measured) -> String {
-    let plural = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+fn summary(measured: &Measurements) -> String {
     let pairs = 2 * measured.experiments.iter().filter(|one| one.before.is_some() && one.after.is_some()).count();
     format!(
         "What must a model be fine-tuned on so that reinforcement learning makes it reason: better moves, fewer false statements, an answer \
          that follows from what was written before? This page has {} of models and players; of these, {} are models before and after reinforcement learning.",
-        plural(measured.runs().count(), "run"),
+        number::plural(measured.runs().count(), "run"),
         pairs,
     )
 }
 
 /// What a reader should know before any number.
-fn warnings(measured: &Measured) -> Vec<String> {
+fn warnings(measured: &Measurements) -> Vec<String> {
     let mut warnings = vec![
         "Rewards are exact: each legal move has the win probability that an engine gives it. Intervals are over items. Whether a claim is true \
          is decided by rule, in the position of the item: the later moves of a line count as false if they are not legal there, unless `grade` \
@@ -126,7 +125,7 @@ fn warnings(measured: &Measured) -> Vec<String> {
 
 /// The sections of what was measured, whether there is anything for them or not.
 fn sections(
-    measured: &Measured,
+    measured: &Measurements,
     gains: &[Gain],
     curves: &[Curve],
     examples: Option<Widget>,

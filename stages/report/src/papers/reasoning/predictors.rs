@@ -3,7 +3,7 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::facts::Facts;
-use super::measured::{BEST, LEGAL, Measured, PREDICT, Phase, Player, WORST};
+use super::measured::{BEST, LEGAL, Measurements, PREDICT, Phase, Player, WORST};
 
 /// A measure, its task, and its column in the paper's tables.
 pub(super) struct Predictor {
@@ -62,7 +62,7 @@ pub(super) struct Line {
 }
 
 /// Points and lines of every predictor, of our runs and of the paper's tables.
-pub(super) fn predictors(measured: &Measured, facts: &Facts) -> Vec<Points> {
+pub(super) fn predictors(measured: &Measurements, facts: &Facts) -> Vec<Points> {
     let ours = measured.experiments.iter().filter(|experiment| !experiment.alone);
     let ours: Vec<_> =
         ours.filter_map(|one| Some((one.name.clone(), one.of(Phase::Before)?, one.of(Phase::After)?))).collect();
@@ -144,7 +144,7 @@ mod tests {
     /// Of the paper's own tables: 12 models.
     #[test]
     fn the_papers_tables_have_points() {
-        let points = predictors(&Measured::default(), &Facts::load());
+        let points = predictors(&Measurements::default(), &Facts::load());
         assert!(points.iter().all(|points| points.source == Source::Paper && points.points.len() == 12));
         assert_eq!(points.len(), 8);
     }

@@ -37,7 +37,7 @@ fn grade(run: &Run, id: &str, extracted: &str) -> Grade {
 fn page(folder: &Path, run_of: &Run, question: &str, answers: &[(&str, &str)], bytes: i128) -> String {
     let [items, graded, answered] = ["items", "grades", "answers"].map(|name| folder.join(name));
     std::fs::write(&items, answers.iter().map(|(id, _)| item(id, question)).collect::<String>()).unwrap();
-    let mut writer = GradesWriter::create(&graded, &Graded::default()).unwrap();
+    let mut writer = GradesWriter::create(&graded, &GradesDescription::default()).unwrap();
     for (id, response) in answers {
         writer.push(grade(run_of, id, response.rsplit(' ').next().unwrap_or_default())).unwrap();
     }

@@ -5,7 +5,9 @@ mod tables;
 
 use std::path::{Path, PathBuf};
 
-use cwm_answers::{Answer, AnswersWriter, Grade, Graded, GradesWriter, ItemCount, PairTally, Run, Tallies, Tally};
+use cwm_answers::{
+    Answer, AnswersWriter, Grade, GradesDescription, GradesWriter, ItemCount, PairTally, Run, Tallies, Tally,
+};
 use cwm_contract::testing::Trial;
 
 use super::{label, lines, names, read, run};
@@ -60,14 +62,15 @@ fn tally(run: &Run, correct: u64) -> Tally {
     }
 }
 
-/// Tallies of these runs with their numbers of correct answers of 100, overall and in each category; of the published items, or of others.
+/// Tallies of these runs with their numbers of correct answers of 100, overall and in each category; of the published
+/// items, or of others.
 fn tallies(runs: &[(Run, u64)], published: bool) -> Tallies {
     let digest = |digest: &str| if published { digest.to_owned() } else { "0".repeat(64) };
     let mut tallies = Tallies {
-        graded: Graded {
+        graded: GradesDescription {
             runs: runs.iter().map(|(run, _)| (run.full_name(), run.clone())).collect(),
             items: PUBLISHED.iter().map(|(category, known)| ((*category).to_owned(), digest(known))).collect(),
-            ..Graded::default()
+            ..GradesDescription::default()
         },
         ..Tallies::default()
     };

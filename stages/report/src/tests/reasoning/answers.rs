@@ -33,7 +33,7 @@ fn trial_with(folder: &Path, answers: &[(String, [Answer; 2])], rule: ClaimRule,
     std::fs::write(&items, lines).unwrap();
     let runs = ["before[data=a]", "after[data=a]"];
     let mut trial = trial_of(folder, &tallies_of(runs.iter().flat_map(|run| measures(run, 0.5)).collect()));
-    let mut grades = GradesWriter::create(&graded, &Graded::default()).unwrap();
+    let mut grades = GradesWriter::create(&graded, &GradesDescription::default()).unwrap();
     for nth in [1, 0] {
         let path = folder.join(format!("answers-{nth}"));
         let mut writer = AnswersWriter::create(&path, &Run { name: runs[nth].into(), ..Run::default() }).unwrap();

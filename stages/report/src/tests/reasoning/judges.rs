@@ -61,7 +61,7 @@ fn texts_of_judges_do_no_harm() {
             "metadata": { "of": text, "task": PREDICT, "run": text },
         });
         std::fs::write(&items, format!("{item}\n")).unwrap();
-        let mut writer = GradesWriter::create(&grades, &Graded::default()).unwrap();
+        let mut writer = GradesWriter::create(&grades, &GradesDescription::default()).unwrap();
         let grade = Grade {
             run: text.clone(),
             task_id: text.clone(),

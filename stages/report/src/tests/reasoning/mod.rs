@@ -6,7 +6,7 @@ mod replay;
 
 use std::path::{Path, PathBuf};
 
-use cwm_answers::{Graded, ItemCount, Measure, Run, Tallies, Tally};
+use cwm_answers::{GradesDescription, ItemCount, Measure, Run, Tallies, Tally};
 use cwm_contract::testing::Trial;
 use serde_json::json;
 
@@ -69,7 +69,7 @@ fn tallies_of(measures: Vec<Measure>) -> Tallies {
     names.dedup();
     let describe = |name: &String| (name.clone(), Run { name: name.clone(), ..Run::default() });
     Tallies {
-        graded: Graded { runs: names.iter().map(describe).collect(), ..Graded::default() },
+        graded: GradesDescription { runs: names.iter().map(describe).collect(), ..GradesDescription::default() },
         overall: names.iter().map(|run| Tally { run: run.clone(), ..Tally::default() }).collect(),
         measures,
         ..Tallies::default()

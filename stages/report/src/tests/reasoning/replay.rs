@@ -69,7 +69,7 @@ fn the_published_answers_give_the_papers_tables() {
     let table = std::fs::read_to_string(golden.join("replay-tables.csv")).unwrap();
     let tallies = tallies_of(published(&table));
     let empty = [folder.path().join("grades"), folder.path().join("answers")];
-    GradesWriter::create(&empty[0], &Graded::default()).unwrap().finish().unwrap();
+    GradesWriter::create(&empty[0], &GradesDescription::default()).unwrap().finish().unwrap();
     AnswersWriter::create(&empty[1], &Run::default()).unwrap().finish().unwrap();
     let trial = trial_of(folder.path(), &tallies).input("items", file).input("grades", &empty[0]);
     let report = run(trial.input("answers", &empty[1])).unwrap();

@@ -61,7 +61,7 @@ impl Case {
         })
     }
 
-    /// Answers of the kernel, and on the processor those of the decomposed form in chunks of about the kernel's and of its
+    /// Answers of the kernel, and on the CPU those of the decomposed form in chunks of about the kernel's and of its
     /// own.
     pub fn answers(&self, operands: [Tensor<2>; 4]) -> Vec<Tensor<2>> {
         let [q, k, v, gates] = operands.clone();
@@ -205,7 +205,7 @@ fn steep_decays_lose_no_digits() {
     }
 }
 
-/// The processor, and the GPU under test if there is one.
+/// The CPU, and the GPU under test if there is one.
 fn devices() -> Vec<Device> {
     #[cfg(feature = "gpu")]
     let gpu = crate::testing::gpu();

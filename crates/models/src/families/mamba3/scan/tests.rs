@@ -179,7 +179,7 @@ fn a_gpu_agrees_with_the_processor() {
         pairing: Pairing::Halves,
     };
     // The last has two tiles of columns. The first step's speeds turn all steps alike, so their gradient is zero, and what
-    // is found is rounding: 1e-4 on the processor in the last, 1e-5 on a GPU.
+    // is found is rounding: 1e-4 on the CPU in the last, 1e-5 on a GPU.
     for (widths, tokens, tolerance) in [
         (widths(1, Pairing::Neighbours), batch(), 1e-5),
         (widths(3, Pairing::Halves), long.clone(), 6e-5),

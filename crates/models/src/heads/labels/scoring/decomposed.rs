@@ -30,7 +30,7 @@ fn group_scores(logits: &Tensor<2>, labels: &[u8], group: &LabelGroup) -> (Tenso
     let classes: Vec<i32> = (0..group.classes as i32).collect();
     let classes = Tensor::<2, Int>::from_data(TensorData::new(classes, [1, group.classes]), &device).expand(shape);
 
-    // The first of the largest, written out: which of equals a device's own arg-max takes is not said.
+    // The first of the largest, written out: which of equals a device's own arg-max takes is not defined.
     let smaller = x.clone().lower(x.clone().max_dim(1).expand(shape));
     let first = classes.clone().mask_fill(smaller, group.classes as i32).min_dim(1);
     let has_nan = x.clone().is_nan().int().max_dim(1).equal_elem(1);

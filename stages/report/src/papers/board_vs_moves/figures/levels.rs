@@ -4,7 +4,7 @@ use cwm_page::{Figure, LegendEntry, PanelRow, Style};
 
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::facts::Facts;
-use crate::papers::board_vs_moves::play::{Played, Results};
+use crate::papers::board_vs_moves::play::{ArmGames, Results};
 use crate::papers::board_vs_moves::tables::SWEEPS;
 use crate::papers::drawing::{row, stacked};
 
@@ -16,7 +16,7 @@ const BAR: u32 = 18;
 const PARTS: [(&str, usize); 3] = [("won", 2), ("drawn", 7), ("lost", 1)];
 
 /// A panel for each arm and its rules, a bar for each opponent; the repository's sweeps last.
-pub(crate) fn levels(played: &[Played], facts: &Facts) -> Figure {
+pub(crate) fn levels(played: &[ArmGames], facts: &Facts) -> Figure {
     let ours = played.iter().map(|played| {
         let bars = played.against.iter().map(|(opponent, games)| (opponent.name(), Results::of(games)));
         (played.name(), bars.collect::<Vec<_>>())

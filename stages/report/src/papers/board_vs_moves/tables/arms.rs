@@ -4,7 +4,7 @@ use cwm_measures::Measure;
 use cwm_page::{Cell, Column, PAPER_ONLY, Row, Table};
 
 use crate::papers::board_vs_moves::common::id;
-use crate::papers::board_vs_moves::counts::Counted;
+use crate::papers::board_vs_moves::counts::CountedValue;
 use crate::papers::board_vs_moves::facts::Facts;
 use crate::papers::board_vs_moves::groups::{Group, Kind, Member, head_columns, members};
 use crate::papers::board_vs_moves::tables::{INTERVALS, REPOSITORY, printed_row};
@@ -28,7 +28,7 @@ const PRINTED: [(&str, &str, bool); 5] = [
 ];
 
 /// Rates and losses on the positions that all arms of a group were asked, with the paper's below.
-pub(crate) fn arms(groups: &[Group], counts: &[Counted], facts: &Facts) -> Table {
+pub(crate) fn arms(groups: &[Group], counts: &[CountedValue], facts: &Facts) -> Table {
     let mut columns = head_columns();
     columns.push(Column::text("Source"));
     let numbers = ["Parameters", "Trained positions", "Visits", "Steps", "Asked", "Positions"].map(Column::number);
@@ -58,7 +58,7 @@ pub(crate) fn arms(groups: &[Group], counts: &[Counted], facts: &Facts) -> Table
     }
 }
 
-fn ours(member: Member, counts: &[Counted]) -> Row {
+fn ours(member: Member, counts: &[CountedValue]) -> Row {
     let measured = member.measured();
     let known = |number: Option<u64>| number.map_or(Cell::none(), Cell::count);
     let mut cells = member.head();
@@ -103,9 +103,9 @@ fn printed_arm((name, row, is_repository): (&str, &str, bool), facts: &Facts) ->
 }
 
 /// How controlled arms differ beyond input and mask, as a sentence with a space before it.
-fn unlike(groups: &[Group], counts: &[Counted]) -> String {
+fn unlike(groups: &[Group], counts: &[CountedValue]) -> String {
     let controlled = || members(groups).filter(|member| member.group.kind == Kind::Controlled).map(Member::measured);
-    let differ = |of: &dyn Fn(&cwm_measures::Measured) -> Option<String>| {
+    let differ = |of: &dyn Fn(&cwm_measures::ArmChoices) -> Option<String>| {
         let mut values: Vec<_> = controlled().map(of).collect();
         values.sort();
         values.dedup();

@@ -1,6 +1,6 @@
 //! Rates in parts of the positions: by ply, by number of legal moves, and by whether training had the position.
 
-use cwm_measures::{Asked, Measure};
+use cwm_measures::{AskedPosition, Measure};
 use cwm_page::{Cell, Column, Row, Table};
 
 use crate::papers::board_vs_moves::common::id;
@@ -51,7 +51,7 @@ pub(crate) fn by_mobility(groups: &[Group]) -> Table {
     let names = (0..MOBILITY_BINS.len()).map(|bin| bin_name(&MOBILITY_BINS, bin)).collect();
     let about = "Legal moves of the position. Chance alone is right more often where there are few. Positions with more than 60 are asked of \
                  no arm of a group with `prompt`, whose list of moves ends there.";
-    let mobility = |asked: &Asked| bin_of(&MOBILITY_BINS, u32::from(asked.legal_moves));
+    let mobility = |asked: &AskedPosition| bin_of(&MOBILITY_BINS, u32::from(asked.legal_moves));
     binned(
         groups,
         ("by-mobility", "Legal and best moves by number of legal moves", about),

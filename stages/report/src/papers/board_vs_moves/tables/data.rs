@@ -4,11 +4,11 @@ use cwm_page::{Cell, Column, Row, Table, number};
 use serde_json::Value;
 
 use crate::papers::board_vs_moves::common::id;
-use crate::papers::board_vs_moves::counts::Counted;
-use crate::papers::board_vs_moves::play::Played;
+use crate::papers::board_vs_moves::counts::CountedValue;
+use crate::papers::board_vs_moves::play::ArmGames;
 
 /// All counts, and the engines of matches.
-pub(crate) fn data(counts: &[Counted], played: &[Played]) -> Table {
+pub(crate) fn data(counts: &[CountedValue], played: &[ArmGames]) -> Table {
     let mut groups: Vec<Vec<Row>> = Vec::new();
     for of_one in counts.chunk_by(|one, next| one.label == next.label) {
         groups.push(of_one.iter().map(counted).collect());
@@ -42,8 +42,8 @@ pub(crate) fn data(counts: &[Counted], played: &[Played]) -> Table {
     }
 }
 
-fn counted(counted: &Counted) -> Row {
-    let Counted { label, stage, what, value } = counted;
+fn counted(counted: &CountedValue) -> Row {
+    let CountedValue { label, stage, what, value } = counted;
     let value = match value {
         Value::Number(whole) if whole.is_u64() => Cell::count(whole.as_u64().unwrap_or_default()),
         Value::Number(other) => {

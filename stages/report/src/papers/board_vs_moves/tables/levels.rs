@@ -7,8 +7,8 @@ use cwm_rating::{Rating, difference};
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::facts::Facts;
 use crate::papers::board_vs_moves::groups::estimate_cell;
-use crate::papers::board_vs_moves::play::{Against, Opponent, PAPERS_RULES, Played, Results, score};
-use crate::papers::board_vs_moves::tables::ratings::{Rated, by_likelihood};
+use crate::papers::board_vs_moves::play::{ArmGame, ArmGames, Opponent, PAPERS_RULES, Results, score};
+use crate::papers::board_vs_moves::tables::ratings::{RatedGame, by_likelihood};
 use crate::papers::board_vs_moves::tables::{REPOSITORY, printed_row};
 
 /// The sweeps of the authors' repository: row of the facts, and words.
@@ -16,8 +16,8 @@ pub(crate) const SWEEPS: [(&str, &str); 2] =
     [("sweep", "sweep"), ("sweep_with_repetitions", "sweep with draws by repetition")];
 
 /// Wins, draws and losses of each arm against each opponent, and how games ended.
-pub(crate) fn levels(played: &[Played], facts: &Facts) -> Table {
-    let mut columns = Played::columns();
+pub(crate) fn levels(played: &[ArmGames], facts: &Facts) -> Table {
+    let mut columns = ArmGames::columns();
     columns.push(Column::text("Opponent").naming_rows());
     let numbers = [
         "Games",
@@ -53,7 +53,7 @@ pub(crate) fn levels(played: &[Played], facts: &Facts) -> Table {
     }
 }
 
-fn row(played: &Played, opponent: &Opponent, games: &[Against]) -> Row {
+fn row(played: &ArmGames, opponent: &Opponent, games: &[ArmGame]) -> Row {
     let results = Results::of(games);
     let ends = |end: End, lost: bool| {
         games.iter().filter(|game| game.end == end && (!lost || game.score == 0.0)).count() as u64
@@ -73,7 +73,7 @@ fn row(played: &Played, opponent: &Opponent, games: &[Against]) -> Row {
     numbers
         .push(number::mean(attempts, games.len() as u64).map_or(Cell::none(), |(mean, text)| Cell::number(mean, text)));
     // The rating against an opponent of 0.
-    let rated: Vec<Rated> = games.iter().map(|game| (0.0, game)).collect();
+    let rated: Vec<RatedGame> = games.iter().map(|game| (0.0, game)).collect();
     numbers.push(by_likelihood(&rated));
     cells.extend(numbers.into_iter().map(|cell| cell.with_sources(&played.labels)));
     Row::ours(cells)

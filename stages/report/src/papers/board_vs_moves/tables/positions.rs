@@ -4,7 +4,7 @@ use cwm_page::{Cell, Column, Row, Table, visible};
 
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::groups::Group;
-use crate::papers::board_vs_moves::shown::{Answer, Shown, shown};
+use crate::papers::board_vs_moves::shown::{Answer, ShownPosition, shown};
 
 /// The positions on the boards with every arm's answer.
 pub(crate) fn positions(groups: &[Group]) -> Table {
@@ -28,7 +28,7 @@ pub(crate) fn positions(groups: &[Group]) -> Table {
     }
 }
 
-fn rows(group: &Group, shown: Shown) -> Vec<Row> {
+fn rows(group: &Group, shown: ShownPosition) -> Vec<Row> {
     let asked = shown.asked();
     let head = || {
         let ply = asked.t.map_or(Cell::none(), |t| Cell::count(u64::from(t)));

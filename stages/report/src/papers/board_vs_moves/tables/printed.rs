@@ -3,10 +3,10 @@
 use cwm_page::{Cell, Column, Row, Table, number};
 
 use crate::papers::board_vs_moves::common::id;
-use crate::papers::board_vs_moves::counts::Counted;
+use crate::papers::board_vs_moves::counts::CountedValue;
 use crate::papers::board_vs_moves::curves::Curve;
 use crate::papers::board_vs_moves::facts::Facts;
-use crate::papers::board_vs_moves::play::{Opponent, Played};
+use crate::papers::board_vs_moves::play::{ArmGames, Opponent};
 use crate::papers::board_vs_moves::tables::printed_row;
 use crate::papers::board_vs_moves::training::Training;
 
@@ -28,7 +28,7 @@ const SETTINGS: [(&str, &str); 10] = [
 const BETA1: f64 = 0.9;
 
 /// Table 2: hyper-parameters of the paper's pretrained models; ours as choices of the model have them, else as the curves do.
-pub(crate) fn table_2(curves: &[Curve], counts: &[Counted], facts: &Facts) -> Table {
+pub(crate) fn table_2(curves: &[Curve], counts: &[CountedValue], facts: &Facts) -> Table {
     let mut columns = vec![Column::text("Model").naming_rows()];
     columns.extend(SETTINGS.map(|(key, heading)| Column::number(heading).with_key(key)));
     let ours = curves.iter().filter(|curve| !curve.train.is_empty()).map(|curve| vec![ours(curve, counts)]);
@@ -53,7 +53,7 @@ pub(crate) fn table_2(curves: &[Curve], counts: &[Counted], facts: &Facts) -> Ta
     }
 }
 
-fn ours(curve: &Curve, counts: &[Counted]) -> Row {
+fn ours(curve: &Curve, counts: &[CountedValue]) -> Row {
     let training = curve.chooser.as_ref().map(|chooser| Training::new(chooser, counts));
     let number = |key: &str| training.and_then(|training| training.number(key));
     let rates = || curve.train.iter().filter_map(|(_, _, rate)| *rate);
@@ -83,9 +83,9 @@ fn rate(rate: f64) -> Cell {
 }
 
 /// Table 3: the ratings that levels are given, and how often each was played here.
-pub(crate) fn table_3(played: &[Played], facts: &Facts) -> Table {
+pub(crate) fn table_3(played: &[ArmGames], facts: &Facts) -> Table {
     let games = |level: u8| {
-        let of = |played: &Played| played.against.get(&Opponent::Level(level)).map_or(0, Vec::len);
+        let of = |played: &ArmGames| played.against.get(&Opponent::Level(level)).map_or(0, Vec::len);
         played.iter().map(of).sum::<usize>() as u64
     };
     let row = |level: u8| {

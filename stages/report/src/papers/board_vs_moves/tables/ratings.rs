@@ -8,7 +8,7 @@ use cwm_rating::{Level, PAPERS_DRAW, in_turn, interval, likeliest};
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::common::{RESAMPLES, SEED};
 use crate::papers::board_vs_moves::facts::Facts;
-use crate::papers::board_vs_moves::play::{Against, Opponent, PAPERS_RULES, Played, Results};
+use crate::papers::board_vs_moves::play::{ArmGame, ArmGames, Opponent, PAPERS_RULES, Results};
 use crate::papers::board_vs_moves::tables::levels::{SWEEPS, elo};
 use crate::papers::board_vs_moves::tables::{REPOSITORY, printed_row};
 
@@ -24,11 +24,11 @@ const PRINTED: [(&str, &str, &str); 7] = [
 ];
 
 /// A game against an opponent of known rating.
-pub(super) type Rated<'a> = (f64, &'a Against);
+pub(super) type RatedGame<'a> = (f64, &'a ArmGame);
 
 /// Ratings of each arm from its games against levels.
-pub(crate) fn ratings(played: &[Played], facts: &Facts) -> Table {
-    let mut columns = Played::columns();
+pub(crate) fn ratings(played: &[ArmGames], facts: &Facts) -> Table {
+    let mut columns = ArmGames::columns();
     columns.extend(
         [
             "Games",
@@ -73,20 +73,20 @@ const CAPTION: &str = "In Elo, from games against levels that have a rating in t
                        here; no rating is of people's scale. One that is mostly draws by repetition, or from one colour, is none of \
                        the whole player.";
 
-fn row(played: &Played, facts: &Facts) -> Option<Row> {
+fn row(played: &ArmGames, facts: &Facts) -> Option<Row> {
     let levels = played.against.iter().filter_map(|(opponent, games)| match opponent {
         Opponent::Level(level) => Some((facts.level(*level)?, games)),
         Opponent::Other(_) => None,
     });
-    let levels: Vec<(f64, &Vec<Against>)> = levels.collect();
-    let games: Vec<Rated> =
+    let levels: Vec<(f64, &Vec<ArmGame>)> = levels.collect();
+    let games: Vec<RatedGame> =
         levels.iter().flat_map(|(rating, games)| games.iter().map(|game| (*rating, game))).collect();
     let results: Vec<Level> = levels.iter().map(|(rating, games)| Results::of(*games).at(*rating)).collect();
     if results.is_empty() {
         return None;
     }
     let of_colour = |is_white: bool| {
-        let games: Vec<Rated> = games.iter().copied().filter(|(_, game)| game.is_white == is_white).collect();
+        let games: Vec<RatedGame> = games.iter().copied().filter(|(_, game)| game.is_white == is_white).collect();
         by_likelihood(&games)
     };
     let mut numbers = vec![Cell::count(games.len() as u64), Cell::count(results.len() as u64)];
@@ -107,8 +107,8 @@ fn by_papers_rule(levels: &[Level]) -> [Cell; 2] {
 }
 
 /// By maximum likelihood, with the interval over pairs.
-pub(super) fn by_likelihood(games: &[Rated]) -> Cell {
-    let level = |(rating, game): &Rated| Results::of([*game]).at(*rating);
+pub(super) fn by_likelihood(games: &[RatedGame]) -> Cell {
+    let level = |(rating, game): &RatedGame| Results::of([*game]).at(*rating);
     let levels: Vec<Level> = games.iter().map(level).collect();
     let mut pairs: BTreeMap<(usize, u64), Vec<Level>> = BTreeMap::new();
     for ((_, game), level) in games.iter().zip(&levels) {

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use cwm_contract::Failure;
-use cwm_page::{Widget, embedded_json, number::count};
+use cwm_page::{
+    Widget, embedded_json,
+    number::{count, plural},
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -99,8 +102,8 @@ pub(crate) fn embed(boards: &[BelievedGame], limit: u64) -> Result<Option<Widget
     let shown_models: BTreeSet<_> = beliefs.iter().map(|belief| belief.model).collect();
     let sentence = format!(
         "Predictions of {} after each move of {}, beside the true positions.",
-        plural(shown_models.len(), "model", "models"),
-        plural(games.len(), "game", "games")
+        plural(shown_models.len(), "model"),
+        plural(games.len(), "game")
     );
     let left_out = (shown < boards.len()).then(|| {
         format!(
@@ -109,7 +112,7 @@ pub(crate) fn embed(boards: &[BelievedGame], limit: u64) -> Result<Option<Widget
              of each cell that was scored.",
             count(limit),
             count((boards.len() - shown) as u64),
-            plural(boards.len(), "board", "boards")
+            plural(boards.len(), "board")
         )
     });
     let games = games.iter().map(|(test, game)| data(*test, game)).collect();
@@ -146,8 +149,4 @@ fn size(board: &BelievedGame) -> Result<u64, Failure> {
 
 fn game_size(game: &Game) -> Result<u64, Failure> {
     Ok(embedded_json(&data(0, game))?.len() as u64)
-}
-
-fn plural(number: usize, one: &str, many: &str) -> String {
-    format!("{} {}", count(number as u64), if number == 1 { one } else { many })
 }

@@ -58,7 +58,7 @@ impl Metric {
 
 /// The stage in which the paper chose between trainings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ChosenIn {
+pub(crate) enum ChoiceStage {
     /// The sweep (Table 5).
     FirstStage,
     /// The two floors of the learning rate (Tables 6 and 7).
@@ -119,10 +119,10 @@ impl PaperFacts {
     /// Returns a value of the training that was chosen for a family and size: a metric of its last validation (`loss`,
     /// `exact`, `labelwise`, `trajectory`) or a hyper-parameter by name; in the second stage also `other_lr_floor` and
     /// `other_loss`.
-    pub(crate) fn chosen(&self, family: &str, size: &str, stage: ChosenIn, what: &str) -> Option<&PrintedValue> {
+    pub(crate) fn chosen(&self, family: &str, size: &str, stage: ChoiceStage, what: &str) -> Option<&PrintedValue> {
         let stage = match stage {
-            ChosenIn::FirstStage => "first_stage",
-            ChosenIn::SecondStage => "second_stage",
+            ChoiceStage::FirstStage => "first_stage",
+            ChoiceStage::SecondStage => "second_stage",
         };
         self.fact([family, size, stage, "", what])
     }
@@ -159,7 +159,7 @@ mod tests {
                 }
             }
         }
-        // Table by table: 1, 3, 4, 5, 6, 7, 8, 9 and 10, 11 and 12 (tests/facts.rs).
+        // Table by table: 1, 3, 4, 5, 6, 7, 8, 9 and 10, 11 and 12 (src/tests/facts.rs).
         assert_eq!(paper.0.len(), 4 + 7 + 28 + 131 + 96 + 64 + 128 + 96 + 56);
     }
 
@@ -181,9 +181,9 @@ mod tests {
             paper.bin("slice", "d512/l6", &TestSet::RandomUniform, start, &metric).map(|printed| printed.value)
         };
         let chosen = |size, stage, what| paper.chosen("slice", size, stage, what).map(|printed| printed.text.as_str());
-        assert_eq!(chosen("d512/l6", ChosenIn::FirstStage, "lr"), Some("0.001"));
-        assert_eq!(chosen("d512/l6", ChosenIn::SecondStage, "lr"), Some("0.0003"), "the runner-up");
-        assert_eq!(chosen("d384/l4", ChosenIn::SecondStage, "loss"), Some("6.98e-5"));
+        assert_eq!(chosen("d512/l6", ChoiceStage::FirstStage, "lr"), Some("0.001"));
+        assert_eq!(chosen("d512/l6", ChoiceStage::SecondStage, "lr"), Some("0.0003"), "the runner-up");
+        assert_eq!(chosen("d384/l4", ChoiceStage::SecondStage, "loss"), Some("6.98e-5"));
         assert_eq!(bin(400, Metric::Exact), Some(14.34));
         assert_eq!(bin(500, Metric::Labelwise), Some(96.18));
         assert_eq!(bin(20, Metric::Exact), None);

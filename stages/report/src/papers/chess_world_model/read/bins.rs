@@ -10,7 +10,7 @@ use crate::papers::chess_world_model::settings::Settings;
 
 /// The scored cell that a row is about: its label, and what identifies its model, seed and test set.
 #[derive(Clone, Debug)]
-pub(crate) struct Scored {
+pub(crate) struct ScoredCell {
     pub(crate) label: String,
     pub(crate) family: String,
     pub(crate) size: String,
@@ -22,7 +22,7 @@ pub(crate) struct Scored {
 /// A row of `overall.parquet`: one scored cell on its whole test set. Accuracies are fractions, 0 to 1.
 #[derive(Clone, Debug)]
 pub(crate) struct OverallRow {
-    pub(crate) scored: Scored,
+    pub(crate) scored: ScoredCell,
     pub(crate) games: u64,
     pub(crate) positions: u64,
     /// `None` where the scores have no loss.
@@ -44,7 +44,7 @@ pub(crate) struct OverallRow {
 /// A row of `prefix.parquet`: one scored cell on the positions with t in start..end.
 #[derive(Clone, Debug)]
 pub(crate) struct PrefixRow {
-    pub(crate) scored: Scored,
+    pub(crate) scored: ScoredCell,
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) positions: u64,
@@ -123,13 +123,13 @@ fn table(path: &Path) -> Result<Table, Failure> {
     Ok(table)
 }
 
-fn scored(table: &Table) -> Result<Vec<Scored>, Failure> {
+fn scored(table: &Table) -> Result<Vec<ScoredCell>, Failure> {
     let [labels, families, sizes, tests] = ["label", "family", "size", "test"].map(|name| table.column(name));
     let (mut families, mut sizes, mut tests) = (families?.into_iter(), sizes?.into_iter(), tests?.into_iter());
     let mut seeds = table.nullable("seed")?.into_iter();
     let mut parameters = table.nullable("parameters")?.into_iter();
     let row = |label| {
-        Some(Scored {
+        Some(ScoredCell {
             label,
             family: families.next()?,
             size: sizes.next()?,

@@ -2,7 +2,7 @@
 
 use cwm_page::visible;
 
-use crate::papers::chess_world_model::facts::ChosenIn;
+use crate::papers::chess_world_model::facts::ChoiceStage;
 use crate::papers::chess_world_model::model::{MAIN_FAMILIES, Model, SIZES};
 use crate::papers::chess_world_model::read::json_lines::Candidate;
 
@@ -14,7 +14,7 @@ pub(super) struct Choice<'a> {
     pub(super) stage: &'a str,
     pub(super) model: Model,
     /// The choice of the paper that it is like.
-    pub(super) kind: ChosenIn,
+    pub(super) kind: ChoiceStage,
     /// As they stand in the file: by rank, then those set aside.
     pub(super) candidates: &'a [Candidate],
 }
@@ -43,7 +43,7 @@ pub(super) fn choices(given: &[(String, Vec<Candidate>)]) -> Vec<Choice<'_>> {
                 label,
                 stage: label.split('[').next().unwrap_or_default(),
                 model: Model::new(label, &visible(&first.family), &visible(&first.size)),
-                kind: if floors { ChosenIn::SecondStage } else { ChosenIn::FirstStage },
+                kind: if floors { ChoiceStage::SecondStage } else { ChoiceStage::FirstStage },
                 candidates,
             })
         })

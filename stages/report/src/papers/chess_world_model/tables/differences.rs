@@ -13,10 +13,10 @@ use crate::papers::chess_world_model::tables::{EXACT_HEADING, EXACT_KEY};
 use crate::papers::chess_world_model::test_set::TestSet;
 
 /// A metric's difference, the ends of its interval, and its p-value.
-type Tested = [Option<f64>; 4];
+type DifferenceTest = [Option<f64>; 4];
 
 /// A metric: its heading, what was found, how differences are printed, how often its unit goes into 1.
-type ShownMetric = (&'static str, fn(&Difference) -> Tested, fn(f64) -> String, f64);
+type ShownMetric = (&'static str, fn(&Difference) -> DifferenceTest, fn(f64) -> String, f64);
 
 const SHOWN: [ShownMetric; 3] = [
     ("Loss", |line| [line.difference, line.low, line.high, line.p], |value| signed(value, loss), 1.0),

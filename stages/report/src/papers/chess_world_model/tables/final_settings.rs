@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cwm_page::{Cell, Column, PaperComparison, Row, Table, comparison_rows, number};
 
-use crate::papers::chess_world_model::facts::{ChosenIn, PaperFacts};
+use crate::papers::chess_world_model::facts::{ChoiceStage, PaperFacts};
 use crate::papers::chess_world_model::model::Model;
 use crate::papers::chess_world_model::results::{Results, Run};
 use crate::papers::chess_world_model::settings::{self, Settings};
@@ -99,7 +99,7 @@ fn rows(model: &Model, runs: &[&Run], paper: &PaperFacts) -> Vec<Row> {
             }
         };
         let cell = if cell.absent { cell } else { cell.with_sources(runs.iter().map(|run| &run.label)) };
-        let printed = paper.chosen(&model.family, &model.size, ChosenIn::SecondStage, name);
+        let printed = paper.chosen(&model.family, &model.size, ChoiceStage::SecondStage, name);
         PaperComparison::new(cell, printed, number::setting)
     });
     let columns: Vec<PaperComparison> = columns.collect();

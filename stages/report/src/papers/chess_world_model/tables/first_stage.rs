@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cwm_page::{Cell, Column, PaperComparison, Row, Table, comparison_rows, number, visible};
 
-use crate::papers::chess_world_model::facts::{ChosenIn, PaperFacts};
+use crate::papers::chess_world_model::facts::{ChoiceStage, PaperFacts};
 use crate::papers::chess_world_model::format;
 use crate::papers::chess_world_model::model::Model;
 use crate::papers::chess_world_model::read::json_lines::Candidate;
@@ -23,7 +23,7 @@ const METRICS: [(&str, fn(&Candidate) -> Option<f64>); 4] = [
 /// The training of rank 1 in each choice of a first stage, whether it was then taken or not.
 pub(crate) fn first_stage(given: &[(String, Vec<Candidate>)], paper: &PaperFacts) -> Table {
     let choices = choices(given);
-    let choices: Vec<_> = choices.iter().filter(|choice| choice.kind == ChosenIn::FirstStage).collect();
+    let choices: Vec<_> = choices.iter().filter(|choice| choice.kind == ChoiceStage::FirstStage).collect();
     let more: BTreeSet<&String> = choices
         .iter()
         .flat_map(|choice| choice.candidates)
@@ -67,7 +67,7 @@ fn rows(model: &Model, choice: Option<&&Choice>, more: &BTreeSet<&String>, paper
         Some((choice, best)) if !cell.absent => cell.with_sources(&choice.sources(best)),
         _ => cell,
     };
-    let printed = |what: &str| paper.chosen(&model.family, &model.size, ChosenIn::FirstStage, what);
+    let printed = |what: &str| paper.chosen(&model.family, &model.size, ChoiceStage::FirstStage, what);
     let mut columns: Vec<PaperComparison> = METRICS
         .iter()
         .map(|(name, read)| {

@@ -2,7 +2,7 @@
 
 use cwm_page::{Cell, Column, PaperComparison, Row, Table, comparison_rows, number};
 
-use crate::papers::chess_world_model::facts::{ChosenIn, PaperFacts};
+use crate::papers::chess_world_model::facts::{ChoiceStage, PaperFacts};
 use crate::papers::chess_world_model::format;
 use crate::papers::chess_world_model::model::Model;
 use crate::papers::chess_world_model::read::json_lines::Candidate;
@@ -12,7 +12,7 @@ use crate::papers::chess_world_model::tables::{EXACT_HEADING, metric_column};
 /// The better floor and the other one, for each choice of a second stage.
 pub(crate) fn second_stage(given: &[(String, Vec<Candidate>)], paper: &PaperFacts) -> Table {
     let choices = choices(given);
-    let choices: Vec<_> = choices.iter().filter(|choice| choice.kind == ChosenIn::SecondStage).collect();
+    let choices: Vec<_> = choices.iter().filter(|choice| choice.kind == ChoiceStage::SecondStage).collect();
     let missing = match choices.as_slice() {
         [] => Vec::new(),
         choices => not_run(choices.iter().map(|choice| &choice.model)),
@@ -60,7 +60,7 @@ fn rows(model: &Model, choice: Option<&&Choice>, paper: &PaperFacts) -> Vec<Row>
         }
     };
     let floor = |candidate| cell(candidate, &|one| setting(one, "lr_floor"), number::setting);
-    let printed = |what: &str| paper.chosen(&model.family, &model.size, ChosenIn::SecondStage, what);
+    let printed = |what: &str| paper.chosen(&model.family, &model.size, ChoiceStage::SecondStage, what);
     let columns = [
         PaperComparison::new(floor(best), printed("lr_floor"), number::setting),
         PaperComparison::new(cell(best, &|one| one.loss, format::loss), printed("loss"), format::loss),

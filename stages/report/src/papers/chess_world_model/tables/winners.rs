@@ -3,14 +3,14 @@
 
 use cwm_page::{Cell, Column, PaperComparison, Row, RowKind, Table, comparison_rows, visible};
 
-use crate::papers::chess_world_model::facts::{ChosenIn, Metric, PaperFacts};
+use crate::papers::chess_world_model::facts::{ChoiceStage, Metric, PaperFacts};
 use crate::papers::chess_world_model::read::json_lines::Candidate;
 use crate::papers::chess_world_model::tables::choices::{Choice, choices};
 
 /// A metric that the text counts: its heading, its value, the paper's fact.
-type Counted = (&'static str, fn(&Candidate) -> Option<f64>, Metric);
+type CountedMetric = (&'static str, fn(&Candidate) -> Option<f64>, Metric);
 
-const COUNTED: [Counted; 2] = [
+const COUNTED: [CountedMetric; 2] = [
     ("ExactState", |candidate| candidate.exact, Metric::ExactWinners),
     ("Labelwise", |candidate| candidate.labelwise, Metric::LabelwiseWinners),
 ];
@@ -19,7 +19,7 @@ const COUNTED: [Counted; 2] = [
 pub(crate) fn winners(given: &[(String, Vec<Candidate>)], paper: &PaperFacts) -> Table {
     let choices = choices(given);
     let cells: Vec<&Choice> =
-        choices.iter().filter(|choice| choice.kind == ChosenIn::FirstStage && choice.ranked(1).is_some()).collect();
+        choices.iter().filter(|choice| choice.kind == ChoiceStage::FirstStage && choice.ranked(1).is_some()).collect();
     let groups: Vec<_> =
         COUNTED.iter().filter(|_| !cells.is_empty()).map(|counted| rows(counted, &cells, paper)).collect();
     Table {
@@ -42,7 +42,7 @@ pub(crate) fn winners(given: &[(String, Vec<Candidate>)], paper: &PaperFacts) ->
     }
 }
 
-fn rows((name, read, fact): &Counted, cells: &[&Choice], paper: &PaperFacts) -> Vec<Row> {
+fn rows((name, read, fact): &CountedMetric, cells: &[&Choice], paper: &PaperFacts) -> Vec<Row> {
     let agree = cells.iter().filter(|cell| agrees(cell, *read)).count();
     let labels: Vec<String> = cells
         .iter()

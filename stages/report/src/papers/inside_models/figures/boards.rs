@@ -5,7 +5,7 @@ use cwm_page::{Axis, Figure, Grid, Layer, Panel, TILE_COLOUR, Tile};
 
 use super::groups::groups;
 use crate::papers::drawing::{bar, panel, row};
-use crate::papers::inside_models::measured::{Measured, distinct, of_kind};
+use crate::papers::inside_models::measured::{MeasuredFinding, distinct, of_kind};
 use crate::papers::inside_models::table::short;
 
 /// Boards side by side.
@@ -13,7 +13,7 @@ const ABREAST: usize = 3;
 const HEIGHT: u32 = 230;
 
 /// Accuracy of linear probes by square, at the layer of each network where they read occupied squares best.
-pub(crate) fn accuracy_squares(found: &[Measured]) -> Figure {
+pub(crate) fn accuracy_squares(found: &[MeasuredFinding]) -> Figure {
     let is_plain = |finding: &&Finding| {
         [("of", "stream"), ("method", "linear"), ("labels", "true"), ("phase", "any")]
             .iter()
@@ -46,7 +46,7 @@ pub(crate) fn accuracy_squares(found: &[Measured]) -> Figure {
 }
 
 /// What edits do by square and by piece.
-pub(crate) fn squares(found: &[Measured]) -> Figure {
+pub(crate) fn squares(found: &[MeasuredFinding]) -> Figure {
     let is_part = |finding: &&Finding| {
         let is_probe = finding.named("intervention") == "probe" && finding.layer.is_none();
         is_probe && ["square", "piece"].iter().any(|part| !finding.named(part).is_empty())
@@ -89,7 +89,7 @@ pub(crate) fn squares(found: &[Measured]) -> Figure {
 }
 
 /// Origins before and after single edits.
-pub(crate) fn cases(found: &[Measured]) -> Figure {
+pub(crate) fn cases(found: &[MeasuredFinding]) -> Figure {
     let rows = of_kind(found, Kind::Case).map(|case| {
         let at = |when: &'static str| move |square: &str| case.get(&format!("{when}_{square}"));
         let boards = [("before", case.named("original")), ("after", case.named("edited"))];

@@ -5,14 +5,14 @@ use cwm_page::{Axis, Figure, Grid, Layer, PanelRow, TILE_COLOUR, Tile};
 
 use super::groups::groups;
 use crate::papers::drawing::{panel, row};
-use crate::papers::inside_models::measured::{Measured, distinct, of_kind};
+use crate::papers::inside_models::measured::{MeasuredFinding, distinct, of_kind};
 use crate::papers::inside_models::table::short;
 
 /// Classes of both, as columns.
 const CLASSES: [&str; 12] = ["P", "N", "B", "R", "Q", "K", "p", "n", "b", "r", "q", "k"];
 
 /// A heat map for each layer.
-pub(crate) fn composition(found: &[Measured]) -> Figure {
+pub(crate) fn composition(found: &[MeasuredFinding]) -> Figure {
     let all: Vec<&Finding> = of_kind(found, Kind::Composition).collect();
     Figure {
         id: "figure-inside-composition".into(),

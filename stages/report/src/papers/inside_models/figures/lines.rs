@@ -6,11 +6,11 @@ use cwm_page::{Axis, Figure, Grid, Layer, Point, Series, Style};
 use super::colour;
 use super::groups::{Group, groups};
 use crate::papers::drawing::{panel, row};
-use crate::papers::inside_models::measured::{Measured, distinct, is_over_all, of_kind};
+use crate::papers::inside_models::measured::{MeasuredFinding, distinct, is_over_all, of_kind};
 use crate::papers::inside_models::table::short;
 
 /// Mass by η.
-pub(crate) fn eta(found: &[Measured]) -> Figure {
+pub(crate) fn eta(found: &[MeasuredFinding]) -> Figure {
     let edits = of_kind(found, Kind::Edit).filter(|finding| finding.layer.is_none() && is_over_all(finding));
     let edits: Vec<&Finding> = edits.filter(|finding| eta_of(finding).is_some()).collect();
     let several = distinct(edits.iter().copied(), |finding| finding.named("eta")).len() > 1;
@@ -45,7 +45,7 @@ fn layer_of(finding: &Finding) -> Option<f64> {
 }
 
 /// Mass by layer.
-pub(crate) fn layers(found: &[Measured]) -> Figure {
+pub(crate) fn layers(found: &[MeasuredFinding]) -> Figure {
     let edits = of_kind(found, Kind::Edit).filter(|finding| finding.layer.is_some() && is_over_all(finding));
     by_layer(
         &edits.collect::<Vec<_>>(),
@@ -62,7 +62,7 @@ pub(crate) fn layers(found: &[Measured]) -> Figure {
 }
 
 /// Accuracy of linear probes by layer.
-pub(crate) fn accuracy(found: &[Measured]) -> Figure {
+pub(crate) fn accuracy(found: &[MeasuredFinding]) -> Figure {
     let is_whole = |finding: &&Finding| finding.named("square").is_empty();
     let probes: Vec<&Finding> = of_kind(found, Kind::Probe).filter(is_whole).collect();
     let series = |finding: &Finding| {

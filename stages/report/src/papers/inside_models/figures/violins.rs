@@ -6,14 +6,14 @@ use cwm_page::{Axis, Figure, Grid, Layer, Tile};
 use super::colour;
 use super::groups::groups;
 use crate::papers::drawing::{panel, row};
-use crate::papers::inside_models::measured::{Measured, of_kind};
+use crate::papers::inside_models::measured::{MeasuredFinding, of_kind};
 use crate::papers::inside_models::table::short;
 
 /// Bins of a density.
 const BINS: usize = 64;
 
 /// Controls and linear probes.
-pub(crate) fn probes(found: &[Measured]) -> Figure {
+pub(crate) fn probes(found: &[MeasuredFinding]) -> Figure {
     let violins = [
         ("none", "original"),
         ("random", "original"),
@@ -31,7 +31,7 @@ pub(crate) fn probes(found: &[Measured]) -> Figure {
 }
 
 /// Edits by an autoencoder's latents.
-pub(crate) fn latents(found: &[Measured]) -> Figure {
+pub(crate) fn latents(found: &[MeasuredFinding]) -> Figure {
     let edits = ["cd_probe", "sae_probe"];
     let violins = ["original", "target"].map(|board| ["none", edits[0], edits[1]].map(|edit| (edit, board))).concat();
     let has = |name: &str| of_kind(found, Kind::Density).any(|finding| finding.named("intervention") == name);
@@ -43,7 +43,7 @@ pub(crate) fn latents(found: &[Measured]) -> Figure {
     }
 }
 
-fn violins_of(found: &[Measured], violins: &[(&str, &str)]) -> Figure {
+fn violins_of(found: &[MeasuredFinding], violins: &[(&str, &str)]) -> Figure {
     let densities: Vec<&Finding> = of_kind(found, Kind::Density).filter(|finding| finding.layer.is_none()).collect();
     let rows = groups(&densities, "eta").into_iter().filter_map(|group| {
         let find = |(edit, board): &(&str, &str)| {

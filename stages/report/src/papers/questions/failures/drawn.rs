@@ -7,7 +7,7 @@ use cwm_questions::prompt::{PromptContext, Variant, prompt};
 use cwm_questions::truth::{Keys, key};
 
 use crate::papers::board::{Piece, placed};
-use crate::papers::shown_answers::{LONGEST, Shown, beginning, lines};
+use crate::papers::shown_answers::{LONGEST, ShownAnswer, beginning, lines};
 
 #[derive(Template)]
 #[template(path = "questions/failure.html")]
@@ -36,8 +36,8 @@ struct Board {
 ///
 /// # Errors
 /// A mistake of ours.
-pub(super) fn draw(shown: &Shown) -> Result<String, Failure> {
-    let Shown { item, grade, answer, .. } = shown;
+pub(super) fn draw(shown: &ShownAnswer) -> Result<String, Failure> {
+    let ShownAnswer { item, grade, answer, .. } = shown;
     let (response, cut) = end(answer.response.as_deref().unwrap_or_default());
     let more = [grade.fault.as_deref(), answer.fault.as_deref()].into_iter().flatten();
     let view = View {
@@ -72,7 +72,7 @@ fn board(input: &str) -> Option<Board> {
 }
 
 /// The prompt of the run, or the bare question where that cannot be made.
-fn question(shown: &Shown) -> String {
+fn question(shown: &ShownAnswer) -> String {
     let run = shown.run.as_ref();
     let context = run.and_then(|run| PromptContext::of_name(run.context.as_deref()?)).unwrap_or_default();
     let variant = Variant { context, second_example: run.and_then(|run| run.examples) == Some(2) };

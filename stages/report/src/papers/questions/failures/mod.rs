@@ -10,7 +10,7 @@ use cwm_page::{Widget, number};
 
 use super::is_question;
 use crate::papers::board::{Drawings, drawings};
-use crate::papers::shown_answers::{Picked, pick};
+use crate::papers::shown_answers::{PickedAnswers, pick};
 use drawn::draw;
 
 /// The style of boards, and of what stands around them.
@@ -47,7 +47,7 @@ pub(super) fn failures(context: &Context, bytes: u64) -> Result<Option<Widget>, 
     Ok(Some(Widget { html, style: STYLE, script: "" }))
 }
 
-fn of_run(picked: Picked, bytes: u64) -> Result<OfRun, Failure> {
+fn of_run(picked: PickedAnswers, bytes: u64) -> Result<OfRun, Failure> {
     let mut shown = Vec::new();
     let mut left = bytes;
     for answer in &picked.answers {

@@ -5,10 +5,10 @@ use cwm_page::{Axis, Figure, Grid, Layer, PanelRow, TILE_COLOUR, Tile, number};
 use super::BAR;
 use crate::papers::drawing::{panel, row};
 use crate::papers::questions::id;
-use crate::papers::questions::measured::Measured;
+use crate::papers::questions::measured::Measurements;
 
 /// Figure 8.
-pub(crate) fn agreement(measured: &Measured) -> Figure {
+pub(crate) fn agreement(measured: &Measurements) -> Figure {
     let players = &measured.players;
     let last = players.len();
     let tile = |(one, other): (usize, usize)| {

@@ -7,7 +7,7 @@ use super::BAR;
 use crate::papers::drawing::{bar, panel, row};
 use crate::papers::questions::facts::{Facts, OVERALL, TOKENS};
 use crate::papers::questions::id;
-use crate::papers::questions::measured::{Measured, Player};
+use crate::papers::questions::measured::{Measurements, Player};
 
 /// Panels side by side.
 const ABREAST: usize = 2;
@@ -19,7 +19,7 @@ const PAPER: Style = Style { colour: Some(0), dash: 0, filled: false, light: fal
 type Value = (f64, Option<(f64, f64)>, String);
 
 /// Figure 3.
-pub(crate) fn accuracy(measured: &Measured, facts: &Facts) -> Figure {
+pub(crate) fn accuracy(measured: &Measurements, facts: &Facts) -> Figure {
     let value = |tally: &Tally| -> Option<Value> {
         let percent = tally.accuracy * 100.0;
         (tally.items > 0).then(|| {
@@ -39,7 +39,7 @@ pub(crate) fn accuracy(measured: &Measured, facts: &Facts) -> Figure {
 }
 
 /// Figure 7.
-pub(crate) fn tokens(measured: &Measured, facts: &Facts) -> Figure {
+pub(crate) fn tokens(measured: &Measurements, facts: &Facts) -> Figure {
     let value = |tally: &Tally| -> Option<Value> {
         let (mean, text) = number::mean(tally.total_tokens?, tally.with_tokens)?;
         Some((mean, None, text))
@@ -55,7 +55,7 @@ pub(crate) fn tokens(measured: &Measured, facts: &Facts) -> Figure {
 }
 
 fn drawn(
-    measured: &Measured,
+    measured: &Measurements,
     facts: &Facts,
     value: impl Fn(&Tally) -> Option<Value>,
     fact: impl Fn(Option<&str>) -> String,

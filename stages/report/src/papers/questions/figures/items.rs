@@ -5,10 +5,10 @@ use cwm_page::{Axis, Figure, Grid, TILE_COLOUR, number};
 use super::BAR;
 use crate::papers::drawing::{bar, panel, row};
 use crate::papers::questions::id;
-use crate::papers::questions::measured::Measured;
+use crate::papers::questions::measured::Measurements;
 
 /// Figure 2.
-pub(crate) fn items(measured: &Measured) -> Figure {
+pub(crate) fn items(measured: &Measurements) -> Figure {
     let most = measured.items.iter().map(|(_, count)| count.items as f64);
     let axis = Axis::linear("Items", most.chain([0.0]));
     let rows = measured.categories().into_iter().map(|category| {

@@ -4,11 +4,11 @@ use cwm_page::{Axis, COLOURS, Figure, Grid, Layer, Point, Series, Style, number}
 
 use crate::papers::drawing::{panel, row};
 use crate::papers::questions::id;
-use crate::papers::questions::measured::{Measured, Player};
+use crate::papers::questions::measured::{Measurements, Player};
 use crate::papers::questions::tables::dollars_an_item;
 
 /// Figure 5.
-pub(crate) fn tokens_and_accuracy(measured: &Measured) -> Figure {
+pub(crate) fn tokens_and_accuracy(measured: &Measurements) -> Figure {
     let mean = |player: &Player| Some(number::mean(player.overall.total_tokens?, player.overall.with_tokens)?.0);
     Figure {
         id: id("tokens-accuracy"),
@@ -20,7 +20,7 @@ pub(crate) fn tokens_and_accuracy(measured: &Measured) -> Figure {
 }
 
 /// Figure 6.
-pub(crate) fn cost_and_accuracy(measured: &Measured) -> Figure {
+pub(crate) fn cost_and_accuracy(measured: &Measurements) -> Figure {
     Figure {
         id: id("cost-accuracy"),
         title: "Accuracy by dollars".into(),
@@ -33,7 +33,7 @@ pub(crate) fn cost_and_accuracy(measured: &Measured) -> Figure {
 }
 
 fn points(
-    measured: &Measured,
+    measured: &Measurements,
     value: impl Fn(&Player) -> Option<f64>,
     axis: impl Fn(std::vec::IntoIter<f64>) -> Axis,
     unit: &str,

@@ -5,11 +5,11 @@ use cwm_page::{Figure, LegendEntry, Style};
 use super::BAR;
 use crate::papers::drawing::{row, stacked};
 use crate::papers::questions::id;
-use crate::papers::questions::measured::Measured;
+use crate::papers::questions::measured::Measurements;
 use crate::papers::questions::tables::VERDICTS;
 
 /// Figure 4.
-pub(crate) fn verdicts(measured: &Measured) -> Figure {
+pub(crate) fn verdicts(measured: &Measurements) -> Figure {
     let bars = measured.players.iter().map(|player| {
         let counts = VERDICTS.map(|(.., count)| count(&player.overall));
         (player.name.clone(), counts.to_vec())

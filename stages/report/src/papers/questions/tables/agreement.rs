@@ -4,10 +4,10 @@ use cwm_page::{Cell, Column, Row, Table};
 
 use super::{of, points, share};
 use crate::papers::questions::id;
-use crate::papers::questions::measured::Measured;
+use crate::papers::questions::measured::Measurements;
 
 /// Figure 8.
-pub(crate) fn agreement(measured: &Measured) -> Table {
+pub(crate) fn agreement(measured: &Measurements) -> Table {
     let mut columns = ["Run", "Other"].map(|name| Column::text(name).naming_rows()).to_vec();
     columns.extend(["Items", "Agreement (%)", "Both correct (%)", "Difference"].map(Column::number));
     let players = &measured.players;

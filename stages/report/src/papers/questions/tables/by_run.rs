@@ -7,7 +7,7 @@ use super::{accuracy, mean, of};
 use crate::papers::printed::is_named;
 use crate::papers::questions::facts::{Facts, OVERALL, TOKENS};
 use crate::papers::questions::id;
-use crate::papers::questions::measured::{Measured, Player};
+use crate::papers::questions::measured::{Measurements, Player};
 
 /// A column of numbers of runs.
 pub(super) struct Numbers<'a> {
@@ -24,7 +24,7 @@ pub(super) struct Numbers<'a> {
 }
 
 /// Figure 3.
-pub(crate) fn categories(measured: &Measured, facts: &Facts) -> Table {
+pub(crate) fn categories(measured: &Measurements, facts: &Facts) -> Table {
     let ours = |tally: &Tally, category: Option<&str>| match category {
         None => accuracy(tally),
         Some(_) => accuracy(tally).without_printed_interval(),
@@ -43,7 +43,7 @@ pub(crate) fn categories(measured: &Measured, facts: &Facts) -> Table {
 }
 
 /// Figure 7.
-pub(crate) fn tokens(measured: &Measured, facts: &Facts) -> Table {
+pub(crate) fn tokens(measured: &Measurements, facts: &Facts) -> Table {
     let fact = |category: Option<&str>| category.map_or(TOKENS.to_owned(), |category| format!("{TOKENS} {category}"));
     let ours = |tally: &Tally, _: Option<&str>| mean(tally.total_tokens, tally.with_tokens);
     let table = Table {
@@ -59,7 +59,7 @@ pub(crate) fn tokens(measured: &Measured, facts: &Facts) -> Table {
 
 /// A column over all items, and one for each category.
 fn by_category<'a>(
-    measured: &Measured,
+    measured: &Measurements,
     fact: impl Fn(Option<&str>) -> String,
     ours: impl Fn(&Tally, Option<&str>) -> Cell + Copy + 'a,
     print: fn(f64) -> String,
@@ -82,7 +82,7 @@ fn by_category<'a>(
 
 /// The table with a group for each run that `has` numbers, and the paper's runs that none of ours stands for.
 pub(super) fn by_run(
-    measured: &Measured,
+    measured: &Measurements,
     facts: &Facts,
     columns: Vec<Numbers>,
     has: impl Fn(&Player) -> bool,

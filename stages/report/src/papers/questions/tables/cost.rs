@@ -6,10 +6,10 @@ use super::by_run::{Numbers, by_run};
 use super::{accuracy, mean};
 use crate::papers::questions::facts::{Facts, PER_DOLLAR};
 use crate::papers::questions::id;
-use crate::papers::questions::measured::{Measured, Player};
+use crate::papers::questions::measured::{Measurements, Player};
 
 /// Figures 5 and 6.
-pub(crate) fn cost(measured: &Measured, facts: &Facts) -> Table {
+pub(crate) fn cost(measured: &Measurements, facts: &Facts) -> Table {
     let column = |heading: &str, ours: fn(&Player) -> Cell| Numbers {
         heading: Column::number(heading),
         category: None,

@@ -4,10 +4,10 @@ use cwm_page::{Cell, Column, PaperComparison, Table, comparison_rows};
 
 use crate::papers::questions::facts::Facts;
 use crate::papers::questions::id;
-use crate::papers::questions::measured::Measured;
+use crate::papers::questions::measured::Measurements;
 
 /// Figure 2.
-pub(crate) fn items(measured: &Measured, facts: &Facts) -> Table {
+pub(crate) fn items(measured: &Measurements, facts: &Facts) -> Table {
     let groups = measured.categories().into_iter().map(|category| {
         let of_category = || measured.items.iter().filter(|(_, count)| count.category == category);
         let labels: Vec<&String> = of_category().map(|(label, _)| label).collect();

@@ -4,10 +4,10 @@ use cwm_page::{Cell, Column, Row, Table};
 
 use super::{accuracy, of};
 use crate::papers::questions::id;
-use crate::papers::questions::measured::Measured;
+use crate::papers::questions::measured::Measurements;
 
 /// A row for each task, a column for each run.
-pub(crate) fn tasks(measured: &Measured) -> Table {
+pub(crate) fn tasks(measured: &Measurements) -> Table {
     let mut columns = vec![Column::text("Task").naming_rows(), Column::text("Category")];
     columns.extend(["Items", "Positions", "Chance (%)"].map(Column::number));
     columns.extend(measured.players.iter().map(|player| Column::number(&player.name)));

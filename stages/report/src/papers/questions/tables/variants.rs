@@ -7,7 +7,7 @@ use super::{accuracy, of, points};
 use crate::papers::printed::is_named;
 use crate::papers::questions::facts::{Facts, GAIN, OVERALL, VARIANTS};
 use crate::papers::questions::id;
-use crate::papers::questions::measured::{Measured, Player};
+use crate::papers::questions::measured::{Measurements, Player};
 
 /// Context, group of examples, and what that is called. The first is the base; the first three are the paper's.
 const WAYS: [((&str, u64), &str); 6] = [
@@ -20,7 +20,7 @@ const WAYS: [((&str, u64), &str); 6] = [
 ];
 
 /// Table 4.
-pub(crate) fn context(measured: &Measured, facts: &Facts) -> Table {
+pub(crate) fn context(measured: &Measurements, facts: &Facts) -> Table {
     // Runs that differ in nothing but context and examples.
     let mut kinds: Vec<Vec<&Player>> = Vec::new();
     for player in &measured.players {
@@ -105,7 +105,7 @@ fn beside<'f>(ours: Cell, fact: Option<&'f PrintedValue>) -> PaperComparison<'f>
 }
 
 /// Pairs with and without reasoning.
-pub(crate) fn reasoning(measured: &Measured, facts: &Facts) -> Table {
+pub(crate) fn reasoning(measured: &Measurements, facts: &Facts) -> Table {
     let players = &measured.players;
     let without = players.iter().filter(|player| player.reasoning() == "none");
     let pairs = without.flat_map(|plain| {

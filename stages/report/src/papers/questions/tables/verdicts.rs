@@ -5,7 +5,7 @@ use cwm_page::{Cell, Column, Row, Table};
 
 use super::{accuracy, of, share};
 use crate::papers::questions::id;
-use crate::papers::questions::measured::{Measured, Player};
+use crate::papers::questions::measured::{Measurements, Player};
 
 /// The verdicts with their colours in figures, from right to wrong.
 pub(crate) const VERDICTS: [(&str, usize, fn(&Tally) -> u64); 7] = [
@@ -27,7 +27,7 @@ const FAULTS: [(&str, fn(&Tally) -> u64); 4] = [
 ];
 
 /// Figure 4.
-pub(crate) fn verdicts(measured: &Measured) -> Table {
+pub(crate) fn verdicts(measured: &Measurements) -> Table {
     let mut columns = vec![Column::text("Run").naming_rows(), Column::number("Items")];
     columns.extend(VERDICTS.map(|(name, ..)| Column::number(name).under("Verdicts (%)").with_over_key("verdict")));
     columns.extend(FAULTS.map(|(name, _)| Column::number(name).under("Wrong moves").with_over_key("wrong_move")));
@@ -54,7 +54,7 @@ pub(crate) fn verdicts(measured: &Measured) -> Table {
 }
 
 /// Correct beside sound.
-pub(crate) fn sound(measured: &Measured) -> Table {
+pub(crate) fn sound(measured: &Measurements) -> Table {
     let headings = ["Items", "Correct (%)", "Sound (%)", "Format cost", "Key cost", "Unread"];
     let mut columns = vec![Column::text("Run").naming_rows(), Column::text("Category").naming_rows()];
     columns.extend(headings.map(Column::number));

@@ -7,7 +7,7 @@ use cwm_reasoning::{ClaimRule, Claims, Verifier};
 
 use super::marked::{Part, marked};
 use crate::papers::board::{Piece, SIDE, placed};
-use crate::papers::shown_answers::{Shown, beginning};
+use crate::papers::shown_answers::{ShownAnswer, beginning};
 
 /// Moves with an arrow: the best ones.
 const ARROWS: usize = 3;
@@ -47,8 +47,8 @@ struct Arrow {
 ///
 /// # Errors
 /// The item is none of this paper's tasks, or a mistake of ours.
-pub(super) fn draw(shown: &Shown) -> Result<String, Failure> {
-    let Shown { item, grade, answer, .. } = shown;
+pub(super) fn draw(shown: &ShownAnswer) -> Result<String, Failure> {
+    let ShownAnswer { item, grade, answer, .. } = shown;
     let verifier = Verifier::new(item)?;
     let text = answer.whole_text();
     // The rule by which the grade counted: `line` accepts all that `rule` does, so where the counts are equal so are the claims.

@@ -12,7 +12,7 @@ use cwm_reasoning::CATEGORY;
 
 use crate::papers::board::{Drawings, drawings};
 use crate::papers::reasoning::measured::is_lenient;
-use crate::papers::shown_answers::{Picked, pick};
+use crate::papers::shown_answers::{PickedAnswers, pick};
 use drawn::draw;
 
 /// The style of boards, and of what stands around them.
@@ -49,7 +49,7 @@ pub(super) fn answers(context: &Context, bytes: u64) -> Result<Option<Widget>, F
     Ok(Some(Widget { html, style: STYLE, script: "" }))
 }
 
-fn of_run(picked: &Picked, bytes: u64) -> Result<OfRun, Failure> {
+fn of_run(picked: &PickedAnswers, bytes: u64) -> Result<OfRun, Failure> {
     let mut shown = Vec::new();
     let mut left = bytes;
     for answer in &picked.answers {

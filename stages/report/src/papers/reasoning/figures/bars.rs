@@ -7,7 +7,7 @@ use super::{ABREAST, BAR, colour, phases};
 use crate::papers::drawing::{bar, panel, row};
 use crate::papers::reasoning::facts::Facts;
 use crate::papers::reasoning::id;
-use crate::papers::reasoning::measured::{BEST, Experiment, LEGAL, Measured, PREDICT, Phase, WORST};
+use crate::papers::reasoning::measured::{BEST, Experiment, LEGAL, Measurements, PREDICT, Phase, WORST};
 
 /// A panel: its title, task and measure, and the paper's column without its ending; empty if the paper has none.
 pub(super) type Spec = (&'static str, &'static str, &'static str, &'static str);
@@ -32,7 +32,7 @@ const HALLUCINATION: [Spec; 1] = [("Hallucination: false claims (%)", PREDICT, "
 const PAPER: Style = Style { colour: Some(0), dash: 0, filled: false, light: false };
 
 /// Figure 2: models and players, and what was trained here after its training.
-pub(crate) fn models(measured: &Measured, facts: &Facts) -> Figure {
+pub(crate) fn models(measured: &Measurements, facts: &Facts) -> Figure {
     let last = |experiment: &Experiment| match experiment.after {
         Some(_) => vec![Phase::After],
         None => vec![Phase::Before],
@@ -51,7 +51,7 @@ pub(crate) fn models(measured: &Measured, facts: &Facts) -> Figure {
 }
 
 /// Figure 5: models before and after reinforcement learning.
-pub(crate) fn data_sets(measured: &Measured, facts: &Facts) -> Figure {
+pub(crate) fn data_sets(measured: &Measurements, facts: &Facts) -> Figure {
     Figure {
         id: id("data-sets"),
         title: "Measures by data set".into(),
@@ -64,7 +64,7 @@ pub(crate) fn data_sets(measured: &Measured, facts: &Facts) -> Figure {
 }
 
 /// Figure 16: claims before and after.
-pub(crate) fn claims(measured: &Measured, facts: &Facts) -> Figure {
+pub(crate) fn claims(measured: &Measurements, facts: &Facts) -> Figure {
     Figure {
         id: id("claims"),
         title: "True claims".into(),
@@ -77,12 +77,12 @@ pub(crate) fn claims(measured: &Measured, facts: &Facts) -> Figure {
 }
 
 /// The panel of false claims in Figure 6.
-pub(super) fn hallucination(measured: &Measured, facts: &Facts) -> Vec<PanelRow> {
+pub(super) fn hallucination(measured: &Measurements, facts: &Facts) -> Vec<PanelRow> {
     before_and_after(&HALLUCINATION, measured, facts).rows
 }
 
 /// A panel for each measure, with a bar before and one after reinforcement learning.
-pub(super) fn before_and_after(specs: &[Spec], measured: &Measured, facts: &Facts) -> Figure {
+pub(super) fn before_and_after(specs: &[Spec], measured: &Measurements, facts: &Facts) -> Figure {
     let has = |experiment: &&Experiment| {
         let players = [&experiment.before, &experiment.after].into_iter().flatten();
         let mut measures =
@@ -98,7 +98,7 @@ fn drawn(
     specs: &[Spec],
     models: &[&Experiment],
     wanted: impl Fn(&Experiment) -> Vec<Phase>,
-    measured: &Measured,
+    measured: &Measurements,
     facts: &Facts,
 ) -> Figure {
     if models.is_empty() {
@@ -121,7 +121,7 @@ fn bars(
     &(title, task, measure, column): &Spec,
     models: &[&Experiment],
     wanted: impl Fn(&Experiment) -> Vec<Phase>,
-    measured: &Measured,
+    measured: &Measurements,
     facts: &Facts,
 ) -> Panel {
     let mut layers = Vec::new();

@@ -5,7 +5,7 @@ use cwm_page::Figure;
 use super::bars::{Spec, before_and_after};
 use crate::papers::reasoning::facts::Facts;
 use crate::papers::reasoning::id;
-use crate::papers::reasoning::measured::{Measured, PREDICT};
+use crate::papers::reasoning::measured::{Measurements, PREDICT};
 
 const POINTS: [Spec; 4] = [
     ("Efficacy (10 points are 100 %)", PREDICT, "efficacy", ""),
@@ -24,7 +24,7 @@ const STRATEGIES: [Spec; 6] = [
 ];
 
 /// Figures 18 and later: points.
-pub(crate) fn points(measured: &Measured, facts: &Facts) -> Figure {
+pub(crate) fn points(measured: &Measurements, facts: &Facts) -> Figure {
     Figure {
         id: id("points"),
         title: "Points of a judge".into(),
@@ -37,7 +37,7 @@ pub(crate) fn points(measured: &Measured, facts: &Facts) -> Figure {
 }
 
 /// Figure 17: strategies.
-pub(crate) fn strategies(measured: &Measured, facts: &Facts) -> Figure {
+pub(crate) fn strategies(measured: &Measurements, facts: &Facts) -> Figure {
     Figure {
         id: id("strategies"),
         title: "Strategies".into(),
@@ -50,7 +50,7 @@ pub(crate) fn strategies(measured: &Measured, facts: &Facts) -> Figure {
 }
 
 /// Panels of the measures that some run has.
-fn with_data(measured: &Measured, specs: &[Spec], facts: &Facts) -> Figure {
+fn with_data(measured: &Measurements, specs: &[Spec], facts: &Facts) -> Figure {
     let has = |spec: &&Spec| {
         measured.runs().any(|(_, player, phase)| phase.is_some() && player.measure(spec.1, spec.2).is_some())
     };

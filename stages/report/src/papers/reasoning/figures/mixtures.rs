@@ -5,10 +5,10 @@ use cwm_page::{COLOURS, Figure, LegendEntry, Style, visible};
 use super::BAR;
 use crate::papers::drawing::{row, stacked};
 use crate::papers::reasoning::id;
-use crate::papers::reasoning::measured::Measured;
+use crate::papers::reasoning::measured::Measurements;
 
 /// Figure 15.
-pub(crate) fn mixtures(measured: &Measured) -> Figure {
+pub(crate) fn mixtures(measured: &Measurements) -> Figure {
     let mut sources: Vec<String> = Vec::new();
     for source in measured.mixtures.iter().flat_map(|(.., mixture)| &mixture.sources) {
         if source.tokens > 0 && !sources.contains(&visible(&source.source)) {

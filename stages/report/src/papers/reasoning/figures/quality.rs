@@ -8,7 +8,7 @@ use super::{ABREAST, colour, phases};
 use crate::papers::drawing::{bar, panel, row};
 use crate::papers::reasoning::facts::Facts;
 use crate::papers::reasoning::id;
-use crate::papers::reasoning::measured::{Experiment, Measured, PREDICT, Phase};
+use crate::papers::reasoning::measured::{Experiment, Measurements, PREDICT, Phase};
 
 const HEIGHT: u32 = 180;
 
@@ -16,7 +16,7 @@ const HEIGHT: u32 = 180;
 const BINS: usize = 11;
 
 /// Figure 6: a histogram for each model, and the share of false claims.
-pub(crate) fn quality(measured: &Measured, facts: &Facts) -> Figure {
+pub(crate) fn quality(measured: &Measurements, facts: &Facts) -> Figure {
     let was_asked = |experiment: &&Experiment| {
         let mut players = [&experiment.before, &experiment.after].into_iter().flatten();
         !experiment.alone && players.any(|player| player.measure(PREDICT, "reward").is_some())

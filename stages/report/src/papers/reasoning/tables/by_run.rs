@@ -4,7 +4,7 @@ use cwm_page::{Cell, Column, Row, Table};
 
 use super::{Unit, cell, count};
 use crate::papers::reasoning::id;
-use crate::papers::reasoning::measured::{Measured, PREDICT, Player, TASKS};
+use crate::papers::reasoning::measured::{Measurements, PREDICT, Player, TASKS};
 
 /// Verdicts, in the order of their columns.
 const VERDICTS: [&str; 7] = ["right", "wrong", "not_a_candidate", "scored", "legal", "illegal", "unreadable"];
@@ -17,7 +17,7 @@ const CLAIMS: [(&str, &str); 3] =
 type Numbers<'a> = [(&'a str, &'a str, Unit)];
 
 /// Mean rewards and verdicts, by task.
-pub(crate) fn rewards(measured: &Measured) -> Table {
+pub(crate) fn rewards(measured: &Measurements) -> Table {
     let verdicts = VERDICTS.map(|verdict| (format!("{} (%)", verdict.replace('_', " ")), format!("verdict_{verdict}")));
     let mut numbers = vec![("Reward", "reward", Unit::Score), ("Readable (%)", "readable", Unit::Percent)];
     numbers.extend(verdicts.iter().map(|(heading, measure)| (heading.as_str(), measure.as_str(), Unit::Percent)));
@@ -31,7 +31,7 @@ pub(crate) fn rewards(measured: &Measured) -> Table {
 }
 
 /// How good moves are.
-pub(crate) fn quality(measured: &Measured) -> Table {
+pub(crate) fn quality(measured: &Measurements) -> Table {
     let tenths: Vec<(String, String)> =
         (0..10).map(|tenth| (format!("rank .{tenth} (%)"), format!("rank_{tenth}"))).collect();
     let mut numbers = vec![
@@ -55,7 +55,7 @@ pub(crate) fn quality(measured: &Measured) -> Table {
 }
 
 /// Signs of a reward that is gamed.
-pub(crate) fn gaming(measured: &Measured) -> Table {
+pub(crate) fn gaming(measured: &Measurements) -> Table {
     let numbers = [
         ("Trivial (%)", "trivial", Unit::Percent),
         ("Commonest move (%)", "commonest", Unit::Percent),
@@ -72,7 +72,7 @@ pub(crate) fn gaming(measured: &Measured) -> Table {
 }
 
 /// Whether the answer follows from the thinking.
-pub(crate) fn grounded(measured: &Measured) -> Table {
+pub(crate) fn grounded(measured: &Measurements) -> Table {
     let numbers = [("Grounded (%)", "grounded", Unit::Percent), ("Last claim (%)", "last", Unit::Percent)];
     Table {
         id: id("grounded"),
@@ -83,7 +83,7 @@ pub(crate) fn grounded(measured: &Measured) -> Table {
 }
 
 /// Claims, and how many are true.
-pub(crate) fn claims(measured: &Measured) -> Table {
+pub(crate) fn claims(measured: &Measurements) -> Table {
     let numbers = ["Claims", "True (%)"];
     let columns = CLAIMS.iter().flat_map(|(kind, _)| numbers.map(|name| Column::number(name).under(*kind)));
     let cells = |player: &Player, task: &str| -> Vec<Cell> {
@@ -105,7 +105,7 @@ pub(crate) fn claims(measured: &Measured) -> Table {
 
 /// A row for each run and each of `tasks` that has the measure `needed`; the first number is what that is of, below the heading
 /// `counted`.
-fn by_run(measured: &Measured, tasks: &[&str], (counted, needed): (&str, &str), numbers: &Numbers) -> Table {
+fn by_run(measured: &Measurements, tasks: &[&str], (counted, needed): (&str, &str), numbers: &Numbers) -> Table {
     let mut columns = vec![Column::number(counted)];
     columns.extend(numbers.iter().map(|(heading, ..)| Column::number(heading)));
     let cells = |player: &Player, task: &str| {
@@ -118,7 +118,7 @@ fn by_run(measured: &Measured, tasks: &[&str], (counted, needed): (&str, &str), 
 
 /// A row for each run and each of `tasks` that has the measure `needed`, named by both where there are several tasks.
 fn table(
-    measured: &Measured,
+    measured: &Measurements,
     tasks: &[&str],
     needed: &str,
     numbers: Vec<Column>,

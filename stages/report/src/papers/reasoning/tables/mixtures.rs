@@ -3,10 +3,10 @@
 use cwm_page::{Cell, Column, Row, Table, number, visible};
 
 use crate::papers::reasoning::id;
-use crate::papers::reasoning::measured::Measured;
+use crate::papers::reasoning::measured::Measurements;
 
 /// Figure 15.
-pub(crate) fn mixtures(measured: &Measured) -> Table {
+pub(crate) fn mixtures(measured: &Measurements) -> Table {
     let groups = measured.mixtures.iter().map(|(name, label, mixture)| {
         let rows = mixture.sources.iter().map(|source| {
             let share = source.tokens as f64 / mixture.tokens.max(1) as f64;

@@ -4,13 +4,13 @@ use cwm_page::{Cell, Column, Row, Table};
 
 use super::{Unit, cell};
 use crate::papers::reasoning::id;
-use crate::papers::reasoning::measured::{BEST, LEGAL, Measured, PREDICT, WORST};
+use crate::papers::reasoning::measured::{BEST, LEGAL, Measurements, PREDICT, WORST};
 
 /// The main measure of each task.
 const MAIN: [(&str, &str); 4] = [(PREDICT, "legal"), (BEST, "accuracy"), (WORST, "accuracy"), (LEGAL, "iou_all")];
 
 /// Runs that were read in both ways.
-pub(crate) fn readings(measured: &Measured) -> Table {
+pub(crate) fn readings(measured: &Measurements) -> Table {
     let rows = measured.runs().flat_map(|(experiment, player, phase)| {
         let lenient = measured.lenient.iter().find(|lenient| lenient.name == player.name);
         MAIN.iter().filter_map(move |(task, main)| {

@@ -5,7 +5,7 @@ use cwm_page::{Cell, Column, PaperComparison, Table, comparison_rows, number};
 use super::{Unit, cell, three};
 use crate::papers::reasoning::facts::Facts;
 use crate::papers::reasoning::id;
-use crate::papers::reasoning::measured::{BEST, Experiment, LEGAL, Measured, PREDICT, Phase, WORST};
+use crate::papers::reasoning::measured::{BEST, Experiment, LEGAL, Measurements, PREDICT, Phase, WORST};
 
 /// A measure that has a column before and one after reinforcement learning.
 struct Spec {
@@ -48,7 +48,7 @@ const BUDGETS: [(&str, &str); 2] = [("SFT tokens (million)", "sft_tokens"), ("RL
 const PHASES: [Phase; 2] = [Phase::Before, Phase::After];
 
 /// Table 1.
-pub(crate) fn table_1(measured: &Measured, facts: &Facts) -> Table {
+pub(crate) fn table_1(measured: &Measurements, facts: &Facts) -> Table {
     let table = Table {
         id: id("table-1"),
         title: "Predict move".into(),
@@ -63,7 +63,7 @@ pub(crate) fn table_1(measured: &Measured, facts: &Facts) -> Table {
 }
 
 /// Table 2.
-pub(crate) fn table_2(measured: &Measured, facts: &Facts) -> Table {
+pub(crate) fn table_2(measured: &Measurements, facts: &Facts) -> Table {
     let table = Table {
         id: id("table-2"),
         title: "The other tasks, and claims".into(),
@@ -77,7 +77,7 @@ pub(crate) fn table_2(measured: &Measured, facts: &Facts) -> Table {
     results(measured, facts, &TABLE_2, false, table)
 }
 
-fn results(measured: &Measured, facts: &Facts, specs: &[Spec], budgets: bool, table: Table) -> Table {
+fn results(measured: &Measurements, facts: &Facts, specs: &[Spec], budgets: bool, table: Table) -> Table {
     let (mut groups, mut compared) = (Vec::new(), Vec::new());
     for experiment in &measured.experiments {
         let printed = |spec: &Spec, phase| facts.of_phase(experiment.paper?, spec.fact, phase);
@@ -124,7 +124,7 @@ fn results(measured: &Measured, facts: &Facts, specs: &[Spec], budgets: bool, ta
 }
 
 /// What is learnt of the mix of an experiment.
-fn mix_tokens(measured: &Measured, experiment: &Experiment) -> Cell {
+fn mix_tokens(measured: &Measurements, experiment: &Experiment) -> Cell {
     let mixture = measured.mixtures.iter().find(|(name, ..)| *name == experiment.name && !experiment.alone);
     mixture.map_or(Cell::none(), |(_, label, mixture)| Cell::count(mixture.tokens).with_sources([label]))
 }

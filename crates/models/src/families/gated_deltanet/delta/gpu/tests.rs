@@ -1,4 +1,4 @@
-//! The kernels against those of the processor; the plain rule in f64 is in the tests of this module's parent.
+//! The kernels against those of the CPU; the plain rule in f64 is in the tests of this module's parent.
 
 use super::super::tests::Case;
 use super::super::{CHUNK, delta_rule};

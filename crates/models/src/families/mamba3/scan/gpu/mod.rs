@@ -16,7 +16,7 @@ use crate::families::mamba3::rotation::Pairing;
 use crate::gpu::{Array, Gpu, Operation, THREADS, cubes_of, sum_over_rows};
 use crate::ops::state_space::gpu::{Batch, Plan, backward, forward};
 
-/// As [`super::scan`], with its nine inputs in the order of the kernel for the processor.
+/// As [`super::scan`], with its nine inputs in the order of the kernel for the CPU.
 #[derive(Debug)]
 pub struct Scan {
     pub widths: Widths,

@@ -1,6 +1,6 @@
 //! Angles in whole numbers: 2^32 are a turn, and what overflows is whole turns.
 //!
-//! The processor sums angles in f64. A sum in two floats would do on most GPUs, but some drivers cancel terms as if floats
+//! The CPU sums angles in f64. A sum in two floats would do on most GPUs, but some drivers cancel terms as if floats
 //! were exact, and then the second float is always zero. Here a step is a product of numbers of 12 bits, which is exact, and
 //! a small rest; and integers have no rounding.
 

@@ -2,9 +2,11 @@
 
 use std::fmt;
 
-use cwm_contract::{BoardPrediction, HeadPrediction, PositionPrediction};
+use cwm_contract::{Failure, TrackReport};
 use serde::Serialize;
 use serde_json::{Value, json};
+
+use super::position_prediction::{BoardPrediction, HeadPrediction, PositionPrediction};
 
 /// Squares of a board.
 const SQUARES: u64 = 64;
@@ -44,6 +46,15 @@ impl Summary {
         }
     }
 
+    /// The report of the counts.
+    ///
+    /// # Errors
+    /// None: all counts are numbers.
+    pub fn report(&self) -> Result<TrackReport, Failure> {
+        let json = serde_json::to_string(self).map_err(|error| Failure::internal(error.to_string()))?;
+        Ok(TrackReport::Summary { text: self.to_string(), json })
+    }
+
     fn add_board(&mut self, ply: u64, board: &BoardPrediction) {
         self.right += u64::from(board.correct);
         self.labels += u64::from(board.labels);
@@ -72,8 +83,8 @@ impl fmt::Display for Summary {
     }
 }
 
-/// Returns a position as `--json` prints it.
-pub fn to_json(position: &PositionPrediction) -> Value {
+/// A position as `--json` prints it.
+pub fn json_line(position: &PositionPrediction) -> String {
     let (board, moves) = match &position.head {
         HeadPrediction::Board(board) => (Some(board), None),
         HeadPrediction::Moves(moves) => (None, Some(moves)),
@@ -83,7 +94,7 @@ pub fn to_json(position: &PositionPrediction) -> Value {
         of.collect::<Vec<Value>>()
     });
     let probed = position.probed.as_ref();
-    json!({
+    let line = json!({
         "ply": position.ply,
         "uci": position.last_move.as_ref().map(|played| &played.uci),
         "san": position.last_move.as_ref().map(|played| &played.san),
@@ -98,5 +109,6 @@ pub fn to_json(position: &PositionPrediction) -> Value {
         "probed": probed.map(|probed| {
             json!({ "layer": probed.layer, "board": probed.board.fen, "right": probed.correct })
         }),
-    })
+    });
+    line.to_string()
 }

@@ -1,11 +1,8 @@
 //! Boards side by side, and next moves, as text.
 
-use cwm_contract::{
+use super::position_prediction::{
     BoardPrediction, HeadPrediction, LabelPrediction, MovePrediction, PositionPrediction, PositionView, StateField,
 };
-use owo_colors::{OwoColorize, Style};
-
-use cwm_core::list_some;
 
 /// The width of a board that has another on its right.
 const WIDTH: usize = 26;
@@ -14,26 +11,29 @@ const MAX_ERRORS: usize = 8;
 /// A label with a lower probability than this has a line.
 const LOW_PROBABILITY: f64 = 0.9;
 
-/// Draws what the model predicts, and what a linear probe reads in it, beside the true position. Errors have a `*` before them,
-/// and are red with `colour`.
-pub fn draw(position: &PositionPrediction, colour: bool) -> String {
-    let mut text = heading(position);
+/// Pieces of text, each with true if it is wrong.
+pub type Pieces = Vec<(String, bool)>;
+
+/// Draws what the model predicts, and what a linear probe reads in it, beside the true position. Errors have a `*` before them.
+pub fn draw(position: &PositionPrediction) -> Pieces {
+    let mut text = vec![(heading(position), false)];
     let mut boards = Vec::new();
     match &position.head {
         HeadPrediction::Board(board) => boards.push(("predicted".to_owned(), &board.predicted)),
-        HeadPrediction::Moves(moves) => text += &next_moves(moves, colour),
+        HeadPrediction::Moves(moves) => text.extend(next_moves(moves)),
     }
     boards.extend(position.probed.as_ref().map(|probed| (format!("layer {}", probed.layer), &probed.board)));
     if !boards.is_empty() {
         boards.push(("true".to_owned(), &position.truth));
-        text += &side_by_side(&boards, colour);
+        text.extend(side_by_side(&boards));
     }
     if let HeadPrediction::Board(board) = &position.head {
-        text += &state(board, &position.truth, position.probed.is_some(), colour);
-        text += &remarks(board);
+        text.extend(state(board, &position.truth, position.probed.is_some()));
+        text.push((remarks(board), false));
     }
     // An empty line before the next position.
-    text + "\n"
+    text.push(("\n".to_owned(), false));
+    text
 }
 
 /// `ply 3  2. Nf3 (g1f3)  74 of 75 right`, and with linear probes `, layer 4: 63 of 64 squares`.
@@ -53,46 +53,44 @@ fn heading(position: &PositionPrediction) -> String {
 }
 
 /// The likeliest moves; one that is not legal is an error.
-fn next_moves(moves: &[MovePrediction], colour: bool) -> String {
+fn next_moves(moves: &[MovePrediction]) -> Pieces {
     if moves.is_empty() {
-        return "   the game is over\n".to_owned();
+        return vec![("   the game is over\n".to_owned(), false)];
     }
-    let of = moves.iter().map(|next| {
+    let of = moves.iter().flat_map(|next| {
         let (name, mark, rest) = match &next.san {
             Some(san) => (format!("{san} ({})", next.uci), " ", ""),
             None => (next.uci.clone(), "*", "  not legal"),
         };
-        let name = paint(&format!("{mark}{name:<16}"), next.san.is_none() && colour);
-        format!("  {name}{:.2}{rest}\n", next.probability)
+        let probability = format!("{:.2}{rest}\n", next.probability);
+        [("  ".to_owned(), false), (format!("{mark}{name:<16}"), next.san.is_none()), (probability, false)]
     });
     of.collect()
 }
 
 /// Boards with their names above them.
-fn side_by_side(boards: &[(String, &PositionView)], colour: bool) -> String {
+fn side_by_side(boards: &[(String, &PositionView)]) -> Pieces {
     let plain = |text: String| vec![(text, false)];
-    let mut text = line(boards.iter().map(|(name, _)| plain(format!("  {name}"))), colour);
+    let mut text = line(boards.iter().map(|(name, _)| plain(format!("  {name}"))));
     for rank in 0..8 {
-        text += &line(boards.iter().map(|(_, board)| rank_of(board, rank)), colour);
+        text.extend(line(boards.iter().map(|(_, board)| rank_of(board, rank))));
     }
-    text + &line(boards.iter().map(|_| plain("   a b c d e f g h".to_owned())), colour)
+    text.extend(line(boards.iter().map(|_| plain("   a b c d e f g h".to_owned()))));
+    text
 }
 
 /// The other fields of the predicted position and of the true one, below their boards; a probed board between them has none.
-fn state(board: &BoardPrediction, truth: &PositionView, is_probed: bool, colour: bool) -> String {
-    let lines = board.predicted.state.iter().zip(&truth.state).map(|(predicted, truth)| {
+fn state(board: &BoardPrediction, truth: &PositionView, is_probed: bool) -> Pieces {
+    let lines = board.predicted.state.iter().zip(&truth.state).flat_map(|(predicted, truth)| {
         let cell = |item: &StateField| {
             let mark = if item.wrong { "*" } else { " " };
             vec![(format!("  {:<10}", item.name), false), (format!("{mark}{}", item.value), item.wrong)]
         };
         let between = is_probed.then(Pieces::new);
-        line([cell(predicted)].into_iter().chain(between).chain([cell(truth)]), colour)
+        line([cell(predicted)].into_iter().chain(between).chain([cell(truth)]))
     });
     lines.collect()
 }
-
-/// Pieces of text, each with true if it is wrong.
-type Pieces = Vec<(String, bool)>;
 
 fn rank_of(board: &PositionView, rank: usize) -> Pieces {
     let mut pieces = vec![(format!("{} ", 8 - rank), false)];
@@ -102,29 +100,30 @@ fn rank_of(board: &PositionView, rank: usize) -> Pieces {
 }
 
 /// A line of several boards. Each but the last is as wide as [`WIDTH`], and at least a blank wider than its text.
-fn line(boards: impl IntoIterator<Item = Pieces>, colour: bool) -> String {
-    let mut text = String::new();
+fn line(boards: impl IntoIterator<Item = Pieces>) -> Pieces {
+    let mut text = Pieces::new();
+    let mut gap = None;
     for pieces in boards {
+        text.extend(gap.take().map(|gap: usize| (" ".repeat(gap), false)));
         let width: usize = pieces.iter().map(|(piece, _)| piece.chars().count()).sum();
-        text.extend(pieces.iter().map(|(piece, wrong)| paint(piece, *wrong && colour)));
-        text += &" ".repeat(WIDTH.saturating_sub(width).max(1));
+        text.extend(pieces);
+        gap = Some(WIDTH.saturating_sub(width).max(1));
     }
-    format!("{}\n", text.trim_end())
-}
-
-fn paint(piece: &str, red: bool) -> String {
-    if red { piece.style(Style::new().red().bold()).to_string() } else { piece.to_owned() }
+    text.push(("\n".to_owned(), false));
+    text
 }
 
 /// Lists the wrong labels, and the one that the model is least sure of.
 fn remarks(position: &BoardPrediction) -> String {
     let mut text = String::new();
-    if !position.errors.is_empty() {
-        let errors = position.errors.iter();
-        let errors = errors.map(|one| {
-            format!("{} {} for {}", one.label, value_and_probability(&one.predicted), value_and_probability(&one.truth))
-        });
-        text += &format!("wrong: {}\n", list_some(errors, MAX_ERRORS));
+    let errors = position.errors.iter().take(MAX_ERRORS).map(|one| {
+        format!("{} {} for {}", one.label, value_and_probability(&one.predicted), value_and_probability(&one.truth))
+    });
+    let errors: Vec<String> = errors.collect();
+    match position.errors.len() - errors.len() {
+        _ if errors.is_empty() => {}
+        0 => text += &format!("wrong: {}\n", errors.join(", ")),
+        more => text += &format!("wrong: {} and {more} more\n", errors.join(", ")),
     }
     let least = &position.least_confident;
     // It is no number if the model computes NaN.
@@ -141,9 +140,16 @@ fn value_and_probability(prediction: &LabelPrediction) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cwm_contract::{LabelError, LeastConfident, MoveNotation, ProbedBoard};
-
     use super::*;
+    use crate::track::position_prediction::{LabelError, LeastConfident, MoveNotation, ProbedBoard};
+
+    fn plain(position: &PositionPrediction) -> String {
+        draw(position).into_iter().map(|(piece, _)| piece).collect()
+    }
+
+    fn wrong(position: &PositionPrediction) -> Vec<String> {
+        draw(position).into_iter().filter(|(_, is_wrong)| *is_wrong).map(|(piece, _)| piece).collect()
+    }
 
     fn tracked() -> PositionPrediction {
         let seen = |wrong: bool| {
@@ -183,16 +189,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_marked_with_and_without_colour() {
-        let plain = draw(&tracked(), false);
-        assert!(plain.starts_with("ply 3  2. Nf3 (g1f3)  73 of 75 right\n  predicted"), "{plain}");
-        assert!(plain.contains("\n4  . . . .*P . . .        4  . . . . . . . .\n"), "{plain}");
-        assert!(plain.contains("\n  castling  *KQ"), "{plain}");
-        assert!(plain.ends_with("wrong: e4 P (0.75) for . (0.25)\nleast sure of e4: P (0.75)\n\n"), "{plain}");
-        assert!(!plain.contains('\u{1b}'));
-        let coloured = draw(&tracked(), true);
-        assert!(coloured.contains("\u{1b}["), "{coloured}");
-        assert_eq!(coloured.lines().count(), plain.lines().count());
+    fn what_is_wrong_is_marked() {
+        let drawn = plain(&tracked());
+        assert!(drawn.starts_with("ply 3  2. Nf3 (g1f3)  73 of 75 right\n  predicted"), "{drawn}");
+        assert!(drawn.contains("\n4  . . . .*P . . .        4  . . . . . . . .\n"), "{drawn}");
+        assert!(drawn.contains("\n  castling  *KQ"), "{drawn}");
+        assert!(drawn.ends_with("wrong: e4 P (0.75) for . (0.25)\nleast sure of e4: P (0.75)\n\n"), "{drawn}");
+        assert_eq!(wrong(&tracked()), ["*P", "*KQ"]);
     }
 
     #[test]
@@ -201,7 +204,7 @@ mod tests {
             let mut tracked = tracked();
             let HeadPrediction::Board(board) = &mut tracked.head else { panic!("a board") };
             board.least_confident.prediction.probability = probability;
-            draw(&tracked, false)
+            plain(&tracked)
         };
         assert!(with(f64::NAN).ends_with("least sure of e4: P (NaN)\n\n"));
         assert!(!with(0.95).contains("least sure"));
@@ -209,7 +212,7 @@ mod tests {
 
     #[test]
     fn what_a_linear_probe_reads_stands_between_prediction_and_truth() {
-        let drawn = draw(&PositionPrediction { probed: Some(probed()), ..tracked() }, false);
+        let drawn = plain(&PositionPrediction { probed: Some(probed()), ..tracked() });
         insta::assert_snapshot!(drawn, @"
         ply 3  2. Nf3 (g1f3)  73 of 75 right, layer 4: 63 of 64 squares
           predicted                 layer 4                   true
@@ -239,18 +242,16 @@ mod tests {
         };
         let moves = vec![next("b8c6", Some("Nc6"), 0.5), next("e5e4", None, 0.25), next("d7d8q", None, 0.0625)];
         let mut tracked = PositionPrediction { head: HeadPrediction::Moves(moves), ..tracked() };
-        let plain = draw(&tracked, false);
-        insta::assert_snapshot!(plain, @"
+        insta::assert_snapshot!(plain(&tracked), @"
         ply 3  2. Nf3 (g1f3)
            Nc6 (b8c6)      0.50
           *e5e4            0.25  not legal
           *d7d8q           0.06  not legal
 
         ");
-        assert!(draw(&tracked, true).contains("\u{1b}["));
+        assert_eq!(wrong(&tracked), ["*e5e4            ", "*d7d8q           "]);
         tracked.probed = Some(probed());
-        let drawn = draw(&tracked, false);
-        insta::assert_snapshot!(drawn, @"
+        insta::assert_snapshot!(plain(&tracked), @"
         ply 3  2. Nf3 (g1f3)  layer 4: 63 of 64 squares
            Nc6 (b8c6)      0.50
           *e5e4            0.25  not legal
@@ -268,6 +269,6 @@ mod tests {
 
         ");
         tracked.head = HeadPrediction::Moves(Vec::new());
-        assert!(draw(&tracked, false).contains("\n   the game is over\n"));
+        assert!(plain(&tracked).contains("\n   the game is over\n"));
     }
 }

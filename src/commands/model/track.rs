@@ -1,21 +1,17 @@
 //! `cwm model track`: follows a game with a model and prints what it predicts, ply by ply.
 
-mod drawing;
-mod summary;
-
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, IsTerminal, stdin, stdout};
 use std::path::Path;
 
-use cwm_contract::{Failure, TrackRequest};
+use cwm_contract::{Failure, TrackReport, TrackRequest};
+use owo_colors::{OwoColorize, Style};
 
 use crate::cli::TrackArguments;
 use crate::commands::model::checkpoint::{self, CHECKPOINT, PROBES};
-use crate::output::{has_colour, is_json, print, print_json_line};
+use crate::output::{has_colour, is_json, print};
 use crate::registry::require_model_tools;
 use cwm_core::{Error, shell_quote};
-
-use summary::Summary;
 
 /// Runs `cwm model track`: a block for each position as soon as its move is read, then, on standard error, how it went.
 ///
@@ -38,23 +34,30 @@ pub fn run(store: Option<&Path>, arguments: &TrackArguments) -> Result<(), Error
     };
     let mut text = moves(arguments)?;
     let colour = has_colour(&stdout());
-    let mut summary = Summary::default();
-    let followed = model_tools.track(&request, &mut *text, &mut |position| {
-        summary.add(&position);
-        let printed = match arguments.summary {
-            true => Ok(()),
-            false if is_json() => print_json_line(&summary::to_json(&position)),
-            false => print(&drawing::draw(&position, colour)),
+    let print_report = &mut |report: TrackReport| {
+        let printed = match report {
+            TrackReport::Position { .. } if arguments.summary => Ok(()),
+            TrackReport::Position { json, .. } if is_json() => print(&json),
+            TrackReport::Position { text, .. } => print(&paint(&text, colour)),
+            TrackReport::Summary { json, .. } if arguments.summary && is_json() => print(&json),
+            TrackReport::Summary { text, .. } if arguments.summary => print(&text),
+            TrackReport::Summary { text, .. } => {
+                eprintln!("{text}");
+                Ok(())
+            }
         };
         printed.map_err(|error| Failure::system(error.message))
+    };
+    Ok(model_tools.track(&request, &mut *text, print_report)?)
+}
+
+/// Joins pieces of text; the wrong ones are red with `colour`.
+fn paint(pieces: &[(String, bool)], colour: bool) -> String {
+    let painted = pieces.iter().map(|(piece, wrong)| match *wrong && colour {
+        true => piece.style(Style::new().red().bold()).to_string(),
+        false => piece.clone(),
     });
-    match arguments.summary {
-        _ if summary.positions == 0 => {}
-        true if is_json() => print_json_line(&summary)?,
-        true => print(&summary.to_string())?,
-        false => eprintln!("{summary}"),
-    }
-    Ok(followed?)
+    painted.collect()
 }
 
 /// Opens the source of the moves.
@@ -77,5 +80,18 @@ fn moves(arguments: &TrackArguments) -> Result<Box<dyn BufRead>, Error> {
             }
             Ok(Box::new(BufReader::new(stdin())))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_wrong_is_red() {
+        let pieces = [("  castling  ".to_owned(), false), ("*KQ".to_owned(), true)];
+        assert_eq!(paint(&pieces, false), "  castling  *KQ");
+        let coloured = paint(&pieces, true);
+        assert!(coloured.starts_with("  castling  \u{1b}[") && coloured.contains("*KQ"), "{coloured}");
     }
 }
