@@ -10,7 +10,7 @@ use crate::entry::Usage;
 #[derive(Debug)]
 pub enum Fault {
     /// Another attempt may succeed.
-    TransientFault(TransientFault),
+    Transient(TransientFault),
     /// The question is too long for the model; no attempt will succeed.
     TooLong(Failure),
     /// The server refuses the key; no question will be answered.

@@ -18,7 +18,7 @@ pub enum Searcher {
     /// A program.
     Program(Box<Program>),
     /// Our own engine.
-    OwnEngine(OwnEngine),
+    Own(OwnEngine),
 }
 
 /// A legal move and its value for the side that makes it.
