@@ -33,6 +33,10 @@ pub const CHECKPOINT: WantedOutput = WantedOutput {
     instead: "no stage of this pipeline has one: name a checkpoint's folder, or a file that `cwm model import` takes",
 };
 
+/// A checkpoint in cwm's own format.
+pub const CHECKPOINT_FOLDER: WantedOutput =
+    WantedOutput { instead: "no stage of this pipeline has one: name a checkpoint's folder", ..CHECKPOINT };
+
 pub const PROBES: WantedOutput = WantedOutput {
     format: Format::PROBES,
     file: Some("probes.json"),
