@@ -173,7 +173,8 @@ stages:
             std::thread::sleep(std::time::Duration::from_millis(25));
         }
         run.kill().and_then(|()| run.wait()).unwrap();
-        assert!(context.cwm(&["store", "gc", "--delete"]).stdout.contains("nothing to delete"), "{set:?}");
+        let gc = context.cwm(&["store", "gc", "--delete"]);
+        assert!(gc.stdout.contains("nothing to delete"), "{set:?}: {}{}", gc.stdout, gc.stderr);
         let rest = context.command(&[&["run", "--json"], set].concat()).env("NAP", "0").output().unwrap();
         crate::context::Run::read(crate::context::finish(rest)).ran_just(&["slow"]);
     }

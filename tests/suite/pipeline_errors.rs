@@ -35,7 +35,7 @@ fn a_weight_of_a_mix_that_is_of_no_source_is_found_before_anything_runs() {
          outputs: { out: { format: examples, ext: jsonl } }\n  mixed:\n    stage: mix\n    from: { examples: e }\n    \
          with: { weights: { \"e[of=a]\": 1, e: 1 }, tokens: 9 }\n",
         &[
-            "pipeline.yaml:11:13",
+            "pipeline.yaml:11:22",
             "parameter `weights` has `e`, which is no source",
             "the sources are `e[of=a]`, `e[of=b]`",
         ],
