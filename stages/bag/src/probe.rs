@@ -4,14 +4,19 @@ use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput, Value};
 
 use crate::Bag;
 
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
 /// Positions with promotions, castling and en passant, and what is faulty.
 const RECORDS: &[(&str, &str)] = &[
-    ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "g1f3"),
+    (START, "g1f3"),
     ("r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 3 40", "e8c8"),
     ("1n5k/P7/8/8/8/8/7p/K5N1 w - - 0 1", "a7b8n"),
     ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 2", "e5d6"),
     ("8/2P5/8/8/8/8/5k2/7K w - - 120 999", "c7c8q"),
     ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", "e1e3"),
+    // The first position has two moves more, of which one is as good, and one better.
+    (START, "e2e4"),
+    (START, "d2d4"),
     ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", "Kd1"),
     ("4k3/8/8/8/8/8/8/8 w - - 0 1", "e8e7"),
     ("4k3/8/8/8/8/8/8/4K3 w - - 1000 1", "e1e2"),

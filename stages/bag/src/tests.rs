@@ -209,7 +209,7 @@ fn faulty_action_values_are_named() {
 }
 
 #[test]
-fn the_probe_of_action_values_has_every_reason() {
+fn the_probe_of_action_values_has_every_reason_and_sorts_moves() {
     let folder = tempdir().unwrap();
     let values = Values::from([("records".to_owned(), Value::Text("action_value".into()))]);
     let probed = testing::probe(&Bag, values, folder.path()).unwrap().unwrap();
@@ -217,6 +217,10 @@ fn the_probe_of_action_values_has_every_reason() {
     for reason in ["fen", "illegal_move", "length", "notation", "win_probability", "repeated"] {
         assert!(faults.contains(&format!("\"reason\":\"{reason}\"")), "{reason}: {faults}");
     }
+    let path = folder.path().join("evaluations");
+    std::fs::write(&path, &probed["run/evaluations"]).unwrap();
+    let moves: Vec<String> = rows(&path)[0].lines.iter().map(|line| text(line.moves[0])).collect();
+    assert_eq!(moves, ["d2d4", "g1f3", "e2e4"]);
 }
 
 proptest! {

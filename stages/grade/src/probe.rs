@@ -1,4 +1,4 @@
-//! The probe: answers of two made-up runs to an item of each form.
+//! The probe: answers of two made-up runs to items of each form.
 
 use std::path::Path;
 
@@ -11,7 +11,10 @@ use crate::Grade;
 
 const FEN: &str = "r3k2r/1P6/8/8/2b5/8/4R3/4K2R b Kkq - 0 1";
 
-/// Task, category, metadata, key, and answers to it.
+/// Items of each task. They have different answers, so that resamples of them differ.
+const COPIES: usize = 5;
+
+/// Task, category, metadata, key, and answers to it: of the first run and the second, or the other way round.
 const ITEMS: [(&str, &str, &str, &str, [&str; 2]); 11] = [
     (
         "structural_piece_arrangement",
@@ -38,36 +41,66 @@ const ITEMS: [(&str, &str, &str, &str, [&str; 2]); 11] = [
     ("structural_state_tracking_short", "Structural", "{}", "", ["8/8/8/8/8/8/8/8 w - - 0 1", "?"]),
 ];
 
-/// Task, metadata, key, and answers to it, of a king behind his pawn.
-const GRADED: [(&str, &str, &str, [&str; 2]); 4] = [
+/// Task, metadata, key, and answers to it, of a king behind his pawn; each item has two of the three.
+const GRADED: [(&str, &str, &str, [&str; 3]); 4] = [
     (
         "predict_move",
         r#"{"values": {"a1b1": 0.2, "a1b2": 0.6, "a2a3": 0.5, "a2a4": 0.7}}"#,
         "a2a4",
-        ["The pawn on a2, then a2a3 or a1b2: <answer>a1b2</answer>", "<answer>[a2a4]</answer>"],
+        [
+            "The pawn on a2, then a2a3 or a1b2: <answer>a1b2</answer>",
+            "<answer>[a2a4]</answer>",
+            "<answer>a2a3</answer>",
+        ],
     ),
     (
         "best_move",
         r#"{"candidates": ["a2a4", "a2a3", "a1b1"]}"#,
         "a2a4",
-        ["<answer>a2a4</answer>", "<answer>a2a5</answer>"],
+        ["<answer>a2a4</answer>", "<answer>a2a5</answer>", "<answer>a2a3</answer>"],
     ),
-    ("worst_move", r#"{"candidates": ["a2a4", "a2a3", "a1b1"]}"#, "a1b1", ["a1b1", "<answer>a2a4</answer>"]),
-    ("legal_moves", "{}", "a2a3, a2a4", ["<answer>a2a3, a1b1</answer>", "<answer>['a2a3', 'a2a4']</answer>"]),
+    (
+        "worst_move",
+        r#"{"candidates": ["a2a4", "a2a3", "a1b1"]}"#,
+        "a1b1",
+        ["a1b1", "<answer>a2a4</answer>", "<answer>a1b1</answer>"],
+    ),
+    (
+        "legal_moves",
+        "{}",
+        "a2a3, a2a4",
+        ["<answer>a2a3, a1b1</answer>", "<answer>['a2a3', 'a2a4']</answer>", "<answer>a2a4</answer>"],
+    ),
 ];
 
-/// Answers of a judge: of each task one that can be read, and one that cannot.
-const JUDGED: [(JudgeTask, [&str; 2]); 3] = [
-    (JudgeTask::Quality, ["{'efficacy': 11}", "{'efficacy': 3, 'efficiency': 10, 'faithfulness': 1}"]),
+/// Answers of a judge: of each task two that can be read, and one that cannot.
+const JUDGED: [(JudgeTask, [&str; 3]); 3] = [
+    (
+        JudgeTask::Quality,
+        [
+            "{'efficacy': 11}",
+            "{'efficacy': 3, 'efficiency': 10, 'faithfulness': 1}",
+            "{'efficacy': 9, 'efficiency': 2, 'faithfulness': 6}",
+        ],
+    ),
     (
         JudgeTask::Strategies,
         [
             "{'enumeration': 'a2a3 or a1b2', 'tree_search': 'a2a4', 'backtracking': None, 'self_correction': None, \
              'subgoal_setting': '', 'verification': None}",
             "{'enumeration': None}",
+            "{'enumeration': None, 'tree_search': None, 'backtracking': 'The pawn', 'self_correction': None, \
+             'subgoal_setting': None, 'verification': 'a2a3'}",
         ],
     ),
-    (JudgeTask::Claims, ["{'moves': ['a2a3', 'a2a5'], 'pieces': ['white pawn on a2', 'black king on a1']}", "none"]),
+    (
+        JudgeTask::Claims,
+        [
+            "{'moves': ['a2a3', 'a2a5'], 'pieces': ['white pawn on a2', 'black king on a1']}",
+            "none",
+            "{'moves': [], 'pieces': ['white pawn on a2']}",
+        ],
+    ),
 ];
 
 /// Runs the stage on them.
@@ -76,19 +109,17 @@ const JUDGED: [(JudgeTask, [&str; 2]); 3] = [
 /// The disk refuses.
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let items = context.folder().join("items.jsonl");
-    fs_err::write(
-        &items,
-        ITEMS.map(|(task, category, metadata, key, _)| line(task, category, metadata, key)).concat(),
-    )?;
+    let lines = |copy| ITEMS.map(|(task, category, metadata, key, _)| line(task, copy, category, metadata, key));
+    fs_err::write(&items, (0..COPIES).flat_map(lines).collect::<String>())?;
     let mut inputs = vec![("items", Label::stage("items"), items)];
-    for (name, which) in [("free", 0), ("exact", 1)] {
+    for (name, which) in [("first", 0), ("second", 1)] {
         let path = context.folder().join(name);
         write(&path, name, which)?;
         inputs.push(("answers", Label::stage(name), path));
     }
     // The given prices are of other runs.
     let prices = [("input", 1.0), ("output", 2.0)].map(|(name, price)| (name.to_owned(), Value::Float(price)));
-    let prices = Value::Map([("exact".to_owned(), Value::Map(prices.into()))].into());
+    let prices = Value::Map([("second".to_owned(), Value::Map(prices.into()))].into());
     let values = context.values_with([("prices", prices), ("resamples", context.at_most("resamples", 100))]);
     let mut output = context.run(&Grade, "grades", &values, &inputs)?;
     output.extend(graded(context)?);
@@ -99,27 +130,32 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
 /// The same on graded items, to each of which there are two answers.
 fn graded(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let [items, answers] = ["graded.jsonl", "two"].map(|name| context.folder().join(name));
-    let line = |(task, metadata, key, _): &(&str, &str, &str, _)| {
-        format!(
-            concat!(
-                r#"{{"task_id": "reasoning_{0}_0000", "task_type": "reasoning_{0}", "task_category": "Reasoning", "#,
-                r#""input": "7k/8/8/8/8/8/P7/K7 w - - 0 1", "question": "", "format_examples": [], "#,
-                r#""correct_answer": "{1}", "answer_type": "graded", "metadata": {2}}}"#,
-                "\n"
-            ),
-            task, key, metadata
-        )
+    let lines = |copy: usize| {
+        GRADED.map(|(task, metadata, key, _)| {
+            format!(
+                concat!(
+                    r#"{{"task_id": "reasoning_{0}_{1:04}", "task_type": "reasoning_{0}", "#,
+                    r#""task_category": "Reasoning", "input": "7k/8/8/8/8/8/P7/K7 w - - 0 1", "question": "", "#,
+                    r#""format_examples": [], "#,
+                    r#""correct_answer": "{2}", "answer_type": "graded", "metadata": {3}}}"#,
+                    "\n"
+                ),
+                task, copy, key, metadata
+            )
+        })
     };
-    fs_err::write(&items, GRADED.iter().map(line).collect::<String>())?;
+    fs_err::write(&items, (0..COPIES).flat_map(lines).collect::<String>())?;
     let mut writer = AnswersWriter::create(&answers, &Run { name: "two".to_owned(), ..Run::default() })?;
-    for (task, .., responses) in GRADED {
-        for (sample, response) in (0..).zip(responses) {
-            writer.push(Answer {
-                task_id: format!("reasoning_{task}_0000"),
-                sample: Some(sample),
-                response: Some(response.to_owned()),
-                ..Answer::default()
-            })?;
+    for copy in 0..COPIES {
+        for (task, .., responses) in GRADED {
+            for (sample, response) in (0..).zip(responses.into_iter().cycle().skip(copy).take(2)) {
+                writer.push(Answer {
+                    task_id: format!("reasoning_{task}_{copy:04}"),
+                    sample: Some(sample),
+                    response: Some(response.to_owned()),
+                    ..Answer::default()
+                })?;
+            }
         }
     }
     writer.finish()?;
@@ -129,20 +165,22 @@ fn graded(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     context.run(&Grade, "graded", &values, &inputs)
 }
 
-/// The same on two answers of a judge to an item of each of its tasks, about an answer to a graded item.
+/// The same on two answers of a judge to items of each of its tasks, about answers to graded items.
 fn judged(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let [items, answers] = ["judged.jsonl", "judge"].map(|name| context.folder().join(name));
     let graded = fs_err::read(context.folder().join("graded.jsonl"))?;
     let graded = read_items(&graded[..], "graded.jsonl", UnknownTasks::Fail)?;
     let mut lines = Vec::new();
     let mut writer = AnswersWriter::create(&answers, &Run { name: "judge".to_owned(), ..Run::default() })?;
-    for (item, (task, texts)) in graded.iter().cycle().zip(JUDGED) {
-        let about = JudgedOutput { item, run: "two", sample: 0, output: GRADED[0].3[0] };
-        let item = Item { task_id: format!("{task}_0000"), ..judge_item(task, &about) };
-        write_line(&mut lines, &item)?;
-        for (sample, text) in (0..).zip(texts) {
-            let (task_id, response) = (item.task_id.clone(), Some(format!("<answer>{text}</answer>")));
-            writer.push(Answer { task_id, sample: Some(sample), response, ..Answer::default() })?;
+    for (copy, of_copy) in graded.chunks(GRADED.len()).enumerate() {
+        for (item, (task, texts)) in of_copy.iter().zip(JUDGED) {
+            let about = JudgedOutput { item, run: "two", sample: 0, output: GRADED[0].3[0] };
+            let item = Item { task_id: format!("{task}_{copy:04}"), ..judge_item(task, &about) };
+            write_line(&mut lines, &item)?;
+            for (sample, text) in (0..).zip(texts.into_iter().cycle().skip(copy).take(2)) {
+                let (task_id, response) = (item.task_id.clone(), Some(format!("<answer>{text}</answer>")));
+                writer.push(Answer { task_id, sample: Some(sample), response, ..Answer::default() })?;
+            }
         }
     }
     writer.finish()?;
@@ -153,34 +191,36 @@ fn judged(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     context.run(&Grade, "judged", &values, &inputs)
 }
 
-fn line(task: &str, category: &str, metadata: &str, key: &str) -> String {
+fn line(task: &str, copy: usize, category: &str, metadata: &str, key: &str) -> String {
     let multi = ["check_", "legal_move", "control", "motifs"].iter().any(|part| task.contains(part));
     let answer_type = if multi { "multi" } else { "single" };
     let input = if task.contains("tracking") { format!("{FEN} | e8d7") } else { FEN.to_owned() };
     format!(
         concat!(
-            r#"{{"task_id": "{}_0000", "task_type": "{}", "task_category": "{}", "input": "{}", "question": "", "#,
+            r#"{{"task_id": "{}_{:04}", "task_type": "{}", "task_category": "{}", "input": "{}", "question": "", "#,
             r#""format_examples": [], "correct_answer": "{}", "answer_type": "{}", "metadata": {}}}"#,
             "\n"
         ),
-        task, task, category, input, key, answer_type, metadata
+        task, copy, task, category, input, key, answer_type, metadata
     )
 }
 
 fn write(path: &Path, name: &str, which: usize) -> Result<(), Failure> {
     let run = Run { name: name.to_owned(), max_tokens: Some(100), ..Run::default() };
     let mut writer = AnswersWriter::create(path, &run)?;
-    for (at, (task, .., answers)) in ITEMS.iter().enumerate() {
-        let is_asked = which == 0 || !task.starts_with("semantic");
-        writer.push(Answer {
-            task_id: format!("{task}_0000"),
-            response: Some(format!("FINAL ANSWER: {}", answers[which])),
-            finish: (!is_asked).then(|| NOT_ASKED.to_owned()),
-            prompt_tokens: Some(1_000),
-            completion_tokens: Some(90 + at as u64),
-            cost: (at % 2 == 0).then_some(0.25),
-            ..Answer::default()
-        })?;
+    for copy in 0..COPIES {
+        for (at, (task, .., answers)) in ITEMS.iter().enumerate() {
+            let is_asked = which == 0 || !task.starts_with("semantic");
+            writer.push(Answer {
+                task_id: format!("{task}_{copy:04}"),
+                response: Some(format!("FINAL ANSWER: {}", answers[(which + copy) % 2])),
+                finish: (!is_asked).then(|| NOT_ASKED.to_owned()),
+                prompt_tokens: Some(1_000),
+                completion_tokens: Some(90 + at as u64),
+                cost: (at % 2 == 0).then_some(0.25),
+                ..Answer::default()
+            })?;
+        }
     }
     writer.finish()
 }

@@ -121,6 +121,7 @@ fn comparisons(probes: &mut Probes) -> Result<(), Box<dyn Error>> {
 
 /// Positions, and models that choose moves.
 fn moves(probes: &mut Probes) -> Result<(), Box<dyn Error>> {
+    take(probes, "bag", &Bag, &[])?;
     take(probes, "bag-values", &Bag, &[("records", text("action_value"))])?;
     take(probes, "analyse", &Analyse, &[])?;
     let placed = [("place", 20), ("max_pieces", 6), ("seed", 5)].map(|(name, number)| (name, Value::Int(number)));
@@ -143,7 +144,7 @@ fn items(probes: &mut Probes) -> Result<(), Box<dyn Error>> {
     let random = [("player", text("random")), ("samples", Value::Int(2)), ("seed", Value::Int(3))];
     take(probes, "answer-random", &Answer, &random)?;
     take(probes, "generate", &Generate, &[])?;
-    take(probes, "grade", &Grade, &[])
+    take(probes, "grade", &Grade, &[("seed", Value::Int(3))])
 }
 
 /// Texts to learn from.
