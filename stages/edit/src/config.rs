@@ -75,8 +75,8 @@ impl Config {
         if self.interventions.is_empty() {
             faults.push(("interventions", "must be one at least".into()));
         }
-        if self.plies.iter().any(|ply| !(1..=65_535).contains(ply)) {
-            faults.push(("plies", "must be numbers from 1 to 65,535".into()));
+        if self.plies.is_empty() || self.plies.iter().any(|ply| !(1..=65_535).contains(ply)) {
+            faults.push(("plies", "must be numbers from 1 to 65,535, at least one".into()));
         }
         if self.eta.is_empty() || self.eta.iter().any(|eta| !(eta.is_finite() && *eta > 0.0)) {
             faults.push(("eta", "must be numbers above 0, at least one".into()));
