@@ -14,7 +14,8 @@ parameters! {
         /// the direction of each of the input `probes` (`probe`).
         pub interventions: Vec<String> = ["random", "patch", "probe"].map(str::to_owned).into(),
             kind = Type::List(Box::new(Type::Choice(&["random", "patch", "probe"]))),
-        /// Layers that are edited, one at a time: 0 is the stream after the embedding, l that after block l; empty for all.
+        /// Layers that are edited, one at a time: 0 is the stream after the embedding, l that after block l. By default those that one
+        /// of the `probes` has, or all without them.
         pub layers: Vec<u64> = Vec::new(),
         /// Lengths of the prefixes, in plies.
         pub plies: Vec<u64> = vec![4, 9, 14, 19, 24, 29, 34],

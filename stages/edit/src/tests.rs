@@ -7,6 +7,7 @@ use cwm_contract::testing::{Trial, probe};
 use cwm_contract::{Stage, Value, Values};
 use cwm_findings::{Finding, Kind};
 use cwm_inside::Task;
+use cwm_inside::linear_probe::Probes;
 use cwm_inside::sample::write_checkpoint;
 use cwm_models::checkpoint;
 use cwm_table::TableReader;
@@ -161,6 +162,21 @@ fn a_single_edit_has_the_probability_of_each_origin_before_and_after() {
     assert!(sum("before_") < 1.0 && sum("after_") < 1.0 && sum("before_") > 0.0);
     assert_ne!(cases[0].get("before_e4"), cases[0].get("after_e4"));
     assert_eq!(cases[0].get("before_e4"), cases[2].get("before_e4"));
+}
+
+#[test]
+fn layers_are_by_default_those_of_the_linear_probes() {
+    let given = setup(Task::Moves, "gpt");
+    let mut probes = Probes::read(&given.probes).unwrap();
+    probes.description.layers = vec![1, 2];
+    probes.layers.remove(&0);
+    probes.write(&given.probes).unwrap();
+    let trial = |name: &str| given.trial(name).input("probes", &given.probes);
+    let (rows, _, about) = given.run(trial("default"));
+    assert_eq!(about.layers, [1, 2]);
+    assert!(rows.iter().all(|row| row.layer != Some(0)));
+    let message = given.refused(trial("asked").with("layers", ints(&[0])));
+    assert_eq!(message, "the linear probes of probes have no layer 0; they have [1, 2]");
 }
 
 #[test]
