@@ -21,7 +21,7 @@ fn all() -> Vec<Finding> {
         density.value("10", 0.25).value("63", 0.75)
     };
     vec![
-        of(Kind::Legality, None).name("of", "all").value("legal", 0.8).value("perplexity", 9.5),
+        of(Kind::Legality, None).name("of", "all").value("legal", 0.8).value("mass", 0.75).value("seen_games", 3.0),
         probe(0, 0.5).value("accuracy", 0.7),
         probe(1, 0.6).value("accuracy", 0.75),
         Finding { network: "untrained".into(), ..probe(1, 0.4) },
@@ -94,9 +94,9 @@ fn every_kind_has_its_tables_and_figures_with_the_papers_numbers_beside_ours() {
     let csv = |name: &str| read(&report, &format!("tables/{name}.csv"));
     assert_eq!(
         csv("inside-2"),
-        "kind,model,network,of,source,legal,perplexity,positions\n\
-         ours,gpt d64/l4,trained,all,this run,0.8,9.5,100\n\
-         paper,GPT d768/l12,trained,all,paper,0.999,,\n"
+        "kind,model,network,of,source,legal,legal_mass,seen_games,positions\n\
+         ours,gpt d64/l4,trained,all,this run,0.8,0.75,3,100\n\
+         paper,GPT d768/l12,trained,all,paper,0.999,,,\n"
     );
     let edits = csv("inside-edits");
     let target = lines(&edits, "ours,gpt d64/l4,trained,probe,1,")[0];

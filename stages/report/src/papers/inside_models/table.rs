@@ -5,6 +5,7 @@ use cwm_page::{Cell, Column, Interval, Row, RowKind, Table, number};
 
 use super::facts::Facts;
 use super::measured::Measured;
+use super::tables::SEEN_GAMES;
 
 /// A table.
 pub(super) struct Spec {
@@ -96,6 +97,9 @@ fn text(text: &str) -> Cell {
 
 fn value(finding: &Finding, name: &str) -> Cell {
     finding.get(name).map_or(Cell::none(), |value| {
+        if name == SEEN_GAMES {
+            return Cell::count(value as u64);
+        }
         let interval = finding.interval(name).map(|(low, high)| Interval::new(low, high, short, 1.0));
         Cell::number(value, short(value)).with_interval(interval)
     })

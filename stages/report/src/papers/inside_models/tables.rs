@@ -44,23 +44,29 @@ const EDIT_VALUES: [(&str, &str); 14] = [
     ("welch_p", "p"),
 ];
 
+/// The value of [`LEGALITY`] that is a number of games.
+pub(super) const SEEN_GAMES: &str = "seen_games";
+
 /// Table 2.
 pub(super) const LEGALITY: Spec = Spec {
     id: "inside-2",
     title: "Legal words",
     paper: Some("Table 2, Section 4.1"),
     caption: "Share of positions of evaluation games at which the word that the model expects most continues a legal move; loose is the \
-              rule of the authors' code, by which a target counts if any legal move has it. Phases are by the word just read: 0 white's \
-              origin, 1 white's target, 2 and 3 black's, 4 a promotion piece, 5 begin. The row `moves` counts whole moves taken greedily.",
+              rule of the authors' code, by which a target counts if any legal move has it. Legal mass is the probability of all words \
+              that do. Rows are by the word just read: 0 white's origin, 1 white's target, 2 and 3 black's, `after_promotion` a \
+              promotion piece, 5 begin; the row `moves` counts whole moves taken greedily. Seen games have the moves of a training game.",
     kind: Kind::Legality,
     keep: |_| true,
     names: &[("of", "Of")],
     values: &[
         ("legal", "Legal"),
         ("loose", "Legal (loose)"),
+        ("mass", "Legal mass"),
         ("loss", "Loss (nats a word)"),
         ("perplexity", "Perplexity"),
         ("accuracy", "Accuracy"),
+        (SEEN_GAMES, "Seen games"),
     ],
     over: "Positions",
     printed: &[Printed { names: &[("of", "all")], values: &[("legal", ["Table 2", "GPT", "legal move rate"])] }],
@@ -134,7 +140,7 @@ pub(super) const ALIGNMENT: Spec = Spec {
     caption: "T is the mean cosine of rows of different move sequences that end in one board, less that of random pairs; under the null \
               hypothesis rows change places among boards. p is never below 1 / (permutations + 1), and Holm's correction multiplies it \
               by the number of layers. d is T in standard deviations of the cosine of random pairs. In the population `matched` random \
-              pairs have equal ply and phase.",
+              pairs have equal ply and phase; `suffix` leaves out pairs of one board whose last two moves are the same.",
     kind: Kind::Alignment,
     keep: |_| true,
     names: &[("same", "Same"), ("sequences", "Sequences"), ("population", "Population")],
