@@ -111,6 +111,7 @@ fn every_case_has_a_row_for_each_layer_intervention_and_eta_and_masses_are_share
         assert!(low <= high && finding.n == of("probe", of_row).len() as u64);
     }
     assert_eq!(find(&findings, "none", None).get("target"), find(&findings, "none", Some(2)).get("target"));
+    assert_eq!(["none", "probe"].map(|name| find(&findings, name, None).named("layers")), ["", "0 to 2"]);
     let densities: Vec<&Finding> = findings.iter().filter(|finding| finding.kind == Kind::Density).collect();
     assert_eq!(densities.len(), (1 + 3 * 2) * 3);
     densities.iter().for_each(|density| assert!((density.values.values().sum::<f64>() - 1.0).abs() < 1e-12));
@@ -172,8 +173,8 @@ fn layers_are_by_default_those_of_the_linear_probes() {
     probes.layers.remove(&0);
     probes.write(&given.probes).unwrap();
     let trial = |name: &str| given.trial(name).input("probes", &given.probes);
-    let (rows, _, about) = given.run(trial("default"));
-    assert_eq!(about.layers, [1, 2]);
+    let (rows, findings, about) = given.run(trial("default"));
+    assert_eq!((about.layers, find(&findings, "probe", None).named("layers")), (vec![1, 2], "1 to 2"));
     assert!(rows.iter().all(|row| row.layer != Some(0)));
     let message = given.refused(trial("asked").with("layers", ints(&[0])));
     assert_eq!(message, "the linear probes of probes have no layer 0; they have [1, 2]");

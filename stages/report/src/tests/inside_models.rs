@@ -117,6 +117,19 @@ fn every_kind_has_its_tables_and_figures_with_the_papers_numbers_beside_ours() {
 }
 
 #[test]
+fn edits_of_other_layers_are_a_line_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let edit = |eta: &str, layers: &str| {
+        let edit = of(Kind::Edit, None).name("intervention", "random").name("eta", eta).name("layers", layers);
+        edit.value("original", 0.5).value("target", 0.5)
+    };
+    let report = report_of(folder.path(), vec![edit("0.5", "0 to 4"), edit("1", "0 to 4"), edit("0.5", "3")]);
+    let drawn = read(&report, "figures/figure-inside-2.csv");
+    let count = |name: &str| lines(&drawn, name).len();
+    assert_eq!((count("random, layers 0 to 4"), count("random, layer 3")), (4, 2), "{drawn}");
+}
+
+#[test]
 fn ticks_of_layers_are_whole() {
     let folder = tempfile::tempdir().unwrap();
     let probe = |layer| of(Kind::Probe, Some(layer)).name("target", "both").value("accuracy", 0.7);

@@ -25,7 +25,7 @@ const PROBE_VALUES: [(&str, &str); 8] = [
     ("loss", "Loss (nats)"),
 ];
 
-const EDIT_NAMES: [(&str, &str); 2] = [("intervention", "Vector"), ("eta", "η")];
+const EDIT_NAMES: [(&str, &str); 3] = [("intervention", "Vector"), ("eta", "η"), ("layers", "Layers")];
 
 const EDIT_VALUES: [(&str, &str); 14] = [
     ("original", "Original"),
@@ -165,7 +165,7 @@ pub(super) const ALIGNMENT: Spec = Spec {
 /// The numbers of Figures 2, 5 and 6.
 pub(super) const EDITS: Spec = Spec {
     id: "inside-edits",
-    title: "Edits of models of moves, over all layers",
+    title: "Edits of models of moves, over the edited layers",
     paper: Some("Figures 2, 5 and 6, Sections 4.7 and 4.8"),
     caption: "Mean legal move probability mass after an edit at the last word of a prefix: on the original board, on the target board \
               (without the piece on the square that the model expects as origin), on the board a few plies on, and on words legal on both. \
@@ -216,7 +216,7 @@ pub(super) const EDITS_BY_LAYER: Spec = Spec {
     id: "inside-edits-layers",
     title: "Edits by layer",
     paper: None,
-    caption: "As over all layers.",
+    caption: "As over the edited layers together.",
     keep: |finding| finding.layer.is_some() && is_over_all(finding) && finding.get("original").is_some(),
     printed: &[],
     ..EDITS
