@@ -130,6 +130,18 @@ fn edits_of_other_layers_are_a_line_of_their_own() {
 }
 
 #[test]
+fn models_of_several_seeds_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("findings.jsonl");
+    write(&path, vec![of(Kind::Probe, Some(1)).name("target", "both").value("occupied", 0.5)]).unwrap();
+    let trial = ["0", "1"].iter().fold(Trial::new(folder.path().join("trial")), |trial, seed| {
+        trial.labelled("findings", label(&format!("probes[seed={seed}]")), &path)
+    });
+    let csv = read(&run(trial).unwrap(), "tables/inside-5.csv");
+    assert!(csv.contains("gpt d64/l4 (seed 0)") && csv.contains("gpt d64/l4 (seed 1)"), "{csv}");
+}
+
+#[test]
 fn ticks_of_layers_are_whole() {
     let folder = tempfile::tempdir().unwrap();
     let probe = |layer| of(Kind::Probe, Some(layer)).name("target", "both").value("accuracy", 0.7);
