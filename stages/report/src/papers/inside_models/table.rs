@@ -5,7 +5,9 @@ use cwm_page::{Cell, Column, Interval, Row, RowKind, Table, number};
 
 use super::facts::Facts;
 use super::measured::Measured;
-use super::tables::SEEN_GAMES;
+
+/// The value of a legality that is a number of games.
+pub(super) const SEEN_GAMES: &str = "seen_games";
 
 /// A table.
 pub(super) struct Spec {

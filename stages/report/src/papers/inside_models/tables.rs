@@ -3,7 +3,7 @@
 use cwm_findings::Kind;
 
 use super::measured::is_over_all;
-use super::table::{Printed, Spec};
+use super::table::{Printed, SEEN_GAMES, Spec};
 
 const PROBE_NAMES: [(&str, &str); 6] = [
     ("target", "Target"),
@@ -43,9 +43,6 @@ const EDIT_VALUES: [(&str, &str); 14] = [
     ("welch_df", "Degrees of freedom"),
     ("welch_p", "p"),
 ];
-
-/// The value of [`LEGALITY`] that is a number of games.
-pub(super) const SEEN_GAMES: &str = "seen_games";
 
 /// Table 2.
 pub(super) const LEGALITY: Spec = Spec {
