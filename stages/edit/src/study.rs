@@ -66,7 +66,8 @@ impl Study {
         }
         // Their order has no say.
         squares.sort_unstable_by_key(|(square, _)| *square);
-        let study = Study { text: moves.trim().to_owned(), tokens, position, changes: squares };
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let study = Study { text, tokens, position, changes: squares };
         if study.edited_board() == *study.position.board() {
             return Err(wrong("after which the board is as before".into()));
         }

@@ -151,10 +151,11 @@ fn bytes_do_not_depend_on_cores_or_windows_of_tokens() {
 #[test]
 fn a_single_edit_has_the_probability_of_each_origin_before_and_after() {
     let given = setup(Task::Moves, "gpt");
-    let cases = texts(&["e2e4 d7d5: d5=. d7=p e7=. e5=p"]);
+    let cases = texts(&["e2e4  d7d5: d5=. d7=p e7=. e5=p"]);
     let (_, findings, _) = given.run(given.trial("trial").input("probes", &given.probes).with("cases", cases));
     let cases: Vec<&Finding> = findings.iter().filter(|finding| finding.kind == Kind::Case).collect();
     assert_eq!((cases.len(), cases[0].values.len()), (3, 128));
+    assert_eq!(cases[0].named("case"), "e2e4 d7d5: d5=. d7=p e7=. e5=p");
     assert_eq!(cases[0].named("original"), "rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKBNR");
     assert_eq!(cases[0].named("edited"), "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR");
     let sum = |when: &str| -> f64 {

@@ -246,7 +246,7 @@ pub(super) const CASES: Spec = Spec {
     caption: "Probability of the squares of the paper's example as origins, before and after the edit.",
     kind: Kind::Case,
     keep: |_| true,
-    names: &[("case", "Moves"), ("intervention", "Vector"), ("eta", "η")],
+    names: &[("case", "Moves and edit"), ("intervention", "Vector"), ("eta", "η")],
     values: &[
         ("before_e4", "e4 before"),
         ("after_e4", "e4 after"),
