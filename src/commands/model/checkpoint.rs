@@ -34,8 +34,13 @@ pub const CHECKPOINT: WantedOutput = WantedOutput {
 };
 
 /// A checkpoint in cwm's own format.
-pub const CHECKPOINT_FOLDER: WantedOutput =
-    WantedOutput { instead: "no stage of this pipeline has one: name a checkpoint's folder", ..CHECKPOINT };
+pub const CHECKPOINT_FOLDER: WantedOutput = WantedOutput {
+    format: Format::CHECKPOINT,
+    file: Some("model.json"),
+    takes_files: true,
+    names: ("checkpoint", "a checkpoint"),
+    instead: "no stage of this pipeline has one: name a checkpoint's folder",
+};
 
 pub const PROBES: WantedOutput = WantedOutput {
     format: Format::PROBES,

@@ -120,17 +120,19 @@ impl Measurement<'_> {
     fn by_suffix(&self, site: usize, units: &Units, alignment: &Alignment) -> Finding {
         let [shared, other] = by_suffix(units, &self.members.classes, &self.members.suffixes);
         let statistic = other.mean - alignment.mu;
-        let of_shared = |finding: Finding| {
-            if shared.pairs > 0 { finding.value("within_shared", shared.mean) } else { finding }
-        };
-        of_shared(self.named(site, "suffix", other.classes))
-            .value("within", other.mean)
+        let mut finding = self
+            .named(site, "suffix", other.classes)
             .value("between", alignment.mu)
             .value("sigma", alignment.sigma)
-            .value("statistic", statistic)
-            .value("d", statistic / alignment.sigma)
             .value("pairs", other.pairs as f64)
-            .value("pairs_shared", shared.pairs as f64)
+            .value("pairs_shared", shared.pairs as f64);
+        if shared.pairs > 0 {
+            finding = finding.value("within_shared", shared.mean);
+        }
+        if other.pairs == 0 {
+            return finding;
+        }
+        finding.value("within", other.mean).value("statistic", statistic).value("d", statistic / alignment.sigma)
     }
 
     fn without_direction(&self, site: usize, row: usize) -> Failure {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
+use cwm_encoding::{EnPassant, LABELS};
+use cwm_inside::linear_probe::SQUARES;
 use cwm_inside::{Model, Reading, WantedGame};
 use cwm_inside_rows::{TranspositionsOf, TranspositionsReader};
 
@@ -65,9 +67,10 @@ impl Members {
             wanted: Vec::new(),
             left_out: 0,
         };
+        let mut boards = BTreeMap::new();
         for (game, plies) in by_game {
             context.check_cancelled()?;
-            members.push(&dataset, model, game, &plies)?;
+            members.push(&dataset, model, game, &plies, &mut boards)?;
         }
         members.drop_lone_rows();
         if members.classes.is_empty() {
@@ -77,8 +80,15 @@ impl Members {
         Ok(members)
     }
 
-    /// Adds the sequences of a game: the class of each, by ply.
-    fn push(&mut self, dataset: &Dataset, model: &Model, game: u32, plies: &BTreeMap<u32, u32>) -> Result<(), Failure> {
+    /// Adds the sequences of a game: the class of each, by ply. `boards` has the board of each class that was met.
+    fn push(
+        &mut self,
+        dataset: &Dataset,
+        model: &Model,
+        game: u32,
+        plies: &BTreeMap<u32, u32>,
+        boards: &mut BTreeMap<u32, Vec<u8>>,
+    ) -> Result<(), Failure> {
         let other = |what: String| {
             Failure::input(format!("the transpositions name {what}"))
                 .hint("give `alignment` the games that `transpositions` had")
@@ -88,11 +98,19 @@ impl Members {
         let (id, tokens) = (found.row().id.to_owned(), found.row().tokens.to_vec());
         let mut reading = Reading::of(model.task(), &tokens)
             .map_err(|wrong| Failure::input(format!("input `games`, game {game} ({id}): {wrong}")))?;
+        let mut labels = vec![0; tokens.len() * LABELS];
+        let labelled = dataset.labels_into(game as usize, EnPassant::Always, &mut labels);
+        labelled.map_err(|error| error.failure("games"))?;
         let mut kept = Vec::new();
         for (&ply, &class) in plies {
             let Some(token) = reading.after.iter().position(|&after| after == ply) else {
                 return Err(other(format!("{ply} plies of game {game} ({id}), which has {}", tokens.len() - 1)));
             };
+            let board = &labels[ply as usize * LABELS..][..SQUARES];
+            if *boards.entry(class).or_insert_with(|| board.to_vec()) != board {
+                let what = format!("{ply} plies of game {game} ({id})");
+                return Err(other(format!("{what}, which end on another board than others of class {class}")));
+            }
             if model.longest().is_some_and(|longest| token >= longest) {
                 self.left_out += 1;
                 continue;

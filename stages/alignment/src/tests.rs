@@ -118,7 +118,8 @@ fn classes_that_cannot_be_compared_are_refused() {
         (&[(0, 0, 6), (0, 1, 7)], "the transpositions name 7 plies of game 1 (made_0001), which has 6"),
         (&[(0, 0, 6), (0, 0, 6)], "the first 6 plies of game 0 twice"),
         (&[(0, 0, 6), (0, 1, 6)], "`population: all` has no two rows to compare"),
-        (&[(0, 0, 6), (0, 1, 6), (1, 2, 4), (1, 3, 4)], "`population: matched` has no two rows to compare"),
+        (&[(0, 0, 6), (0, 1, 6), (1, 3, 4), (1, 4, 4)], "`population: matched` has no two rows to compare"),
+        (&[(0, 0, 6), (0, 1, 6), (1, 2, 6), (1, 3, 6)], "game 3 (made_0003), which end on another board than others"),
     ] {
         write(&path, rows);
         let failure = refused(folder.path(), &[]);

@@ -64,6 +64,20 @@ impl Games {
         })
     }
 
+    /// Refuses games to measure on of which the first `count` have no row.
+    ///
+    /// # Errors
+    /// It is so; or an input is damaged.
+    pub fn check_measured(&self, count: u64) -> Result<(), Failure> {
+        for game in (0..self.len()).take(count as usize) {
+            if self.reading(game)?.is_some_and(|reading| reading.len() > 1) {
+                return Ok(());
+            }
+        }
+        Err(Failure::input(format!("the first games of `{}` have no move that the model reads", self.input))
+            .hint("`max_tokens` cuts long games in place of leaving them out"))
+    }
+
     /// Number of games.
     pub fn len(&self) -> usize {
         self.dataset.len()

@@ -42,6 +42,7 @@ fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), 
     let games = Games::open(context, "train", &model, config.max_tokens)?;
     let test = Games::open(context, "test", &model, config.max_tokens)?;
     test.check_apart(&games, config.test_games)?;
+    test.check_measured(config.test_games)?;
     let count = games.count(context)?;
     let batch_tokens = config.batch_tokens as usize;
     let collection = Collection { sites: sites.clone(), normed: false, batch_tokens };

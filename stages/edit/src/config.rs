@@ -14,7 +14,8 @@ parameters! {
         /// the direction of each of the input `probes` (`probe`).
         pub interventions: Vec<String> = ["random", "patch", "probe"].map(str::to_owned).into(),
             kind = Type::List(Box::new(Type::Choice(&["random", "patch", "probe"]))),
-        /// Layers that are edited, one at a time: 0 is the stream after the embedding, l that after block l; empty for all.
+        /// Layers that are edited, one at a time: 0 is the stream after the embedding, l that after block l. By default those that one
+        /// of the `probes` has, or all without them.
         pub layers: Vec<u64> = Vec::new(),
         /// Lengths of the prefixes, in plies.
         pub plies: Vec<u64> = vec![4, 9, 14, 19, 24, 29, 34],
@@ -75,8 +76,8 @@ impl Config {
         if self.interventions.is_empty() {
             faults.push(("interventions", "must be one at least".into()));
         }
-        if self.plies.iter().any(|ply| !(1..=65_535).contains(ply)) {
-            faults.push(("plies", "must be numbers from 1 to 65,535".into()));
+        if self.plies.is_empty() || self.plies.iter().any(|ply| !(1..=65_535).contains(ply)) {
+            faults.push(("plies", "must be numbers from 1 to 65,535, at least one".into()));
         }
         if self.eta.is_empty() || self.eta.iter().any(|eta| !(eta.is_finite() && *eta > 0.0)) {
             faults.push(("eta", "must be numbers above 0, at least one".into()));

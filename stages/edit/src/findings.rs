@@ -1,6 +1,6 @@
 //! What is found over all edits: means and their intervals, differences, tests, and how masses are spread.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use cwm_findings::{Finding, Kind};
 use cwm_inside::statistics::{deviation, welch};
@@ -67,7 +67,8 @@ pub fn findings(about: &EditDescription, network: &str, rows: &[EditRow], resamp
     let mut found = Vec::new();
     for group in &groups {
         found.push(of.finding(group, None));
-        found.extend(about.layers.iter().map(|&layer| of.finding(group, Some(layer))));
+        let of_layers = about.layers.iter().map(|&layer| of.finding(group, Some(layer)));
+        found.extend(of_layers.filter(|finding| finding.n > 0));
     }
     for group in groups.iter().filter(|group| group.eta.is_some()) {
         found.extend(of.parts(group, "ply", |row| (row.ply, row.ply.to_string())));
@@ -128,6 +129,9 @@ impl GroupMeans<'_> {
             |entry: &&Entry<'_>| layer.is_none() || group.eta.is_none() || entry.row.layer.map(usize::from) == layer;
         let entries: Vec<Entry<'_>> = group.rows.iter().filter(is_of).copied().collect();
         let mut finding = self.named(Kind::Edit, group, layer, entries.len());
+        if layer.is_none() && group.eta.is_some() {
+            finding = finding.name("layers", layers_of(&entries));
+        }
         for (name, value) in self.measures {
             let values: Vec<f64> = entries.iter().filter_map(|entry| value(entry.row)).collect();
             finding = self.mean(finding, name, entries.iter().map(|entry| (entry.game, value(entry.row))));
@@ -195,6 +199,17 @@ impl GroupMeans<'_> {
             Some(estimate) => finding.estimate(name, estimate.mean, estimate.interval),
             None => finding,
         }
+    }
+}
+
+/// The layers that were edited, such as `0 to 4` or `1, 3`.
+fn layers_of(entries: &[Entry<'_>]) -> String {
+    let layers: BTreeSet<u8> = entries.iter().filter_map(|entry| entry.row.layer).collect();
+    match (layers.first(), layers.last()) {
+        (Some(first), Some(last)) if first < last && usize::from(last - first) + 1 == layers.len() => {
+            format!("{first} to {last}")
+        }
+        _ => layers.iter().map(u8::to_string).collect::<Vec<_>>().join(", "),
     }
 }
 

@@ -13,16 +13,13 @@ pub struct NamedProbes {
 }
 
 impl NamedProbes {
-    /// The linear probe of a layer that [`read`] was asked for.
-    ///
-    /// # Panics
-    /// Of another layer.
-    pub fn probe(&self, layer: usize) -> &LinearProbe {
-        &self.probes.layers[&layer].probe
+    /// The linear probe of a layer, if there is one.
+    pub fn probe(&self, layer: usize) -> Option<&LinearProbe> {
+        self.probes.layers.get(&layer).map(|of_layer| &of_layer.probe)
     }
 }
 
-/// Reads linear probes of `model` with these layers.
+/// Reads linear probes of `model`, each of which must have these layers.
 ///
 /// # Errors
 /// They are of another model, target or layers, or two are called the same.
@@ -49,7 +46,7 @@ pub fn read(inputs: &[GroupInput], model: &Model, layers: &[usize]) -> Result<Ve
             _ => "probe",
         };
         if sets.iter().any(|set| set.name == name) {
-            return Err(wrong(format!("are edits called `{name}`, as those of another input")));
+            return Err(wrong(format!("make edits called `{name}`, as those of another input do")));
         }
         sets.push(NamedProbes { name, probes });
     }

@@ -55,8 +55,13 @@ fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
         Model::open(context.input("checkpoint")?, WeightsOf::Trained, device)?.with_precision(config.precision())?;
     model.check_family(config.family.as_deref())?;
     let workers = &device::workers(context, device)?;
-    let sites = &model.checked_sites(&config.layers, "layers")?;
-    let probes = probes::read(context.group("probes"), &model, sites)?;
+    let mut sites = model.checked_sites(&config.layers, "layers")?;
+    let wanted: &[usize] = if config.layers.is_empty() { &[] } else { &sites };
+    let probes = probes::read(context.group("probes"), &model, wanted)?;
+    if config.layers.is_empty() && !probes.is_empty() {
+        sites.retain(|&site| probes.iter().any(|set| set.probe(site).is_some()));
+    }
+    let sites = &sites;
     let studies = study::findings(&model, workers, &config, sites, &probes)?;
     let dataset = Dataset::open(context.input("games")?)?;
     let editor = Editor { config: &config, dataset: &dataset, model: &model, workers, sites, probes: &probes };
@@ -170,9 +175,9 @@ impl Editor<'_> {
                     directions.push(("random", random_direction(of, self.model.width())));
                 }
                 "patch" => directions.push(("patch", one.then.rows[place].clone())),
-                _ => directions.extend(self.probes.iter().map(|set| {
+                _ => directions.extend(self.probes.iter().filter_map(|set| {
                     let change = (label_of(one.judge.square), [class_of(one.judge.piece), 0]);
-                    (set.name, board_direction(set.probe(site), &[change]))
+                    Some((set.name, board_direction(set.probe(site)?, &[change])))
                 })),
             }
         }

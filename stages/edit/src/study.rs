@@ -66,7 +66,8 @@ impl Study {
         }
         // Their order makes no difference.
         squares.sort_unstable_by_key(|(square, _)| *square);
-        let study = Study { text: moves.trim().to_owned(), tokens, position, changes: squares };
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let study = Study { text, tokens, position, changes: squares };
         if study.edited_board() == *study.position.board() {
             return Err(wrong("after which the board is as before".into()));
         }
@@ -130,9 +131,9 @@ pub fn findings(
             .map(|(square, piece)| (label_of(*square), [class(board.piece_at(*square)), class(*piece)]))
             .collect();
         for (place, &site) in sites.iter().enumerate() {
-            for set in probes {
+            for (set, probe) in probes.iter().filter_map(|set| Some((set, set.probe(site)?))) {
                 for &eta in &config.eta {
-                    let direction = board_direction(set.probe(site), &changes);
+                    let direction = board_direction(probe, &changes);
                     let Some(vector) = scaled(&direction, eta, seen.lengths[place]) else { continue };
                     let edit = StreamEdit { game: 0, place: 0, vector: vector.clone() };
                     let logits = model.edited(workers, batch_tokens, &watch, site, &[edit])?.remove(0);

@@ -7,6 +7,7 @@ use cwm_contract::testing::{Trial, probe};
 use cwm_contract::{Stage, Value, Values};
 use cwm_findings::{Finding, Kind};
 use cwm_inside::Task;
+use cwm_inside::linear_probe::Probes;
 use cwm_inside::sample::write_checkpoint;
 use cwm_models::checkpoint;
 use cwm_table::TableReader;
@@ -110,6 +111,7 @@ fn every_case_has_a_row_for_each_layer_intervention_and_eta_and_masses_are_share
         assert!(low <= high && finding.n == of("probe", of_row).len() as u64);
     }
     assert_eq!(find(&findings, "none", None).get("target"), find(&findings, "none", Some(2)).get("target"));
+    assert_eq!(["none", "probe"].map(|name| find(&findings, name, None).named("layers")), ["", "0 to 2"]);
     let densities: Vec<&Finding> = findings.iter().filter(|finding| finding.kind == Kind::Density).collect();
     assert_eq!(densities.len(), (1 + 3 * 2) * 3);
     densities.iter().for_each(|density| assert!((density.values.values().sum::<f64>() - 1.0).abs() < 1e-12));
@@ -149,10 +151,11 @@ fn bytes_do_not_depend_on_cores_or_windows_of_tokens() {
 #[test]
 fn a_single_edit_has_the_probability_of_each_origin_before_and_after() {
     let given = setup(Task::Moves, "gpt");
-    let cases = texts(&["e2e4 d7d5: d5=. d7=p e7=. e5=p"]);
+    let cases = texts(&["e2e4  d7d5: d5=. d7=p e7=. e5=p"]);
     let (_, findings, _) = given.run(given.trial("trial").input("probes", &given.probes).with("cases", cases));
     let cases: Vec<&Finding> = findings.iter().filter(|finding| finding.kind == Kind::Case).collect();
     assert_eq!((cases.len(), cases[0].values.len()), (3, 128));
+    assert_eq!(cases[0].named("case"), "e2e4 d7d5: d5=. d7=p e7=. e5=p");
     assert_eq!(cases[0].named("original"), "rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKBNR");
     assert_eq!(cases[0].named("edited"), "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR");
     let sum = |when: &str| -> f64 {
@@ -161,6 +164,21 @@ fn a_single_edit_has_the_probability_of_each_origin_before_and_after() {
     assert!(sum("before_") < 1.0 && sum("after_") < 1.0 && sum("before_") > 0.0);
     assert_ne!(cases[0].get("before_e4"), cases[0].get("after_e4"));
     assert_eq!(cases[0].get("before_e4"), cases[2].get("before_e4"));
+}
+
+#[test]
+fn layers_are_by_default_those_of_the_linear_probes() {
+    let given = setup(Task::Moves, "gpt");
+    let mut probes = Probes::read(&given.probes).unwrap();
+    probes.description.layers = vec![1, 2];
+    probes.layers.remove(&0);
+    probes.write(&given.probes).unwrap();
+    let trial = |name: &str| given.trial(name).input("probes", &given.probes);
+    let (rows, findings, about) = given.run(trial("default"));
+    assert_eq!((about.layers, find(&findings, "probe", None).named("layers")), (vec![1, 2], "1 to 2"));
+    assert!(rows.iter().all(|row| row.layer != Some(0)));
+    let message = given.refused(trial("asked").with("layers", ints(&[0])));
+    assert_eq!(message, "the linear probes of probes have no layer 0; they have [1, 2]");
 }
 
 #[test]
@@ -179,7 +197,7 @@ fn what_does_not_fit_is_an_error_in_words() {
     };
     assert_eq!(check("eta", floats(&[0.0])), "must be numbers above 0, at least one");
     assert_eq!(check("eta", floats(&[f64::NAN])), "must be numbers above 0, at least one");
-    assert_eq!(check("plies", ints(&[4, 70_000])), "must be numbers from 1 to 65,535");
+    assert_eq!(check("plies", ints(&[4, 70_000])), "must be numbers from 1 to 65,535, at least one");
     assert_eq!(check("plies", ints(&[4, 4])), "has a value twice");
     assert_eq!(check("cases", texts(&["e2e4"])), "has the case `e2e4`, without `:` between moves and squares");
     let case = |text: &str| check("cases", texts(&[text])).split_once("`, ").unwrap().1.to_owned();

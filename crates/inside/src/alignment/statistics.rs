@@ -51,7 +51,11 @@ impl Alignment {
     pub fn new(units: &Units, classes: &[Vec<u32>], pairs: &[[u32; 2]]) -> Self {
         let within = mean(&cohesion(units, classes, None));
         let cosines: Vec<f64> = pairs.iter().map(|&[a, b]| units.cosine(a as usize, b as usize)).collect();
-        let (mu, sigma) = mean_and_deviation(&cosines);
+        let (mu, mut sigma) = mean_and_deviation(&cosines);
+        // Of equal cosines the deviation is 0, and not what rounding makes of it.
+        if cosines.iter().all(|cosine| *cosine == cosines[0]) {
+            sigma = 0.0;
+        }
         let statistic = within - mu;
         Alignment { within, mu, sigma, statistic, effect: statistic / sigma }
     }

@@ -142,3 +142,11 @@ fn a_row_without_a_direction_is_named() {
     assert_eq!(Units::new(&[1.0, 0.0, 0.0, 0.0], 2).unwrap_err(), 1);
     assert_eq!(Units::new(&[f32::NAN, 0.0], 2).unwrap_err(), 0);
 }
+
+#[test]
+fn equal_cosines_have_no_deviation() {
+    let units = Units::new(&random_rows(4, 3, 5), 3).unwrap();
+    let alignment = Alignment::new(&units, &[vec![0, 1], vec![2, 3]], &[[0, 2], [2, 0], [0, 2]]);
+    assert_eq!(alignment.sigma, 0.0);
+    assert!(alignment.effect.is_infinite(), "{alignment:?}");
+}

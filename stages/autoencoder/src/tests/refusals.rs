@@ -1,6 +1,8 @@
 //! What is refused, in words.
 
+use cwm_chess::{DatasetRow, DatasetWriter, SHARD_GAMES};
 use cwm_contract::{Failure, Value};
+use cwm_encoding::START;
 use cwm_inside::Task;
 
 use super::{inputs, trial};
@@ -43,4 +45,17 @@ fn a_game_to_train_on_is_not_measured_on() {
     std::os::unix::fs::symlink(folder.path().join("train"), &test).unwrap();
     let failure = trial(work.path(), folder.path(), &[]).run(&AutoencoderStage).err().unwrap();
     assert!(failure.message.ends_with("is among the games to train on, and is to be measured on"), "{failure}");
+}
+
+#[test]
+fn games_without_a_move_are_refused_before_the_training() {
+    let (folder, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    inputs(folder.path(), Task::Moves, "gpt");
+    let test = folder.path().join("test");
+    std::fs::remove_dir_all(&test).unwrap();
+    let mut writer = DatasetWriter::create(&test, SHARD_GAMES).unwrap();
+    writer.push(DatasetRow { index: 0, id: "empty", tokens: &[START], result: "*", labels: None }).unwrap();
+    writer.finish().unwrap();
+    let failure = trial(work.path(), folder.path(), &[]).run(&AutoencoderStage).err().unwrap();
+    assert_eq!(failure.message, "the first games of `test` have no move that the model reads");
 }

@@ -21,7 +21,7 @@ fn all() -> Vec<Finding> {
         density.value("10", 0.25).value("63", 0.75)
     };
     vec![
-        of(Kind::Legality, None).name("of", "all").value("legal", 0.8).value("perplexity", 9.5),
+        of(Kind::Legality, None).name("of", "all").value("legal", 0.8).value("mass", 0.75).value("seen_games", 3.0),
         probe(0, 0.5).value("accuracy", 0.7),
         probe(1, 0.6).value("accuracy", 0.75),
         Finding { network: "untrained".into(), ..probe(1, 0.4) },
@@ -94,9 +94,9 @@ fn every_kind_has_its_tables_and_figures_with_the_papers_numbers_beside_ours() {
     let csv = |name: &str| read(&report, &format!("tables/{name}.csv"));
     assert_eq!(
         csv("inside-2"),
-        "kind,model,network,of,source,legal,perplexity,positions\n\
-         ours,gpt d64/l4,trained,all,this run,0.8,9.5,100\n\
-         paper,GPT d768/l12,trained,all,paper,0.999,,\n"
+        "kind,model,network,of,source,legal,legal_mass,seen_games,positions\n\
+         ours,gpt d64/l4,trained,all,this run,0.8,0.75,3,100\n\
+         paper,GPT d768/l12,trained,all,paper,0.999,,,\n"
     );
     let edits = csv("inside-edits");
     let target = lines(&edits, "ours,gpt d64/l4,trained,probe,1,")[0];
@@ -114,6 +114,31 @@ fn every_kind_has_its_tables_and_figures_with_the_papers_numbers_beside_ours() {
     assert!(drawn("figure-inside-5").contains(heading) && !drawn("figure-inside-6").contains(heading));
     let boards = drawn("figure-inside-accuracy-squares");
     assert!(boards.contains("trained, layer 1") && boards.contains("e4: 0.5000"), "{boards}");
+}
+
+#[test]
+fn edits_of_other_layers_are_a_line_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let edit = |eta: &str, layers: &str| {
+        let edit = of(Kind::Edit, None).name("intervention", "random").name("eta", eta).name("layers", layers);
+        edit.value("original", 0.5).value("target", 0.5)
+    };
+    let report = report_of(folder.path(), vec![edit("0.5", "0 to 4"), edit("1", "0 to 4"), edit("0.5", "3")]);
+    let drawn = read(&report, "figures/figure-inside-2.csv");
+    let count = |name: &str| lines(&drawn, name).len();
+    assert_eq!((count("random, layers 0 to 4"), count("random, layer 3")), (4, 2), "{drawn}");
+}
+
+#[test]
+fn models_of_several_seeds_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("findings.jsonl");
+    write(&path, vec![of(Kind::Probe, Some(1)).name("target", "both").value("occupied", 0.5)]).unwrap();
+    let trial = ["0", "1"].iter().fold(Trial::new(folder.path().join("trial")), |trial, seed| {
+        trial.labelled("findings", label(&format!("probes[seed={seed}]")), &path)
+    });
+    let csv = read(&run(trial).unwrap(), "tables/inside-5.csv");
+    assert!(csv.contains("gpt d64/l4 (seed 0)") && csv.contains("gpt d64/l4 (seed 1)"), "{csv}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Findings with the cells that made them.
 
+use std::collections::BTreeSet;
+
 use cwm_contract::{Failure, GroupInput};
 use cwm_findings::{Finding, Kind};
 use cwm_page::visible;
@@ -12,16 +14,19 @@ pub(super) struct MeasuredFinding {
     pub(super) finding: Finding,
 }
 
-/// The findings of all files, in their order.
+/// The findings of all files, in their order. Models of cells with several seeds have these in their names.
 ///
 /// # Errors
 /// A file is no file of findings.
 pub(super) fn read(inputs: &[GroupInput]) -> Result<Vec<MeasuredFinding>, Failure> {
     let mut found = Vec::new();
+    let seeds: BTreeSet<&str> = inputs.iter().filter_map(|input| input.label.coordinate("seed")).collect();
     for input in inputs {
         let label = visible(&input.label.to_string());
+        let seed = input.label.coordinate("seed").filter(|_| seeds.len() > 1);
+        let seed = seed.map(|seed| format!(" (seed {})", visible(seed))).unwrap_or_default();
         for mut finding in cwm_findings::read(&input.path)? {
-            finding.model = visible(&finding.model);
+            finding.model = visible(&finding.model) + &seed;
             finding.network = visible(&finding.network);
             finding.names.values_mut().for_each(|text| *text = visible(text));
             found.push(MeasuredFinding { label: label.clone(), finding });

@@ -70,7 +70,7 @@ fn summary(found: &[MeasuredFinding]) -> String {
 
 /// What a reader should know before any number.
 fn warnings(found: &[MeasuredFinding]) -> Vec<String> {
-    let mut warnings = vec!["Each model was trained with one seed. Intervals are over games.".to_owned()];
+    let mut warnings = vec!["Each number is of one training, with one seed. Intervals are over games.".to_owned()];
     if found.iter().all(|found| found.finding.network == "trained") {
         warnings.push(
             "No untrained network was measured: how much of a linear probe's accuracy comes of training is not known."

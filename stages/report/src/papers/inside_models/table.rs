@@ -6,6 +6,9 @@ use cwm_page::{Cell, Column, Interval, Row, RowKind, Table, number};
 use super::facts::Facts;
 use super::measured::MeasuredFinding;
 
+/// The value of a legality that is a number of games.
+pub(super) const SEEN_GAMES: &str = "seen_games";
+
 /// A table.
 pub(super) struct Spec {
     pub(super) id: &'static str,
@@ -97,6 +100,9 @@ fn text(text: &str) -> Cell {
 
 fn value(finding: &Finding, name: &str) -> Cell {
     finding.get(name).map_or(Cell::none(), |value| {
+        if name == SEEN_GAMES {
+            return Cell::count(value as u64);
+        }
         let interval = finding.interval(name).map(|(low, high)| Interval::new(low, high, short, 1.0));
         Cell::number(value, short(value)).with_interval(interval)
     })

@@ -3,7 +3,7 @@
 use cwm_findings::Kind;
 
 use super::measured::is_over_all;
-use super::table::{PrintedRow, Spec};
+use super::table::{PrintedRow, SEEN_GAMES, Spec};
 
 const PROBE_NAMES: [(&str, &str); 6] = [
     ("target", "Target"),
@@ -25,7 +25,7 @@ const PROBE_VALUES: [(&str, &str); 8] = [
     ("loss", "Loss (nats)"),
 ];
 
-const EDIT_NAMES: [(&str, &str); 2] = [("intervention", "Vector"), ("eta", "η")];
+const EDIT_NAMES: [(&str, &str); 3] = [("intervention", "Vector"), ("eta", "η"), ("layers", "Layers")];
 
 const EDIT_VALUES: [(&str, &str); 14] = [
     ("original", "Original"),
@@ -50,17 +50,20 @@ pub(super) const LEGALITY: Spec = Spec {
     title: "Legal words",
     paper: Some("Table 2, Section 4.1"),
     caption: "Share of positions of evaluation games at which the word that the model expects most continues a legal move; loose is the \
-              rule of the authors' code, by which a target counts if any legal move has it. Phases are by the word just read: 0 white's \
-              origin, 1 white's target, 2 and 3 black's, 4 a promotion piece, 5 begin. The row `moves` counts whole moves taken greedily.",
+              rule of the authors' code, by which a target counts if any legal move has it. Legal mass is the probability of all words \
+              that do. Rows are by the word just read: 0 white's origin, 1 white's target, 2 and 3 black's, `after_promotion` a \
+              promotion piece, 5 begin; the row `moves` counts whole moves taken greedily. Seen games have the moves of a training game.",
     kind: Kind::Legality,
     keep: |_| true,
     names: &[("of", "Of")],
     values: &[
         ("legal", "Legal"),
         ("loose", "Legal (loose)"),
+        ("mass", "Legal mass"),
         ("loss", "Loss (nats a word)"),
         ("perplexity", "Perplexity"),
         ("accuracy", "Accuracy"),
+        (SEEN_GAMES, "Seen games"),
     ],
     over: "Positions",
     printed: &[PrintedRow { names: &[("of", "all")], values: &[("legal", ["Table 2", "GPT", "legal move rate"])] }],
@@ -134,7 +137,7 @@ pub(super) const ALIGNMENT: Spec = Spec {
     caption: "T is the mean cosine of rows of different move sequences that end in one board, less that of random pairs; under the null \
               hypothesis rows change places among boards. p is never below 1 / (permutations + 1), and Holm's correction multiplies it \
               by the number of layers. d is T in standard deviations of the cosine of random pairs. In the population `matched` random \
-              pairs have equal ply and phase.",
+              pairs have equal ply and phase; `suffix` leaves out pairs of one board whose last two moves are the same.",
     kind: Kind::Alignment,
     keep: |_| true,
     names: &[("same", "Same"), ("sequences", "Sequences"), ("population", "Population")],
@@ -159,7 +162,7 @@ pub(super) const ALIGNMENT: Spec = Spec {
 /// The numbers of Figures 2, 5 and 6.
 pub(super) const EDITS: Spec = Spec {
     id: "inside-edits",
-    title: "Edits of models of moves, over all layers",
+    title: "Edits of models of moves, over the edited layers",
     paper: Some("Figures 2, 5 and 6, Sections 4.7 and 4.8"),
     caption: "Mean legal move probability mass after an edit at the last word of a prefix: on the original board, on the target board \
               (without the piece on the square that the model expects as origin), on the board a few plies on, and on words legal on both. \
@@ -210,7 +213,7 @@ pub(super) const EDITS_BY_LAYER: Spec = Spec {
     id: "inside-edits-layers",
     title: "Edits by layer",
     paper: None,
-    caption: "As over all layers.",
+    caption: "As over the edited layers together.",
     keep: |finding| finding.layer.is_some() && is_over_all(finding) && finding.get("original").is_some(),
     printed: &[],
     ..EDITS
@@ -243,7 +246,7 @@ pub(super) const CASES: Spec = Spec {
     caption: "Probability of the squares of the paper's example as origins, before and after the edit.",
     kind: Kind::Case,
     keep: |_| true,
-    names: &[("case", "Moves"), ("intervention", "Vector"), ("eta", "η")],
+    names: &[("case", "Moves and edit"), ("intervention", "Vector"), ("eta", "η")],
     values: &[
         ("before_e4", "e4 before"),
         ("after_e4", "e4 after"),

@@ -80,8 +80,8 @@ pub(crate) fn squares(found: &[MeasuredFinding]) -> Figure {
     Figure {
         id: "figure-inside-squares".into(),
         title: "Edits by linear probes, by square and piece".into(),
-        description: "Mass on the target board by the square and by the piece that the edit takes away, over all layers; of models of \
-                      positions, how often the square is read as empty."
+        description: "Mass on the target board by the square and by the piece that the edit takes away, over the edited layers; of models \
+                      of positions, how often the square is read as empty."
             .into(),
         rows: rows.collect(),
         ..Figure::default()

@@ -15,15 +15,24 @@ pub(crate) fn eta(found: &[MeasuredFinding]) -> Figure {
     let edits: Vec<&Finding> = edits.filter(|finding| eta_of(finding).is_some()).collect();
     let several = distinct(edits.iter().copied(), |finding| finding.named("eta")).len() > 1;
     let axis = Axis::logarithmic("η", edits.iter().filter_map(|finding| eta_of(finding)));
+    // Edits of other layers are a line of their own.
+    let differ = distinct(edits.iter().copied(), |finding| finding.named("layers")).len() > 1;
+    let series = |edit: &Finding| match (edit.named("intervention"), edit.named("layers")) {
+        (intervention, layers) if differ && !layers.is_empty() => {
+            let noun = if layers.parse::<u32>().is_ok() { "layer" } else { "layers" };
+            format!("{intervention}, {noun} {layers}")
+        }
+        (intervention, _) => intervention.to_owned(),
+    };
     let groups = if several { groups(&edits, "") } else { Vec::new() };
     Figure {
         id: "figure-inside-2".into(),
         title: "Edits by the length of their vector".into(),
         paper: Some("Figure 2, Section 3.5"),
         description: "Legal move probability mass on the original and the target board, and the share of cases whose likeliest word \
-                      stays, by η: the length of the vector in lengths of the normed row. Over all layers."
+                      stays, by η: the length of the vector in lengths of the normed row. Over the edited layers."
             .into(),
-        rows: groups.iter().map(|group| panels(group, &EDITED, &axis, eta_of, |edit| edit.named("intervention").into())).collect(),
+        rows: groups.iter().map(|group| panels(group, &EDITED, &axis, eta_of, series)).collect(),
         legend: Vec::new(),
     }
 }

@@ -16,7 +16,8 @@ use cwm_page::COLOURS;
 /// The interventions in the order of their colours.
 const INTERVENTIONS: [&str; 6] = ["none", "random", "patch", "probe", "sae_probe", "cd_probe"];
 
-/// The colour of an intervention, or that of the `nth` other name.
+/// The colour of an intervention, which may be followed by a comma and its layers, or that of the `nth` other name.
 fn colour(name: &str, nth: usize) -> usize {
-    INTERVENTIONS.iter().position(|known| *known == name).unwrap_or(nth) % COLOURS
+    let first = name.split(", ").next();
+    INTERVENTIONS.iter().position(|known| Some(*known) == first).unwrap_or(nth) % COLOURS
 }

@@ -60,8 +60,8 @@ fn violins_of(found: &[MeasuredFinding], violins: &[(&str, &str)]) -> Figure {
         Some(row(group.heading, 240, 1, vec![panel]))
     });
     Figure {
-        description: "How many edits leave how much mass on the origins of legal moves of a board, over all layers: as wide as the share of \
-                      edits in each of 64 bins, the widest of each alike."
+        description: "How many edits leave how much mass on the origins of legal moves of a board, over the edited layers: as wide as the \
+                      share of edits in each of 64 bins, the widest of each alike."
             .into(),
         rows: rows.collect(),
         ..Figure::default()
