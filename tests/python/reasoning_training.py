@@ -85,10 +85,10 @@ def check_release():
     text = "<answer>d1e2</answer>"
     candidates = {"candidates": ["d1c1", "d1e2"], "answer": "d1e2"}
     prompt = "<|im_start|>system\ns<|im_end|>\n<|im_start|>user\nWhich?<|im_end|>\n"
-    told = {"prompt": prompt, "model_response": text, "info": {"board": fen, "answer": candidates}}
+    row = {"prompt": prompt, "model_response": text, "info": {"board": fen, "answer": candidates}}
     with tempfile.TemporaryDirectory() as out:
         files = [pathlib.Path(out) / name for name in ("predictmove.jsonl", "bestmove.json", "system", "items", "answers")]
-        for file, written in zip(files, (json.dumps(asked, ensure_ascii=False) + "\n", json.dumps([told]), "play\n")):
+        for file, written in zip(files, (json.dumps(asked, ensure_ascii=False) + "\n", json.dumps([row]), "play\n")):
             file.write_text(written, encoding="utf-8")
         asked_file, told_file, system, built, answers = map(str, files)
         sys.argv = ["from_release.py", "--system", system, "--answers", answers, built, asked_file, told_file]

@@ -82,16 +82,12 @@ fn a_dry_run_counts_a_stage_whose_items_cannot_be_read() {
     let server = server();
     let context = pipeline(&server, 1);
     let dry_run = || finish(context.command(&["run", "--dry-run"]).output().expect("cwm starts"));
-    let said = dry_run();
-    assert!(
-        said.code == 0 && format!("{}{}", said.stdout, said.stderr).contains("asks 1 question;"),
-        "{}",
-        said.stdout
-    );
+    let ran = dry_run();
+    assert!(ran.code == 0 && format!("{}{}", ran.stdout, ran.stderr).contains("asks 1 question;"), "{}", ran.stdout);
     context.write("items.jsonl", "{}\n");
-    let said = dry_run();
-    assert_ne!(said.code, 0);
-    assert!(format!("{}{}", said.stdout, said.stderr).contains("would fail 1"), "{}", said.stdout);
+    let ran = dry_run();
+    assert_ne!(ran.code, 0);
+    assert!(format!("{}{}", ran.stdout, ran.stderr).contains("would fail 1"), "{}", ran.stdout);
     assert_eq!(server.requests().len(), 0);
 }
 

@@ -67,8 +67,8 @@ pub trait Stage: Send + Sync {
         (units > 0.0).then(|| Work::new(String::new(), units))
     }
 
-    /// Says for `cwm run --dry-run` what a run would do that sizes do not tell, such as how many questions it asks; none if there
-    /// is nothing to say. The inputs are there, the folder of checkpoints may be; it must write nothing.
+    /// Describes for `cwm run --dry-run` what a run would do beyond its sizes, such as how many questions it would ask. The inputs
+    /// exist, the folder of checkpoints may be missing, and nothing may be written. Most stages have no description.
     ///
     /// # Errors
     /// The run would fail with the same.

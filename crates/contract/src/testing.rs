@@ -90,7 +90,7 @@ impl Trial {
         self.run_until(stage, Cancellation::default())
     }
 
-    /// What `stage` says of this run before it ([`Stage::preview`]); `keep/` is that of earlier runs.
+    /// Describes the run before it runs ([`Stage::preview`]); `keep/` is that of earlier runs.
     ///
     /// # Errors
     /// A bad parameter, or what the stage failed with.

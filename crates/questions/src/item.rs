@@ -7,11 +7,13 @@ use std::path::Path;
 
 use cwm_contract::Failure;
 use serde::{Deserialize, Serialize};
+use shakmaty::Chess;
 
 use crate::form::AnswerType;
 use crate::json_lines::read_lines;
 use crate::metadata::Metadata;
 use crate::task::Task;
+use crate::truth::chess_of_fen;
 
 /// An item as it stands in a file; keys in this order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,6 +89,26 @@ pub fn read_item_files<'a>(
         }
     }
     Ok(all)
+}
+
+/// The positions of the items of several files, without the moves that may follow them. Positions that differ in their clocks alone are
+/// equal.
+///
+/// # Errors
+///
+/// Those of [`read_items`]; a file cannot be opened; the input of an item is no position.
+pub fn boards_of_files<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<HashSet<Chess>, Failure> {
+    let mut boards = HashSet::new();
+    for path in paths {
+        let name = path.display().to_string();
+        let file = File::open(path).map_err(|error| Failure::io("open", path, error))?;
+        for item in read_items(BufReader::new(file), &name, UnknownTasks::Keep)? {
+            let fen = item.input.split(" | ").next().unwrap_or_default();
+            let wrong = |what: String| Failure::input(format!("{name}: {}: {what}", item.task_id));
+            boards.insert(chess_of_fen(fen).map_err(wrong)?.0);
+        }
+    }
+    Ok(boards)
 }
 
 fn read_item(line: &str, unknown: UnknownTasks) -> Result<Item, String> {

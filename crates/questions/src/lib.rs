@@ -23,7 +23,7 @@ pub use category::Category;
 pub use comment::{Comment, Phase, read_comments};
 pub use form::{AnswerType, Form};
 pub use group::{Band, Distractors, Level, Theme};
-pub use item::{Item, UnknownTasks, read_item_files, read_items};
+pub use item::{Item, UnknownTasks, boards_of_files, read_item_files, read_items};
 pub use json_lines::{read_lines, write_line};
 pub use judge::{Judge, Judgement, MoveFault};
 pub use metadata::Metadata;

@@ -2,36 +2,41 @@
 
 use std::time::Instant;
 
-use jiff::Timestamp;
-
 use super::ActionFile;
 use cwm_core::{os, visible};
 use cwm_store::{HostInfo, RunInfo};
 
-/// Returns the circumstances of an action from its start, which is given twice, until now. `is_resumed` is true if it resumed
-/// from a checkpoint.
-pub fn run_info(
-    (started, instant): (Timestamp, Instant),
-    action: &ActionFile,
-    computed_on: Option<&str>,
-    is_resumed: bool,
-) -> RunInfo {
-    // Its own process and the commands that it waited for.
-    let (own, children) = (usage_of(libc::RUSAGE_SELF), usage_of(libc::RUSAGE_CHILDREN));
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    RunInfo {
-        started,
-        wall_seconds: instant.elapsed().as_secs_f64(),
-        user_seconds: seconds(own.ru_utime) + seconds(children.ru_utime),
-        system_seconds: seconds(own.ru_stime) + seconds(children.ru_stime),
-        peak_memory_bytes: own.ru_maxrss.max(children.ru_maxrss).unsigned_abs() * os::PEAK_MEMORY_UNIT,
-        machine: HostInfo { cores: action.resources.cores, ..HostInfo::here() },
-        devices: action.resources.devices.clone(),
-        computed_on: computed_on.map(visible),
-        is_resumed,
-        user: user(),
-        cwm_version: env!("CARGO_PKG_VERSION").to_owned(),
-        ..RunInfo::default()
+/// Measures the resources that an action uses, from its start.
+pub struct ResourceUsageTimer {
+    started: jiff::Timestamp,
+    instant: Instant,
+}
+
+impl ResourceUsageTimer {
+    /// Starts now.
+    pub fn start() -> Self {
+        ResourceUsageTimer { started: jiff::Timestamp::now(), instant: Instant::now() }
+    }
+
+    /// Returns the circumstances of the action until now. `is_resumed` is true if it resumed from a checkpoint.
+    pub fn stop(&self, action: &ActionFile, computed_on: Option<&str>, is_resumed: bool) -> RunInfo {
+        // Its own process and the commands that it waited for.
+        let (own, children) = (usage_of(libc::RUSAGE_SELF), usage_of(libc::RUSAGE_CHILDREN));
+        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+        RunInfo {
+            started: self.started,
+            wall_seconds: self.instant.elapsed().as_secs_f64(),
+            user_seconds: seconds(own.ru_utime) + seconds(children.ru_utime),
+            system_seconds: seconds(own.ru_stime) + seconds(children.ru_stime),
+            peak_memory_bytes: own.ru_maxrss.max(children.ru_maxrss).unsigned_abs() * os::PEAK_MEMORY_UNIT,
+            machine: HostInfo { cores: action.resources.cores, ..HostInfo::here() },
+            devices: action.resources.devices.clone(),
+            computed_on: computed_on.map(visible),
+            is_resumed,
+            user: user(),
+            cwm_version: env!("CARGO_PKG_VERSION").to_owned(),
+            ..RunInfo::default()
+        }
     }
 }
 

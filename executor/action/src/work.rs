@@ -5,19 +5,17 @@ use std::io::{ErrorKind, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use cwm_contract::{Context, Failure, Task};
-use jiff::Timestamp;
 
 use super::attempt::Attempt;
 use super::checkpoints::CheckpointOwner;
 use super::inputs::Inputs;
 use super::protocol::{ActionFailure, ActionFailureKind, ActionMessage};
 use super::streams::{StageReport, StageReporter};
-use super::usage::run_info;
+use super::usage::ResourceUsageTimer;
 use super::{ActionBody, ActionFile, command_stage, out_of_memory, probe, source_key, watchdog};
-use cwm_core::{Digest, Error, FileErrorKind, OutputDigests, locked};
+use cwm_core::{Digest, Error, FileErrorKind, locked};
 use cwm_store::{ActionRecord, Content, Difference, NewAction, NewOutput, OutputShape, RunInfo};
 
 impl Attempt<'_> {
@@ -26,11 +24,11 @@ impl Attempt<'_> {
     ///
     /// # Errors
     /// It failed; then nothing is recorded.
-    pub fn make(&self, is_resumed: bool) -> Result<OutputDigests, ActionFailure> {
+    pub fn make(&self, is_resumed: bool) -> Result<BTreeMap<String, Digest>, ActionFailure> {
         self.process.messages.send(&ActionMessage::Start);
-        let began = (Timestamp::now(), Instant::now());
+        let timer = ResourceUsageTimer::start();
         let (outputs, reported) = self.work()?;
-        let run_info = run_info(began, &self.action, reported.computed_on.as_deref(), is_resumed);
+        let run_info = timer.stop(&self.action, reported.computed_on.as_deref(), is_resumed);
         let probe = self.probe();
         // The log becomes content of the store, and this process has it open: from here on nothing may be added to it.
         self.process.messages.log_to(Path::new("/dev/null"))?;
@@ -52,7 +50,7 @@ impl Attempt<'_> {
         reported: StageReport,
         probe: BTreeMap<String, Digest>,
         run_info: RunInfo,
-    ) -> Result<OutputDigests, ActionFailure> {
+    ) -> Result<BTreeMap<String, Digest>, ActionFailure> {
         let ActionFile { pipeline, label, components: requested, cause, .. } = &self.action;
         let StageReport { metrics, fetched, .. } = reported;
         let mut components = requested.clone();

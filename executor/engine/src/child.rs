@@ -13,8 +13,8 @@ use cwm_action::{ActionFailure, ActionFailureKind, describe_signal, kill_descend
 use cwm_core::{Error, Result, locked, os};
 use cwm_store::Store;
 
-/// An action that declares no more bytes of memory gets no huge pages: the heap of each of many threads would take megabytes
-/// of them.
+/// An action that declares at most this many bytes of memory runs without huge pages. With them, the heap of each thread takes
+/// megabytes: 256 connections of `answer` took 955 MB instead of 138.
 const LITTLE_MEMORY: u64 = 256 << 20;
 
 /// A running action. Dropping it closes the pipe that the process watches, and the action ends.

@@ -1,4 +1,4 @@
-//! What a stage says of the run that it would have.
+//! Descriptions of runs that have not run yet.
 
 use cwm_action::{ActionBody, ActionInput, Artifact};
 use cwm_contract::{Cancellation, Context, Event, GroupInput, Reporter, Task};
@@ -7,15 +7,15 @@ use cwm_core::Result;
 use crate::lookup::RunInputs;
 use crate::status::CacheStatus;
 
-/// Nobody sees the progress of a preview.
+/// Discards the events of a preview.
 struct Silent;
 
 impl Reporter for Silent {
     fn report(&self, _event: Event) {}
 }
 
-/// Returns what the stage of a cell says of its run (`Stage::preview`); none if an input is missing, or is a folder, which may have to
-/// be laid out first.
+/// Returns the stage's description of the run of a cell (`Stage::preview`); none if an input is missing, or is a folder, which may have
+/// to be made first.
 ///
 /// # Errors
 /// An input cannot be read, or the run would fail.

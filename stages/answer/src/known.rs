@@ -2,12 +2,17 @@
 
 use std::collections::HashMap;
 
-use cwm_answers::AnswersReader;
+use cwm_answers::{Answer, AnswersReader};
 use cwm_contract::{Context, Failure};
 use cwm_journal::Journal;
 
 use crate::entry::Entry;
 use crate::question::{Digest, Question};
+
+/// The request of an earlier answer that can be taken over; none of one without a text or with a fault.
+pub fn request_of(answer: &Answer) -> Option<Digest> {
+    answer.request.filter(|_| answer.response.is_some() && answer.fault.is_none())
+}
 
 /// Takes over the answers of the input `known` whose requests are those of open questions; of several the first. Returns how many.
 ///
@@ -24,9 +29,7 @@ pub fn take(context: &Context, questions: &[Question], journal: &Journal<Entry>)
         let served = reader.run().and_then(|run| run.served_model.clone());
         for answer in reader {
             let answer = answer?;
-            let Some(request) = answer.request.filter(|_| answer.response.is_some() && answer.fault.is_none()) else {
-                continue;
-            };
+            let Some(request) = request_of(&answer) else { continue };
             for index in open.remove(&request).unwrap_or_default() {
                 let Entry { task_id, sample, .. } = Entry::new(&questions[index]);
                 let entry = Entry::of_known(answer.clone(), request, served.clone());

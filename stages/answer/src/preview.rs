@@ -8,12 +8,13 @@ use cwm_contract::{Context, Failure};
 
 use crate::config::Config;
 use crate::entry::Entry;
+use crate::known::request_of;
 use crate::question::{Digest, Question};
 use crate::run::{JOURNAL, items, questions};
 use crate::server::Requests;
 use crate::server::spending::{self, Prices};
 
-/// The questions to a server that have no answer yet, with the length of their prompts; none of other players.
+/// Counts the questions to a server that have no answer yet, and the length of their prompts; none of other players.
 ///
 /// # Errors
 /// Items or known answers cannot be read.
@@ -24,8 +25,11 @@ pub fn preview(context: &Context) -> Result<Option<String>, Failure> {
     }
     let (requests, items) = (Requests::new(&config)?, items(context)?);
     let questions = questions(&config, &requests, &items)?;
-    let answered = answered(context, &questions)?;
-    let open = || questions.iter().filter(|question| !answered.contains(&identity(question)));
+    let (known, kept) = (known(context)?, kept(context)?);
+    let is_answered = |question: &Question| {
+        known.contains(&question.request) || kept.contains(&(question.task_id.clone(), question.request))
+    };
+    let open = || questions.iter().filter(|question| !is_answered(question));
     let characters: usize = open().map(|question| question.prompt.characters()).sum();
     let tokens = spending::tokens_of(characters);
     let (asked, all) = (open().count(), questions.len());
@@ -43,31 +47,26 @@ pub fn preview(context: &Context) -> Result<Option<String>, Failure> {
     Ok(Some(text))
 }
 
-/// What no other question has: two items may have one and the same prompt.
-fn identity(question: &Question) -> (String, Digest) {
-    (question.task_id.clone(), question.request)
-}
-
-/// The questions that an interrupted run or the input `known` answered.
-fn answered(context: &Context, questions: &[Question]) -> Result<HashSet<(String, Digest)>, Failure> {
-    let mut known: HashSet<Digest> = HashSet::new();
+/// The requests that the input `known` answers.
+fn known(context: &Context) -> Result<HashSet<Digest>, Failure> {
+    let mut known = HashSet::new();
     for input in context.group("known") {
         for answer in AnswersReader::open(&input.path)? {
-            let answer = answer?;
-            known.extend(answer.request.filter(|_| answer.response.is_some() && answer.fault.is_none()));
+            known.extend(request_of(&answer?));
         }
     }
-    let of_known = questions.iter().filter(|question| known.contains(&question.request));
-    let mut answered: HashSet<_> = of_known.map(identity).collect();
+    Ok(known)
+}
+
+/// The items and requests that an interrupted run answered. Two items may have the same request.
+fn kept(context: &Context) -> Result<HashSet<(String, Digest)>, Failure> {
     let journal = context.checkpoint_dir().join(JOURNAL);
-    if journal.exists() {
-        let of_journal = |line: Result<String, _>| {
-            let entry: Entry = serde_json::from_str(&line.ok()?).ok()?;
-            entry.fault.is_none().then_some((entry.task_id, entry.request))
-        };
-        let lines = BufReader::new(fs_err::File::open(journal)?).lines();
-        let there: HashSet<_> = questions.iter().map(identity).collect();
-        answered.extend(lines.filter_map(of_journal).filter(|one| there.contains(one)));
+    if !journal.exists() {
+        return Ok(HashSet::new());
     }
-    Ok(answered)
+    let answered = |line: Result<String, _>| {
+        let entry: Entry = serde_json::from_str(&line.ok()?).ok()?;
+        entry.fault.is_none().then_some((entry.task_id, entry.request))
+    };
+    Ok(BufReader::new(fs_err::File::open(journal)?).lines().filter_map(answered).collect())
 }

@@ -44,7 +44,7 @@ impl Ruling {
         if let Ruling::ByRules(ruled) = self { Some(ruled) } else { None }
     }
 
-    /// What an answer of a judge says; none of others, and where it cannot be read.
+    /// The answer of a judge; none of others, and where it cannot be read.
     pub fn opinion(&self) -> Option<Opinion> {
         if let Ruling::Opinion(opinion) = self { *opinion } else { None }
     }

@@ -64,14 +64,13 @@ pub fn measures(
         // All runs draw the same items, if they were judged on the same.
         let name = format!("{judge} {task}");
         let drawn = Task { name, category: String::new(), places: (0..opinions.len()).collect() };
-        let parts: Vec<Vec<Vec<(String, [f64; 2])>>> =
-            opinions.values().map(|opinions| opinions.iter().map(Opinion::measures).collect()).collect();
-        let names: Vec<&String> = parts.iter().flatten().next().into_iter().flatten().map(|(name, _)| name).collect();
-        let lists: Vec<Option<Vec<Addend<2>>>> = (0..names.len()).map(|at| Some(addends(&parts, at))).collect();
+        let names: Vec<String> = match opinions.values().flatten().next() {
+            Some(first) => first.measures().into_iter().map(|(name, _)| name).collect(),
+            None => continue,
+        };
+        let lists: Vec<Option<Vec<Addend<2>>>> = (0..names.len()).map(|at| Some(addends(&opinions, at))).collect();
         let resampled = sums(&drawn, &lists, config);
-        for ((name, list), resampled) in
-            names.into_iter().zip(lists.iter().flatten()).zip(resampled.into_iter().flatten())
-        {
+        for ((name, list), resampled) in names.iter().zip(lists.iter().flatten()).zip(resampled.into_iter().flatten()) {
             let found = estimate(list, resampled);
             let named = |found| Measure { run: run.to_owned(), task: task.to_owned(), measure: name.clone(), ..found };
             rows.extend(found.map(named));
@@ -81,11 +80,11 @@ pub fn measures(
 }
 
 /// What each item adds to both sums of the measure at this place, by the item's place.
-fn addends(parts: &[Vec<Vec<(String, [f64; 2])>>], at: usize) -> Vec<Addend<2>> {
-    let of_item = |opinions: &Vec<Vec<(String, [f64; 2])>>| {
-        let parts = opinions.iter().filter_map(|measures| Some(measures.get(at)?.1));
-        parts.fold([0.0; 2], |sums, part| [sums[0] + part[0], sums[1] + part[1]])
+fn addends(opinions: &BTreeMap<&str, Vec<Opinion>>, at: usize) -> Vec<Addend<2>> {
+    let of_item = |opinions: &Vec<Opinion>| {
+        let sums = opinions.iter().filter_map(|opinion| Some(opinion.measures().get(at)?.1));
+        sums.fold([0.0; 2], |all, one| [all[0] + one[0], all[1] + one[1]])
     };
-    let all = parts.iter().map(of_item).enumerate();
+    let all = opinions.values().map(of_item).enumerate();
     all.filter(|(_, [_, of])| *of > 0.0).map(Addend::from).collect()
 }

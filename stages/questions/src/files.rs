@@ -5,8 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cwm_chess::pgn::{Meter, PgnSource};
-use cwm_contract::{Context, Failure};
-use cwm_questions::{Item, UnknownTasks, read_items};
+use cwm_contract::Failure;
 
 /// The text of a file, and how much of the file was read.
 pub struct Text {
@@ -34,18 +33,4 @@ impl Text {
         })?;
         Ok(Text { reader: BufReader::with_capacity(1 << 17, source), meter, size })
     }
-}
-
-/// The items of all files of an input.
-///
-/// # Errors
-///
-/// A file cannot be read, or an item is none or of a task that is not known.
-pub fn items_of(context: &Context, input: &str) -> Result<Vec<Item>, Failure> {
-    let mut items = Vec::new();
-    for input in context.group(input) {
-        let text = Text::open(&input.path)?;
-        items.extend(read_items(text.reader, &input.path.display().to_string(), UnknownTasks::Fail)?);
-    }
-    Ok(items)
 }

@@ -1,20 +1,18 @@
 //! Items of Reasoning, from positions of which every legal move has a value.
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use cwm_contract::{Context, Failure};
 use cwm_evaluations::{Evaluation, Evaluations};
-use cwm_questions::Item;
 use cwm_questions::build::{Picker, TaskCount, four_fields};
 use cwm_questions::truth::chess_of_fen;
+use cwm_questions::{Item, boards_of_files};
 use cwm_reasoning::values::Values;
 use cwm_reasoning::{Draws, ReasoningTask, build_item};
 use cwm_shares::{FullmoveShares, largest_remainders};
 
 use crate::config::Config;
 use crate::counts::SourceCounts;
-use crate::files::items_of;
 use crate::run::failure;
 
 /// A legal move has no value; the full-move number is in no range of `fullmoves`; an item of the input `apart` has the board.
@@ -52,8 +50,7 @@ pub fn read(
     let counted: Vec<_> = tasks.iter().map(|&task| TaskCount { task, wanted: made, weight: weight(task) }).collect();
     let mut picker = Picker::new(config.order(), config.seed, &counted);
     let mut counts = SourceCounts::new(REASONS);
-    let apart = items_of(context, "apart")?;
-    let apart: HashSet<String> = apart.iter().filter_map(|item| four_fields(&item.input)).collect();
+    let apart = boards_of_files(context.group("apart").iter().map(|input| &*input.path))?;
     let evaluations = Evaluations::open(path).map_err(|wrong| {
         wrong.hint("tasks of Reasoning are built from evaluations of `analyse` with `multipv: all`")
     })?;
@@ -72,17 +69,17 @@ pub fn read(
             counts.count_left_out(FULLMOVE);
             continue;
         }
-        let board = four_fields(&evaluation.fen).unwrap_or_default();
-        if apart.contains(&board) {
-            counts.count_left_out(APART);
-            continue;
-        }
         let wrong = |failure: Failure| Failure::input(format!("{}, row {row}: {}", path.display(), failure.message));
         let Some(values) = Values::of_evaluation(&evaluation).map_err(wrong)? else {
             counts.log_left_out(INCOMPLETE, &format!("row {row} ({})", evaluation.fen), context);
             continue;
         };
         let (position, _) = chess_of_fen(&evaluation.fen).map_err(|what| wrong(Failure::input(what)))?;
+        if apart.contains(&position) {
+            counts.count_left_out(APART);
+            continue;
+        }
+        let board = four_fields(&evaluation.fen).unwrap_or_default();
         picker.offer(&board, tasks, |task, _| {
             let mut draws = Draws::new(task.name(), config.seed, row);
             let item = build_item(task, &position, &values, &options, &mut draws);

@@ -6,12 +6,12 @@ use std::io::{BufWriter, Write};
 use cwm_contract::{Context, Failure, ParameterError};
 use cwm_questions::build::{Order, PositionJudgement, Positions, StateTracking, Tactics};
 use cwm_questions::prompt::Wording;
-use cwm_questions::{Band, Category, Distractors, Item, Task, write_line};
+use cwm_questions::{Band, Category, Distractors, Item, Task, UnknownTasks, read_items, write_line};
 use cwm_reasoning::{JudgeTask, ReasoningTask};
 
 use crate::config::Config;
 use crate::counts::{self, SourceCounts, TaskItems};
-use crate::files::items_of;
+use crate::files::Text;
 use crate::{comments, evaluations, games, judges, puzzles, reasoning};
 
 /// Reads the sources and writes `items` and `counts`.
@@ -82,10 +82,16 @@ pub fn failure(fault: ParameterError) -> Failure {
 
 /// How the tasks are worded: as given, else by us.
 fn wording(context: &Context, config: &Config) -> Result<Wording, Failure> {
-    if context.group("wording").is_empty() {
+    let given = context.group("wording");
+    if given.is_empty() {
         return Ok(Wording::own(config.keys()));
     }
-    Wording::of_items(&items_of(context, "wording")?)
+    let mut items = Vec::new();
+    for input in given {
+        let text = Text::open(&input.path)?;
+        items.extend(read_items(text.reader, &input.path.display().to_string(), UnknownTasks::Fail)?);
+    }
+    Wording::of_items(&items)
 }
 
 /// Builds items of all sources, without their questions.

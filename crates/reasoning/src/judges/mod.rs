@@ -1,7 +1,7 @@
 //! Tasks that ask a language model to judge what another one wrote: how good its thinking is, which strategies it has, and what it
 //! claims.
 //!
-//! - `item`: an item about an output. `opinion`: what a judge says of it, and how that is read.
+//! - `item`: an item about an output. `opinion`: a judge's answer, and how it is read.
 
 mod item;
 mod opinion;

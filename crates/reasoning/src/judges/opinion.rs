@@ -1,4 +1,4 @@
-//! What a judge says of an output.
+//! A judge's answer about an output.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ const MOST: u8 = 10;
 const STRATEGIES: [&str; 6] =
     ["enumeration", "tree_search", "backtracking", "self_correction", "subgoal_setting", "verification"];
 
-/// What a judge says.
+/// A judge's answer, read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opinion {
     /// Points of efficacy, efficiency and faithfulness, from 1 to 10.
@@ -104,7 +104,7 @@ impl JudgeReader {
     ///
     /// # Errors
     ///
-    /// The item's task is none of a judge, its input is no position, its metadata do not tell what is judged, or its question has no
+    /// The item's task is none of a judge, its input is no position, its metadata do not name what is judged, or its question has no
     /// output between fences.
     pub fn new(item: &Item) -> Result<JudgeReader, Failure> {
         JudgeReader::of_item(item).map_err(|wrong| Failure::input(format!("{}: {wrong}", item.task_id)))
@@ -121,7 +121,7 @@ impl JudgeReader {
         Ok(JudgeReader { task, position, output: folded(output) })
     }
 
-    /// What the judge's text says; none if it cannot be read. The answer is a dictionary in Python's syntax within the last answer tags;
+    /// Reads a judge's text; none if it cannot be read. The answer is a dictionary in Python's syntax within the last answer tags;
     /// further names in it do not matter, and the last of equal ones counts.
     pub fn read(&self, text: &str) -> Option<Opinion> {
         let Literal::Dictionary(entries) = literal(last_answer(text)?)? else { return None };

@@ -4,11 +4,9 @@ mod evaluations;
 mod games;
 
 use std::collections::{BTreeMap, HashSet};
-use std::io::BufReader;
 
 use cwm_contract::{Context, Failure};
-use cwm_questions::truth::chess_of_fen;
-use cwm_questions::{UnknownTasks, read_items};
+use cwm_questions::boards_of_files;
 use cwm_reasoning::values::Values;
 use shakmaty::{Chess, Position};
 
@@ -65,7 +63,8 @@ impl Positions {
     /// It cannot be read, or holds what is no position of a game; so can the items of `apart`; or the stage was cancelled.
     pub fn read(context: &Context, config: &Config) -> Result<Positions, Failure> {
         context.activity("reading positions");
-        let mut positions = Positions { of_items: boards_of_items(context)?, ..Positions::default() };
+        let apart = context.group("apart").iter().map(|input| &*input.path);
+        let mut positions = Positions { of_items: boards_of_files(apart)?, ..Positions::default() };
         match context.optional_input("games") {
             Some(folder) => games::read(context, folder, &mut positions)?,
             None => evaluations::read(context, context.input("evaluations")?, config, &mut positions)?,
@@ -104,23 +103,4 @@ impl Positions {
     pub fn left_out(&self) -> BTreeMap<&'static str, u64> {
         BTreeMap::from([("apart", self.apart), ("game_over", self.over), ("repeated", self.repeated)])
     }
-}
-
-/// The boards of the items of the input `apart`.
-///
-/// # Errors
-/// A file cannot be read, or has an item whose input is no position.
-fn boards_of_items(context: &Context) -> Result<HashSet<Chess>, Failure> {
-    let mut boards = HashSet::new();
-    for input in context.group("apart") {
-        let file = input.path.display().to_string();
-        let reader = BufReader::new(fs_err::File::open(&input.path)?);
-        for item in read_items(reader, &file, UnknownTasks::Keep)? {
-            // Moves may follow the position.
-            let fen = item.input.split('|').next().unwrap_or_default().trim();
-            let wrong = |what: String| Failure::input(format!("{file}: {}: {what}", item.task_id));
-            boards.insert(chess_of_fen(fen).map_err(wrong)?.0);
-        }
-    }
-    Ok(boards)
 }

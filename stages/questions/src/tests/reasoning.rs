@@ -97,6 +97,13 @@ fn boards_of_the_items_of_apart_get_no_item() {
     assert!(boards(&rest).is_disjoint(&held_out_boards) && boards(&rest).len() == 30);
     // Other games may have the same boards.
     assert!(counts(&rest)["sources"]["values"]["left_out"]["apart"].as_u64().unwrap() >= 30);
+    let lines = std::fs::read_to_string(&held_out).unwrap();
+    std::fs::write(&held_out, lines.replacen("\"input\": \"", "\"input\": \"x", 1)).unwrap();
+    let refused = run(&folder, &[("evaluations", &evaluations), ("apart", &held_out)], &given).err().unwrap().message;
+    assert!(
+        refused.contains("held-out.jsonl: reasoning_predict_move_0000: ") && refused.contains("is no FEN"),
+        "{refused}"
+    );
     let refused = Questions.check_inputs(&["games", "apart"]);
     assert_eq!(refused.as_deref(), Some("leaves out boards of no source: `apart` needs an input `evaluations`"));
 }

@@ -73,7 +73,7 @@ const NOTE: &str = "Beside our numbers stand those of \"ChessQA: Evaluating Larg
      where a run has the paper's name (a star marks reasoning) and was asked the published items; elsewhere the paper's rows stand by \
      themselves. Most numbers of its figures are in pictures alone, which our copy lacks.";
 
-/// Returns true of a category of this paper, and of one that no paper of ours has. What judges say is no answer to a question of chess.
+/// Returns true of a category of this paper, and of one that no paper of ours has. Answers of judges are no answers to questions of chess.
 fn is_question(category: &str) -> bool {
     ![cwm_reasoning::CATEGORY, cwm_reasoning::JUDGES].contains(&category)
 }

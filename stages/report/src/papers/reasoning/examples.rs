@@ -20,7 +20,7 @@ struct View {
 struct Shown {
     source: String,
     id: String,
-    /// Who says what.
+    /// The role and the text of each message.
     messages: Vec<(&'static str, String)>,
 }
 
@@ -48,7 +48,7 @@ fn first(input: &GroupInput) -> Result<Option<Shown>, Failure> {
     BufReader::new(File::open(&input.path).map_err(failed)?).read_line(&mut line).map_err(failed)?;
     let source = visible(&input.label.to_string());
     let example = read_examples(line.as_bytes(), &source)?.pop();
-    let said = |Message { role, content }: &Message| {
+    let shown = |Message { role, content }: &Message| {
         let who = match role {
             MessageRole::System => "System message",
             MessageRole::User => "Question",
@@ -59,6 +59,6 @@ fn first(input: &GroupInput) -> Result<Option<Shown>, Failure> {
     Ok(example.map(|example| Shown {
         source,
         id: visible(&example.id),
-        messages: example.messages.iter().map(said).collect(),
+        messages: example.messages.iter().map(shown).collect(),
     }))
 }

@@ -164,7 +164,7 @@ fn sections(
         Section::new(&id("learning"), "What reinforcement learning changes", "Learning", learning),
         Section::new(&id("moves"), "How good the moves are", "Moves", moves),
         Section::new(&id("statements"), "What thinking claims", "Claims", claims),
-        Section::new(&id("judges"), "What a judge says of the thinking", "Judges", judges),
+        Section::new(&id("judges"), "How a judge rates the thinking", "Judges", judges),
         Section::new(&id("forecasts"), "What foretells the final model", "Predictors", predictors),
         Section::new(&id("data"), "What models were fine-tuned on", "Data", data),
         Section::new(

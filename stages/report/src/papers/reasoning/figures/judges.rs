@@ -1,4 +1,4 @@
-//! What a judge says before and after reinforcement learning.
+//! Points and strategies by a judge, before and after reinforcement learning.
 
 use cwm_page::Figure;
 
@@ -29,7 +29,7 @@ pub(crate) fn points(measured: &Measured, facts: &Facts) -> Figure {
         id: id("points"),
         title: "Points of a judge".into(),
         paper: Some("Figures 18 and later, Appendix G"),
-        description: "Mean points that a judge gives the thinking of answers to Predict move, told not to look at truth, and the share of the \
+        description: "Mean points that a judge gives the thinking of answers to Predict move, without regard to truth, and the share of the \
                       claims it lists that are true in the position; after fine-tuning and after reinforcement learning, with 95 % intervals."
             .into(),
         ..with_data(measured, &POINTS, facts)
