@@ -108,7 +108,25 @@ impl Config {
                 _ => {}
             }
         }
-        None
+        self.repeated_games(given.contains(&"openings"))
+    }
+
+    /// What is wrong where the same games would be played again and again, as a phrase: engines that draw nothing by chance play one
+    /// game from one position.
+    fn repeated_games(&self, has_openings: bool) -> Option<String> {
+        let draws_nothing = |kind: &Kind| matches!(kind, Kind::Nodes(_) | Kind::Depth(_));
+        let different = if self.has_both_colours() { 2 } else { 1 };
+        let is_repeated = draws_nothing(&self.first)
+            && draws_nothing(&self.second)
+            && (!has_openings || self.opening_plies == 0)
+            && self.games > different;
+        is_repeated.then(|| {
+            format!(
+                "has `games: {}`, and no more than {different} of them would differ: neither `{}` nor `{}` draws anything by \
+                 chance, and all begin at the initial position; give the input `openings`, with `opening_plies` above 0",
+                self.games, self.first, self.second
+            )
+        })
     }
 
     /// True if each opening is played with both colours.

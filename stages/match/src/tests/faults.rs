@@ -67,6 +67,21 @@ fn the_models_that_play_are_the_inputs_that_are_given() {
 }
 
 #[test]
+fn engines_that_draw_nothing_need_openings() {
+    let check = |second: &str, games: i128, plies: i128, given: &[&str]| {
+        let (first, second) = (("first", text("depth:1")), ("second", text(second)));
+        let (games, plies) = (("games", Value::Int(games)), ("opening_plies", Value::Int(plies)));
+        Match.check_inputs_for(&values(&[first, second, games, plies]), given)
+    };
+    let message = check("nodes:5", 4, 8, &[]).unwrap();
+    assert!(message.starts_with("has `games: 4`, and no more than 2 of them would differ"), "{message}");
+    assert_eq!(check("nodes:5", 4, 0, &["openings"]), Some(message));
+    assert_eq!(check("nodes:5", 2, 8, &[]), None);
+    assert_eq!(check("nodes:5", 4, 8, &["openings"]), None);
+    assert_eq!(check("random", 4, 8, &[]), None);
+}
+
+#[test]
 fn parameters_without_effect_are_in_no_key() {
     let unused =
         |given: &[(&str, Value)]| Match.unused_parameters(&values(&[&[("games", Value::Int(2))], given].concat()));
