@@ -54,6 +54,11 @@ impl FromStr for Claim {
         };
         let (left, right) =
             sides.split_once('>').ok_or_else(|| format!("has `{text}`, which is not of the form {FORM}"))?;
+        if right.starts_with('=') || right.trim().parse::<f64>().is_ok() {
+            return Err(format!(
+                "has `{text}`, which is not of the form {FORM}: claims about choices have no `>=` and no number"
+            ));
+        }
         let number = |ply: &str| ply.parse().map_err(|_| format!("has `from ply {ply}`, which is not a number"));
         Ok(Claim { left: left.parse()?, right: right.parse()?, from_ply: ply.map(number).transpose()? })
     }
