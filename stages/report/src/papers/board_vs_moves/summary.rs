@@ -1,5 +1,7 @@
 //! The first lines of the chapter.
 
+use std::collections::BTreeSet;
+
 use cwm_page::number::count;
 use cwm_rating::{Rating, likeliest};
 
@@ -23,7 +25,11 @@ const MASKS_TURN: u64 = 60_000;
 pub(crate) fn sentence(measured: &Measurements) -> String {
     let played = measured.played.iter().map(|played| played.arm.full_name());
     let arms = unique(members(&measured.groups).map(|member| member.name()).chain(played).collect());
-    let positions: usize = measured.groups.iter().map(|group| group.compared.asked.len()).sum();
+    // Controlled rows and the paper's may be of the same positions.
+    let asked = measured.groups.iter().flat_map(|group| {
+        group.compared.asked.iter().map(move |asked| (group.test.as_str(), asked.record, asked.fen.as_str()))
+    });
+    let positions = asked.collect::<BTreeSet<_>>().len();
     let games: usize = measured.played.iter().flat_map(|played| played.against.values()).map(Vec::len).sum();
     let plural =
         |number: usize, one: &str| format!("{} {one}{}", count(number as u64), if number == 1 { "" } else { "s" });
