@@ -108,11 +108,13 @@ impl<'a> Member<'a> {
         head
     }
 
-    /// `this run`, or the number of seeds.
+    /// `this run`, or the number of seeds; and whether trainings diverged.
     pub(crate) fn source(self) -> String {
-        match self.measured().labels.len() {
-            1 => "this run".to_owned(),
-            several => format!("{several} seeds"),
+        match (self.measured().labels.len(), self.measured().diverged) {
+            (1, 0) => "this run".to_owned(),
+            (1, _) => "this run, diverged".to_owned(),
+            (several, 0) => format!("{several} seeds"),
+            (several, diverged) => format!("{several} seeds, {diverged} diverged"),
         }
     }
 

@@ -45,6 +45,15 @@ pub(crate) fn sentence(measured: &Measurements) -> String {
 /// What a reader should know before any number.
 pub(crate) fn warnings(measured: &Measurements) -> Vec<String> {
     let mut warnings = Vec::new();
+    let diverged = members(&measured.groups).filter(|member| member.measured().diverged > 0);
+    let diverged = unique(diverged.map(|member| member.name()).collect());
+    if !diverged.is_empty() {
+        warnings.push(format!(
+            "Trainings of {} diverged: they ended early, and the weights from before were asked. The column `Source` shows \
+             where.",
+            diverged.join(", ")
+        ));
+    }
     let controlled = || members(&measured.groups).filter(|member| member.group.kind == Kind::Controlled);
     if controlled().next().is_some() && controlled().all(|member| member.measured().labels.len() == 1) {
         warnings.push(
