@@ -200,3 +200,26 @@ fn masks_stand_beside_the_repositorys_logs() {
         "curves bring no chapter of the other paper"
     );
 }
+
+#[test]
+fn trainings_of_a_sweep_have_rows_of_their_own_along_training() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut trial = Trial::new(folder.path().join("trial"));
+    for (rate, loss) in [("1", 5.0), ("2", 4.0)] {
+        let made = write(folder.path(), &format!("choices-{rate}"), &chooser("board", "none", 0), &choices(|_| {}));
+        trial = trial.labelled("choices", label(&format!("choices[lr={rate}]")), made);
+        let curves = folder.path().join(format!("curves-{rate}"));
+        let line =
+            format!("{{\"kind\":\"validation\",\"step\":20,\"loss\":{loss:?},\"best\":0.5,\"positions\":160}}\n");
+        std::fs::write(&curves, line).unwrap();
+        trial = trial.labelled("curves", label(&format!("model[lr={rate}]")), &curves);
+    }
+    let table = page_table(&run(trial).unwrap(), "board-vs-moves-masks");
+    assert_eq!(
+        lines(&table, "this run"),
+        [
+            "| controlled | this run, seed 0, lr=1 | d64/l2 | 20 | 5.000 | 50.00 | – | – |",
+            "| controlled | this run, seed 0, lr=2 | d64/l2 | 20 | 4.000 | 50.00 | – | – |"
+        ]
+    );
+}
