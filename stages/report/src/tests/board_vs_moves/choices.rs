@@ -223,3 +223,14 @@ fn trainings_of_a_sweep_have_rows_of_their_own_along_training() {
         ]
     );
 }
+
+#[test]
+fn a_model_that_another_program_trained_is_one_of_the_papers_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let imported =
+        Chooser { steps: None, trained_positions: None, training: Default::default(), ..chooser("board", "none", 0) };
+    let made = write(folder.path(), "imported", &imported, &choices(|_| {}));
+    let trial = Trial::new(folder.path().join("trial")).labelled("choices", label("theirs"), made);
+    let table = page_table(&run(trial).unwrap(), "board-vs-moves-arms");
+    assert!(table.contains("| the paper's | held_out | board/none | d64/l2 | this run |"), "{table}");
+}
